@@ -1,0 +1,88 @@
+//! The tables of what each revision knows and requires.
+
+use proc_macro2::{Literal, TokenStream};
+use quote::quote;
+
+use super::{Input, ident};
+use crate::hub::Kind;
+use crate::methods::Method;
+use crate::revisions::RevisionSet;
+use crate::types::rust_name;
+
+/// Writes both tables, sorted for binary search.
+pub(super) fn render(input: Input<'_>) -> TokenStream {
+    let methods = methods(&input.hub.methods);
+    let mut fields = Vec::new();
+    for (definition, kind) in &input.hub.definitions {
+        let Kind::Record { fields: known, .. } = &kind.kind else {
+            continue;
+        };
+        for (field, facts) in known {
+            fields.push((
+                rust_name(definition),
+                field,
+                facts.revisions,
+                facts.required_in,
+            ));
+        }
+    }
+    fields.sort_by(|left, right| (&left.0, left.1).cmp(&(&right.0, right.1)));
+    let fields = fields
+        .iter()
+        .map(|(definition, field, revisions, required)| {
+            let (revisions, required) = (bits(*revisions), bits(*required));
+            quote! { FieldFacts::new(#definition, #field, #revisions, #required) }
+        });
+    quote! {
+        use crate::field::FieldFacts;
+        use crate::method::{Direction, MethodFacts, MethodKind};
+
+        /// By name and direction.
+        pub(crate) const METHODS: &[MethodFacts] = &[#(#methods),*];
+
+        /// By definition and field.
+        pub(crate) const FIELDS: &[FieldFacts] = &[#(#fields),*];
+    }
+}
+
+fn methods(methods: &[Method]) -> Vec<TokenStream> {
+    let mut rows = Vec::new();
+    for method in methods {
+        let directions = [
+            ("ClientToServer", method.from_client, RevisionSet::default()),
+            ("ServerToClient", method.from_server, method.embedded),
+        ];
+        for (direction, revisions, embedded) in directions {
+            if !revisions.union(embedded).is_empty() {
+                rows.push((method, direction, revisions, embedded));
+            }
+        }
+    }
+    rows.sort_by_key(|(method, direction, ..)| (&method.wire_name, *direction));
+    rows.into_iter()
+        .map(|(method, direction, revisions, embedded)| {
+            let name = &method.wire_name;
+            let kind = if method.result.is_some() {
+                "Request"
+            } else {
+                "Notification"
+            };
+            let (direction, kind) = (ident(direction), ident(kind));
+            let (revisions, embedded) = (bits(revisions), bits(embedded));
+            quote! {
+                MethodFacts::new(
+                    #name, Direction::#direction, MethodKind::#kind, #revisions, #embedded
+                )
+            }
+        })
+        .collect()
+}
+
+/// `0b10100`, one digit for each revision, the newest first.
+fn bits(set: RevisionSet) -> TokenStream {
+    let literal: Literal = match format!("0b{:05b}", set.0).parse() {
+        Ok(literal) => literal,
+        Err(_) => Literal::u8_unsuffixed(set.0),
+    };
+    quote! { #literal }
+}

@@ -1,0 +1,277 @@
+//! Structs, their constructors and setters.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result};
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+use syn::Ident;
+
+use super::{Input, doc, ident, revision};
+use crate::hub::{self, Kind};
+use crate::types::{FieldType, rust_name};
+
+/// Members that a constructor takes first, in this order; the others follow by name.
+const FIRST: [&str; 15] = [
+    "id",
+    "name",
+    "uri",
+    "uriTemplate",
+    "ref",
+    "taskId",
+    "role",
+    "level",
+    "messages",
+    "message",
+    "progressToken",
+    "toolUseId",
+    "protocolVersion",
+    "action",
+    "src",
+];
+
+/// Members that a revision may require of a result without any say from who made it.
+const FILLED_IN: [&str; 3] = ["resultType", "ttlMs", "cacheScope"];
+
+/// A struct to write.
+pub(super) struct Record<'a> {
+    input: Input<'a>,
+    name: &'a str,
+    fields: Vec<Field<'a>>,
+    open: bool,
+    tag: Option<&'a (String, String)>,
+}
+
+struct Field<'a> {
+    facts: &'a hub::Field,
+    rust: &'a FieldType,
+}
+
+impl<'a> Record<'a> {
+    pub(super) fn new(
+        input: Input<'a>,
+        name: &'a str,
+        fields: &'a BTreeMap<String, hub::Field>,
+        open: bool,
+        tag: Option<&'a (String, String)>,
+    ) -> Result<Self> {
+        let rust = input.types.records.get(name).map_or(&[][..], Vec::as_slice);
+        let mut fields = fields
+            .iter()
+            .map(|(member, facts)| {
+                let rust = rust.iter().find(|field| field.member == *member);
+                let rust = rust.with_context(|| format!("typify lost {name}.{member}"))?;
+                Ok(Field { facts, rust })
+            })
+            .collect::<Result<Vec<_>>>()?;
+        fields.sort_by_key(Field::position);
+        Ok(Self {
+            input,
+            name,
+            fields,
+            open,
+            tag,
+        })
+    }
+
+    pub(super) fn render(&self) -> TokenStream {
+        let name = ident(self.name);
+        let docs = self.input.overlay.docs(self.name).unwrap_or_default();
+        let docs = doc(docs);
+        let default = has_default(self.input, self.name).then(|| quote! { Default, });
+        let tag = self
+            .tag
+            .map(|(key, value)| quote! { #[serde(tag = #key, rename = #value)] });
+        let fields = self
+            .fields
+            .iter()
+            .map(|field| field.render(self.input, self.name));
+        let extra = self.open.then(|| {
+            quote! {
+                /// Members that no revision of the protocol names.
+                #[serde(flatten)]
+                pub extra: JsonObject,
+            }
+        });
+        let methods = self.methods();
+        let result = self.result();
+        quote! {
+            #docs
+            #[derive(Clone, Debug, #default PartialEq, Deserialize, Serialize)]
+            #tag
+            #[non_exhaustive]
+            pub struct #name { #(#fields)* #extra }
+
+            impl #name { #methods }
+
+            #result
+        }
+    }
+
+    fn methods(&self) -> TokenStream {
+        let (required, optional): (Vec<_>, Vec<_>) =
+            self.fields.iter().partition(|field| field.facts.required);
+        let arguments = required.iter().map(|field| {
+            let (name, ty) = (&field.rust.ident, self.argument(&field.rust.ty));
+            quote! { #name: #ty }
+        });
+        let values = required.iter().map(|field| {
+            let name = &field.rust.ident;
+            let into = (!self.is_scalar(&field.rust.ty)).then(|| quote! { : #name.into() });
+            quote! { #name #into }
+        });
+        let absent = optional.iter().map(|field| &field.rust.ident);
+        let extra = self.open.then(|| quote! { extra: JsonObject::new(), });
+        let setters = optional.iter().map(|field| self.setter(field));
+        let docs = doc(if required.is_empty() {
+            "Makes one in which nothing is set."
+        } else {
+            "Makes one of the members that have to be there."
+        });
+        quote! {
+            #docs
+            pub fn new(#(#arguments),*) -> Self {
+                Self { #(#values,)* #(#absent: None,)* #extra }
+            }
+            #(#setters)*
+        }
+    }
+
+    fn setter(&self, field: &Field<'_>) -> TokenStream {
+        let name = &field.rust.ident;
+        let plain = name.to_string();
+        let setter = format_ident!("with_{}", plain.trim_end_matches('_'));
+        let docs = doc(&format!("Sets [`{plain}`](Self::{plain})."));
+        let (ty, value) = (self.argument(&field.rust.ty), self.convert(field));
+        quote! {
+            #docs
+            #[must_use]
+            pub fn #setter(mut self, #name: #ty) -> Self {
+                self.#name = Some(#value);
+                self
+            }
+        }
+    }
+
+    /// Scalars are taken as they are, so that a literal has a type to go by.
+    fn argument(&self, ty: &syn::Type) -> TokenStream {
+        if self.is_scalar(ty) {
+            quote! { #ty }
+        } else {
+            quote! { impl Into<#ty> }
+        }
+    }
+
+    fn convert(&self, field: &Field<'_>) -> TokenStream {
+        let name = &field.rust.ident;
+        if self.is_scalar(&field.rust.ty) {
+            quote! { #name }
+        } else {
+            quote! { #name.into() }
+        }
+    }
+
+    fn is_scalar(&self, ty: &syn::Type) -> bool {
+        let name = type_name(ty);
+        ["bool", "i64", "u64"].contains(&name.as_str())
+            || self.input.types.choices.contains_key(&name)
+    }
+
+    /// What a revision requires of a result, beyond what its maker says.
+    fn result(&self) -> Option<TokenStream> {
+        if !self.name.ends_with("Result") {
+            return None;
+        }
+        let name = ident(self.name);
+        let filled: Vec<_> = self
+            .fields
+            .iter()
+            .filter(|field| FILLED_IN.contains(&field.rust.member.as_str()))
+            .map(|field| {
+                let since = revision(self.input.hub, field.facts.required_in.first());
+                let member = &field.rust.ident;
+                quote! { require(&mut self.#member, revision >= #since); }
+            })
+            .collect();
+        if filled.is_empty() {
+            return Some(quote! { impl ResultObject for #name {} });
+        }
+        Some(quote! {
+            impl ResultObject for #name {
+                fn conform_to(&mut self, revision: Revision) { #(#filled)* }
+            }
+        })
+    }
+}
+
+impl Field<'_> {
+    /// Required members first, `_meta` last.
+    fn position(&self) -> impl Ord + use<> {
+        let member = self.rust.member.clone();
+        let first = FIRST
+            .iter()
+            .position(|name| *name == member)
+            .unwrap_or(FIRST.len());
+        (!self.facts.required, member == "_meta", first, member)
+    }
+
+    fn render(&self, input: Input<'_>, record: &str) -> TokenStream {
+        let FieldType { member, ident, ty } = self.rust;
+        let docs = match input.overlay.docs(&format!("{record}.{member}")) {
+            Some(docs) => doc(docs),
+            None => doc(&format!("The member `{member}`.")),
+        };
+        let rename = (ident != member).then(|| quote! { rename = #member, });
+        if self.facts.required {
+            let rename = rename.map(|rename| quote! { #[serde(#rename)] });
+            return quote! { #docs #rename pub #ident: #ty, };
+        }
+        let null = (type_name(ty) == "Value")
+            .then(|| quote! { deserialize_with = "crate::explicit::some", });
+        quote! {
+            #docs
+            #[serde(#rename default, #null skip_serializing_if = "Option::is_none")]
+            pub #ident: Option<#ty>,
+        }
+    }
+}
+
+/// Whether every required member has a value that can be taken for granted.
+fn has_default(input: Input<'_>, record: &str) -> bool {
+    let definition = input
+        .hub
+        .definitions
+        .iter()
+        .find(|(name, _)| rust_name(name) == record);
+    let Some((
+        _,
+        hub::Definition {
+            kind: Kind::Record { fields, .. },
+            ..
+        },
+    )) = definition
+    else {
+        return false;
+    };
+    let types = input
+        .types
+        .records
+        .get(record)
+        .map_or(&[][..], Vec::as_slice);
+    types
+        .iter()
+        .filter(|field| fields[&field.member].required)
+        .all(|field| {
+            let name = type_name(&field.ty);
+            ["Vec", "BTreeMap", "JsonObject"].contains(&name.as_str()) || has_default(input, &name)
+        })
+}
+
+/// `Vec` for `Vec<String>`.
+fn type_name(ty: &syn::Type) -> String {
+    let syn::Type::Path(path) = ty else {
+        return String::new();
+    };
+    let ident: Option<&Ident> = path.path.segments.last().map(|segment| &segment.ident);
+    ident.map(Ident::to_string).unwrap_or_default()
+}

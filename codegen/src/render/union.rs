@@ -1,0 +1,182 @@
+//! Enumerations of records.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Result, bail};
+use heck::ToPascalCase as _;
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::Ident;
+
+use super::{Input, doc, ident, revision};
+use crate::hub::{Definition, Kind};
+use crate::overlay::UnionTag;
+use crate::revisions::RevisionSet;
+use crate::types::rust_name;
+
+/// A union to write.
+pub(super) struct Union<'a> {
+    input: Input<'a>,
+    name: &'a str,
+    members: Vec<Member>,
+    /// The key that tells the members apart; without one, reading is written by hand.
+    tag: Option<(String, &'a UnionTag)>,
+}
+
+struct Member {
+    ty: Ident,
+    variant: Ident,
+    tag: Option<String>,
+    docs: String,
+    revisions: RevisionSet,
+}
+
+impl<'a> Union<'a> {
+    pub(super) fn new(
+        input: Input<'a>,
+        name: &'a str,
+        members: &[(String, RevisionSet)],
+    ) -> Result<Self> {
+        let told_apart = input.overlay.union_tag(name);
+        let mut key = None;
+        let mut found = Vec::new();
+        for (member, revisions) in members {
+            let definition = input.hub.definitions.get(member);
+            let Some(Definition {
+                kind: Kind::Record { tag, .. },
+                ..
+            }) = definition
+            else {
+                bail!("the member {member} of {name} is not a record");
+            };
+            key = key.or_else(|| tag.as_ref().map(|(key, _)| key.clone()));
+            let tag = tag.as_ref().map(|(_, value)| value.clone());
+            let tag = tag.or_else(|| told_apart?.default.clone());
+            let variant = match (&tag, told_apart) {
+                (Some(tag), Some(_)) => tag.rsplit('/').next().unwrap_or(tag).to_pascal_case(),
+                _ => short_name(member, name),
+            };
+            let member = rust_name(member);
+            found.push(Member {
+                docs: input.overlay.docs(&member).unwrap_or_default().to_owned(),
+                ty: ident(&member),
+                variant: ident(&variant),
+                tag,
+                revisions: *revisions,
+            });
+        }
+        let tag = match (told_apart, key) {
+            (Some(told_apart), Some(key)) => Some((key, told_apart)),
+            (Some(_), None) => bail!("the members of {name} have no tag"),
+            (None, _) => None,
+        };
+        Ok(Self {
+            input,
+            name,
+            members: found,
+            tag,
+        })
+    }
+
+    pub(super) fn render(&self) -> TokenStream {
+        let name = ident(self.name);
+        let docs = doc(self.input.overlay.docs(self.name).unwrap_or_default());
+        let variants = self.members.iter().map(
+            |Member {
+                 ty, variant, docs, ..
+             }| {
+                let docs = doc(docs);
+                quote! { #docs #variant(#ty) }
+            },
+        );
+        let conversions = self.members.iter().map(|Member { ty, variant, .. }| {
+            quote! {
+                impl From<#ty> for #name {
+                    fn from(value: #ty) -> Self { Self::#variant(value) }
+                }
+            }
+        });
+        let since = self.since();
+        let reading = self
+            .tag
+            .as_ref()
+            .map(|(key, told_apart)| self.reading(key, told_apart));
+        quote! {
+            #docs
+            #[derive(Clone, Debug, PartialEq, Serialize)]
+            #[serde(untagged)]
+            #[non_exhaustive]
+            pub enum #name { #(#variants,)* }
+
+            impl #name {
+                /// The first revision in which this kind may stand here.
+                pub fn since(&self) -> Revision {
+                    match self { #(#since,)* }
+                }
+            }
+
+            #(#conversions)*
+            #reading
+        }
+    }
+
+    /// The arms that give the first revision of each variant, one for each revision.
+    fn since(&self) -> Vec<TokenStream> {
+        let mut by_revision: BTreeMap<usize, Vec<&Ident>> = BTreeMap::new();
+        for member in &self.members {
+            by_revision
+                .entry(member.revisions.first())
+                .or_default()
+                .push(&member.variant);
+        }
+        let arms = by_revision.into_iter().map(|(since, variants)| {
+            let since = revision(self.input.hub, since);
+            quote! { #(Self::#variants(_))|* => #since }
+        });
+        arms.collect()
+    }
+
+    fn reading(&self, key: &str, told_apart: &UnionTag) -> TokenStream {
+        let name = ident(self.name);
+        let noun = &told_apart.noun;
+        let default = told_apart.default.as_ref().map(|tag| quote! { Some(#tag) });
+        let default = default.unwrap_or_else(|| quote! { None });
+        let tags = self.members.iter().map(|member| &member.tag);
+        let arms = self.members.iter().map(
+            |Member {
+                 ty, variant, tag, ..
+             }| {
+                quote! { #tag => #ty::deserialize(object).map(Self::#variant) }
+            },
+        );
+        quote! {
+            impl Tagged for #name {
+                const TAG: &'static str = #key;
+                const NOUN: &'static str = #noun;
+                const DEFAULT: Option<&'static str> = #default;
+                const KNOWN: &'static [&'static str] = &[#(#tags),*];
+
+                fn from_tag<'de, D: Deserializer<'de>>(tag: &str, object: D) -> Result<Self, D::Error> {
+                    match tag {
+                        #(#arms,)*
+                        _ => Err(tagged::unknown::<Self, _>(tag)),
+                    }
+                }
+            }
+
+            impl<'de> Deserialize<'de> for #name {
+                fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                    tagged::deserialize(deserializer)
+                }
+            }
+        }
+    }
+}
+
+/// `Text` for `TextResourceContents` in `ResourceContents`, `Number` for `NumberSchema`.
+fn short_name(member: &str, union: &str) -> String {
+    let short = member
+        .strip_suffix(union)
+        .or_else(|| member.strip_suffix("Schema"));
+    short.unwrap_or(member).to_pascal_case()
+}

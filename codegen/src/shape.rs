@@ -1,0 +1,303 @@
+//! Turns the definitions of one revision into flat shapes: whatever stood inline gets a name.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::{Map, Value, json};
+
+use crate::load::{Revision, refer_to, reference};
+use crate::overlay::{Inline, Overlay};
+
+/// What a definition is, once it holds no other one inline.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Shape {
+    Record(Record),
+    /// One of these definitions, in the schema's order.
+    Union(Vec<String>),
+    /// One of these strings.
+    Choice(BTreeSet<String>),
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Record {
+    pub fields: BTreeMap<String, FieldShape>,
+    /// Whether members that the schema does not name belong to the data.
+    pub open: bool,
+    /// The required constant that tells the record from others, as in `type`, `text`.
+    pub tag: Option<(String, String)>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct FieldShape {
+    pub schema: Value,
+    pub required: bool,
+}
+
+/// Collects the shapes of one revision, starting from what is asked for.
+pub(crate) struct Shapes<'a> {
+    revision: &'a Revision,
+    overlay: &'a Overlay,
+    pub found: BTreeMap<String, Shape>,
+    waiting: Vec<String>,
+}
+
+impl<'a> Shapes<'a> {
+    pub(crate) fn new(revision: &'a Revision, overlay: &'a Overlay) -> Self {
+        Self {
+            revision,
+            overlay,
+            found: BTreeMap::new(),
+            waiting: Vec::new(),
+        }
+    }
+
+    /// Adds the definition `name`, when the revision has it, and all it refers to.
+    pub(crate) fn add(&mut self, name: &str) -> Result<bool> {
+        self.waiting.push(name.to_owned());
+        self.follow()?;
+        Ok(self.found.contains_key(name))
+    }
+
+    /// Adds what stands inline at `at` under the name `default`, unless the overlay has another.
+    pub(crate) fn add_inline(&mut self, at: &str, schema: &Value, default: &str) -> Result<()> {
+        if self.overlay.replacement(at).is_some() {
+            return self.add(default).map(drop);
+        }
+        if let Some(name) = reference(schema) {
+            return self.add(name).map(drop);
+        }
+        let named = self.overlay.name(at);
+        let name = named.map_or(default, |named| named.name.as_str());
+        self.define(name, schema)?;
+        if let Some(union) = named.and_then(|named| named.union.as_ref()) {
+            self.insert(union, Shape::Union(vec![name.to_owned()]))?;
+        }
+        self.follow()
+    }
+
+    fn follow(&mut self) -> Result<()> {
+        while let Some(name) = self.waiting.pop() {
+            if self.found.contains_key(&name) || self.overlay.external(&name).is_some() {
+                continue;
+            }
+            if let Some(schema) = self.revision.definitions.get(&name) {
+                self.define(&name, schema)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn define(&mut self, name: &str, schema: &Value) -> Result<()> {
+        let shape = self
+            .shape(name, schema)
+            .with_context(|| format!("the definition {name}"))?;
+        self.insert(name, shape)
+    }
+
+    /// Inline copies of one thing may each show a part of it; together they are the whole.
+    fn insert(&mut self, name: &str, shape: Shape) -> Result<()> {
+        match (self.found.get_mut(name), shape) {
+            (None, shape) => {
+                self.found.insert(name.to_owned(), shape);
+            }
+            (Some(Shape::Union(known)), Shape::Union(mut new)) => {
+                new.retain(|member| !known.contains(member));
+                known.extend(new);
+            }
+            (Some(Shape::Record(known)), Shape::Record(new)) => {
+                known.open |= new.open;
+                for (field, shape) in new.fields {
+                    let known = known.fields.entry(field).or_insert_with(|| shape.clone());
+                    ensure!(*known == shape, "two inline definitions of {name} disagree");
+                }
+            }
+            (Some(known), new) => ensure!(*known == new, "two definitions of {name} disagree"),
+        }
+        Ok(())
+    }
+
+    fn shape(&mut self, name: &str, schema: &Value) -> Result<Shape> {
+        if let Some(members) = schema.get("anyOf").and_then(Value::as_array) {
+            return Ok(Shape::Union(self.members(members)?));
+        }
+        if let Some(values) = strings(schema, "enum") {
+            return Ok(Shape::Choice(values));
+        }
+        if let Some(constant) = schema.get("const").and_then(Value::as_str) {
+            return Ok(Shape::Choice(BTreeSet::from([constant.to_owned()])));
+        }
+        match schema.get("properties").and_then(Value::as_object) {
+            Some(properties) => self.record(name, schema, properties).map(Shape::Record),
+            None => bail!("it is neither an object, nor a union, nor a choice of strings"),
+        }
+    }
+
+    fn members(&mut self, members: &[Value]) -> Result<Vec<String>> {
+        let mut names = Vec::new();
+        for member in members {
+            if let Some(name) = reference(member) {
+                self.waiting.push(name.to_owned());
+                names.push(name.to_owned());
+            } else if let Some(item) = member.get("items").and_then(reference) {
+                self.waiting.push(item.to_owned());
+            } else {
+                bail!("a member of a union has no name: {member}");
+            }
+        }
+        Ok(names)
+    }
+
+    fn record(
+        &mut self,
+        name: &str,
+        schema: &Value,
+        properties: &Map<String, Value>,
+    ) -> Result<Record> {
+        let required = strings(schema, "required").unwrap_or_default();
+        let mut record = Record {
+            open: is_open(schema),
+            ..Record::default()
+        };
+        for (field, schema) in properties {
+            let required = required.contains(field);
+            let at = format!("{name}.{field}");
+            let constant = schema.get("const").and_then(Value::as_str);
+            match constant.or_else(|| self.overlay.constant(&at)) {
+                Some(constant) if required => {
+                    ensure!(record.tag.is_none(), "{name} has two constants");
+                    record.tag = Some((field.clone(), constant.to_owned()));
+                }
+                _ => {
+                    let schema = self.place(name, &at, schema)?;
+                    record
+                        .fields
+                        .insert(field.clone(), FieldShape { schema, required });
+                }
+            }
+        }
+        Ok(record)
+    }
+
+    /// The schema to put at `at`, where no definition stands inline any more.
+    fn place(&mut self, parent: &str, at: &str, schema: &Value) -> Result<Value> {
+        if let Some(with) = self.overlay.replacement(at) {
+            self.waiting.push(with.to_owned());
+            return Ok(refer_to(with));
+        }
+        if let Some(name) = reference(schema) {
+            self.waiting.push(name.to_owned());
+            return Ok(refer_to(name));
+        }
+        if ["anyOf", "enum", "const"]
+            .iter()
+            .any(|key| schema.get(key).is_some())
+        {
+            return self.hoist(parent, at, schema);
+        }
+        let kind = schema.get("type");
+        match kind.and_then(Value::as_str) {
+            Some("object") => self.place_object(parent, at, schema),
+            Some("array") => {
+                let item = schema
+                    .get("items")
+                    .with_context(|| format!("{at} has no items"))?;
+                let item = self.place(parent, &format!("{at}[]"), item)?;
+                Ok(json!({ "type": "array", "items": item }))
+            }
+            Some("number") => Ok(refer_to("Number")),
+            Some("integer") if schema.get("minimum") == Some(&json!(0)) => {
+                Ok(json!({ "type": "integer", "minimum": 0 }))
+            }
+            Some(scalar @ ("integer" | "string" | "boolean")) => Ok(json!({ "type": scalar })),
+            None if *schema == json!({}) => Ok(json!({})),
+            None if kind == Some(&json!(["integer", "null"])) => Ok(json!({ "type": kind })),
+            _ => bail!("{at} uses a construct that the generator does not know: {schema}"),
+        }
+    }
+
+    fn place_object(&mut self, parent: &str, at: &str, schema: &Value) -> Result<Value> {
+        let no_properties = |properties: &Map<_, _>| properties.is_empty();
+        let properties = schema.get("properties").and_then(Value::as_object);
+        if !properties.is_none_or(no_properties) || at.ends_with("._meta") {
+            return self.hoist(parent, at, schema);
+        }
+        match schema.get("additionalProperties") {
+            Some(values) if is_schema(values) => {
+                let values = self.place(parent, &format!("{at}{{}}"), values)?;
+                Ok(json!({ "type": "object", "additionalProperties": values }))
+            }
+            _ => Ok(refer_to("JSONObject")),
+        }
+    }
+
+    /// Makes a definition of what stands at `at`.
+    fn hoist(&mut self, parent: &str, at: &str, schema: &Value) -> Result<Value> {
+        let named = self.overlay.name(at);
+        let name = match (named, at.strip_suffix("._meta")) {
+            (Some(named), _) => named.name.clone(),
+            (None, Some(_)) => meta_object(parent).to_owned(),
+            (None, None) => inline_name(at),
+        };
+        if self.overlay.external(&name).is_none() {
+            let bare = json!({ "properties": {}, "additionalProperties": {} });
+            let is_bare = at.ends_with("._meta") && schema.get("properties").is_none();
+            let schema = if is_bare { &bare } else { schema };
+            self.define(&name, schema)?;
+        }
+        Ok(match named {
+            Some(Inline { many: true, .. }) => refer_to(&format!("OneOrMany{name}")),
+            _ => refer_to(&name),
+        })
+    }
+}
+
+/// The `_meta` record of a definition, by what the definition is part of.
+fn meta_object(definition: &str) -> &'static str {
+    if definition.ends_with("NotificationParams") {
+        "NotificationMetaObject"
+    } else if definition.ends_with("Params") {
+        "RequestMetaObject"
+    } else if definition.ends_with("Result") {
+        "ResultMetaObject"
+    } else {
+        "MetaObject"
+    }
+}
+
+/// `ClientCapabilitiesTasksRequests` for `ClientCapabilitiesTasks.requests`.
+fn inline_name(at: &str) -> String {
+    let path = at.replace("[]", ".item").replace("{}", ".value");
+    path.split('.')
+        .map(|part| {
+            let mut letters = part.chars();
+            letters
+                .next()
+                .into_iter()
+                .flat_map(char::to_uppercase)
+                .chain(letters)
+                .collect::<String>()
+        })
+        .collect()
+}
+
+/// Whether an object with properties says that it has more than those.
+fn is_open(schema: &Value) -> bool {
+    schema
+        .get("additionalProperties")
+        .is_some_and(|values| *values != json!(false))
+}
+
+/// Whether `additionalProperties` says what the values are.
+fn is_schema(values: &Value) -> bool {
+    values.as_object().is_some_and(|values| !values.is_empty())
+}
+
+fn strings(schema: &Value, keyword: &str) -> Option<BTreeSet<String>> {
+    let values = schema.get(keyword)?.as_array()?.iter();
+    Some(
+        values
+            .filter_map(Value::as_str)
+            .map(str::to_owned)
+            .collect(),
+    )
+}

@@ -1,0 +1,108 @@
+//! Lists, reads and searches the text files of one directory: `files <directory>`.
+
+#[path = "files/mod.rs"]
+mod directory;
+
+use std::env;
+use std::path::Path;
+use std::process::ExitCode;
+
+use treenail::prelude::*;
+
+use directory::{Directory, FilesError, Found, Listing, Page};
+
+struct Files {
+    directory: Directory,
+}
+
+/// Read-only access to the text files of one directory. Paths are relative to it and have `/` between
+/// names. Hidden files and what a `.gitignore` excludes are not listed and not searched, but can be
+/// read by their path.
+#[mcp_tool(namespace = "files")]
+impl Files {
+    /// List the files below a directory, sorted by path.
+    #[tool(read_only, blocking, title = "List files")]
+    fn list(
+        &self,
+        /// Directory to list, e.g. `src`
+        #[arg(default)]
+        path: String,
+        /// Only files like this: `*.rs` in any directory, or `src/**/*.toml`
+        glob: Option<String>,
+        /// Most files to return
+        #[arg(default = 200, range = 1..=2000)]
+        limit: usize,
+    ) -> Result<Listing, FilesError> {
+        self.directory.list(&path, glob.as_deref(), limit)
+    }
+
+    /// Read a text file, or some of its lines.
+    #[tool(read_only, blocking, title = "Read a file")]
+    fn read(
+        &self,
+        /// Path of the file, e.g. `src/main.rs`
+        path: String,
+        /// First line to return, counted from 1
+        #[arg(default = 1, range = 1..)]
+        first_line: usize,
+        /// Last line to return; the end of the file when left out
+        #[arg(range = 1..)]
+        last_line: Option<usize>,
+    ) -> Result<Page, FilesError> {
+        self.directory.read(&path, first_line, last_line)
+    }
+
+    /// Search the lines of all text files for a regular expression.
+    /// Matches are sorted by path and line.
+    #[tool(read_only, blocking, title = "Search files")]
+    fn search(
+        &self,
+        /// Regular expression in Rust's syntax for a part of one line, e.g. `fn \w+_test` or `(?i)todo`
+        pattern: String,
+        /// Only files like this: `*.rs` in any directory, or `src/**/*.toml`
+        glob: Option<String>,
+        /// Most matches to return
+        #[arg(default = 100, range = 1..=1000)]
+        limit: usize,
+    ) -> Result<Found, FilesError> {
+        self.directory.search(&pattern, glob.as_deref(), limit)
+    }
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    let directory = match directory_from_args() {
+        Ok(directory) => directory,
+        Err(message) => return fail(2, &message),
+    };
+    match serve(Files { directory }).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => fail(1, &format!("{:#}", anyhow::Error::from(error))),
+    }
+}
+
+async fn serve(files: Files) -> treenail::Result<()> {
+    Server::builder("files", env!("CARGO_PKG_VERSION"))
+        .mount(files)
+        .build()?
+        .serve_stdio()
+        .await
+}
+
+/// The one argument of the program.
+fn directory_from_args() -> Result<Directory, String> {
+    let mut arguments = env::args_os().skip(1);
+    let (Some(path), None) = (arguments.next(), arguments.next()) else {
+        return Err("usage: files <directory>".to_owned());
+    };
+    let path = Path::new(&path);
+    Directory::open(path)
+        .map_err(|error| format!("cannot open the directory `{}`: {error}", path.display()))
+}
+
+/// stdout is for the protocol, so a person is told on stderr.
+#[expect(clippy::print_stderr, reason = "there is nobody else to tell")]
+fn fail(code: u8, message: &str) -> ExitCode {
+    eprintln!("files: {message}");
+    ExitCode::from(code)
+}

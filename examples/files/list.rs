@@ -1,0 +1,59 @@
+//! `files.list`
+
+use treenail::mcp_type;
+
+use super::filter::PathFilter;
+use super::{Directory, FilesError};
+
+/// Files, sorted by path.
+#[mcp_type]
+#[derive(Debug, PartialEq)]
+pub(crate) struct Listing {
+    /// The files that were asked for
+    pub(crate) files: Vec<Listed>,
+    /// True if there are more; narrow the path or the glob, or raise the limit
+    pub(crate) truncated: bool,
+}
+
+/// One file.
+#[mcp_type]
+#[derive(Debug, PartialEq)]
+pub(crate) struct Listed {
+    /// Path to give to `files.read`
+    pub(crate) path: String,
+    /// Size in bytes
+    pub(crate) bytes: u64,
+}
+
+impl Directory {
+    pub(crate) fn list(
+        &self,
+        path: &str,
+        glob: Option<&str>,
+        limit: usize,
+    ) -> Result<Listing, FilesError> {
+        let wanted = PathFilter::new(glob)?;
+        let mut walk = self.walk(path)?;
+        let mut files = Vec::new();
+        for path in walk.by_ref().filter(|path| wanted.accepts(path)) {
+            // Asked through the handle, so a file is listed only if it is still there and inside.
+            let Ok(metadata) = self.root.symlink_metadata(&path) else {
+                continue;
+            };
+            if files.len() == limit {
+                return Ok(Listing {
+                    files,
+                    truncated: true,
+                });
+            }
+            files.push(Listed {
+                path,
+                bytes: metadata.len(),
+            });
+        }
+        Ok(Listing {
+            files,
+            truncated: walk.gave_up(),
+        })
+    }
+}

@@ -1,0 +1,124 @@
+//! What is listed and what is searched.
+
+use super::{told, tree};
+use crate::directory::{Directory, FilesError};
+
+/// The listed paths, or the error; `…` where there are more.
+fn list(directory: &Directory, path: &str, glob: Option<&str>, limit: usize) -> String {
+    match directory.list(path, glob, limit) {
+        Ok(listing) => {
+            let mut words: Vec<_> = listing.files.into_iter().map(|file| file.path).collect();
+            words.extend(listing.truncated.then(|| "…".to_owned()));
+            words.join(" ")
+        }
+        Err(error) => told(&error),
+    }
+}
+
+/// The matches, or the error; `…` where there are more.
+fn search(directory: &Directory, pattern: &str, glob: Option<&str>, limit: usize) -> Vec<String> {
+    match directory.search(pattern, glob, limit) {
+        Ok(found) => {
+            let matches = found.matches.into_iter();
+            let lines = matches.map(|line| format!("{}:{}:{}", line.path, line.line, line.text));
+            lines
+                .chain(found.truncated.then(|| "…".to_owned()))
+                .collect()
+        }
+        Err(error) => vec![told(&error)],
+    }
+}
+
+#[test]
+fn visible_files_are_listed_in_order() {
+    let (_tree, directory) = tree();
+    let all = "a.txt binary.dat empty.txt keep.log latin1.txt sub/b.log sub/deep/d.rs";
+    let cases = [
+        ("", None, 7, all),
+        (".", None, 2, "a.txt binary.dat …"),
+        ("sub", None, 9, "sub/b.log sub/deep/d.rs"),
+        ("./sub/deep/", None, 9, "sub/deep/d.rs"),
+        ("", Some("*.rs"), 9, "sub/deep/d.rs"),
+        ("", Some("sub/*"), 9, "sub/b.log"),
+        ("", Some("sub/**"), 9, "sub/b.log sub/deep/d.rs"),
+        ("", Some("{a,e}*.txt"), 1, "a.txt …"),
+        ("", Some("none"), 9, ""),
+        // An ignored directory that is asked for by name is shown, by its own rules.
+        ("build", None, 9, "build/out.txt"),
+        (
+            "a.txt",
+            None,
+            9,
+            "NotADirectory: `a.txt` is not a directory; read it with `files.read`",
+        ),
+        (
+            "no",
+            None,
+            9,
+            "NotFound: `no` does not exist; `files.list` shows what does",
+        ),
+        ("", Some("["), 9, "Glob: `[` is not a glob"),
+    ];
+    for (path, glob, limit, expected) in cases {
+        assert_eq!(
+            list(&directory, path, glob, limit),
+            expected,
+            "{path} {glob:?}"
+        );
+    }
+}
+
+#[test]
+fn sizes_are_listed() {
+    let (_tree, directory) = tree();
+    let listing = directory.list("", Some("*.txt"), 9).unwrap();
+    let sizes: Vec<_> = listing.files.iter().map(|file| file.bytes).collect();
+    assert_eq!(sizes, [21, 0, 12]);
+}
+
+#[test]
+fn matches_are_found_in_order() {
+    let (_tree, directory) = tree();
+    let [two, latin1, rust] = [
+        "a.txt:2:two needle",
+        "latin1.txt:1:caf\u{fffd} needle",
+        "sub/deep/d.rs:1:fn needle() {}",
+    ];
+    let cases: [(&str, Option<&str>, usize, &[&str]); 9] = [
+        ("needle", None, 3, &[two, latin1, rust]),
+        ("needle", None, 2, &[two, latin1, "…"]),
+        ("^two needle$", None, 9, &[two]),
+        ("^one$", None, 9, &["a.txt:1:one"]),
+        ("^three$", None, 9, &["a.txt:3:three"]),
+        ("e", Some("a.txt"), 2, &["a.txt:1:one", two, "…"]),
+        ("(?i)NEEDLE", Some("*.rs"), 9, &[rust]),
+        ("needle", Some("none"), 9, &[]),
+        ("needle", Some("{a,b"), 9, &["Glob: `{a,b` is not a glob"]),
+    ];
+    for (pattern, glob, limit, expected) in cases {
+        assert_eq!(
+            search(&directory, pattern, glob, limit),
+            expected,
+            "{pattern} {glob:?}"
+        );
+    }
+}
+
+#[test]
+fn files_that_are_not_text_are_counted() {
+    let (_tree, directory) = tree();
+    let found = directory.search("needle", None, 9).unwrap();
+    assert_eq!((found.files_searched, found.files_skipped), (6, 1));
+}
+
+#[test]
+fn a_pattern_is_for_one_line_and_of_limited_size() {
+    let (_tree, directory) = tree();
+    for pattern in ["(", "a\nb", r"\w{1000}{1000}"] {
+        let error = directory.search(pattern, None, 1).unwrap_err();
+        assert!(
+            matches!(error, FilesError::Pattern { .. }),
+            "{pattern}: {error:?}"
+        );
+    }
+}

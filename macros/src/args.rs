@@ -1,0 +1,247 @@
+//! The `key` and `key = value` entries of an attribute.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::ToTokens;
+use syn::ext::IdentExt;
+use syn::parse::{Parse, ParseStream, Parser};
+use syn::punctuated::Punctuated;
+
+use syn::{Attribute, Expr, ExprLit, ExprRange, Lit, LitStr, Meta, Path, Token};
+
+use crate::diag::Sink;
+
+/// The keys of one attribute that were given and not yet taken.
+pub(crate) struct Keys {
+    entries: Vec<Entry>,
+}
+
+/// A value, and the key that it was given for.
+pub(crate) struct Given<T> {
+    pub(crate) key: Ident,
+    pub(crate) value: T,
+}
+
+impl Keys {
+    /// Reads the inside of an attribute, and reports keys that are not `known` or given twice.
+    pub(crate) fn parse(tokens: TokenStream, known: &[&str], sink: &mut Sink) -> Self {
+        Self::legal(entries(tokens, sink), known, sink)
+    }
+
+    /// Reads whole attributes, `#[tool]` or `#[tool(…)]`, as if they were one.
+    pub(crate) fn of(attributes: &[Attribute], known: &[&str], sink: &mut Sink) -> Self {
+        let mut all = Vec::new();
+        for attribute in attributes {
+            match &attribute.meta {
+                Meta::Path(_) => {}
+                Meta::List(list) => all.extend(entries(list.tokens.clone(), sink)),
+                Meta::NameValue(pair) => sink.error(
+                    pair.eq_token,
+                    "expected keys in parentheses; write `(key = value)`",
+                ),
+            }
+        }
+        Self::legal(all, known, sink)
+    }
+
+    fn legal(all: Vec<Entry>, known: &[&str], sink: &mut Sink) -> Self {
+        let mut entries: Vec<Entry> = Vec::new();
+        for entry in all {
+            let key = &entry.key;
+            if !known.iter().any(|known| key == known) {
+                sink.error(key, unknown_key(&key.to_string(), known));
+            } else if entries.iter().any(|earlier| earlier.key == *key) {
+                sink.error(key, format!("key `{key}` is given twice; remove one"));
+            } else {
+                entries.push(entry);
+            }
+        }
+        Self { entries }
+    }
+
+    /// `key = "text"`
+    pub(crate) fn string(&mut self, key: &str, sink: &mut Sink) -> Option<LitStr> {
+        let entry = self.take(key)?;
+        entry.value(sink, &format!("`{key} = \"…\"`"), |value| match value {
+            Expr::Lit(ExprLit {
+                lit: Lit::Str(text),
+                ..
+            }) => Some(text),
+            _ => None,
+        })
+    }
+
+    /// `key`, `key = true` or `key = false`
+    pub(crate) fn flag(&mut self, key: &str, sink: &mut Sink) -> Option<Given<bool>> {
+        let entry = self.take(key)?;
+        let ident = entry.key.clone();
+        let value = if entry.value.is_none() {
+            true
+        } else {
+            let write = format!("`{key}` or `{key} = false`");
+            entry.value(sink, &write, |value| match value {
+                Expr::Lit(ExprLit {
+                    lit: Lit::Bool(flag),
+                    ..
+                }) => Some(flag.value),
+                _ => None,
+            })?
+        };
+        Some(Given { key: ident, value })
+    }
+
+    /// `key = expression`
+    pub(crate) fn expr(&mut self, key: &str, sink: &mut Sink) -> Option<Expr> {
+        let entry = self.take(key)?;
+        entry.value(sink, &format!("`{key} = expression`"), Some)
+    }
+
+    /// `key` or `key = expression`
+    pub(crate) fn optional_expr(&mut self, key: &str) -> Option<Given<Option<Expr>>> {
+        let Entry { key, value } = self.take(key)?;
+        Some(Given { key, value })
+    }
+
+    /// `key = 1..=7`, or any other range
+    pub(crate) fn range(&mut self, key: &str, sink: &mut Sink) -> Option<Given<ExprRange>> {
+        let entry = self.take(key)?;
+        let ident = entry.key.clone();
+        let write = format!("a range, like `{key} = 1..=7`");
+        let value = entry.value(sink, &write, |value| match value {
+            Expr::Range(range) => Some(range),
+            _ => None,
+        })?;
+        Some(Given { key: ident, value })
+    }
+
+    /// `key = path::to::it`
+    pub(crate) fn path(&mut self, key: &str, sink: &mut Sink) -> Option<Path> {
+        let entry = self.take(key)?;
+        entry.value(
+            sink,
+            &format!("`{key} = path::to::it`"),
+            |value| match value {
+                Expr::Path(path) => Some(path.path),
+                _ => None,
+            },
+        )
+    }
+
+    fn take(&mut self, key: &str) -> Option<Entry> {
+        let index = self.entries.iter().position(|entry| entry.key == key)?;
+        Some(self.entries.swap_remove(index))
+    }
+}
+
+/// One `key` or `key = value`. The key may be a keyword, like `crate`.
+struct Entry {
+    key: Ident,
+    value: Option<Expr>,
+}
+
+impl Entry {
+    /// The value if it is there and `pick` accepts it; otherwise reports what to `write`.
+    fn value<T>(
+        self,
+        sink: &mut Sink,
+        write: &str,
+        pick: impl FnOnce(Expr) -> Option<T>,
+    ) -> Option<T> {
+        let key = self.key;
+        let Some(value) = self.value else {
+            sink.error(&key, format!("key `{key}` has no value; write {write}"));
+            return None;
+        };
+        let value = without_group(value);
+        let tokens = value.to_token_stream();
+        let picked = pick(value);
+        if picked.is_none() {
+            sink.error(
+                tokens,
+                format!("wrong value for key `{key}`; write {write}"),
+            );
+        }
+        picked
+    }
+}
+
+impl Parse for Entry {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let key = input.call(Ident::parse_any)?;
+        let equals: Option<Token![=]> = input.parse()?;
+        let value = match equals {
+            Some(_) => Some(input.parse()?),
+            None => None,
+        };
+        Ok(Self { key, value })
+    }
+}
+
+fn entries(tokens: TokenStream, sink: &mut Sink) -> Vec<Entry> {
+    let parsed = Punctuated::<Entry, Token![,]>::parse_terminated.parse2(tokens);
+    sink.ok(parsed).into_iter().flatten().collect()
+}
+
+/// What a `macro_rules` fragment like `$name:expr` stands for, without its invisible group.
+pub(crate) fn without_group(mut expr: Expr) -> Expr {
+    while let Expr::Group(group) = expr {
+        expr = *group.expr;
+    }
+    expr
+}
+
+fn unknown_key(key: &str, known: &[&str]) -> String {
+    if let Some(nearest) = nearest(key, known) {
+        return format!("unknown key `{key}`; did you mean `{nearest}`?");
+    }
+    let known: Vec<_> = known.iter().map(|known| format!("`{known}`")).collect();
+    format!("unknown key `{key}`; write one of {}", known.join(", "))
+}
+
+/// The known key that the fewest edits lead to, unless these would replace half of the word.
+///
+/// Of two as near, the one of the same length: letters are swapped more often than replaced.
+fn nearest<'a>(key: &str, known: &[&'a str]) -> Option<&'a str> {
+    known
+        .iter()
+        .map(|known| (edits(key, known), key.len().abs_diff(known.len()), *known))
+        .filter(|(edits, _, known)| edits * 2 <= known.len())
+        .min()
+        .map(|(_, _, known)| known)
+}
+
+/// How many letters must be inserted, removed or replaced to turn `from` into `to` (Levenshtein).
+fn edits(from: &str, to: &str) -> usize {
+    // Before each letter of `from`, `row[n]` is the distance of what precedes it to `to[..n]`.
+    let mut row: Vec<usize> = (0..=to.chars().count()).collect();
+    for (i, a) in from.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, b) in to.chars().enumerate() {
+            let replaced = diagonal + usize::from(a != b);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[to.chars().count()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nearest;
+
+    #[test]
+    fn suggestion_is_the_nearest_key_or_none() {
+        let known = ["name", "title", "read_only", "crate", "range"];
+        for (key, expected) in [
+            ("titel", Some("title")),
+            ("readonly", Some("read_only")),
+            ("nam", Some("name")),
+            ("rnage", Some("range")),
+            ("readOnly", Some("read_only")),
+            ("namespace", None),
+            ("x", None),
+        ] {
+            assert_eq!(nearest(key, &known), expected, "{key}");
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Where the macros report mistakes.
+
+use std::fmt::Display;
+use std::thread;
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+
+/// Gathers all mistakes of one macro call, so that the user sees them at once.
+///
+/// It has to be finished: a sink that is dropped unread would hide what it holds.
+pub(crate) struct Sink {
+    errors: Vec<syn::Error>,
+    finished: bool,
+}
+
+impl Sink {
+    pub(crate) fn new() -> Self {
+        Self {
+            errors: Vec::new(),
+            finished: false,
+        }
+    }
+
+    /// Reports a mistake at the smallest thing to change: what is wrong, then what to write.
+    pub(crate) fn error(&mut self, at: impl ToTokens, message: impl Display) {
+        self.errors.push(syn::Error::new_spanned(at, message));
+    }
+
+    /// Passes a parsed value on, or reports why there is none.
+    pub(crate) fn ok<T>(&mut self, result: syn::Result<T>) -> Option<T> {
+        result.map_err(|error| self.errors.push(error)).ok()
+    }
+
+    /// The expansion: the user's item in any case, beside it what the macro generates.
+    ///
+    /// After a mistake that is the errors and a `stub` in place of the real thing, so that code
+    /// which uses the item brings no errors of its own.
+    pub(crate) fn finish(
+        mut self,
+        item: &impl ToTokens,
+        generated: impl FnOnce() -> TokenStream,
+        stub: impl FnOnce() -> TokenStream,
+    ) -> TokenStream {
+        self.finished = true;
+        let ours = if self.errors.is_empty() {
+            generated()
+        } else {
+            let errors = self.errors.iter().map(syn::Error::to_compile_error);
+            let stub = stub();
+            quote!(#(#errors)* #stub)
+        };
+        quote!(#item #ours)
+    }
+}
+
+impl Drop for Sink {
+    fn drop(&mut self) {
+        assert!(
+            self.finished || thread::panicking(),
+            "a sink was dropped unread"
+        );
+    }
+}

@@ -1,0 +1,126 @@
+//! Doc comments as text.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{Attribute, Expr, ExprLit, Lit, Meta};
+
+use crate::args::without_group;
+
+/// The text of the doc comments among `attributes`, as an expression of type `&'static str`.
+///
+/// Each comment line loses the space after its slashes; blank lines, and with them paragraphs,
+/// stay. Expands to a string literal, or to `concat!("…", include_str!("…"))` if some of the text
+/// is another macro's.
+pub(crate) fn text(attributes: &[Attribute]) -> Option<TokenStream> {
+    let mut pieces: Vec<TokenStream> = Vec::new();
+    let mut plain = String::new();
+    for value in attributes.iter().filter_map(value) {
+        if let Expr::Lit(ExprLit {
+            lit: Lit::Str(text),
+            ..
+        }) = &value
+        {
+            plain.push_str(&undecorated(&text.value()));
+        } else {
+            pieces.extend([quote!(#plain), quote!(#value)]);
+            plain.clear();
+        }
+        plain.push('\n');
+    }
+    if pieces.is_empty() {
+        let text = plain.trim_matches('\n').trim_end();
+        return (!text.is_empty()).then(|| quote!(#text));
+    }
+    let end = plain.trim_end();
+    Some(quote!(::core::concat!(#(#pieces,)* #end)))
+}
+
+/// Whether the attribute is a doc comment.
+pub(crate) fn is_doc(attribute: &Attribute) -> bool {
+    attribute.path().is_ident("doc")
+}
+
+/// The value of `#[doc = value]`, which is also what `/// value` stands for.
+fn value(attribute: &Attribute) -> Option<Expr> {
+    match &attribute.meta {
+        Meta::NameValue(pair) if is_doc(attribute) => Some(without_group(pair.value.clone())),
+        _ => None,
+    }
+}
+
+/// One comment without the column of `*` of a `/** … */` block and without the space after `///`.
+fn undecorated(comment: &str) -> String {
+    let is_star = |line: &str| line.trim_start().starts_with('*') || line.trim().is_empty();
+    let starred = comment.contains('*') && comment.lines().skip(1).all(is_star);
+    let lines = comment.lines().enumerate().map(|(index, line)| {
+        let line = if starred && index > 0 {
+            line.trim_start().trim_start_matches('*')
+        } else {
+            line
+        };
+        line.strip_prefix(' ').unwrap_or(line).trim_end()
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use syn::{ItemFn, LitStr, parse_quote};
+
+    use super::text;
+
+    #[track_caller]
+    fn check(item: &ItemFn, expected: Option<&str>) {
+        let text = text(&item.attrs).map(|tokens| syn::parse2::<LitStr>(tokens).unwrap().value());
+        assert_eq!(text.as_deref(), expected);
+    }
+
+    #[test]
+    fn comments_become_text() {
+        check(&parse_quote! { fn none() {} }, None);
+        check(&parse_quote! { #[doc(hidden)] fn hidden() {} }, None);
+        check(
+            &parse_quote! {
+                /// One line.
+                fn one() {}
+            },
+            Some("One line."),
+        );
+        check(
+            &parse_quote! {
+                /// Two
+                /// lines.
+                ///
+                ///     and code
+                fn paragraphs() {}
+            },
+            Some("Two\nlines.\n\n    and code"),
+        );
+        check(
+            &parse_quote! { #[doc = " First."] #[inline] #[doc = "Second."] fn explicit() {} },
+            Some("First.\nSecond."),
+        );
+        check(
+            &parse_quote! { #[doc = "*\n * Starred\n *  more\n "] fn block() {} },
+            Some("*\nStarred\n more"),
+        );
+        check(
+            &parse_quote! { #[doc = "\n * Starred\n *  more\n "] fn block() {} },
+            Some("Starred\n more"),
+        );
+    }
+
+    #[test]
+    fn text_of_other_macros_is_concatenated() {
+        let item: ItemFn = parse_quote! {
+            /// Before.
+            #[doc = include_str!("more.md")]
+            /// After.
+            fn included() {}
+        };
+        let tokens = text(&item.attrs).unwrap().to_string();
+        let expected =
+            r#":: core :: concat ! ("Before.\n" , include_str ! ("more.md") , "\nAfter.")"#;
+        assert_eq!(tokens, expected);
+    }
+}

@@ -1,0 +1,37 @@
+//! The macros of Treenail, which turn annotated Rust functions into tools of the Model Context
+//! Protocol. Use them through the `treenail` crate, which re-exports and documents them.
+//!
+//! Each macro is a pipeline: `parse` (tokens to syntax), `model` (what the macro needs of it),
+//! `check` (one function a rule) and `expand` (model to tokens). This crate knows neither the
+//! protocol nor the runtime; it only writes paths that begin with `::treenail`.
+
+mod tool;
+
+mod mcp_type;
+mod tools;
+
+mod args;
+mod diag;
+mod docs;
+mod krate;
+mod signature;
+
+use proc_macro::TokenStream;
+
+/// Makes a function, or the marked methods of an `impl` block, callable as tools.
+#[proc_macro_attribute]
+pub fn mcp_tool(args: TokenStream, item: TokenStream) -> TokenStream {
+    tool::mcp_tool(args.into(), &item.into()).into()
+}
+
+/// Derives what a struct or enum needs in order to be a tool's argument or output.
+#[proc_macro_attribute]
+pub fn mcp_type(args: TokenStream, item: TokenStream) -> TokenStream {
+    mcp_type::mcp_type(args.into(), &item.into()).into()
+}
+
+/// Lists functions that are tools: `tools![add, text::search]`.
+#[proc_macro]
+pub fn tools(paths: TokenStream) -> TokenStream {
+    tools::tools(paths.into()).into()
+}

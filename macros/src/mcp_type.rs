@@ -1,0 +1,60 @@
+//! `#[mcp_type]`: the derives that a tool's argument or output needs.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+use syn::parse::{Parse, ParseStream};
+use syn::{Attribute, Token, Visibility};
+
+use crate::args::Keys;
+use crate::diag::Sink;
+use crate::krate::Krate;
+
+/// Expands to
+/// ```text
+/// #[derive(::treenail::__private::serde::Serialize, …::Deserialize, …::schemars::JsonSchema)]
+/// #[serde(crate = "::treenail::__private::serde")]
+/// #[schemars(crate = "::treenail::__private::schemars")]
+/// <item>
+/// ```
+/// so that the user's crate needs neither serde nor schemars among its dependencies.
+pub(crate) fn mcp_type(args: TokenStream, item: &TokenStream) -> TokenStream {
+    let mut sink = Sink::new();
+    let mut keys = Keys::parse(args, &["crate"], &mut sink);
+    let krate = Krate::new(keys.path("crate", &mut sink));
+    let derives = sink
+        .ok(syn::parse2(item.clone()))
+        .map(|Derivable| derives(&krate));
+    sink.finish(&quote!(#derives #item), TokenStream::new, TokenStream::new)
+}
+
+fn derives(krate: &Krate) -> TokenStream {
+    let serde = quote!(#krate::__private::serde);
+    let schemars = quote!(#krate::__private::schemars);
+    let serde_path = path_text(&serde);
+    let schemars_path = path_text(&schemars);
+    quote! {
+        #[derive(#serde::Serialize, #serde::Deserialize, #schemars::JsonSchema)]
+        #[serde(crate = #serde_path)]
+        #[schemars(crate = #schemars_path)]
+    }
+}
+
+/// A path as those attributes want it, in a string.
+fn path_text(path: &TokenStream) -> String {
+    path.to_token_stream().to_string().replace(' ', "")
+}
+
+/// A struct or an enum.
+struct Derivable;
+
+impl Parse for Derivable {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        input.call(Attribute::parse_outer)?;
+        input.parse::<Visibility>()?;
+        if !input.peek(Token![struct]) && !input.peek(Token![enum]) {
+            return Err(input.error("`#[mcp_type]` goes on a struct or on an enum"));
+        }
+        input.parse::<TokenStream>()?;
+        Ok(Self)
+    }
+}

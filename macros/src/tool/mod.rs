@@ -1,0 +1,76 @@
+//! `#[mcp_tool]`: functions become tools.
+
+mod parse;
+
+mod model;
+
+mod check;
+
+mod expand;
+
+use std::mem;
+
+use proc_macro2::{Delimiter, Group, TokenStream};
+use quote::quote;
+use syn::FnArg;
+
+use crate::args::Keys;
+use crate::diag::Sink;
+use crate::krate::Krate;
+use crate::signature::Function;
+
+use self::model::{Block, TOOL_KEYS, Tool};
+use self::parse::{ImplBlock, Item};
+
+/// The expansion of `#[mcp_tool(args)] item`.
+pub(crate) fn mcp_tool(args: TokenStream, item: &TokenStream) -> TokenStream {
+    match syn::parse2(item.clone()) {
+        Ok(Item::Function(item)) => function(args, item),
+        Ok(Item::Block(item)) => block(args, item),
+        Err(error) => {
+            let error = error.to_compile_error();
+            quote!(#item #error)
+        }
+    }
+}
+
+fn function(args: TokenStream, mut item: Function) -> TokenStream {
+    let mut sink = Sink::new();
+    let known = [&TOOL_KEYS[..], &["crate", "namespace"]].concat();
+    let mut keys = Keys::parse(args, &known, &mut sink);
+    let krate = Krate::new(keys.path("crate", &mut sink));
+    let namespace = keys.string("namespace", &mut sink);
+    let tool = Tool::read(&mut item, &mut keys, &mut sink);
+    check::function(&tool, namespace.as_ref(), &mut sink);
+    if tool.signature.receiver().is_some() {
+        return sink.finish(&without_self(item), TokenStream::new, TokenStream::new);
+    }
+    sink.finish(
+        &item,
+        || expand::function(&krate, &tool, &item.visibility),
+        || expand::function_stub(&krate, &tool, &item.visibility),
+    )
+}
+
+/// The function such that rustc has nothing to say about its `self` where there is no type.
+fn without_self(mut item: Function) -> TokenStream {
+    let inputs = mem::take(&mut item.signature.inputs).into_iter();
+    item.signature.inputs = inputs
+        .filter(|input| matches!(input, FnArg::Typed(_)))
+        .collect();
+    item.body = Group::new(Delimiter::Brace, quote!(loop {}));
+    quote!(#[allow(unused, reason = "the body is left out")] #item)
+}
+
+fn block(args: TokenStream, mut item: ImplBlock) -> TokenStream {
+    let mut sink = Sink::new();
+    let mut keys = Keys::parse(args, &["namespace", "crate"], &mut sink);
+    let krate = Krate::new(keys.path("crate", &mut sink));
+    let block = Block::read(&mut item, &mut keys, &mut sink);
+    check::block(&block, &item, &mut sink);
+    sink.finish(
+        &item,
+        || expand::block(&krate, &block, &item),
+        || expand::block_stub(&krate, &item),
+    )
+}

@@ -1,0 +1,128 @@
+//! What `#[mcp_tool]` goes on: a function, or the `impl` block of a type.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+use syn::parse::{Parse, ParseStream};
+use syn::{Attribute, Generics, ImplItem, Token, Type, Visibility, braced};
+
+use crate::signature::Function;
+
+/// The item that the attribute is on.
+#[allow(clippy::large_enum_variant, reason = "a few live for one expansion")]
+pub(crate) enum Item {
+    Function(Function),
+    Block(ImplBlock),
+}
+
+/// An `impl` block, looked into only as far as its functions' heads.
+pub(crate) struct ImplBlock {
+    pub(crate) attributes: Vec<Attribute>,
+    pub(crate) generics: Generics,
+    /// The trait of `impl Trait for Type`.
+    pub(crate) of_trait: Option<Type>,
+    pub(crate) self_ty: Type,
+    pub(crate) members: Vec<Member>,
+}
+
+/// A member of an `impl` block.
+#[allow(clippy::large_enum_variant, reason = "a few live for one expansion")]
+pub(crate) enum Member {
+    Function(Function),
+    Other(ImplItem),
+}
+
+impl ImplBlock {
+    /// The functions of the block, marked or not.
+    pub(crate) fn functions(&mut self) -> impl Iterator<Item = &mut Function> {
+        self.members.iter_mut().filter_map(|member| match member {
+            Member::Function(function) => Some(function),
+            Member::Other(_) => None,
+        })
+    }
+}
+
+impl Parse for Item {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        if Function::peek(input)? {
+            return input.parse().map(Self::Function);
+        }
+        let ahead = input.fork();
+        ahead.call(Attribute::parse_outer)?;
+        if ahead.peek(Token![impl]) {
+            return input.parse().map(Self::Block);
+        }
+        ahead.parse::<Visibility>()?;
+        Err(ahead.error("`#[mcp_tool]` goes on a function or on an `impl Type` block"))
+    }
+}
+
+impl Parse for ImplBlock {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let mut attributes = input.call(Attribute::parse_outer)?;
+        input.parse::<Token![impl]>()?;
+        let mut generics: Generics = input.parse()?;
+        let first: Type = input.parse()?;
+        let (of_trait, self_ty) = match input.parse::<Option<Token![for]>>()? {
+            Some(_) => (Some(first), input.parse()?),
+            None => (None, first),
+        };
+        generics.where_clause = input.parse()?;
+        let content;
+        braced!(content in input);
+        attributes.extend(content.call(Attribute::parse_inner)?);
+        let mut members = Vec::new();
+        while !content.is_empty() {
+            members.push(content.parse()?);
+        }
+        Ok(Self {
+            attributes,
+            generics,
+            of_trait,
+            self_ty,
+            members,
+        })
+    }
+}
+
+impl Parse for Member {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        if Function::peek(input)? {
+            input.parse().map(Self::Function)
+        } else {
+            input.parse().map(Self::Other)
+        }
+    }
+}
+
+impl ToTokens for ImplBlock {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        let Self {
+            attributes,
+            generics,
+            of_trait,
+            self_ty,
+            members,
+        } = self;
+        let where_clause = &generics.where_clause;
+        let of_trait = of_trait.as_ref().map(|of_trait| quote!(#of_trait for));
+        let (outer, inner): (Vec<_>, Vec<_>) = attributes
+            .iter()
+            .partition(|attribute| matches!(attribute.style, syn::AttrStyle::Outer));
+        tokens.extend(quote! {
+            #(#outer)*
+            impl #generics #of_trait #self_ty #where_clause {
+                #(#inner)*
+                #(#members)*
+            }
+        });
+    }
+}
+
+impl ToTokens for Member {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        match self {
+            Self::Function(function) => function.to_tokens(tokens),
+            Self::Other(item) => item.to_tokens(tokens),
+        }
+    }
+}

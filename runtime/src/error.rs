@@ -1,0 +1,21 @@
+//! What can go wrong when a server is built or served.
+
+use std::io;
+
+/// Why a server could not be built, or stopped.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The server was put together wrongly: two tools have one name, a name is not allowed, a schema is not an object.
+    #[error("{0}")]
+    Build(String),
+    /// Reading from or writing to the peer failed.
+    #[error("the connection failed")]
+    Io(#[from] io::Error),
+    /// A user's error, passed on so that `main` needs only one error type.
+    #[error(transparent)]
+    Other(#[from] Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// A result whose error is [`Error`] unless it is given.
+pub type Result<T, E = Error> = std::result::Result<T, E>;

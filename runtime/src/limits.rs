@@ -1,0 +1,45 @@
+//! Every bound of a server in one place.
+
+use std::time::Duration;
+
+/// The bounds of a server, each with a default that is safe for a process of its own.
+///
+/// ```
+/// use treenail_runtime::Limits;
+///
+/// let limits = Limits { message_bytes: 1 << 20, ..Limits::default() };
+/// assert_eq!(limits.calls_in_flight, 256);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of one incoming message, without its line end; a longer one is answered with -32700. Default 4 MiB.
+    pub message_bytes: usize,
+    /// How deeply an incoming message may be nested, at most 128; a deeper one is answered with -32700. Default 64.
+    pub message_depth: u32,
+    /// Messages in one batch (revision 2025-03-26); a longer batch is answered with -32600. Default 128.
+    pub batch_messages: usize,
+    /// Calls of one connection that have not been answered yet. While there are so many, no further message of that
+    /// connection is read. Default 256.
+    pub calls_in_flight: usize,
+    /// Bytes of answers of one connection that its peer has not taken yet. While there are more, no further message of
+    /// that connection is read and no finished call is collected. Default 1 MiB.
+    pub queued_output_bytes: usize,
+    /// How long calls in flight may go on after the end of the input. Default 30 s.
+    pub finish_calls_within: Duration,
+    /// Tools in one page of `tools/list`. Default 1,000: many hosts read only the first page.
+    pub page_size: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            message_bytes: 4 << 20,
+            message_depth: 64,
+            batch_messages: 128,
+            calls_in_flight: 256,
+            queued_output_bytes: 1 << 20,
+            finish_calls_within: Duration::from_secs(30),
+            page_size: 1_000,
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! What the macros write. Nothing of this is meant to be named by hand, and it may change with any release.
+
+pub use schemars;
+pub use serde;
+pub use serde_json;
+
+pub use crate::context::CallValue;
+pub use crate::tool::ToolHead;
+pub use crate::tool::argument::{Argument, ArgumentList, FromText};
+pub use crate::tool::bounds::{Bounded, Check, Measured};
+pub use crate::tool::output::{IntoContent, Output, ReturnsValue, kind};
+pub use crate::tool::problem::Problem;
+
+use crate::tool::output::ToolOutput;
+
+/// Whether `name` is one of `names`; for the check of `tools![…]` that no two tools have one name.
+pub const fn contains(names: &[&str], name: &str) -> bool {
+    let mut index = 0;
+    while index < names.len() {
+        if is_same(names[index].as_bytes(), name.as_bytes()) {
+            return true;
+        }
+        index += 1;
+    }
+    false
+}
+
+const fn is_same(one: &[u8], other: &[u8]) -> bool {
+    if one.len() != other.len() {
+        return false;
+    }
+    let mut index = 0;
+    while index < one.len() {
+        if one[index] != other[index] {
+            return false;
+        }
+        index += 1;
+    }
+    true
+}
+
+/// The output of a function whose return type cannot be written down.
+pub fn output<T: ToolOutput<K>, K>() -> Output<T> {
+    T::output()
+}

@@ -1,0 +1,192 @@
+//! What a server is made of, until it is built.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use treenail_schema::{CacheScope, Icon, Implementation, Revision};
+
+use crate::error::{Error, Result};
+use crate::limits::Limits;
+use crate::revision::{Style, supported_versions};
+use crate::server::list::{Caching, Lists};
+use crate::server::tools::ToolTable;
+use crate::server::{Server, Shared};
+use crate::tool::{BoundTool, Mount, ToolSet};
+
+/// What a server is made of; [`ServerBuilder::build`] makes it.
+///
+/// ```
+/// use treenail_runtime::Server;
+///
+/// let server = Server::builder("demo", "1.0.0").title("Demo").build()?;
+/// # Ok::<(), treenail_runtime::Error>(())
+/// ```
+#[derive(Debug)]
+#[must_use = "a server exists once it is built"]
+pub struct ServerBuilder {
+    info: Implementation,
+    instructions: Vec<String>,
+    tools: Vec<Result<BoundTool, String>>,
+    separator: Option<String>,
+    caching: Caching,
+    limits: Limits,
+}
+
+impl ServerBuilder {
+    pub(crate) fn new(name: String, version: String) -> Self {
+        Self {
+            info: Implementation::new(name, version),
+            instructions: Vec::new(),
+            tools: Vec::new(),
+            separator: None,
+            caching: Caching {
+                ttl: Duration::ZERO,
+                scope: CacheScope::Private,
+            },
+            limits: Limits::default(),
+        }
+    }
+
+    /// The name of the server that people see.
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.info.title = Some(title.into());
+        self
+    }
+
+    /// What the server is, in a sentence for people.
+    pub fn description(mut self, description: impl Into<String>) -> Self {
+        self.info.description = Some(description.into());
+        self
+    }
+
+    /// Where people can read about the server.
+    pub fn website_url(mut self, url: impl Into<String>) -> Self {
+        self.info.website_url = Some(url.into());
+        self
+    }
+
+    /// Pictures for the server.
+    pub fn icons(mut self, icons: impl IntoIterator<Item = Icon>) -> Self {
+        self.info.icons = Some(icons.into_iter().collect());
+        self
+    }
+
+    /// Tells the model how to use the server; comes before what mounted types say of themselves.
+    pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
+        self.instructions.insert(0, instructions.into());
+        self
+    }
+
+    /// Adds the tools of a type, under the namespace that its `#[mcp_tool]` names.
+    pub fn mount<T: Mount>(mut self, state: T) -> Self {
+        let state = Arc::new(state);
+        if !T::INSTRUCTIONS.is_empty() {
+            self.instructions.push(T::INSTRUCTIONS.to_owned());
+        }
+        self.tools.extend(
+            T::tools()
+                .into_iter()
+                .map(|tool| tool.bind(T::NAMESPACE, Arc::clone(&state))),
+        );
+        self
+    }
+
+    /// Adds tools that are free functions, as `tools![…]` lists them.
+    pub fn tools(mut self, tools: ToolSet) -> Self {
+        let state = Arc::new(());
+        self.tools.extend(
+            tools
+                .into_definitions()
+                .into_iter()
+                .map(|tool| tool.bind("", Arc::clone(&state))),
+        );
+        self
+    }
+
+    /// Shows `separator` in place of the dot in names of tools, for hosts that refuse dots.
+    ///
+    /// Calls are understood with the separator only, so names stay unique. Building fails if a name has the separator
+    /// in it already, because then the namespace could not be told from the method.
+    pub fn name_separator(mut self, separator: impl Into<String>) -> Self {
+        self.separator = Some(separator.into());
+        self
+    }
+
+    /// How long clients may keep lists (default: not at all), and whether they may share them among users (default:
+    /// [`CacheScope::Private`]). Peers of the revisions before 2026-07-28 are not told.
+    pub fn cache_lists(mut self, ttl: Duration, scope: CacheScope) -> Self {
+        self.caching = Caching { ttl, scope };
+        self
+    }
+
+    /// The bounds of the server.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Checks what the server is made of and prepares all that does not depend on a call.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Build`] if two tools have one name, a name is not allowed, or a default of an argument is not JSON.
+    pub fn build(self) -> Result<Server> {
+        let tools: Result<Vec<BoundTool>, String> = self.tools.into_iter().collect();
+        let tools = ToolTable::new(tools.map_err(Error::Build)?, self.separator.as_deref())
+            .map_err(Error::Build)?;
+        let info =
+            serde_json::to_value(&self.info).map_err(|error| Error::Build(error.to_string()))?;
+        let instructions = (!self.instructions.is_empty()).then(|| self.instructions.join("\n\n"));
+        let styles = Revision::ALL.map(|revision| Style::new(revision, info.clone()));
+        let lists = Lists::new(&tools, &styles, &self.caching, self.limits.page_size);
+        let greeting = Greeting {
+            info,
+            instructions,
+            has_tools: !tools.is_empty(),
+            caching: self.caching,
+        };
+        let greetings = Revision::ALL.map(|revision| greeting.write(revision));
+        Ok(Server {
+            shared: Arc::new(Shared {
+                limits: self.limits,
+                tools,
+                lists,
+                styles,
+                greetings,
+            }),
+        })
+    }
+}
+
+/// What a server says of itself.
+struct Greeting {
+    info: Value,
+    instructions: Option<String>,
+    has_tools: bool,
+    caching: Caching,
+}
+
+impl Greeting {
+    /// The result of `initialize`, or of `server/discover` in the modern era.
+    fn write(&self, revision: Revision) -> Vec<u8> {
+        let mut result = json!({ "capabilities": {} });
+        if self.has_tools {
+            result["capabilities"]["tools"] = json!({});
+        }
+        if let Some(instructions) = &self.instructions {
+            result["instructions"] = instructions.as_str().into();
+        }
+        if revision.is_modern() {
+            result["supportedVersions"] = supported_versions().into();
+            result["resultType"] = "complete".into();
+            result["ttlMs"] = self.caching.ttl_ms().into();
+            result["cacheScope"] = json!(self.caching.scope);
+            result["_meta"] = json!({ "io.modelcontextprotocol/serverInfo": self.info });
+        } else {
+            result["protocolVersion"] = revision.as_str().into();
+            result["serverInfo"] = self.info.clone();
+        }
+        result.to_string().into_bytes()
+    }
+}

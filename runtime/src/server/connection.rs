@@ -1,0 +1,336 @@
+//! One connection: which revision its peer speaks, and the answer to each of its messages.
+
+use std::sync::Arc;
+use std::task::{self, Poll, Waker};
+
+use treenail_schema::method::{self, Direction};
+use treenail_schema::{InitializeRequestParams, RequestId, Revision};
+
+use crate::context::ToolCall;
+use crate::revision::{Credentials, KnownPeer, Peer, negotiate};
+use crate::server::Server;
+use crate::server::answer::{
+    PendingAnswer, PendingCall, close_batch, guarded, write_error, write_result,
+};
+use crate::server::request::{Params, object, string};
+use crate::tool::error::ToolError;
+use crate::tool::problem::report;
+use crate::tool::reply::ToolReply;
+use crate::wire::{Body, Envelope, Invalid, Message, RpcError, parse, parse_element};
+
+/// One peer of a server: what it has said of itself, and its messages one at a time.
+///
+/// Requests of the modern era say with each message who is asking, so for them nothing is kept; a legacy peer has a
+/// handshake. Both may share a connection.
+#[derive(Debug)]
+pub struct Connection {
+    server: Server,
+    handshake: Handshake,
+    modern: KnownPeer,
+}
+
+/// How far the handshake of the legacy era is.
+#[derive(Debug)]
+enum Handshake {
+    NotBegun,
+    Answered(Arc<Peer>),
+    Finished(Arc<Peer>),
+}
+
+/// What became of a message.
+#[derive(Debug)]
+pub enum Received {
+    /// It is dealt with; if it had to be answered, the answer has been written.
+    Done,
+    /// The answer takes longer.
+    Pending(PendingAnswer),
+    /// The peer takes back a request, which should be dropped without an answer.
+    Cancelled(RequestId),
+}
+
+/// What became of a request: its answer has been written, or a call goes on.
+type Answered = Option<PendingCall>;
+
+impl Connection {
+    pub(crate) fn new(server: Server) -> Self {
+        Self {
+            server,
+            handshake: Handshake::NotBegun,
+            modern: KnownPeer::default(),
+        }
+    }
+
+    /// The server at this end.
+    pub fn server(&self) -> &Server {
+        &self.server
+    }
+
+    /// Takes one message, without its line end, and appends its answer to `out` if it is ready at once.
+    ///
+    /// A message that cannot be understood is answered with an error; it never ends the connection.
+    pub fn receive(&mut self, message: &[u8], out: &mut Vec<u8>) -> Received {
+        match parse(message, self.server.limits().message_depth) {
+            Body::One(message) => self.one(message, out),
+            Body::Batch(messages) => self.batch(&messages, out),
+        }
+    }
+
+    /// Answers a message that was too long to be read.
+    pub fn refuse_too_long(&self, out: &mut Vec<u8>) {
+        let limit = self.server.limits().message_bytes;
+        let error = RpcError::new(
+            treenail_schema::error_code::PARSE_ERROR,
+            format!("the message is longer than {limit} bytes"),
+        );
+        write_error(out, None, &error);
+    }
+
+    fn one(&mut self, message: Result<Message<'_>, Invalid<'_>>, out: &mut Vec<u8>) -> Received {
+        match message {
+            Ok(Message::Request(id, envelope)) => match self.request(id, &envelope, out) {
+                Some(call) => Received::Pending(PendingAnswer::one(id, call)),
+                None => Received::Done,
+            },
+            Ok(Message::Notification(envelope)) => self.notification(&envelope),
+            Ok(Message::Response(id)) => {
+                tracing::debug!(id, "an answer to no request of ours was dropped");
+                Received::Done
+            }
+            Err(invalid) => {
+                write_error(out, invalid.id, &invalid.error);
+                Received::Done
+            }
+        }
+    }
+
+    /// Answers a batch with one array, as revision 2025-03-26 has it.
+    fn batch(&mut self, messages: &[&str], out: &mut Vec<u8>) -> Received {
+        if let Err(error) = self.accept_batch(messages.len()) {
+            write_error(out, None, &error);
+            return Received::Done;
+        }
+        let mut answers = Vec::new();
+        let mut calls = Vec::new();
+        for message in messages {
+            let length = answers.len();
+            let message = match parse_element(message) {
+                Ok(Message::Request(id, envelope)) if envelope.method == "initialize" => {
+                    let error = RpcError::invalid_request("`initialize` cannot be part of a batch");
+                    Err(Invalid {
+                        id: Some(id),
+                        error,
+                    })
+                }
+                other => other,
+            };
+            if let Received::Pending(answer) = self.one(message, &mut answers) {
+                calls.append(&mut answer.into_calls());
+            }
+            if answers.len() > length {
+                answers.push(b',');
+            }
+        }
+        if !calls.is_empty() {
+            return Received::Pending(PendingAnswer::batch(calls, answers));
+        }
+        if !answers.is_empty() {
+            close_batch(&mut answers);
+            out.append(&mut answers);
+        }
+        Received::Done
+    }
+
+    fn accept_batch(&self, messages: usize) -> Result<(), RpcError> {
+        let limit = self.server.limits().batch_messages;
+        match self.legacy_peer() {
+            Some(peer) if peer.revision() == Revision::V2025_03_26 => {}
+            _ => {
+                return Err(RpcError::invalid_request(
+                    "batches belong to revision 2025-03-26 only",
+                ));
+            }
+        }
+        match messages {
+            0 => Err(RpcError::invalid_request(
+                "a batch has at least one message",
+            )),
+            count if count > limit => Err(RpcError::invalid_request(format!(
+                "a batch has at most {limit} messages"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    fn request(&mut self, id: &str, envelope: &Envelope<'_>, out: &mut Vec<u8>) -> Answered {
+        match self.answer(id, envelope, out) {
+            Ok(answered) => answered,
+            Err(error) => {
+                write_error(out, Some(id), &error);
+                None
+            }
+        }
+    }
+
+    fn answer(
+        &mut self,
+        id: &str,
+        envelope: &Envelope<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<Answered, RpcError> {
+        let params = Params::read(envelope.params)?;
+        let credentials = params
+            .meta
+            .map_or(Ok(Credentials::default()), Credentials::read)?;
+        if envelope.method == "initialize" && !credentials.is_modern() {
+            self.initialize(id, &params, out)?;
+            return Ok(None);
+        }
+        let peer = self.identify(&envelope.method, &credentials)?;
+        let revision = peer.revision();
+        if !method::exists(&envelope.method, Direction::ClientToServer, revision) {
+            return Err(RpcError::method_not_found(&envelope.method, revision));
+        }
+        let shared = &self.server.shared;
+        match &*envelope.method {
+            "ping" => write_result(out, id, |out| out.extend_from_slice(b"{}")),
+            "server/discover" => write_result(out, id, |out| {
+                out.extend_from_slice(&shared.greetings[revision.index()]);
+            }),
+            "tools/list" if !shared.tools.is_empty() => {
+                let cursor = params
+                    .cursor
+                    .map(|cursor| string("cursor", Some(cursor)))
+                    .transpose()?;
+                let page = shared.lists.tools(revision, cursor.as_deref())?;
+                write_result(out, id, |out| out.extend_from_slice(page));
+            }
+            "tools/call" if !shared.tools.is_empty() => {
+                return self.call_tool(id, &params, &peer, out);
+            }
+            other => return Err(RpcError::method_not_found(other, revision)),
+        }
+        Ok(None)
+    }
+
+    /// Who is asking; a request tells it itself, or its connection has had a handshake.
+    fn identify(
+        &mut self,
+        method: &str,
+        credentials: &Credentials<'_>,
+    ) -> Result<Arc<Peer>, RpcError> {
+        match &self.handshake {
+            _ if credentials.is_modern() => self.modern.identify(credentials),
+            Handshake::Finished(peer) => Ok(Arc::clone(peer)),
+            Handshake::Answered(peer) if method == "ping" => Ok(Arc::clone(peer)),
+            Handshake::Answered(_) => Err(RpcError::invalid_request(
+                "the handshake is not finished: send `notifications/initialized` first",
+            )),
+            // A peer that has not said anything yet may ask whether anyone is there.
+            Handshake::NotBegun if method == "ping" => Ok(Arc::new(Peer::new(
+                Revision::LATEST_LEGACY,
+                treenail_schema::ClientCapabilities::default(),
+                None,
+            ))),
+            Handshake::NotBegun => Err(RpcError::invalid_params(
+                "`params._meta` has no `io.modelcontextprotocol/protocolVersion`, and there was no `initialize` handshake",
+            )),
+        }
+    }
+
+    fn initialize(
+        &mut self,
+        id: &str,
+        params: &Params<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), RpcError> {
+        if self.legacy_peer().is_some() {
+            return Err(RpcError::invalid_request(
+                "`initialize` was answered already on this connection",
+            ));
+        }
+        let text = params
+            .text
+            .ok_or_else(|| RpcError::invalid_params("`params` is missing"))?;
+        let params: InitializeRequestParams = serde_json::from_str(text).map_err(|error| {
+            RpcError::invalid_params(format!("`params` is not what `initialize` takes: {error}"))
+        })?;
+        let revision = negotiate(&params.protocol_version);
+        let peer = Peer::new(revision, params.capabilities, Some(params.client_info));
+        self.handshake = Handshake::Answered(Arc::new(peer));
+        let greeting = &self.server.shared.greetings[revision.index()];
+        write_result(out, id, |out| out.extend_from_slice(greeting));
+        Ok(())
+    }
+
+    fn legacy_peer(&self) -> Option<&Arc<Peer>> {
+        match &self.handshake {
+            Handshake::NotBegun => None,
+            Handshake::Answered(peer) | Handshake::Finished(peer) => Some(peer),
+        }
+    }
+
+    fn notification(&mut self, envelope: &Envelope<'_>) -> Received {
+        match (&*envelope.method, &self.handshake) {
+            ("notifications/initialized", Handshake::Answered(peer)) => {
+                self.handshake = Handshake::Finished(Arc::clone(peer));
+            }
+            ("notifications/cancelled", _) => {
+                let params = Params::read(envelope.params).ok();
+                let id = params.and_then(|params| serde_json::from_str(params.request_id?).ok());
+                return id.map_or(Received::Done, Received::Cancelled);
+            }
+            (other, _) => tracing::debug!(method = other, "a notification was ignored"),
+        }
+        Received::Done
+    }
+
+    fn call_tool(
+        &self,
+        id: &str,
+        params: &Params<'_>,
+        peer: &Arc<Peer>,
+        out: &mut Vec<u8>,
+    ) -> Result<Answered, RpcError> {
+        let name = string("name", params.name)?;
+        let arguments = object("arguments", params.arguments)?;
+        let index = self.server.shared.tools.find(&name)?;
+        let tool = self.server.shared.tools.get(index);
+        let call = ToolCall {
+            peer,
+            id,
+            arguments,
+            meta: params.meta,
+        };
+        let style = self.server.style(peer.revision());
+        let start = out.len();
+        let mut running = None;
+        write_result(out, id, |out| {
+            let mut reply = ToolReply::new(out, style, tool.shape);
+            running = guarded(tool, &mut reply, |reply| {
+                match (tool.handler)(&call, reply) {
+                    Ok(running) => running,
+                    Err(problems) => {
+                        let text = report(
+                            &tool.descriptor.name,
+                            &problems,
+                            &tool.descriptor.input_schema,
+                        );
+                        reply.failure(ToolError::new(text));
+                        None
+                    }
+                }
+            });
+        });
+        let Some(running) = running else {
+            return Ok(None);
+        };
+        out.truncate(start);
+        let mut call = PendingCall::new(&self.server, peer, id, index, running);
+        // Most calls are ready at once. One that is not is polled again by whoever takes it over, so no waker is lost.
+        let mut context = task::Context::from_waker(Waker::noop());
+        match call.poll_answer(&mut context, out) {
+            Poll::Ready(()) => Ok(None),
+            Poll::Pending => Ok(Some(call)),
+        }
+    }
+}

@@ -1,0 +1,375 @@
+//! One argument of a tool: from the text of its JSON value to its Rust type.
+
+use std::fmt;
+use std::ops::RangeBounds;
+
+use schemars::{JsonSchema, SchemaGenerator};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::tool::bounds::{Bounded, Check, Measured};
+use crate::tool::problem::{Fault, Problem};
+use crate::tool::schema::{Direction, drop_null};
+
+/// A type that can be an argument of a tool: owned, readable from JSON, and with a JSON schema.
+///
+/// It is implemented for every type that implements [`serde::Deserialize`] and [`schemars::JsonSchema`]; `#[mcp_type]`
+/// derives both. A type that can be read from nothing, such as `Option<T>`, makes the argument optional.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be an argument of a tool",
+    label = "an argument needs `Deserialize` and `JsonSchema`",
+    note = "put `#[mcp_type]` on your own types; take what belongs to the call by reference, as in `cx: &Context`"
+)]
+pub trait ToolArgument: Sized + Send + 'static {
+    /// How the argument called `name` is described and read.
+    fn argument(name: &'static str) -> Argument<Self>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: DeserializeOwned + JsonSchema + Send + 'static> ToolArgument for T {
+    fn argument(name: &'static str) -> Argument<Self> {
+        Argument {
+            name,
+            description: "",
+            schema: |generator| generator.subschema_for::<T>().to_value(),
+            read: |text| serde_json::from_str(text),
+            locate: |text| {
+                serde_path_to_error::deserialize(&mut serde_json::Deserializer::from_str(text))
+                    .map(drop::<T>)
+            },
+            absent: || T::deserialize(Absent).ok(),
+            default: None,
+            checks: Vec::new(),
+        }
+    }
+}
+
+/// One argument of a tool, as `#[mcp_tool]` declares it.
+///
+/// It carries what it needs of `T` as functions, so that the bounds on `T` are asked for in one place only.
+pub struct Argument<T> {
+    name: &'static str,
+    description: &'static str,
+    schema: fn(&mut SchemaGenerator) -> Value,
+    read: fn(&str) -> serde_json::Result<T>,
+    /// Reads the value again and tells where in it the reading failed.
+    locate: fn(&str) -> Result<(), serde_path_to_error::Error<serde_json::Error>>,
+    absent: fn() -> Option<T>,
+    default: Option<Default<T>>,
+    checks: Vec<Check<T>>,
+}
+
+struct Default<T> {
+    make: fn() -> T,
+    json: fn(&T) -> serde_json::Result<Value>,
+}
+
+impl<T> fmt::Debug for Argument<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Argument")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<T> Argument<T> {
+    /// Says what the argument means.
+    #[must_use]
+    pub fn description(mut self, description: &'static str) -> Self {
+        self.description = description;
+        self
+    }
+
+    /// Makes the argument optional; `make` gives its value when it is left out or `null`.
+    #[must_use]
+    pub fn default(mut self, make: fn() -> T) -> Self
+    where
+        T: Serialize,
+    {
+        self.default = Some(Default {
+            make,
+            json: |value| serde_json::to_value(value),
+        });
+        self
+    }
+
+    /// Accepts only values for which `check` holds.
+    #[must_use]
+    pub fn check(mut self, check: Check<T>) -> Self {
+        self.checks.push(check);
+        self
+    }
+
+    /// Accepts only numbers within `range`.
+    #[must_use]
+    pub fn range<R>(self, range: R) -> Self
+    where
+        T: Bounded,
+        R: RangeBounds<T::Number> + Send + Sync + 'static,
+    {
+        self.check(T::range(range))
+    }
+
+    /// Accepts only texts or lists whose length, in characters or items, is within `range`.
+    #[must_use]
+    pub fn length<R>(self, range: R) -> Self
+    where
+        T: Measured,
+        R: RangeBounds<usize> + Send + Sync + 'static,
+    {
+        self.check(T::length(range))
+    }
+
+    /// Whether the argument may be left out.
+    fn is_optional(&self) -> bool {
+        self.default.is_some() || (self.absent)().is_some()
+    }
+
+    /// The schema of the argument as a property of the tool's input.
+    fn property(&self, generator: &mut SchemaGenerator) -> Result<Value, String> {
+        let mut property = (self.schema)(generator);
+        Direction::Input.tidy(&mut property);
+        if self.is_optional() {
+            // `Option<T>` allows null; leaving the argument out says the same, and hosts accept it.
+            drop_null(&mut property);
+        }
+        if let Value::Object(property) = &mut property {
+            if !self.description.is_empty() {
+                property.insert("description".to_owned(), self.description.into());
+            }
+            for check in &self.checks {
+                for (keyword, bound) in check.keywords() {
+                    property.insert((*keyword).to_owned(), bound.clone());
+                }
+            }
+            if let Some(default) = &self.default {
+                let value = (default.json)(&(default.make)()).map_err(|error| {
+                    format!(
+                        "the default of argument `{}` cannot be written as JSON: {error}",
+                        self.name
+                    )
+                })?;
+                property.insert("default".to_owned(), value);
+            }
+        }
+        Ok(property)
+    }
+
+    fn read(&self, text: Option<&str>) -> Result<T, Problem> {
+        let fallback = || match &self.default {
+            Some(default) => Some((default.make)()),
+            None => (self.absent)(),
+        };
+        let Some(text) = text else {
+            return fallback().ok_or_else(|| Problem::new(self.name, Fault::Missing));
+        };
+        match (self.read)(text) {
+            Ok(value) if self.checks.iter().all(|check| check.holds(&value)) => Ok(value),
+            Ok(_) => Err(Problem::new(self.name, Fault::wrong(text))),
+            // A model that writes null for what it leaves out means the default.
+            Err(_) if text == "null" && self.default.is_some() => {
+                fallback().ok_or_else(|| Problem::new(self.name, Fault::Missing))
+            }
+            Err(_) => Err(self.problem(text)),
+        }
+    }
+
+    /// Reads a value that could not be read once more, to tell where the mistake is.
+    #[cold]
+    fn problem(&self, text: &str) -> Problem {
+        match (self.locate)(text) {
+            Ok(()) => Problem::new(self.name, Fault::wrong(text)),
+            Err(error) => Problem::located(self.name, text, &error),
+        }
+    }
+}
+
+/// A deserializer of nothing: only what can be made of nothing, such as an `Option`, can be read from it.
+struct Absent;
+
+impl<'de> serde::Deserializer<'de> for Absent {
+    type Error = serde::de::value::Error;
+
+    fn deserialize_any<V: serde::de::Visitor<'de>>(self, _: V) -> Result<V::Value, Self::Error> {
+        Err(serde::de::Error::custom("missing"))
+    }
+
+    fn deserialize_option<V: serde::de::Visitor<'de>>(
+        self,
+        visitor: V,
+    ) -> Result<V::Value, Self::Error> {
+        visitor.visit_none()
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct
+        newtype_struct seq tuple tuple_struct map struct enum identifier ignored_any
+    }
+}
+
+/// A type that a text in the source can be the default of.
+#[diagnostic::on_unimplemented(
+    message = "a text cannot be the default of a `{Self}`",
+    label = "expected a value of type `{Self}`"
+)]
+pub trait FromText {
+    /// The value.
+    fn from_text(text: &'static str) -> Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: From<&'static str>> FromText for T {
+    fn from_text(text: &'static str) -> Self {
+        text.into()
+    }
+}
+
+/// The arguments of one tool: a tuple of up to 16 [`Argument`]s.
+pub trait ArgumentList: Send + Sync + 'static {
+    /// The values that the tool's function takes.
+    type Values: Send + 'static;
+
+    /// The JSON schema of the object that holds the arguments.
+    fn schema(&self) -> Result<Map<String, Value>, String>;
+
+    /// Reads the arguments from the text of that object.
+    fn read(&self, text: Option<&str>) -> Result<Self::Values, Vec<Problem>>;
+}
+
+/// What the schemas of the arguments are gathered in.
+struct InputSchema {
+    generator: SchemaGenerator,
+    properties: Map<String, Value>,
+    required: Vec<Value>,
+}
+
+impl InputSchema {
+    fn new() -> Self {
+        Self {
+            generator: Direction::Input.generator(),
+            properties: Map::new(),
+            required: Vec::new(),
+        }
+    }
+
+    fn add<T>(&mut self, argument: &Argument<T>) -> Result<(), String> {
+        let property = argument.property(&mut self.generator)?;
+        if !argument.is_optional() {
+            self.required.push(argument.name.into());
+        }
+        self.properties.insert(argument.name.to_owned(), property);
+        Ok(())
+    }
+
+    fn finish(mut self) -> Map<String, Value> {
+        let mut schema = Map::new();
+        schema.insert("type".to_owned(), "object".into());
+        if !self.properties.is_empty() {
+            schema.insert("properties".to_owned(), self.properties.into());
+        }
+        if !self.required.is_empty() {
+            schema.insert("required".to_owned(), self.required.into());
+        }
+        schema.insert("additionalProperties".to_owned(), false.into());
+        if let Some(definitions) = Direction::Input.definitions(&mut self.generator) {
+            schema.insert("$defs".to_owned(), definitions);
+        }
+        schema
+    }
+}
+
+/// The texts of the arguments, in the order in which the tool takes them.
+struct Reader<'a, const N: usize> {
+    texts: [Option<&'a str>; N],
+    taken: usize,
+    problems: Vec<Problem>,
+}
+
+impl<'a, const N: usize> Reader<'a, N> {
+    fn new(names: [&'static str; N], object: Option<&'a str>) -> Self {
+        let mut reader = Self {
+            texts: [None; N],
+            taken: 0,
+            problems: Vec::new(),
+        };
+        if let Some(object) = object {
+            reader.sort(names, object);
+        }
+        reader
+    }
+
+    fn sort(&mut self, names: [&'static str; N], object: &'a str) {
+        // The caller passes an object that has been checked; were it not one, nothing would be found in it.
+        let Ok(mut members) = crate::wire::Members::new(object) else {
+            return;
+        };
+        while let Ok(Some((key, text))) = members.next() {
+            match names.iter().position(|name| **name == *key) {
+                Some(index) if self.texts[index].replace(text).is_none() => {}
+                Some(_) => self.problems.push(Problem::new(&key, Fault::Repeated)),
+                None => self
+                    .problems
+                    .push(Problem::unknown(&key, names.into_iter())),
+            }
+        }
+    }
+
+    /// The value of the next argument; a problem with it is noted.
+    fn next<T>(&mut self, argument: &Argument<T>) -> Option<T> {
+        let text = self.texts[self.taken];
+        self.taken += 1;
+        argument
+            .read(text)
+            .map_err(|problem| self.problems.push(problem))
+            .ok()
+    }
+}
+
+macro_rules! argument_lists {
+    ($($count:literal: $($value:ident $T:ident),*;)*) => {$(
+        impl<$($T: Send + 'static),*> ArgumentList for ($(Argument<$T>,)*) {
+            type Values = ($($T,)*);
+
+            fn schema(&self) -> Result<Map<String, Value>, String> {
+                #[allow(unused_mut, reason = "a tool may take no arguments")]
+                let mut schema = InputSchema::new();
+                let ($($value,)*) = self;
+                $(schema.add($value)?;)*
+                Ok(schema.finish())
+            }
+
+            fn read(&self, text: Option<&str>) -> Result<Self::Values, Vec<Problem>> {
+                let ($($value,)*) = self;
+                #[allow(unused_mut, reason = "a tool may take no arguments")]
+                let mut reader = Reader::<$count>::new([$($value.name),*], text);
+                $(let $value = reader.next($value);)*
+                match ($($value,)*) {
+                    ($(Some($value),)*) if reader.problems.is_empty() => Ok(($($value,)*)),
+                    _ => Err(reader.problems),
+                }
+            }
+        }
+    )*};
+}
+
+argument_lists! {
+    0: ;
+    1: a A;
+    2: a A, b B;
+    3: a A, b B, c C;
+    4: a A, b B, c C, d D;
+    5: a A, b B, c C, d D, e E;
+    6: a A, b B, c C, d D, e E, f F;
+    7: a A, b B, c C, d D, e E, f F, g G;
+    8: a A, b B, c C, d D, e E, f F, g G, h H;
+    9: a A, b B, c C, d D, e E, f F, g G, h H, i I;
+    10: a A, b B, c C, d D, e E, f F, g G, h H, i I, j J;
+    11: a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K;
+    12: a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K, l L;
+    13: a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K, l L, m M;
+    14: a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K, l L, m M, n N;
+    15: a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K, l L, m M, n N, o O;
+    16: a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K, l L, m M, n N, o O, p P;
+}

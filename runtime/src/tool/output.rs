@@ -1,0 +1,268 @@
+//! What a tool may return, and how it becomes a result.
+
+use std::error::Error;
+use std::fmt;
+
+use schemars::{JsonSchema, SchemaGenerator};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use treenail_schema::{
+    AudioContent, CallToolResult, ContentBlock, EmbeddedResource, ImageContent, ResourceLink,
+    TextContent,
+};
+
+use crate::tool::error::ToolError;
+use crate::tool::reply::ToolReply;
+use crate::tool::schema::Direction;
+
+/// The ways in which a type can be the output of a tool; one of them is inferred for each type.
+pub mod kind {
+    /// A value that is written as JSON.
+    #[derive(Debug)]
+    pub enum Json {}
+
+    /// Content blocks, or a whole result.
+    #[derive(Debug)]
+    pub enum Content {}
+
+    /// A `Result` whose value is of the kind `K`.
+    #[derive(Debug)]
+    pub struct Fallible<K>(std::marker::PhantomData<K>);
+}
+
+/// A type that a tool can return.
+///
+/// - Every type that implements [`serde::Serialize`] and [`schemars::JsonSchema`]: a text if its schema is a plain
+///   string (`String`, `&'static str`), nothing if it is `()`, else structured content with a text copy and a declared
+///   output schema. `None` of an `Option<String>` is an empty result.
+/// - [`ContentBlock`] and the blocks it is made of, `Vec`s and `Option`s of those, and [`CallToolResult`].
+/// - `Result<T, E>` of those, where `E` is any error that turns into `Box<dyn Error + Send + Sync>`: a failure becomes a
+///   result with `isError: true`, see [`ToolError`](crate::ToolError).
+///
+/// The parameter `K` tells the ways apart and is always inferred.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the output of a tool",
+    label = "an output needs `Serialize` and `JsonSchema`",
+    note = "put `#[mcp_type]` on your own types, or return content blocks, or a `Result` of either"
+)]
+pub trait ToolOutput<K> {
+    /// The JSON schema of the structured content, or `None` if there is none.
+    fn schema(generator: &mut SchemaGenerator) -> Option<Value>;
+
+    /// Writes the result.
+    fn write(self, reply: &mut ToolReply<'_>);
+
+    /// The output of a tool as functions, so that the bounds on the type are asked for in one place only.
+    fn output() -> Output<Self>
+    where
+        Self: Sized,
+    {
+        Output {
+            schema: Self::schema,
+            write: Self::write,
+        }
+    }
+}
+
+/// How an output is described and written.
+pub struct Output<T> {
+    schema: fn(&mut SchemaGenerator) -> Option<Value>,
+    write: fn(T, &mut ToolReply<'_>),
+}
+
+impl<T> Output<T> {
+    pub(crate) fn write(&self, value: T, reply: &mut ToolReply<'_>) {
+        (self.write)(value, reply);
+    }
+
+    /// The schema that is declared, tidied for hosts, and what it says about the shape of the values.
+    pub(crate) fn declare(&self) -> (Option<Map<String, Value>>, Shape) {
+        let mut generator = Direction::Output.generator();
+        let Some(mut schema) = (self.schema)(&mut generator) else {
+            return (None, Shape::Value);
+        };
+        Direction::Output.tidy(&mut schema);
+        let shape = Shape::of(&schema);
+        let Value::Object(mut schema) = schema else {
+            return (None, Shape::Value);
+        };
+        if let Some(definitions) = Direction::Output.definitions(&mut generator) {
+            schema.insert("$defs".to_owned(), definitions);
+        }
+        match shape {
+            Shape::Text | Shape::Nothing => (None, shape),
+            Shape::Object | Shape::Value => (Some(schema), shape),
+        }
+    }
+}
+
+impl<T> Clone for Output<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Output<T> {}
+
+impl<T> fmt::Debug for Output<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Output").finish_non_exhaustive()
+    }
+}
+
+/// What the schema of an output says about its values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// Always null: there is nothing to tell.
+    Nothing,
+    /// A plain string, or null: a text, not structured.
+    Text,
+    /// Always an object, which every revision can take as structured content.
+    Object,
+    /// Anything else.
+    Value,
+}
+
+impl Shape {
+    fn of(schema: &Value) -> Self {
+        let plain = |schema: &Value| {
+            ["enum", "const", "format", "oneOf", "anyOf", "allOf"]
+                .iter()
+                .all(|keyword| schema.get(keyword).is_none())
+        };
+        let kind = |schema: &Value| {
+            schema
+                .get("type")
+                .and_then(Value::as_str)
+                .map(str::to_owned)
+        };
+        match schema
+            .get("anyOf")
+            .and_then(Value::as_array)
+            .map(Vec::as_slice)
+        {
+            Some([text, null])
+                if kind(text).as_deref() == Some("string")
+                    && plain(text)
+                    && kind(null).as_deref() == Some("null") =>
+            {
+                return Self::Text;
+            }
+            _ => {}
+        }
+        match kind(schema).as_deref() {
+            Some("null") => Self::Nothing,
+            Some("string") if plain(schema) => Self::Text,
+            Some("object") => Self::Object,
+            _ => Self::Value,
+        }
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + JsonSchema> ToolOutput<kind::Json> for T {
+    fn schema(generator: &mut SchemaGenerator) -> Option<Value> {
+        Some(generator.subschema_for::<T>().to_value())
+    }
+
+    fn write(self, reply: &mut ToolReply<'_>) {
+        reply.json(&self);
+    }
+}
+
+/// Content blocks and what is made of them.
+pub trait IntoContent {
+    /// The whole result.
+    fn into_result(self) -> CallToolResult;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: IntoContent> ToolOutput<kind::Content> for T {
+    fn schema(_: &mut SchemaGenerator) -> Option<Value> {
+        None
+    }
+
+    fn write(self, reply: &mut ToolReply<'_>) {
+        reply.result(self.into_result());
+    }
+}
+
+impl IntoContent for CallToolResult {
+    fn into_result(self) -> CallToolResult {
+        self
+    }
+}
+
+impl IntoContent for Vec<ContentBlock> {
+    fn into_result(self) -> CallToolResult {
+        CallToolResult::new(self)
+    }
+}
+
+impl<T: IntoContent> IntoContent for Option<T> {
+    fn into_result(self) -> CallToolResult {
+        self.map_or_else(|| CallToolResult::new(Vec::new()), T::into_result)
+    }
+}
+
+macro_rules! blocks {
+    ($($block:ident)*) => {$(
+        impl IntoContent for $block {
+            fn into_result(self) -> CallToolResult {
+                CallToolResult::new(vec![self.into()])
+            }
+        }
+    )*};
+}
+
+blocks!(ContentBlock TextContent ImageContent AudioContent ResourceLink EmbeddedResource);
+
+#[diagnostic::do_not_recommend]
+impl<T, E, K> ToolOutput<kind::Fallible<K>> for Result<T, E>
+where
+    T: ToolOutput<K>,
+    E: Into<Box<dyn Error + Send + Sync>>,
+{
+    fn schema(generator: &mut SchemaGenerator) -> Option<Value> {
+        T::schema(generator)
+    }
+
+    fn write(self, reply: &mut ToolReply<'_>) {
+        match self {
+            Ok(value) => value.write(reply),
+            Err(error) => reply.failure(ToolError::from_boxed(error.into())),
+        }
+    }
+}
+
+/// The return type of a tool.
+///
+/// `Returns::<T>::output()` finds the way in which `T` is written. A `Result` is always a success or a failure: it has an
+/// associated function of its own, which Rust prefers to the one of [`ReturnsValue`]. Without that, a `Result` whose
+/// error has a schema too, such as `Result<i64, String>`, could also be a value.
+#[derive(Debug)]
+pub struct Returns<T>(std::marker::PhantomData<T>);
+
+impl<T, E> Returns<Result<T, E>> {
+    /// How the `Result` is described and written.
+    pub fn output<K>() -> Output<Result<T, E>>
+    where
+        T: ToolOutput<K>,
+        E: Into<Box<dyn Error + Send + Sync>>,
+    {
+        <Result<T, E> as ToolOutput<kind::Fallible<K>>>::output()
+    }
+}
+
+/// Return types other than `Result`.
+pub trait ReturnsValue<T> {
+    /// How the value is described and written.
+    fn output<K>() -> Output<T>
+    where
+        T: ToolOutput<K>,
+    {
+        T::output()
+    }
+}
+
+impl<T> ReturnsValue<T> for Returns<T> {}

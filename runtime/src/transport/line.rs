@@ -1,0 +1,313 @@
+//! One message a line, over any pair of byte streams.
+//!
+//! One task reads, answers and writes; only a call that is not ready at once gets a task of its own. What cannot be
+//! written yet, and calls that are not finished, hold back reading: a slow peer slows the server down.
+
+use std::collections::HashMap;
+use std::future::poll_fn;
+use std::io::{self, ErrorKind};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::{Instant, Sleep, sleep_until};
+use treenail_schema::RequestId;
+
+use crate::error::Result;
+use crate::limits::Limits;
+use crate::server::{Connection, PendingAnswer, Received, Server};
+use crate::wire::{Frame, LineBuffer};
+
+impl Server {
+    /// Serves one peer over a pair of byte streams, one message a line, until its input ends.
+    ///
+    /// Calls that are in flight when the input ends are finished, within
+    /// [`Limits::finish_calls_within`](crate::Limits::finish_calls_within), and their answers are written. It must run
+    /// on a tokio runtime with time enabled.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`](crate::Error::Io) if reading or writing fails. A peer that has gone away is not an error.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future stops the calls in flight.
+    pub async fn serve<R, W>(&self, reader: R, writer: W) -> Result<()>
+    where
+        R: AsyncRead + Unpin,
+        W: AsyncWrite + Unpin,
+    {
+        let mut session = LineSession::new(self.connect(), reader, writer);
+        let ended = poll_fn(|context| session.poll(context)).await;
+        match ended {
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    ErrorKind::BrokenPipe | ErrorKind::ConnectionReset
+                ) =>
+            {
+                tracing::debug!(%error, "the peer has gone away");
+                Ok(())
+            }
+            other => Ok(other?),
+        }
+    }
+}
+
+struct LineSession<R, W> {
+    connection: Connection,
+    limits: Limits,
+    reader: R,
+    input: Input,
+    output: Output<W>,
+    calls: Calls,
+    /// When calls that are still in flight after the end of the input are given up.
+    deadline: Option<Pin<Box<Sleep>>>,
+}
+
+struct Input {
+    lines: LineBuffer,
+    ended: bool,
+    /// The last line, which may lack its end, has been taken.
+    drained: bool,
+}
+
+impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineSession<R, W> {
+    fn new(connection: Connection, reader: R, writer: W) -> Self {
+        let limits = connection.server().limits().clone();
+        let input = Input {
+            lines: LineBuffer::new(limits.message_bytes),
+            ended: false,
+            drained: false,
+        };
+        let output = Output {
+            writer,
+            bytes: Vec::new(),
+            written: 0,
+            flushed: true,
+        };
+        Self {
+            connection,
+            limits,
+            reader,
+            input,
+            output,
+            calls: Calls::default(),
+            deadline: None,
+        }
+    }
+
+    /// Does all that can be done now; ready when the session has ended.
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        loop {
+            let mut progress = self.output.poll_write(context)?;
+            progress |= self.collect(context);
+            progress |= self.answer();
+            progress |= self.read(context)?;
+            if self.input.drained
+                && (self.calls.is_empty() || self.out_of_time(context))
+                && self.output.is_empty()
+            {
+                return Poll::Ready(Ok(()));
+            }
+            if !progress {
+                return Poll::Pending;
+            }
+        }
+    }
+
+    /// Takes over the answers of finished calls.
+    fn collect(&mut self, context: &mut Context<'_>) -> bool {
+        let mut progress = false;
+        while self.output.waiting() <= self.limits.queued_output_bytes {
+            match self.calls.poll_next(context) {
+                Poll::Ready(Some(answer)) => self.output.push_line(&answer),
+                Poll::Ready(None) | Poll::Pending => break,
+            }
+            progress = true;
+        }
+        progress
+    }
+
+    /// Answers the lines that are there.
+    fn answer(&mut self) -> bool {
+        let mut progress = false;
+        while self.has_room() {
+            let frame = match self.input.lines.next() {
+                Some(frame) => Some(frame),
+                None if self.input.ended && !self.input.drained => {
+                    self.input.drained = true;
+                    self.input.lines.last()
+                }
+                None => break,
+            };
+            progress = true;
+            let Some(frame) = frame else { break };
+            let start = self.output.bytes.len();
+            let received = match frame {
+                Frame::Line(line) => self.connection.receive(line, &mut self.output.bytes),
+                Frame::TooLong => {
+                    self.connection.refuse_too_long(&mut self.output.bytes);
+                    Received::Done
+                }
+            };
+            self.output.end_line(start);
+            match received {
+                Received::Done => {}
+                Received::Pending(answer) => self.calls.start(answer),
+                Received::Cancelled(id) => self.calls.cancel(&id),
+            }
+        }
+        progress
+    }
+
+    /// Reads more, if all that was read before has been answered or is being answered.
+    fn read(&mut self, context: &mut Context<'_>) -> io::Result<bool> {
+        if self.input.ended || !self.has_room() {
+            return Ok(false);
+        }
+        let mut buffer = ReadBuf::new(self.input.lines.room());
+        match Pin::new(&mut self.reader).poll_read(context, &mut buffer)? {
+            Poll::Pending => return Ok(false),
+            Poll::Ready(()) => {}
+        }
+        let count = buffer.filled().len();
+        self.input.lines.advance(count);
+        if count == 0 {
+            self.input.ended = true;
+        }
+        Ok(true)
+    }
+
+    fn has_room(&self) -> bool {
+        self.output.waiting() <= self.limits.queued_output_bytes
+            && self.calls.len() < self.limits.calls_in_flight
+    }
+
+    /// Whether the time for finishing calls after the end of the input is over.
+    fn out_of_time(&mut self, context: &mut Context<'_>) -> bool {
+        let within = self.limits.finish_calls_within;
+        let deadline = self
+            .deadline
+            .get_or_insert_with(|| Box::pin(sleep_until(Instant::now() + within)));
+        let over = deadline.as_mut().poll(context).is_ready();
+        if over {
+            tracing::warn!(
+                calls = self.calls.len(),
+                "calls were given up after the end of the input"
+            );
+            self.calls = Calls::default();
+        }
+        over
+    }
+}
+
+/// Answers on their way to the peer.
+struct Output<W> {
+    writer: W,
+    bytes: Vec<u8>,
+    written: usize,
+    flushed: bool,
+}
+
+impl<W: AsyncWrite + Unpin> Output<W> {
+    fn waiting(&self) -> usize {
+        self.bytes.len() - self.written
+    }
+
+    fn is_empty(&self) -> bool {
+        self.waiting() == 0 && self.flushed
+    }
+
+    fn push_line(&mut self, line: &[u8]) {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(line);
+        self.end_line(start);
+    }
+
+    /// Ends what has been appended since `start`, if anything, as a line.
+    fn end_line(&mut self, start: usize) {
+        if self.bytes.len() > start {
+            self.bytes.push(b'\n');
+        }
+    }
+
+    /// Writes what the writer takes now.
+    fn poll_write(&mut self, context: &mut Context<'_>) -> io::Result<bool> {
+        let mut progress = false;
+        while self.waiting() > 0 {
+            match Pin::new(&mut self.writer).poll_write(context, &self.bytes[self.written..])? {
+                Poll::Ready(0) => return Err(ErrorKind::WriteZero.into()),
+                Poll::Ready(count) => self.written += count,
+                Poll::Pending => return Ok(progress),
+            }
+            (progress, self.flushed) = (true, false);
+        }
+        self.recycle();
+        if !self.flushed {
+            match Pin::new(&mut self.writer).poll_flush(context)? {
+                Poll::Ready(()) => (progress, self.flushed) = (true, true),
+                Poll::Pending => {}
+            }
+        }
+        Ok(progress)
+    }
+
+    /// Starts over in the same memory, unless a burst has made it large.
+    fn recycle(&mut self) {
+        const KEPT: usize = 256 * 1024;
+        self.bytes.clear();
+        self.bytes.shrink_to(KEPT);
+        self.written = 0;
+    }
+}
+
+/// The calls of a session that were not ready at once.
+#[derive(Default)]
+struct Calls {
+    tasks: JoinSet<(Option<RequestId>, Vec<u8>)>,
+    handles: HashMap<RequestId, AbortHandle>,
+}
+
+impl Calls {
+    fn len(&self) -> usize {
+        self.tasks.len()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.tasks.is_empty()
+    }
+
+    fn start(&mut self, answer: PendingAnswer) {
+        let id = answer.id().cloned();
+        let key = id.clone();
+        let handle = self.tasks.spawn(async move { (id, answer.await) });
+        if let Some(key) = key {
+            self.handles.insert(key, handle);
+        }
+    }
+
+    fn cancel(&mut self, id: &RequestId) {
+        if let Some(handle) = self.handles.remove(id) {
+            handle.abort();
+        }
+    }
+
+    /// The answer of the next call that is finished.
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Vec<u8>>> {
+        loop {
+            match ready!(self.tasks.poll_join_next(context)) {
+                None => return Poll::Ready(None),
+                Some(Ok((id, answer))) => {
+                    if let Some(id) = id {
+                        self.handles.remove(&id);
+                    }
+                    return Poll::Ready(Some(answer));
+                }
+                Some(Err(error)) if error.is_cancelled() => {}
+                Some(Err(error)) => tracing::error!(%error, "a call was lost"),
+            }
+        }
+    }
+}

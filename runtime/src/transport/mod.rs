@@ -1,0 +1,4 @@
+//! Ways in which messages travel.
+
+mod line;
+mod stdio;

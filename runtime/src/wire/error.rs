@@ -1,0 +1,94 @@
+//! The JSON-RPC error object.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::Serialize;
+use serde_json::Value;
+use treenail_schema::error_code;
+
+use crate::wire::SyntaxError;
+
+/// The longest piece of a peer's text that is repeated in an error message, in characters.
+const QUOTED: usize = 64;
+
+/// An error of the protocol, as it stands in the `error` member of a response.
+///
+/// A tool that fails does not make one of these: its failure is a *result* that the model can read, see
+/// [`ToolError`](crate::ToolError).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct RpcError {
+    /// What kind of error it is; the constants are in [`treenail_schema::error_code`].
+    pub code: i64,
+    /// One short sentence.
+    pub message: Cow<'static, str>,
+    /// What the specification defines for the code, if anything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<Value>,
+}
+
+impl RpcError {
+    /// An error without data.
+    pub fn new(code: i64, message: impl Into<Cow<'static, str>>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            data: None,
+        }
+    }
+
+    /// The same error with `data`.
+    #[must_use]
+    pub fn with_data(mut self, data: Value) -> Self {
+        self.data = Some(data);
+        self
+    }
+
+    pub(crate) fn parse(error: SyntaxError) -> Self {
+        Self::new(error_code::PARSE_ERROR, format!("not valid JSON: {error}"))
+    }
+
+    pub(crate) fn invalid_request(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(error_code::INVALID_REQUEST, message)
+    }
+
+    pub(crate) fn invalid_params(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(error_code::INVALID_PARAMS, message)
+    }
+
+    pub(crate) fn method_not_found(method: &str, revision: impl fmt::Display) -> Self {
+        let message = format!(
+            "method {} is not served in revision {revision}",
+            quoted(method)
+        );
+        Self::new(error_code::METHOD_NOT_FOUND, message)
+    }
+}
+
+impl fmt::Display for RpcError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} (code {})", self.message, self.code)
+    }
+}
+
+impl std::error::Error for RpcError {}
+
+/// A peer's text between backticks, cut to a bounded length, with control characters escaped.
+pub(crate) fn quoted(text: &str) -> String {
+    let mut quoted = String::from("`");
+    let mut characters = text.chars();
+    for character in characters.by_ref().take(QUOTED) {
+        match character {
+            '`' => quoted.push('\''),
+            control if control.is_control() => quoted.extend(control.escape_default()),
+            other => quoted.push(other),
+        }
+    }
+    quoted.push_str(if characters.next().is_some() {
+        "…`"
+    } else {
+        "`"
+    });
+    quoted
+}

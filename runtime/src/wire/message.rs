@@ -1,0 +1,273 @@
+//! One JSON-RPC message: what it is, with its parameters left as text.
+
+use std::borrow::Cow;
+
+use crate::wire::{DEEPEST, RpcError, Scanner, SyntaxError, as_string};
+
+/// What one line or body holds.
+#[derive(Debug)]
+pub(crate) enum Body<'a> {
+    /// One message.
+    One(Result<Message<'a>, Invalid<'a>>),
+    /// A batch: the texts of its messages, each one checked JSON.
+    Batch(Vec<&'a str>),
+}
+
+/// One message of a valid form.
+#[derive(Debug)]
+pub(crate) enum Message<'a> {
+    Request(&'a str, Envelope<'a>),
+    Notification(Envelope<'a>),
+    /// An answer to a request of ours; the text of its id.
+    Response(&'a str),
+}
+
+/// What requests and notifications share.
+#[derive(Debug)]
+pub(crate) struct Envelope<'a> {
+    pub(crate) method: Cow<'a, str>,
+    /// The text of the `params` object.
+    pub(crate) params: Option<&'a str>,
+}
+
+/// A message that cannot be served, and the id to answer with, if it has one.
+#[derive(Debug)]
+pub(crate) struct Invalid<'a> {
+    pub(crate) id: Option<&'a str>,
+    pub(crate) error: RpcError,
+}
+
+impl From<SyntaxError> for Invalid<'_> {
+    fn from(error: SyntaxError) -> Self {
+        Self {
+            id: None,
+            error: RpcError::parse(error),
+        }
+    }
+}
+
+/// Reads one line or body; nesting deeper than `depth` is refused.
+pub(crate) fn parse(bytes: &[u8], depth: u32) -> Body<'_> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => parse_text(text, depth),
+        Err(error) => Body::One(Err(Invalid {
+            id: None,
+            error: RpcError::new(
+                treenail_schema::error_code::PARSE_ERROR,
+                format!("not UTF-8 at byte {}", error.valid_up_to()),
+            ),
+        })),
+    }
+}
+
+fn parse_text(text: &str, depth: u32) -> Body<'_> {
+    let mut scanner = Scanner::new(text, depth);
+    if scanner.peek() == Some(b'[') {
+        return match elements(&mut scanner) {
+            Ok(messages) => Body::Batch(messages),
+            Err(error) => Body::One(Err(error.into())),
+        };
+    }
+    Body::One(parse_message(scanner))
+}
+
+/// Reads one message of a batch, which has been checked already.
+pub(crate) fn parse_element(text: &str) -> Result<Message<'_>, Invalid<'_>> {
+    parse_message(Scanner::new(text, DEEPEST))
+}
+
+fn elements<'a>(scanner: &mut Scanner<'a>) -> Result<Vec<&'a str>, SyntaxError> {
+    let mut elements = Vec::new();
+    scanner.open_array()?;
+    while let Some(element) = scanner.next_element(elements.is_empty())? {
+        elements.push(element);
+    }
+    scanner.end()?;
+    Ok(elements)
+}
+
+/// The members of an envelope, as texts.
+#[derive(Default)]
+struct Parts<'a> {
+    jsonrpc: Option<&'a str>,
+    id: Option<&'a str>,
+    method: Option<&'a str>,
+    params: Option<&'a str>,
+    answer: Option<&'a str>,
+    repeated: Option<&'static str>,
+}
+
+fn parse_message(mut scanner: Scanner<'_>) -> Result<Message<'_>, Invalid<'_>> {
+    if scanner.peek() != Some(b'{') {
+        // A text that is not even JSON is a parse error; other JSON is not a message.
+        scanner.value()?;
+        scanner.end()?;
+        return Err(Invalid {
+            id: None,
+            error: RpcError::invalid_request("a message is a JSON object"),
+        });
+    }
+    let parts = Parts::read(&mut scanner)?;
+    scanner.end()?;
+    parts.into_message()
+}
+
+impl<'a> Parts<'a> {
+    fn read(scanner: &mut Scanner<'a>) -> Result<Self, SyntaxError> {
+        let mut parts = Self::default();
+        let mut first = true;
+        scanner.open_object()?;
+        while let Some(key) = scanner.next_member(first)? {
+            first = false;
+            let value = scanner.value()?;
+            let (name, member) = match &*key {
+                "jsonrpc" => ("jsonrpc", &mut parts.jsonrpc),
+                "id" => ("id", &mut parts.id),
+                "method" => ("method", &mut parts.method),
+                "params" => ("params", &mut parts.params),
+                "result" | "error" => ("result or error", &mut parts.answer),
+                _ => continue,
+            };
+            if member.replace(value).is_some() {
+                parts.repeated = Some(name);
+            }
+        }
+        Ok(parts)
+    }
+
+    fn into_message(self) -> Result<Message<'a>, Invalid<'a>> {
+        let id = self.id.filter(|id| is_request_id(id));
+        let invalid = |message: String| {
+            Err(Invalid {
+                id,
+                error: RpcError::invalid_request(message),
+            })
+        };
+        if let Some(name) = self.repeated {
+            return invalid(format!("member `{name}` is given twice"));
+        }
+        if self.jsonrpc != Some("\"2.0\"") {
+            return invalid("`jsonrpc` is not \"2.0\"".to_owned());
+        }
+        if self.id.is_some() && id.is_none() {
+            return invalid("`id` is neither a string nor an integer".to_owned());
+        }
+        if self.params.is_some_and(|params| !params.starts_with('{')) {
+            return invalid("`params` is not an object".to_owned());
+        }
+        match (id, self.method.map(as_string), self.answer) {
+            (Some(id), Some(Some(method)), None) => Ok(Message::Request(
+                id,
+                Envelope {
+                    method,
+                    params: self.params,
+                },
+            )),
+            (None, Some(Some(method)), None) => Ok(Message::Notification(Envelope {
+                method,
+                params: self.params,
+            })),
+            (Some(id), None, Some(_)) => Ok(Message::Response(id)),
+            (_, Some(None), _) => invalid("`method` is not a string".to_owned()),
+            (_, None, _) => invalid("`method` is missing".to_owned()),
+            (_, Some(_), Some(_)) => {
+                invalid("a message has a `method` or an answer, not both".to_owned())
+            }
+        }
+    }
+}
+
+/// Whether a checked JSON value may be the id of a request: a string or an integer.
+fn is_request_id(text: &str) -> bool {
+    match text.as_bytes() {
+        [b'"', ..] => true,
+        [b'-' | b'0'..=b'9', rest @ ..] => rest.iter().all(u8::is_ascii_digit),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(text: &str) -> String {
+        match parse(text.as_bytes(), 8) {
+            Body::Batch(messages) => format!("batch of {}", messages.len()),
+            Body::One(Ok(Message::Request(id, envelope))) => {
+                format!("request {id} {}", envelope.method)
+            }
+            Body::One(Ok(Message::Notification(envelope))) => {
+                format!("notification {}", envelope.method)
+            }
+            Body::One(Ok(Message::Response(id))) => format!("response {id}"),
+            Body::One(Err(invalid)) => format!("{:?} {}", invalid.id, invalid.error),
+        }
+    }
+
+    #[test]
+    fn messages_are_told_apart() {
+        let table = [
+            (
+                r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#,
+                "request 1 ping",
+            ),
+            (
+                r#"{"params":{},"method":"a\/b","id":"x","jsonrpc":"2.0"}"#,
+                "request \"x\" a/b",
+            ),
+            (
+                r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+                "notification notifications/initialized",
+            ),
+            (r#"{"jsonrpc":"2.0","id":-7,"result":{}}"#, "response -7"),
+            (
+                r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}, 3]"#,
+                "batch of 2",
+            ),
+            ("[]", "batch of 0"),
+            ("3", "None a message is a JSON object (code -32600)"),
+            (
+                "{",
+                "None not valid JSON: expected a key in double quotes at byte 1 (code -32700)",
+            ),
+            (
+                r#"{"id":1,"method":"ping"}"#,
+                "Some(\"1\") `jsonrpc` is not \"2.0\" (code -32600)",
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#,
+                "None `id` is neither a string nor an integer (code -32600)",
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#,
+                "None `id` is neither a string nor an integer (code -32600)",
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"a"}"#,
+                "Some(\"2\") member `id` is given twice (code -32600)",
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"method":"a","params":[]}"#,
+                "Some(\"1\") `params` is not an object (code -32600)",
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"method":7}"#,
+                "Some(\"1\") `method` is not a string (code -32600)",
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1}"#,
+                "Some(\"1\") `method` is missing (code -32600)",
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"method":"a","params":[[[[[[[[1]]]]]]]]}"#,
+                "None not valid JSON: nested too deeply at byte 54 (code -32700)",
+            ),
+        ];
+        for (text, expected) in table {
+            assert_eq!(outcome(text), expected, "{text}");
+        }
+        assert!(
+            matches!(parse(b"\xff", 8), Body::One(Err(invalid)) if invalid.error.code == -32700)
+        );
+    }
+}

@@ -1,0 +1,14 @@
+//! JSON-RPC messages as bytes: one line in, one envelope out, and answers written straight into the output buffer.
+
+mod error;
+mod escape;
+mod frame;
+mod message;
+mod scan;
+
+pub use self::error::RpcError;
+pub(crate) use self::error::quoted;
+pub(crate) use self::escape::{Escaped, escape_from_within};
+pub(crate) use self::frame::{Frame, LineBuffer};
+pub(crate) use self::message::{Body, Envelope, Invalid, Message, parse, parse_element};
+pub(crate) use self::scan::{DEEPEST, Members, Scanner, SyntaxError, as_string};

@@ -1,0 +1,128 @@
+//! Elicitation: the answers to a form, and the fields of a form.
+
+use std::fmt;
+
+use serde::de::value::SeqAccessDeserializer;
+use serde::de::{self, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
+
+use crate::{JsonObject, Number, PrimitiveSchemaDefinition};
+
+/// The value of one field of a form.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+#[non_exhaustive]
+pub enum ElicitValue {
+    /// A text or one choice.
+    String(String),
+    /// A number.
+    Number(Number),
+    /// Yes or no.
+    Boolean(bool),
+    /// Any number of choices (from 2025-11-25).
+    Strings(Vec<String>),
+}
+
+impl<'de> Deserialize<'de> for ElicitValue {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ElicitValueVisitor)
+    }
+}
+
+struct ElicitValueVisitor;
+
+impl<'de> Visitor<'de> for ElicitValueVisitor {
+    type Value = ElicitValue;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string, a number, a boolean or an array of strings")
+    }
+
+    fn visit_bool<E: de::Error>(self, value: bool) -> Result<ElicitValue, E> {
+        Ok(ElicitValue::Boolean(value))
+    }
+
+    fn visit_i64<E: de::Error>(self, value: i64) -> Result<ElicitValue, E> {
+        Ok(ElicitValue::Number(value.into()))
+    }
+
+    fn visit_u64<E: de::Error>(self, value: u64) -> Result<ElicitValue, E> {
+        Ok(ElicitValue::Number(value.into()))
+    }
+
+    fn visit_f64<E: de::Error>(self, value: f64) -> Result<ElicitValue, E> {
+        Ok(ElicitValue::Number(value.into()))
+    }
+
+    fn visit_str<E: de::Error>(self, value: &str) -> Result<ElicitValue, E> {
+        Ok(ElicitValue::String(value.to_owned()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<ElicitValue, A::Error> {
+        Vec::deserialize(SeqAccessDeserializer::new(seq)).map(ElicitValue::Strings)
+    }
+}
+
+/// No single key tells the kinds of fields apart, and a text field, whose members are all optional,
+/// would match every choice of strings: what only choices have is looked for first.
+impl<'de> Deserialize<'de> for PrimitiveSchemaDefinition {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let object = JsonObject::deserialize(deserializer)?;
+        read_field(object).map_err(de::Error::custom)
+    }
+}
+
+fn read_field(object: JsonObject) -> serde_json::Result<PrimitiveSchemaDefinition> {
+    fn read<T>(object: JsonObject) -> serde_json::Result<PrimitiveSchemaDefinition>
+    where
+        T: de::DeserializeOwned + Into<PrimitiveSchemaDefinition>,
+    {
+        T::deserialize(Value::Object(object)).map(Into::into)
+    }
+
+    let titled_items = object
+        .get("items")
+        .is_some_and(|items| items.get("anyOf").is_some());
+    if object.contains_key("oneOf") {
+        return read::<crate::TitledSingleSelectEnumSchema>(object);
+    }
+    if object.contains_key("enumNames") {
+        return read::<crate::LegacyTitledEnumSchema>(object);
+    }
+    if object.contains_key("enum") {
+        return read::<crate::UntitledSingleSelectEnumSchema>(object);
+    }
+    match object.get("type").and_then(Value::as_str) {
+        Some("array") if titled_items => read::<crate::TitledMultiSelectEnumSchema>(object),
+        Some("array") => read::<crate::UntitledMultiSelectEnumSchema>(object),
+        Some("string") => read::<crate::StringSchema>(object),
+        Some("number" | "integer") => read::<crate::NumberSchema>(object),
+        Some("boolean") => read::<crate::BooleanSchema>(object),
+        Some(other) => Err(de::Error::custom(format_args!(
+            "unknown field type `{other}`, expected one of `string`, `number`, `integer`, \
+             `boolean`, `array`"
+        ))),
+        None => Err(de::Error::missing_field("type")),
+    }
+}
+
+macro_rules! from_value {
+    ($($variant:ident($ty:ty)),*) => {$(
+        impl From<$ty> for ElicitValue {
+            fn from(value: $ty) -> Self {
+                Self::$variant(value.into())
+            }
+        }
+    )*};
+}
+
+from_value!(
+    String(String),
+    String(&str),
+    Number(Number),
+    Number(i64),
+    Number(f64),
+    Boolean(bool),
+    Strings(Vec<String>)
+);

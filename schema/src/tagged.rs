@@ -1,0 +1,84 @@
+//! Reads unions by the constant that tells their members apart.
+//!
+//! Trying the members one by one would take the wrong one where objects are open, and would answer
+//! a missing member with "matches no variant". Here the tag decides. Where it comes first, as
+//! nearly all peers write it, the rest is read in place; otherwise the object is gathered first.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+
+use crate::JsonObject;
+
+/// A union whose members differ in the value of one key.
+pub(crate) trait Tagged: Sized {
+    /// The key.
+    const TAG: &'static str;
+    /// What error messages call its value.
+    const NOUN: &'static str;
+    /// The value that an object without the key has.
+    const DEFAULT: Option<&'static str>;
+    /// All values.
+    const KNOWN: &'static [&'static str];
+
+    /// Reads the member that `tag` stands for from the rest of the object.
+    fn from_tag<'de, D: Deserializer<'de>>(tag: &str, object: D) -> Result<Self, D::Error>;
+}
+
+/// The error for a tag that no member has.
+pub(crate) fn unknown<T: Tagged, E: Error>(tag: &str) -> E {
+    let known: Vec<String> = T::KNOWN.iter().map(|known| format!("`{known}`")).collect();
+    E::custom(format_args!(
+        "unknown {} `{tag}`, expected one of {}",
+        T::NOUN,
+        known.join(", ")
+    ))
+}
+
+pub(crate) fn deserialize<'de, T, D>(deserializer: D) -> Result<T, D::Error>
+where
+    T: Tagged,
+    D: Deserializer<'de>,
+{
+    deserializer.deserialize_map(TaggedVisitor(PhantomData))
+}
+
+struct TaggedVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Tagged> Visitor<'de> for TaggedVisitor<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "an object with the {} in `{}`", T::NOUN, T::TAG)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<T, A::Error> {
+        // A member that may go without the tag has it as an optional member, which must not be
+        // taken away from it.
+        let in_place = T::DEFAULT.is_none();
+        let mut object = JsonObject::new();
+        while let Some(Text(key)) = map.next_key()? {
+            if in_place && object.is_empty() && key == T::TAG {
+                let Text(tag) = map.next_value()?;
+                return T::from_tag(&tag, MapAccessDeserializer::new(map));
+            }
+            object.insert(key.into_owned(), map.next_value()?);
+        }
+        let tag = match object.get(T::TAG) {
+            Some(tag) => String::deserialize(tag).map_err(A::Error::custom)?,
+            None => T::DEFAULT
+                .ok_or_else(|| A::Error::missing_field(T::TAG))?
+                .to_owned(),
+        };
+        T::from_tag(&tag, Value::Object(object)).map_err(A::Error::custom)
+    }
+}
+
+/// A string that is borrowed from the input where that is possible.
+#[derive(Deserialize)]
+struct Text<'a>(#[serde(borrow)] Cow<'a, str>);

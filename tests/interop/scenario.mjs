@@ -1,0 +1,164 @@
+// What every client must be able to do with the `files` example over stdio.
+
+import assert from 'node:assert/strict';
+import { subscribe } from 'node:diagnostics_channel';
+import { once } from 'node:events';
+
+import { check, startDeadline } from './report.mjs';
+import { BINARY, NUMBERS, TEXTS, linesWith, makeTree } from './tree.mjs';
+
+const INVALID_PARAMS = -32602;
+
+/** Every child process of this program: the SDKs do not show the exit code of theirs. */
+const children = [];
+subscribe('child_process', ({ process }) => children.push(process));
+
+/**
+ * @param server    command line of the server, without the directory
+ * @param client    client of one of the SDKs, not connected yet
+ * @param connect   command line -> what was negotiated
+ * @param expected  what must have been negotiated
+ */
+export async function run({ server, client, connect, expected }) {
+  startDeadline();
+  const root = makeTree();
+  const errors = [];
+  client.onerror = (error) => errors.push(error);
+
+  await check('connect', async () => assert.deepEqual(await connect([...server, root]), expected));
+  await check('server info', () => serverInfo(client));
+  await check('tools/list', () => listTools(client));
+  await check('files.list', () => list(client));
+  await check('files.read with a range of lines', () => read(client));
+  await check('files.search', () => search(client));
+  await check('results with isError', () => toolErrors(client));
+  await check('unknown tool', () => unknownTool(client));
+  await check('100 calls in flight', () => manyCalls(client));
+  await check('close', () => close(client));
+  await check('no error of the client', () => assert.deepEqual(errors, []));
+}
+
+function serverInfo(client) {
+  const { name, version } = client.getServerVersion();
+  assert.equal(name, 'files');
+  assert.match(version, /^\d+\.\d+\.\d+/);
+  assert.match(client.getInstructions(), /\w/);
+  assert.ok(client.getServerCapabilities().tools, 'the server declares the `tools` capability');
+}
+
+async function listTools(client) {
+  const { tools } = await client.listTools();
+  const names = tools.map((tool) => tool.name);
+  assert.deepEqual(names, ['files.list', 'files.read', 'files.search']);
+  for (const tool of tools) {
+    assert.match(tool.description, /\w/, `${tool.name} has a description`);
+    assert.equal(tool.annotations?.readOnlyHint, true, `${tool.name} is read-only`);
+    assert.equal(tool.outputSchema?.type, 'object', `${tool.name} has an output schema`);
+    assert.equal(tool.inputSchema.type, 'object');
+    for (const [name, schema] of Object.entries(tool.inputSchema.properties)) {
+      assert.match(schema.description ?? '', /\w/, `${tool.name} describes \`${name}\``);
+    }
+  }
+  const required = tools.map((tool) => tool.inputSchema.required ?? []);
+  assert.deepEqual(required, [[], ['path'], ['pattern']]);
+}
+
+async function list(client) {
+  const files = Object.entries({ ...BINARY, ...TEXTS }).map(([path, text]) => ({
+    path,
+    bytes: Buffer.byteLength(text),
+  }));
+  const notes = files.filter(({ path }) => path.startsWith('notes/'));
+  const rust = files.filter(({ path }) => path.endsWith('.rs'));
+  const cases = [
+    [{}, files, false],
+    [{ path: 'notes' }, notes, false],
+    [{ path: 'notes', limit: 1 }, notes.slice(0, 1), true],
+    [{ glob: '*.rs' }, rust, false],
+  ];
+  for (const [args, files, truncated] of cases) {
+    assert.deepEqual(await call(client, 'files.list', args), { files, truncated });
+  }
+}
+
+async function read(client) {
+  const path = 'notes/poem.txt';
+  const text = TEXTS[path];
+  const whole = await call(client, 'files.read', { path });
+  const page = { path, total_lines: 3, truncated: false };
+  assert.deepEqual(whole, { ...page, first_line: 1, last_line: 3, text });
+
+  const middle = await call(client, 'files.read', { path, first_line: 2, last_line: 2 });
+  const line = 'ganz still und stumm,\n';
+  assert.deepEqual(middle, { ...page, first_line: 2, last_line: 2, text: line });
+}
+
+async function search(client) {
+  const found = await call(client, 'files.search', { pattern: 'needle|M.nnlein' });
+  const matches = [...linesWith('Männlein'), ...linesWith('needle')];
+  const files_searched = Object.keys(TEXTS).length;
+  assert.deepEqual(found, { matches, truncated: false, files_searched, files_skipped: 1 });
+
+  const args = { pattern: '^line \\d+$', glob: 'notes/*.txt', limit: 7 };
+  const first = await call(client, 'files.search', args);
+  assert.deepEqual(first.matches, linesWith('line ').slice(0, 7));
+  assert.equal(first.truncated, true);
+}
+
+async function toolErrors(client) {
+  const cases = [
+    ['files.read', { path: 'notes/none.txt' }, 'notes/none.txt'],
+    ['files.read', { path: '../secret.txt' }, '../secret.txt'],
+    ['files.read', { path: 'escape.txt' }, 'escape.txt'],
+    ['files.search', { pattern: '(' }, '('],
+    ['files.read', { path: 5 }, '/path'],
+    ['files.read', {}, '/path'],
+    ['files.search', { pattern: 'x', limit: 0 }, '/limit'],
+    ['files.search', { pattern: 'x', golb: '*.rs' }, '`glob`'],
+  ];
+  for (const [name, args, mentioned] of cases) {
+    const result = await client.callTool({ name, arguments: args });
+    const text = result.content.map((block) => block.text).join('\n');
+    const what = `${name} ${JSON.stringify(args)} → ${JSON.stringify(result)}`;
+    assert.equal(result.isError, true, what);
+    assert.ok(text.includes(mentioned), `says \`${mentioned}\`: ${what}`);
+    assert.ok(!text.includes('needle'), `shows nothing from outside: ${what}`);
+  }
+}
+
+async function unknownTool(client) {
+  const calling = client.callTool({ name: 'files.serch', arguments: { pattern: 'x' } });
+  await assert.rejects(calling, (error) => {
+    assert.equal(error.code, INVALID_PARAMS);
+    assert.match(error.message, /`serch`.*`files\.search`/);
+    return true;
+  });
+}
+
+/** All requests are written before the first answer is read. */
+async function manyCalls(client) {
+  const path = 'notes/numbers.txt';
+  const calls = NUMBERS.map((_, index) =>
+    call(client, 'files.read', { path, first_line: index + 1, last_line: index + 1 }),
+  );
+  const texts = (await Promise.all(calls)).map(({ text }) => text);
+  assert.deepEqual(texts, NUMBERS.map((line) => `${line}\n`));
+}
+
+/** The SDK closes stdin and sends signals only two seconds later: the server must be gone by then. */
+async function close(client) {
+  const server = children.at(-1);
+  const exited = once(server, 'exit');
+  await client.close();
+  const [code, signal] = await exited;
+  assert.deepEqual({ code, signal }, { code: 0, signal: null });
+}
+
+/** Calls a tool that must succeed; its text block must say the same as its structured content. */
+async function call(client, name, args) {
+  const result = await client.callTool({ name, arguments: args });
+  const what = `${name} ${JSON.stringify(args)} → ${JSON.stringify(result)}`;
+  assert.ok(!result.isError, what);
+  assert.deepEqual(JSON.parse(result.content[0].text), result.structuredContent, what);
+  return result.structuredContent;
+}

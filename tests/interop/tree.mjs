@@ -1,0 +1,51 @@
+// The directory that the server serves, and what its tools must find in it.
+
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+/** 100 lines, so that each of 100 calls in flight asks for a line of its own. */
+export const NUMBERS = Array.from({ length: 100 }, (_, index) => `line ${index + 1}`);
+
+/** Text files, which the server lists, reads and searches: path to text. */
+export const TEXTS = {
+  'notes/numbers.txt': NUMBERS.map((line) => `${line}\n`).join(''),
+  'notes/poem.txt': 'Ein Männlein steht im Walde\nganz still und stumm,\nes hat vor lauter Purpur\n',
+  'src/main.rs': 'fn main() {\n    println!("needle");\n}\n',
+  'top.md': '# Top\nno thread here\n',
+};
+
+/** A binary file, which it only lists. */
+export const BINARY = { 'binary.dat': 'needle\0\n' };
+
+/** What it must not show at all: hidden and ignored files. */
+const OTHERS = {
+  '.gitignore': 'ignored.txt\n',
+  '.hidden': 'needle\n',
+  'ignored.txt': 'needle\n',
+};
+
+/** Makes the directory and a secret beside it, and removes both at exit. */
+export function makeTree() {
+  const parent = mkdtempSync(join(tmpdir(), 'treenail-interop-'));
+  process.on('exit', () => rmSync(parent, { recursive: true, force: true }));
+  writeFileSync(join(parent, 'secret.txt'), 'needle outside\n');
+
+  const root = join(parent, 'root');
+  for (const [path, text] of Object.entries({ ...TEXTS, ...BINARY, ...OTHERS })) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+  symlinkSync(join('..', 'secret.txt'), join(root, 'escape.txt'));
+  return root;
+}
+
+/** The lines of `TEXTS` with `needle` in them, as `files.search` reports them. */
+export function linesWith(needle) {
+  return Object.entries(TEXTS).flatMap(([path, text]) =>
+    text
+      .split('\n')
+      .map((line, index) => ({ path, line: index + 1, text: line }))
+      .filter((match) => match.text.includes(needle)),
+  );
+}

@@ -1,0 +1,304 @@
+//! `tools/list`: what is told of a tool, in which order, and in which pages.
+
+use std::time::Duration;
+
+use jsonschema::Validator;
+use serde_json::{Value, json};
+use treenail::schema::{CacheScope, Revision};
+use treenail::{Limits, Server};
+
+use crate::fixture::{Weather, fixture, server};
+use crate::peer::{MODERN, Peer};
+
+async fn tools(server: &Server, revision: Revision) -> Vec<Value> {
+    let mut peer = Peer::connect(server, revision).await;
+    peer.request("tools/list", json!({})).await["result"]["tools"]
+        .as_array()
+        .unwrap()
+        .clone()
+}
+
+fn named<'a>(tools: &'a [Value], name: &str) -> &'a Value {
+    tools
+        .iter()
+        .find(|tool| tool["name"] == name)
+        .unwrap_or_else(|| panic!("no tool {name}"))
+}
+
+#[tokio::test]
+async fn a_tool_is_described_as_its_function_is_written() {
+    // SRV-TOOL-05, SRV-TOOL-08, SRV-JSCH-01
+    let tools = tools(&server(), MODERN).await;
+    let forecast = named(&tools, "weather.forecast");
+    assert_eq!(forecast["description"], "Daily forecast for one city.");
+    let annotations = json!({"readOnlyHint": true, "idempotentHint": true, "openWorldHint": false});
+    assert_eq!(forecast["annotations"], annotations);
+    assert_eq!(
+        forecast["icons"],
+        json!([{"src": "https://example.com/icon.png"}])
+    );
+    assert_eq!(
+        forecast["inputSchema"],
+        json!({
+            "type": "object",
+            "properties": {
+                "city": {"type": "string", "description": "City name, e.g. \"Oslo\""},
+                "days": {"type": "integer", "minimum": 1, "maximum": 7, "default": 1},
+                "unit": {"type": "string", "enum": ["metric", "imperial"]},
+                "near": {
+                    "type": "object",
+                    "description": "A place on a map.",
+                    "properties": {
+                        "name": {"type": "string"},
+                        "latitude": {"type": "number", "description": "North of the equator"},
+                        "note": {"type": "string"},
+                    },
+                    "required": ["name", "latitude"],
+                },
+            },
+            "required": ["city"],
+            "additionalProperties": false,
+        })
+    );
+    assert_eq!(
+        forecast["outputSchema"]["properties"]["note"],
+        json!({"anyOf": [{"type": "string"}, {"type": "null"}]})
+    );
+    let add = named(&tools, "add");
+    assert_eq!(
+        (&add["title"], &add["outputSchema"]),
+        (&json!("Add"), &json!({"type": "integer"}))
+    );
+    assert_eq!(
+        named(&tools, "nothing")["inputSchema"],
+        json!({"type": "object", "additionalProperties": false}),
+        "SRV-TOOL-06"
+    );
+    for name in ["motto", "nothing", "media", "perhaps", "weather.name"] {
+        assert_eq!(named(&tools, name).get("outputSchema"), None, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn schemas_are_valid_and_fit_the_revision() {
+    // ALL-JSCH-01, ALL-JSCH-05, SRV-JSCH-01, SRV-JSCH-03, SRV-TOOL-07
+    for revision in Revision::ALL {
+        for tool in tools(&server(), revision).await {
+            let name = tool["name"].as_str().unwrap();
+            assert!(
+                name.len() <= 128
+                    && name
+                        .bytes()
+                        .all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte))
+            );
+            assert_eq!(tool["inputSchema"]["type"], "object");
+            for schema in [tool.get("inputSchema"), tool.get("outputSchema")]
+                .into_iter()
+                .flatten()
+            {
+                assert!(jsonschema::draft202012::meta::is_valid(schema), "{schema}");
+                assert!(!schema.to_string().contains("\"$ref\""), "{schema}");
+            }
+            if let Some(schema) = tool.get("outputSchema") {
+                assert!(revision >= Revision::V2025_06_18, "{revision}");
+                assert!(
+                    revision.is_modern() || schema["type"] == "object",
+                    "{revision}: {schema}"
+                );
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_order_is_that_of_the_source() {
+    // SRV-TOOL-03, SRV-STATE-04
+    let server = server();
+    let names = |tools: &[Value]| {
+        tools
+            .iter()
+            .map(|tool| tool["name"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    let first = names(&tools(&server, MODERN).await);
+    assert_eq!(
+        first[..6],
+        [
+            "weather.forecast",
+            "weather.wait",
+            "weather.name",
+            "weather.trace-id",
+            "add",
+            "greet"
+        ]
+    );
+    for revision in Revision::ALL {
+        assert_eq!(names(&tools(&server, revision).await), first);
+    }
+    assert!(
+        !first.contains(&"weather.absent".to_owned()),
+        "a method under a false `cfg` is no tool"
+    );
+}
+
+#[tokio::test]
+async fn lists_come_in_pages() {
+    // SRV-PAGE-01, SRV-PAGE-02, SRV-CACHE-01, SRV-CACHE-03
+    let all = tools(&server(), MODERN).await;
+    let paged = fixture(Limits {
+        page_size: 7,
+        ..Limits::default()
+    })
+    .server;
+    for revision in [Revision::V2024_11_05, MODERN] {
+        let mut peer = Peer::connect(&paged, revision).await;
+        let mut names = Vec::new();
+        let mut params = json!({});
+        let mut pages = 0;
+        loop {
+            let result = peer.request("tools/list", params).await["result"].take();
+            names.extend(
+                result["tools"]
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .map(|tool| tool["name"].clone()),
+            );
+            pages += 1;
+            assert_eq!(result.get("ttlMs").is_some(), revision.is_modern());
+            match result.get("nextCursor") {
+                Some(cursor) => params = json!({"cursor": cursor}),
+                None => break,
+            }
+        }
+        assert_eq!(pages, all.len().div_ceil(7));
+        assert_eq!(
+            names,
+            all.iter()
+                .map(|tool| tool["name"].clone())
+                .collect::<Vec<_>>()
+        );
+        for cursor in [json!("no such"), json!(""), json!(7)] {
+            assert_eq!(
+                peer.refused("tools/list", json!({"cursor": cursor}))
+                    .await
+                    .0,
+                -32602
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn clients_are_told_how_long_a_list_keeps() {
+    let server = treenail::server!()
+        .mount(Weather {
+            gate: std::sync::Arc::new(tokio::sync::Semaphore::new(0)),
+        })
+        .cache_lists(Duration::from_secs(60), CacheScope::Public)
+        .build()
+        .unwrap();
+    let mut peer = Peer::connect(&server, MODERN).await;
+    for method in ["tools/list", "server/discover"] {
+        let result = peer.request(method, json!({})).await["result"].take();
+        assert_eq!(
+            (&result["ttlMs"], &result["cacheScope"]),
+            (&json!(60_000), &json!("public"))
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_server_without_tools_has_no_methods_for_them() {
+    // SRV-DISC-04, SRV-ERR-01
+    let server = Server::builder("empty", "1").build().unwrap();
+    for revision in [Revision::V2025_06_18, MODERN] {
+        let mut peer = Peer::connect(&server, revision).await;
+        for method in ["tools/list", "tools/call"] {
+            assert_eq!(peer.refused(method, json!({})).await.0, -32601);
+        }
+    }
+}
+
+#[tokio::test]
+async fn names_can_be_shown_without_dots() {
+    let build = |separator: &str| {
+        treenail::server!()
+            .mount(Weather {
+                gate: std::sync::Arc::new(tokio::sync::Semaphore::new(0)),
+            })
+            .name_separator(separator)
+            .build()
+    };
+    let server = build("__").unwrap();
+    let mut peer = Peer::connect(&server, MODERN).await;
+    assert_eq!(
+        peer.call("weather__name", json!({})).await["content"][0]["text"],
+        "weather"
+    );
+    let (_, message) = peer
+        .refused("tools/call", json!({"name": "weather__nam"}))
+        .await;
+    assert_eq!(
+        message,
+        "namespace `weather` has no tool `nam`; did you mean `weather__name`?"
+    );
+    for (separator, flaw) in [
+        ("a", "already"),
+        ("-", "already"),
+        ("/", "characters"),
+        ("..", "dots"),
+    ] {
+        let message = build(separator).unwrap_err().to_string();
+        assert!(message.contains(flaw), "{message}");
+    }
+}
+
+#[tokio::test]
+async fn two_tools_of_one_name_do_not_build() {
+    let weather = || Weather {
+        gate: std::sync::Arc::new(tokio::sync::Semaphore::new(0)),
+    };
+    let error = treenail::server!()
+        .mount(weather())
+        .mount(weather())
+        .build()
+        .unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .starts_with("two tools have the name `weather.forecast`"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn results_conform_to_the_schemas_that_are_declared() {
+    // SRV-TOOL-12, ALL-JSCH-11
+    let calls = [
+        ("weather.forecast", json!({"city": "Oslo"})),
+        ("add", json!({"a": 1, "b": 2})),
+        ("list_of_numbers", json!({"count": 3})),
+        ("fails", json!({})),
+    ];
+    for revision in Revision::ALL {
+        let server = server();
+        let tools = tools(&server, revision).await;
+        let mut peer = Peer::connect(&server, revision).await;
+        for (name, arguments) in &calls {
+            let tool = named(&tools, name);
+            assert!(validator(&tool["inputSchema"]).is_valid(arguments));
+            let result = peer.call(name, arguments.clone()).await;
+            if let Some(schema) = tool.get("outputSchema") {
+                assert!(
+                    validator(schema).is_valid(&result["structuredContent"]),
+                    "{schema} {result}"
+                );
+            }
+        }
+    }
+}
+
+fn validator(schema: &Value) -> Validator {
+    jsonschema::draft202012::new(schema).unwrap()
+}

@@ -1,0 +1,19 @@
+//! A server, and what it answers to each message, in every revision; the ids in the names and tables are those of the
+//! requirements that are exercised.
+//!
+//! Every message that the server sends is validated against the schema of the revision that its peer speaks.
+
+#![allow(
+    clippy::too_many_lines,
+    reason = "a table of cases is as long as there are cases"
+)]
+
+mod arguments;
+mod eras;
+mod fixture;
+mod lists;
+mod malformed;
+mod outputs;
+mod peer;
+mod sessions;
+mod validator;

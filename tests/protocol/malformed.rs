@@ -1,0 +1,269 @@
+//! Bad input: each line is answered on its own, and the next one is served.
+
+use serde_json::json;
+use treenail::Limits;
+use treenail::schema::Revision;
+
+use crate::fixture::{fixture, server};
+use crate::peer::{MODERN, Peer, error};
+
+#[tokio::test]
+async fn a_bad_line_is_answered_and_the_next_one_is_served() {
+    // ALL-ERR-01, ALL-BASE-03, SRV-BASE-05, SRV-BASE-06: the line, the code, and the id of the answer.
+    let deep = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{}}}"#,
+        "[".repeat(100_000)
+    );
+    let table: [(&[u8], i64, Option<serde_json::Value>); 14] = [
+        (b"{", -32700, None),
+        (b"nonsense", -32700, None),
+        (b"\xff\xfe", -32700, None),
+        (
+            b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}}",
+            -32700,
+            None,
+        ),
+        (deep.as_bytes(), -32700, None),
+        (b"3", -32600, None),
+        (b"{}", -32600, None),
+        (b"[]", -32600, None),
+        (
+            b"[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}]",
+            -32600,
+            None,
+        ),
+        (
+            b"{\"jsonrpc\":\"1.0\",\"id\":1,\"method\":\"ping\"}",
+            -32600,
+            Some(json!(1)),
+        ),
+        (
+            b"{\"jsonrpc\":\"2.0\",\"id\":null,\"method\":\"ping\"}",
+            -32600,
+            None,
+        ),
+        (
+            b"{\"jsonrpc\":\"2.0\",\"id\":1.5,\"method\":\"ping\"}",
+            -32600,
+            None,
+        ),
+        (
+            b"{\"jsonrpc\":\"2.0\",\"id\":\"x\",\"method\":\"ping\",\"params\":[1]}",
+            -32600,
+            Some(json!("x")),
+        ),
+        (
+            b"{\"jsonrpc\":\"2.0\",\"id\":\"x\",\"method\":7}",
+            -32600,
+            Some(json!("x")),
+        ),
+    ];
+    for revision in [Revision::V2024_11_05, Revision::V2025_11_25, MODERN] {
+        let mut peer = Peer::connect(&server(), revision).await;
+        for (line, code, id) in &table {
+            peer.send_bytes(line).await;
+            peer.send_bytes(b"\n").await;
+            let answer = peer.receive("").await;
+            assert_eq!(error(&answer).0, *code, "{answer}");
+            assert_eq!(answer.get("id"), id.as_ref(), "{answer}");
+            peer.call("motto", json!({})).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn ids_come_back_as_they_were() {
+    // SRV-BASE-01: kept to the byte, so also beyond 64 bits and with escapes.
+    let mut peer = Peer::connect(&server(), Revision::V2025_11_25).await;
+    for id in [
+        "1",
+        "\"1\"",
+        "-5",
+        "0",
+        "\"\"",
+        "\"a\\u0062\"",
+        "123456789012345678901234567890",
+    ] {
+        peer.send_line(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#))
+            .await;
+        let answer = peer.receive("ping").await;
+        assert_eq!(
+            answer["id"].to_string(),
+            serde_json::from_str::<serde_json::Value>(id)
+                .unwrap()
+                .to_string()
+        );
+    }
+}
+
+#[tokio::test]
+async fn notifications_are_never_answered() {
+    // ALL-BASE-08
+    for revision in [Revision::V2025_06_18, MODERN] {
+        let mut peer = Peer::connect(&server(), revision).await;
+        for method in [
+            "no/such",
+            "tools/call",
+            "notifications/cancelled",
+            "notifications/initialized",
+        ] {
+            peer.send(&json!({"jsonrpc": "2.0", "method": method}))
+                .await;
+        }
+        peer.send(&json!({"jsonrpc": "2.0", "id": 99, "result": {}}))
+            .await;
+        peer.call("motto", json!({})).await;
+        assert_eq!(peer.finish().await, [] as [serde_json::Value; 0]);
+    }
+}
+
+#[tokio::test]
+async fn a_line_beyond_the_limit_is_refused_and_the_next_one_is_served() {
+    let limits = Limits {
+        message_bytes: 1_000,
+        ..Limits::default()
+    };
+    let mut peer = Peer::connect(&fixture(limits).server, MODERN).await;
+    for length in [1_001, 10_000, 1_000_000] {
+        peer.send_line(&"x".repeat(length)).await;
+        let (code, message) = error(&peer.receive("").await);
+        assert_eq!(
+            (code, message.as_str()),
+            (-32700, "the message is longer than 1000 bytes")
+        );
+        peer.call("motto", json!({})).await;
+    }
+}
+
+#[tokio::test]
+async fn members_that_are_given_twice_are_refused() {
+    let mut peer = Peer::connect(&server(), Revision::V2025_11_25).await;
+    let table = [
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"ping","method":"ping"}"#,
+            -32600,
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"motto","name":"nothing"}}"#,
+            -32602,
+        ),
+    ];
+    for (line, code) in table {
+        peer.send_line(line).await;
+        let (found, message) = error(&peer.receive("").await);
+        assert_eq!(found, code);
+        assert!(message.contains("twice"), "{message}");
+    }
+    let result = {
+        peer.send_line(
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add","arguments":{"a":1,"a":2,"b":3}}}"#,
+        )
+        .await;
+        peer.receive("tools/call").await["result"].take()
+    };
+    assert_eq!(result["isError"], true);
+    assert!(crate::peer::text(&result).contains("/a: given twice"));
+}
+
+#[tokio::test]
+async fn batches_belong_to_one_revision() {
+    // ALL-BASE-10, CLI-BASE-05, ALL-BASE-11
+    let batch = json!([
+        {"jsonrpc": "2.0", "id": 1, "method": "ping"},
+        {"jsonrpc": "2.0", "method": "notifications/nothing"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "panics", "arguments": {"later": true}}},
+        {"jsonrpc": "2.0", "id": 3, "method": "initialize", "params": {}},
+        7,
+        {"jsonrpc": "2.0", "id": "4", "method": "tools/call", "params": {"name": "motto"}},
+    ]);
+    let mut peer = Peer::connect(&server(), Revision::V2025_03_26).await;
+    peer.send(&batch).await;
+    let answers = peer.receive_any().await.unwrap();
+    let mut ids: Vec<_> = answers
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|answer| answer["id"].to_string())
+        .collect();
+    ids.sort();
+    assert_eq!(ids, ["\"4\"", "1", "2", "3", "null"], "{answers}");
+    for answer in answers.as_array().unwrap() {
+        match answer["id"].to_string().as_str() {
+            "2" => assert_eq!(answer["result"]["isError"], true),
+            "3" | "null" => assert_eq!(error(answer).0, -32600),
+            _ => assert!(answer["result"].is_object()),
+        }
+    }
+    peer.send(&json!([{"jsonrpc": "2.0", "id": 1, "method": "ping"}]))
+        .await;
+    assert_eq!(
+        peer.receive_any().await,
+        Some(json!([{"jsonrpc": "2.0", "id": 1, "result": {}}]))
+    );
+    peer.send(&json!([{"jsonrpc": "2.0", "method": "notifications/nothing"}]))
+        .await;
+    peer.send(&vec![json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}); 129].into())
+        .await;
+    let (code, message) = error(&peer.receive("").await);
+    assert_eq!(
+        (code, message.as_str()),
+        (-32600, "a batch has at most 128 messages")
+    );
+
+    for revision in [
+        Revision::V2024_11_05,
+        Revision::V2025_06_18,
+        Revision::V2025_11_25,
+        MODERN,
+    ] {
+        let mut peer = Peer::connect(&server(), revision).await;
+        peer.send(&batch).await;
+        assert_eq!(error(&peer.receive("").await).0, -32600);
+    }
+}
+
+#[tokio::test]
+async fn a_tool_that_does_not_exist_is_named_with_the_nearest_one() {
+    // SRV-ERR-04, SRV-TOOL-15: what is asked for, and what the message says.
+    let table = [
+        (
+            "weather.forcast",
+            "namespace `weather` has no tool `forcast`; did you mean `weather.forecast`?",
+        ),
+        (
+            "wether.forecast",
+            "unknown tool `wether.forecast`: there is no namespace `wether`; did you mean `weather.forecast`?",
+        ),
+        ("forecast", "unknown tool `forecast`"),
+        ("ad", "unknown tool `ad`; did you mean `add`?"),
+        (
+            "weather.",
+            "the tool name `weather.` has nothing before, after or between dots; did you mean `weather.wait`?",
+        ),
+        (
+            "a b",
+            "the tool name `a b` has characters other than `A-Z a-z 0-9 _ - .`",
+        ),
+        ("", "the tool name `` is empty"),
+        (
+            "a`\u{1b}[2J",
+            "the tool name `a'\\u{1b}[2J` has characters other than `A-Z a-z 0-9 _ - .`",
+        ),
+    ];
+    for revision in Revision::ALL {
+        let mut peer = Peer::connect(&server(), revision).await;
+        for (name, message) in table {
+            assert_eq!(
+                peer.refused("tools/call", json!({"name": name})).await,
+                (-32602, message.to_owned())
+            );
+        }
+        for params in [
+            json!({}),
+            json!({"name": 7}),
+            json!({"name": "add", "arguments": []}),
+        ] {
+            assert_eq!(peer.refused("tools/call", params).await.0, -32602, "AMB-08");
+        }
+    }
+}

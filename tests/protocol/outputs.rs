@@ -1,0 +1,150 @@
+//! Outputs: what each kind of return type becomes, in each revision.
+
+use serde_json::{Value, json};
+use treenail::schema::Revision;
+
+use crate::fixture::server;
+use crate::peer::{MODERN, Peer, text};
+
+#[tokio::test]
+async fn each_return_type_becomes_what_the_revision_can_take() {
+    // SRV-TOOL-09, SRV-TOOL-10, SRV-TOOL-13, SRV-TOOL-14, AMB-11, SRV-BASE-02: text and structured content of each.
+    let table = [
+        ("motto", json!({}), json!(["one\ntwo"]), None),
+        ("nothing", json!({}), json!([]), None),
+        ("perhaps", json!({}), json!([]), None),
+        (
+            "perhaps",
+            json!({"text": "a \"b\""}),
+            json!(["a \"b\""]),
+            None,
+        ),
+        ("weather.name", json!({}), json!(["weather"]), None),
+        ("add", json!({"a": 1, "b": 2}), json!(["3"]), Some(json!(3))),
+        (
+            "list_of_numbers",
+            json!({"count": 3}),
+            json!(["[0,1,2]"]),
+            Some(json!([0, 1, 2])),
+        ),
+        ("whole_result", json!({}), json!(["3"]), Some(json!(3))),
+        (
+            "weather.forecast",
+            json!({"city": "Os\"lo"}),
+            json!([r#"{"name":"Os\"lo 1","latitude":59.9,"note":null}"#]),
+            Some(json!({"name": "Os\"lo 1", "latitude": 59.9, "note": null})),
+        ),
+    ];
+    for revision in Revision::ALL {
+        let mut peer = Peer::connect(&server(), revision).await;
+        for (name, arguments, texts, structured) in &table {
+            let result = peer.call(name, arguments.clone()).await;
+            let found: Vec<_> = result["content"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|block| block["text"].clone())
+                .collect();
+            assert_eq!(json!(found), *texts, "{name}");
+            let allowed = structured.as_ref().filter(|value| match revision {
+                MODERN => true,
+                _ => value.is_object() && revision >= Revision::V2025_06_18,
+            });
+            assert_eq!(
+                result.get("structuredContent"),
+                allowed,
+                "{name} in {revision}"
+            );
+            assert_eq!(result.get("isError"), None, "{name}");
+            check_envelope(&result, revision);
+        }
+    }
+}
+
+/// What each result of a revision has: SRV-BASE-03, SRV-BASE-04, SRV-META-05.
+fn check_envelope(result: &Value, revision: Revision) {
+    if revision.is_modern() {
+        assert_eq!(result["resultType"], "complete");
+        assert_eq!(
+            result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"],
+            "treenail"
+        );
+    } else {
+        assert_eq!(result.get("resultType"), None);
+    }
+}
+
+#[tokio::test]
+async fn content_of_a_later_revision_becomes_text() {
+    for revision in Revision::ALL {
+        let mut peer = Peer::connect(&server(), revision).await;
+        let result = peer.call("media", json!({})).await;
+        let kinds: Vec<_> = result["content"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|block| block["type"].as_str().unwrap())
+            .collect();
+        let expected = match revision {
+            Revision::V2024_11_05 => ["text", "text", "text"],
+            Revision::V2025_03_26 => ["text", "audio", "text"],
+            _ => ["text", "audio", "resource_link"],
+        };
+        assert_eq!(kinds, expected, "{revision}");
+        if revision < Revision::V2025_06_18 {
+            assert_eq!(result["content"][2]["text"], "report: file:///report.txt");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_failure_is_a_result_that_the_model_can_read() {
+    // SRV-TOOL-16
+    let table = [
+        (
+            "fails",
+            json!({"with": "it"}),
+            "the station does not answer",
+        ),
+        ("fails_with_text", json!({}), "as a text"),
+        (
+            "fails_anyhow",
+            json!({}),
+            "no forecast: the station does not answer",
+        ),
+        ("fails_with_content", json!({}), "one"),
+        ("unwritable", json!({}), "key must be a string"),
+    ];
+    for revision in Revision::ALL {
+        let mut peer = Peer::connect(&server(), revision).await;
+        for (name, arguments, message) in &table {
+            let result = peer.call(name, arguments.clone()).await;
+            assert_eq!(
+                (text(&result), &result["isError"]),
+                (*message, &json!(true)),
+                "{name}"
+            );
+            check_envelope(&result, revision);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_panic_is_a_result_and_the_session_goes_on() {
+    for revision in [Revision::V2024_11_05, MODERN] {
+        let mut peer = Peer::connect(&server(), revision).await;
+        let calls = [
+            ("panics", json!({"later": true})),
+            ("panics", json!({"later": false})),
+            ("panics_at_once", json!({})),
+        ];
+        for (name, arguments) in calls {
+            let result = peer.call(name, arguments).await;
+            assert_eq!(result["isError"], true);
+            let expected =
+                format!("the tool `{name}` failed unexpectedly; this is a bug in the server");
+            assert_eq!(text(&result), expected, "what the panic said stays here");
+            assert_eq!(text(&peer.call("motto", json!({})).await), "one\ntwo");
+        }
+    }
+}

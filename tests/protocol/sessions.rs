@@ -1,0 +1,173 @@
+//! One connection over time: calls side by side, cancellation, the end of the input, and slow peers.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use serde_json::json;
+use treenail::Limits;
+use treenail::schema::Revision;
+
+use crate::fixture::{fixture, server};
+use crate::peer::{MODERN, Peer, text};
+
+#[tokio::test]
+async fn calls_run_side_by_side_and_each_gets_its_own_answer() {
+    for revision in [Revision::V2025_06_18, MODERN] {
+        let fixture = fixture(Limits::default());
+        let mut peer = Peer::connect(&fixture.server, revision).await;
+        let mut waiting = HashSet::new();
+        for _ in 0..100 {
+            waiting.insert(
+                peer.begin("tools/call", json!({"name": "weather.wait"}))
+                    .await,
+            );
+        }
+        // A call that is ready at once overtakes those that wait.
+        assert_eq!(text(&peer.call("motto", json!({})).await), "one\ntwo");
+        fixture.gate.add_permits(100);
+        while !waiting.is_empty() {
+            let answer = peer.receive("tools/call").await;
+            let id = answer["id"].as_i64().unwrap();
+            assert_eq!(text(&answer["result"]), id.to_string());
+            assert!(waiting.remove(&id), "{id} was answered twice");
+        }
+    }
+}
+
+#[tokio::test]
+async fn no_more_calls_than_the_limit_are_in_flight() {
+    let fixture = fixture(Limits {
+        calls_in_flight: 3,
+        ..Limits::default()
+    });
+    let mut peer = Peer::connect(&fixture.server, MODERN).await;
+    for _ in 0..3 {
+        peer.begin("tools/call", json!({"name": "weather.wait"}))
+            .await;
+    }
+    let fourth = peer.begin("tools/call", json!({"name": "motto"})).await;
+    // The fourth is not even read before one of the three is finished.
+    fixture.gate.add_permits(1);
+    assert_ne!(peer.receive("tools/call").await["id"], fourth);
+    assert_eq!(peer.receive("tools/call").await["id"], fourth);
+    fixture.gate.add_permits(2);
+    assert_eq!(peer.finish().await.len(), 2);
+}
+
+#[tokio::test]
+async fn a_cancelled_call_is_dropped_and_not_answered() {
+    // SRV-STDIO-04, SRV-STDIO-05, CLI-STDIO-07
+    for revision in Revision::ALL {
+        let fixture = fixture(Limits::default());
+        let mut peer = Peer::connect(&fixture.server, revision).await;
+        let cancelled = peer
+            .begin("tools/call", json!({"name": "weather.wait"}))
+            .await;
+        let kept = peer
+            .begin("tools/call", json!({"name": "weather.wait"}))
+            .await;
+        for id in [
+            json!(cancelled),
+            json!(cancelled.to_string()),
+            json!(12345),
+            json!({}),
+        ] {
+            let params = json!({"requestId": id, "reason": "enough"});
+            peer.send(
+                &json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}),
+            )
+            .await;
+        }
+        assert_eq!(text(&peer.call("motto", json!({})).await), "one\ntwo");
+        fixture.gate.add_permits(2);
+        assert_eq!(peer.receive("tools/call").await["id"], kept);
+        assert_eq!(peer.finish().await, [] as [serde_json::Value; 0]);
+        assert_eq!(
+            fixture.gate.available_permits(),
+            1,
+            "the cancelled call took none"
+        );
+    }
+}
+
+#[tokio::test]
+async fn an_id_may_be_used_again_once_it_is_answered() {
+    // CLI-BASE-01
+    let mut peer = Peer::connect(&server(), Revision::V2025_11_25).await;
+    for _ in 0..3 {
+        peer.send(&json!({"jsonrpc": "2.0", "id": "same", "method": "ping"}))
+            .await;
+        assert_eq!(peer.receive("ping").await["id"], "same");
+    }
+}
+
+#[tokio::test]
+async fn the_end_of_the_input_finishes_what_is_in_flight() {
+    // SRV-STDIO-06
+    let fixture = fixture(Limits::default());
+    let mut peer = Peer::connect(&fixture.server, MODERN).await;
+    let waiting = peer
+        .begin("tools/call", json!({"name": "weather.wait"}))
+        .await;
+    // The last line lacks its end.
+    let last =
+        json!({"jsonrpc": "2.0", "id": "last", "method": "nothing", "params": {}}).to_string();
+    peer.send_bytes(last.as_bytes()).await;
+    peer.end_input().await;
+    assert_eq!(peer.receive("").await["id"], "last");
+    fixture.gate.add_permits(1);
+    let rest = peer.finish().await;
+    assert_eq!((rest.len(), &rest[0]["id"]), (1, &json!(waiting)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_never_ends_does_not_keep_the_server() {
+    let limits = Limits {
+        finish_calls_within: Duration::from_secs(5),
+        ..Limits::default()
+    };
+    let fixture = fixture(limits);
+    let mut peer = Peer::connect(&fixture.server, MODERN).await;
+    peer.begin("tools/call", json!({"name": "weather.wait"}))
+        .await;
+    let begin = tokio::time::Instant::now();
+    assert_eq!(peer.finish().await, [] as [serde_json::Value; 0]);
+    assert_eq!(begin.elapsed().as_secs(), 5);
+}
+
+#[tokio::test]
+async fn a_peer_that_does_not_read_stops_the_server_from_reading() {
+    let limits = Limits {
+        queued_output_bytes: 10_000,
+        ..Limits::default()
+    };
+    let mut peer = Peer::connect(&fixture(limits).server, MODERN).await;
+    let request = json!({"jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": {"_meta": {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {},
+    }}});
+    let line = format!("{request}\n");
+    // Both directions hold 64 KiB, and the server holds one read and 10,000 bytes more; beyond that, sending stalls.
+    let mut sent = 0_usize;
+    while tokio::time::timeout(Duration::from_millis(100), peer.send_bytes(line.as_bytes()))
+        .await
+        .is_ok()
+    {
+        sent += 1;
+        assert!(sent * line.len() < 1_000_000, "the server took everything");
+    }
+    // Nothing is lost: what was sent whole is answered once the peer reads.
+    for _ in 0..sent {
+        assert_eq!(peer.receive("server/discover").await["id"], 1);
+    }
+}
+
+#[tokio::test]
+async fn a_peer_that_goes_away_ends_the_session_quietly() {
+    let fixture = fixture(Limits::default());
+    let (here, there) = tokio::io::duplex(1_000);
+    let (reader, writer) = tokio::io::split(there);
+    let server = fixture.server.clone();
+    let session = tokio::spawn(async move { server.serve(reader, writer).await });
+    drop(here);
+    session.await.unwrap().unwrap();
+}

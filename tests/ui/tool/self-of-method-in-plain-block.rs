@@ -1,0 +1,14 @@
+use treenail::mcp_tool;
+
+struct Adder {
+    base: i64,
+}
+
+impl Adder {
+    #[mcp_tool]
+    fn add(&self, a: i64) -> i64 {
+        self.base + a
+    }
+}
+
+fn main() {}

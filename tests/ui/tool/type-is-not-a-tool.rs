@@ -1,0 +1,7 @@
+use treenail::tools;
+
+struct Adder;
+
+fn main() {
+    tools![Adder];
+}

@@ -1,0 +1,6 @@
+use treenail::mcp_type;
+
+#[mcp_type]
+fn find() {}
+
+fn main() {}

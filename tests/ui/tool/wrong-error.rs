@@ -1,0 +1,10 @@
+use treenail::mcp_tool;
+
+struct Lost;
+
+#[mcp_tool]
+fn find() -> Result<u64, Lost> {
+    Err(Lost)
+}
+
+fn main() {}
