@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
-use crate::load::{Revision, refer_to, reference};
+use crate::error_codes;
+use crate::load::{Revision, reference};
 use crate::methods::{self, Method};
 use crate::overlay::Overlay;
 use crate::revisions::RevisionSet;
@@ -26,6 +27,25 @@ pub(crate) struct Hub {
 pub(crate) struct Definition {
     pub kind: Kind,
     pub revisions: RevisionSet,
+}
+
+impl Definition {
+    /// A definition of the same kind that no revision has yet.
+    fn new(shape: &Shape) -> Self {
+        let kind = match shape {
+            Shape::Record(_) => Kind::Record {
+                fields: BTreeMap::new(),
+                open: false,
+                tag: None,
+            },
+            Shape::Union(_) => Kind::Union(Vec::new()),
+            Shape::Choice(_) => Kind::Choice(BTreeMap::new()),
+        };
+        Self {
+            kind,
+            revisions: RevisionSet::default(),
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -52,7 +72,12 @@ pub(crate) struct Field {
 /// Merges the revisions, which come oldest first.
 pub(crate) fn merge(mut revisions: Vec<Revision>, overlay: &Overlay) -> Result<Hub> {
     for revision in &mut revisions {
-        rename(revision, overlay);
+        let name = revision.name.clone();
+        for (from, to) in overlay.renames(&name) {
+            if revision.rename(from, to) {
+                overlay.renamed(from);
+            }
+        }
     }
     let methods = methods::collect(&revisions)?;
     let mut hub = Hub {
@@ -62,7 +87,7 @@ pub(crate) fn merge(mut revisions: Vec<Revision>, overlay: &Overlay) -> Result<H
             .collect(),
         definitions: BTreeMap::new(),
         methods,
-        error_codes: error_codes(&revisions, overlay),
+        error_codes: error_codes::collect(&revisions, overlay),
     };
     for (index, revision) in revisions.iter().enumerate() {
         for (name, shape) in shapes(revision, &hub.methods, overlay)? {
@@ -74,26 +99,6 @@ pub(crate) fn merge(mut revisions: Vec<Revision>, overlay: &Overlay) -> Result<H
         finish(name, definition, overlay);
     }
     Ok(hub)
-}
-
-fn rename(revision: &mut Revision, overlay: &Overlay) {
-    for (from, to) in overlay.renames(&revision.name) {
-        let Some(schema) = revision.definitions.remove(from) else {
-            continue;
-        };
-        revision.definitions.insert(to.to_owned(), schema);
-        overlay.renamed(from);
-        for schema in revision.definitions.values_mut() {
-            rename_references(schema, from, to);
-        }
-    }
-}
-
-fn rename_references(schema: &mut Value, from: &str, to: &str) {
-    if reference(schema) == Some(from) {
-        *schema = refer_to(to);
-    }
-    crate::load::each_child(schema, &mut |child| rename_references(child, from, to));
 }
 
 /// The shapes of one revision: what its methods carry, what its errors carry, and what the overlay
@@ -139,18 +144,7 @@ fn add(
 ) -> Result<()> {
     let definition = definitions
         .entry(name.to_owned())
-        .or_insert_with(|| Definition {
-            kind: match &shape {
-                Shape::Record(_) => Kind::Record {
-                    fields: BTreeMap::new(),
-                    open: false,
-                    tag: None,
-                },
-                Shape::Union(_) => Kind::Union(Vec::new()),
-                Shape::Choice(_) => Kind::Choice(BTreeMap::new()),
-            },
-            revisions: RevisionSet::default(),
-        });
+        .or_insert_with(|| Definition::new(&shape));
     definition.revisions.insert(index);
     match (&mut definition.kind, shape) {
         (Kind::Record { fields, open, tag }, Shape::Record(record)) => {
@@ -230,49 +224,63 @@ fn finish(name: &str, definition: &mut Definition, overlay: &Overlay) {
     }
 }
 
-/// The codes of the error definitions, and those that only the text of the specification has.
-fn error_codes(revisions: &[Revision], overlay: &Overlay) -> Vec<(String, i64)> {
-    let mut codes: BTreeMap<String, i64> = BTreeMap::new();
-    for (name, schema) in revisions.iter().flat_map(|revision| &revision.definitions) {
-        let properties = &schema["properties"];
-        let code = [
-            &properties["code"],
-            &properties["error"]["properties"]["code"],
-        ];
-        let code = code.iter().find_map(|code| code.get("const")?.as_i64());
-        if let (Some(stem), Some(code)) = (name.strip_suffix("Error"), code) {
-            codes.insert(constant_name(stem), code);
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load;
+
+    /// Merges revisions of the notification `XNotification` with these params.
+    fn params(revisions: &[&str]) -> Result<Definition> {
+        let text = |params| {
+            format!(
+                r#"{{"$defs": {{"XNotification": {{"properties":
+                    {{"method": {{"const": "x"}}, "params": {params}}}}}}}}}"#
+            )
+        };
+        let revisions = revisions
+            .iter()
+            .map(|params| load::revision("test", &text(params)));
+        let overlay = Overlay::parse(include_str!("../overlay.toml"))?;
+        let mut hub = merge(revisions.collect::<Result<_>>()?, &overlay)?;
+        hub.definitions
+            .remove("XNotificationParams")
+            .context("no params")
+    }
+
+    fn fields(definition: &Definition) -> &BTreeMap<String, Field> {
+        let Kind::Record { fields, .. } = &definition.kind else {
+            panic!("it is no record")
+        };
+        fields
+    }
+
+    #[test]
+    fn a_member_is_required_where_all_revisions_require_it() {
+        let old = r#"{"properties": {"a": {}, "b": {}}, "required": ["a"]}"#;
+        let new = r#"{"properties": {"a": {}, "b": {}}, "required": ["a", "b"]}"#;
+        let merged = params(&[old, new]).unwrap();
+        assert!(fields(&merged)["a"].required && !fields(&merged)["b"].required);
+        assert_eq!(fields(&merged)["b"].required_in, RevisionSet(0b10));
+    }
+
+    #[test]
+    fn a_record_is_kept_where_another_revision_has_any_object() {
+        let exact = r#"{"properties": {"a": {"type": "object", "properties": {"b": {}}}}}"#;
+        let loose = r#"{"properties": {"a": {"type": "object"}}}"#;
+        for revisions in [[exact, loose], [loose, exact]] {
+            let merged = params(&revisions).unwrap();
+            assert_eq!(
+                reference(&fields(&merged)["a"].schema),
+                Some("XNotificationParamsA")
+            );
         }
     }
-    let more = overlay
-        .error_codes()
-        .map(|(name, code)| (name.to_owned(), code));
-    let mut codes: Vec<_> = codes.into_iter().chain(more).collect();
-    codes.sort_by_key(|(_, code)| std::cmp::Reverse(*code));
-    codes
-}
 
-/// `PARSE_ERROR` for `Parse`, but `METHOD_NOT_FOUND`: one word alone would not say what it is.
-fn constant_name(stem: &str) -> String {
-    let name = screaming(stem);
-    if name.contains('_') {
-        name
-    } else {
-        format!("{name}_ERROR")
+    #[test]
+    fn a_change_that_the_overlay_does_not_list_is_refused() {
+        let old = r#"{"properties": {"a": {"type": "string"}}}"#;
+        let new = r#"{"properties": {"a": {"type": "boolean"}}}"#;
+        let error = format!("{:#}", params(&[old, new]).unwrap_err());
+        assert!(error.contains("`a` was"), "{error}");
     }
-}
-
-/// `URL_ELICITATION_REQUIRED` for `URLElicitationRequired`.
-fn screaming(name: &str) -> String {
-    let letters: Vec<char> = name.chars().collect();
-    let mut out = String::new();
-    for (nth, letter) in letters.iter().enumerate() {
-        let after_small = nth > 0 && letters[nth - 1].is_lowercase();
-        let before_small = letters.get(nth + 1).is_some_and(|next| next.is_lowercase());
-        if letter.is_uppercase() && nth > 0 && (after_small || before_small) {
-            out.push('_');
-        }
-        out.extend(letter.to_uppercase());
-    }
-    out
 }

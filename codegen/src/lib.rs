@@ -1,13 +1,15 @@
 //! Generates the types of `treenail-schema` from the distilled schemas of the protocol.
 //!
-//! The revisions are read ([`load`]), reduced to flat shapes (`shape`), merged into one set of
+//! The revisions are read (`load`), reduced to flat shapes (`shape`), merged into one set of
 //! definitions (`hub`), typed by typify (`types`) and written as Rust (`render`). What the schemas
 //! lack or get wrong, and all documentation, is in `overlay.toml`.
 
 mod distil;
+mod error_codes;
 mod hub;
 mod load;
 mod methods;
+mod names;
 mod overlay;
 mod render;
 mod revisions;

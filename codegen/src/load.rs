@@ -13,6 +13,20 @@ pub(crate) struct Revision {
     pub definitions: BTreeMap<String, Value>,
 }
 
+impl Revision {
+    /// Renames a definition, and tells whether there was one.
+    pub(crate) fn rename(&mut self, from: &str, to: &str) -> bool {
+        let Some(schema) = self.definitions.remove(from) else {
+            return false;
+        };
+        self.definitions.insert(to.to_owned(), schema);
+        for schema in self.definitions.values_mut() {
+            rename_references(schema, from, to);
+        }
+        true
+    }
+}
+
 /// Parses the text of one distilled schema.
 pub(crate) fn revision(name: &str, text: &str) -> Result<Revision> {
     let mut schema: Value =
@@ -66,11 +80,41 @@ pub(crate) fn refer_to(name: &str) -> Value {
     json!({ "$ref": format!("#/definitions/{name}") })
 }
 
+/// The strings listed under a keyword, as in `required` and `enum`.
+pub(crate) fn strings(schema: &Value, keyword: &str) -> Option<BTreeSet<String>> {
+    let values = schema.get(keyword)?.as_array()?.iter();
+    Some(
+        values
+            .filter_map(Value::as_str)
+            .map(str::to_owned)
+            .collect(),
+    )
+}
+
+/// Whether an object with properties says that it has more than those.
+pub(crate) fn is_open(schema: &Value) -> bool {
+    schema
+        .get("additionalProperties")
+        .is_some_and(|values| *values != json!(false))
+}
+
+/// Whether `additionalProperties` says what the values are.
+pub(crate) fn is_schema(values: &Value) -> bool {
+    values.as_object().is_some_and(|values| !values.is_empty())
+}
+
 fn unify_references(schema: &mut Value) {
     if let Some(name) = reference(schema) {
         *schema = refer_to(name);
     }
     each_child(schema, &mut unify_references);
+}
+
+fn rename_references(schema: &mut Value, from: &str, to: &str) {
+    if reference(schema) == Some(from) {
+        *schema = refer_to(to);
+    }
+    each_child(schema, &mut |child| rename_references(child, from, to));
 }
 
 /// Merges the members of each `allOf` into one object; typify panics on some of them.

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Map, Value, json};
 
-use crate::load::{Revision, refer_to, reference};
+use crate::load::{Revision, is_open, is_schema, refer_to, reference, strings};
+use crate::names;
 use crate::overlay::{Inline, Overlay};
 
 /// What a definition is, once it holds no other one inline.
@@ -168,7 +169,7 @@ impl<'a> Shapes<'a> {
                     record.tag = Some((field.clone(), constant.to_owned()));
                 }
                 _ => {
-                    let schema = self.place(name, &at, schema)?;
+                    let schema = self.place(&at, schema)?;
                     record
                         .fields
                         .insert(field.clone(), FieldShape { schema, required });
@@ -179,7 +180,7 @@ impl<'a> Shapes<'a> {
     }
 
     /// The schema to put at `at`, where no definition stands inline any more.
-    fn place(&mut self, parent: &str, at: &str, schema: &Value) -> Result<Value> {
+    fn place(&mut self, at: &str, schema: &Value) -> Result<Value> {
         if let Some(with) = self.overlay.replacement(at) {
             self.waiting.push(with.to_owned());
             return Ok(refer_to(with));
@@ -192,16 +193,16 @@ impl<'a> Shapes<'a> {
             .iter()
             .any(|key| schema.get(key).is_some())
         {
-            return self.hoist(parent, at, schema);
+            return self.hoist(at, schema);
         }
         let kind = schema.get("type");
         match kind.and_then(Value::as_str) {
-            Some("object") => self.place_object(parent, at, schema),
+            Some("object") => self.place_object(at, schema),
             Some("array") => {
                 let item = schema
                     .get("items")
                     .with_context(|| format!("{at} has no items"))?;
-                let item = self.place(parent, &format!("{at}[]"), item)?;
+                let item = self.place(&format!("{at}[]"), item)?;
                 Ok(json!({ "type": "array", "items": item }))
             }
             Some("number") => Ok(refer_to("Number")),
@@ -215,15 +216,14 @@ impl<'a> Shapes<'a> {
         }
     }
 
-    fn place_object(&mut self, parent: &str, at: &str, schema: &Value) -> Result<Value> {
-        let no_properties = |properties: &Map<_, _>| properties.is_empty();
+    fn place_object(&mut self, at: &str, schema: &Value) -> Result<Value> {
         let properties = schema.get("properties").and_then(Value::as_object);
-        if !properties.is_none_or(no_properties) || at.ends_with("._meta") {
-            return self.hoist(parent, at, schema);
+        if !properties.is_none_or(Map::is_empty) || at.ends_with("._meta") {
+            return self.hoist(at, schema);
         }
         match schema.get("additionalProperties") {
             Some(values) if is_schema(values) => {
-                let values = self.place(parent, &format!("{at}{{}}"), values)?;
+                let values = self.place(&format!("{at}{{}}"), values)?;
                 Ok(json!({ "type": "object", "additionalProperties": values }))
             }
             _ => Ok(refer_to("JSONObject")),
@@ -231,12 +231,12 @@ impl<'a> Shapes<'a> {
     }
 
     /// Makes a definition of what stands at `at`.
-    fn hoist(&mut self, parent: &str, at: &str, schema: &Value) -> Result<Value> {
+    fn hoist(&mut self, at: &str, schema: &Value) -> Result<Value> {
         let named = self.overlay.name(at);
         let name = match (named, at.strip_suffix("._meta")) {
             (Some(named), _) => named.name.clone(),
-            (None, Some(_)) => meta_object(parent).to_owned(),
-            (None, None) => inline_name(at),
+            (None, Some(parent)) => names::meta_object(parent).to_owned(),
+            (None, None) => names::inline(at),
         };
         if self.overlay.external(&name).is_none() {
             let bare = json!({ "properties": {}, "additionalProperties": {} });
@@ -251,53 +251,40 @@ impl<'a> Shapes<'a> {
     }
 }
 
-/// The `_meta` record of a definition, by what the definition is part of.
-fn meta_object(definition: &str) -> &'static str {
-    if definition.ends_with("NotificationParams") {
-        "NotificationMetaObject"
-    } else if definition.ends_with("Params") {
-        "RequestMetaObject"
-    } else if definition.ends_with("Result") {
-        "ResultMetaObject"
-    } else {
-        "MetaObject"
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load;
+
+    fn shape(definition: &str) -> Result<BTreeMap<String, Shape>> {
+        let text = format!(r#"{{"$defs": {{"A": {definition}}}}}"#);
+        let revision = load::revision("test", &text)?;
+        let overlay = Overlay::parse(include_str!("../overlay.toml"))?;
+        let mut shapes = Shapes::new(&revision, &overlay);
+        shapes.add("A")?;
+        Ok(shapes.found)
     }
-}
 
-/// `ClientCapabilitiesTasksRequests` for `ClientCapabilitiesTasks.requests`.
-fn inline_name(at: &str) -> String {
-    let path = at.replace("[]", ".item").replace("{}", ".value");
-    path.split('.')
-        .map(|part| {
-            let mut letters = part.chars();
-            letters
-                .next()
-                .into_iter()
-                .flat_map(char::to_uppercase)
-                .chain(letters)
-                .collect::<String>()
-        })
-        .collect()
-}
+    #[test]
+    fn a_required_constant_is_a_tag_and_an_optional_one_a_choice() {
+        let constant = r#"{"type": "object", "properties": {"t": {"const": "x"}}"#;
+        let Shape::Record(required) =
+            &shape(&format!(r#"{constant}, "required": ["t"]}}"#)).unwrap()["A"]
+        else {
+            panic!("it is no record")
+        };
+        assert_eq!(required.tag, Some(("t".to_owned(), "x".to_owned())));
+        let optional = shape(&format!("{constant}}}")).unwrap();
+        assert_eq!(
+            optional["AT"],
+            Shape::Choice(BTreeSet::from(["x".to_owned()]))
+        );
+    }
 
-/// Whether an object with properties says that it has more than those.
-fn is_open(schema: &Value) -> bool {
-    schema
-        .get("additionalProperties")
-        .is_some_and(|values| *values != json!(false))
-}
-
-/// Whether `additionalProperties` says what the values are.
-fn is_schema(values: &Value) -> bool {
-    values.as_object().is_some_and(|values| !values.is_empty())
-}
-
-fn strings(schema: &Value, keyword: &str) -> Option<BTreeSet<String>> {
-    let values = schema.get(keyword)?.as_array()?.iter();
-    Some(
-        values
-            .filter_map(Value::as_str)
-            .map(str::to_owned)
-            .collect(),
-    )
+    #[test]
+    fn what_the_generator_does_not_know_is_refused() {
+        let definition = r#"{"type": "object", "properties": {"a": {"type": ["string", "null"]}}}"#;
+        let error = format!("{:#}", shape(definition).unwrap_err());
+        assert!(error.contains("A.a uses a construct"), "{error}");
+    }
 }

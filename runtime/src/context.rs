@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use tokio::sync::Semaphore;
 use treenail_schema::{ClientCapabilities, Implementation, MetaObject, RequestId};
 
 use crate::revision::Peer;
@@ -72,6 +73,8 @@ pub struct ToolCall<'a> {
     pub(crate) arguments: Option<&'a str>,
     /// The text of the `_meta` object.
     pub(crate) meta: Option<&'a str>,
+    /// The turns of functions that block.
+    pub(crate) blocking: &'a Arc<Semaphore>,
 }
 
 impl<'a> ToolCall<'a> {

@@ -21,6 +21,9 @@ pub struct Limits {
     /// Calls of one connection that have not been answered yet. While there are so many, no further message of that
     /// connection is read. Default 256.
     pub calls_in_flight: usize,
+    /// Functions marked `blocking` that run at once, for the whole server; each has a thread. Further calls wait for
+    /// their turn. Default 64.
+    pub blocking_calls: usize,
     /// Bytes of answers of one connection that its peer has not taken yet. While there are more, no further message of
     /// that connection is read and no finished call is collected. Default 1 MiB.
     pub queued_output_bytes: usize,
@@ -37,6 +40,7 @@ impl Default for Limits {
             message_depth: 64,
             batch_messages: 128,
             calls_in_flight: 256,
+            blocking_calls: 64,
             queued_output_bytes: 1 << 20,
             finish_calls_within: Duration::from_secs(30),
             page_size: 1_000,

@@ -1,6 +1,7 @@
 //! The server under test: one tool for each thing that a tool can be.
 
-use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
 
 use tokio::sync::Semaphore;
 use treenail::prelude::*;
@@ -133,8 +134,8 @@ fn unwritable() -> Result<serde_json::Value, serde_json::Error> {
 
 /// The weather, as it is and as it will be.
 pub(crate) struct Weather {
-    /// Lets go of one call of `weather.wait` for each permit.
-    pub(crate) gate: Arc<Semaphore>,
+    gate: Arc<Semaphore>,
+    hold: Arc<Hold>,
 }
 
 /// Ask for the weather of one place at a time.
@@ -181,14 +182,54 @@ impl Weather {
             .and_then(|value| value.as_str().map(str::to_owned))
     }
 
+    /// Blocks its thread until it is let go.
+    #[tool(blocking)]
+    fn hold(&self) -> &'static str {
+        self.hold.begun.add_permits(1);
+        self.hold.turn.lock().unwrap().recv().unwrap();
+        "held"
+    }
+
     #[cfg(any())]
     #[tool]
     fn absent(&self) -> NoSuchType {}
 }
 
+/// Where `weather.hold` says that it has begun, and waits for its end.
+pub(crate) struct Hold {
+    pub(crate) begun: Semaphore,
+    turn: Mutex<Receiver<()>>,
+}
+
+impl Weather {
+    /// One whose calls of `weather.wait` are let go by permits, and those of `weather.hold` by the sender.
+    fn new(gate: &Arc<Semaphore>) -> (Self, Arc<Hold>, Sender<()>) {
+        let (sender, receiver) = channel();
+        let hold = Arc::new(Hold {
+            begun: Semaphore::new(0),
+            turn: Mutex::new(receiver),
+        });
+        (
+            Self {
+                gate: Arc::clone(gate),
+                hold: Arc::clone(&hold),
+            },
+            hold,
+            sender,
+        )
+    }
+}
+
+/// One that nobody waits for.
+pub(crate) fn weather() -> Weather {
+    Weather::new(&Arc::new(Semaphore::new(0))).0
+}
+
 pub(crate) struct Fixture {
     pub(crate) server: Server,
     pub(crate) gate: Arc<Semaphore>,
+    pub(crate) hold: Arc<Hold>,
+    pub(crate) let_go: Sender<()>,
 }
 
 pub(crate) fn server() -> Server {
@@ -197,6 +238,7 @@ pub(crate) fn server() -> Server {
 
 pub(crate) fn fixture(limits: Limits) -> Fixture {
     let gate = Arc::new(Semaphore::new(0));
+    let (weather, hold, let_go) = Weather::new(&gate);
     let tools = tools![
         add,
         greet,
@@ -217,12 +259,15 @@ pub(crate) fn fixture(limits: Limits) -> Fixture {
     ];
     let server = treenail::server!()
         .title("Fixture")
-        .mount(Weather {
-            gate: Arc::clone(&gate),
-        })
+        .mount(weather)
         .tools(tools)
         .limits(limits)
         .build()
         .unwrap();
-    Fixture { server, gate }
+    Fixture {
+        server,
+        gate,
+        hold,
+        let_go,
+    }
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use treenail::schema::{CacheScope, Revision};
 use treenail::{Limits, Server};
 
-use crate::fixture::{Weather, fixture, server};
+use crate::fixture::{fixture, server, weather};
 use crate::peer::{MODERN, Peer};
 
 async fn tools(server: &Server, revision: Revision) -> Vec<Value> {
@@ -122,12 +122,13 @@ async fn the_order_is_that_of_the_source() {
     };
     let first = names(&tools(&server, MODERN).await);
     assert_eq!(
-        first[..6],
+        first[..7],
         [
             "weather.forecast",
             "weather.wait",
             "weather.name",
             "weather.trace-id",
+            "weather.hold",
             "add",
             "greet"
         ]
@@ -192,9 +193,7 @@ async fn lists_come_in_pages() {
 #[tokio::test]
 async fn clients_are_told_how_long_a_list_keeps() {
     let server = treenail::server!()
-        .mount(Weather {
-            gate: std::sync::Arc::new(tokio::sync::Semaphore::new(0)),
-        })
+        .mount(weather())
         .cache_lists(Duration::from_secs(60), CacheScope::Public)
         .build()
         .unwrap();
@@ -224,9 +223,7 @@ async fn a_server_without_tools_has_no_methods_for_them() {
 async fn names_can_be_shown_without_dots() {
     let build = |separator: &str| {
         treenail::server!()
-            .mount(Weather {
-                gate: std::sync::Arc::new(tokio::sync::Semaphore::new(0)),
-            })
+            .mount(weather())
             .name_separator(separator)
             .build()
     };
@@ -241,7 +238,7 @@ async fn names_can_be_shown_without_dots() {
         .await;
     assert_eq!(
         message,
-        "namespace `weather` has no tool `nam`; did you mean `weather__name`?"
+        "unknown tool `weather__nam`: namespace `weather` has no `nam`; did you mean `weather__name`?"
     );
     for (separator, flaw) in [
         ("a", "already"),
@@ -256,9 +253,6 @@ async fn names_can_be_shown_without_dots() {
 
 #[tokio::test]
 async fn two_tools_of_one_name_do_not_build() {
-    let weather = || Weather {
-        gate: std::sync::Arc::new(tokio::sync::Semaphore::new(0)),
-    };
     let error = treenail::server!()
         .mount(weather())
         .mount(weather())

@@ -228,13 +228,17 @@ async fn a_tool_that_does_not_exist_is_named_with_the_nearest_one() {
     let table = [
         (
             "weather.forcast",
-            "namespace `weather` has no tool `forcast`; did you mean `weather.forecast`?",
+            "unknown tool `weather.forcast`: namespace `weather` has no `forcast`; did you mean `weather.forecast`?",
         ),
         (
             "wether.forecast",
             "unknown tool `wether.forecast`: there is no namespace `wether`; did you mean `weather.forecast`?",
         ),
         ("forecast", "unknown tool `forecast`"),
+        (
+            "weather",
+            "`weather` is a namespace, not a tool; see `tools/list`",
+        ),
         ("ad", "unknown tool `ad`; did you mean `add`?"),
         (
             "weather.",

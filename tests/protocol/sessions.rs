@@ -91,6 +91,36 @@ async fn a_cancelled_call_is_dropped_and_not_answered() {
 }
 
 #[tokio::test]
+async fn functions_that_block_take_turns_and_keep_them_when_cancelled() {
+    let fixture = fixture(Limits {
+        blocking_calls: 1,
+        ..Limits::default()
+    });
+    let mut peer = Peer::connect(&fixture.server, MODERN).await;
+    let first = peer
+        .begin("tools/call", json!({"name": "weather.hold"}))
+        .await;
+    fixture.hold.begun.acquire().await.unwrap().forget();
+    let params = json!({"requestId": first});
+    peer.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}))
+        .await;
+    let second = peer
+        .begin("tools/call", json!({"name": "weather.hold"}))
+        .await;
+    assert_eq!(text(&peer.call("motto", json!({})).await), "one\ntwo");
+    assert_eq!(
+        fixture.hold.begun.available_permits(),
+        0,
+        "the second waits for the first"
+    );
+    for _ in 0..2 {
+        fixture.let_go.send(()).unwrap();
+    }
+    assert_eq!(peer.receive("tools/call").await["id"], second);
+    assert_eq!(peer.finish().await, [] as [serde_json::Value; 0]);
+}
+
+#[tokio::test]
 async fn an_id_may_be_used_again_once_it_is_answered() {
     // CLI-BASE-01
     let mut peer = Peer::connect(&server(), Revision::V2025_11_25).await;

@@ -23,42 +23,50 @@ pub(super) fn render(
         );
         order = better.iter().collect();
     }
-    let default = input.overlay.default(name);
-    let known = input
-        .types
-        .choices
-        .get(name)
-        .with_context(|| format!("typify lost {name}"))?;
-    let mut variants = Vec::new();
-    let mut arms = Vec::new();
-    for value in order {
-        let variant = known.iter().find(|variant| variant.value == *value);
-        let variant = &variant
-            .with_context(|| format!("{name} has no value `{value}`"))?
-            .ident;
-        let docs = match input.overlay.docs(&format!("{name}.{value}")) {
-            Some(docs) => doc(docs),
-            None => doc(&format!("The value `{value}`.")),
-        };
-        let default = (default == Some(value)).then(|| quote! { #[default] });
-        variants.push(quote! { #docs #default #[serde(rename = #value)] #variant });
-        arms.push(quote! { Self::#variant => #value });
-    }
+    let idents = order
+        .iter()
+        .map(|value| variant(input, name, value))
+        .collect::<Result<Vec<_>>>()?;
     let docs = doc(input.overlay.docs(name).unwrap_or_default());
-    let default = default.map(|_| quote! { Default, });
+    let default = input.overlay.default(name);
+    let derive_default = default.map(|_| quote! { Default, });
+    let variants = order.iter().zip(&idents).map(|(value, ident)| {
+        let docs = input.overlay.docs(&format!("{name}.{value}"));
+        let docs = doc(&docs.map_or_else(|| format!("The value `{value}`."), str::to_owned));
+        let default = (default == Some(*value)).then(|| quote! { #[default] });
+        quote! { #docs #default #[serde(rename = #value)] #ident }
+    });
     let name = ident(name);
+    let names = names(&name, &order, &idents);
     Ok(quote! {
         #docs
         #[derive(
-            Clone, Copy, Debug, #default PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize,
+            Clone, Copy, Debug, #derive_default PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize,
+            Serialize,
         )]
         #[non_exhaustive]
         pub enum #name { #(#variants,)* }
 
+        #names
+    })
+}
+
+/// What typify calls a value.
+fn variant<'a>(input: Input<'a>, name: &str, value: &str) -> Result<&'a syn::Ident> {
+    let variants = input.types.choices.get(name);
+    let variants = variants.with_context(|| format!("typify lost {name}"))?;
+    let variant = variants.iter().find(|variant| variant.value == value);
+    Ok(&variant
+        .with_context(|| format!("{name} has no value `{value}`"))?
+        .ident)
+}
+
+fn names(name: &syn::Ident, values: &[&String], idents: &[&syn::Ident]) -> TokenStream {
+    quote! {
         impl #name {
             /// The value as it is written in JSON.
             pub fn as_str(self) -> &'static str {
-                match self { #(#arms,)* }
+                match self { #(Self::#idents => #values,)* }
             }
         }
 
@@ -67,5 +75,5 @@ pub(super) fn render(
                 f.write_str(self.as_str())
             }
         }
-    })
+    }
 }

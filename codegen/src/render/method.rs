@@ -29,45 +29,51 @@ pub(super) fn render(hub: &Hub) -> TokenStream {
 
 fn marker(method: &Method) -> TokenStream {
     let name = ident(&method.definition);
-    let wire_name = &method.wire_name;
-    let params = ident(&rust_name(&method.params));
     let kind = if method.result.is_some() {
         "request"
     } else {
         "notification"
     };
-    let docs = doc(&format!(
-        "The {kind} `{wire_name}`, sent by {}.",
+    let docs = format!(
+        "The {kind} `{}`, sent by {}.",
+        method.wire_name,
         senders(method)
-    ));
-    let body = if let Some(result) = &method.result {
-        let result = ident(&rust_name(result));
-        let response = if method.input_required {
-            quote! { MaybeInputRequired<#result> }
-        } else {
-            quote! { #result }
-        };
-        quote! {
-            impl Request for #name {
-                const METHOD: &'static str = #wire_name;
-                type Params = #params;
-                type Result = #result;
-                type Response = #response;
-            }
-        }
-    } else {
-        quote! {
-            impl Notification for #name {
-                const METHOD: &'static str = #wire_name;
-                type Params = #params;
-            }
-        }
-    };
+    );
+    let docs = doc(&docs);
+    let implementation = implementation(method);
     quote! {
         #docs
         #[derive(Clone, Copy, Debug)]
         pub enum #name {}
-        #body
+
+        #implementation
+    }
+}
+
+fn implementation(method: &Method) -> TokenStream {
+    let name = ident(&method.definition);
+    let wire_name = &method.wire_name;
+    let params = ident(&rust_name(&method.params));
+    let Some(result) = &method.result else {
+        return quote! {
+            impl Notification for #name {
+                const METHOD: &'static str = #wire_name;
+                type Params = #params;
+            }
+        };
+    };
+    let result = ident(&rust_name(result));
+    let mut response = quote! { #result };
+    if method.input_required {
+        response = quote! { MaybeInputRequired<#result> };
+    }
+    quote! {
+        impl Request for #name {
+            const METHOD: &'static str = #wire_name;
+            type Params = #params;
+            type Result = #result;
+            type Response = #response;
+        }
     }
 }
 

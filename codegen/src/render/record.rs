@@ -124,9 +124,9 @@ impl<'a> Record<'a> {
         let extra = self.open.then(|| quote! { extra: JsonObject::new(), });
         let setters = optional.iter().map(|field| self.setter(field));
         let docs = doc(if required.is_empty() {
-            "Makes one in which nothing is set."
+            "Makes one with nothing set."
         } else {
-            "Makes one of the members that have to be there."
+            "Makes one from its required members."
         });
         quote! {
             #docs

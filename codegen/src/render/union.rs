@@ -56,12 +56,14 @@ impl<'a> Union<'a> {
                 (Some(tag), Some(_)) => tag.rsplit('/').next().unwrap_or(tag).to_pascal_case(),
                 _ => short_name(member, name),
             };
-            let member = rust_name(member);
+            let ty = rust_name(member);
+            let docs = input.overlay.docs(&ty).unwrap_or_default().to_owned();
+            let (ty, variant) = (ident(&ty), ident(&variant));
             found.push(Member {
-                docs: input.overlay.docs(&member).unwrap_or_default().to_owned(),
-                ty: ident(&member),
-                variant: ident(&variant),
+                ty,
+                variant,
                 tag,
+                docs,
                 revisions: *revisions,
             });
         }
@@ -89,13 +91,7 @@ impl<'a> Union<'a> {
                 quote! { #docs #variant(#ty) }
             },
         );
-        let conversions = self.members.iter().map(|Member { ty, variant, .. }| {
-            quote! {
-                impl From<#ty> for #name {
-                    fn from(value: #ty) -> Self { Self::#variant(value) }
-                }
-            }
-        });
+        let conversions = self.conversions();
         let since = self.since();
         let reading = self
             .tag
@@ -115,9 +111,21 @@ impl<'a> Union<'a> {
                 }
             }
 
-            #(#conversions)*
+            #conversions
             #reading
         }
+    }
+
+    fn conversions(&self) -> TokenStream {
+        let name = ident(self.name);
+        let conversions = self.members.iter().map(|Member { ty, variant, .. }| {
+            quote! {
+                impl From<#ty> for #name {
+                    fn from(value: #ty) -> Self { Self::#variant(value) }
+                }
+            }
+        });
+        conversions.collect()
     }
 
     /// The arms that give the first revision of each variant, one for each revision.

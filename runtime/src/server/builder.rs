@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio::sync::Semaphore;
 use treenail_schema::{CacheScope, Icon, Implementation, Revision};
 
 use crate::error::{Error, Result};
@@ -147,11 +148,14 @@ impl ServerBuilder {
             caching: self.caching,
         };
         let greetings = Revision::ALL.map(|revision| greeting.write(revision));
+        let blocking = Arc::new(Semaphore::new(self.limits.blocking_calls));
+        let limits = self.limits;
         Ok(Server {
             shared: Arc::new(Shared {
-                limits: self.limits,
+                limits,
                 tools,
                 lists,
+                blocking,
                 styles,
                 greetings,
             }),

@@ -300,6 +300,7 @@ impl Connection {
             id,
             arguments,
             meta: params.meta,
+            blocking: &self.server.shared.blocking,
         };
         let style = self.server.style(peer.revision());
         let start = out.len();

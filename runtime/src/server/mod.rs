@@ -9,6 +9,7 @@ mod tools;
 
 use std::sync::Arc;
 
+use tokio::sync::Semaphore;
 use treenail_schema::Revision;
 
 pub use self::answer::PendingAnswer;
@@ -34,6 +35,8 @@ struct Shared {
     limits: Limits,
     tools: ToolTable,
     lists: Lists,
+    /// The turns of functions that block.
+    blocking: Arc<Semaphore>,
     /// How results are written, for each revision.
     styles: [Style; Revision::ALL.len()],
     /// The results of `initialize`, and of `server/discover`, for each revision.

@@ -61,23 +61,34 @@ impl ToolTable {
     #[cold]
     fn unknown(&self, name: &str) -> RpcError {
         let asked = quoted(name);
-        let message = match flaw(name) {
-            Some(flaw) => format!("the tool name {asked} {flaw}"),
-            None => match self.split(name) {
-                (Some(namespace), method) if self.namespaces().any(|known| known == namespace) => {
-                    format!(
-                        "namespace {} has no tool {}",
-                        quoted(namespace),
-                        quoted(method)
-                    )
-                }
-                (Some(namespace), _) => format!(
-                    "unknown tool {asked}: there is no namespace {}",
-                    quoted(namespace)
-                ),
-                (None, _) => format!("unknown tool {asked}"),
-            },
-        };
+        if let Some(flaw) = flaw(name) {
+            return self.suggest(name, format!("the tool name {asked} {flaw}"));
+        }
+        let has = |namespace: &str| self.namespaces().any(|known| known == namespace);
+        match self.split(name) {
+            (None, method) if has(method) => RpcError::invalid_params(format!(
+                "{asked} is a namespace, not a tool; see `tools/list`"
+            )),
+            (Some(namespace), method) if has(namespace) => {
+                let (namespace, method) = (quoted(namespace), quoted(method));
+                self.suggest(
+                    name,
+                    format!("unknown tool {asked}: namespace {namespace} has no {method}"),
+                )
+            }
+            (Some(namespace), _) => {
+                let namespace = quoted(namespace);
+                self.suggest(
+                    name,
+                    format!("unknown tool {asked}: there is no namespace {namespace}"),
+                )
+            }
+            (None, _) => self.suggest(name, format!("unknown tool {asked}")),
+        }
+    }
+
+    /// An error with the name that was probably meant.
+    fn suggest(&self, name: &str, message: String) -> RpcError {
         match nearest(name, self.names()) {
             Some(known) => RpcError::invalid_params(format!("{message}; did you mean `{known}`?")),
             None => RpcError::invalid_params(message),

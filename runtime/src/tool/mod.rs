@@ -202,9 +202,10 @@ impl ToolHead {
     {
         let body = Arc::new(body);
         self.define(arguments, output, move |state, call, values, _| {
-            let (body, state, value) = (Arc::clone(&body), Arc::clone(state), C::from_call(call));
+            let (body, state) = (Arc::clone(&body), Arc::clone(state));
+            let (turns, value) = (Arc::clone(call.blocking), C::from_call(call));
             Some(running(
-                blocking(move || body(state, value, values)),
+                blocking(turns, move || body(state, value, values)),
                 output,
             ))
         })

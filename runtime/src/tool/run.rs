@@ -3,9 +3,11 @@
 use std::future::Future;
 use std::panic::resume_unwind;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{self, Poll, ready};
 
 use pin_project_lite::pin_project;
+use tokio::sync::Semaphore;
 
 use crate::tool::output::Output;
 use crate::tool::reply::ToolReply;
@@ -54,11 +56,20 @@ where
     Box::pin(Replying { future, output })
 }
 
-/// Runs `work` on a thread for blocking work; its panic becomes a panic of the call.
+/// Runs `work` on a thread for blocking work, when one of `turns` is free; its panic becomes a panic of the call.
 ///
-/// Such work cannot be stopped: when the call is cancelled, it runs on and its output is dropped.
-pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
-    match tokio::task::spawn_blocking(work).await {
+/// Work that has begun cannot be stopped: when the call is cancelled, it runs on, keeps its turn until it ends, and its
+/// output is dropped.
+pub(crate) async fn blocking<T: Send + 'static>(
+    turns: Arc<Semaphore>,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> T {
+    let turn = turns.acquire_owned().await.ok();
+    let work = tokio::task::spawn_blocking(move || {
+        let _turn = turn;
+        work()
+    });
+    match work.await {
         Ok(value) => value,
         Err(error) => resume_unwind(match error.try_into_panic() {
             Ok(panic) => panic,

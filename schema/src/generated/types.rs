@@ -26,7 +26,7 @@ pub struct Annotations {
 }
 
 impl Annotations {
-    /// Makes one in which nothing is set.
+    /// Makes one with nothing set.
     pub fn new() -> Self {
         Self {
             audience: None,
@@ -73,7 +73,7 @@ pub struct AudioContent {
 }
 
 impl AudioContent {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(data: impl Into<String>, mime_type: impl Into<String>) -> Self {
         Self {
             data: data.into(),
@@ -113,7 +113,7 @@ pub struct BlobResourceContents {
 }
 
 impl BlobResourceContents {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(uri: impl Into<String>, blob: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -153,7 +153,7 @@ pub struct BooleanSchema {
 }
 
 impl BooleanSchema {
-    /// Makes one in which nothing is set.
+    /// Makes one with nothing set.
     pub fn new() -> Self {
         Self {
             default: None,
@@ -246,7 +246,7 @@ pub struct CallToolRequestParams {
 }
 
 impl CallToolRequestParams {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -318,7 +318,7 @@ pub struct CallToolResult {
 }
 
 impl CallToolResult {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(content: impl Into<Vec<ContentBlock>>) -> Self {
         Self {
             content: content.into(),
@@ -373,7 +373,7 @@ pub struct CancelTaskRequestParams {
 }
 
 impl CancelTaskRequestParams {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(task_id: impl Into<String>) -> Self {
         Self { task_id: task_id.into() }
     }
@@ -411,7 +411,7 @@ pub struct CancelTaskResult {
 }
 
 impl CancelTaskResult {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(
         task_id: impl Into<String>,
         created_at: impl Into<String>,
@@ -468,7 +468,7 @@ pub struct CancelledNotificationParams {
 }
 
 impl CancelledNotificationParams {
-    /// Makes one in which nothing is set.
+    /// Makes one with nothing set.
     pub fn new() -> Self {
         Self {
             reason: None,
@@ -521,7 +521,7 @@ pub struct ClientCapabilities {
 }
 
 impl ClientCapabilities {
-    /// Makes one in which nothing is set.
+    /// Makes one with nothing set.
     pub fn new() -> Self {
         Self {
             elicitation: None,
@@ -595,7 +595,7 @@ pub struct ClientCapabilitiesElicitation {
 }
 
 impl ClientCapabilitiesElicitation {
-    /// Makes one in which nothing is set.
+    /// Makes one with nothing set.
     pub fn new() -> Self {
         Self { form: None, url: None }
     }
@@ -623,7 +623,7 @@ pub struct ClientCapabilitiesRoots {
 }
 
 impl ClientCapabilitiesRoots {
-    /// Makes one in which nothing is set.
+    /// Makes one with nothing set.
     pub fn new() -> Self {
         Self { list_changed: None }
     }
@@ -648,7 +648,7 @@ pub struct ClientCapabilitiesSampling {
 }
 
 impl ClientCapabilitiesSampling {
-    /// Makes one in which nothing is set.
+    /// Makes one with nothing set.
     pub fn new() -> Self {
         Self { context: None, tools: None }
     }
@@ -682,7 +682,7 @@ pub struct ClientCapabilitiesTasks {
 }
 
 impl ClientCapabilitiesTasks {
-    /// Makes one in which nothing is set.
+    /// Makes one with nothing set.
     pub fn new() -> Self {
         Self {
             cancel: None,
@@ -726,7 +726,7 @@ pub struct ClientCapabilitiesTasksRequests {
 }
 
 impl ClientCapabilitiesTasksRequests {
-    /// Makes one in which nothing is set.
+    /// Makes one with nothing set.
     pub fn new() -> Self {
         Self {
             elicitation: None,
@@ -763,7 +763,7 @@ pub struct ClientCapabilitiesTasksRequestsElicitation {
 }
 
 impl ClientCapabilitiesTasksRequestsElicitation {
-    /// Makes one in which nothing is set.
+    /// Makes one with nothing set.
     pub fn new() -> Self {
         Self { create: None }
     }
@@ -785,7 +785,7 @@ pub struct ClientCapabilitiesTasksRequestsSampling {
 }
 
 impl ClientCapabilitiesTasksRequestsSampling {
-    /// Makes one in which nothing is set.
+    /// Makes one with nothing set.
     pub fn new() -> Self {
         Self { create_message: None }
     }
@@ -815,7 +815,7 @@ pub struct CompleteRequestParams {
 }
 
 impl CompleteRequestParams {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(
         ref_: impl Into<CompletionReference>,
         argument: impl Into<CompletionArgument>,
@@ -856,7 +856,7 @@ pub struct CompleteResult {
 }
 
 impl CompleteResult {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(completion: impl Into<Completion>) -> Self {
         Self {
             completion: completion.into(),
@@ -899,7 +899,7 @@ pub struct Completion {
 }
 
 impl Completion {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(values: impl Into<Vec<String>>) -> Self {
         Self {
             values: values.into(),
@@ -932,7 +932,7 @@ pub struct CompletionArgument {
 }
 
 impl CompletionArgument {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -951,7 +951,7 @@ pub struct CompletionContext {
 }
 
 impl CompletionContext {
-    /// Makes one in which nothing is set.
+    /// Makes one with nothing set.
     pub fn new() -> Self {
         Self { arguments: None }
     }
@@ -1159,7 +1159,7 @@ pub struct CreateMessageRequestParams {
 }
 
 impl CreateMessageRequestParams {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(messages: impl Into<Vec<SamplingMessage>>, max_tokens: i64) -> Self {
         Self {
             messages: messages.into(),
@@ -1263,7 +1263,7 @@ pub struct CreateMessageResult {
 }
 
 impl CreateMessageResult {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(
         role: Role,
         content: impl Into<OneOrMany<SamplingMessageContentBlock>>,
@@ -1304,7 +1304,7 @@ pub struct CreateTaskResult {
 }
 
 impl CreateTaskResult {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(task: impl Into<Task>) -> Self {
         Self {
             task: task.into(),
@@ -1347,7 +1347,7 @@ pub struct DiscoverResult {
 }
 
 impl DiscoverResult {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(
         capabilities: impl Into<ServerCapabilities>,
         supported_versions: impl Into<Vec<String>>,
@@ -1501,7 +1501,7 @@ pub struct ElicitRequestFormParams {
 }
 
 impl ElicitRequestFormParams {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(
         message: impl Into<String>,
         requested_schema: impl Into<ElicitSchema>,
@@ -1611,7 +1611,7 @@ pub struct ElicitRequestUrlParams {
 }
 
 impl ElicitRequestUrlParams {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(message: impl Into<String>, url: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -1656,7 +1656,7 @@ pub struct ElicitResult {
 }
 
 impl ElicitResult {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(action: ElicitAction) -> Self {
         Self {
             action,
@@ -1698,7 +1698,7 @@ pub struct ElicitSchema {
 }
 
 impl ElicitSchema {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(
         properties: impl Into<BTreeMap<String, PrimitiveSchemaDefinition>>,
     ) -> Self {
@@ -1732,7 +1732,7 @@ pub struct ElicitationCompleteNotificationParams {
 }
 
 impl ElicitationCompleteNotificationParams {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(elicitation_id: impl Into<String>) -> Self {
         Self {
             elicitation_id: elicitation_id.into(),
@@ -1756,7 +1756,7 @@ pub struct EmbeddedResource {
 }
 
 impl EmbeddedResource {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(resource: impl Into<ResourceContents>) -> Self {
         Self {
             resource: resource.into(),
@@ -1794,7 +1794,7 @@ pub struct EmptyResult {
 }
 
 impl EmptyResult {
-    /// Makes one in which nothing is set.
+    /// Makes one with nothing set.
     pub fn new() -> Self {
         Self {
             result_type: None,
@@ -1834,7 +1834,7 @@ pub struct EnumOption {
 }
 
 impl EnumOption {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(const_: impl Into<String>, title: impl Into<String>) -> Self {
         Self {
             const_: const_.into(),
@@ -1864,7 +1864,7 @@ pub struct GetPromptRequestParams {
 }
 
 impl GetPromptRequestParams {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -1924,7 +1924,7 @@ pub struct GetPromptResult {
 }
 
 impl GetPromptResult {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(messages: impl Into<Vec<PromptMessage>>) -> Self {
         Self {
             messages: messages.into(),
@@ -1969,7 +1969,7 @@ pub struct GetTaskPayloadRequestParams {
 }
 
 impl GetTaskPayloadRequestParams {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(task_id: impl Into<String>) -> Self {
         Self { task_id: task_id.into() }
     }
@@ -1988,7 +1988,7 @@ pub struct GetTaskPayloadResult {
 }
 
 impl GetTaskPayloadResult {
-    /// Makes one in which nothing is set.
+    /// Makes one with nothing set.
     pub fn new() -> Self {
         Self {
             meta: None,
@@ -2014,7 +2014,7 @@ pub struct GetTaskRequestParams {
 }
 
 impl GetTaskRequestParams {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(task_id: impl Into<String>) -> Self {
         Self { task_id: task_id.into() }
     }
@@ -2052,7 +2052,7 @@ pub struct GetTaskResult {
 }
 
 impl GetTaskResult {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(
         task_id: impl Into<String>,
         created_at: impl Into<String>,
@@ -2111,7 +2111,7 @@ pub struct Icon {
 }
 
 impl Icon {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(src: impl Into<String>) -> Self {
         Self {
             src: src.into(),
@@ -2198,7 +2198,7 @@ pub struct ImageContent {
 }
 
 impl ImageContent {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(data: impl Into<String>, mime_type: impl Into<String>) -> Self {
         Self {
             data: data.into(),
@@ -2244,7 +2244,7 @@ pub struct Implementation {
 }
 
 impl Implementation {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -2342,7 +2342,7 @@ pub struct InitializeRequestParams {
 }
 
 impl InitializeRequestParams {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(
         protocol_version: impl Into<String>,
         capabilities: impl Into<ClientCapabilities>,
@@ -2384,7 +2384,7 @@ pub struct InitializeResult {
 }
 
 impl InitializeResult {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(
         protocol_version: impl Into<String>,
         capabilities: impl Into<ServerCapabilities>,
@@ -2430,7 +2430,7 @@ pub struct InputRequiredResult {
 }
 
 impl InputRequiredResult {
-    /// Makes one in which nothing is set.
+    /// Makes one with nothing set.
     pub fn new() -> Self {
         Self {
             input_requests: None,
@@ -2485,7 +2485,7 @@ pub struct LegacyTitledEnumSchema {
 }
 
 impl LegacyTitledEnumSchema {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(enum_: impl Into<Vec<String>>) -> Self {
         Self {
             enum_: enum_.into(),
@@ -2545,7 +2545,7 @@ pub struct ListPromptsResult {
 }
 
 impl ListPromptsResult {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(prompts: impl Into<Vec<Prompt>>) -> Self {
         Self {
             prompts: prompts.into(),
@@ -2621,7 +2621,7 @@ pub struct ListResourceTemplatesResult {
 }
 
 impl ListResourceTemplatesResult {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(resource_templates: impl Into<Vec<ResourceTemplate>>) -> Self {
         Self {
             resource_templates: resource_templates.into(),
@@ -2696,7 +2696,7 @@ pub struct ListResourcesResult {
 }
 
 impl ListResourcesResult {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(resources: impl Into<Vec<Resource>>) -> Self {
         Self {
             resources: resources.into(),
@@ -2759,7 +2759,7 @@ pub struct ListRootsResult {
 }
 
 impl ListRootsResult {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(roots: impl Into<Vec<Root>>) -> Self {
         Self {
             roots: roots.into(),
@@ -2790,7 +2790,7 @@ pub struct ListTasksResult {
 }
 
 impl ListTasksResult {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(tasks: impl Into<Vec<Task>>) -> Self {
         Self {
             tasks: tasks.into(),
@@ -2837,7 +2837,7 @@ pub struct ListToolsResult {
 }
 
 impl ListToolsResult {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(tools: impl Into<Vec<Tool>>) -> Self {
         Self {
             tools: tools.into(),
@@ -2968,7 +2968,7 @@ pub struct LoggingMessageNotificationParams {
 }
 
 impl LoggingMessageNotificationParams {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(level: LoggingLevel, data: impl Into<Value>) -> Self {
         Self {
             level,
@@ -3001,7 +3001,7 @@ pub struct MissingRequiredClientCapabilityErrorData {
 }
 
 impl MissingRequiredClientCapabilityErrorData {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(required_capabilities: impl Into<ClientCapabilities>) -> Self {
         Self {
             required_capabilities: required_capabilities.into(),
@@ -3019,7 +3019,7 @@ pub struct ModelHint {
 }
 
 impl ModelHint {
-    /// Makes one in which nothing is set.
+    /// Makes one with nothing set.
     pub fn new() -> Self {
         Self { name: None }
     }
@@ -3054,7 +3054,7 @@ pub struct ModelPreferences {
 }
 
 impl ModelPreferences {
-    /// Makes one in which nothing is set.
+    /// Makes one with nothing set.
     pub fn new() -> Self {
         Self {
             cost_priority: None,
@@ -3109,7 +3109,7 @@ pub struct NotificationMetaObject {
 }
 
 impl NotificationMetaObject {
-    /// Makes one in which nothing is set.
+    /// Makes one with nothing set.
     pub fn new() -> Self {
         Self {
             subscription_id: None,
@@ -3140,7 +3140,7 @@ pub struct NotificationParams {
 }
 
 impl NotificationParams {
-    /// Makes one in which nothing is set.
+    /// Makes one with nothing set.
     pub fn new() -> Self {
         Self {
             meta: None,
@@ -3180,7 +3180,7 @@ pub struct NumberSchema {
 }
 
 impl NumberSchema {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(type_: NumberSchemaType) -> Self {
         Self {
             type_,
@@ -3275,7 +3275,7 @@ pub struct PaginatedRequestParams {
 }
 
 impl PaginatedRequestParams {
-    /// Makes one in which nothing is set.
+    /// Makes one with nothing set.
     pub fn new() -> Self {
         Self { cursor: None, meta: None }
     }
@@ -3401,7 +3401,7 @@ pub struct ProgressNotificationParams {
 }
 
 impl ProgressNotificationParams {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(
         progress_token: impl Into<ProgressToken>,
         progress: impl Into<Number>,
@@ -3458,7 +3458,7 @@ pub struct Prompt {
 }
 
 impl Prompt {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -3519,7 +3519,7 @@ pub struct PromptArgument {
 }
 
 impl PromptArgument {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -3559,7 +3559,7 @@ pub struct PromptMessage {
 }
 
 impl PromptMessage {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(role: Role, content: impl Into<ContentBlock>) -> Self {
         Self {
             role,
@@ -3581,7 +3581,7 @@ pub struct PromptReference {
 }
 
 impl PromptReference {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -3614,7 +3614,7 @@ pub struct ReadResourceRequestParams {
 }
 
 impl ReadResourceRequestParams {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -3667,7 +3667,7 @@ pub struct ReadResourceResult {
 }
 
 impl ReadResourceResult {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(contents: impl Into<Vec<ResourceContents>>) -> Self {
         Self {
             contents: contents.into(),
@@ -3721,7 +3721,7 @@ pub struct RelatedTaskMetadata {
 }
 
 impl RelatedTaskMetadata {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(task_id: impl Into<String>) -> Self {
         Self { task_id: task_id.into() }
     }
@@ -3768,7 +3768,7 @@ pub struct RequestMetaObject {
 }
 
 impl RequestMetaObject {
-    /// Makes one in which nothing is set.
+    /// Makes one with nothing set.
     pub fn new() -> Self {
         Self {
             progress_token: None,
@@ -3830,7 +3830,7 @@ pub struct RequestParams {
 }
 
 impl RequestParams {
-    /// Makes one in which nothing is set.
+    /// Makes one with nothing set.
     pub fn new() -> Self {
         Self {
             meta: None,
@@ -3877,7 +3877,7 @@ pub struct Resource {
 }
 
 impl Resource {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(name: impl Into<String>, uri: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -4000,7 +4000,7 @@ pub struct ResourceLink {
 }
 
 impl ResourceLink {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(name: impl Into<String>, uri: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -4088,7 +4088,7 @@ pub struct ResourceTemplate {
 }
 
 impl ResourceTemplate {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(name: impl Into<String>, uri_template: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -4149,7 +4149,7 @@ pub struct ResourceTemplateReference {
 }
 
 impl ResourceTemplateReference {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(uri: impl Into<String>) -> Self {
         Self { uri: uri.into() }
     }
@@ -4167,7 +4167,7 @@ pub struct ResourceUpdatedNotificationParams {
 }
 
 impl ResourceUpdatedNotificationParams {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -4199,7 +4199,7 @@ pub struct ResultMetaObject {
 }
 
 impl ResultMetaObject {
-    /// Makes one in which nothing is set.
+    /// Makes one with nothing set.
     pub fn new() -> Self {
         Self {
             server_info: None,
@@ -4268,7 +4268,7 @@ pub struct Root {
 }
 
 impl Root {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -4304,7 +4304,7 @@ pub struct SamplingMessage {
 }
 
 impl SamplingMessage {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(
         role: Role,
         content: impl Into<OneOrMany<SamplingMessageContentBlock>>,
@@ -4444,7 +4444,7 @@ pub struct ServerCapabilities {
 }
 
 impl ServerCapabilities {
-    /// Makes one in which nothing is set.
+    /// Makes one with nothing set.
     pub fn new() -> Self {
         Self {
             completions: None,
@@ -4529,7 +4529,7 @@ pub struct ServerCapabilitiesPrompts {
 }
 
 impl ServerCapabilitiesPrompts {
-    /// Makes one in which nothing is set.
+    /// Makes one with nothing set.
     pub fn new() -> Self {
         Self { list_changed: None }
     }
@@ -4554,7 +4554,7 @@ pub struct ServerCapabilitiesResources {
 }
 
 impl ServerCapabilitiesResources {
-    /// Makes one in which nothing is set.
+    /// Makes one with nothing set.
     pub fn new() -> Self {
         Self {
             list_changed: None,
@@ -4591,7 +4591,7 @@ pub struct ServerCapabilitiesTasks {
 }
 
 impl ServerCapabilitiesTasks {
-    /// Makes one in which nothing is set.
+    /// Makes one with nothing set.
     pub fn new() -> Self {
         Self {
             cancel: None,
@@ -4632,7 +4632,7 @@ pub struct ServerCapabilitiesTasksRequests {
 }
 
 impl ServerCapabilitiesTasksRequests {
-    /// Makes one in which nothing is set.
+    /// Makes one with nothing set.
     pub fn new() -> Self {
         Self { tools: None }
     }
@@ -4657,7 +4657,7 @@ pub struct ServerCapabilitiesTasksRequestsTools {
 }
 
 impl ServerCapabilitiesTasksRequestsTools {
-    /// Makes one in which nothing is set.
+    /// Makes one with nothing set.
     pub fn new() -> Self {
         Self { call: None }
     }
@@ -4679,7 +4679,7 @@ pub struct ServerCapabilitiesTools {
 }
 
 impl ServerCapabilitiesTools {
-    /// Makes one in which nothing is set.
+    /// Makes one with nothing set.
     pub fn new() -> Self {
         Self { list_changed: None }
     }
@@ -4703,7 +4703,7 @@ pub struct SetLevelRequestParams {
 }
 
 impl SetLevelRequestParams {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(level: LoggingLevel) -> Self {
         Self { level, meta: None }
     }
@@ -4741,7 +4741,7 @@ pub struct StringSchema {
 }
 
 impl StringSchema {
-    /// Makes one in which nothing is set.
+    /// Makes one with nothing set.
     pub fn new() -> Self {
         Self {
             default: None,
@@ -4849,7 +4849,7 @@ pub struct SubscribeRequestParams {
 }
 
 impl SubscribeRequestParams {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -4899,7 +4899,7 @@ pub struct SubscriptionFilter {
 }
 
 impl SubscriptionFilter {
-    /// Makes one in which nothing is set.
+    /// Makes one with nothing set.
     pub fn new() -> Self {
         Self {
             prompts_list_changed: None,
@@ -4949,7 +4949,7 @@ pub struct SubscriptionsAcknowledgedNotificationParams {
 }
 
 impl SubscriptionsAcknowledgedNotificationParams {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(notifications: impl Into<SubscriptionFilter>) -> Self {
         Self {
             notifications: notifications.into(),
@@ -4976,7 +4976,7 @@ pub struct SubscriptionsListenRequestParams {
 }
 
 impl SubscriptionsListenRequestParams {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(notifications: impl Into<SubscriptionFilter>) -> Self {
         Self {
             notifications: notifications.into(),
@@ -5004,7 +5004,7 @@ pub struct SubscriptionsListenResult {
 }
 
 impl SubscriptionsListenResult {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(meta: impl Into<SubscriptionsListenResultMetaObject>) -> Self {
         Self {
             meta: meta.into(),
@@ -5045,7 +5045,7 @@ pub struct SubscriptionsListenResultMetaObject {
 }
 
 impl SubscriptionsListenResultMetaObject {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(subscription_id: impl Into<RequestId>) -> Self {
         Self {
             subscription_id: subscription_id.into(),
@@ -5087,7 +5087,7 @@ pub struct Task {
 }
 
 impl Task {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(
         task_id: impl Into<String>,
         created_at: impl Into<String>,
@@ -5129,7 +5129,7 @@ pub struct TaskMetadata {
 }
 
 impl TaskMetadata {
-    /// Makes one in which nothing is set.
+    /// Makes one with nothing set.
     pub fn new() -> Self {
         Self { ttl: None }
     }
@@ -5221,7 +5221,7 @@ pub struct TaskStatusNotificationParams {
 }
 
 impl TaskStatusNotificationParams {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(
         task_id: impl Into<String>,
         created_at: impl Into<String>,
@@ -5319,7 +5319,7 @@ pub struct TextContent {
 }
 
 impl TextContent {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
@@ -5358,7 +5358,7 @@ pub struct TextResourceContents {
 }
 
 impl TextResourceContents {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(uri: impl Into<String>, text: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -5391,7 +5391,7 @@ pub struct TitledEnumItems {
 }
 
 impl TitledEnumItems {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(any_of: impl Into<Vec<EnumOption>>) -> Self {
         Self { any_of: any_of.into() }
     }
@@ -5422,7 +5422,7 @@ pub struct TitledMultiSelectEnumSchema {
 }
 
 impl TitledMultiSelectEnumSchema {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(items: impl Into<TitledEnumItems>) -> Self {
         Self {
             items: items.into(),
@@ -5485,7 +5485,7 @@ pub struct TitledSingleSelectEnumSchema {
 }
 
 impl TitledSingleSelectEnumSchema {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(one_of: impl Into<Vec<EnumOption>>) -> Self {
         Self {
             one_of: one_of.into(),
@@ -5547,7 +5547,7 @@ pub struct Tool {
 }
 
 impl Tool {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(name: impl Into<String>, input_schema: impl Into<SchemaObject>) -> Self {
         Self {
             name: name.into(),
@@ -5631,7 +5631,7 @@ pub struct ToolAnnotations {
 }
 
 impl ToolAnnotations {
-    /// Makes one in which nothing is set.
+    /// Makes one with nothing set.
     pub fn new() -> Self {
         Self {
             destructive_hint: None,
@@ -5683,7 +5683,7 @@ pub struct ToolChoice {
 }
 
 impl ToolChoice {
-    /// Makes one in which nothing is set.
+    /// Makes one with nothing set.
     pub fn new() -> Self {
         Self { mode: None }
     }
@@ -5748,7 +5748,7 @@ pub struct ToolExecution {
 }
 
 impl ToolExecution {
-    /// Makes one in which nothing is set.
+    /// Makes one with nothing set.
     pub fn new() -> Self {
         Self { task_support: None }
     }
@@ -5787,7 +5787,7 @@ pub struct ToolResultContent {
 }
 
 impl ToolResultContent {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(
         tool_use_id: impl Into<String>,
         content: impl Into<Vec<ContentBlock>>,
@@ -5840,7 +5840,7 @@ pub struct ToolUseContent {
 }
 
 impl ToolUseContent {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(
         id: impl Into<String>,
         name: impl Into<String>,
@@ -5873,7 +5873,7 @@ pub struct UrlElicitationRequiredErrorData {
 }
 
 impl UrlElicitationRequiredErrorData {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(elicitations: impl Into<Vec<ElicitRequestUrlParams>>) -> Self {
         Self {
             elicitations: elicitations.into(),
@@ -5894,7 +5894,7 @@ pub struct UnsubscribeRequestParams {
 }
 
 impl UnsubscribeRequestParams {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -5920,7 +5920,7 @@ pub struct UnsupportedProtocolVersionErrorData {
 }
 
 impl UnsupportedProtocolVersionErrorData {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(requested: impl Into<String>, supported: impl Into<Vec<String>>) -> Self {
         Self {
             requested: requested.into(),
@@ -5940,7 +5940,7 @@ pub struct UntitledEnumItems {
 }
 
 impl UntitledEnumItems {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(enum_: impl Into<Vec<String>>) -> Self {
         Self { enum_: enum_.into() }
     }
@@ -5971,7 +5971,7 @@ pub struct UntitledMultiSelectEnumSchema {
 }
 
 impl UntitledMultiSelectEnumSchema {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(items: impl Into<UntitledEnumItems>) -> Self {
         Self {
             items: items.into(),
@@ -6034,7 +6034,7 @@ pub struct UntitledSingleSelectEnumSchema {
 }
 
 impl UntitledSingleSelectEnumSchema {
-    /// Makes one of the members that have to be there.
+    /// Makes one from its required members.
     pub fn new(enum_: impl Into<Vec<String>>) -> Self {
         Self {
             enum_: enum_.into(),
