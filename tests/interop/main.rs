@@ -3,6 +3,11 @@
 //! The clients are the official TypeScript SDKs, pinned in `package-lock.json`; `scenario.mjs` says
 //! what each of them must be able to do.
 
+// Cargo does not run the tests inside of examples; those of this one run here.
+#[path = "../../examples/files/mod.rs"]
+#[allow(dead_code, unused_imports, reason = "only its tests are used here")]
+mod directory;
+
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;

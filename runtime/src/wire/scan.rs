@@ -435,6 +435,43 @@ mod tests {
         }
     }
 
+    /// Changes one byte after the other of a valid text at random, and compares what both parsers say.
+    #[test]
+    fn agrees_with_serde_json_on_mutated_texts() {
+        let seed = br#"{"a":[1,-2.5e3,{"b\u00e9":"x\\y"},true,null],"c":{},"d":[[]]}"#;
+        let alphabet = br#"{}[]":,\ue+-.019tfn 	x"#;
+        let mut random = 1_u64;
+        let mut next = |below: usize| {
+            // Constants of Knuth's MMIX generator; the upper bits are the random ones.
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            usize::try_from(random >> 33).expect("31 bits") % below
+        };
+        for _ in 0..20_000 {
+            let mut text = seed.to_vec();
+            for _ in 0..=next(3) {
+                let (at, byte) = (next(text.len()), alphabet[next(alphabet.len())]);
+                match next(3) {
+                    0 => text[at] = byte,
+                    1 => text.insert(at, byte),
+                    _ => drop(text.remove(at)),
+                }
+            }
+            let Ok(text) = String::from_utf8(text) else {
+                continue;
+            };
+            // serde_json refuses half of a surrogate pair; JSON itself does not, and nothing here reads it.
+            let expected = serde_json::from_str::<serde::de::IgnoredAny>(&text);
+            assert_eq!(
+                check(&text).is_ok(),
+                expected.is_ok(),
+                "{text} {expected:?} {:?}",
+                check(&text)
+            );
+        }
+    }
+
     #[test]
     fn nesting_is_bounded_in_objects_and_arrays() {
         for (open, close) in [("[", "]"), ("{\"a\":", "}")] {

@@ -1,8 +1,8 @@
 use treenail::mcp_tool;
 
 #[mcp_tool]
-fn greet(name: Srting) -> String {
-    format!("Hello {name}")
+fn visit(place: Plaaace) -> u64 {
+    place.id
 }
 
 fn main() {}

@@ -1,0 +1,130 @@
+//! What the macros write builds where little can be taken for granted.
+
+#![deny(warnings, missing_docs, missing_debug_implementations, unused_qualifications)]
+#![deny(unreachable_pub, unused_lifetimes, unnameable_types, single_use_lifetimes)]
+#![deny(clippy::all, clippy::pedantic, clippy::nursery)]
+
+use std::path::Path;
+use std::process::Command;
+use std::{env, fs};
+
+/// Nothing is in scope here but what is imported.
+pub mod bare {
+    #![no_implicit_prelude]
+
+    use ::std::option::Option;
+    use ::std::primitive::{str, u8};
+    use ::std::result::Result;
+    use ::std::string::String;
+
+    /// Names that generated code must not pick up.
+    mod treenail {}
+    mod std {}
+    mod core {}
+
+    /// A unit of length.
+    #[::treenail::mcp_type]
+    #[derive(Clone, Copy, Debug, Default)]
+    pub enum Unit {
+        /// The one of the rest of the world.
+        #[default]
+        Metre,
+        /// The one of the United States.
+        Foot,
+    }
+
+    /// Measures.
+    #[::treenail::mcp_tool(title = "Measure", read_only)]
+    pub async fn measure(
+        _cx: &::treenail::Context,
+        #[arg(default, range = 1..=7)] count: u8,
+        /// The unit
+        #[arg(default)]
+        unit: Unit,
+        #[arg(default = "a", length = 1..)] __state: String,
+    ) -> Result<Option<u8>, ::std::fmt::Error> {
+        ::std::future::ready(()).await;
+        Result::Ok(Option::Some(count + unit as u8))
+    }
+
+    /// Is seldom called.
+    #[deprecated]
+    #[::treenail::mcp_tool(blocking)]
+    pub fn seldom(__a1: u8, __call: u8) -> u8 {
+        __a1 + __call
+    }
+
+    /// Has tools.
+    #[derive(Debug)]
+    pub struct State;
+
+    /// Tools of a state.
+    #[::treenail::mcp_tool(namespace = "state")]
+    impl State {
+        /// Its name.
+        #[tool]
+        pub const fn name(&self) -> &str {
+            "state"
+        }
+
+        /// Nothing.
+        #[tool]
+        #[cfg(any())]
+        pub fn nothing(&self) {}
+    }
+
+    /// All functions.
+    #[must_use]
+    #[allow(deprecated, reason = "the test is about deprecated tools too")]
+    pub fn all() -> ::treenail::ToolSet {
+        ::treenail::tools![measure, self::seldom]
+    }
+}
+
+/// The facade under another name.
+pub mod renamed {
+    pub use treenail as nail;
+
+    /// A type.
+    #[nail::mcp_type(crate = crate::renamed::nail)]
+    #[derive(Debug)]
+    pub struct Text(String);
+
+    /// A tool.
+    #[nail::mcp_tool(crate = crate::renamed::nail)]
+    #[must_use]
+    pub fn text(text: Text, #[arg(default = "!", length = 1..)] end: String) -> Text {
+        Text(text.0 + &end)
+    }
+
+    /// All functions.
+    #[must_use]
+    pub fn all() -> nail::ToolSet {
+        nail::tools![crate = crate::renamed::nail; text]
+    }
+}
+
+#[test]
+fn generated_code_builds_and_runs() {
+    let server = treenail::server!()
+        .mount(bare::State)
+        .tools(bare::all())
+        .tools(renamed::all())
+        .build();
+    assert!(server.is_ok(), "{:?}", server.err());
+}
+
+#[test]
+fn one_dependency_is_enough() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let user = root.join("tests/one-dependency");
+    // The same versions as everywhere, so that nothing has to be fetched.
+    fs::copy(root.join("Cargo.lock"), user.join("Cargo.lock")).unwrap();
+    let status = Command::new(env!("CARGO"))
+        .args(["run", "--quiet", "--offline", "--target-dir"])
+        .arg(Path::new(env!("CARGO_TARGET_TMPDIR")).join("one-dependency"))
+        .current_dir(user)
+        .status()
+        .unwrap();
+    assert!(status.success(), "tests/one-dependency does not build");
+}

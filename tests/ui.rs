@@ -1,0 +1,54 @@
+//! What the compiler says to each mistake in `ui/tool`, and that it accepts what is in `ui/pass`.
+//!
+//! The `.stderr` files are of one release of the compiler; on others the test passes unseen, but
+//! not in CI. `TRYBUILD=overwrite cargo test --test ui` writes them anew.
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::{env, fs};
+
+/// The release that the `.stderr` files are of.
+const BLESSED: &str = "rustc 1.95.";
+
+/// The most lines of an error, so that it is read.
+const MOST_LINES: usize = 12;
+
+#[test]
+fn mistakes_are_explained() {
+    if env::var_os("CI").is_none() && !is_blessed() {
+        return;
+    }
+    let cases = trybuild::TestCases::new();
+    cases.compile_fail("tests/ui/tool/*.rs");
+    cases.pass("tests/ui/pass/*.rs");
+}
+
+#[test]
+fn one_mistake_is_one_short_error_in_the_users_terms() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/ui/tool");
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.display();
+        let error = match path.extension().and_then(|extension| extension.to_str()) {
+            Some("stderr") => fs::read_to_string(&path).unwrap(),
+            Some("rs") => {
+                assert!(path.with_extension("stderr").exists(), "{name} has no .stderr");
+                continue;
+            }
+            _ => panic!("{name} is no case"),
+        };
+        let errors = error.lines().filter(|line| line.starts_with("error")).count();
+        let warnings = error.lines().filter(|line| line.starts_with("warning")).count();
+        assert_eq!((errors, warnings), (1, 0), "{name} is not one error");
+        assert!(error.lines().count() <= MOST_LINES, "{name} is too long");
+        for inside in ["__", "originates in", "$RUST"] {
+            assert!(!error.contains(inside), "{name} shows `{inside}`");
+        }
+    }
+}
+
+fn is_blessed() -> bool {
+    let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let output = Command::new(rustc).arg("--version").output().unwrap();
+    output.stdout.starts_with(BLESSED.as_bytes())
+}

@@ -1,8 +1,0 @@
-use treenail::mcp_tool;
-
-#[mcp_tool]
-fn greet(name: String) -> Srting {
-    format!("Hello {name}")
-}
-
-fn main() {}
