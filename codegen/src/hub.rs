@@ -1,6 +1,6 @@
 //! Merges the revisions into one set of definitions that reads all of them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
@@ -39,7 +39,7 @@ impl Definition {
                 tag: None,
             },
             Shape::Union(_) => Kind::Union(Vec::new()),
-            Shape::Choice(_) => Kind::Choice(BTreeMap::new()),
+            Shape::Choice(_) => Kind::Choice(BTreeSet::new()),
         };
         Self {
             kind,
@@ -57,7 +57,7 @@ pub(crate) enum Kind {
     },
     /// The members in the newest order, and where each may stand.
     Union(Vec<(String, RevisionSet)>),
-    Choice(BTreeMap<String, RevisionSet>),
+    Choice(BTreeSet<String>),
 }
 
 #[derive(Debug)]
@@ -157,11 +157,7 @@ fn add(
             add_fields(fields, name, record, index, overlay)?;
         }
         (Kind::Union(known), Shape::Union(members)) => add_members(known, members, index),
-        (Kind::Choice(known), Shape::Choice(names)) => {
-            for name in names {
-                known.entry(name).or_default().insert(index);
-            }
-        }
+        (Kind::Choice(known), Shape::Choice(values)) => known.extend(values),
         _ => bail!("it is something else in an older revision"),
     }
     Ok(())

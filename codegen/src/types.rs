@@ -84,10 +84,7 @@ fn schema(kind: &Kind) -> Option<Value> {
             let required: Vec<_> = fields.keys().collect();
             Some(json!({ "type": "object", "properties": properties, "required": required }))
         }
-        Kind::Choice(values) => {
-            let values: Vec<_> = values.keys().collect();
-            Some(json!({ "type": "string", "enum": values }))
-        }
+        Kind::Choice(values) => Some(json!({ "type": "string", "enum": values })),
         _ => None,
     }
 }

@@ -1,21 +1,20 @@
 //! Enumerations of strings.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use anyhow::{Context, Result, ensure};
 use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::{Input, doc, ident};
-use crate::revisions::RevisionSet;
 
 /// Writes the enumeration `name` with its values in the overlay's order, or else by name.
 pub(super) fn render(
     input: Input<'_>,
     name: &str,
-    values: &BTreeMap<String, RevisionSet>,
+    values: &BTreeSet<String>,
 ) -> Result<TokenStream> {
-    let mut order: Vec<&String> = values.keys().collect();
+    let mut order: Vec<&String> = values.iter().collect();
     if let Some(better) = input.overlay.order(name) {
         ensure!(
             better.len() == values.len(),

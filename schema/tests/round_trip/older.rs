@@ -157,6 +157,19 @@ fn methods_name_their_types() {
     );
 }
 
+/// `InputRequest` is written by hand, so a new embedded request would go unnoticed.
+#[test]
+fn input_requests_are_what_the_schema_embeds() {
+    let embedded = method::all()
+        .iter()
+        .filter(|facts| !facts.embedded.is_empty());
+    let embedded: Vec<&str> = embedded.map(|facts| facts.name).collect();
+    assert_eq!(
+        embedded,
+        ["elicitation/create", "roots/list", "sampling/createMessage"]
+    );
+}
+
 #[test]
 fn revisions_are_ordered_and_named() {
     assert!(Revision::ALL.is_sorted());
