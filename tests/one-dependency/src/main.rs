@@ -54,7 +54,10 @@ impl Map {
 }
 
 fn main() {
-    let places = vec![Place { full_name: "Oslo".to_owned(), kind: Kind::City }];
+    let places = vec![Place {
+        full_name: "Oslo".to_owned(),
+        kind: Kind::City,
+    }];
     let server = Server::builder("one-dependency", "0.0.0")
         .mount(Map { places })
         .tools(tools![rename])
