@@ -54,7 +54,7 @@ impl Peer {
 
 /// The members of a request's `_meta` by which a request of the modern era says who is asking, as texts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Credentials<'a> {
+struct Credentials<'a> {
     version: Option<&'a str>,
     capabilities: Option<&'a str>,
     info: Option<&'a str>,
@@ -62,7 +62,7 @@ pub(crate) struct Credentials<'a> {
 
 impl<'a> Credentials<'a> {
     /// Reads them from the text of `_meta`.
-    pub(crate) fn read(meta: &'a str) -> Result<Self, RpcError> {
+    fn read(meta: &'a str) -> Result<Self, RpcError> {
         let not_an_object = |_| RpcError::invalid_params("`params._meta` is not an object");
         let mut credentials = Self::default();
         let mut members = Members::new(meta).map_err(not_an_object)?;
@@ -84,7 +84,7 @@ impl<'a> Credentials<'a> {
     }
 
     /// Whether the request says which revision it speaks, and so belongs to the modern era.
-    pub(crate) fn is_modern(&self) -> bool {
+    fn is_modern(&self) -> bool {
         self.version.is_some()
     }
 
@@ -122,7 +122,7 @@ fn read_object<T: DeserializeOwned>(key: &str, text: &str) -> Result<T, RpcError
 
 /// The last modern peer that was seen on a connection, so that its capabilities are not read anew for each request.
 ///
-/// Nothing is taken over from one request to the next: a peer is reused only if the texts are the same to the byte.
+/// Nothing is taken over from one request to the next: a peer is reused only for texts that are the same to the byte.
 #[derive(Debug, Default)]
 pub(crate) struct KnownPeer {
     known: Option<Known>,
@@ -130,6 +130,8 @@ pub(crate) struct KnownPeer {
 
 #[derive(Debug)]
 struct Known {
+    /// The whole `_meta` in which the peer was seen first.
+    meta: Box<str>,
     version: Box<str>,
     capabilities: Box<str>,
     info: Option<Box<str>>,
@@ -144,36 +146,38 @@ impl Known {
     }
 }
 
-/// The longest credentials that are kept for comparison, in bytes.
+/// The longest `_meta` that is kept for comparison, in bytes.
 const KEPT: usize = 16 * 1024;
 
 impl KnownPeer {
-    /// The peer that the credentials tell of.
-    pub(crate) fn identify(
-        &mut self,
-        credentials: &Credentials<'_>,
-    ) -> Result<Arc<Peer>, RpcError> {
+    /// The modern peer that the text of a `_meta` object tells of, if it tells of one.
+    pub(crate) fn identify(&mut self, meta: &str) -> Result<Option<Arc<Peer>>, RpcError> {
+        if let Some(known) = self.known.as_ref().filter(|known| *known.meta == *meta) {
+            return Ok(Some(Arc::clone(&known.peer)));
+        }
+        let credentials = Credentials::read(meta)?;
+        if !credentials.is_modern() {
+            return Ok(None);
+        }
         if let Some(known) = self
             .known
             .as_ref()
-            .filter(|known| known.matches(credentials))
+            .filter(|known| known.matches(&credentials))
         {
-            return Ok(Arc::clone(&known.peer));
+            return Ok(Some(Arc::clone(&known.peer)));
         }
         let peer = Arc::new(credentials.check()?);
         if let (Some(version), Some(capabilities)) = (credentials.version, credentials.capabilities)
         {
-            let info = credentials.info;
-            if version.len() + capabilities.len() + info.map_or(0, str::len) <= KEPT {
-                self.known = Some(Known {
-                    version: version.into(),
-                    capabilities: capabilities.into(),
-                    info: info.map(Into::into),
-                    peer: Arc::clone(&peer),
-                });
-            }
+            self.known = (meta.len() <= KEPT).then(|| Known {
+                meta: meta.into(),
+                version: version.into(),
+                capabilities: capabilities.into(),
+                info: credentials.info.map(Into::into),
+                peer: Arc::clone(&peer),
+            });
         }
-        Ok(peer)
+        Ok(Some(peer))
     }
 }
 

@@ -33,10 +33,24 @@ async fn a_tool_is_described_as_its_function_is_written() {
     assert_eq!(forecast["description"], "Daily forecast for one city.");
     let annotations = json!({"readOnlyHint": true, "idempotentHint": true, "openWorldHint": false});
     assert_eq!(forecast["annotations"], annotations);
-    let keys = |object: &Value| object.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    let keys = |object: &Value| {
+        object
+            .as_object()
+            .unwrap()
+            .keys()
+            .cloned()
+            .collect::<Vec<_>>()
+    };
     let properties = &forecast["inputSchema"]["properties"];
-    assert_eq!(keys(properties), ["city", "days", "unit", "near"], "in the order of the source");
-    assert_eq!(keys(&properties["near"]["properties"]), ["name", "latitude", "note"]);
+    assert_eq!(
+        keys(properties),
+        ["city", "days", "unit", "near"],
+        "in the order of the source"
+    );
+    assert_eq!(
+        keys(&properties["near"]["properties"]),
+        ["name", "latitude", "note"]
+    );
     assert_eq!(
         forecast["icons"],
         json!([{"src": "https://example.com/icon.png"}])

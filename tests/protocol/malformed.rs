@@ -276,20 +276,16 @@ async fn a_tool_that_does_not_exist_is_named_with_the_nearest_one() {
 async fn no_mutated_line_ends_the_session() {
     let seed = r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"add","arguments":{"a":1,"b":2}}}"#;
     let alphabet = b"{}[]\":,\\u0e+-.9tfn \x00\xff";
-    let mut random = 1_u64;
-    let mut next = |below: usize| {
-        // Constants of Knuth's MMIX generator; the upper bits are the random ones.
-        random = random
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from(random >> 33).expect("31 bits") % below
-    };
+    let mut random = fastrand::Rng::with_seed(1);
     let mut peer = Peer::connect(&server(), Revision::V2025_03_26).await;
     for round in 0..3_000 {
         let mut line = seed.as_bytes().to_vec();
-        for _ in 0..=next(4) {
-            let (at, byte) = (next(line.len()), alphabet[next(alphabet.len())]);
-            match next(3) {
+        for _ in 0..=random.usize(..4) {
+            let (at, byte) = (
+                random.usize(..line.len()),
+                alphabet[random.usize(..alphabet.len())],
+            );
+            match random.usize(..3) {
                 0 => line[at] = byte,
                 1 => line.insert(at, byte),
                 _ => drop(line.remove(at)),

@@ -7,16 +7,17 @@ use treenail_schema::method::{self, Direction};
 use treenail_schema::{InitializeRequestParams, RequestId, Revision};
 
 use crate::context::ToolCall;
-use crate::revision::{Credentials, KnownPeer, Peer, negotiate};
+use crate::revision::{KnownPeer, Peer, negotiate};
 use crate::server::Server;
 use crate::server::answer::{
     PendingAnswer, PendingCall, close_batch, guarded, write_error, write_result,
 };
-use crate::server::request::{Params, object, string};
 use crate::tool::error::ToolError;
 use crate::tool::problem::report;
 use crate::tool::reply::ToolReply;
-use crate::wire::{Body, Envelope, Invalid, Message, RpcError, parse, parse_element};
+use crate::wire::{
+    Body, Envelope, Invalid, Message, Params, RpcError, object, parse, parse_element, string,
+};
 
 /// One peer of a server: what it has said of itself, and its messages one at a time.
 ///
@@ -177,15 +178,18 @@ impl Connection {
         envelope: &Envelope<'_>,
         out: &mut Vec<u8>,
     ) -> Result<Answered, RpcError> {
-        let params = Params::read(envelope.params)?;
-        let credentials = params
-            .meta
-            .map_or(Ok(Credentials::default()), Credentials::read)?;
-        if envelope.method == "initialize" && !credentials.is_modern() {
-            self.initialize(id, &params, out)?;
-            return Ok(None);
-        }
-        let peer = self.identify(&envelope.method, &credentials)?;
+        let params = &envelope.params;
+        params.check()?;
+        let meta = object("_meta", params.meta)?;
+        let peer = meta.map_or(Ok(None), |meta| self.modern.identify(meta))?;
+        let peer = match peer {
+            Some(peer) => peer,
+            None if envelope.method == "initialize" => {
+                self.initialize(id, params, out)?;
+                return Ok(None);
+            }
+            None => self.legacy_caller(&envelope.method)?,
+        };
         let revision = peer.revision();
         if !method::exists(&envelope.method, Direction::ClientToServer, revision) {
             return Err(RpcError::method_not_found(&envelope.method, revision));
@@ -205,21 +209,16 @@ impl Connection {
                 write_result(out, id, |out| out.extend_from_slice(page));
             }
             "tools/call" if !shared.tools.is_empty() => {
-                return self.call_tool(id, &params, &peer, out);
+                return self.call_tool(id, params, &peer, out);
             }
             other => return Err(RpcError::method_not_found(other, revision)),
         }
         Ok(None)
     }
 
-    /// Who is asking; a request tells it itself, or its connection has had a handshake.
-    fn identify(
-        &mut self,
-        method: &str,
-        credentials: &Credentials<'_>,
-    ) -> Result<Arc<Peer>, RpcError> {
+    /// Who is asking, if the request does not say: the peer of the handshake.
+    fn legacy_caller(&self, method: &str) -> Result<Arc<Peer>, RpcError> {
         match &self.handshake {
-            _ if credentials.is_modern() => self.modern.identify(credentials),
             Handshake::Finished(peer) => Ok(Arc::clone(peer)),
             Handshake::Answered(peer) if method == "ping" => Ok(Arc::clone(peer)),
             Handshake::Answered(_) => Err(RpcError::invalid_request(
@@ -275,8 +274,10 @@ impl Connection {
                 self.handshake = Handshake::Finished(Arc::clone(peer));
             }
             ("notifications/cancelled", _) => {
-                let params = Params::read(envelope.params).ok();
-                let id = params.and_then(|params| serde_json::from_str(params.request_id?).ok());
+                let id = envelope
+                    .params
+                    .request_id
+                    .and_then(|id| serde_json::from_str(id).ok());
                 return id.map_or(Received::Done, Received::Cancelled);
             }
             (other, _) => tracing::debug!(method = other, "a notification was ignored"),

@@ -4,7 +4,6 @@ mod answer;
 mod builder;
 mod connection;
 mod list;
-mod request;
 mod tools;
 
 use std::sync::Arc;

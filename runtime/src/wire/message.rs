@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::wire::{DEEPEST, RpcError, Scanner, SyntaxError, as_string};
+use crate::wire::{DEEPEST, Params, RpcError, Scanner, SyntaxError, as_string};
 
 /// What one line or body holds.
 #[derive(Debug)]
@@ -26,8 +26,7 @@ pub(crate) enum Message<'a> {
 #[derive(Debug)]
 pub(crate) struct Envelope<'a> {
     pub(crate) method: Cow<'a, str>,
-    /// The text of the `params` object.
-    pub(crate) params: Option<&'a str>,
+    pub(crate) params: Params<'a>,
 }
 
 /// A message that cannot be served, and the id to answer with, if it has one.
@@ -92,7 +91,9 @@ struct Parts<'a> {
     jsonrpc: Option<&'a str>,
     id: Option<&'a str>,
     method: Option<&'a str>,
-    params: Option<&'a str>,
+    params: Option<Params<'a>>,
+    /// `params` is something other than an object.
+    misshapen_params: bool,
     answer: Option<&'a str>,
     repeated: Option<&'static str>,
 }
@@ -119,12 +120,15 @@ impl<'a> Parts<'a> {
         scanner.open_object()?;
         while let Some(key) = scanner.next_member(first)? {
             first = false;
+            if key == "params" {
+                parts.read_params(scanner)?;
+                continue;
+            }
             let value = scanner.value()?;
             let (name, member) = match &*key {
                 "jsonrpc" => ("jsonrpc", &mut parts.jsonrpc),
                 "id" => ("id", &mut parts.id),
                 "method" => ("method", &mut parts.method),
-                "params" => ("params", &mut parts.params),
                 "result" | "error" => ("result or error", &mut parts.answer),
                 _ => continue,
             };
@@ -133,6 +137,17 @@ impl<'a> Parts<'a> {
             }
         }
         Ok(parts)
+    }
+
+    fn read_params(&mut self, scanner: &mut Scanner<'a>) -> Result<(), SyntaxError> {
+        if scanner.peek() != Some(b'{') {
+            self.misshapen_params = true;
+            return scanner.value().map(drop);
+        }
+        if self.params.replace(Params::scan(scanner)?).is_some() {
+            self.repeated = Some("params");
+        }
+        Ok(())
     }
 
     fn into_message(self) -> Result<Message<'a>, Invalid<'a>> {
@@ -152,21 +167,17 @@ impl<'a> Parts<'a> {
         if self.id.is_some() && id.is_none() {
             return invalid("`id` is neither a string nor an integer".to_owned());
         }
-        if self.params.is_some_and(|params| !params.starts_with('{')) {
+        if self.misshapen_params {
             return invalid("`params` is not an object".to_owned());
         }
+        let params = self.params.unwrap_or_default();
         match (id, self.method.map(as_string), self.answer) {
-            (Some(id), Some(Some(method)), None) => Ok(Message::Request(
-                id,
-                Envelope {
-                    method,
-                    params: self.params,
-                },
-            )),
-            (None, Some(Some(method)), None) => Ok(Message::Notification(Envelope {
-                method,
-                params: self.params,
-            })),
+            (Some(id), Some(Some(method)), None) => {
+                Ok(Message::Request(id, Envelope { method, params }))
+            }
+            (None, Some(Some(method)), None) => {
+                Ok(Message::Notification(Envelope { method, params }))
+            }
             (Some(id), None, Some(_)) => Ok(Message::Response(id)),
             (_, Some(None), _) => invalid("`method` is not a string".to_owned()),
             (_, None, _) => invalid("`method` is missing".to_owned()),

@@ -4,6 +4,7 @@ mod error;
 mod escape;
 mod frame;
 mod message;
+mod params;
 mod scan;
 
 pub use self::error::RpcError;
@@ -11,4 +12,5 @@ pub(crate) use self::error::quoted;
 pub(crate) use self::escape::{Escaped, escape_from_within};
 pub(crate) use self::frame::{Frame, LineBuffer};
 pub(crate) use self::message::{Body, Envelope, Invalid, Message, parse, parse_element};
+pub(crate) use self::params::{Params, object, string};
 pub(crate) use self::scan::{DEEPEST, Members, Scanner, SyntaxError, as_string};
