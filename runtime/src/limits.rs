@@ -27,7 +27,7 @@ pub struct Limits {
     /// Bytes of answers of one connection that its peer has not taken yet. While there are more, no further message of
     /// that connection is read and no finished call is collected. Default 1 MiB.
     pub queued_output_bytes: usize,
-    /// How long calls in flight may go on after the end of the input. Default 30 s.
+    /// How long calls may go on, and answers wait to be taken, after the end of the input. Default 30 s.
     pub finish_calls_within: Duration,
     /// Tools in one page of `tools/list`. Default 1,000: many hosts read only the first page.
     pub page_size: usize,

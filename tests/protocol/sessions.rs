@@ -151,18 +151,25 @@ async fn the_end_of_the_input_finishes_what_is_in_flight() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_never_ends_does_not_keep_the_server() {
-    let limits = Limits {
-        finish_calls_within: Duration::from_secs(5),
-        ..Limits::default()
-    };
-    let fixture = fixture(limits);
-    let mut peer = Peer::connect(&fixture.server, MODERN).await;
-    peer.begin("tools/call", json!({"name": "weather.wait"}))
-        .await;
-    let begin = tokio::time::Instant::now();
-    assert_eq!(peer.finish().await, [] as [serde_json::Value; 0]);
-    assert_eq!(begin.elapsed().as_secs(), 5);
+async fn calls_that_never_end_do_not_keep_the_server() {
+    // Also not when there are so many that nothing more is answered.
+    for (calls, calls_in_flight) in [(1, 8), (8, 8), (20, 8)] {
+        let finish_calls_within = Duration::from_secs(5);
+        let limits = Limits {
+            finish_calls_within,
+            calls_in_flight,
+            ..Limits::default()
+        };
+        let fixture = fixture(limits);
+        let mut peer = Peer::connect(&fixture.server, MODERN).await;
+        for _ in 0..calls {
+            peer.begin("tools/call", json!({"name": "weather.wait"}))
+                .await;
+        }
+        let begin = tokio::time::Instant::now();
+        assert_eq!(peer.finish().await, [] as [serde_json::Value; 0]);
+        assert_eq!(begin.elapsed().as_secs(), 5, "{calls}");
+    }
 }
 
 #[tokio::test]

@@ -62,7 +62,7 @@ struct LineSession<R, W> {
     input: Input,
     output: Output<W>,
     calls: Calls,
-    /// When calls that are still in flight after the end of the input are given up.
+    /// When calls and answers that are still under way after the end of the input are given up.
     deadline: Option<Pin<Box<Sleep>>>,
 }
 
@@ -105,10 +105,8 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineSession<R, W> {
             progress |= self.collect(context);
             progress |= self.answer();
             progress |= self.read(context)?;
-            if self.input.drained
-                && (self.calls.is_empty() || self.out_of_time(context))
-                && self.output.is_empty()
-            {
+            let finished = self.input.drained && self.calls.is_empty() && self.output.is_empty();
+            if finished || (self.input.ended && self.out_of_time(context)) {
                 return Poll::Ready(Ok(()));
             }
             if !progress {
@@ -162,9 +160,11 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineSession<R, W> {
         progress
     }
 
-    /// Reads more, if all that was read before has been answered or is being answered.
+    /// Reads more, if all that was read before is being answered, or is little: the end of the input must be noticed also
+    /// while calls are held back.
     fn read(&mut self, context: &mut Context<'_>) -> io::Result<bool> {
-        if self.input.ended || !self.has_room() {
+        let may_read = self.has_room() || self.input.lines.has_little();
+        if self.input.ended || !may_read {
             return Ok(false);
         }
         let mut buffer = ReadBuf::new(self.input.lines.room());
@@ -185,7 +185,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineSession<R, W> {
             && self.calls.len() < self.limits.calls_in_flight
     }
 
-    /// Whether the time for finishing calls after the end of the input is over.
+    /// Whether the time for finishing and writing after the end of the input is over.
     fn out_of_time(&mut self, context: &mut Context<'_>) -> bool {
         let within = self.limits.finish_calls_within;
         let deadline = self
@@ -193,11 +193,12 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineSession<R, W> {
             .get_or_insert_with(|| Box::pin(sleep_until(Instant::now() + within)));
         let over = deadline.as_mut().poll(context).is_ready();
         if over {
+            let (calls, bytes) = (self.calls.len(), self.output.waiting());
             tracing::warn!(
-                calls = self.calls.len(),
-                "calls were given up after the end of the input"
+                calls,
+                bytes,
+                "calls and answers were given up after the end of the input"
             );
-            self.calls = Calls::default();
         }
         over
     }

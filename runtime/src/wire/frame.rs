@@ -61,6 +61,11 @@ impl LineBuffer {
         self.filled += count;
     }
 
+    /// Whether less is waiting than is read at once.
+    pub(crate) fn has_little(&self) -> bool {
+        self.filled - self.start < CHUNK
+    }
+
     /// The next line, if a whole one is there.
     pub(crate) fn next(&mut self) -> Option<Frame<'_>> {
         while let Some(at) = memchr(b'\n', &self.bytes[self.searched..self.filled]) {
