@@ -6,9 +6,9 @@ pub use treenail_runtime::private as __private;
 pub use treenail_runtime::schema;
 #[doc(inline)]
 pub use treenail_runtime::{
-    Connection, Context, Error, FromCall, Limits, Mount, PendingAnswer, Received, Result, Returns,
-    RpcError, Server, ServerBuilder, Tool, ToolArgument, ToolCall, ToolDefinition, ToolError,
-    ToolOutput, ToolReply, ToolSet,
+    Bounded, Connection, Context, Error, FromCall, FromText, Limits, Measured, Mount,
+    PendingAnswer, Received, Result, RpcError, Server, ServerBuilder, Tool, ToolArgument, ToolCall,
+    ToolDefinition, ToolError, ToolOutput, ToolReply, ToolSet,
 };
 
 /// Makes a function a tool, or the methods of an `impl` block a set of tools.

@@ -1,12 +1,31 @@
 //! What the macros write builds where little can be taken for granted.
 
-#![deny(warnings, missing_docs, missing_debug_implementations, unused_qualifications)]
-#![deny(unreachable_pub, unused_lifetimes, unnameable_types, single_use_lifetimes)]
+#![deny(warnings, missing_docs, unused_qualifications)]
+#![deny(missing_debug_implementations, unreachable_pub)]
+#![deny(unused_lifetimes, single_use_lifetimes, unnameable_types)]
 #![deny(clippy::all, clippy::pedantic, clippy::nursery)]
+#![allow(
+    clippy::missing_const_for_fn,
+    clippy::missing_errors_doc,
+    clippy::must_use_candidate,
+    clippy::unnecessary_literal_bound,
+    reason = "these are about what is written here, not about what is generated"
+)]
 
 use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
+
+/// A unit of length.
+#[treenail::mcp_type]
+#[derive(Clone, Copy, Debug, Default)]
+pub enum Unit {
+    /// The one of the rest of the world.
+    #[default]
+    Metre,
+    /// The one of the United States.
+    Foot,
+}
 
 /// Nothing is in scope here but what is imported.
 pub mod bare {
@@ -17,21 +36,12 @@ pub mod bare {
     use ::std::result::Result;
     use ::std::string::String;
 
+    use super::Unit;
+
     /// Names that generated code must not pick up.
     mod treenail {}
     mod std {}
     mod core {}
-
-    /// A unit of length.
-    #[::treenail::mcp_type]
-    #[derive(Clone, Copy, Debug, Default)]
-    pub enum Unit {
-        /// The one of the rest of the world.
-        #[default]
-        Metre,
-        /// The one of the United States.
-        Foot,
-    }
 
     /// Measures.
     #[::treenail::mcp_tool(title = "Measure", read_only)]
@@ -46,6 +56,10 @@ pub mod bare {
         ::std::future::ready(()).await;
         Result::Ok(Option::Some(count + unit as u8))
     }
+
+    /// Waits for nothing.
+    #[::treenail::mcp_tool]
+    pub async fn idle() {}
 
     /// Is seldom called.
     #[deprecated]
@@ -74,10 +88,9 @@ pub mod bare {
     }
 
     /// All functions.
-    #[must_use]
     #[allow(deprecated, reason = "the test is about deprecated tools too")]
     pub fn all() -> ::treenail::ToolSet {
-        ::treenail::tools![measure, self::seldom]
+        ::treenail::tools![idle, measure, seldom]
     }
 }
 
@@ -86,21 +99,19 @@ pub mod renamed {
     pub use treenail as nail;
 
     /// A type.
-    #[nail::mcp_type(crate = crate::renamed::nail)]
+    #[nail::mcp_type(crate = nail)]
     #[derive(Debug)]
     pub struct Text(String);
 
     /// A tool.
-    #[nail::mcp_tool(crate = crate::renamed::nail)]
-    #[must_use]
+    #[nail::mcp_tool(crate = nail)]
     pub fn text(text: Text, #[arg(default = "!", length = 1..)] end: String) -> Text {
         Text(text.0 + &end)
     }
 
     /// All functions.
-    #[must_use]
     pub fn all() -> nail::ToolSet {
-        nail::tools![crate = crate::renamed::nail; text]
+        nail::tools![crate = nail; text]
     }
 }
 

@@ -5,7 +5,6 @@ use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
-
 use syn::{Attribute, Expr, ExprLit, ExprRange, Lit, LitStr, Meta, Path, Token};
 
 use crate::diag::Sink;
@@ -98,6 +97,7 @@ impl Keys {
     /// `key` or `key = expression`
     pub(crate) fn optional_expr(&mut self, key: &str) -> Option<Given<Option<Expr>>> {
         let Entry { key, value } = self.take(key)?;
+        let value = value.map(without_group);
         Some(Given { key, value })
     }
 

@@ -82,11 +82,11 @@ pub(crate) fn borrow_in(ty: TokenStream) -> Option<TokenTree> {
     })
 }
 
-/// Where a type says `impl Trait`.
-pub(crate) fn impl_in(ty: TokenStream) -> Option<TokenTree> {
+/// Where a type has a keyword, such as the `impl` of `impl Trait`.
+pub(crate) fn keyword_in(ty: TokenStream, keyword: &str) -> Option<TokenTree> {
     find(
         ty,
-        &|token, _| matches!(token, TokenTree::Ident(ident) if ident == "impl"),
+        &|token, _| matches!(token, TokenTree::Ident(ident) if ident == keyword),
     )
 }
 

@@ -14,7 +14,9 @@ use crate::krate::Krate;
 /// {
 ///     const __NAMES: [&str; 2] = [<a as ::treenail::Tool>::NAME, <b::c as ::treenail::Tool>::NAME];
 ///     const _: () = assert!(!::treenail::__private::contains(<names before>, __NAMES[1]), "…");
-///     ::treenail::ToolSet::new().with::<a>().with::<b::c>()
+///     ::treenail::ToolSet::from([
+///         <a as ::treenail::Tool>::definition(), <b::c as ::treenail::Tool>::definition()
+///     ])
 /// }
 /// ```
 pub(crate) fn tools(input: TokenStream) -> TokenStream {
@@ -34,13 +36,13 @@ pub(crate) fn tools(input: TokenStream) -> TokenStream {
             );
         }
     });
-    let with = paths
+    let definitions = paths
         .iter()
-        .map(|path| quote_spanned!(path.span()=> .with::<#path>()));
+        .map(|path| quote_spanned!(path.span()=> <#path as #krate::Tool>::definition()));
     quote! {{
         const __NAMES: [&str; #count] = [#(#names),*];
         #(#distinct)*
-        #krate::ToolSet::new() #(#with)*
+        <#krate::ToolSet as ::core::convert::From<_>>::from([#(#definitions),*])
     }}
 }
 

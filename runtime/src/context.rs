@@ -90,16 +90,12 @@ impl<'a> ToolCall<'a> {
     note = "only `&Context` is taken by reference"
 )]
 pub trait FromCall {
-    /// What is kept while the function runs.
-    type Value: CallValue;
-
     /// Takes it from the call.
     fn from_call(context: &Context) -> &Self;
 }
 
+#[diagnostic::do_not_recommend]
 impl FromCall for Context {
-    type Value = Self;
-
     fn from_call(context: &Context) -> &Self {
         context
     }

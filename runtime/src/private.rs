@@ -6,12 +6,10 @@ pub use serde_json;
 
 pub use crate::context::CallValue;
 pub use crate::tool::ToolHead;
-pub use crate::tool::argument::{Argument, ArgumentList, FromText};
-pub use crate::tool::bounds::{Bounded, Check, Measured};
-pub use crate::tool::output::{IntoContent, Output, ReturnsValue, kind};
+pub use crate::tool::argument::{Argument, ArgumentList};
+pub use crate::tool::bounds::Check;
+pub use crate::tool::output::{IntoContent, Kind, Output, Returns, ReturnsValue, kind};
 pub use crate::tool::problem::Problem;
-
-use crate::tool::output::ToolOutput;
 
 /// Whether `name` is one of `names`; for the check of `tools![…]` that no two tools have one name.
 pub const fn contains(names: &[&str], name: &str) -> bool {
@@ -37,9 +35,4 @@ const fn is_same(one: &[u8], other: &[u8]) -> bool {
         index += 1;
     }
     true
-}
-
-/// The output of a function whose return type cannot be written down.
-pub fn output<T: ToolOutput<K>, K>() -> Output<T> {
-    T::output()
 }

@@ -8,6 +8,9 @@ mod check;
 
 mod expand;
 
+#[cfg(test)]
+mod tests;
+
 use std::mem;
 
 use proc_macro2::{Delimiter, Group, TokenStream};

@@ -10,13 +10,13 @@ use syn::ext::IdentExt;
 
 use syn::{
     Attribute, Expr, ExprRange, FnArg, Ident, LitStr, Pat, PatType, ReturnType, Signature, Type,
-    TypeReference,
+    TypeReference, parse_quote,
 };
 
 use crate::args::{Given, Keys};
 use crate::diag::Sink;
 use crate::docs;
-use crate::signature::{Function, borrow_in, impl_in, peel};
+use crate::signature::{Function, borrow_in, keyword_in, peel};
 
 use super::parse::ImplBlock;
 
@@ -33,10 +33,8 @@ pub(crate) const TOOL_KEYS: [&str; 9] = [
     "blocking",
 ];
 
-/// The keys of an argument.
 const ARGUMENT_KEYS: [&str; 4] = ["name", "default", "range", "length"];
 
-/// The hints about a tool that are true or false.
 const HINTS: [&str; 4] = ["read_only", "destructive", "idempotent", "open_world"];
 
 /// An `impl` block with tools.
@@ -108,7 +106,7 @@ pub(crate) enum Output {
     Unit,
     Named(Type),
     /// A type with `impl Trait` in it, which has no name.
-    Opaque,
+    Opaque(Type),
     /// What is borrowed: `str` in `&str`.
     Borrowed(Type),
 }
@@ -150,7 +148,7 @@ impl Tool {
                 .filter(move |a| a.path().is_ident(name))
         };
         let hint = |name| keys.flag(name, sink).map(|given| Hint { name, given });
-        Self {
+        let tool = Self {
             hints: HINTS.into_iter().filter_map(hint).collect(),
             name: Name::new(keys.string("name", sink), Some(ident), ident),
             title: keys.string("title", sink),
@@ -163,13 +161,15 @@ impl Tool {
             cfg: find("cfg").cloned().collect(),
             deprecated: find("deprecated").next().cloned(),
             inputs,
-        }
+        };
+        function.attributes.push(allow_shape());
+        tool
     }
 
     /// The hint of this name, if the user gave it.
     pub(crate) fn hint(&self, name: &str) -> Option<&Given<bool>> {
-        let hint = self.hints.iter().find(|hint| hint.name == name);
-        hint.map(|hint| &hint.given)
+        let mut hints = self.hints.iter();
+        hints.find_map(|hint| (hint.name == name).then_some(&hint.given))
     }
 
     /// The parameters that the caller of the tool gives.
@@ -246,6 +246,17 @@ fn typed_input(param: &mut PatType, sink: &mut Sink) -> Input {
     })
 }
 
+/// Silences lints about the shape of a function that a tool has to have.
+fn allow_shape() -> Attribute {
+    parse_quote! {
+        #[allow(
+            clippy::needless_pass_by_value,
+            clippy::unused_async,
+            reason = "arguments are owned, and a tool may be asynchronous for its callers"
+        )]
+    }
+}
+
 /// Reports attributes on a parameter that cannot be meant for rustc, and takes them off.
 fn refuse_others(attributes: &mut Vec<Attribute>, sink: &mut Sink) {
     let is_lint = |attribute: &Attribute| {
@@ -273,7 +284,7 @@ fn output(ty: &ReturnType) -> Output {
         return Output::Unit;
     };
     match peel(ty) {
-        _ if impl_in(ty.to_token_stream()).is_some() => Output::Opaque,
+        _ if keyword_in(ty.to_token_stream(), "impl").is_some() => Output::Opaque(Type::clone(ty)),
         Type::Reference(reference) if borrow_in(ty.to_token_stream()).is_some() => {
             Output::Borrowed(Type::clone(&reference.elem))
         }

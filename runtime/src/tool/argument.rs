@@ -1,14 +1,13 @@
 //! One argument of a tool: from the text of its JSON value to its Rust type.
 
 use std::fmt;
-use std::ops::RangeBounds;
 
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::tool::bounds::{Bounded, Check, Measured};
+use crate::tool::bounds::Check;
 use crate::tool::problem::{Fault, Problem};
 use crate::tool::schema::{Direction, drop_null};
 
@@ -100,26 +99,6 @@ impl<T> Argument<T> {
     pub fn check(mut self, check: Check<T>) -> Self {
         self.checks.push(check);
         self
-    }
-
-    /// Accepts only numbers within `range`.
-    #[must_use]
-    pub fn range<R>(self, range: R) -> Self
-    where
-        T: Bounded,
-        R: RangeBounds<T::Number> + Send + Sync + 'static,
-    {
-        self.check(T::range(range))
-    }
-
-    /// Accepts only texts or lists whose length, in characters or items, is within `range`.
-    #[must_use]
-    pub fn length<R>(self, range: R) -> Self
-    where
-        T: Measured,
-        R: RangeBounds<usize> + Send + Sync + 'static,
-    {
-        self.check(T::length(range))
     }
 
     /// Whether the argument may be left out.

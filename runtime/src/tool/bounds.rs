@@ -69,6 +69,7 @@ pub trait Measured: Sized {
 
 macro_rules! bounded {
     ($($number:ty)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl Bounded for $number {
             type Number = Self;
 
@@ -92,6 +93,7 @@ macro_rules! bounded {
 
 bounded!(i8 i16 i32 i64 isize u8 u16 u32 u64 usize f32 f64);
 
+#[diagnostic::do_not_recommend]
 impl<T: Bounded + 'static> Bounded for Option<T> {
     type Number = T::Number;
 
@@ -100,6 +102,7 @@ impl<T: Bounded + 'static> Bounded for Option<T> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl Measured for String {
     fn length(range: impl RangeBounds<usize> + Send + Sync + 'static) -> Check<Self> {
         let keywords = whole("minLength", "maxLength", &range);
@@ -110,6 +113,7 @@ impl Measured for String {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T> Measured for Vec<T> {
     fn length(range: impl RangeBounds<usize> + Send + Sync + 'static) -> Check<Self> {
         let keywords = whole("minItems", "maxItems", &range);
@@ -120,6 +124,7 @@ impl<T> Measured for Vec<T> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Measured + 'static> Measured for Option<T> {
     fn length(range: impl RangeBounds<usize> + Send + Sync + 'static) -> Check<Self> {
         T::length(range).optional()

@@ -82,6 +82,14 @@ impl ToolSet {
     }
 }
 
+impl<const N: usize> From<[ToolDefinition<()>; N]> for ToolSet {
+    fn from(tools: [ToolDefinition<()>; N]) -> Self {
+        Self {
+            tools: Vec::from(tools),
+        }
+    }
+}
+
 /// What is told about a tool beside its arguments and output.
 #[derive(Clone, Debug)]
 pub struct ToolHead {

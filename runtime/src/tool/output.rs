@@ -43,7 +43,7 @@ pub mod kind {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the output of a tool",
     label = "an output needs `Serialize` and `JsonSchema`",
-    note = "put `#[mcp_type]` on your own types, or return content blocks, or a `Result` of either"
+    note = "put `#[mcp_type]` on your own types, or return content blocks, or a `Result` of either with an `Error`"
 )]
 pub trait ToolOutput<K> {
     /// The JSON schema of the structured content, or `None` if there is none.
@@ -53,7 +53,7 @@ pub trait ToolOutput<K> {
     fn write(self, reply: &mut ToolReply<'_>);
 
     /// The output of a tool as functions, so that the bounds on the type are asked for in one place only.
-    fn output() -> Output<Self>
+    fn output(_: Kind<K>) -> Output<Self>
     where
         Self: Sized,
     {
@@ -235,34 +235,38 @@ where
     }
 }
 
+/// A kind as a value, which tells it to type inference.
+#[derive(Debug)]
+pub struct Kind<K>(std::marker::PhantomData<K>);
+
+impl<K> Kind<K> {
+    /// The kind that fits, wherever one alone does.
+    pub fn any() -> Self {
+        Self(std::marker::PhantomData)
+    }
+}
+
 /// The return type of a tool.
 ///
-/// `Returns::<T>::output()` finds the way in which `T` is written. A `Result` is always a success or a failure: it has an
-/// associated function of its own, which Rust prefers to the one of [`ReturnsValue`]. Without that, a `Result` whose
-/// error has a schema too, such as `Result<i64, String>`, could also be a value.
+/// `Returns::<T>::kind()` tells what must be known of the way in which `T` is written. A `Result` is always a success or
+/// a failure: it has an associated function of its own, which Rust prefers to the one of [`ReturnsValue`]. Without that,
+/// a `Result` whose error has a schema too, such as `Result<i64, String>`, could also be a value.
 #[derive(Debug)]
 pub struct Returns<T>(std::marker::PhantomData<T>);
 
 impl<T, E> Returns<Result<T, E>> {
-    /// How the `Result` is described and written.
-    pub fn output<K>() -> Output<Result<T, E>>
-    where
-        T: ToolOutput<K>,
-        E: Into<Box<dyn Error + Send + Sync>>,
-    {
-        <Result<T, E> as ToolOutput<kind::Fallible<K>>>::output()
+    /// A success or a failure.
+    pub fn kind<K>() -> Kind<kind::Fallible<K>> {
+        Kind::any()
     }
 }
 
 /// Return types other than `Result`.
-pub trait ReturnsValue<T> {
-    /// How the value is described and written.
-    fn output<K>() -> Output<T>
-    where
-        T: ToolOutput<K>,
-    {
-        T::output()
+pub trait ReturnsValue {
+    /// The one kind that fits.
+    fn kind<K>() -> Kind<K> {
+        Kind::any()
     }
 }
 
-impl<T> ReturnsValue<T> for Returns<T> {}
+impl<T> ReturnsValue for Returns<T> {}

@@ -64,6 +64,17 @@ doubles! {
     double_f64 "Doubles a float." "Float" f64 = 0.5;
 }
 
+macro_rules! named {
+    ($name:ident, $default:literal) => {
+        #[mcp_tool]
+        fn $name(#[arg(default = $default)] name: String) -> String {
+            name
+        }
+    };
+}
+
+named!(hello, "Hello");
+
 #[cfg(any())]
 #[mcp_tool]
 fn nowhere(missing: Missing) {}
@@ -79,7 +90,7 @@ fn main() {
         "local"
     }
     #[allow(deprecated)]
-    let _ = tools![add, text::search, text::r#move, double_u8, double_f64, local];
+    let _ = tools![add, text::search, text::r#move, double_u8, double_f64, hello, local];
     let _ = tools![crate = treenail; add];
     let _ = tools![];
 }

@@ -6,7 +6,7 @@ use quote::ToTokens;
 use syn::{LitStr, ReceiverKind, Safety, Signature, Type};
 
 use crate::diag::Sink;
-use crate::signature::{borrow_in, impl_in};
+use crate::signature::{borrow_in, keyword_in};
 
 use super::model::{Argument, Block, Name, Output, Tool};
 use super::parse::ImplBlock;
@@ -46,6 +46,7 @@ fn each(tool: &Tool, sink: &mut Sink) {
     blocking_is_synchronous(tool, sink);
     read_only_is_not_destructive(tool, sink);
     owned_output(tool, sink);
+    free_opaque_output(tool, sink);
     one_call_input(tool, sink);
     few_arguments(tool, sink);
     names::distinct_arguments(tool, sink);
@@ -130,7 +131,7 @@ fn not_generic(signature: &Signature, sink: &mut Sink) {
         sink.error(params, "a tool can't be generic; write concrete types");
     }
     for input in &signature.inputs {
-        if let Some(token) = impl_in(input.to_token_stream()) {
+        if let Some(token) = keyword_in(input.to_token_stream(), "impl") {
             sink.error(
                 token,
                 "an argument can't be `impl Trait`; write a concrete type",
@@ -170,6 +171,22 @@ fn owned_output(tool: &Tool, sink: &mut Sink) {
         sink.error(
             token,
             "the output borrows here; return an owned type, like `String` for `&str`",
+        );
+    }
+}
+
+/// An `impl Trait` output does not borrow from the references that the function takes. It would if
+/// it did not say `use<…>`: such a type captures all lifetimes in scope.
+fn free_opaque_output(tool: &Tool, sink: &mut Sink) {
+    let Output::Opaque(ty) = &tool.output else {
+        return;
+    };
+    let ty = ty.to_token_stream();
+    let borrows = tool.signature.receiver().is_some() || tool.call_inputs().next().is_some();
+    if borrows && keyword_in(ty.clone(), "use").is_none() {
+        sink.error(
+            keyword_in(ty, "impl"),
+            "`impl Trait` borrows from the references before it; write `impl Trait + use<>`",
         );
     }
 }

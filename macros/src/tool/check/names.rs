@@ -3,7 +3,6 @@
 use quote::quote;
 
 use crate::diag::Sink;
-
 use crate::tool::model::{Argument, Block, Name, Tool};
 
 /// The most characters that the protocol wants in a tool's name.

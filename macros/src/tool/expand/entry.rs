@@ -10,7 +10,7 @@ use syn::{Expr, ExprLit, Lit};
 
 use crate::args::Given;
 use crate::krate::Krate;
-use crate::tool::model::{Argument, Input, Output, Tool};
+use crate::tool::model::{Argument, CallInput, Input, Output, Tool};
 
 /// Where the function of a tool is.
 #[derive(Clone, Copy)]
@@ -83,24 +83,22 @@ pub(crate) fn entry(krate: &Krate, tool: &Tool, host: Host) -> TokenStream {
 /// Expands to
 /// ```text
 /// <u8 as ::treenail::ToolArgument>::argument("days")
-///     .description("…").default(|| 1).range(1..=7).length(…)
+///     .description("…").default(|| 1).check(<u8 as ::treenail::Bounded>::range(1..=7))
 /// ```
 fn argument(krate: &Krate, argument: &Argument) -> TokenStream {
     let ty = &argument.ty;
     let name = &argument.name.text;
     let description = argument.description.iter();
     let default = argument.default.iter().map(|default| {
-        let make = default_value(default);
+        let make = default_value(krate, default);
         quote_spanned!(default.key.span()=> .default(#make))
     });
-    let range = argument
-        .range
-        .iter()
-        .map(|Given { key, value }| quote_spanned!(key.span()=> .range(#value)));
-    let length = argument
-        .length
-        .iter()
-        .map(|Given { key, value }| quote_spanned!(key.span()=> .length(#value)));
+    let range = argument.range.iter().map(|Given { key, value }| {
+        quote_spanned!(key.span()=> .check(<#ty as #krate::Bounded>::range(#value)))
+    });
+    let length = argument.length.iter().map(|Given { key, value }| {
+        quote_spanned!(key.span()=> .check(<#ty as #krate::Measured>::length(#value)))
+    });
     quote_spanned! {ty.span()=>
         <#ty as #krate::ToolArgument>::argument(#name)
             #(.description(#description))*
@@ -113,31 +111,40 @@ fn argument(krate: &Krate, argument: &Argument) -> TokenStream {
 /// Expands to a function that makes the default value.
 ///
 /// A string literal may be the default of any type that is made from one.
-fn default_value(default: &Given<Option<Expr>>) -> TokenStream {
+fn default_value(krate: &Krate, default: &Given<Option<Expr>>) -> TokenStream {
     match &default.value {
         None => quote_spanned!(default.key.span()=> ::core::default::Default::default),
         Some(Expr::Lit(ExprLit {
             lit: Lit::Str(text),
             ..
         })) => {
-            quote_spanned!(text.span()=> || ::core::convert::Into::into(#text))
+            let krate = krate.at(text.span());
+            quote_spanned!(text.span()=> || #krate::FromText::from_text(#text))
         }
         Some(value) => quote_spanned!(value.span()=> || #value),
     }
 }
 
-/// Expands to `::treenail::Returns::<Result<Forecast, WeatherError>>::output()`, or to
-/// `::treenail::__private::output()` if the handler has to tell the type.
+/// Expands to
+/// ```text
+/// <Result<Forecast, WeatherError> as ::treenail::ToolOutput<_>>::output(
+///     ::treenail::__private::Returns::<Result<Forecast, WeatherError>>::kind(),
+/// )
+/// ```
+/// or, if the type has no name, to the same with `_`, which the handler will tell.
 fn output(krate: &Krate, output: &Output) -> TokenStream {
     let ty = match output {
-        Output::Opaque => return quote!(#krate::__private::output()),
+        Output::Opaque(ty) => {
+            return quote_spanned! {ty.span()=>
+                <_ as #krate::ToolOutput<_>>::output(#krate::__private::Kind::any())
+            };
+        }
         Output::Unit => quote!(()),
         Output::Named(ty) => ty.to_token_stream(),
         Output::Borrowed(ty) => quote_spanned!(ty.span()=> <#ty as ::std::borrow::ToOwned>::Owned),
     };
-    {
-        let krate = krate.at(ty.span());
-        quote_spanned!(ty.span()=> #krate::Returns::<#ty>::output())
+    quote_spanned! {ty.span()=>
+        <#ty as #krate::ToolOutput<_>>::output(#krate::__private::Returns::<#ty>::kind())
     }
 }
 
@@ -147,18 +154,18 @@ fn output(krate: &Krate, output: &Output) -> TokenStream {
 /// |__state: ::std::sync::Arc<Self>, __call, (__a0, __a1,)| <call>
 /// |__state: &::std::sync::Arc<Self>, __call, (__a0, __a1,)| <call>
 /// ```
-/// where `__call` has the type `<Context as ::treenail::FromCall>::Value`, or `()`.
+/// where `__call` has the type `::treenail::Context`, or `()` if the function does without.
 fn handler(krate: &Krate, tool: &Tool, host: Host) -> TokenStream {
     let state = match host {
         Host::None => quote!(::std::sync::Arc<()>),
         Host::Type => quote!(::std::sync::Arc<Self>),
     };
-    let call_ty = tool.call_inputs().next().map_or(quote!(()), |input| {
-        let ty = &input.ty.elem;
-        quote_spanned!(ty.span()=> <#ty as #krate::FromCall>::Value)
-    });
+    let call_ty = tool
+        .call_inputs()
+        .next()
+        .map_or(quote!(()), |_| quote!(#krate::Context));
     let arguments = names(tool);
-    let call = call(tool, host);
+    let call = call(krate, tool, host);
     let (state, body) = match Mode::of(tool) {
         Mode::Asynchronous => (state, quote!(async move { #call })),
         Mode::Blocking => (state, call),
@@ -169,10 +176,10 @@ fn handler(krate: &Krate, tool: &Tool, host: Host) -> TokenStream {
 
 /// The call of the user's function. Expands to
 /// ```text
-/// Self::forecast(&__state, &__call, __a0).await
+/// Self::forecast(&__state, <Context as ::treenail::FromCall>::from_call(&__call), __a0).await
 /// ```
 /// without what the function does not have. A borrowed output is copied.
-fn call(tool: &Tool, host: Host) -> TokenStream {
+fn call(krate: &Krate, tool: &Tool, host: Host) -> TokenStream {
     let ident = &tool.signature.ident;
     let function = match host {
         Host::None => quote!(#ident),
@@ -181,7 +188,10 @@ fn call(tool: &Tool, host: Host) -> TokenStream {
     let state = tool.signature.receiver().map(|_| quote!(&__state));
     let mut names = names(tool);
     let inputs = tool.inputs.iter().map(|input| match input {
-        Input::Call(_) => quote!(&__call),
+        Input::Call(CallInput { ty, .. }) => {
+            let ty = &ty.elem;
+            quote_spanned!(ty.span()=> <#ty as #krate::FromCall>::from_call(&__call))
+        }
         Input::Argument(_) => names.next().to_token_stream(),
     });
     let inputs = state.into_iter().chain(inputs);

@@ -68,7 +68,7 @@ fn impl_tool(
 ///     const NAMESPACE: &'static str = "weather";
 ///     const INSTRUCTIONS: &'static str = "…";
 ///     fn tools() -> ::std::vec::Vec<::treenail::ToolDefinition<Self>> {
-///         ::std::vec::Vec::from([#[cfg(…)] <entry>, …])
+///         ::core::convert::From::from([#[cfg(…)] <entry>, …])
 ///     }
 /// }
 /// ```
@@ -80,7 +80,7 @@ pub(crate) fn block(krate: &Krate, block: &Block, item: &ImplBlock) -> TokenStre
     });
     let namespace = or_empty(block.namespace.as_ref());
     let instructions = or_empty(block.instructions.as_ref());
-    let tools = quote!(::std::vec::Vec::from([#(#entries),*]));
+    let tools = quote!(::core::convert::From::from([#(#entries),*]));
     let mount = impl_mount(krate, item, &[namespace, instructions, tools]);
     let allow = allow_deprecated(&block.tools);
     quote!(#allow #mount)

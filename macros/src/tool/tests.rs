@@ -1,0 +1,190 @@
+//! What `tests/ui` cannot show: several mistakes at once, and what is left out of the expansion.
+
+use proc_macro2::{TokenStream, TokenTree};
+use quote::quote;
+
+use super::mcp_tool;
+
+/// The messages of the `compile_error!`s in an expansion.
+fn errors(args: TokenStream, item: &TokenStream) -> Vec<String> {
+    let mut last = None;
+    let mut errors = Vec::new();
+    for token in mcp_tool(args, item) {
+        match (&last, &token) {
+            (Some(TokenTree::Punct(bang)), TokenTree::Group(message)) if bang.as_char() == '!' => {
+                let message = syn::parse2::<syn::LitStr>(message.stream());
+                errors.extend(message.map(|message| message.value()));
+            }
+            _ => {}
+        }
+        last = Some(token);
+    }
+    errors
+}
+
+#[track_caller]
+fn check(args: TokenStream, item: &TokenStream, expected: &[&str]) {
+    assert_eq!(errors(args, item), expected, "{item}");
+}
+
+#[test]
+fn correct_items_have_no_errors() {
+    check(
+        quote!(),
+        &quote!(
+            fn f() {}
+        ),
+        &[],
+    );
+    check(
+        quote!(name = "a.b-c", read_only, destructive = false),
+        &quote!(
+            pub(crate) async fn f(mut a: u8, #[arg(name = "b")] [x, y]: [u8; 2]) {}
+        ),
+        &[],
+    );
+    check(
+        quote!(namespace = "a.b", crate = c::d),
+        &quote!(
+            impl<T: U> S<T>
+            where
+                T: V,
+            {
+                const C: u8 = 1;
+                type A = u8;
+                #[tool]
+                fn f() {}
+            }
+        ),
+        &[],
+    );
+}
+
+#[test]
+fn all_mistakes_are_reported_at_once() {
+    check(
+        quote!(titel = "a", blocking),
+        &quote!(
+            async fn f<T>(&mut self, (a, b): (T, T), c: &mut C) {}
+        ),
+        &[
+            "unknown key `titel`; did you mean `title`?",
+            "tool `f` takes `self`; tools on a type go in an `#[mcp_tool]` impl block, marked `#[tool]`",
+            "a tool can't be generic; write concrete types",
+            "`blocking` on an `async fn`; remove one of the two",
+            "a tool can't borrow mutably; take arguments by value",
+            "an argument needs a name; write one name here, or `#[arg(name = \"…\")]` before it",
+        ],
+    );
+}
+
+#[test]
+fn names_follow_the_protocol() {
+    let illegal = |name: &str| {
+        !errors(
+            quote!(name = #name),
+            &quote!(
+                fn f() {}
+            ),
+        )
+        .is_empty()
+    };
+    let longest = "a".repeat(128);
+    for name in ["a", "A-1_b.c", longest.as_str()] {
+        assert!(!illegal(name), "{name}");
+    }
+    for name in [
+        "",
+        ".",
+        "a.",
+        ".a",
+        "a..b",
+        "a b",
+        "a/b",
+        "é",
+        &format!("{longest}a"),
+    ] {
+        assert!(illegal(name), "{name}");
+    }
+}
+
+#[test]
+fn namespace_and_dot_count_in_the_length_of_a_name() {
+    let block = quote!(impl S { #[tool] fn f() {} });
+    let fits = "a".repeat(126);
+    check(quote!(namespace = #fits), &block, &[]);
+    let long = "a".repeat(127);
+    let error = "tool name of 129 characters with its namespace; 128 is the most";
+    check(quote!(namespace = #long), &block, &[error]);
+}
+
+#[test]
+fn only_tools_that_can_be_there_together_clash() {
+    let error = "another tool in this block is named `a`; write `name = \"…\"` on one";
+    let block = |first, second| {
+        quote! {
+            impl S {
+                #first #[tool] fn a() {}
+                #second #[tool(name = "a")] fn b() {}
+            }
+        }
+    };
+    let (unix, windows) = (quote!(#[cfg(unix)]), quote!(#[cfg(windows)]));
+    check(quote!(), &block(quote!(), quote!()), &[error]);
+    check(quote!(), &block(unix.clone(), unix.clone()), &[error]);
+    check(quote!(), &block(unix.clone(), quote!()), &[error]);
+    check(quote!(), &block(unix, windows), &[]);
+}
+
+#[test]
+fn argument_names_are_distinct() {
+    let error = "another argument is named `a`; rename one";
+    check(
+        quote!(),
+        &quote!(
+            fn f(a: u8, #[arg(name = "a")] b: u8) {}
+        ),
+        &[error],
+    );
+    check(
+        quote!(),
+        &quote!(
+            fn f(#[arg(name = "a")] b: u8, a: u8) {}
+        ),
+        &[error],
+    );
+}
+
+#[test]
+fn renamed_crate_is_the_only_path_to_the_facade() {
+    let tool = quote! {
+        async fn f(cx: &Context, #[arg(default = "a", length = 1..)] a: String) -> Result<u8, E> {}
+    };
+    for item in [tool.clone(), quote!(impl S { #[tool] #tool })] {
+        let expansion = mcp_tool(quote!(crate = renamed::nail), &item).to_string();
+        assert!(expansion.contains("renamed :: nail"), "{expansion}");
+        assert!(!expansion.contains("treenail"), "{expansion}");
+    }
+}
+
+#[test]
+fn our_attributes_are_taken_off() {
+    let item = quote! {
+        impl S {
+            #[tool(title = "F")]
+            fn f(#[doc = "A"] #[arg(default)] #[allow(unused)] a: u8) {}
+            fn g(#[arg] b: u8) {}
+        }
+    };
+    let expansion = mcp_tool(quote!(), &item).to_string();
+    for kept in [
+        quote!(
+            fn f(#[allow(unused)] a: u8) {}
+        ),
+        quote!(
+            fn g(#[arg] b: u8) {}
+        ),
+    ] {
+        assert!(expansion.contains(&kept.to_string()), "{expansion}");
+    }
+}
