@@ -101,6 +101,13 @@ async fn discover_tells_what_initialize_told() {
     );
 }
 
+/// A change to `_meta`, the code of the error that it gives, and what its message names.
+type Row = (
+    fn(&mut serde_json::Map<String, serde_json::Value>),
+    i64,
+    &'static str,
+);
+
 #[tokio::test]
 async fn a_modern_request_says_who_asks() {
     let server = server();
@@ -112,12 +119,6 @@ async fn a_modern_request_says_who_asks() {
         change(&mut members);
         json!({"jsonrpc": "2.0", "id": "a", "method": "server/discover", "params": {"_meta": members}})
     };
-    // Each: a change to `_meta`, the code of the error, and what its message names.
-    type Row = (
-        fn(&mut serde_json::Map<String, serde_json::Value>),
-        i64,
-        &'static str,
-    );
     let table: [Row; 7] = [
         (
             |meta| drop(meta.remove("io.modelcontextprotocol/protocolVersion")),
@@ -172,7 +173,7 @@ async fn a_modern_request_says_who_asks() {
         }
         // SRV-META-01: the name of the client is optional; and the connection goes on.
         peer.send(&with(|meta| {
-            drop(meta.remove("io.modelcontextprotocol/clientInfo"))
+            drop(meta.remove("io.modelcontextprotocol/clientInfo"));
         }))
         .await;
         assert_eq!(

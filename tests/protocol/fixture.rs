@@ -134,6 +134,7 @@ fn unwritable() -> Result<serde_json::Value, serde_json::Error> {
 
 /// The weather, as it is and as it will be.
 pub(crate) struct Weather {
+    name: String,
     gate: Arc<Semaphore>,
     hold: Arc<Hold>,
 }
@@ -172,11 +173,11 @@ impl Weather {
 
     #[tool]
     fn name(&self) -> &str {
-        "weather"
+        &self.name
     }
 
     #[tool(name = "trace-id")]
-    fn trace(&self, cx: &Context) -> Option<String> {
+    fn trace(cx: &Context) -> Option<String> {
         cx.meta()
             .get("traceparent")
             .and_then(|value| value.as_str().map(str::to_owned))
@@ -211,6 +212,7 @@ impl Weather {
         });
         (
             Self {
+                name: "weather".to_owned(),
                 gate: Arc::clone(gate),
                 hold: Arc::clone(&hold),
             },

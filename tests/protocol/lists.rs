@@ -173,7 +173,7 @@ async fn lists_come_in_pages() {
         let mut peer = Peer::connect(&paged, revision).await;
         let mut names = Vec::new();
         let mut params = json!({});
-        let mut pages = 0;
+        let mut count = 0;
         loop {
             let result = peer.request("tools/list", params).await["result"].take();
             names.extend(
@@ -183,14 +183,14 @@ async fn lists_come_in_pages() {
                     .iter()
                     .map(|tool| tool["name"].clone()),
             );
-            pages += 1;
+            count += 1;
             assert_eq!(result.get("ttlMs").is_some(), revision.is_modern());
             match result.get("nextCursor") {
                 Some(cursor) => params = json!({"cursor": cursor}),
                 None => break,
             }
         }
-        assert_eq!(pages, all.len().div_ceil(7));
+        assert_eq!(count, all.len().div_ceil(7));
         assert_eq!(
             names,
             all.iter()

@@ -7,6 +7,10 @@
     clippy::too_many_lines,
     reason = "a table of cases is as long as there are cases"
 )]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that finds nothing to unwrap fails, as it should"
+)]
 
 mod arguments;
 mod eras;

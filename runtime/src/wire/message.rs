@@ -215,66 +215,68 @@ mod tests {
         }
     }
 
+    /// A message, and what it is taken for.
+    const MESSAGES: [(&str, &str); 16] = [
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#,
+            "request 1 ping",
+        ),
+        (
+            r#"{"params":{},"method":"a\/b","id":"x","jsonrpc":"2.0"}"#,
+            "request \"x\" a/b",
+        ),
+        (
+            r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+            "notification notifications/initialized",
+        ),
+        (r#"{"jsonrpc":"2.0","id":-7,"result":{}}"#, "response -7"),
+        (
+            r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}, 3]"#,
+            "batch of 2",
+        ),
+        ("[]", "batch of 0"),
+        ("3", "None a message is a JSON object (code -32600)"),
+        (
+            "{",
+            "None not valid JSON: expected a key in double quotes at byte 1 (code -32700)",
+        ),
+        (
+            r#"{"id":1,"method":"ping"}"#,
+            "Some(\"1\") `jsonrpc` is not \"2.0\" (code -32600)",
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#,
+            "None `id` is neither a string nor an integer (code -32600)",
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#,
+            "None `id` is neither a string nor an integer (code -32600)",
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"a"}"#,
+            "Some(\"2\") member `id` is given twice (code -32600)",
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"a","params":[]}"#,
+            "Some(\"1\") `params` is not an object (code -32600)",
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":7}"#,
+            "Some(\"1\") `method` is not a string (code -32600)",
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1}"#,
+            "Some(\"1\") `method` is missing (code -32600)",
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"a","params":[[[[[[[[1]]]]]]]]}"#,
+            "None not valid JSON: nested too deeply at byte 54 (code -32700)",
+        ),
+    ];
+
     #[test]
     fn messages_are_told_apart() {
-        let table = [
-            (
-                r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#,
-                "request 1 ping",
-            ),
-            (
-                r#"{"params":{},"method":"a\/b","id":"x","jsonrpc":"2.0"}"#,
-                "request \"x\" a/b",
-            ),
-            (
-                r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
-                "notification notifications/initialized",
-            ),
-            (r#"{"jsonrpc":"2.0","id":-7,"result":{}}"#, "response -7"),
-            (
-                r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}, 3]"#,
-                "batch of 2",
-            ),
-            ("[]", "batch of 0"),
-            ("3", "None a message is a JSON object (code -32600)"),
-            (
-                "{",
-                "None not valid JSON: expected a key in double quotes at byte 1 (code -32700)",
-            ),
-            (
-                r#"{"id":1,"method":"ping"}"#,
-                "Some(\"1\") `jsonrpc` is not \"2.0\" (code -32600)",
-            ),
-            (
-                r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#,
-                "None `id` is neither a string nor an integer (code -32600)",
-            ),
-            (
-                r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#,
-                "None `id` is neither a string nor an integer (code -32600)",
-            ),
-            (
-                r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"a"}"#,
-                "Some(\"2\") member `id` is given twice (code -32600)",
-            ),
-            (
-                r#"{"jsonrpc":"2.0","id":1,"method":"a","params":[]}"#,
-                "Some(\"1\") `params` is not an object (code -32600)",
-            ),
-            (
-                r#"{"jsonrpc":"2.0","id":1,"method":7}"#,
-                "Some(\"1\") `method` is not a string (code -32600)",
-            ),
-            (
-                r#"{"jsonrpc":"2.0","id":1}"#,
-                "Some(\"1\") `method` is missing (code -32600)",
-            ),
-            (
-                r#"{"jsonrpc":"2.0","id":1,"method":"a","params":[[[[[[[[1]]]]]]]]}"#,
-                "None not valid JSON: nested too deeply at byte 54 (code -32700)",
-            ),
-        ];
-        for (text, expected) in table {
+        for (text, expected) in MESSAGES {
             assert_eq!(outcome(text), expected, "{text}");
         }
         assert!(
