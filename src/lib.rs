@@ -6,8 +6,8 @@ pub use treenail_runtime::private as __private;
 pub use treenail_runtime::schema;
 #[doc(inline)]
 pub use treenail_runtime::{
-    Bounded, Connection, Context, Error, FromCall, FromText, Limits, Measured, Mount,
-    PendingAnswer, Received, Result, RpcError, Server, ServerBuilder, Tool, ToolArgument, ToolCall,
+    Bounded, Call, Connection, Context, Error, FromCall, FromText, Limits, Measured, Mount,
+    PendingAnswer, Received, Result, RpcError, Server, ServerBuilder, Tool, ToolArgument,
     ToolDefinition, ToolError, ToolOutput, ToolReply, ToolSet,
 };
 

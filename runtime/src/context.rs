@@ -63,9 +63,9 @@ impl Context {
     }
 }
 
-/// What a tool is called with.
+/// One request for a tool, as the code that the macros write gets it.
 #[derive(Debug)]
-pub struct ToolCall<'a> {
+pub struct Call<'a> {
     pub(crate) peer: &'a Arc<Peer>,
     /// The text of the request's id.
     pub(crate) id: &'a str,
@@ -75,12 +75,6 @@ pub struct ToolCall<'a> {
     pub(crate) meta: Option<&'a str>,
     /// The turns of functions that block.
     pub(crate) blocking: &'a Arc<Semaphore>,
-}
-
-impl<'a> ToolCall<'a> {
-    pub(crate) fn arguments(&self) -> Option<&'a str> {
-        self.arguments
-    }
 }
 
 /// What a function may take by reference instead of an argument: [`Context`].
@@ -104,15 +98,15 @@ impl FromCall for Context {
 /// What is made of a call before the function runs.
 pub trait CallValue: Send + 'static {
     /// Takes it from the call.
-    fn from_call(call: &ToolCall<'_>) -> Self;
+    fn from_call(call: &Call<'_>) -> Self;
 }
 
 impl CallValue for () {
-    fn from_call(_: &ToolCall<'_>) -> Self {}
+    fn from_call(_: &Call<'_>) -> Self {}
 }
 
 impl CallValue for Context {
-    fn from_call(call: &ToolCall<'_>) -> Self {
+    fn from_call(call: &Call<'_>) -> Self {
         Self {
             peer: Arc::clone(call.peer),
             // The text has been checked to be a string or an integer; one beyond 64 bits is kept as its digits.

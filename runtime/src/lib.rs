@@ -9,6 +9,7 @@ mod error;
 mod limits;
 #[doc(hidden)]
 pub mod private;
+mod respond;
 mod revision;
 mod server;
 mod tool;
@@ -17,7 +18,7 @@ mod wire;
 
 pub use treenail_schema as schema;
 
-pub use self::context::{Context, FromCall, ToolCall};
+pub use self::context::{Call, Context, FromCall};
 pub use self::error::{Error, Result};
 pub use self::limits::Limits;
 pub use self::server::{Connection, PendingAnswer, Received, Server, ServerBuilder};

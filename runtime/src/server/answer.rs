@@ -1,21 +1,15 @@
 //! An answer in the making: written in place, or later by a call that was not ready at once.
 
-use std::any::Any;
 use std::fmt;
 use std::future::Future;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{self, Poll};
 
-use treenail_schema::RequestId;
+use treenail_schema::{RequestId, Revision};
 
-use crate::revision::Peer;
+use crate::respond::{Responding, ResultWriter};
+use crate::revision::Style;
 use crate::server::Server;
-use crate::tool::BoundTool;
-use crate::tool::error::ToolError;
-use crate::tool::reply::ToolReply;
-use crate::tool::run::Running;
 use crate::wire::RpcError;
 
 /// Writes the answer to one request: its envelope, and the result that `write` makes.
@@ -45,105 +39,91 @@ pub(crate) fn write_error(out: &mut Vec<u8>, id: Option<&str>, error: &RpcError)
     out.push(b'}');
 }
 
-/// A call of a tool that has not been answered yet.
-pub(crate) struct PendingCall {
-    server: Server,
-    peer: Arc<Peer>,
-    id: Box<str>,
-    tool: usize,
-    running: Running,
+/// Answers a request with what `write` does: its result, an error, or nothing yet.
+pub(crate) fn answer<T>(
+    out: &mut Vec<u8>,
+    id: &str,
+    style: &Style,
+    write: impl FnOnce(&mut ResultWriter<'_>) -> Result<Option<T>, RpcError>,
+) -> Option<T> {
+    let start = out.len();
+    let mut written = Ok(None);
+    write_result(out, id, |out| {
+        written = write(&mut ResultWriter::new(out, style));
+    });
+    match written {
+        Ok(None) => None,
+        Ok(left) => {
+            out.truncate(start);
+            left
+        }
+        Err(error) => {
+            out.truncate(start);
+            write_error(out, Some(id), &error);
+            None
+        }
+    }
 }
 
-impl PendingCall {
+/// A request that has not been answered yet.
+pub(crate) struct PendingRequest {
+    server: Server,
+    revision: Revision,
+    id: Box<str>,
+    responding: Responding,
+}
+
+impl PendingRequest {
     pub(crate) fn new(
         server: &Server,
-        peer: &Arc<Peer>,
+        revision: Revision,
         id: &str,
-        tool: usize,
-        running: Running,
+        responding: Responding,
     ) -> Self {
         Self {
             server: server.clone(),
-            peer: Arc::clone(peer),
+            revision,
             id: id.into(),
-            tool,
-            running,
+            responding,
         }
     }
 
-    /// Goes on with the call; its whole answer is appended to `out` when it is ready, and nothing before.
+    /// Goes on with the request; its whole answer is appended to `out` when it is ready, and nothing before.
     pub(crate) fn poll_answer(
         &mut self,
         context: &mut task::Context<'_>,
         out: &mut Vec<u8>,
     ) -> Poll<()> {
-        let start = out.len();
-        let style = self.server.style(self.peer.revision());
-        let tool = self.server.shared.tools.get(self.tool);
-        let mut ready = Poll::Pending;
-        write_result(out, &self.id, |out| {
-            let mut reply = ToolReply::new(out, style, tool.shape);
-            ready = guarded(tool, &mut reply, |reply| {
-                self.running.as_mut().poll_reply(context, reply)
-            });
+        let Self {
+            server,
+            revision,
+            id,
+            responding,
+        } = self;
+        let pending = answer(out, id, server.style(*revision), |result| match responding
+            .as_mut()
+            .poll_respond(context, result)
+        {
+            Poll::Ready(written) => written.map(|()| None),
+            Poll::Pending => Ok(Some(())),
         });
-        if ready.is_pending() {
-            out.truncate(start);
+        if pending.is_some() {
+            Poll::Pending
+        } else {
+            Poll::Ready(())
         }
-        ready
-    }
-}
-
-/// Runs a part of a tool; if it panics, that becomes the reply.
-pub(crate) fn guarded<T: PanicReply>(
-    tool: &BoundTool,
-    reply: &mut ToolReply<'_>,
-    run: impl FnOnce(&mut ToolReply<'_>) -> T,
-) -> T {
-    let start = reply.mark();
-    catch_unwind(AssertUnwindSafe(|| run(reply))).unwrap_or_else(|panic| {
-        let name = &tool.descriptor.name;
-        let message = panic_message(&*panic);
-        tracing::error!(tool = %name, message, "a tool panicked");
-        reply.rewind(start);
-        reply.failure(ToolError::new(format!(
-            "the tool `{name}` failed unexpectedly; this is a bug in the server"
-        )));
-        T::REPLIED
-    })
-}
-
-/// What a part of a tool gives when its reply is written.
-pub(crate) trait PanicReply {
-    const REPLIED: Self;
-}
-
-impl PanicReply for Poll<()> {
-    const REPLIED: Self = Self::Ready(());
-}
-
-impl PanicReply for Option<Running> {
-    const REPLIED: Self = None;
-}
-
-fn panic_message(panic: &(dyn Any + Send)) -> &str {
-    match panic.downcast_ref::<&str>() {
-        Some(message) => message,
-        None => panic
-            .downcast_ref::<String>()
-            .map_or("(no message)", String::as_str),
     }
 }
 
 /// An answer that is not ready yet: a future of its bytes, without a line end.
 ///
-/// Dropping it stops the calls that it waits for; nothing is sent for them.
-#[must_use = "a call goes on only while it is polled"]
+/// Dropping it stops what it waits for; nothing is sent for that.
+#[must_use = "a request goes on only while it is polled"]
 pub struct PendingAnswer {
     /// The id of the request, if it is a single one.
     id: Option<RequestId>,
     batch: bool,
-    calls: Vec<PendingCall>,
+    requests: Vec<PendingRequest>,
     out: Vec<u8>,
 }
 
@@ -157,27 +137,27 @@ impl fmt::Debug for PendingAnswer {
 }
 
 impl PendingAnswer {
-    pub(crate) fn one(id: &str, call: PendingCall) -> Self {
+    pub(crate) fn one(id: &str, request: PendingRequest) -> Self {
         Self {
             id: serde_json::from_str(id).ok(),
             batch: false,
-            calls: vec![call],
+            requests: vec![request],
             out: Vec::new(),
         }
     }
 
     /// The answer to a batch; `out` has the answers that are ready, with a comma after each.
-    pub(crate) fn batch(calls: Vec<PendingCall>, out: Vec<u8>) -> Self {
+    pub(crate) fn batch(requests: Vec<PendingRequest>, out: Vec<u8>) -> Self {
         Self {
             id: None,
             batch: true,
-            calls,
+            requests,
             out,
         }
     }
 
-    pub(crate) fn into_calls(self) -> Vec<PendingCall> {
-        self.calls
+    pub(crate) fn into_requests(self) -> Vec<PendingRequest> {
+        self.requests
     }
 
     /// The id of the request that this is the answer to; a batch has none.
@@ -191,16 +171,19 @@ impl Future for PendingAnswer {
 
     fn poll(self: Pin<&mut Self>, context: &mut task::Context<'_>) -> Poll<Vec<u8>> {
         let Self {
-            batch, calls, out, ..
+            batch,
+            requests,
+            out,
+            ..
         } = self.get_mut();
-        calls.retain_mut(|call| {
-            let ready = call.poll_answer(context, out).is_ready();
+        requests.retain_mut(|request| {
+            let ready = request.poll_answer(context, out).is_ready();
             if ready && *batch {
                 out.push(b',');
             }
             !ready
         });
-        if !calls.is_empty() {
+        if !requests.is_empty() {
             return Poll::Pending;
         }
         if *batch {

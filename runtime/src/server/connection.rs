@@ -1,20 +1,18 @@
 //! One connection: which revision its peer speaks, and the answer to each of its messages.
 
 use std::sync::Arc;
-use std::task::{self, Poll, Waker};
+use std::task::{self, Waker};
 
 use treenail_schema::method::{self, Direction};
 use treenail_schema::{InitializeRequestParams, RequestId, Revision};
 
-use crate::context::ToolCall;
+use crate::context::Call;
+use crate::respond::Handler;
 use crate::revision::{KnownPeer, Peer, negotiate};
 use crate::server::Server;
 use crate::server::answer::{
-    PendingAnswer, PendingCall, close_batch, guarded, write_error, write_result,
+    PendingAnswer, PendingRequest, answer, close_batch, write_error, write_result,
 };
-use crate::tool::error::ToolError;
-use crate::tool::problem::report;
-use crate::tool::reply::ToolReply;
 use crate::wire::{
     Body, Envelope, Invalid, Message, Params, RpcError, object, parse, parse_element, string,
 };
@@ -49,8 +47,8 @@ pub enum Received {
     Cancelled(RequestId),
 }
 
-/// What became of a request: its answer has been written, or a call goes on.
-type Answered = Option<PendingCall>;
+/// What became of a request: its answer has been written, or it goes on.
+type Answered = Option<PendingRequest>;
 
 impl Connection {
     pub(crate) fn new(server: Server) -> Self {
@@ -89,7 +87,7 @@ impl Connection {
     fn one(&mut self, message: Result<Message<'_>, Invalid<'_>>, out: &mut Vec<u8>) -> Received {
         match message {
             Ok(Message::Request(id, envelope)) => match self.request(id, &envelope, out) {
-                Some(call) => Received::Pending(PendingAnswer::one(id, call)),
+                Some(request) => Received::Pending(PendingAnswer::one(id, request)),
                 None => Received::Done,
             },
             Ok(Message::Notification(envelope)) => self.notification(&envelope),
@@ -111,7 +109,7 @@ impl Connection {
             return Received::Done;
         }
         let mut answers = Vec::new();
-        let mut calls = Vec::new();
+        let mut requests = Vec::new();
         for message in messages {
             let length = answers.len();
             let message = match parse_element(message) {
@@ -125,14 +123,14 @@ impl Connection {
                 other => other,
             };
             if let Received::Pending(answer) = self.one(message, &mut answers) {
-                calls.append(&mut answer.into_calls());
+                requests.append(&mut answer.into_requests());
             }
             if answers.len() > length {
                 answers.push(b',');
             }
         }
-        if !calls.is_empty() {
-            return Received::Pending(PendingAnswer::batch(calls, answers));
+        if !requests.is_empty() {
+            return Received::Pending(PendingAnswer::batch(requests, answers));
         }
         if !answers.is_empty() {
             close_batch(&mut answers);
@@ -294,45 +292,28 @@ impl Connection {
     ) -> Result<Answered, RpcError> {
         let name = string("name", params.name)?;
         let arguments = object("arguments", params.arguments)?;
-        let index = self.server.shared.tools.find(&name)?;
-        let tool = self.server.shared.tools.get(index);
-        let call = ToolCall {
+        let call = Call {
             peer,
             id,
             arguments,
             meta: params.meta,
             blocking: &self.server.shared.blocking,
         };
-        let style = self.server.style(peer.revision());
-        let start = out.len();
-        let mut running = None;
-        write_result(out, id, |out| {
-            let mut reply = ToolReply::new(out, style, tool.shape);
-            running = guarded(tool, &mut reply, |reply| {
-                match (tool.handler)(&call, reply) {
-                    Ok(running) => running,
-                    Err(problems) => {
-                        let text = report(
-                            &tool.descriptor.name,
-                            &problems,
-                            &tool.descriptor.input_schema,
-                        );
-                        reply.failure(ToolError::new(text));
-                        None
-                    }
-                }
-            });
-        });
-        let Some(running) = running else {
-            return Ok(None);
-        };
-        out.truncate(start);
-        let mut call = PendingCall::new(&self.server, peer, id, index, running);
-        // Most calls are ready at once. One that is not is polled again by whoever takes it over, so no waker is lost.
+        Ok(self.handle(self.server.shared.tools.find(&name)?, &call, out))
+    }
+
+    /// Runs what answers a request, and goes on with it once.
+    ///
+    /// Most requests are ready then. One that is not is polled again by whoever takes it over, so no waker is lost.
+    fn handle(&self, handler: &Handler, call: &Call<'_>, out: &mut Vec<u8>) -> Answered {
+        let revision = call.peer.revision();
+        let style = self.server.style(revision);
+        let responding = answer(out, call.id, style, |result| handler(call, result))?;
+        let mut request = PendingRequest::new(&self.server, revision, call.id, responding);
         let mut context = task::Context::from_waker(Waker::noop());
-        match call.poll_answer(&mut context, out) {
-            Poll::Ready(()) => Ok(None),
-            Poll::Pending => Ok(Some(call)),
-        }
+        request
+            .poll_answer(&mut context, out)
+            .is_pending()
+            .then_some(request)
     }
 }

@@ -4,11 +4,10 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use serde_json::json;
-use treenail_schema::{CacheScope, Revision};
+use treenail_schema::{CacheScope, Revision, Tool};
 
 use crate::revision::Style;
 use crate::server::tools::ToolTable;
-use crate::tool::BoundTool;
 use crate::wire::{RpcError, quoted};
 
 /// How long clients may keep a list, and whether they may share it.
@@ -43,14 +42,10 @@ impl Lists {
         caching: &Caching,
         size: usize,
     ) -> Self {
-        let tools: Vec<&BoundTool> = tools.iter().collect();
-        let pages: Vec<&[&BoundTool]> = tools.chunks(size.max(1)).collect();
+        let tools: Vec<&Tool> = tools.descriptors().collect();
+        let pages: Vec<&[&Tool]> = tools.chunks(size.max(1)).collect();
         let write = |style: &Style| -> Vec<Vec<u8>> {
-            let next = |page: usize| {
-                pages
-                    .get(page + 1)
-                    .map(|page| page[0].descriptor.name.as_str())
-            };
+            let next = |page: usize| pages.get(page + 1).map(|page| page[0].name.as_str());
             pages
                 .iter()
                 .enumerate()
@@ -62,7 +57,7 @@ impl Lists {
             pages: pages
                 .iter()
                 .enumerate()
-                .map(|(page, tools)| (tools[0].descriptor.name.as_str().into(), page))
+                .map(|(page, tools)| (tools[0].name.as_str().into(), page))
                 .collect(),
         }
     }
@@ -89,15 +84,12 @@ impl Lists {
 }
 
 fn write_page(
-    tools: &[&BoundTool],
+    tools: &[&Tool],
     next_cursor: Option<&str>,
     style: &Style,
     caching: &Caching,
 ) -> Vec<u8> {
-    let tools: Vec<_> = tools
-        .iter()
-        .map(|tool| style.tool(&tool.descriptor))
-        .collect();
+    let tools: Vec<_> = tools.iter().map(|tool| style.tool(tool)).collect();
     let mut page = format!("{{\"tools\":{}", json!(tools)).into_bytes();
     if let Some(cursor) = next_cursor {
         page.extend_from_slice(format!(",\"nextCursor\":{}", json!(cursor)).as_bytes());

@@ -1,15 +1,34 @@
 //! The table of tools: which one a name means, and which one was probably meant.
 
 use std::collections::HashMap;
+use std::fmt;
 
+use treenail_schema::Tool;
+
+use crate::respond::Handler;
 use crate::tool::BoundTool;
 use crate::tool::name::{flaw, nearest};
 use crate::wire::{RpcError, quoted};
 
+/// A tool as peers see it, and what answers the calls of it.
+pub(crate) struct Entry {
+    pub(crate) descriptor: Tool,
+    pub(crate) handler: Handler,
+}
+
+impl fmt::Debug for Entry {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Entry")
+            .field("name", &self.descriptor.name)
+            .finish_non_exhaustive()
+    }
+}
+
 /// The tools of a server, in the order in which they were added.
 #[derive(Debug)]
 pub(crate) struct ToolTable {
-    tools: Vec<BoundTool>,
+    tools: Vec<Entry>,
     /// Where each name, as peers write it, stands in `tools`.
     by_name: HashMap<Box<str>, usize>,
     separator: Box<str>,
@@ -17,21 +36,30 @@ pub(crate) struct ToolTable {
 
 impl ToolTable {
     /// Names the tools as peers will see them, and refuses two of one name.
-    pub(crate) fn new(mut tools: Vec<BoundTool>, separator: Option<&str>) -> Result<Self, String> {
+    pub(crate) fn new(tools: Vec<BoundTool>, separator: Option<&str>) -> Result<Self, String> {
         let mut by_name = HashMap::with_capacity(tools.len());
-        for (index, tool) in tools.iter_mut().enumerate() {
+        let mut entries = Vec::with_capacity(tools.len());
+        for (index, mut tool) in tools.into_iter().enumerate() {
             if let Some(separator) = separator {
                 separate(&mut tool.descriptor.name, separator)?;
             }
-            let name = &tool.descriptor.name;
-            if by_name.insert(name.as_str().into(), index).is_some() {
+            let (descriptor, handler) = tool.finish();
+            if by_name
+                .insert(descriptor.name.as_str().into(), index)
+                .is_some()
+            {
+                let name = &descriptor.name;
                 return Err(format!(
                     "two tools have the name `{name}`; give one of them `name = \"…\"` or a namespace"
                 ));
             }
+            entries.push(Entry {
+                descriptor,
+                handler,
+            });
         }
         Ok(Self {
-            tools,
+            tools: entries,
             by_name,
             separator: separator.unwrap_or(".").into(),
         })
@@ -41,20 +69,14 @@ impl ToolTable {
         self.tools.is_empty()
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &BoundTool> {
-        self.tools.iter()
+    pub(crate) fn descriptors(&self) -> impl Iterator<Item = &Tool> {
+        self.tools.iter().map(|tool| &tool.descriptor)
     }
 
-    /// Where the tool called `name` stands.
-    pub(crate) fn find(&self, name: &str) -> Result<usize, RpcError> {
-        self.by_name
-            .get(name)
-            .copied()
-            .ok_or_else(|| self.unknown(name))
-    }
-
-    pub(crate) fn get(&self, index: usize) -> &BoundTool {
-        &self.tools[index]
+    /// What answers the calls of the tool called `name`.
+    pub(crate) fn find(&self, name: &str) -> Result<&Handler, RpcError> {
+        let index = self.by_name.get(name).ok_or_else(|| self.unknown(name))?;
+        Ok(&self.tools[*index].handler)
     }
 
     /// Says what is wrong with a name that no tool has: its form, its namespace, or the rest.
@@ -108,7 +130,7 @@ impl ToolTable {
     }
 
     fn names(&self) -> impl Iterator<Item = &str> {
-        self.tools.iter().map(|tool| tool.descriptor.name.as_str())
+        self.descriptors().map(|tool| tool.name.as_str())
     }
 }
 

@@ -17,12 +17,12 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use treenail_schema::{Icon, MetaObject, Tool as Descriptor, ToolAnnotations};
 
-use crate::context::{CallValue, ToolCall};
+use crate::context::{Call, CallValue};
+use crate::respond::{Handler, Responding};
 use crate::tool::argument::ArgumentList;
 use crate::tool::output::{Output, Shape};
-use crate::tool::problem::Problem;
 use crate::tool::reply::ToolReply;
-use crate::tool::run::{Running, blocking, running};
+use crate::tool::run::{Running, ToolFacts, blocking};
 
 /// A function that `#[mcp_tool]` has made a tool; `tools![…]` collects them.
 ///
@@ -188,7 +188,7 @@ impl ToolHead {
         T: 'static,
         B: Fn(&Arc<S>, C, A::Values) -> T + Send + Sync + 'static,
     {
-        self.define(arguments, output, move |state, call, values, reply| {
+        self.define(arguments, output, move |state, _, call, values, reply| {
             output.write(body(state, C::from_call(call), values), reply);
             None
         })
@@ -209,13 +209,11 @@ impl ToolHead {
         B: Fn(Arc<S>, C, A::Values) -> T + Send + Sync + 'static,
     {
         let body = Arc::new(body);
-        self.define(arguments, output, move |state, call, values, _| {
+        self.define(arguments, output, move |state, facts, call, values, _| {
             let (body, state) = (Arc::clone(&body), Arc::clone(state));
             let (turns, value) = (Arc::clone(call.blocking), C::from_call(call));
-            Some(running(
-                blocking(turns, move || body(state, value, values)),
-                output,
-            ))
+            let future = blocking(turns, move || body(state, value, values));
+            Some(Box::pin(Running::new(future, output, facts)))
         })
     }
 
@@ -234,11 +232,9 @@ impl ToolHead {
         B: Fn(Arc<S>, C, A::Values) -> F + Send + Sync + 'static,
         F: Future<Output = T> + Send + 'static,
     {
-        self.define(arguments, output, move |state, call, values, _| {
-            Some(running(
-                body(Arc::clone(state), C::from_call(call), values),
-                output,
-            ))
+        self.define(arguments, output, move |state, facts, call, values, _| {
+            let future = body(Arc::clone(state), C::from_call(call), values);
+            Some(Box::pin(Running::new(future, output, facts)))
         })
     }
 
@@ -250,7 +246,13 @@ impl ToolHead {
     where
         S: Send + Sync + 'static,
         A: ArgumentList,
-        R: Fn(&Arc<S>, &ToolCall<'_>, A::Values, &mut ToolReply<'_>) -> Option<Running>
+        R: Fn(
+                &Arc<S>,
+                &Arc<ToolFacts>,
+                &Call<'_>,
+                A::Values,
+                &mut ToolReply<'_, '_>,
+            ) -> Option<Responding>
             + Send
             + Sync
             + 'static,
@@ -261,21 +263,21 @@ impl ToolHead {
             input_schema: arguments.schema(),
             output_schema,
             shape,
-            bind: Box::new(move |state| {
-                Box::new(move |call, reply| {
-                    Ok(run(&state, call, arguments.read(call.arguments())?, reply))
+            bind: Box::new(move |state, facts| {
+                Box::new(move |call, result| {
+                    let left = facts.guard(result, |reply| match arguments.read(call.arguments) {
+                        Ok(values) => run(&state, &facts, call, values, reply),
+                        Err(problems) => {
+                            facts.reject(&problems, reply);
+                            None
+                        }
+                    });
+                    Ok(left.flatten())
                 })
             }),
         }
     }
 }
-
-/// The function of a tool with its types behind it: either it writes the reply, or it returns what is left to run.
-pub(crate) type Handler = Box<
-    dyn Fn(&ToolCall<'_>, &mut ToolReply<'_>) -> Result<Option<Running>, Vec<Problem>>
-        + Send
-        + Sync,
->;
 
 /// A tool of the state `S`, not yet bound to a value of it.
 pub struct ToolDefinition<S> {
@@ -283,7 +285,7 @@ pub struct ToolDefinition<S> {
     input_schema: Result<Map<String, Value>, String>,
     output_schema: Option<Map<String, Value>>,
     shape: Shape,
-    bind: Box<dyn FnOnce(Arc<S>) -> Handler + Send + Sync>,
+    bind: Box<dyn FnOnce(Arc<S>, Arc<ToolFacts>) -> Handler + Send + Sync>,
 }
 
 impl<S> fmt::Debug for ToolDefinition<S> {
@@ -295,7 +297,7 @@ impl<S> fmt::Debug for ToolDefinition<S> {
     }
 }
 
-impl<S> ToolDefinition<S> {
+impl<S: Send + Sync + 'static> ToolDefinition<S> {
     /// The tool in `namespace`, run on `state`.
     pub(crate) fn bind(self, namespace: &str, state: Arc<S>) -> Result<BoundTool, String> {
         let ToolHead {
@@ -327,16 +329,28 @@ impl<S> ToolDefinition<S> {
         Ok(BoundTool {
             descriptor,
             shape: self.shape,
-            handler: (self.bind)(state),
+            bind: Box::new(move |facts| (self.bind)(state, facts)),
         })
     }
 }
 
-/// A tool that can be called.
+/// A tool that is complete but for its name, which the server may still change.
 pub(crate) struct BoundTool {
     pub(crate) descriptor: Descriptor,
-    pub(crate) shape: Shape,
-    pub(crate) handler: Handler,
+    shape: Shape,
+    bind: Box<dyn FnOnce(Arc<ToolFacts>) -> Handler + Send + Sync>,
+}
+
+impl BoundTool {
+    /// The tool as peers see it, and what answers the calls of it.
+    pub(crate) fn finish(self) -> (Descriptor, Handler) {
+        let facts = ToolFacts {
+            name: self.descriptor.name.clone(),
+            input_schema: self.descriptor.input_schema.clone(),
+            shape: self.shape,
+        };
+        (self.descriptor, (self.bind)(Arc::new(facts)))
+    }
 }
 
 impl fmt::Debug for BoundTool {

@@ -50,7 +50,7 @@ pub trait ToolOutput<K> {
     fn schema(generator: &mut SchemaGenerator) -> Option<Value>;
 
     /// Writes the result.
-    fn write(self, reply: &mut ToolReply<'_>);
+    fn write(self, reply: &mut ToolReply<'_, '_>);
 
     /// The output of a tool as functions, so that the bounds on the type are asked for in one place only.
     fn output(_: Kind<K>) -> Output<Self>
@@ -67,11 +67,11 @@ pub trait ToolOutput<K> {
 /// How an output is described and written.
 pub struct Output<T> {
     schema: fn(&mut SchemaGenerator) -> Option<Value>,
-    write: fn(T, &mut ToolReply<'_>),
+    write: fn(T, &mut ToolReply<'_, '_>),
 }
 
 impl<T> Output<T> {
-    pub(crate) fn write(&self, value: T, reply: &mut ToolReply<'_>) {
+    pub(crate) fn write(&self, value: T, reply: &mut ToolReply<'_, '_>) {
         (self.write)(value, reply);
     }
 
@@ -165,7 +165,7 @@ impl<T: Serialize + JsonSchema> ToolOutput<kind::Json> for T {
         Some(generator.subschema_for::<T>().to_value())
     }
 
-    fn write(self, reply: &mut ToolReply<'_>) {
+    fn write(self, reply: &mut ToolReply<'_, '_>) {
         reply.json(&self);
     }
 }
@@ -182,7 +182,7 @@ impl<T: IntoContent> ToolOutput<kind::Content> for T {
         None
     }
 
-    fn write(self, reply: &mut ToolReply<'_>) {
+    fn write(self, reply: &mut ToolReply<'_, '_>) {
         reply.result(self.into_result());
     }
 }
@@ -227,7 +227,7 @@ where
         T::schema(generator)
     }
 
-    fn write(self, reply: &mut ToolReply<'_>) {
+    fn write(self, reply: &mut ToolReply<'_, '_>) {
         match self {
             Ok(value) => value.write(reply),
             Err(error) => reply.failure(ToolError::from_boxed(error.into())),

@@ -1,59 +1,97 @@
-//! A call that was not ready at once: a future that writes its output as the reply.
+//! How the function of a tool runs: what it does not survive, how it writes its output, and where it may block.
 
 use std::future::Future;
 use std::panic::resume_unwind;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{self, Poll, ready};
+use std::task::{self, Poll};
 
 use pin_project_lite::pin_project;
 use tokio::sync::Semaphore;
+use treenail_schema::SchemaObject;
 
-use crate::tool::output::Output;
+use crate::respond::{Respond, ResultWriter, catch};
+use crate::tool::error::ToolError;
+use crate::tool::output::{Output, Shape};
+use crate::tool::problem::{Problem, report};
 use crate::tool::reply::ToolReply;
+use crate::wire::RpcError;
 
-/// A call that is not ready yet.
-pub(crate) type Running = Pin<Box<dyn Reply>>;
+/// What a call needs to know of its tool.
+#[derive(Debug)]
+pub(crate) struct ToolFacts {
+    pub(crate) name: String,
+    pub(crate) input_schema: SchemaObject,
+    pub(crate) shape: Shape,
+}
 
-/// A future that writes its output as the reply.
-pub(crate) trait Reply: Send {
-    /// Goes on with the call; the reply is written when it is ready.
-    fn poll_reply(
-        self: Pin<&mut Self>,
-        context: &mut task::Context<'_>,
-        reply: &mut ToolReply<'_>,
-    ) -> Poll<()>;
+impl ToolFacts {
+    /// Runs a part of the tool; if it panics, the result is a failure, and `None` is returned.
+    pub(crate) fn guard<'o, T>(
+        &self,
+        result: &mut ResultWriter<'o>,
+        run: impl FnOnce(&mut ToolReply<'_, 'o>) -> T,
+    ) -> Option<T> {
+        let start = result.mark();
+        let mut reply = ToolReply::new(result, self.shape);
+        match catch(|| run(&mut reply)) {
+            Ok(value) => Some(value),
+            Err(message) => {
+                let name = &self.name;
+                tracing::error!(tool = %name, message, "a tool panicked");
+                result.rewind(start);
+                let message =
+                    format!("the tool `{name}` failed unexpectedly; this is a bug in the server");
+                ToolReply::new(result, self.shape).failure(ToolError::new(message));
+                None
+            }
+        }
+    }
+
+    /// Writes what is wrong with the arguments as the result.
+    pub(crate) fn reject(&self, problems: &[Problem], reply: &mut ToolReply<'_, '_>) {
+        reply.failure(ToolError::new(report(
+            &self.name,
+            problems,
+            &self.input_schema,
+        )));
+    }
 }
 
 pin_project! {
-    /// The future of a function, and how its output is written.
-    struct Replying<F, T> {
+    /// The future of a tool's function, and how its output is written.
+    pub(crate) struct Running<F, T> {
         #[pin]
         future: F,
         output: Output<T>,
+        facts: Arc<ToolFacts>,
     }
 }
 
-impl<F: Future<Output = T> + Send, T> Reply for Replying<F, T> {
-    fn poll_reply(
+impl<F, T> Running<F, T> {
+    pub(crate) fn new(future: F, output: Output<T>, facts: &Arc<ToolFacts>) -> Self {
+        Self {
+            future,
+            output,
+            facts: Arc::clone(facts),
+        }
+    }
+}
+
+impl<F: Future<Output = T> + Send, T> Respond for Running<F, T> {
+    fn poll_respond(
         self: Pin<&mut Self>,
         context: &mut task::Context<'_>,
-        reply: &mut ToolReply<'_>,
-    ) -> Poll<()> {
+        result: &mut ResultWriter<'_>,
+    ) -> Poll<Result<(), RpcError>> {
         let this = self.project();
-        let value = ready!(this.future.poll(context));
-        this.output.write(value, reply);
-        Poll::Ready(())
+        let polled = this.facts.guard(result, |reply| {
+            this.future
+                .poll(context)
+                .map(|value| this.output.write(value, reply))
+        });
+        polled.unwrap_or(Poll::Ready(())).map(Ok)
     }
-}
-
-/// A call whose function is asynchronous.
-pub(crate) fn running<F, T>(future: F, output: Output<T>) -> Running
-where
-    F: Future<Output = T> + Send + 'static,
-    T: 'static,
-{
-    Box::pin(Replying { future, output })
 }
 
 /// Runs `work` on a thread for blocking work, when one of `turns` is free; its panic becomes a panic of the call.
