@@ -7,7 +7,7 @@ pub use treenail_runtime::schema;
 #[doc(inline)]
 pub use treenail_runtime::{
     Bounded, Call, Connection, Context, Error, FromCall, FromText, Limits, Measured, Mount,
-    PendingAnswer, Received, Result, RpcError, Server, ServerBuilder, Tool, ToolArgument,
+    PendingAnswer, Progress, Received, Result, RpcError, Server, ServerBuilder, Tool, ToolArgument,
     ToolDefinition, ToolError, ToolOutput, ToolReply, ToolSet,
 };
 

@@ -1,16 +1,24 @@
-//! What a tool may know of the call it answers.
+//! What a tool may know of the call it answers, and tell its caller while it runs.
 
 use std::fmt;
+use std::future::{Future, IntoFuture};
+use std::pin::Pin;
 use std::sync::Arc;
 
-use tokio::sync::Semaphore;
-use treenail_schema::{ClientCapabilities, Implementation, MetaObject, RequestId};
+use serde_json::Value;
+use treenail_schema::{
+    ClientCapabilities, Implementation, LoggingLevel, LoggingMessageNotification,
+    LoggingMessageNotificationParams, MetaObject, Number, ProgressNotification,
+    ProgressNotificationParams, RequestId,
+};
 
-use crate::revision::Peer;
+use crate::call::CallState;
 
-/// One call of a tool, as the tool's function sees it: who calls, and what came with the call.
+/// One call of a tool, as the tool's function sees it: who calls, what came with the call, and how the caller can be
+/// told of it while it runs.
 ///
-/// A function takes it by reference, and it is no argument for the model:
+/// A function takes it by reference, and it is no argument for the model. A clone may go to another task or thread; it
+/// outlives the call, but sends nothing any more once the call has ended.
 ///
 /// ```
 /// use treenail_runtime::Context;
@@ -24,95 +32,146 @@ use crate::revision::Peer;
 /// ```
 #[derive(Clone)]
 pub struct Context {
-    peer: Arc<Peer>,
-    id: RequestId,
-    meta: Option<Box<str>>,
+    state: Arc<CallState>,
 }
 
 impl fmt::Debug for Context {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("Context")
-            .field("id", &self.id)
+            .field("id", &self.state.id)
             .finish_non_exhaustive()
     }
 }
 
 impl Context {
+    pub(crate) fn new(state: CallState) -> Self {
+        Self {
+            state: Arc::new(state),
+        }
+    }
+
+    pub(crate) fn state(&self) -> &Arc<CallState> {
+        &self.state
+    }
+
     /// The name and version that the client gives itself; unverified, for display only.
     pub fn client_info(&self) -> Option<&Implementation> {
-        self.peer.info()
+        self.state.peer.info()
     }
 
     /// What the client can do, as it declared for this call.
     pub fn client_capabilities(&self) -> &ClientCapabilities {
-        self.peer.capabilities()
+        self.state.peer.capabilities()
     }
 
     /// The id of the request, unique among the client's calls that are not answered yet.
     pub fn request_id(&self) -> &RequestId {
-        &self.id
+        &self.state.id
     }
 
-    /// The `_meta` of the request; empty if there was none.
+    /// The `_meta` of the request, with its trace context (`traceparent`, `tracestate`, `baggage`); empty if there was
+    /// none.
     pub fn meta(&self) -> MetaObject {
-        self.meta
-            .as_deref()
-            .and_then(|meta| serde_json::from_str(meta).ok())
+        let meta = self.state.meta.as_deref();
+        meta.and_then(|meta| serde_json::from_str(meta).ok())
             .unwrap_or_default()
     }
-}
 
-/// One request for a tool, as the code that the macros write gets it.
-#[derive(Debug)]
-pub struct Call<'a> {
-    pub(crate) peer: &'a Arc<Peer>,
-    /// The text of the request's id.
-    pub(crate) id: &'a str,
-    /// The text of the `arguments` object.
-    pub(crate) arguments: Option<&'a str>,
-    /// The text of the `_meta` object.
-    pub(crate) meta: Option<&'a str>,
-    /// The turns of functions that block.
-    pub(crate) blocking: &'a Arc<Semaphore>,
-}
+    /// Tells the caller how far the call is, if the caller asked for that; awaiting it sends it.
+    ///
+    /// What is told must grow; a progress that is not greater than the last one is not sent. Sending waits while the
+    /// caller takes no messages.
+    ///
+    /// ```
+    /// # use treenail_runtime::Context;
+    /// async fn import(cx: &Context, files: Vec<String>) -> usize {
+    ///     for (done, file) in files.iter().enumerate() {
+    ///         cx.progress(done).total(files.len()).message(format!("importing {file}")).await;
+    ///     }
+    ///     files.len()
+    /// }
+    /// ```
+    pub fn progress(&self, progress: impl Into<Number>) -> Progress<'_> {
+        Progress {
+            state: &self.state,
+            progress: progress.into(),
+            total: None,
+            message: None,
+        }
+    }
 
-/// What a function may take by reference instead of an argument: [`Context`].
-#[diagnostic::on_unimplemented(
-    message = "`&{Self}` cannot be an argument of a tool",
-    label = "an argument is owned: write `String` for `&str`, `Vec<T>` for `&[T]`, `T` for `&T`",
-    note = "only `&Context` is taken by reference"
-)]
-pub trait FromCall {
-    /// Takes it from the call.
-    fn from_call(context: &Context) -> &Self;
-}
+    /// Sends a log message to the client, if it wants messages of this level: in the legacy era those that
+    /// `logging/setLevel` asked for (before that, from [`LoggingLevel::Info`] up), in the modern era those that the
+    /// request asked for.
+    #[deprecated(
+        note = "the protocol deprecates logging (SEP-2577; it may be removed from 2027-07-28 on); log to standard error, for example with `tracing`"
+    )]
+    pub async fn log(&self, level: LoggingLevel, data: impl Into<Value>) {
+        if self.state.peer.wants_logs(level) {
+            let params = LoggingMessageNotificationParams::new(level, data);
+            self.state
+                .notify::<LoggingMessageNotification>(&params)
+                .await;
+        }
+    }
 
-#[diagnostic::do_not_recommend]
-impl FromCall for Context {
-    fn from_call(context: &Context) -> &Self {
-        context
+    /// Whether the call has ended: its function has returned, or the client has cancelled it.
+    ///
+    /// An asynchronous function is dropped when its call is cancelled and need not ask; one that blocks, and what a
+    /// function has spawned, should.
+    pub fn is_ended(&self) -> bool {
+        self.state.is_ended()
+    }
+
+    /// Waits until the call has ended, see [`Context::is_ended`].
+    pub async fn ended(&self) {
+        self.state.ended().await;
     }
 }
 
-/// What is made of a call before the function runs.
-pub trait CallValue: Send + 'static {
-    /// Takes it from the call.
-    fn from_call(call: &Call<'_>) -> Self;
+/// A report of progress; awaiting it sends it. Made by [`Context::progress`].
+#[derive(Debug)]
+#[must_use = "progress is sent when it is awaited"]
+pub struct Progress<'a> {
+    state: &'a CallState,
+    progress: Number,
+    total: Option<Number>,
+    message: Option<String>,
 }
 
-impl CallValue for () {
-    fn from_call(_: &Call<'_>) -> Self {}
+impl Progress<'_> {
+    /// How much there is in all.
+    pub fn total(mut self, total: impl Into<Number>) -> Self {
+        self.total = Some(total.into());
+        self
+    }
+
+    /// What is being done, for people.
+    pub fn message(mut self, message: impl Into<String>) -> Self {
+        self.message = Some(message.into());
+        self
+    }
+
+    async fn send(self) {
+        let Some(token) = self.state.progress_token.clone() else {
+            return;
+        };
+        let progress = self.progress.as_f64();
+        let mut params = ProgressNotificationParams::new(token, self.progress);
+        params.total = self.total;
+        params.message = self.message;
+        self.state
+            .notify_progress::<ProgressNotification>(progress, &params)
+            .await;
+    }
 }
 
-impl CallValue for Context {
-    fn from_call(call: &Call<'_>) -> Self {
-        Self {
-            peer: Arc::clone(call.peer),
-            // The text has been checked to be a string or an integer; one beyond 64 bits is kept as its digits.
-            id: serde_json::from_str(call.id)
-                .unwrap_or_else(|_| RequestId::String(call.id.to_owned())),
-            meta: call.meta.map(Into::into),
-        }
+impl<'a> IntoFuture for Progress<'a> {
+    type Output = ();
+    type IntoFuture = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.send())
     }
 }

@@ -4,9 +4,11 @@
 //! `revision` (who is asking, and in which shape the answer goes out), `tool` (what a function declares), `server` (the
 //! core, free of transport) and `transport` (lines over byte streams, and the standard streams).
 
+mod call;
 mod context;
 mod error;
 mod limits;
+mod outbox;
 #[doc(hidden)]
 pub mod private;
 mod respond;
@@ -18,7 +20,8 @@ mod wire;
 
 pub use treenail_schema as schema;
 
-pub use self::context::{Call, Context, FromCall};
+pub use self::call::{Call, FromCall};
+pub use self::context::{Context, Progress};
 pub use self::error::{Error, Result};
 pub use self::limits::Limits;
 pub use self::server::{Connection, PendingAnswer, Received, Server, ServerBuilder};

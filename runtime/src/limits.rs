@@ -27,6 +27,9 @@ pub struct Limits {
     /// Bytes of answers of one connection that its peer has not taken yet. While there are more, no further message of
     /// that connection is read and no finished call is collected. Default 1 MiB.
     pub queued_output_bytes: usize,
+    /// Messages of calls in flight, such as progress, that wait to be taken over by the transport of one connection;
+    /// while there are so many, those calls wait. Default 64.
+    pub queued_messages: usize,
     /// How long calls may go on, and answers wait to be taken, after the end of the input. Default 30 s.
     pub finish_calls_within: Duration,
     /// Tools in one page of `tools/list`. Default 1,000: many hosts read only the first page.
@@ -42,6 +45,7 @@ impl Default for Limits {
             calls_in_flight: 256,
             blocking_calls: 64,
             queued_output_bytes: 1 << 20,
+            queued_messages: 64,
             finish_calls_within: Duration::from_secs(30),
             page_size: 1_000,
         }

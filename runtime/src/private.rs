@@ -4,7 +4,7 @@ pub use schemars;
 pub use serde;
 pub use serde_json;
 
-pub use crate::context::CallValue;
+pub use crate::call::{CallValue, Lifetime};
 pub use crate::tool::ToolHead;
 pub use crate::tool::argument::{Argument, ArgumentList};
 pub use crate::tool::bounds::Check;

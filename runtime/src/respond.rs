@@ -9,7 +9,7 @@ use std::task::{self, Poll};
 use serde::Serialize;
 use treenail_schema::ResultMetaObject;
 
-use crate::context::Call;
+use crate::call::Call;
 use crate::revision::Style;
 use crate::wire::RpcError;
 

@@ -1,13 +1,13 @@
 //! The differences between the revisions of the protocol, as far as they are not data: who is asking, in which revision,
 //! and the shape in which a peer of that revision gets its results.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use treenail_schema::{
-    ClientCapabilities, ContentBlock, Implementation, ResultMetaObject, Revision, Tool, error_code,
-    field,
+    ClientCapabilities, ContentBlock, Implementation, LoggingLevel, ResultMetaObject, Revision,
+    Tool, error_code, field,
 };
 
 use crate::wire::{Members, RpcError, as_string, quoted};
@@ -17,6 +17,7 @@ const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
+const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
 /// Who is asking.
 #[derive(Debug)]
@@ -24,19 +25,40 @@ pub(crate) struct Peer {
     revision: Revision,
     capabilities: ClientCapabilities,
     info: Option<Implementation>,
+    /// The least serious log messages that it wants. A legacy peer can change it.
+    log_level: Mutex<Option<LoggingLevel>>,
 }
 
 impl Peer {
-    pub(crate) fn new(
+    /// A peer that has had a handshake. Until it says otherwise, it gets log messages of some importance.
+    pub(crate) fn legacy(
         revision: Revision,
         capabilities: ClientCapabilities,
         info: Option<Implementation>,
     ) -> Self {
+        let log_level = Mutex::new(Some(LoggingLevel::Info));
         Self {
             revision,
             capabilities,
             info,
+            log_level,
         }
+    }
+
+    /// Takes what `logging/setLevel` asks for.
+    pub(crate) fn set_log_level(&self, level: LoggingLevel) {
+        *self
+            .log_level
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = Some(level);
+    }
+
+    pub(crate) fn wants_logs(&self, level: LoggingLevel) -> bool {
+        let least = *self
+            .log_level
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        least.is_some_and(|least| level >= least)
     }
 
     pub(crate) fn revision(&self) -> Revision {
@@ -58,6 +80,7 @@ struct Credentials<'a> {
     version: Option<&'a str>,
     capabilities: Option<&'a str>,
     info: Option<&'a str>,
+    log_level: Option<&'a str>,
 }
 
 impl<'a> Credentials<'a> {
@@ -71,6 +94,7 @@ impl<'a> Credentials<'a> {
                 PROTOCOL_VERSION => &mut credentials.version,
                 CLIENT_CAPABILITIES => &mut credentials.capabilities,
                 CLIENT_INFO => &mut credentials.info,
+                LOG_LEVEL => &mut credentials.log_level,
                 _ => continue,
             };
             if member.replace(text).is_some() {
@@ -100,15 +124,34 @@ impl<'a> Credentials<'a> {
             .info
             .map(|info| read_object(CLIENT_INFO, info))
             .transpose()?;
-        match version.parse::<Revision>() {
-            Ok(revision) if revision.is_modern() => Ok(Peer::new(revision, capabilities, info)),
-            _ => Err(unsupported(&version)),
-        }
+        let revision = version
+            .parse()
+            .ok()
+            .filter(|revision: &Revision| revision.is_modern());
+        let revision = revision.ok_or_else(|| unsupported(&version))?;
+        let log_level = self.log_level.map(read_log_level).transpose()?;
+        Ok(Peer {
+            revision,
+            capabilities,
+            info,
+            log_level: Mutex::new(log_level),
+        })
     }
 }
 
 fn wrong(key: &str, what: &str) -> RpcError {
     RpcError::invalid_params(format!("`{key}` in `params._meta` is not {what}"))
+}
+
+/// Reads the text of a log level.
+pub(crate) fn read_log_level(text: &str) -> Result<LoggingLevel, RpcError> {
+    serde_json::from_str(text).map_err(|_| {
+        let known = "debug, info, notice, warning, error, critical, alert, emergency";
+        RpcError::invalid_params(format!(
+            "unknown log level {}; known are {known}",
+            quoted(text)
+        ))
+    })
 }
 
 /// Reads a member of `_meta` as its type. (serde would read an array as a struct too.)
@@ -135,6 +178,7 @@ struct Known {
     version: Box<str>,
     capabilities: Box<str>,
     info: Option<Box<str>>,
+    log_level: Option<Box<str>>,
     peer: Arc<Peer>,
 }
 
@@ -143,6 +187,7 @@ impl Known {
         credentials.version == Some(&self.version)
             && credentials.capabilities == Some(&self.capabilities)
             && credentials.info == self.info.as_deref()
+            && credentials.log_level == self.log_level.as_deref()
     }
 }
 
@@ -174,6 +219,7 @@ impl KnownPeer {
                 version: version.into(),
                 capabilities: capabilities.into(),
                 info: credentials.info.map(Into::into),
+                log_level: credentials.log_level.map(Into::into),
                 peer: Arc::clone(&peer),
             });
         }

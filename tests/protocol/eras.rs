@@ -24,7 +24,11 @@ async fn initialize_negotiates_the_revision_and_tells_of_the_server() {
         assert_eq!(result["protocolVersion"], agreed.as_str());
         assert_eq!(result["serverInfo"]["name"], "treenail");
         assert_eq!(result["serverInfo"]["version"], env!("CARGO_PKG_VERSION"));
-        assert_eq!(result["capabilities"], json!({"tools": {}}), "SRV-TOOL-01");
+        assert_eq!(
+            result["capabilities"],
+            json!({"logging": {}, "tools": {}}),
+            "SRV-TOOL-01"
+        );
         assert_eq!(
             result["instructions"],
             "Ask for the weather of one place at a time."
@@ -85,7 +89,7 @@ async fn discover_tells_what_initialize_told() {
         "2024-11-05",
     ];
     assert_eq!(result["supportedVersions"], json!(versions));
-    assert_eq!(result["capabilities"], json!({"tools": {}}));
+    assert_eq!(result["capabilities"], json!({"logging": {}, "tools": {}}));
     assert_eq!(
         result["instructions"],
         "Ask for the weather of one place at a time."

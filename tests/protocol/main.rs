@@ -20,4 +20,5 @@ mod malformed;
 mod outputs;
 mod peer;
 mod sessions;
+mod told;
 mod validator;

@@ -6,7 +6,7 @@ use tokio::task::JoinHandle;
 use treenail::Server;
 use treenail::schema::Revision;
 
-use crate::validator::validate;
+use crate::validator::{validate, validate_notification};
 
 pub(crate) const MODERN: Revision = Revision::LATEST;
 
@@ -81,6 +81,28 @@ impl Peer {
             .await;
         assert!(answer.get("result").is_some(), "{name}: {answer}");
         answer["result"].take()
+    }
+
+    /// Sends a request, and takes the notifications that come before the answer, and the answer.
+    pub(crate) async fn request_told(
+        &mut self,
+        method: &str,
+        params: Value,
+    ) -> (Vec<Value>, Value) {
+        self.begin(method, params).await;
+        let mut notifications = Vec::new();
+        loop {
+            let message = self
+                .receive_any()
+                .await
+                .expect("the server has closed its output");
+            if message.get("id").is_some() {
+                validate(self.revision, method, &message);
+                return (notifications, message);
+            }
+            validate_notification(self.revision, &message);
+            notifications.push(message);
+        }
     }
 
     /// The error that the server answers a request with: its code and message.

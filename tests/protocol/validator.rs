@@ -32,6 +32,16 @@ pub(crate) fn validate(revision: Revision, method: &str, message: &Value) {
     }
 }
 
+/// Fails if `message` is not a notification that `revision` knows.
+pub(crate) fn validate_notification(revision: Revision, message: &Value) {
+    let definition = match message["method"].as_str() {
+        Some("notifications/progress") => "ProgressNotification",
+        Some("notifications/message") => "LoggingMessageNotification",
+        _ => panic!("not a notification that is expected: {message}"),
+    };
+    check(revision, definition, message);
+}
+
 fn result_of(method: &str) -> &'static str {
     match method {
         "initialize" => "InitializeResult",

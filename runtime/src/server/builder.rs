@@ -176,7 +176,7 @@ impl Greeting {
     fn write(&self, revision: Revision) -> Vec<u8> {
         let mut result = json!({ "capabilities": {} });
         if self.has_tools {
-            result["capabilities"]["tools"] = json!({});
+            result["capabilities"] = json!({ "logging": {}, "tools": {} });
         }
         if let Some(instructions) = &self.instructions {
             result["instructions"] = instructions.as_str().into();

@@ -1,14 +1,15 @@
 //! One connection: which revision its peer speaks, and the answer to each of its messages.
 
 use std::sync::Arc;
-use std::task::{self, Waker};
+use std::task::{self, Poll, Waker};
 
 use treenail_schema::method::{self, Direction};
 use treenail_schema::{InitializeRequestParams, RequestId, Revision};
 
-use crate::context::Call;
+use crate::call::Call;
+use crate::outbox::{Outbox, Outgoing, outbox};
 use crate::respond::Handler;
-use crate::revision::{KnownPeer, Peer, negotiate};
+use crate::revision::{KnownPeer, Peer, negotiate, read_log_level};
 use crate::server::Server;
 use crate::server::answer::{
     PendingAnswer, PendingRequest, answer, close_batch, write_error, write_result,
@@ -26,6 +27,8 @@ pub struct Connection {
     server: Server,
     handshake: Handshake,
     modern: KnownPeer,
+    outbox: Outbox,
+    outgoing: Outgoing,
 }
 
 /// How far the handshake of the legacy era is.
@@ -52,10 +55,14 @@ type Answered = Option<PendingRequest>;
 
 impl Connection {
     pub(crate) fn new(server: Server) -> Self {
+        let (outbox, outgoing) = outbox(server.limits().queued_messages);
+        let (handshake, modern) = (Handshake::NotBegun, KnownPeer::default());
         Self {
             server,
-            handshake: Handshake::NotBegun,
-            modern: KnownPeer::default(),
+            handshake,
+            modern,
+            outbox,
+            outgoing,
         }
     }
 
@@ -72,6 +79,16 @@ impl Connection {
             Body::One(message) => self.one(message, out),
             Body::Batch(messages) => self.batch(&messages, out),
         }
+    }
+
+    /// The next message that a call in flight sends to the peer. It belongs before all answers that come out later.
+    pub fn poll_outgoing(&mut self, context: &mut task::Context<'_>) -> Poll<Vec<u8>> {
+        self.outgoing.poll_next(context)
+    }
+
+    /// As [`Connection::poll_outgoing`], without waiting.
+    pub fn next_outgoing(&mut self) -> Option<Vec<u8>> {
+        self.outgoing.next()
     }
 
     /// Answers a message that was too long to be read.
@@ -195,6 +212,13 @@ impl Connection {
         let shared = &self.server.shared;
         match &*envelope.method {
             "ping" => write_result(out, id, |out| out.extend_from_slice(b"{}")),
+            "logging/setLevel" if !shared.tools.is_empty() => {
+                let level = params
+                    .level
+                    .ok_or_else(|| RpcError::invalid_params("`params.level` is missing"))?;
+                peer.set_log_level(read_log_level(level)?);
+                write_result(out, id, |out| out.extend_from_slice(b"{}"));
+            }
             "server/discover" => write_result(out, id, |out| {
                 out.extend_from_slice(&shared.greetings[revision.index()]);
             }),
@@ -223,7 +247,7 @@ impl Connection {
                 "the handshake is not finished: send `notifications/initialized` first",
             )),
             // A peer that has not said anything yet may ask whether anyone is there.
-            Handshake::NotBegun if method == "ping" => Ok(Arc::new(Peer::new(
+            Handshake::NotBegun if method == "ping" => Ok(Arc::new(Peer::legacy(
                 Revision::LATEST_LEGACY,
                 treenail_schema::ClientCapabilities::default(),
                 None,
@@ -252,7 +276,7 @@ impl Connection {
             RpcError::invalid_params(format!("`params` is not what `initialize` takes: {error}"))
         })?;
         let revision = negotiate(&params.protocol_version);
-        let peer = Peer::new(revision, params.capabilities, Some(params.client_info));
+        let peer = Peer::legacy(revision, params.capabilities, Some(params.client_info));
         self.handshake = Handshake::Answered(Arc::new(peer));
         let greeting = &self.server.shared.greetings[revision.index()];
         write_result(out, id, |out| out.extend_from_slice(greeting));
@@ -298,6 +322,7 @@ impl Connection {
             arguments,
             meta: params.meta,
             blocking: &self.server.shared.blocking,
+            outbox: &self.outbox,
         };
         Ok(self.handle(self.server.shared.tools.find(&name)?, &call, out))
     }

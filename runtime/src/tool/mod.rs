@@ -17,7 +17,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use treenail_schema::{Icon, MetaObject, Tool as Descriptor, ToolAnnotations};
 
-use crate::context::{Call, CallValue};
+use crate::call::{Call, CallValue};
 use crate::respond::{Handler, Responding};
 use crate::tool::argument::ArgumentList;
 use crate::tool::output::{Output, Shape};
@@ -189,7 +189,11 @@ impl ToolHead {
         B: Fn(&Arc<S>, C, A::Values) -> T + Send + Sync + 'static,
     {
         self.define(arguments, output, move |state, _, call, values, reply| {
-            output.write(body(state, C::from_call(call), values), reply);
+            let value = C::from_call(call);
+            let lifetime = value.lifetime();
+            let output_value = body(state, value, values);
+            drop(lifetime);
+            output.write(output_value, reply);
             None
         })
     }
@@ -212,8 +216,9 @@ impl ToolHead {
         self.define(arguments, output, move |state, facts, call, values, _| {
             let (body, state) = (Arc::clone(&body), Arc::clone(state));
             let (turns, value) = (Arc::clone(call.blocking), C::from_call(call));
+            let lifetime = value.lifetime();
             let future = blocking(turns, move || body(state, value, values));
-            Some(Box::pin(Running::new(future, output, facts)))
+            Some(Box::pin(Running::new(future, output, facts, lifetime)))
         })
     }
 
@@ -233,8 +238,10 @@ impl ToolHead {
         F: Future<Output = T> + Send + 'static,
     {
         self.define(arguments, output, move |state, facts, call, values, _| {
-            let future = body(Arc::clone(state), C::from_call(call), values);
-            Some(Box::pin(Running::new(future, output, facts)))
+            let value = C::from_call(call);
+            let lifetime = value.lifetime();
+            let future = body(Arc::clone(state), value, values);
+            Some(Box::pin(Running::new(future, output, facts, lifetime)))
         })
     }
 

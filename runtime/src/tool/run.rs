@@ -10,6 +10,7 @@ use pin_project_lite::pin_project;
 use tokio::sync::Semaphore;
 use treenail_schema::SchemaObject;
 
+use crate::call::Lifetime;
 use crate::respond::{Respond, ResultWriter, catch};
 use crate::tool::error::ToolError;
 use crate::tool::output::{Output, Shape};
@@ -65,15 +66,23 @@ pin_project! {
         future: F,
         output: Output<T>,
         facts: Arc<ToolFacts>,
+        lifetime: Option<Lifetime>,
     }
 }
 
 impl<F, T> Running<F, T> {
-    pub(crate) fn new(future: F, output: Output<T>, facts: &Arc<ToolFacts>) -> Self {
+    pub(crate) fn new(
+        future: F,
+        output: Output<T>,
+        facts: &Arc<ToolFacts>,
+        lifetime: Lifetime,
+    ) -> Self {
+        let (facts, lifetime) = (Arc::clone(facts), Some(lifetime));
         Self {
             future,
             output,
-            facts: Arc::clone(facts),
+            facts,
+            lifetime,
         }
     }
 }
@@ -86,9 +95,11 @@ impl<F: Future<Output = T> + Send, T> Respond for Running<F, T> {
     ) -> Poll<Result<(), RpcError>> {
         let this = self.project();
         let polled = this.facts.guard(result, |reply| {
-            this.future
-                .poll(context)
-                .map(|value| this.output.write(value, reply))
+            this.future.poll(context).map(|value| {
+                // Nothing may be sent for the call after its answer, so it ends before that is written.
+                *this.lifetime = None;
+                this.output.write(value, reply);
+            })
         });
         polled.unwrap_or(Poll::Ready(())).map(Ok)
     }

@@ -115,17 +115,38 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineSession<R, W> {
         }
     }
 
-    /// Takes over the answers of finished calls.
+    /// Takes over what calls in flight send, and the answers of those that are finished.
     fn collect(&mut self, context: &mut Context<'_>) -> bool {
         let mut progress = false;
         while self.output.waiting() <= self.limits.queued_output_bytes {
-            match self.calls.poll_next(context) {
-                Poll::Ready(Some(answer)) => self.output.push_line(&answer),
-                Poll::Ready(None) | Poll::Pending => break,
+            if let Poll::Ready(message) = self.connection.poll_outgoing(context) {
+                self.output.push_line(&message);
+            } else if let Poll::Ready(Some(answer)) = self.calls.poll_next(context) {
+                // What the call sent before it was finished comes before its answer.
+                self.send_outgoing();
+                self.output.push_line(&answer);
+            } else {
+                break;
             }
             progress = true;
         }
         progress
+    }
+
+    /// Puts what calls have sent before the answer that has been written since `start`: one of them may be answered there.
+    fn put_outgoing_before(&mut self, start: usize) {
+        if let Some(message) = self.connection.next_outgoing() {
+            let answer = self.output.bytes.split_off(start);
+            self.output.push_line(&message);
+            self.send_outgoing();
+            self.output.bytes.extend_from_slice(&answer);
+        }
+    }
+
+    fn send_outgoing(&mut self) {
+        while let Some(message) = self.connection.next_outgoing() {
+            self.output.push_line(&message);
+        }
     }
 
     /// Answers the lines that are there.
@@ -151,6 +172,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineSession<R, W> {
                 }
             };
             self.output.end_line(start);
+            self.put_outgoing_before(start);
             match received {
                 Received::Done => {}
                 Received::Pending(answer) => self.calls.start(answer),

@@ -14,6 +14,7 @@ pub(crate) struct Params<'a> {
     pub(crate) arguments: Option<&'a str>,
     pub(crate) cursor: Option<&'a str>,
     pub(crate) request_id: Option<&'a str>,
+    pub(crate) level: Option<&'a str>,
     /// A member that is given twice, which leaves open what is meant.
     repeated: Option<&'static str>,
 }
@@ -33,6 +34,7 @@ impl<'a> Params<'a> {
                 "arguments" => ("arguments", &mut params.arguments),
                 "cursor" => ("cursor", &mut params.cursor),
                 "requestId" => ("requestId", &mut params.request_id),
+                "level" => ("level", &mut params.level),
                 _ => continue,
             };
             if member.replace(value).is_some() {

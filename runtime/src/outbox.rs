@@ -1,0 +1,58 @@
+//! What calls send to their peer beside their answers.
+
+use std::task::{Context, Poll};
+
+use tokio::sync::mpsc;
+use treenail_schema::Notification;
+
+/// A bounded queue of messages for one peer. A full queue holds its senders up until the transport has taken some.
+#[derive(Clone, Debug)]
+pub(crate) struct Outbox {
+    sender: mpsc::Sender<Vec<u8>>,
+}
+
+impl Outbox {
+    /// Waits for room for one message; `None` if the connection has ended.
+    pub(crate) async fn reserve(&self) -> Option<mpsc::Permit<'_, Vec<u8>>> {
+        self.sender.reserve().await.ok()
+    }
+}
+
+/// The other end of an [`Outbox`].
+#[derive(Debug)]
+pub(crate) struct Outgoing {
+    receiver: mpsc::Receiver<Vec<u8>>,
+}
+
+impl Outgoing {
+    /// The next message, if one is waiting.
+    pub(crate) fn next(&mut self) -> Option<Vec<u8>> {
+        self.receiver.try_recv().ok()
+    }
+
+    /// The next message. It never ends: the connection itself keeps an [`Outbox`].
+    pub(crate) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Vec<u8>> {
+        match self.receiver.poll_recv(context) {
+            Poll::Ready(Some(message)) => Poll::Ready(message),
+            Poll::Ready(None) | Poll::Pending => Poll::Pending,
+        }
+    }
+}
+
+/// A queue for at most `messages`.
+pub(crate) fn outbox(messages: usize) -> (Outbox, Outgoing) {
+    let (sender, receiver) = mpsc::channel(messages.max(1));
+    (Outbox { sender }, Outgoing { receiver })
+}
+
+/// A notification as a message.
+pub(crate) fn notification<N: Notification>(params: &N::Params) -> Vec<u8> {
+    let mut message =
+        format!(r#"{{"jsonrpc":"2.0","method":"{}","params":"#, N::METHOD).into_bytes();
+    if let Err(error) = serde_json::to_writer(&mut message, params) {
+        tracing::error!(%error, method = N::METHOD, "a notification could not be written");
+        return Vec::new();
+    }
+    message.push(b'}');
+    message
+}

@@ -1,0 +1,213 @@
+//! What a caller is told while its call runs: progress, log messages, and nothing after the end.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tokio::sync::Semaphore;
+use treenail::prelude::*;
+use treenail::schema::{LoggingLevel, Revision};
+use treenail::{Limits, Server};
+
+use crate::peer::{MODERN, Peer, error};
+
+struct Teller {
+    /// Lets `outlive` return.
+    gate: Arc<Semaphore>,
+    /// Gets a permit when what `outlive` has spawned is over.
+    over: Arc<Semaphore>,
+}
+
+#[mcp_tool]
+impl Teller {
+    #[tool]
+    async fn count(&self, cx: &Context, to: u32) -> u32 {
+        for done in 1..=to {
+            cx.progress(done)
+                .total(to)
+                .message(format!("{done} of {to}"))
+                .await;
+            // What does not grow is not told.
+            cx.progress(f64::from(done) - 0.5).await;
+        }
+        to
+    }
+
+    #[tool]
+    fn count_at_once(&self, cx: &Context) -> bool {
+        cx.is_ended()
+    }
+
+    #[tool]
+    #[allow(deprecated, reason = "it is what is tested")]
+    async fn log(&self, cx: &Context) {
+        cx.log(LoggingLevel::Debug, "details").await;
+        cx.log(LoggingLevel::Info, json!({"step": 1})).await;
+        cx.log(LoggingLevel::Error, "failed").await;
+    }
+
+    #[tool]
+    async fn outlive(&self, cx: &Context) -> String {
+        let (clone, over) = (cx.clone(), Arc::clone(&self.over));
+        tokio::spawn(async move {
+            clone.ended().await;
+            assert!(clone.is_ended());
+            clone.progress(99).await;
+            over.add_permits(1);
+        });
+        cx.progress(1).await;
+        self.gate
+            .acquire()
+            .await
+            .expect("the gate is never closed")
+            .forget();
+        "done".to_owned()
+    }
+}
+
+struct Told {
+    server: Server,
+    gate: Arc<Semaphore>,
+    over: Arc<Semaphore>,
+}
+
+fn told(limits: Limits) -> Told {
+    let (gate, over) = (Arc::new(Semaphore::new(0)), Arc::new(Semaphore::new(0)));
+    let teller = Teller {
+        gate: Arc::clone(&gate),
+        over: Arc::clone(&over),
+    };
+    let server = treenail::server!()
+        .mount(teller)
+        .limits(limits)
+        .build()
+        .unwrap();
+    Told { server, gate, over }
+}
+
+#[tokio::test]
+async fn progress_is_told_if_it_is_asked_for_and_grows() {
+    // SRV-PROG-01 to SRV-PROG-06: also where no more than one message fits into the queue.
+    for queued_messages in [1, 64] {
+        let server = told(Limits {
+            queued_messages,
+            ..Limits::default()
+        })
+        .server;
+        for revision in Revision::ALL {
+            let mut peer = Peer::connect(&server, revision).await;
+            for token in [json!(7), json!("seven")] {
+                let params = json!({"name": "count", "arguments": {"to": 20}, "_meta": {"progressToken": token}});
+                let (notifications, answer) = peer.request_told("tools/call", params).await;
+                assert_eq!(answer["result"]["content"][0]["text"], "20");
+                assert_eq!(notifications.len(), 20);
+                for (done, notification) in (1..).zip(&notifications) {
+                    let message = format!("{done} of 20");
+                    let params = json!({"progressToken": token, "progress": done, "total": 20, "message": message});
+                    assert_eq!(notification["params"], params);
+                }
+            }
+            for meta in [
+                json!({}),
+                json!({"progressToken": null}),
+                json!({"progressToken": [1]}),
+            ] {
+                let params = json!({"name": "count", "arguments": {"to": 20}, "_meta": meta});
+                let (notifications, _) = peer.request_told("tools/call", params).await;
+                assert_eq!(notifications, [] as [Value; 0], "{meta}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_told_after_the_end_of_a_call() {
+    // SRV-PROG-05, SRV-CANC-03: the end is an answer or a cancellation.
+    for cancelled in [false, true] {
+        let told = told(Limits::default());
+        let mut peer = Peer::connect(&told.server, MODERN).await;
+        let params = json!({"name": "outlive", "_meta": {"progressToken": 1}});
+        let id = peer.begin("tools/call", params).await;
+        assert_eq!(peer.receive_any().await.unwrap()["params"]["progress"], 1);
+        if cancelled {
+            let params = json!({"requestId": id});
+            peer.send(
+                &json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}),
+            )
+            .await;
+        } else {
+            told.gate.add_permits(1);
+            assert_eq!(peer.receive("tools/call").await["id"], id);
+        }
+        told.over.acquire().await.unwrap().forget();
+        assert_eq!(peer.finish().await, [] as [Value; 0]);
+    }
+}
+
+#[tokio::test]
+async fn a_call_has_not_ended_while_its_function_runs() {
+    let mut peer = Peer::connect(&told(Limits::default()).server, MODERN).await;
+    assert_eq!(
+        peer.call("count_at_once", json!({})).await["structuredContent"],
+        false
+    );
+}
+
+async fn logged(peer: &mut Peer, meta: Value) -> Vec<String> {
+    let (notifications, _) = peer
+        .request_told("tools/call", json!({"name": "log", "_meta": meta}))
+        .await;
+    notifications
+        .iter()
+        .map(|message| message["params"]["level"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[tokio::test]
+async fn a_legacy_client_sets_the_level_of_its_session() {
+    // SRV-LOG-02, SRV-LOG-06, CLI-LOG-01
+    for revision in Revision::ALL
+        .into_iter()
+        .filter(|revision| !revision.is_modern())
+    {
+        let mut peer = Peer::connect(&told(Limits::default()).server, revision).await;
+        assert_eq!(logged(&mut peer, json!({})).await, ["info", "error"]);
+        for (level, expected) in [
+            ("debug", &["debug", "info", "error"][..]),
+            ("warning", &["error"]),
+            ("alert", &[]),
+        ] {
+            let answer = peer
+                .request("logging/setLevel", json!({"level": level}))
+                .await;
+            assert_eq!(answer["result"], json!({}));
+            assert_eq!(logged(&mut peer, json!({})).await, expected);
+        }
+        for params in [json!({}), json!({"level": "loud"}), json!({"level": 3})] {
+            assert_eq!(
+                error(&peer.request("logging/setLevel", params).await).0,
+                -32602
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_modern_client_asks_for_logs_with_each_request() {
+    // SRV-LOG-03, SRV-LOG-04, SRV-LOG-07
+    let mut peer = Peer::connect(&told(Limits::default()).server, MODERN).await;
+    let level = |level: &str| json!({"io.modelcontextprotocol/logLevel": level});
+    assert_eq!(logged(&mut peer, json!({})).await, [] as [&str; 0]);
+    assert_eq!(
+        logged(&mut peer, level("debug")).await,
+        ["debug", "info", "error"]
+    );
+    assert_eq!(logged(&mut peer, level("error")).await, ["error"]);
+    assert_eq!(logged(&mut peer, json!({})).await, [] as [&str; 0]);
+    let params = json!({"name": "log", "_meta": level("loud")});
+    let (code, message) = peer.refused("tools/call", params).await;
+    assert_eq!(code, -32602);
+    assert!(
+        message.starts_with("unknown log level `\"loud\"`; known are debug, info"),
+        "{message}"
+    );
+}
