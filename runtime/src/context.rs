@@ -92,10 +92,10 @@ impl Context {
     ///     files.len()
     /// }
     /// ```
-    pub fn progress(&self, progress: impl Into<Number>) -> Progress<'_> {
+    pub fn progress(&self, done: impl Into<Number>) -> Progress<'_> {
         Progress {
             state: &self.state,
-            progress: progress.into(),
+            done: done.into(),
             total: None,
             message: None,
         }
@@ -135,7 +135,7 @@ impl Context {
 #[must_use = "progress is sent when it is awaited"]
 pub struct Progress<'a> {
     state: &'a CallState,
-    progress: Number,
+    done: Number,
     total: Option<Number>,
     message: Option<String>,
 }
@@ -157,12 +157,12 @@ impl Progress<'_> {
         let Some(token) = self.state.progress_token.clone() else {
             return;
         };
-        let progress = self.progress.as_f64();
-        let mut params = ProgressNotificationParams::new(token, self.progress);
+        let done = self.done.as_f64();
+        let mut params = ProgressNotificationParams::new(token, self.done);
         params.total = self.total;
         params.message = self.message;
         self.state
-            .notify_progress::<ProgressNotification>(progress, &params)
+            .notify_progress::<ProgressNotification>(done, &params)
             .await;
     }
 }

@@ -58,7 +58,7 @@ macro_rules! from_integer {
     )*};
 }
 
-from_integer!(i32, i64, u32, u64, usize);
+from_integer!(i8, i16, i32, i64, isize, u8, u16, u32, u64, usize);
 
 #[cfg(test)]
 mod tests {

@@ -3,20 +3,22 @@
 //! One task reads, answers and writes; only a call that is not ready at once gets a task of its own. What cannot be
 //! written yet, and calls that are not finished, hold back reading: a slow peer slows the server down.
 
-use std::collections::HashMap;
+mod calls;
+mod output;
+
 use std::future::poll_fn;
 use std::io::{self, ErrorKind};
 use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{Instant, Sleep, sleep_until};
-use treenail_schema::RequestId;
 
 use crate::error::Result;
 use crate::limits::Limits;
-use crate::server::{Connection, PendingAnswer, Received, Server};
+use crate::server::{Connection, Received, Server};
+use crate::transport::line::calls::Calls;
+use crate::transport::line::output::Output;
 use crate::wire::{Frame, LineBuffer};
 
 impl Server {
@@ -81,12 +83,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineSession<R, W> {
             ended: false,
             drained: false,
         };
-        let output = Output {
-            writer,
-            bytes: Vec::new(),
-            written: 0,
-            flushed: true,
-        };
+        let output = Output::new(writer);
         Self {
             connection,
             limits,
@@ -223,114 +220,5 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineSession<R, W> {
             );
         }
         over
-    }
-}
-
-/// Answers on their way to the peer.
-struct Output<W> {
-    writer: W,
-    bytes: Vec<u8>,
-    written: usize,
-    flushed: bool,
-}
-
-impl<W: AsyncWrite + Unpin> Output<W> {
-    fn waiting(&self) -> usize {
-        self.bytes.len() - self.written
-    }
-
-    fn is_empty(&self) -> bool {
-        self.waiting() == 0 && self.flushed
-    }
-
-    fn push_line(&mut self, line: &[u8]) {
-        let start = self.bytes.len();
-        self.bytes.extend_from_slice(line);
-        self.end_line(start);
-    }
-
-    /// Ends what has been appended since `start`, if anything, as a line.
-    fn end_line(&mut self, start: usize) {
-        if self.bytes.len() > start {
-            self.bytes.push(b'\n');
-        }
-    }
-
-    /// Writes what the writer takes now.
-    fn poll_write(&mut self, context: &mut Context<'_>) -> io::Result<bool> {
-        let mut progress = false;
-        while self.waiting() > 0 {
-            match Pin::new(&mut self.writer).poll_write(context, &self.bytes[self.written..])? {
-                Poll::Ready(0) => return Err(ErrorKind::WriteZero.into()),
-                Poll::Ready(count) => self.written += count,
-                Poll::Pending => return Ok(progress),
-            }
-            (progress, self.flushed) = (true, false);
-        }
-        self.recycle();
-        if !self.flushed {
-            match Pin::new(&mut self.writer).poll_flush(context)? {
-                Poll::Ready(()) => (progress, self.flushed) = (true, true),
-                Poll::Pending => {}
-            }
-        }
-        Ok(progress)
-    }
-
-    /// Starts over in the same memory, unless a burst has made it large.
-    fn recycle(&mut self) {
-        const KEPT: usize = 256 * 1024;
-        self.bytes.clear();
-        self.bytes.shrink_to(KEPT);
-        self.written = 0;
-    }
-}
-
-/// The calls of a session that were not ready at once.
-#[derive(Default)]
-struct Calls {
-    tasks: JoinSet<(Option<RequestId>, Vec<u8>)>,
-    handles: HashMap<RequestId, AbortHandle>,
-}
-
-impl Calls {
-    fn len(&self) -> usize {
-        self.tasks.len()
-    }
-
-    fn is_empty(&self) -> bool {
-        self.tasks.is_empty()
-    }
-
-    fn start(&mut self, answer: PendingAnswer) {
-        let id = answer.id().cloned();
-        let key = id.clone();
-        let handle = self.tasks.spawn(async move { (id, answer.await) });
-        if let Some(key) = key {
-            self.handles.insert(key, handle);
-        }
-    }
-
-    fn cancel(&mut self, id: &RequestId) {
-        if let Some(handle) = self.handles.remove(id) {
-            handle.abort();
-        }
-    }
-
-    /// The answer of the next call that is finished.
-    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Vec<u8>>> {
-        loop {
-            match ready!(self.tasks.poll_join_next(context)) {
-                None => return Poll::Ready(None),
-                Some(Ok((id, answer))) => {
-                    if let Some(id) = id {
-                        self.handles.remove(&id);
-                    }
-                    return Poll::Ready(Some(answer));
-                }
-                Some(Err(error)) if error.is_cancelled() => {}
-                Some(Err(error)) => tracing::error!(%error, "a call was lost"),
-            }
-        }
     }
 }

@@ -1,0 +1,34 @@
+//! The members of an object that has been checked already.
+
+use std::borrow::Cow;
+
+use crate::wire::{DEEPEST, Scanner, SyntaxError};
+
+/// The members of an object, in order: key and text of the value.
+#[derive(Debug)]
+pub(crate) struct Members<'a> {
+    scanner: Scanner<'a>,
+    first: bool,
+}
+
+impl<'a> Members<'a> {
+    /// Opens the object that `text` consists of.
+    pub(crate) fn new(text: &'a str) -> Result<Self, SyntaxError> {
+        let mut scanner = Scanner::new(text, DEEPEST);
+        scanner.open_object()?;
+        Ok(Self {
+            scanner,
+            first: true,
+        })
+    }
+
+    /// The next member, or `None` at the end of the object and of the text.
+    pub(crate) fn next(&mut self) -> Result<Option<(Cow<'a, str>, &'a str)>, SyntaxError> {
+        let Some(key) = self.scanner.next_member(self.first)? else {
+            self.scanner.end()?;
+            return Ok(None);
+        };
+        self.first = false;
+        Ok(Some((key, self.scanner.value()?)))
+    }
+}
