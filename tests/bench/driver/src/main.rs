@@ -1,1 +1,85 @@
-fn main(){}
+//! Measures MCP servers that offer the same tool: `bench [calls|instructions|syscalls|lists] [--option value]…`.
+
+mod count;
+mod dialect;
+mod list;
+mod load;
+mod program;
+mod table;
+
+use std::env;
+use std::error::Error;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use crate::program::Streams;
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+const USAGE: &str = "\
+usage: bench <command> [--option value]…
+  calls         calls per second, CPU time and latency   --calls 50000 --rounds 5
+                                                         --streams pipes|sockets
+  instructions  instructions per call, with callgrind    --keep <directory for its files>
+  syscalls      system calls per call, with strace
+  lists         time of `tools/list` with 1,000 tools    --calls 100 --rounds 5";
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<()> {
+    let mut arguments = env::args().skip(1);
+    let command = arguments.next().unwrap_or_default();
+    let options = Options::read(arguments)?;
+    match command.as_str() {
+        "calls" => load::compare(
+            options.rounds.unwrap_or(5),
+            options.calls.unwrap_or(50_000),
+            options.streams,
+        ),
+        "instructions" => count::instructions(options.keep.as_deref()),
+        "syscalls" => count::system_calls(),
+        "lists" => list::compare(options.rounds.unwrap_or(5), options.calls.unwrap_or(100)),
+        _ => Err(USAGE.into()),
+    }
+}
+
+#[derive(Default)]
+struct Options {
+    calls: Option<usize>,
+    rounds: Option<usize>,
+    keep: Option<PathBuf>,
+    streams: Streams,
+}
+
+impl Options {
+    fn read(mut arguments: impl Iterator<Item = String>) -> Result<Self> {
+        let mut options = Self::default();
+        while let Some(option) = arguments.next() {
+            let value = arguments.next().ok_or(USAGE)?;
+            match option.as_str() {
+                "--calls" => options.calls = Some(value.parse()?),
+                "--rounds" => options.rounds = Some(value.parse()?),
+                "--keep" => options.keep = Some(value.into()),
+                "--streams" => options.streams = streams(&value)?,
+                _ => return Err(USAGE.into()),
+            }
+        }
+        Ok(options)
+    }
+}
+
+fn streams(name: &str) -> Result<Streams> {
+    match name {
+        "pipes" => Ok(Streams::Pipes),
+        "sockets" => Ok(Streams::Sockets),
+        _ => Err(USAGE.into()),
+    }
+}

@@ -14,7 +14,8 @@ pub(crate) struct Session {
     greeted: bool,
     /// What ends a result in the modern era.
     modern_end: String,
-    tools: String,
+    legacy_tools: String,
+    modern_tools: String,
 }
 
 #[derive(Clone, Copy)]
@@ -28,17 +29,22 @@ type Refusal = (i32, &'static str);
 impl Session {
     /// A server that lists so many tools.
     pub(crate) fn new(tools: usize) -> Self {
-        let names = (0..tools).map(|number| match tools {
-            1 => "add".to_owned(),
-            _ => format!("add_{number}"),
-        });
-        let tools: Vec<String> = names.map(|name| tool(&name)).collect();
+        let names: Vec<String> = match tools {
+            1 => vec!["add".to_owned()],
+            _ => (0..tools).map(|number| format!("add_{number}")).collect(),
+        };
+        let list = |end: &str| -> String {
+            let tools: Vec<String> = names.iter().map(|name| tool(name) + end).collect();
+            tools.join(",")
+        };
         Self {
             greeted: false,
             modern_end: format!(
                 r#","resultType":"complete","_meta":{{"io.modelcontextprotocol/serverInfo":{SERVER}}}}}"#
             ),
-            tools: tools.join(","),
+            legacy_tools: list("}"),
+            // What is not an object can be structured content, and so be declared, in the modern era only.
+            modern_tools: list(r#","outputSchema":{"type":"integer"}}"#),
         }
     }
 
@@ -71,7 +77,10 @@ impl Session {
             "tools/list" => {
                 let era = self.era(params::<Other<'_>>(request)?.meta.as_ref())?;
                 out.extend_from_slice(br#"{"tools":["#);
-                out.extend_from_slice(self.tools.as_bytes());
+                match era {
+                    Era::Legacy => out.extend_from_slice(self.legacy_tools.as_bytes()),
+                    Era::Modern => out.extend_from_slice(self.modern_tools.as_bytes()),
+                }
                 out.push(b']');
                 if let Era::Modern = era {
                     out.extend_from_slice(br#","ttlMs":0,"cacheScope":"private""#);
@@ -99,7 +108,9 @@ impl Session {
             return Err((-32602, "unknown tool"));
         }
         let Ok(Add { a, b }) = serde_json::from_str(call.arguments.get()) else {
-            out.extend_from_slice(br#"{"content":[{"type":"text","text":"wrong arguments"}],"isError":true"#);
+            out.extend_from_slice(
+                br#"{"content":[{"type":"text","text":"wrong arguments"}],"isError":true"#,
+            );
             self.end(era, out);
             return Ok(());
         };
@@ -147,14 +158,17 @@ impl Session {
 }
 
 fn params<'a, T: Deserialize<'a>>(request: &Request<'a>) -> Result<T, Refusal> {
-    let params = request.params.map_or("{}", serde_json::value::RawValue::get);
+    let params = request
+        .params
+        .map_or("{}", serde_json::value::RawValue::get);
     serde_json::from_str(params).map_err(|_| (-32602, "wrong params"))
 }
 
+/// A tool in a list, without the closing brace.
 fn tool(name: &str) -> String {
     let integer = r#"{"type":"integer"}"#;
     let schema = format!(
         r#"{{"type":"object","properties":{{"a":{integer},"b":{integer}}},"required":["a","b"],"additionalProperties":false}}"#
     );
-    format!(r#"{{"name":"{name}","description":"Adds two integers.","inputSchema":{schema}}}"#)
+    format!(r#"{{"name":"{name}","description":"Adds two integers.","inputSchema":{schema}"#)
 }

@@ -13,6 +13,7 @@ struct AddParams {
 #[derive(Clone)]
 struct Calculator;
 
+#[expect(clippy::unused_self, reason = "rmcp takes methods as tools")]
 #[tool_router(server_handler)]
 impl Calculator {
     #[tool(description = "Adds two integers.")]

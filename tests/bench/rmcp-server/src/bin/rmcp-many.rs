@@ -16,6 +16,7 @@ struct Many {
     tool_router: ToolRouter<Self>,
 }
 
+#[expect(clippy::unused_self, reason = "rmcp takes methods as tools")]
 #[tool_router]
 impl Many {
     #[tool(description = "Adds two integers.")]

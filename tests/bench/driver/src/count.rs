@@ -1,0 +1,112 @@
+//! Instructions and system calls per call: what a tool counts in a long run, less what it counts in a short one.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::Result;
+use crate::dialect::{Calls, Era};
+use crate::load::drive;
+use crate::program::{Program, Streams, with_add};
+use crate::table::{Table, ratio};
+
+const SHORT: usize = 2_000;
+const LONG: usize = 12_000;
+
+/// Prints instructions per call; the files of callgrind go to `keep`, if they are wanted.
+pub(crate) fn instructions(keep: Option<&Path>) -> Result<()> {
+    let directory = keep.map_or_else(scratch, Path::to_path_buf);
+    fs::create_dir_all(&directory)?;
+    let counted = compare("instructions/call", 0, |program, era, calls| {
+        let name = format!("{}-{}-{}", program.file, era.name(), calls.len());
+        let file = directory.join(name);
+        let mut tool = command("valgrind --tool=callgrind --quiet");
+        tool.push(format!("--callgrind-out-file={}", file.display()));
+        run(program, era, calls, &tool)?;
+        callgrind_total(&file)
+    });
+    if keep.is_none() {
+        fs::remove_dir_all(directory)?;
+    }
+    counted
+}
+
+/// Prints system calls per call.
+pub(crate) fn system_calls() -> Result<()> {
+    let directory = scratch();
+    fs::create_dir_all(&directory)?;
+    let file = directory.join("strace");
+    let counted = compare("system calls/call", 2, |program, era, calls| {
+        let mut tool = command("strace -f -c -o");
+        tool.push(file.display().to_string());
+        run(program, era, calls, &tool)?;
+        strace_total(&file)
+    });
+    fs::remove_dir_all(directory)?;
+    counted
+}
+
+fn scratch() -> PathBuf {
+    std::env::temp_dir().join(format!("treenail-bench-{}", std::process::id()))
+}
+
+fn command(words: &str) -> Vec<String> {
+    words.split(' ').map(str::to_owned).collect()
+}
+
+fn run(program: Program, era: Era, calls: &Calls, tool: &[String]) -> Result<()> {
+    let mut server = program.start_under(tool, era)?;
+    let answers = drive(&mut server, calls)?;
+    server.stop()?;
+    calls.check(&answers)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
+fn compare(
+    what: &str,
+    digits: usize,
+    mut count: impl FnMut(Program, Era, &Calls) -> Result<u64>,
+) -> Result<()> {
+    let programs = with_add(Streams::Pipes);
+    let mut table = Table::new(&["era", "server", what, "× floor", "last row ÷ this"]);
+    for era in Era::ALL {
+        let (short, long) = (Calls::new(era, SHORT), Calls::new(era, LONG));
+        let mut counts = Vec::new();
+        for program in &programs {
+            let difference = count(*program, era, &long)?.abs_diff(count(*program, era, &short)?);
+            counts.push(difference as f64 / (LONG - SHORT) as f64);
+        }
+        let (first, last) = (counts[0], counts[counts.len() - 1]);
+        for (program, count) in programs.iter().zip(counts) {
+            table.row(&[
+                era.name().to_owned(),
+                program.name.to_owned(),
+                format!("{count:.digits$}"),
+                ratio(count, first),
+                ratio(last, count),
+            ]);
+        }
+    }
+    table.print();
+    Ok(())
+}
+
+/// The line `totals: 123` of a file of callgrind.
+fn callgrind_total(file: &Path) -> Result<u64> {
+    let text = fs::read_to_string(file)?;
+    let total = text
+        .lines()
+        .find_map(|line| line.strip_prefix("totals: "))
+        .ok_or("callgrind has counted nothing")?;
+    Ok(total.trim().parse()?)
+}
+
+/// The fourth column of the last line of `strace -c`.
+fn strace_total(file: &Path) -> Result<u64> {
+    let text = fs::read_to_string(file)?;
+    let total = text
+        .lines()
+        .find(|line| line.ends_with(" total"))
+        .and_then(|line| line.split_whitespace().nth(3))
+        .ok_or("strace has counted nothing")?;
+    Ok(total.parse()?)
+}
