@@ -10,6 +10,8 @@ mod tests;
 use std::borrow::Cow;
 use std::fmt;
 
+use self::skip::Key;
+
 /// The deepest nesting that [`Scanner`] can be told to accept; one bit each is kept on the stack.
 pub(crate) const DEEPEST: u32 = 128;
 
@@ -55,10 +57,13 @@ impl<'a> Scanner<'a> {
 
     /// Checks one value of any kind and returns its text.
     pub(crate) fn value(&mut self) -> Result<&'a str, SyntaxError> {
-        self.peek();
+        let first = self.peek();
         let start = self.at;
-        self.skip_value()?;
-        Ok(&self.text[start..self.at])
+        match first {
+            Some(b'{' | b'[') => self.skip_container()?,
+            _ => self.skip_scalar()?,
+        }
+        Ok(self.since(start))
     }
 
     /// Takes the opening brace, and returns where it was; the members follow with [`Scanner::next_member`].
@@ -132,20 +137,13 @@ impl<'a> Scanner<'a> {
     }
 
     fn key(&mut self) -> Result<Cow<'a, str>, SyntaxError> {
-        if self.peek() != Some(b'"') {
-            return self.fail("expected a key in double quotes");
-        }
+        self.peek();
         let start = self.at;
-        let escaped = self.skip_string()?;
-        let text = &self.text[start..self.at];
-        if self.peek() != Some(b':') {
-            return self.fail("expected `:`");
-        }
-        self.advance();
+        let Key { end, escaped } = self.skip_key()?;
         if escaped {
-            self.unescape(text)
+            self.unescape(&self.text[start..end])
         } else {
-            Ok(Cow::Borrowed(&text[1..text.len() - 1]))
+            Ok(Cow::Borrowed(&self.text[start + 1..end - 1]))
         }
     }
 

@@ -3,8 +3,8 @@
 use crate::wire::scan::{Scanner, SyntaxError};
 
 impl Scanner<'_> {
-    /// Skips one value, with everything in it, without recursion.
-    pub(super) fn skip_value(&mut self) -> Result<(), SyntaxError> {
+    /// Skips an object or an array, with everything in it, without recursion.
+    pub(super) fn skip_container(&mut self) -> Result<(), SyntaxError> {
         let mut open = Open::default();
         loop {
             let ended = match self.peek() {
@@ -24,15 +24,18 @@ impl Scanner<'_> {
         if open.count == self.depth {
             return self.fail("nested too deeply");
         }
-        open.push(object);
         match self.peek() {
-            Some(b'}') if object => {}
-            Some(b']') if !object => {}
-            _ if object => return self.key().map(|_| false),
-            _ => return Ok(false),
+            Some(b'}') if object => self.advance(),
+            Some(b']') if !object => self.advance(),
+            _ => {
+                open.push(object);
+                return if object {
+                    self.skip_key().map(|_| false)
+                } else {
+                    Ok(false)
+                };
+            }
         }
-        open.pop();
-        self.advance();
         Ok(true)
     }
 
@@ -46,7 +49,7 @@ impl Scanner<'_> {
                 Some(b',') => {
                     self.advance();
                     return if object {
-                        self.key().map(|_| false)
+                        self.skip_key().map(|_| false)
                     } else {
                         Ok(false)
                     };
@@ -60,7 +63,22 @@ impl Scanner<'_> {
         Ok(true)
     }
 
-    fn skip_scalar(&mut self) -> Result<(), SyntaxError> {
+    /// Skips the key of a member, and the colon after it.
+    pub(super) fn skip_key(&mut self) -> Result<Key, SyntaxError> {
+        if self.peek() != Some(b'"') {
+            return self.fail("expected a key in double quotes");
+        }
+        let escaped = self.skip_string()?;
+        let end = self.at;
+        if self.peek() != Some(b':') {
+            return self.fail("expected `:`");
+        }
+        self.advance();
+        Ok(Key { end, escaped })
+    }
+
+    /// Skips a string, a number, or one of the words.
+    pub(super) fn skip_scalar(&mut self) -> Result<(), SyntaxError> {
         match self.byte() {
             Some(b'"') => self.skip_string().map(drop),
             Some(b'-' | b'0'..=b'9') => self.skip_number(),
@@ -72,7 +90,7 @@ impl Scanner<'_> {
     }
 
     /// Skips a string and says whether it holds an escape.
-    pub(super) fn skip_string(&mut self) -> Result<bool, SyntaxError> {
+    fn skip_string(&mut self) -> Result<bool, SyntaxError> {
         let bytes = self.text.as_bytes();
         let mut escaped = false;
         self.at += 1;
@@ -138,6 +156,12 @@ impl Scanner<'_> {
             self.fail("expected a value")
         }
     }
+}
+
+/// Where a key ends, after its closing quote, and whether it holds an escape.
+pub(super) struct Key {
+    pub(super) end: usize,
+    pub(super) escaped: bool,
 }
 
 /// The containers that are open: how many, and a bit for each, 1 for an object and 0 for an array.
