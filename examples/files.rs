@@ -57,6 +57,7 @@ impl Files {
     #[tool(read_only, blocking, title = "Search files")]
     fn search(
         &self,
+        cx: &Context,
         /// Regular expression in Rust's syntax for a part of one line, e.g. `fn \w+_test` or `(?i)todo`
         pattern: String,
         /// Only files like this: `*.rs` in any directory, or `src/**/*.toml`
@@ -65,7 +66,9 @@ impl Files {
         #[arg(default = 100, range = 1..=1000)]
         limit: usize,
     ) -> Result<Found, FilesError> {
-        self.directory.search(&pattern, glob.as_deref(), limit)
+        let stop = || cx.is_ended();
+        self.directory
+            .search(&pattern, glob.as_deref(), limit, stop)
     }
 }
 

@@ -46,16 +46,22 @@ pub(crate) struct MatchedLine {
 }
 
 impl Directory {
+    /// Searches until it has all, or until `stop` says that nobody waits for it any more.
     pub(crate) fn search(
         &self,
         pattern: &str,
         glob: Option<&str>,
         limit: usize,
+        stop: impl Fn() -> bool,
     ) -> Result<Found, FilesError> {
         let wanted = PathFilter::new(glob)?;
         let mut search = Search::new(pattern, limit)?;
         let mut walk = self.walk("")?;
         for path in walk.by_ref().filter(|path| wanted.accepts(path)) {
+            if stop() {
+                search.found.truncated = true;
+                break;
+            }
             match search.file(self, &path) {
                 Ok(()) => search.found.files_searched += 1,
                 Err(_) => search.found.files_skipped += 1,

@@ -153,6 +153,15 @@ impl Progress<'_> {
         self
     }
 
+    /// Sends it from a function that blocks, where nothing can be awaited.
+    ///
+    /// # Panics
+    ///
+    /// In an asynchronous function, and outside of a tokio runtime.
+    pub fn send_blocking(self) {
+        tokio::runtime::Handle::current().block_on(self.send());
+    }
+
     async fn send(self) {
         let Some(token) = self.state.progress_token.clone() else {
             return;

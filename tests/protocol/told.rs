@@ -37,6 +37,17 @@ impl Teller {
         cx.is_ended()
     }
 
+    #[tool(blocking)]
+    fn count_blocking(&self, cx: &Context, to: u32) -> u32 {
+        for done in 1..=to {
+            cx.progress(done)
+                .total(to)
+                .message(format!("{done} of {to}"))
+                .send_blocking();
+        }
+        to
+    }
+
     #[tool]
     #[allow(deprecated, reason = "it is what is tested")]
     async fn log(&self, cx: &Context) {
@@ -95,8 +106,12 @@ async fn progress_is_told_if_it_is_asked_for_and_grows() {
         .server;
         for revision in Revision::ALL {
             let mut peer = Peer::connect(&server, revision).await;
-            for token in [json!(7), json!("seven")] {
-                let params = json!({"name": "count", "arguments": {"to": 20}, "_meta": {"progressToken": token}});
+            for (name, token) in [
+                ("count", json!(7)),
+                ("count", json!("seven")),
+                ("count_blocking", json!(8)),
+            ] {
+                let params = json!({"name": name, "arguments": {"to": 20}, "_meta": {"progressToken": token}});
                 let (notifications, answer) = peer.request_told("tools/call", params).await;
                 assert_eq!(answer["result"]["content"][0]["text"], "20");
                 assert_eq!(notifications.len(), 20);

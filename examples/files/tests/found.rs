@@ -17,7 +17,7 @@ fn list(directory: &Directory, path: &str, glob: Option<&str>, limit: usize) -> 
 
 /// The matches, or the error; `…` where there are more.
 fn search(directory: &Directory, pattern: &str, glob: Option<&str>, limit: usize) -> Vec<String> {
-    match directory.search(pattern, glob, limit) {
+    match directory.search(pattern, glob, limit, || false) {
         Ok(found) => {
             let matches = found.matches.into_iter();
             let lines = matches.map(|line| format!("{}:{}:{}", line.path, line.line, line.text));
@@ -107,15 +107,22 @@ fn matches_are_found_in_order() {
 #[test]
 fn files_that_are_not_text_are_counted() {
     let (_tree, directory) = tree();
-    let found = directory.search("needle", None, 9).unwrap();
+    let found = directory.search("needle", None, 9, || false).unwrap();
     assert_eq!((found.files_searched, found.files_skipped), (6, 1));
+}
+
+#[test]
+fn a_search_that_nobody_waits_for_stops() {
+    let (_tree, directory) = tree();
+    let found = directory.search("needle", None, 9, || true).unwrap();
+    assert_eq!((found.files_searched, found.truncated), (0, true));
 }
 
 #[test]
 fn a_pattern_is_for_one_line_and_of_limited_size() {
     let (_tree, directory) = tree();
     for pattern in ["(", "a\nb", r"\w{1000}{1000}"] {
-        let error = directory.search(pattern, None, 1).unwrap_err();
+        let error = directory.search(pattern, None, 1, || false).unwrap_err();
         assert!(
             matches!(error, FilesError::Pattern { .. }),
             "{pattern}: {error:?}"

@@ -61,6 +61,6 @@ fn an_answer_has_an_end() {
         ((256 << 10) - 1, 1, true)
     );
 
-    let found = directory.search("^x", None, 1).unwrap();
+    let found = directory.search("^x", None, 1, || false).unwrap();
     assert_eq!(found.matches[0].text, format!("x{}…", "ä".repeat(249)));
 }
