@@ -33,12 +33,12 @@ impl Teller {
     }
 
     #[tool]
-    fn count_at_once(&self, cx: &Context) -> bool {
+    fn count_at_once(cx: &Context) -> bool {
         cx.is_ended()
     }
 
     #[tool(blocking)]
-    fn count_blocking(&self, cx: &Context, to: u32) -> u32 {
+    fn count_blocking(cx: &Context, to: u32) -> u32 {
         for done in 1..=to {
             cx.progress(done)
                 .total(to)
@@ -95,6 +95,16 @@ fn told(limits: Limits) -> Told {
     Told { server, gate, over }
 }
 
+/// Whether the steps from 1 to 20 are told in order.
+fn check_progress(notifications: &[Value], token: &Value) {
+    for (done, notification) in (1..).zip(notifications) {
+        let message = format!("{done} of 20");
+        let params =
+            json!({"progressToken": token, "progress": done, "total": 20, "message": message});
+        assert_eq!(notification["params"], params);
+    }
+}
+
 #[tokio::test]
 async fn progress_is_told_if_it_is_asked_for_and_grows() {
     // SRV-PROG-01 to SRV-PROG-06: also where no more than one message fits into the queue.
@@ -115,11 +125,7 @@ async fn progress_is_told_if_it_is_asked_for_and_grows() {
                 let (notifications, answer) = peer.request_told("tools/call", params).await;
                 assert_eq!(answer["result"]["content"][0]["text"], "20");
                 assert_eq!(notifications.len(), 20);
-                for (done, notification) in (1..).zip(&notifications) {
-                    let message = format!("{done} of 20");
-                    let params = json!({"progressToken": token, "progress": done, "total": 20, "message": message});
-                    assert_eq!(notification["params"], params);
-                }
+                check_progress(&notifications, &token);
             }
             for meta in [
                 json!({}),
