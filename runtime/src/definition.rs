@@ -16,9 +16,9 @@ use crate::tool::ToolDefinition;
 /// A type whose `impl` block `#[mcp_tool]` has made a set of tools, prompts and resources;
 /// [`ServerBuilder::mount`](crate::ServerBuilder::mount) takes it.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` has no tools to mount",
+    message = "`{Self}` has nothing to mount",
     label = "not mountable",
-    note = "put `#[mcp_tool]` on an `impl` block of `{Self}`, and `#[tool]` on its methods"
+    note = "put `#[mcp_tool]` on an `impl` block of `{Self}`, and `#[tool]`, `#[prompt]` or `#[resource]` on its methods"
 )]
 pub trait Mount: Sized + Send + Sync + 'static {
     /// What the names of all that it offers begin with, before a dot; empty if with nothing.

@@ -14,6 +14,7 @@ use crate::fixture::{Failure, Place, Unit};
 
 /// Books, and prompts about them.
 pub(crate) struct Library {
+    motto: String,
     gate: Arc<Semaphore>,
 }
 
@@ -98,7 +99,7 @@ impl Library {
         icons = [Icon::new("https://example.com/icon.png")]
     )]
     fn motto_text(&self) -> &str {
-        "one\n\"two\""
+        &self.motto
     }
 
     #[resource("library://cover", mime_type = "image/png")]
@@ -218,6 +219,7 @@ impl Library {
     pub(crate) fn new() -> (Self, Arc<Semaphore>) {
         let gate = Arc::new(Semaphore::new(0));
         let library = Self {
+            motto: "one\n\"two\"".to_owned(),
             gate: Arc::clone(&gate),
         };
         (library, gate)

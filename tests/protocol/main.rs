@@ -19,6 +19,7 @@ mod fixture;
 mod library;
 mod lists;
 mod malformed;
+mod offers;
 mod outputs;
 mod peer;
 mod prompts;
