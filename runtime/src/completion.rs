@@ -22,7 +22,7 @@ const MOST: usize = 100;
 
 /// What has been typed of an argument so far, and the other arguments that are known.
 ///
-/// What `#[arg(complete = …)]` names takes it by reference:
+/// A function that `#[arg(complete = …)]` names takes it by reference, or else `&str`, the text alone:
 ///
 /// ```
 /// use treenail_runtime::Typed;
@@ -50,6 +50,30 @@ impl Typed {
     /// The value of another argument, if the client tells it; clients before revision 2025-06-18 tell none.
     pub fn other(&self, argument: &str) -> Option<&str> {
         self.others.get(argument).map(String::as_str)
+    }
+}
+
+/// What a function that proposes values may take: `&str` or [`&Typed`](Typed).
+#[diagnostic::on_unimplemented(
+    message = "a completion cannot take `&{Self}`",
+    label = "expected a function of `&str` or `&Typed`"
+)]
+pub trait FromTyped {
+    /// Takes it from what has been typed.
+    fn from_typed(typed: &Typed) -> &Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl FromTyped for str {
+    fn from_typed(typed: &Typed) -> &Self {
+        typed.text()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl FromTyped for Typed {
+    fn from_typed(typed: &Typed) -> &Self {
+        typed
     }
 }
 

@@ -28,7 +28,7 @@ mod wire;
 pub use treenail_schema as schema;
 
 pub use self::call::{Call, FromCall};
-pub use self::completion::Typed;
+pub use self::completion::{FromTyped, Proposals, Typed};
 pub use self::context::{Context, Progress};
 pub use self::definition::Mount;
 pub use self::error::{Error, Result};

@@ -5,7 +5,7 @@ pub use serde;
 pub use serde_json;
 
 pub use crate::call::{CallValue, Lifetime};
-pub use crate::completion::{Completer, CompleterFacts, Proposals};
+pub use crate::completion::{Completer, CompleterFacts};
 pub use crate::definition::{Definition, Head};
 pub use crate::function::argument::{Argument, ArgumentList};
 pub use crate::function::bounds::Check;

@@ -172,14 +172,14 @@ impl Library {
     }
 }
 
-fn places(typed: &Typed) -> impl Iterator<Item = &'static str> {
+fn places(typed: &str) -> impl Iterator<Item = &'static str> {
     ["Oslo", "Bergen"]
         .into_iter()
-        .filter(|place| place.starts_with(typed.text()))
+        .filter(move |place| place.starts_with(typed))
 }
 
-fn numbers(typed: &Typed) -> [String; 2] {
-    ["1", "2"].map(|digit| format!("{}{digit}", typed.text()))
+fn numbers(typed: &str) -> [String; 2] {
+    ["1", "2"].map(|digit| format!("{typed}{digit}"))
 }
 
 /// Has prompts only.

@@ -52,18 +52,21 @@ fn write(mut prompt: GetPromptResult, facts: &PromptFacts, result: &mut ResultWr
     result.end(prompt.meta);
 }
 
+#[diagnostic::do_not_recommend]
 impl PromptOutput for GetPromptResult {
     fn into_prompt(self) -> Result<GetPromptResult, RpcError> {
         Ok(self)
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl PromptOutput for Vec<PromptMessage> {
     fn into_prompt(self) -> Result<GetPromptResult, RpcError> {
         Ok(GetPromptResult::new(self))
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl PromptOutput for PromptMessage {
     fn into_prompt(self) -> Result<GetPromptResult, RpcError> {
         vec![self].into_prompt()
@@ -72,6 +75,7 @@ impl PromptOutput for PromptMessage {
 
 macro_rules! users {
     ($($content:ty)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl PromptOutput for $content {
             fn into_prompt(self) -> Result<GetPromptResult, RpcError> {
                 PromptMessage::user(self).into_prompt()

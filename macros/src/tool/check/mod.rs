@@ -9,8 +9,8 @@ use syn::{LitStr, ReceiverKind, Safety, Signature, Type};
 use crate::diag::Sink;
 use crate::signature::{borrow_in, keyword_in};
 
-use super::model::{Argument, Block, Feature, Kind, Name, Output};
-use super::parse::ImplBlock;
+use super::model::{Argument, Block, Feature, Kind, Name, Output, is_method};
+use super::parse::{ImplBlock, Member};
 
 /// The most arguments of a tool; the runtime has an implementation for each number up to here.
 const MOST_ARGUMENTS: usize = 16;
@@ -35,6 +35,7 @@ pub(crate) fn block(block: &Block, item: &ImplBlock, sink: &mut Sink) {
     uri::distinct_uris(&block.features, sink);
     let namespace = block.namespace.as_ref().map(|name| name.value() + ".");
     for feature in &block.features {
+        completers_take_self(feature, item, sink);
         shared_self(&feature.signature, sink);
         names::legal_name(feature, namespace.as_deref().unwrap_or_default(), sink);
         each(feature, sink);
@@ -114,6 +115,24 @@ fn shared_self(signature: &Signature, sink: &mut Sink) {
             receiver,
             "calls share the value; take `&self`, and keep what changes in a `Mutex` or in atomics",
         );
+    }
+}
+
+/// A completer that is `Self`'s is a method, as far as it can be seen.
+fn completers_take_self(feature: &Feature, item: &ImplBlock, sink: &mut Sink) {
+    for path in feature.arguments().filter_map(|it| it.complete.as_ref()) {
+        let name = path.segments.last().map(|segment| &segment.ident);
+        let mut functions = item.members.iter().filter_map(|member| match member {
+            Member::Function(function) => Some(&function.signature),
+            Member::Other(_) => None,
+        });
+        let found = functions.find(|signature| name == Some(&signature.ident));
+        if is_method(path) && found.is_some_and(|signature| signature.receiver().is_none()) {
+            sink.error(
+                path,
+                "this function takes no `&self`; add it, or put the function outside of the block",
+            );
+        }
     }
 }
 

@@ -2,27 +2,30 @@
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
-use syn::Path;
 use syn::spanned::Spanned;
 
 use crate::krate::Krate;
-use crate::tool::model::Argument;
+use crate::tool::model::{Argument, is_method};
 
 /// Expands to
 /// ```text
 /// .complete("city", ::treenail::__private::Completer::new(
 ///     |__state: ::std::sync::Arc<Self>, __typed: ::treenail::Typed| async move {
-///         <_ as ::treenail::Proposals<_>>::propose(Self::cities(&__state, &__typed)).await
+///         <_ as ::treenail::Proposals<_>>::propose(Self::cities(
+///             &__state, <_ as ::treenail::FromTyped>::from_typed(&__typed),
+///         )).await
 ///     },
 /// ))
 /// ```
-/// where a function that is not `Self`'s takes `&__typed` alone.
+/// where a function that is not `Self`'s takes no `&__state`.
 pub(super) fn complete(krate: &Krate, argument: &Argument) -> Option<TokenStream> {
     let path = argument.complete.as_ref()?;
     let name = &argument.name.text;
-    let state = is_method(path).then(|| quote!(&__state,));
+    let state = is_method(path).then(|| quote_spanned!(path.span()=> &__state,));
     let proposed = quote_spanned! {path.span()=>
-        <_ as #krate::__private::Proposals<_>>::propose(#path(#state &__typed))
+        <_ as #krate::Proposals<_>>::propose(
+            #path(#state <_ as #krate::FromTyped>::from_typed(&__typed))
+        )
     };
     Some(quote! {
         .complete(#name, #krate::__private::Completer::new(
@@ -31,11 +34,4 @@ pub(super) fn complete(krate: &Krate, argument: &Argument) -> Option<TokenStream
             },
         ))
     })
-}
-
-/// Whether the path is `Self::name`, a method.
-fn is_method(path: &Path) -> bool {
-    path.segments
-        .first()
-        .is_some_and(|first| first.ident == "Self")
 }

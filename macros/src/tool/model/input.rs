@@ -69,6 +69,13 @@ impl Name {
     }
 }
 
+/// Whether a path is `Self::name`, which is called with `&self`.
+pub(crate) fn is_method(path: &Path) -> bool {
+    path.segments
+        .first()
+        .is_some_and(|first| first.ident == "Self")
+}
+
 /// Reads one parameter, with the keys that its `#[arg]` may have; `self` is none of the inputs.
 pub(super) fn input(
     param: &mut FnArg,

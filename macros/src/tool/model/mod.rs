@@ -17,7 +17,7 @@ use crate::docs;
 use crate::signature::{Function, borrow_in, keyword_in, peel};
 
 use self::input::input;
-pub(crate) use self::input::{Argument, CallInput, Input, Name};
+pub(crate) use self::input::{Argument, CallInput, Input, Name, is_method};
 use self::uri::Uri;
 use super::parse::ImplBlock;
 
