@@ -6,9 +6,10 @@ pub use treenail_runtime::private as __private;
 pub use treenail_runtime::schema;
 #[doc(inline)]
 pub use treenail_runtime::{
-    Bounded, Call, Connection, Context, Error, FromCall, FromText, Limits, Measured, Mount,
-    PendingAnswer, Progress, Received, Result, RpcError, Server, ServerBuilder, Tool, ToolArgument,
-    ToolDefinition, ToolError, ToolOutput, ToolReply, ToolSet,
+    Bounded, Call, Connection, Context, Error, FromCall, FromText, FromTyped, Limits, Measured,
+    Mount, PendingAnswer, Progress, PromptDefinition, PromptOutput, Proposals, Received,
+    ResourceDefinition, ResourceOutput, Result, RpcError, Server, ServerBuilder, TextArgument,
+    Tool, ToolArgument, ToolDefinition, ToolError, ToolOutput, ToolReply, ToolSet, Typed,
 };
 
 /// Makes a function a tool, or the methods of an `impl` block a set of tools.

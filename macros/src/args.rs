@@ -42,6 +42,31 @@ impl Keys {
         Self::legal(all, known, sink)
     }
 
+    /// Reads an attribute whose first entry is a text: `#[resource("…", key = value)]`.
+    pub(crate) fn after_text(
+        attribute: &Attribute,
+        known: &[&str],
+        sink: &mut Sink,
+    ) -> (Option<LitStr>, Self) {
+        let tokens = match &attribute.meta {
+            Meta::List(list) => list.tokens.clone(),
+            Meta::Path(_) | Meta::NameValue(_) => TokenStream::new(),
+        };
+        let parsed = TextFirst::parse.parse2(tokens);
+        let Ok(TextFirst { text, rest }) = parsed else {
+            let name = attribute.path().to_token_stream();
+            let write = format!("a {name} needs its URI; write `#[{name}(\"app://…\")]`");
+            sink.error(attribute.path(), write);
+            return (
+                None,
+                Self {
+                    entries: Vec::new(),
+                },
+            );
+        };
+        (Some(text), Self::legal(entries(rest, sink), known, sink))
+    }
+
     fn legal(all: Vec<Entry>, known: &[&str], sink: &mut Sink) -> Self {
         let mut entries: Vec<Entry> = Vec::new();
         for entry in all {
@@ -173,6 +198,25 @@ impl Parse for Entry {
             None => None,
         };
         Ok(Self { key, value })
+    }
+}
+
+/// `"text"` or `"text", …`
+struct TextFirst {
+    text: LitStr,
+    rest: TokenStream,
+}
+
+impl Parse for TextFirst {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let text = input.parse()?;
+        if !input.is_empty() {
+            input.parse::<Token![,]>()?;
+        }
+        Ok(Self {
+            text,
+            rest: input.parse()?,
+        })
     }
 }
 

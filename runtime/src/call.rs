@@ -1,4 +1,4 @@
-//! One request for a tool: what it is called with, and how long it lasts.
+//! One request for a tool, a prompt or a resource: what it is called with, and how long it lasts.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -10,12 +10,14 @@ use crate::outbox::{Outbox, notification};
 use crate::revision::Peer;
 use crate::wire::Members;
 
-/// One request for a tool, as the code that the macros write gets it.
+/// One request for a tool, a prompt or a resource, as the code that the macros write gets it.
 #[derive(Debug)]
 pub struct Call<'a> {
     pub(crate) peer: &'a Arc<Peer>,
     /// The text of the request's id.
     pub(crate) id: &'a str,
+    /// What is asked for: the name of a tool or prompt, or the URI of a resource.
+    pub(crate) target: &'a str,
     /// The text of the `arguments` object.
     pub(crate) arguments: Option<&'a str>,
     /// The text of the `_meta` object.
@@ -28,7 +30,7 @@ pub struct Call<'a> {
 
 /// What a function may take by reference instead of an argument: [`Context`].
 #[diagnostic::on_unimplemented(
-    message = "`&{Self}` cannot be an argument of a tool",
+    message = "`&{Self}` cannot be an argument",
     label = "an argument is owned: write `String` for `&str`, `Vec<T>` for `&[T]`, `T` for `&T`",
     note = "only `&Context` is taken by reference"
 )]

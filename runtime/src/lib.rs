@@ -1,16 +1,23 @@
 //! The runtime of Treenail: what the code that its macros write runs on.
 //!
 //! Use the crate `treenail`, which re-exports all of this. A reader finds here, from the bytes up: `wire` (messages),
-//! `revision` (who is asking, and in which shape the answer goes out), `tool` (what a function declares), `server` (the
-//! core, free of transport) and `transport` (lines over byte streams, and the standard streams).
+//! `revision` (who is asking, and in which shape the answer goes out), `function` (how any annotated function is run),
+//! `tool`, `prompt`, `resource` and `completion` (what it is for), `server` (the core, free of transport) and `transport`
+//! (lines over byte streams, and the standard streams).
 
 mod call;
+mod completion;
 mod context;
+mod definition;
 mod error;
+mod function;
 mod limits;
+mod name;
 mod outbox;
 #[doc(hidden)]
 pub mod private;
+mod prompt;
+mod resource;
 mod respond;
 mod revision;
 mod server;
@@ -21,14 +28,21 @@ mod wire;
 pub use treenail_schema as schema;
 
 pub use self::call::{Call, FromCall};
+pub use self::completion::{FromTyped, Proposals, Typed};
 pub use self::context::{Context, Progress};
+pub use self::definition::Mount;
 pub use self::error::{Error, Result};
+pub use self::function::argument::{FromText, ToolArgument};
+pub use self::function::bounds::{Bounded, Measured};
+pub use self::function::text::TextArgument;
 pub use self::limits::Limits;
+pub use self::prompt::PromptDefinition;
+pub use self::prompt::output::PromptOutput;
+pub use self::resource::ResourceDefinition;
+pub use self::resource::output::ResourceOutput;
 pub use self::server::{Connection, PendingAnswer, Received, Server, ServerBuilder};
-pub use self::tool::argument::{FromText, ToolArgument};
-pub use self::tool::bounds::{Bounded, Measured};
 pub use self::tool::error::ToolError;
 pub use self::tool::output::ToolOutput;
 pub use self::tool::reply::ToolReply;
-pub use self::tool::{Mount, Tool, ToolDefinition, ToolSet};
+pub use self::tool::{Tool, ToolDefinition, ToolSet};
 pub use self::wire::RpcError;

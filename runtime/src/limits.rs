@@ -32,7 +32,7 @@ pub struct Limits {
     pub queued_messages: usize,
     /// How long calls may go on, and answers wait to be taken, after the end of the input. Default 30 s.
     pub finish_calls_within: Duration,
-    /// Tools in one page of `tools/list`. Default 1,000: many hosts read only the first page.
+    /// Tools, prompts or resources in one page of a list. Default 1,000: many hosts read only the first page.
     pub page_size: usize,
 }
 

@@ -5,11 +5,20 @@ pub use serde;
 pub use serde_json;
 
 pub use crate::call::{CallValue, Lifetime};
-pub use crate::tool::ToolHead;
-pub use crate::tool::argument::{Argument, ArgumentList};
-pub use crate::tool::bounds::Check;
-pub use crate::tool::output::{IntoContent, Kind, Output, Returns, ReturnsValue, kind};
-pub use crate::tool::problem::Problem;
+pub use crate::completion::{Completer, CompleterFacts};
+pub use crate::definition::{Definition, Head};
+pub use crate::function::argument::{Argument, ArgumentList};
+pub use crate::function::bounds::Check;
+pub use crate::function::kind::{self, Kind, Returns, ReturnsValue};
+pub use crate::function::problem::Problem;
+pub use crate::function::{Function, Output, Purpose};
+pub use crate::prompt::{PromptFacts, PromptHead};
+pub use crate::resource::output::{IntoContents, ResourceReply};
+pub use crate::resource::pattern::Part;
+pub use crate::resource::{ResourceDetails, ResourceFacts, ResourceHead};
+pub use crate::respond::ResultWriter;
+pub use crate::tool::output::IntoContent;
+pub use crate::tool::{ToolFacts, ToolHead};
 
 /// Whether `name` is one of `names`; for the check of `tools![…]` that no two tools have one name.
 pub const fn contains(names: &[&str], name: &str) -> bool {

@@ -34,7 +34,7 @@ pub(crate) trait Respond: Send {
 }
 
 /// Writes the result of one request in the style of the revision that its caller speaks.
-pub(crate) struct ResultWriter<'a> {
+pub struct ResultWriter<'a> {
     out: &'a mut Vec<u8>,
     style: &'a Style,
 }

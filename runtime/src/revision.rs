@@ -347,6 +347,16 @@ impl Style {
     }
 }
 
+/// The error for a resource that does not exist.
+pub(crate) fn resource_not_found(uri: &str, message: String, revision: Revision) -> RpcError {
+    let code = if revision.is_modern() {
+        error_code::INVALID_PARAMS
+    } else {
+        error_code::RESOURCE_NOT_FOUND
+    };
+    RpcError::new(code, message).with_data(json!({ "uri": uri }))
+}
+
 const RESULT_TYPE: &[u8] = br#","resultType":"complete""#;
 
 /// Content blocks as a peer of `revision` knows them: a kind of block that came later becomes a text.
@@ -355,16 +365,21 @@ pub(crate) fn speak_content(
     revision: Revision,
 ) -> Vec<ContentBlock> {
     for block in &mut content {
-        if block.since() > revision {
-            *block = ContentBlock::text(match &*block {
-                ContentBlock::Audio(audio) => format!(
-                    "[audio of type {}, which this client cannot take]",
-                    audio.mime_type
-                ),
-                ContentBlock::ResourceLink(link) => format!("{}: {}", link.name, link.uri),
-                _ => "[content of a kind that this client cannot take]".to_owned(),
-            });
-        }
+        speak_block(block, revision);
     }
     content
+}
+
+/// As [`speak_content`], for one block.
+pub(crate) fn speak_block(block: &mut ContentBlock, revision: Revision) {
+    if block.since() > revision {
+        *block = ContentBlock::text(match &*block {
+            ContentBlock::Audio(audio) => format!(
+                "[audio of type {}, which this client cannot take]",
+                audio.mime_type
+            ),
+            ContentBlock::ResourceLink(link) => format!("{}: {}", link.name, link.uri),
+            _ => "[content of a kind that this client cannot take]".to_owned(),
+        });
+    }
 }

@@ -114,7 +114,7 @@ async fn wrong_arguments_are_told_with_pointer_expectation_and_nearest_name() {
         (
             "nothing",
             json!({"a/b~": 1}),
-            &["- /a~1b~0: unknown argument; known are none, the tool takes no arguments"],
+            &["- /a~1b~0: unknown argument; known are none, it takes no arguments"],
         ),
         (
             "perhaps",

@@ -13,12 +13,17 @@
 )]
 
 mod arguments;
+mod completion;
 mod eras;
 mod fixture;
+mod library;
 mod lists;
 mod malformed;
+mod offers;
 mod outputs;
 mod peer;
+mod prompts;
+mod resources;
 mod sessions;
 mod told;
 mod validator;

@@ -48,6 +48,12 @@ fn result_of(method: &str) -> &'static str {
         "server/discover" => "DiscoverResult",
         "tools/list" => "ListToolsResult",
         "tools/call" => "CallToolResult",
+        "prompts/list" => "ListPromptsResult",
+        "prompts/get" => "GetPromptResult",
+        "resources/list" => "ListResourcesResult",
+        "resources/templates/list" => "ListResourceTemplatesResult",
+        "resources/read" => "ReadResourceResult",
+        "completion/complete" => "CompleteResult",
         _ => "EmptyResult",
     }
 }

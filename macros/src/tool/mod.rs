@@ -1,4 +1,4 @@
-//! `#[mcp_tool]`: functions become tools.
+//! `#[mcp_tool]`: functions become tools, prompts and resources.
 
 mod parse;
 
@@ -22,7 +22,7 @@ use crate::diag::Sink;
 use crate::krate::Krate;
 use crate::signature::Function;
 
-use self::model::{Block, TOOL_KEYS, Tool};
+use self::model::{Block, Feature, Kind, TOOL_KEYS};
 use self::parse::{ImplBlock, Item};
 
 /// The expansion of `#[mcp_tool(args)] item`.
@@ -43,7 +43,8 @@ fn function(args: TokenStream, mut item: Function) -> TokenStream {
     let mut keys = Keys::parse(args, &known, &mut sink);
     let krate = Krate::new(keys.path("crate", &mut sink));
     let namespace = keys.string("namespace", &mut sink);
-    let tool = Tool::read(&mut item, &mut keys, &mut sink);
+    let kind = Kind::tool(&mut keys, &mut sink);
+    let tool = Feature::read(&mut item, kind, &mut keys, &mut sink);
     check::function(&tool, namespace.as_ref(), &mut sink);
     if tool.signature.receiver().is_some() {
         return sink.finish(&without_self(item), TokenStream::new, TokenStream::new);

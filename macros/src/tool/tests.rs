@@ -79,6 +79,40 @@ fn all_mistakes_are_reported_at_once() {
 }
 
 #[test]
+fn prompts_and_resources_have_rules_of_their_own() {
+    check(
+        quote!(namespace = "a"),
+        &quote!(
+            impl S {
+                #[prompt(read_only)]
+                fn f<T>(&self, #[arg(complete = Self::g)] a: T) {}
+                #[resource("a:{b}/{+c}", mime = "b/c")]
+                fn g(b: u8) -> String {}
+                #[resource("a:{b}/{+c}")]
+                fn h(b: u8, #[arg(name = "c")] d: u8) -> String {}
+                #[resource("a:b")]
+                unsafe fn i(b: u8) -> String {}
+                #[prompt(name = "f")]
+                fn j(#[cfg(unix)] a: u8) -> String {}
+            }
+        ),
+        &[
+            "unknown key `read_only`; write one of `name`, `title`, `icons`, `meta`, `blocking`",
+            "unknown key `mime`; did you mean `name`?",
+            "`cfg` on a parameter of a prompt; write two functions with a `cfg` each",
+            "another prompt in this block is named `f`; write `name = \"…\"` on one",
+            "another resource in this block has this URI; change one",
+            "this function takes no `&self`; add it, or put the function outside of the block",
+            "a prompt can't be generic; write concrete types",
+            "a prompt returns what it says; write its type, like `-> String`",
+            "no argument for variable `c`; add a parameter of this name",
+            "a resource is a plain Rust function; remove this",
+            "the URI has no variable `b`; write `{b}` in it",
+        ],
+    );
+}
+
+#[test]
 fn names_follow_the_protocol() {
     let illegal = |name: &str| {
         !errors(
@@ -160,7 +194,15 @@ fn renamed_crate_is_the_only_path_to_the_facade() {
     let tool = quote! {
         async fn f(cx: &Context, #[arg(default = "a", length = 1..)] a: String) -> Result<u8, E> {}
     };
-    for item in [tool.clone(), quote!(impl S { #[tool] #tool })] {
+    let others = quote! {
+        impl S {
+            #[prompt]
+            async fn f(cx: &Context, #[arg(default, complete = Self::g)] a: String) -> Result<u8, E> {}
+            #[resource("a:{+b}")]
+            fn h(#[arg(complete = g)] b: u8) -> &str {}
+        }
+    };
+    for item in [tool.clone(), quote!(impl S { #[tool] #tool }), others] {
         let expansion = mcp_tool(quote!(crate = renamed::nail), &item).to_string();
         assert!(expansion.contains("renamed :: nail"), "{expansion}");
         assert!(!expansion.contains("treenail"), "{expansion}");

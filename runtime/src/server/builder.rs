@@ -7,13 +7,14 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use treenail_schema::{CacheScope, Icon, Implementation, Revision};
 
+use crate::definition::Mount;
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::revision::{Style, supported_versions};
-use crate::server::list::{Caching, Lists};
-use crate::server::tools::ToolTable;
+use crate::server::list::Caching;
+use crate::server::offer::{Offer, Parts};
 use crate::server::{Server, Shared};
-use crate::tool::{BoundTool, Mount, ToolSet};
+use crate::tool::ToolSet;
 
 /// What a server is made of; [`ServerBuilder::build`] makes it.
 ///
@@ -28,7 +29,7 @@ use crate::tool::{BoundTool, Mount, ToolSet};
 pub struct ServerBuilder {
     info: Implementation,
     instructions: Vec<String>,
-    tools: Vec<Result<BoundTool, String>>,
+    parts: Result<Parts, String>,
     separator: Option<String>,
     caching: Caching,
     limits: Limits,
@@ -39,7 +40,7 @@ impl ServerBuilder {
         Self {
             info: Implementation::new(name, version),
             instructions: Vec::new(),
-            tools: Vec::new(),
+            parts: Ok(Parts::default()),
             separator: None,
             caching: Caching {
                 ttl: Duration::ZERO,
@@ -79,33 +80,22 @@ impl ServerBuilder {
         self
     }
 
-    /// Adds the tools of a type, under the namespace that its `#[mcp_tool]` names.
+    /// Adds the tools, prompts and resources of a type, under the namespace that its `#[mcp_tool]` names.
     pub fn mount<T: Mount>(mut self, state: T) -> Self {
-        let state = Arc::new(state);
         if !T::INSTRUCTIONS.is_empty() {
             self.instructions.push(T::INSTRUCTIONS.to_owned());
         }
-        self.tools.extend(
-            T::tools()
-                .into_iter()
-                .map(|tool| tool.bind(T::NAMESPACE, Arc::clone(&state))),
-        );
+        self.parts = self.parts.and_then(|parts| parts.mount(state));
         self
     }
 
     /// Adds tools that are free functions, as `tools![…]` lists them.
     pub fn tools(mut self, tools: ToolSet) -> Self {
-        let state = Arc::new(());
-        self.tools.extend(
-            tools
-                .into_definitions()
-                .into_iter()
-                .map(|tool| tool.bind("", Arc::clone(&state))),
-        );
+        self.parts = self.parts.and_then(|parts| parts.add(tools));
         self
     }
 
-    /// Shows `separator` in place of the dot in names of tools, for hosts that refuse dots.
+    /// Shows `separator` in place of the dot in names of tools, prompts and resources, for hosts that refuse dots.
     ///
     /// Calls are understood with the separator only, so names stay unique. Building fails if a name has the separator
     /// in it already, because then the namespace could not be told from the method.
@@ -131,30 +121,31 @@ impl ServerBuilder {
     ///
     /// # Errors
     ///
-    /// [`Error::Build`] if two tools have one name, a name is not allowed, or a default of an argument is not JSON.
+    /// [`Error::Build`] if two tools or prompts have one name, two resources have one URI, a name or URI is not allowed, or
+    /// a default of an argument is not JSON.
     pub fn build(self) -> Result<Server> {
-        let tools: Result<Vec<BoundTool>, String> = self.tools.into_iter().collect();
-        let tools = ToolTable::new(tools.map_err(Error::Build)?, self.separator.as_deref())
-            .map_err(Error::Build)?;
         let info =
             serde_json::to_value(&self.info).map_err(|error| Error::Build(error.to_string()))?;
         let instructions = (!self.instructions.is_empty()).then(|| self.instructions.join("\n\n"));
         let styles = Revision::ALL.map(|revision| Style::new(revision, info.clone()));
-        let lists = Lists::new(&tools, &styles, &self.caching, self.limits.page_size);
+        let (separator, page_size) = (self.separator.as_deref(), self.limits.page_size);
+        let offer = self
+            .parts
+            .and_then(|parts| Offer::new(parts, separator, &styles, &self.caching, page_size))
+            .map_err(Error::Build)?;
         let greeting = Greeting {
             info,
             instructions,
-            has_tools: !tools.is_empty(),
             caching: self.caching,
         };
-        let greetings = Revision::ALL.map(|revision| greeting.write(revision));
+        let greetings =
+            Revision::ALL.map(|revision| greeting.write(revision, &offer.capabilities(revision)));
         let blocking = Arc::new(Semaphore::new(self.limits.blocking_calls));
         let limits = self.limits;
         Ok(Server {
             shared: Arc::new(Shared {
                 limits,
-                tools,
-                lists,
+                offer,
                 blocking,
                 styles,
                 greetings,
@@ -167,17 +158,13 @@ impl ServerBuilder {
 struct Greeting {
     info: Value,
     instructions: Option<String>,
-    has_tools: bool,
     caching: Caching,
 }
 
 impl Greeting {
     /// The result of `initialize`, or of `server/discover` in the modern era.
-    fn write(&self, revision: Revision) -> Vec<u8> {
-        let mut result = json!({ "capabilities": {} });
-        if self.has_tools {
-            result["capabilities"] = json!({ "logging": {}, "tools": {} });
-        }
+    fn write(&self, revision: Revision, capabilities: &Value) -> Vec<u8> {
+        let mut result = json!({ "capabilities": capabilities });
         if let Some(instructions) = &self.instructions {
             result["instructions"] = instructions.as_str().into();
         }

@@ -14,8 +14,9 @@ use crate::server::Server;
 use crate::server::answer::{
     PendingAnswer, PendingRequest, answer, close_batch, write_error, write_result,
 };
+use crate::server::offer::Asked;
 use crate::wire::{
-    Body, Envelope, Invalid, Message, Params, RpcError, object, parse, parse_element, string,
+    Body, Envelope, Invalid, Message, Params, RpcError, object, parse, parse_element,
 };
 
 /// One peer of a server: what it has said of itself, and its messages one at a time.
@@ -212,7 +213,7 @@ impl Connection {
         let shared = &self.server.shared;
         match &*envelope.method {
             "ping" => write_result(out, id, |out| out.extend_from_slice(b"{}")),
-            "logging/setLevel" if !shared.tools.is_empty() => {
+            "logging/setLevel" if !shared.offer.is_empty() => {
                 let level = params
                     .level
                     .ok_or_else(|| RpcError::invalid_params("`params.level` is missing"))?;
@@ -222,18 +223,28 @@ impl Connection {
             "server/discover" => write_result(out, id, |out| {
                 out.extend_from_slice(&shared.greetings[revision.index()]);
             }),
-            "tools/list" if !shared.tools.is_empty() => {
-                let cursor = params
-                    .cursor
-                    .map(|cursor| string("cursor", Some(cursor)))
-                    .transpose()?;
-                let page = shared.lists.tools(revision, cursor.as_deref())?;
-                write_result(out, id, |out| out.extend_from_slice(page));
-            }
-            "tools/call" if !shared.tools.is_empty() => {
-                return self.call_tool(id, params, &peer, out);
-            }
-            other => return Err(RpcError::method_not_found(other, revision)),
+            method => match shared.offer.find(method, params, revision)? {
+                Some(Asked::Page(page)) => {
+                    write_result(out, id, |out| out.extend_from_slice(page));
+                }
+                Some(Asked::Function {
+                    handler,
+                    target,
+                    arguments,
+                }) => {
+                    let call = Call {
+                        peer: &peer,
+                        id,
+                        target: &target,
+                        arguments: arguments.as_deref(),
+                        meta: params.meta,
+                        blocking: &shared.blocking,
+                        outbox: &self.outbox,
+                    };
+                    return Ok(self.handle(handler, &call, out));
+                }
+                None => return Err(RpcError::method_not_found(method, revision)),
+            },
         }
         Ok(None)
     }
@@ -305,26 +316,6 @@ impl Connection {
             (other, _) => tracing::debug!(method = other, "a notification was ignored"),
         }
         Received::Done
-    }
-
-    fn call_tool(
-        &self,
-        id: &str,
-        params: &Params<'_>,
-        peer: &Arc<Peer>,
-        out: &mut Vec<u8>,
-    ) -> Result<Answered, RpcError> {
-        let name = string("name", params.name)?;
-        let arguments = object("arguments", params.arguments)?;
-        let call = Call {
-            peer,
-            id,
-            arguments,
-            meta: params.meta,
-            blocking: &self.server.shared.blocking,
-            outbox: &self.outbox,
-        };
-        Ok(self.handle(self.server.shared.tools.find(&name)?, &call, out))
     }
 
     /// Runs what answers a request, and goes on with it once.

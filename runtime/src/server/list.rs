@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use serde_json::json;
-use treenail_schema::{CacheScope, Revision, Tool};
+use treenail_schema::{CacheScope, Revision};
 
 use crate::revision::Style;
-use crate::server::tools::ToolTable;
+use crate::server::table::{Descriptor, Table};
 use crate::wire::{RpcError, quoted};
 
 /// How long clients may keep a list, and whether they may share it.
@@ -25,54 +25,54 @@ impl Caching {
     }
 }
 
-/// The results of `tools/list`.
+/// The results of one method that lists.
 #[derive(Debug)]
-pub(crate) struct Lists {
-    /// For each revision, the pages in order.
-    tools: [Vec<Vec<u8>>; Revision::ALL.len()],
-    /// Which page a cursor asks for. A cursor is the name of the first tool of its page, so it means the same on every
+pub(crate) struct List {
+    /// For each revision, the pages in order; at least one.
+    pages: [Vec<Vec<u8>>; Revision::ALL.len()],
+    /// Which page a cursor asks for. A cursor is the key of the first item of its page, so it means the same on every
     /// replica of a server.
-    pages: HashMap<Box<str>, usize>,
+    cursors: HashMap<Box<str>, usize>,
 }
 
-impl Lists {
-    pub(crate) fn new(
-        tools: &ToolTable,
+impl List {
+    pub(crate) fn new<D: Descriptor>(
+        table: &Table<D>,
         styles: &[Style; Revision::ALL.len()],
         caching: &Caching,
         size: usize,
     ) -> Self {
-        let tools: Vec<&Tool> = tools.descriptors().collect();
-        let pages: Vec<&[&Tool]> = tools.chunks(size.max(1)).collect();
+        let items: Vec<&D> = table
+            .entries()
+            .iter()
+            .map(|entry| &entry.descriptor)
+            .collect();
+        let mut pages: Vec<&[&D]> = items.chunks(size.max(1)).collect();
+        if pages.is_empty() {
+            pages.push(&[]);
+        }
         let write = |style: &Style| -> Vec<Vec<u8>> {
-            let next = |page: usize| pages.get(page + 1).map(|page| page[0].name.as_str());
+            let next = |page: usize| pages.get(page + 1).map(|page| page[0].key());
             pages
                 .iter()
                 .enumerate()
-                .map(|(page, tools)| write_page(tools, next(page), style, caching))
+                .map(|(page, items)| write_page(items, next(page), style, caching))
                 .collect()
         };
+        let first = |(page, items): (usize, &&[&D])| Some((items.first()?.key().into(), page));
         Self {
-            tools: std::array::from_fn(|index| write(&styles[index])),
-            pages: pages
-                .iter()
-                .enumerate()
-                .map(|(page, tools)| (tools[0].name.as_str().into(), page))
-                .collect(),
+            pages: std::array::from_fn(|index| write(&styles[index])),
+            cursors: pages.iter().enumerate().filter_map(first).collect(),
         }
     }
 
-    /// The result of `tools/list` that a cursor asks for.
-    pub(crate) fn tools(
-        &self,
-        revision: Revision,
-        cursor: Option<&str>,
-    ) -> Result<&[u8], RpcError> {
+    /// The result that a cursor asks for.
+    pub(crate) fn page(&self, revision: Revision, cursor: Option<&str>) -> Result<&[u8], RpcError> {
         let page = match cursor {
             None => Some(0),
-            Some(cursor) => self.pages.get(cursor).copied(),
+            Some(cursor) => self.cursors.get(cursor).copied(),
         };
-        page.and_then(|page| self.tools[revision.index()].get(page))
+        page.and_then(|page| self.pages[revision.index()].get(page))
             .map(Vec::as_slice)
             .ok_or_else(|| {
                 RpcError::invalid_params(format!(
@@ -83,14 +83,14 @@ impl Lists {
     }
 }
 
-fn write_page(
-    tools: &[&Tool],
+fn write_page<D: Descriptor>(
+    items: &[&D],
     next_cursor: Option<&str>,
     style: &Style,
     caching: &Caching,
 ) -> Vec<u8> {
-    let tools: Vec<_> = tools.iter().map(|tool| style.tool(tool)).collect();
-    let mut page = format!("{{\"tools\":{}", json!(tools)).into_bytes();
+    let items: Vec<_> = items.iter().map(|item| item.speak(style)).collect();
+    let mut page = format!("{{\"{}\":{}", D::MEMBER, json!(items)).into_bytes();
     if let Some(cursor) = next_cursor {
         page.extend_from_slice(format!(",\"nextCursor\":{}", json!(cursor)).as_bytes());
     }

@@ -4,7 +4,9 @@ mod answer;
 mod builder;
 mod connection;
 mod list;
-mod tools;
+mod offer;
+mod resources;
+mod table;
 
 use std::sync::Arc;
 
@@ -14,8 +16,7 @@ use treenail_schema::Revision;
 pub use self::answer::PendingAnswer;
 pub use self::builder::ServerBuilder;
 pub use self::connection::{Connection, Received};
-use self::list::Lists;
-use self::tools::ToolTable;
+use self::offer::Offer;
 use crate::limits::Limits;
 use crate::revision::Style;
 
@@ -32,8 +33,7 @@ pub struct Server {
 #[derive(Debug)]
 struct Shared {
     limits: Limits,
-    tools: ToolTable,
-    lists: Lists,
+    offer: Offer,
     /// The turns of functions that block.
     blocking: Arc<Semaphore>,
     /// How results are written, for each revision.

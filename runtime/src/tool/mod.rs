@@ -1,28 +1,24 @@
 //! Tools: what `#[mcp_tool]` declares, and what the server makes of it.
 
-pub(crate) mod argument;
-pub(crate) mod bounds;
 pub(crate) mod error;
-pub(crate) mod name;
 pub(crate) mod output;
-pub(crate) mod problem;
 pub(crate) mod reply;
-pub(crate) mod run;
-pub(crate) mod schema;
 
-use std::fmt;
-use std::future::Future;
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
-use treenail_schema::{Icon, MetaObject, Tool as Descriptor, ToolAnnotations};
+use serde_json::Map;
+use treenail_schema::{SchemaObject, Tool as Descriptor, ToolAnnotations};
 
-use crate::call::{Call, CallValue};
-use crate::respond::{Handler, Responding};
-use crate::tool::argument::ArgumentList;
-use crate::tool::output::{Output, Shape};
+use crate::call::Call;
+use crate::definition::{Bound, Definition, Head};
+use crate::function::Purpose;
+use crate::function::problem::{Problem, report};
+use crate::function::run::unexpected;
+use crate::respond::ResultWriter;
+use crate::tool::error::ToolError;
+use crate::tool::output::{Shape, declare};
 use crate::tool::reply::ToolReply;
-use crate::tool::run::{Running, ToolFacts, blocking};
+use crate::wire::RpcError;
 
 /// A function that `#[mcp_tool]` has made a tool; `tools![…]` collects them.
 ///
@@ -38,24 +34,6 @@ pub trait Tool {
 
     /// The tool.
     fn definition() -> ToolDefinition<()>;
-}
-
-/// A type whose `impl` block `#[mcp_tool]` has made a set of tools; [`ServerBuilder::mount`](crate::ServerBuilder::mount)
-/// takes it.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` has no tools to mount",
-    label = "not mountable",
-    note = "put `#[mcp_tool]` on an `impl` block of `{Self}`, and `#[tool]` on its methods"
-)]
-pub trait Mount: Sized + Send + Sync + 'static {
-    /// What the names of its tools begin with, before a dot; empty if with nothing.
-    const NAMESPACE: &'static str;
-
-    /// The documentation of the `impl` block, which becomes part of the server's instructions.
-    const INSTRUCTIONS: &'static str;
-
-    /// The tools, in the order in which they are written.
-    fn tools() -> Vec<ToolDefinition<Self>>;
 }
 
 /// Tools that are free functions, in order; `tools![…]` makes one.
@@ -91,43 +69,12 @@ impl<const N: usize> From<[ToolDefinition<()>; N]> for ToolSet {
 }
 
 /// What is told about a tool beside its arguments and output.
-#[derive(Clone, Debug)]
-pub struct ToolHead {
-    name: &'static str,
-    title: Option<&'static str>,
-    description: Option<&'static str>,
-    annotations: Option<ToolAnnotations>,
-    icons: Vec<Icon>,
-    meta: Option<MetaObject>,
-}
+pub type ToolHead = Head<ToolFacts>;
+
+/// A tool of the state `S`, not yet bound to a value of it.
+pub type ToolDefinition<S> = Definition<S, ToolFacts>;
 
 impl ToolHead {
-    /// The tool called `name`, without its namespace.
-    pub fn new(name: &'static str) -> Self {
-        Self {
-            name,
-            title: None,
-            description: None,
-            annotations: None,
-            icons: Vec::new(),
-            meta: None,
-        }
-    }
-
-    /// The name that people see.
-    #[must_use]
-    pub fn title(mut self, title: &'static str) -> Self {
-        self.title = Some(title);
-        self
-    }
-
-    /// What the tool does, for the model.
-    #[must_use]
-    pub fn description(mut self, description: &'static str) -> Self {
-        self.description = Some(description);
-        self
-    }
-
     /// Whether the tool changes nothing.
     #[must_use]
     pub fn read_only(mut self, hint: bool) -> Self {
@@ -156,215 +103,70 @@ impl ToolHead {
         self
     }
 
-    /// Pictures for the tool.
-    #[must_use]
-    pub fn icons<I>(mut self, icons: I) -> Self
-    where
-        I: IntoIterator,
-        I::Item: Into<Icon>,
-    {
-        self.icons = icons.into_iter().map(Into::into).collect();
-        self
-    }
-
-    /// What stands in the `_meta` of the tool.
-    #[must_use]
-    pub fn meta(mut self, meta: impl Into<MetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
-    }
-
-    /// A tool whose function answers at once; it runs on the thread of the session.
-    pub fn synchronous<S, A, C, T, B>(
-        self,
-        arguments: A,
-        output: Output<T>,
-        body: B,
-    ) -> ToolDefinition<S>
-    where
-        S: Send + Sync + 'static,
-        A: ArgumentList,
-        C: CallValue,
-        T: 'static,
-        B: Fn(&Arc<S>, C, A::Values) -> T + Send + Sync + 'static,
-    {
-        self.define(arguments, output, move |state, _, call, values, reply| {
-            let value = C::from_call(call);
-            let lifetime = value.lifetime();
-            let output_value = body(state, value, values);
-            drop(lifetime);
-            output.write(output_value, reply);
-            None
-        })
-    }
-
-    /// A tool whose function blocks; it runs on a thread for that.
-    pub fn blocking<S, A, C, T, B>(
-        self,
-        arguments: A,
-        output: Output<T>,
-        body: B,
-    ) -> ToolDefinition<S>
-    where
-        S: Send + Sync + 'static,
-        A: ArgumentList,
-        C: CallValue,
-        T: Send + 'static,
-        B: Fn(Arc<S>, C, A::Values) -> T + Send + Sync + 'static,
-    {
-        let body = Arc::new(body);
-        self.define(arguments, output, move |state, facts, call, values, _| {
-            let (body, state) = (Arc::clone(&body), Arc::clone(state));
-            let (turns, value) = (Arc::clone(call.blocking), C::from_call(call));
-            let lifetime = value.lifetime();
-            let future = blocking(turns, move || body(state, value, values));
-            Some(Box::pin(Running::new(future, output, facts, lifetime)))
-        })
-    }
-
-    /// A tool whose function is asynchronous.
-    pub fn asynchronous<S, A, C, T, B, F>(
-        self,
-        arguments: A,
-        output: Output<T>,
-        body: B,
-    ) -> ToolDefinition<S>
-    where
-        S: Send + Sync + 'static,
-        A: ArgumentList,
-        C: CallValue,
-        T: 'static,
-        B: Fn(Arc<S>, C, A::Values) -> F + Send + Sync + 'static,
-        F: Future<Output = T> + Send + 'static,
-    {
-        self.define(arguments, output, move |state, facts, call, values, _| {
-            let value = C::from_call(call);
-            let lifetime = value.lifetime();
-            let future = body(Arc::clone(state), value, values);
-            Some(Box::pin(Running::new(future, output, facts, lifetime)))
-        })
-    }
-
     fn annotations(&mut self) -> &mut ToolAnnotations {
-        self.annotations.get_or_insert_default()
-    }
-
-    fn define<S, A, T, R>(self, arguments: A, output: Output<T>, run: R) -> ToolDefinition<S>
-    where
-        S: Send + Sync + 'static,
-        A: ArgumentList,
-        R: Fn(
-                &Arc<S>,
-                &Arc<ToolFacts>,
-                &Call<'_>,
-                A::Values,
-                &mut ToolReply<'_, '_>,
-            ) -> Option<Responding>
-            + Send
-            + Sync
-            + 'static,
-    {
-        let (output_schema, shape) = output.declare();
-        ToolDefinition {
-            head: self,
-            input_schema: arguments.schema(),
-            output_schema,
-            shape,
-            bind: Box::new(move |state, facts| {
-                Box::new(move |call, result| {
-                    let left = facts.guard(result, |reply| match arguments.read(call.arguments) {
-                        Ok(values) => run(&state, &facts, call, values, reply),
-                        Err(problems) => {
-                            facts.reject(&problems, reply);
-                            None
-                        }
-                    });
-                    Ok(left.flatten())
-                })
-            }),
-        }
-    }
-}
-
-/// A tool of the state `S`, not yet bound to a value of it.
-pub struct ToolDefinition<S> {
-    head: ToolHead,
-    input_schema: Result<Map<String, Value>, String>,
-    output_schema: Option<Map<String, Value>>,
-    shape: Shape,
-    bind: Box<dyn FnOnce(Arc<S>, Arc<ToolFacts>) -> Handler + Send + Sync>,
-}
-
-impl<S> fmt::Debug for ToolDefinition<S> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("ToolDefinition")
-            .field("head", &self.head)
-            .finish_non_exhaustive()
+        self.details.get_or_insert_default()
     }
 }
 
 impl<S: Send + Sync + 'static> ToolDefinition<S> {
     /// The tool in `namespace`, run on `state`.
-    pub(crate) fn bind(self, namespace: &str, state: Arc<S>) -> Result<BoundTool, String> {
-        let ToolHead {
-            name,
-            title,
-            description,
-            annotations,
-            icons,
-            meta,
-        } = self.head;
-        let name = if namespace.is_empty() {
-            name.to_owned()
-        } else {
-            format!("{namespace}.{name}")
-        };
-        if let Some(flaw) = name::flaw(&name) {
-            return Err(format!("the tool name `{name}` {flaw}"));
-        }
-        let input_schema = self
-            .input_schema
+    pub(crate) fn bind(
+        mut self,
+        namespace: &str,
+        state: &Arc<S>,
+    ) -> Result<Bound<Descriptor>, String> {
+        let name = self.head.full_name("tool", namespace)?;
+        let (output_schema, shape) = declare(self.function.output_schema);
+        let input_schema = std::mem::replace(&mut self.function.input_schema, Ok(Map::new()))
             .map_err(|error| format!("tool `{name}`: {error}"))?;
+        let head = &mut self.head;
         let mut descriptor = Descriptor::new(name, input_schema);
-        descriptor.title = title.map(str::to_owned);
-        descriptor.description = description.map(str::to_owned);
-        descriptor.annotations = annotations;
-        descriptor.icons = (!icons.is_empty()).then_some(icons);
-        descriptor.meta = meta;
-        descriptor.output_schema = self.output_schema.map(Into::into);
-        Ok(BoundTool {
-            descriptor,
-            shape: self.shape,
-            bind: Box::new(move |facts| (self.bind)(state, facts)),
-        })
+        descriptor.title = head.title.map(str::to_owned);
+        descriptor.description = head.description.map(str::to_owned);
+        descriptor.annotations = head.details.take();
+        descriptor.icons = head.take_icons();
+        descriptor.meta = head.meta.take();
+        descriptor.output_schema = output_schema.map(Into::into);
+        Ok(
+            self.bind_to(state, descriptor, move |descriptor| ToolFacts {
+                name: descriptor.name.clone(),
+                input_schema: descriptor.input_schema.clone(),
+                shape,
+            }),
+        )
     }
 }
 
-/// A tool that is complete but for its name, which the server may still change.
-pub(crate) struct BoundTool {
-    pub(crate) descriptor: Descriptor,
-    shape: Shape,
-    bind: Box<dyn FnOnce(Arc<ToolFacts>) -> Handler + Send + Sync>,
+/// What a call needs to know of its tool.
+#[derive(Debug)]
+pub struct ToolFacts {
+    name: String,
+    input_schema: SchemaObject,
+    pub(crate) shape: Shape,
 }
 
-impl BoundTool {
-    /// The tool as peers see it, and what answers the calls of it.
-    pub(crate) fn finish(self) -> (Descriptor, Handler) {
-        let facts = ToolFacts {
-            name: self.descriptor.name.clone(),
-            input_schema: self.descriptor.input_schema.clone(),
-            shape: self.shape,
-        };
-        (self.descriptor, (self.bind)(Arc::new(facts)))
+impl Purpose for ToolFacts {
+    type Details = Option<ToolAnnotations>;
+    type Subject = ();
+
+    fn subject(_: &Call<'_>) {}
+
+    /// Wrong arguments are a result, so that the model reads how to repair its call.
+    fn reject(&self, problems: &[Problem], result: &mut ResultWriter<'_>) -> Result<(), RpcError> {
+        let heading = format!("Wrong arguments for the tool `{}`:", self.name);
+        let report = report(heading, problems, &self.input_schema);
+        self.fail(report + "\nCorrect them and call the tool again.", result);
+        Ok(())
+    }
+
+    fn panicked(&self, message: &str, result: &mut ResultWriter<'_>) -> Result<(), RpcError> {
+        self.fail(unexpected("tool", &self.name, message), result);
+        Ok(())
     }
 }
 
-impl fmt::Debug for BoundTool {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("BoundTool")
-            .field("name", &self.descriptor.name)
-            .finish_non_exhaustive()
+impl ToolFacts {
+    fn fail(&self, message: String, result: &mut ResultWriter<'_>) {
+        ToolReply::new(result, self.shape).failure(ToolError::new(message));
     }
 }

@@ -1,7 +1,6 @@
 //! What a tool may return, and how it becomes a result.
 
 use std::error::Error;
-use std::fmt;
 
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
@@ -11,24 +10,12 @@ use treenail_schema::{
     TextContent,
 };
 
+use crate::function::kind::{self, Kind};
+use crate::function::schema::Direction;
+use crate::function::{Output, OutputSchema};
+use crate::tool::ToolFacts;
 use crate::tool::error::ToolError;
 use crate::tool::reply::ToolReply;
-use crate::tool::schema::Direction;
-
-/// The ways in which a type can be the output of a tool; one of them is inferred for each type.
-pub mod kind {
-    /// A value that is written as JSON.
-    #[derive(Debug)]
-    pub enum Json {}
-
-    /// Content blocks, or a whole result.
-    #[derive(Debug)]
-    pub enum Content {}
-
-    /// A `Result` whose value is of the kind `K`.
-    #[derive(Debug)]
-    pub struct Fallible<K>(std::marker::PhantomData<K>);
-}
 
 /// A type that a tool can return.
 ///
@@ -53,60 +40,37 @@ pub trait ToolOutput<K> {
     fn write(self, reply: &mut ToolReply<'_, '_>);
 
     /// The output of a tool as functions, so that the bounds on the type are asked for in one place only.
-    fn output(_: Kind<K>) -> Output<Self>
+    fn output(_: Kind<K>) -> Output<Self, ToolFacts>
     where
         Self: Sized,
     {
         Output {
             schema: Self::schema,
-            write: Self::write,
+            write: |value, facts, (), result| {
+                value.write(&mut ToolReply::new(result, facts.shape));
+                Ok(())
+            },
         }
     }
 }
 
-/// How an output is described and written.
-pub struct Output<T> {
-    schema: fn(&mut SchemaGenerator) -> Option<Value>,
-    write: fn(T, &mut ToolReply<'_, '_>),
-}
-
-impl<T> Output<T> {
-    pub(crate) fn write(&self, value: T, reply: &mut ToolReply<'_, '_>) {
-        (self.write)(value, reply);
+/// The schema that is declared, tidied for hosts, and what it says about the shape of the values.
+pub(crate) fn declare(output: OutputSchema) -> (Option<Map<String, Value>>, Shape) {
+    let mut generator = Direction::Output.generator();
+    let Some(mut schema) = output(&mut generator) else {
+        return (None, Shape::Value);
+    };
+    Direction::Output.tidy(&mut schema);
+    let shape = Shape::of(&schema);
+    let Value::Object(mut schema) = schema else {
+        return (None, Shape::Value);
+    };
+    if let Some(definitions) = Direction::Output.definitions(&mut generator) {
+        schema.insert("$defs".to_owned(), definitions);
     }
-
-    /// The schema that is declared, tidied for hosts, and what it says about the shape of the values.
-    pub(crate) fn declare(&self) -> (Option<Map<String, Value>>, Shape) {
-        let mut generator = Direction::Output.generator();
-        let Some(mut schema) = (self.schema)(&mut generator) else {
-            return (None, Shape::Value);
-        };
-        Direction::Output.tidy(&mut schema);
-        let shape = Shape::of(&schema);
-        let Value::Object(mut schema) = schema else {
-            return (None, Shape::Value);
-        };
-        if let Some(definitions) = Direction::Output.definitions(&mut generator) {
-            schema.insert("$defs".to_owned(), definitions);
-        }
-        match shape {
-            Shape::Text | Shape::Nothing => (None, shape),
-            Shape::Object | Shape::Value => (Some(schema), shape),
-        }
-    }
-}
-
-impl<T> Clone for Output<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for Output<T> {}
-
-impl<T> fmt::Debug for Output<T> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Output").finish_non_exhaustive()
+    match shape {
+        Shape::Text | Shape::Nothing => (None, shape),
+        Shape::Object | Shape::Value => (Some(schema), shape),
     }
 }
 
@@ -124,7 +88,7 @@ pub(crate) enum Shape {
 }
 
 impl Shape {
-    fn of(schema: &Value) -> Self {
+    pub(crate) fn of(schema: &Value) -> Self {
         let plain = |schema: &Value| {
             ["enum", "const", "format", "oneOf", "anyOf", "allOf"]
                 .iter()
@@ -234,39 +198,3 @@ where
         }
     }
 }
-
-/// A kind as a value, which tells it to type inference.
-#[derive(Debug)]
-pub struct Kind<K>(std::marker::PhantomData<K>);
-
-impl<K> Kind<K> {
-    /// The kind that fits, wherever one alone does.
-    pub fn any() -> Self {
-        Self(std::marker::PhantomData)
-    }
-}
-
-/// The return type of a tool.
-///
-/// `Returns::<T>::kind()` tells what must be known of the way in which `T` is written. A `Result` is always a success or
-/// a failure: it has an associated function of its own, which Rust prefers to the one of [`ReturnsValue`]. Without that,
-/// a `Result` whose error has a schema too, such as `Result<i64, String>`, could also be a value.
-#[derive(Debug)]
-pub struct Returns<T>(std::marker::PhantomData<T>);
-
-impl<T, E> Returns<Result<T, E>> {
-    /// A success or a failure.
-    pub fn kind<K>() -> Kind<kind::Fallible<K>> {
-        Kind::any()
-    }
-}
-
-/// Return types other than `Result`.
-pub trait ReturnsValue {
-    /// The one kind that fits.
-    fn kind<K>() -> Kind<K> {
-        Kind::any()
-    }
-}
-
-impl<T> ReturnsValue for Returns<T> {}

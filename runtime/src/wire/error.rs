@@ -57,6 +57,10 @@ impl RpcError {
         Self::new(error_code::INVALID_PARAMS, message)
     }
 
+    pub(crate) fn internal(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(error_code::INTERNAL_ERROR, message)
+    }
+
     pub(crate) fn method_not_found(method: &str, revision: impl fmt::Display) -> Self {
         let message = format!(
             "method {} is not served in revision {revision}",

@@ -1,6 +1,7 @@
-//! The rules for tools. One function is one rule; each reports and lets checking go on.
+//! The rules for tools, prompts and resources. One function is one rule; each reports and lets checking go on.
 
 mod names;
+mod uri;
 
 use quote::ToTokens;
 use syn::{LitStr, ReceiverKind, Safety, Signature, Type};
@@ -8,56 +9,60 @@ use syn::{LitStr, ReceiverKind, Safety, Signature, Type};
 use crate::diag::Sink;
 use crate::signature::{borrow_in, keyword_in};
 
-use super::model::{Argument, Block, Name, Output, Tool};
-use super::parse::ImplBlock;
+use super::model::{Argument, Block, Feature, Kind, Name, Output, is_method};
+use super::parse::{ImplBlock, Member};
 
 /// The most arguments of a tool; the runtime has an implementation for each number up to here.
 const MOST_ARGUMENTS: usize = 16;
 
 /// The rules for a function.
-pub(crate) fn function(tool: &Tool, namespace: Option<&LitStr>, sink: &mut Sink) {
+pub(crate) fn function(tool: &Feature, namespace: Option<&LitStr>, sink: &mut Sink) {
     without_self(tool, sink);
     without_namespace(namespace, &tool.name, sink);
-    names::legal_name(&tool.name, "", sink);
+    names::legal_name(tool, "", sink);
     each(tool, sink);
 }
 
-/// The rules for an `impl` block and the tools in it.
+/// The rules for an `impl` block and what is marked in it.
 pub(crate) fn block(block: &Block, item: &ImplBlock, sink: &mut Sink) {
     if let Some(of_trait) = &item.of_trait {
         not_of_trait(of_trait, sink);
         return;
     }
-    some_tool(block, item, sink);
+    some_feature(block, item, sink);
     names::legal_namespace(block, sink);
-    names::distinct_tools(&block.tools, sink);
+    names::distinct_names(&block.features, sink);
+    uri::distinct_uris(&block.features, sink);
     let namespace = block.namespace.as_ref().map(|name| name.value() + ".");
-    for tool in &block.tools {
-        shared_self(&tool.signature, sink);
-        names::legal_name(&tool.name, namespace.as_deref().unwrap_or_default(), sink);
-        each(tool, sink);
+    for feature in &block.features {
+        completers_take_self(feature, item, sink);
+        shared_self(&feature.signature, sink);
+        names::legal_name(feature, namespace.as_deref().unwrap_or_default(), sink);
+        each(feature, sink);
     }
 }
 
-/// The rules for every tool.
-fn each(tool: &Tool, sink: &mut Sink) {
-    plain_rust(&tool.signature, sink);
-    not_generic(&tool.signature, sink);
-    blocking_is_synchronous(tool, sink);
-    read_only_is_not_destructive(tool, sink);
-    owned_output(tool, sink);
-    free_opaque_output(tool, sink);
-    one_call_input(tool, sink);
-    few_arguments(tool, sink);
-    names::distinct_arguments(tool, sink);
-    for argument in tool.arguments() {
+/// The rules for all kinds.
+fn each(feature: &Feature, sink: &mut Sink) {
+    plain_rust(feature, sink);
+    not_generic(feature, sink);
+    blocking_is_synchronous(feature, sink);
+    read_only_is_not_destructive(feature, sink);
+    some_output(feature, sink);
+    owned_output(feature, sink);
+    free_opaque_output(feature, sink);
+    one_call_input(feature, sink);
+    few_arguments(feature, sink);
+    names::distinct_arguments(feature, sink);
+    uri::variables_are_arguments(feature, sink);
+    for argument in feature.arguments() {
         names::named_argument(argument, sink);
         owned_argument(argument, sink);
     }
 }
 
 /// A function on its own has no `self`.
-fn without_self(tool: &Tool, sink: &mut Sink) {
+fn without_self(tool: &Feature, sink: &mut Sink) {
     if let Some(receiver) = tool.signature.receiver() {
         let name = &tool.name.text;
         sink.error(
@@ -89,12 +94,13 @@ fn not_of_trait(of_trait: &Type, sink: &mut Sink) {
     );
 }
 
-/// The block has a tool.
-fn some_tool(block: &Block, item: &ImplBlock, sink: &mut Sink) {
-    if block.tools.is_empty() {
+/// The block has a tool, a prompt or a resource.
+fn some_feature(block: &Block, item: &ImplBlock, sink: &mut Sink) {
+    if block.features.is_empty() {
         sink.error(
             &item.self_ty,
-            "no tools in this impl block; mark one of its methods with `#[tool]`",
+            "nothing in this impl block is marked; mark a method with `#[tool]`, `#[prompt]` or \
+             `#[resource(\"…\")]`",
         );
     }
 }
@@ -112,23 +118,49 @@ fn shared_self(signature: &Signature, sink: &mut Sink) {
     }
 }
 
-/// A tool is neither `unsafe` nor of a foreign ABI.
-fn plain_rust(signature: &Signature, sink: &mut Sink) {
+/// A completer that is `Self`'s is a method, as far as it can be seen.
+fn completers_take_self(feature: &Feature, item: &ImplBlock, sink: &mut Sink) {
+    for path in feature.arguments().filter_map(|it| it.complete.as_ref()) {
+        let name = path.segments.last().map(|segment| &segment.ident);
+        let mut functions = item.members.iter().filter_map(|member| match member {
+            Member::Function(function) => Some(&function.signature),
+            Member::Other(_) => None,
+        });
+        let found = functions.find(|signature| name == Some(&signature.ident));
+        if is_method(path) && found.is_some_and(|signature| signature.receiver().is_none()) {
+            sink.error(
+                path,
+                "this function takes no `&self`; add it, or put the function outside of the block",
+            );
+        }
+    }
+}
+
+/// The function is neither `unsafe` nor of a foreign ABI.
+fn plain_rust(feature: &Feature, sink: &mut Sink) {
+    let (noun, signature) = (feature.kind.noun(), &feature.signature);
     let safety = match &signature.safety {
         Safety::Default => None,
         safety => Some(safety.to_token_stream()),
     };
     let abi = signature.abi.as_ref().map(ToTokens::to_token_stream);
     for qualifier in [safety, abi].into_iter().flatten() {
-        sink.error(qualifier, "a tool is a plain Rust function; remove this");
+        sink.error(
+            qualifier,
+            format!("a {noun} is a plain Rust function; remove this"),
+        );
     }
 }
 
-/// A tool has no generic parameters, whether in `<…>` or as `impl Trait` arguments.
-fn not_generic(signature: &Signature, sink: &mut Sink) {
+/// The function has no generic parameters, whether in `<…>` or as `impl Trait` arguments.
+fn not_generic(feature: &Feature, sink: &mut Sink) {
+    let (noun, signature) = (feature.kind.noun(), &feature.signature);
     let params = &signature.generics.params;
     if !params.is_empty() {
-        sink.error(params, "a tool can't be generic; write concrete types");
+        sink.error(
+            params,
+            format!("a {noun} can't be generic; write concrete types"),
+        );
     }
     for input in &signature.inputs {
         if let Some(token) = keyword_in(input.to_token_stream(), "impl") {
@@ -141,9 +173,9 @@ fn not_generic(signature: &Signature, sink: &mut Sink) {
 }
 
 /// Only a function that blocks its thread needs the pool for blocking.
-fn blocking_is_synchronous(tool: &Tool, sink: &mut Sink) {
-    match &tool.blocking {
-        Some(blocking) if blocking.value && tool.signature.asyncness.is_some() => sink.error(
+fn blocking_is_synchronous(feature: &Feature, sink: &mut Sink) {
+    match &feature.blocking {
+        Some(blocking) if blocking.value && feature.signature.asyncness.is_some() => sink.error(
             &blocking.key,
             "`blocking` on an `async fn`; remove one of the two",
         ),
@@ -152,19 +184,33 @@ fn blocking_is_synchronous(tool: &Tool, sink: &mut Sink) {
 }
 
 /// What only reads destroys nothing.
-fn read_only_is_not_destructive(tool: &Tool, sink: &mut Sink) {
-    let is = |name| tool.hint(name).filter(|hint| hint.value);
+fn read_only_is_not_destructive(feature: &Feature, sink: &mut Sink) {
+    let is = |name| {
+        let mut hints = feature.hints().iter();
+        hints.find(|hint| hint.name == name && hint.given.value)
+    };
     if let (Some(_), Some(destructive)) = (is("read_only"), is("destructive")) {
         sink.error(
-            &destructive.key,
+            &destructive.given.key,
             "a tool can't be both `read_only` and `destructive`; remove one",
         );
     }
 }
 
+/// A prompt or a resource is what its function returns, so it returns something.
+fn some_output(feature: &Feature, sink: &mut Sink) {
+    if let (Kind::Prompt | Kind::Resource(_), Output::Unit) = (&feature.kind, &feature.output) {
+        let noun = feature.kind.noun();
+        sink.error(
+            &feature.signature.ident,
+            format!("a {noun} returns what it says; write its type, like `-> String`"),
+        );
+    }
+}
+
 /// A reference may be returned, since it can be copied from, but not inside of another type.
-fn owned_output(tool: &Tool, sink: &mut Sink) {
-    let (Output::Named(ty) | Output::Borrowed(ty)) = &tool.output else {
+fn owned_output(feature: &Feature, sink: &mut Sink) {
+    let (Output::Named(ty) | Output::Borrowed(ty)) = &feature.output else {
         return;
     };
     if let Some(token) = borrow_in(ty.to_token_stream()) {
@@ -177,12 +223,12 @@ fn owned_output(tool: &Tool, sink: &mut Sink) {
 
 /// An `impl Trait` output does not borrow from the references that the function takes. It would if
 /// it did not say `use<…>`: such a type captures all lifetimes in scope.
-fn free_opaque_output(tool: &Tool, sink: &mut Sink) {
-    let Output::Opaque(ty) = &tool.output else {
+fn free_opaque_output(feature: &Feature, sink: &mut Sink) {
+    let Output::Opaque(ty) = &feature.output else {
         return;
     };
     let ty = ty.to_token_stream();
-    let borrows = tool.signature.receiver().is_some() || tool.call_inputs().next().is_some();
+    let borrows = feature.signature.receiver().is_some() || feature.call_inputs().next().is_some();
     if borrows && keyword_in(ty.clone(), "use").is_none() {
         sink.error(
             keyword_in(ty, "impl"),
@@ -191,19 +237,23 @@ fn free_opaque_output(tool: &Tool, sink: &mut Sink) {
     }
 }
 
-/// At most one parameter is a shared reference: what the tool knows of the call.
-fn one_call_input(tool: &Tool, sink: &mut Sink) {
-    for (index, input) in tool.call_inputs().enumerate() {
+/// At most one parameter is a shared reference: what the function knows of the call.
+fn one_call_input(feature: &Feature, sink: &mut Sink) {
+    for (index, input) in feature.call_inputs().enumerate() {
         if input.ty.mutability.is_some() {
+            let noun = feature.kind.noun();
             sink.error(
                 &input.ty,
-                "a tool can't borrow mutably; take arguments by value",
+                format!("a {noun} can't borrow mutably; take arguments by value"),
             );
         } else if index > 0 {
+            let noun = feature.kind.noun();
             sink.error(
                 &input.ty,
-                "a tool takes one reference, to its context; take arguments by value, like \
-                 `String` for `&str`",
+                format!(
+                    "a {noun} takes one reference, to its context; take arguments by value, like \
+                     `String` for `&str`"
+                ),
             );
         } else if let Some(arg) = &input.arg {
             sink.error(
@@ -215,9 +265,9 @@ fn one_call_input(tool: &Tool, sink: &mut Sink) {
 }
 
 /// Arguments are few enough for a person, and a model, to keep apart.
-fn few_arguments(tool: &Tool, sink: &mut Sink) {
-    let count = tool.arguments().count();
-    if let Some(argument) = tool.arguments().nth(MOST_ARGUMENTS) {
+fn few_arguments(feature: &Feature, sink: &mut Sink) {
+    let count = feature.arguments().count();
+    if let Some(argument) = feature.arguments().nth(MOST_ARGUMENTS) {
         sink.error(
             &argument.name.tokens,
             format!("{count} arguments, and {MOST_ARGUMENTS} is the most; group them in a struct"),

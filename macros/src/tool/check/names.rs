@@ -1,9 +1,9 @@
-//! The rules for the names of tools, namespaces and arguments.
+//! The rules for the names of tools, prompts and resources, of namespaces and of arguments.
 
 use quote::quote;
 
 use crate::diag::Sink;
-use crate::tool::model::{Argument, Block, Name, Tool};
+use crate::tool::model::{Argument, Block, Feature, Kind, Name};
 
 /// The most characters that the protocol wants in a tool's name.
 const LONGEST_NAME: usize = 128;
@@ -17,14 +17,15 @@ pub(super) fn legal_namespace(block: &Block, sink: &mut Sink) {
     }
 }
 
-/// A tool's name has 1 to 128 characters with its namespace, of those that the protocol allows,
+/// A name has 1 to 128 characters with its namespace, of those that the protocol allows,
 /// and no empty segment between its dots.
-pub(super) fn legal_name(name: &Name, namespace: &str, sink: &mut Sink) {
+pub(super) fn legal_name(feature: &Feature, namespace: &str, sink: &mut Sink) {
+    let noun = feature.kind.noun();
     let Name {
         text,
         tokens,
         given,
-    } = name;
+    } = &feature.name;
     if let Some(fault) = fault(text) {
         let advice = if *given {
             ""
@@ -33,7 +34,7 @@ pub(super) fn legal_name(name: &Name, namespace: &str, sink: &mut Sink) {
         };
         sink.error(
             tokens,
-            format!("illegal tool name `{text}`: {fault}{advice}"),
+            format!("illegal {noun} name `{text}`: {fault}{advice}"),
         );
         return;
     }
@@ -42,7 +43,7 @@ pub(super) fn legal_name(name: &Name, namespace: &str, sink: &mut Sink) {
         sink.error(
             tokens,
             format!(
-                "tool name of {length} characters with its namespace; {LONGEST_NAME} is the most"
+                "{noun} name of {length} characters with its namespace; {LONGEST_NAME} is the most"
             ),
         );
     }
@@ -60,39 +61,50 @@ fn fault(name: &str) -> Option<String> {
     empty.then(|| "it has an empty part; write at least one character between dots".to_owned())
 }
 
-/// No two tools of a block have the same name.
+/// No two tools of a block have the same name, nor have two prompts. Resources are told apart by their URIs.
 ///
-/// Functions under different `cfg`s may share one, as they exclude each other. Two functions of
-/// the same Rust name are left to rustc, which reports them too.
-pub(super) fn distinct_tools(tools: &[Tool], sink: &mut Sink) {
-    let cfg = |tool: &Tool| {
-        let cfg = &tool.cfg;
-        quote!(#(#cfg)*).to_string()
-    };
-    for (index, tool) in tools.iter().enumerate() {
-        let clash = tools[..index].iter().any(|earlier| {
-            let exclusive =
-                !earlier.cfg.is_empty() && !tool.cfg.is_empty() && cfg(earlier) != cfg(tool);
-            earlier.name.text == tool.name.text
-                && earlier.signature.ident != tool.signature.ident
-                && !exclusive
+/// Two functions of the same Rust name are left to rustc, which reports them too.
+pub(super) fn distinct_names(features: &[Feature], sink: &mut Sink) {
+    for (index, feature) in features.iter().enumerate() {
+        let clash = features[..index].iter().any(|earlier| {
+            let same_kind = match feature.kind {
+                Kind::Tool(_) => matches!(earlier.kind, Kind::Tool(_)),
+                Kind::Prompt => matches!(earlier.kind, Kind::Prompt),
+                Kind::Resource(_) => false,
+            };
+            same_kind
+                && earlier.name.text == feature.name.text
+                && earlier.signature.ident != feature.signature.ident
+                && !exclusive(earlier, feature)
         });
         if clash {
-            let name = &tool.name.text;
+            let (noun, name) = (feature.kind.noun(), &feature.name.text);
             sink.error(
-                &tool.name.tokens,
+                &feature.name.tokens,
                 format!(
-                    "another tool in this block is named `{name}`; write `name = \"…\"` on one"
+                    "another {noun} in this block is named `{name}`; write `name = \"…\"` on one"
                 ),
             );
         }
     }
 }
 
+/// Whether two functions are under different `cfg`s, which are taken to exclude each other.
+pub(super) fn exclusive(one: &Feature, other: &Feature) -> bool {
+    let cfg = |feature: &Feature| {
+        let cfg = &feature.cfg;
+        quote!(#(#cfg)*).to_string()
+    };
+    !one.cfg.is_empty() && !other.cfg.is_empty() && cfg(one) != cfg(other)
+}
+
 /// No two arguments have the same name. Two parameters of one Rust name are left to rustc.
-pub(super) fn distinct_arguments(tool: &Tool, sink: &mut Sink) {
-    for (index, Argument { name, .. }) in tool.arguments().enumerate() {
-        let mut earlier = tool.arguments().take(index).map(|argument| &argument.name);
+pub(super) fn distinct_arguments(feature: &Feature, sink: &mut Sink) {
+    for (index, Argument { name, .. }) in feature.arguments().enumerate() {
+        let mut earlier = feature
+            .arguments()
+            .take(index)
+            .map(|argument| &argument.name);
         if earlier.any(|other| other.text == name.text && (other.given || name.given)) {
             let text = &name.text;
             sink.error(

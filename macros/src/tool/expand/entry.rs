@@ -1,4 +1,4 @@
-//! The definition of one tool.
+//! The definition of one tool, prompt or resource.
 //!
 //! A type of the user's is mentioned once for each trait that it needs, as `<Type as Trait>::…`
 //! under its own span, so that a type without the trait is one error right there.
@@ -10,9 +10,12 @@ use syn::{Expr, ExprLit, Lit};
 
 use crate::args::Given;
 use crate::krate::Krate;
-use crate::tool::model::{Argument, CallInput, Input, Output, Tool};
+use crate::tool::model::uri::{Part, Uri};
+use crate::tool::model::{Argument, CallInput, Feature, Input, Kind, Output, Resource};
 
-/// Where the function of a tool is.
+use super::complete::complete;
+
+/// Where the function is.
 #[derive(Clone, Copy)]
 pub(crate) enum Host {
     /// On its own; its state is `()`.
@@ -21,7 +24,7 @@ pub(crate) enum Host {
     Type,
 }
 
-/// How the function of a tool runs.
+/// How the function runs.
 #[derive(Clone, Copy)]
 enum Mode {
     Asynchronous,
@@ -30,9 +33,9 @@ enum Mode {
 }
 
 impl Mode {
-    fn of(tool: &Tool) -> Self {
-        let blocking = tool.blocking.as_ref();
-        if tool.signature.asyncness.is_some() {
+    fn of(feature: &Feature) -> Self {
+        let blocking = feature.blocking.as_ref();
+        if feature.signature.asyncness.is_some() {
             Self::Asynchronous
         } else if blocking.is_some_and(|blocking| blocking.value) {
             Self::Blocking
@@ -46,38 +49,79 @@ impl Mode {
 /// ```text
 /// ::treenail::__private::ToolHead::new("forecast")
 ///     .title("…").description("…").read_only(true).icons(…).meta(…)
-///     .asynchronous((<argument>, …), <output>, <handler>)
+///     .define(::treenail::__private::Function::asynchronous((<argument>, …), <output>, <handler>))
 /// ```
-pub(crate) fn entry(krate: &Krate, tool: &Tool, host: Host) -> TokenStream {
-    let name = &tool.name.text;
-    let title = tool.title.iter();
-    let description = tool.description.iter();
-    let hints = tool.hints.iter().map(|hint| {
+/// and, for arguments that have it, `.complete(…)`.
+pub(crate) fn entry(krate: &Krate, feature: &Feature, host: Host) -> TokenStream {
+    let name = &feature.name.text;
+    let head = match &feature.kind {
+        Kind::Tool(_) => quote!(ToolHead),
+        Kind::Prompt => quote!(PromptHead),
+        Kind::Resource(_) => quote!(ResourceHead),
+    };
+    let title = feature.title.iter();
+    let description = feature.description.iter();
+    let hints = feature.hints().iter().map(|hint| {
         let method = Ident::new(hint.name, hint.given.key.span());
         let value = hint.given.value;
         quote!(.#method(#value))
     });
-    let (icons, meta) = (tool.icons.iter(), tool.meta.iter());
-    let mode = match Mode::of(tool) {
+    let resource = feature.resource().map(|it| resource(krate, it));
+    let (icons, meta) = (feature.icons.iter(), feature.meta.iter());
+    let mode = match Mode::of(feature) {
         Mode::Asynchronous => "asynchronous",
         Mode::Synchronous => "synchronous",
         Mode::Blocking => "blocking",
     };
-    let mode = Ident::new(mode, tool.signature.ident.span());
-    let arguments = tool.arguments().map(|it| argument(krate, it));
-    let output = output(krate, &tool.output);
-    let handler = handler(krate, tool, host);
+    let mode = Ident::new(mode, feature.signature.ident.span());
+    let arguments = feature
+        .arguments()
+        .map(|it| argument(krate, &feature.kind, it));
+    let output = output(krate, feature);
+    let handler = handler(krate, feature, host);
+    let completers = feature.arguments().filter_map(|it| complete(krate, it));
     quote! {{
         #[allow(unused_imports, reason = "a `Result` does without")]
         use #krate::__private::ReturnsValue as _;
-        #krate::__private::ToolHead::new(#name)
+        #krate::__private::#head::new(#name)
             #(.title(#title))*
             #(.description(#description))*
             #(#hints)*
+            #resource
             #(.icons(#icons))*
             #(.meta(#meta))*
-            .#mode((#(#arguments,)*), #output, #handler)
+            .define(#krate::__private::Function::#mode((#(#arguments,)*), #output, #handler))
+            #(#completers)*
     }}
+}
+
+/// Expands to
+/// ```text
+/// .template("weather://places/{id}", [Part::Text("weather://places/"), Part::Segment("id")])
+///     .mime_type("…").size(…).annotations(…)
+/// ```
+/// or, without variables, to the same with `.uri("…")`.
+fn resource(krate: &Krate, resource: &Resource) -> TokenStream {
+    let uri = resource.uri.iter().map(|uri| {
+        let Uri { literal, parts } = uri;
+        if uri.variables().next().is_none() {
+            return quote!(.uri(#literal));
+        }
+        let parts = parts.iter().map(|part| match part {
+            Part::Text(text) => quote!(#krate::__private::Part::Text(#text)),
+            Part::Segment(name) => quote!(#krate::__private::Part::Segment(#name)),
+            Part::Rest(name) => quote!(#krate::__private::Part::Rest(#name)),
+        });
+        quote!(.template(#literal, [#(#parts),*]))
+    });
+    let mime_type = resource.mime_type.iter();
+    let (size, annotations) = (resource.size.iter(), resource.annotations.iter());
+    quote! {
+        #(#uri)*
+        #(.mime_type(#mime_type))*
+        #(.size(#size))*
+        #(.annotations(#annotations))*
+    }
 }
 
 /// Expands to
@@ -85,7 +129,12 @@ pub(crate) fn entry(krate: &Krate, tool: &Tool, host: Host) -> TokenStream {
 /// <u8 as ::treenail::ToolArgument>::argument("days")
 ///     .description("…").default(|| 1).check(<u8 as ::treenail::Bounded>::range(1..=7))
 /// ```
-fn argument(krate: &Krate, argument: &Argument) -> TokenStream {
+/// with `TextArgument` for what comes as text.
+fn argument(krate: &Krate, kind: &Kind, argument: &Argument) -> TokenStream {
+    let read = match kind {
+        Kind::Tool(_) => quote_spanned!(argument.ty.span()=> ToolArgument),
+        Kind::Prompt | Kind::Resource(_) => quote_spanned!(argument.ty.span()=> TextArgument),
+    };
     let ty = &argument.ty;
     let name = &argument.name.text;
     let description = argument.description.iter();
@@ -100,7 +149,7 @@ fn argument(krate: &Krate, argument: &Argument) -> TokenStream {
         quote_spanned!(key.span()=> .check(<#ty as #krate::Measured>::length(#value)))
     });
     quote_spanned! {ty.span()=>
-        <#ty as #krate::ToolArgument>::argument(#name)
+        <#ty as #krate::#read>::argument(#name)
             #(.description(#description))*
             #(#default)*
             #(#range)*
@@ -131,21 +180,35 @@ fn default_value(krate: &Krate, default: &Given<Option<Expr>>) -> TokenStream {
 ///     ::treenail::__private::Returns::<Result<Forecast, WeatherError>>::kind(),
 /// )
 /// ```
-/// or, if the type has no name, to the same with `_`, which the handler will tell.
-fn output(krate: &Krate, output: &Output) -> TokenStream {
-    let ty = match output {
+/// or, if the type has no name, to the same with `_`, which the handler will tell. A prompt has no kinds to choose from.
+fn output(krate: &Krate, feature: &Feature) -> TokenStream {
+    let (ty, kind) = match &feature.output {
         Output::Opaque(ty) => {
-            return quote_spanned! {ty.span()=>
-                <_ as #krate::ToolOutput<_>>::output(#krate::__private::Kind::any())
-            };
+            let any = quote_spanned!(ty.span()=> #krate::__private::Kind::any());
+            (quote_spanned!(ty.span()=> _), any)
         }
-        Output::Unit => quote!(()),
-        Output::Named(ty) => ty.to_token_stream(),
-        Output::Borrowed(ty) => quote_spanned!(ty.span()=> <#ty as ::std::borrow::ToOwned>::Owned),
+        Output::Unit => returns(krate, &quote!(())),
+        Output::Named(ty) => returns(krate, ty),
+        Output::Borrowed(ty) => {
+            let owned = quote_spanned!(ty.span()=> <#ty as ::std::borrow::ToOwned>::Owned);
+            returns(krate, &owned)
+        }
     };
-    quote_spanned! {ty.span()=>
-        <#ty as #krate::ToolOutput<_>>::output(#krate::__private::Returns::<#ty>::kind())
+    let span = ty.span();
+    match feature.kind {
+        Kind::Tool(_) => quote_spanned!(span=> <#ty as #krate::ToolOutput<_>>::output(#kind)),
+        Kind::Prompt => quote_spanned!(span=> <#ty as #krate::PromptOutput>::output()),
+        Kind::Resource(_) => {
+            quote_spanned!(span=> <#ty as #krate::ResourceOutput<_>>::output(#kind))
+        }
     }
+}
+
+/// A type, and its kind as far as it is known.
+fn returns(krate: &Krate, ty: &impl ToTokens) -> (TokenStream, TokenStream) {
+    let ty = ty.to_token_stream();
+    let kind = quote_spanned!(ty.span()=> #krate::__private::Returns::<#ty>::kind());
+    (ty, kind)
 }
 
 /// The closure that calls the user's function. Expands to one of
@@ -155,18 +218,18 @@ fn output(krate: &Krate, output: &Output) -> TokenStream {
 /// |__state: &::std::sync::Arc<Self>, __call, (__a0, __a1,)| <call>
 /// ```
 /// where `__call` has the type `::treenail::Context`, or `()` if the function does without.
-fn handler(krate: &Krate, tool: &Tool, host: Host) -> TokenStream {
+fn handler(krate: &Krate, feature: &Feature, host: Host) -> TokenStream {
     let state = match host {
         Host::None => quote!(::std::sync::Arc<()>),
         Host::Type => quote!(::std::sync::Arc<Self>),
     };
-    let call_ty = tool
+    let call_ty = feature
         .call_inputs()
         .next()
         .map_or(quote!(()), |_| quote!(#krate::Context));
-    let arguments = names(tool);
-    let call = call(krate, tool, host);
-    let (state, body) = match Mode::of(tool) {
+    let arguments = names(feature);
+    let call = call(krate, feature, host);
+    let (state, body) = match Mode::of(feature) {
         Mode::Asynchronous => (state, quote!(async move { #call })),
         Mode::Blocking => (state, call),
         Mode::Synchronous => (quote!(&#state), call),
@@ -179,15 +242,15 @@ fn handler(krate: &Krate, tool: &Tool, host: Host) -> TokenStream {
 /// Self::forecast(&__state, <Context as ::treenail::FromCall>::from_call(&__call), __a0).await
 /// ```
 /// without what the function does not have. A borrowed output is copied.
-fn call(krate: &Krate, tool: &Tool, host: Host) -> TokenStream {
-    let ident = &tool.signature.ident;
+fn call(krate: &Krate, feature: &Feature, host: Host) -> TokenStream {
+    let ident = &feature.signature.ident;
     let function = match host {
         Host::None => quote!(#ident),
         Host::Type => quote!(Self::#ident),
     };
-    let state = tool.signature.receiver().map(|_| quote!(&__state));
-    let mut names = names(tool);
-    let inputs = tool.inputs.iter().map(|input| match input {
+    let state = feature.signature.receiver().map(|_| quote!(&__state));
+    let mut names = names(feature);
+    let inputs = feature.inputs.iter().map(|input| match input {
         Input::Call(CallInput { ty, .. }) => {
             let ty = &ty.elem;
             quote_spanned!(ty.span()=> <#ty as #krate::FromCall>::from_call(&__call))
@@ -195,9 +258,9 @@ fn call(krate: &Krate, tool: &Tool, host: Host) -> TokenStream {
         Input::Argument(_) => names.next().to_token_stream(),
     });
     let inputs = state.into_iter().chain(inputs);
-    let dot_await = tool.signature.asyncness.map(|_| quote!(.await));
+    let dot_await = feature.signature.asyncness.map(|_| quote!(.await));
     let call = quote!(#function(#(#inputs),*) #dot_await);
-    match &tool.output {
+    match &feature.output {
         Output::Borrowed(ty) => {
             quote_spanned!(ty.span()=> <#ty as ::std::borrow::ToOwned>::to_owned(#call))
         }
@@ -206,6 +269,6 @@ fn call(krate: &Krate, tool: &Tool, host: Host) -> TokenStream {
 }
 
 /// The names of the arguments in generated code, which clash with none of the user's.
-fn names(tool: &Tool) -> impl Iterator<Item = Ident> {
-    (0..tool.arguments().count()).map(|index| format_ident!("__a{index}"))
+fn names(feature: &Feature) -> impl Iterator<Item = Ident> {
+    (0..feature.arguments().count()).map(|index| format_ident!("__a{index}"))
 }

@@ -1,15 +1,16 @@
-//! Generated code for tools. It cannot fail: the rules have been checked.
+//! Generated code for tools, prompts and resources. It cannot fail: the rules have been checked.
 
+mod complete;
 mod entry;
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens, quote};
+use quote::{ToTokens, format_ident, quote};
 use syn::Visibility;
 
 use crate::krate::Krate;
 
 use self::entry::{Host, entry};
-use super::model::{Block, Tool};
+use super::model::{Block, Feature, Kind};
 use super::parse::ImplBlock;
 
 /// Expands to
@@ -20,19 +21,19 @@ use super::parse::ImplBlock;
 ///     fn definition() -> ::treenail::ToolDefinition<()> { <entry> }
 /// }
 /// ```
-pub(crate) fn function(krate: &Krate, tool: &Tool, visibility: &Visibility) -> TokenStream {
+pub(crate) fn function(krate: &Krate, tool: &Feature, visibility: &Visibility) -> TokenStream {
     let entry = entry(krate, tool, Host::None);
     impl_tool(krate, tool, visibility, &entry)
 }
 
 /// The same as [`function`], with a definition that is never reached.
-pub(crate) fn function_stub(krate: &Krate, tool: &Tool, visibility: &Visibility) -> TokenStream {
+pub(crate) fn function_stub(krate: &Krate, tool: &Feature, visibility: &Visibility) -> TokenStream {
     impl_tool(krate, tool, visibility, &quote!(loop {}))
 }
 
 fn impl_tool(
     krate: &Krate,
-    tool: &Tool,
+    tool: &Feature,
     visibility: &Visibility,
     definition: &TokenStream,
 ) -> TokenStream {
@@ -72,26 +73,62 @@ fn impl_tool(
 ///     }
 /// }
 /// ```
+/// and the same for `prompts` and `resources`, where there are any.
 pub(crate) fn block(krate: &Krate, block: &Block, item: &ImplBlock) -> TokenStream {
-    let entries = block.tools.iter().map(|tool| {
-        let entry = entry(krate, tool, Host::Type);
-        let cfg = &tool.cfg;
-        quote!(#(#cfg)* #entry)
+    let all = |method, definition, wanted: fn(&Kind) -> bool| {
+        let mut entries = block
+            .features
+            .iter()
+            .filter(|feature| wanted(&feature.kind))
+            .map(|feature| {
+                let entry = entry(krate, feature, Host::Type);
+                let cfg = &feature.cfg;
+                quote!(#(#cfg)* #entry)
+            })
+            .peekable();
+        let (method, definition) = (format_ident!("{method}"), format_ident!("{definition}"));
+        entries.peek().is_some().then(|| {
+            quote! {
+                fn #method() -> ::std::vec::Vec<#krate::#definition<Self>> {
+                    ::core::convert::From::from([#(#entries),*])
+                }
+            }
+        })
+    };
+    let tools = all("tools", "ToolDefinition", |kind| {
+        matches!(kind, Kind::Tool(_))
+    });
+    let prompts = all("prompts", "PromptDefinition", |kind| {
+        matches!(kind, Kind::Prompt)
+    });
+    let resources = all("resources", "ResourceDefinition", |kind| {
+        matches!(kind, Kind::Resource(_))
     });
     let namespace = or_empty(block.namespace.as_ref());
     let instructions = or_empty(block.instructions.as_ref());
-    let tools = quote!(::core::convert::From::from([#(#entries),*]));
-    let mount = impl_mount(krate, item, &[namespace, instructions, tools]);
-    let allow = allow_deprecated(&block.tools);
+    let members = quote! {
+        const NAMESPACE: &'static str = #namespace;
+        const INSTRUCTIONS: &'static str = #instructions;
+
+        #tools
+        #prompts
+        #resources
+    };
+    let mount = impl_mount(krate, item, &members);
+    let allow = allow_deprecated(&block.features);
     quote!(#allow #mount)
 }
 
-/// The same as [`block`], with tools that are never reached.
+/// The same as [`block`], with nothing in it.
 pub(crate) fn block_stub(krate: &Krate, item: &ImplBlock) -> TokenStream {
-    impl_mount(krate, item, &[quote!(""), quote!(""), quote!(loop {})])
+    let members = quote! {
+        const NAMESPACE: &'static str = "";
+        const INSTRUCTIONS: &'static str = "";
+    };
+    impl_mount(krate, item, &members)
 }
 
-fn impl_mount(krate: &Krate, item: &ImplBlock, members: &[TokenStream; 3]) -> TokenStream {
+fn impl_mount(krate: &Krate, item: &ImplBlock, members: &TokenStream) -> TokenStream {
     let ImplBlock {
         attributes,
         generics,
@@ -102,17 +139,11 @@ fn impl_mount(krate: &Krate, item: &ImplBlock, members: &[TokenStream; 3]) -> To
     let cfg = attributes
         .iter()
         .filter(|attribute| attribute.path().is_ident("cfg"));
-    let [namespace, instructions, tools] = members;
     quote! {
         #(#cfg)*
         #[automatically_derived]
         impl #generics #krate::Mount for #self_ty #where_clause {
-            const NAMESPACE: &'static str = #namespace;
-            const INSTRUCTIONS: &'static str = #instructions;
-
-            fn tools() -> ::std::vec::Vec<#krate::ToolDefinition<Self>> {
-                #tools
-            }
+            #members
         }
     }
 }
@@ -122,7 +153,7 @@ fn or_empty(text: Option<&impl ToTokens>) -> TokenStream {
 }
 
 /// Lets generated code call functions that the user has deprecated.
-fn allow_deprecated<'a>(tools: impl IntoIterator<Item = &'a Tool>) -> Option<TokenStream> {
+fn allow_deprecated<'a>(tools: impl IntoIterator<Item = &'a Feature>) -> Option<TokenStream> {
     let deprecated = tools.into_iter().any(|tool| tool.deprecated.is_some());
     deprecated.then(|| quote!(#[allow(deprecated, reason = "to list a tool is not to use it")]))
 }

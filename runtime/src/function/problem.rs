@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde_json::{Map, Value};
 use serde_path_to_error::Segment;
 
-use crate::tool::name::nearest;
+use crate::name::nearest;
 use crate::wire::quoted;
 
 /// The longest value that is repeated in a message, in bytes of JSON.
@@ -116,13 +116,13 @@ impl Problem {
     }
 }
 
-/// The text that a model gets for a call of the tool `name` with wrong arguments.
+/// What is wrong with the arguments: `heading`, and a line for each problem.
 pub(crate) fn report(
-    name: &str,
+    heading: String,
     problems: &[Problem],
     input_schema: &Map<String, Value>,
 ) -> String {
-    let mut text = format!("Wrong arguments for the tool `{name}`:");
+    let mut text = heading;
     for problem in problems {
         // Writing to a string cannot fail.
         let _ = write!(
@@ -132,7 +132,6 @@ pub(crate) fn report(
             problem.describe(input_schema)
         );
     }
-    text.push_str("\nCorrect them and call the tool again.");
     text
 }
 
@@ -142,7 +141,7 @@ fn push_token(pointer: &mut String, token: &str) {
 }
 
 /// A value as it stands in a message: short, whole or cut.
-fn shown(json: &str) -> String {
+pub(crate) fn shown(json: &str) -> String {
     let kind = match json.as_bytes().first() {
         Some(b'"') => "the string ",
         Some(b'{') => "the object ",
@@ -164,7 +163,7 @@ fn known(input_schema: &Map<String, Value>) -> String {
             .map(|name| quoted(name))
             .collect::<Vec<_>>()
             .join(", "),
-        _ => "none, the tool takes no arguments".to_owned(),
+        _ => "none, it takes no arguments".to_owned(),
     }
 }
 

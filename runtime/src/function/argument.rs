@@ -1,4 +1,4 @@
-//! One argument of a tool: from the text of its JSON value to its Rust type.
+//! One argument of a function: from the text of its JSON value to its Rust type.
 
 use std::fmt;
 
@@ -7,9 +7,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::tool::bounds::Check;
-use crate::tool::problem::{Fault, Problem};
-use crate::tool::schema::{Direction, drop_null};
+use crate::function::bounds::Check;
+use crate::function::problem::{Fault, Problem};
+use crate::function::schema::{Direction, drop_null};
 
 /// A type that can be an argument of a tool: owned, readable from JSON, and with a JSON schema.
 ///
@@ -28,32 +28,25 @@ pub trait ToolArgument: Sized + Send + 'static {
 #[diagnostic::do_not_recommend]
 impl<T: DeserializeOwned + JsonSchema + Send + 'static> ToolArgument for T {
     fn argument(name: &'static str) -> Argument<Self> {
-        Argument {
-            name,
-            description: "",
-            schema: |generator| generator.subschema_for::<T>().to_value(),
-            read: |text| serde_json::from_str(text),
-            locate: |text| {
-                serde_path_to_error::deserialize(&mut serde_json::Deserializer::from_str(text))
-                    .map(drop::<T>)
-            },
-            absent: || T::deserialize(Absent).ok(),
-            default: None,
-            checks: Vec::new(),
-        }
+        let read = |text: &str| serde_json::from_str(text).ok();
+        Argument::new(name, read, |name, text| {
+            let json = &mut serde_json::Deserializer::from_str(text);
+            let located = serde_path_to_error::deserialize::<_, T>(json).err();
+            located.map(|error| Problem::located(name, text, &error))
+        })
     }
 }
 
-/// One argument of a tool, as `#[mcp_tool]` declares it.
+/// One argument of a function, as `#[mcp_tool]` declares it.
 ///
 /// It carries what it needs of `T` as functions, so that the bounds on `T` are asked for in one place only.
 pub struct Argument<T> {
     name: &'static str,
     description: &'static str,
     schema: fn(&mut SchemaGenerator) -> Value,
-    read: fn(&str) -> serde_json::Result<T>,
-    /// Reads the value again and tells where in it the reading failed.
-    locate: fn(&str) -> Result<(), serde_path_to_error::Error<serde_json::Error>>,
+    read: fn(&str) -> Option<T>,
+    /// Reads the value of the argument of this name again, and tells why it cannot be read.
+    explain: fn(&str, &str) -> Option<Problem>,
     absent: fn() -> Option<T>,
     default: Option<Default<T>>,
     checks: Vec<Check<T>>,
@@ -74,6 +67,27 @@ impl<T> fmt::Debug for Argument<T> {
 }
 
 impl<T> Argument<T> {
+    /// An argument that `read` reads from the text of its JSON value.
+    pub(crate) fn new(
+        name: &'static str,
+        read: fn(&str) -> Option<T>,
+        explain: fn(&str, &str) -> Option<Problem>,
+    ) -> Self
+    where
+        T: DeserializeOwned + JsonSchema,
+    {
+        Self {
+            name,
+            description: "",
+            schema: |generator| generator.subschema_for::<T>().to_value(),
+            read,
+            explain,
+            absent: || T::deserialize(Absent).ok(),
+            default: None,
+            checks: Vec::new(),
+        }
+    }
+
     /// Says what the argument means.
     #[must_use]
     pub fn description(mut self, description: &'static str) -> Self {
@@ -106,7 +120,7 @@ impl<T> Argument<T> {
         self.default.is_some() || (self.absent)().is_some()
     }
 
-    /// The schema of the argument as a property of the tool's input.
+    /// The schema of the argument as a property of the function's input.
     fn property(&self, generator: &mut SchemaGenerator) -> Result<Value, String> {
         let mut property = (self.schema)(generator);
         Direction::Input.tidy(&mut property);
@@ -145,23 +159,20 @@ impl<T> Argument<T> {
             return fallback().ok_or_else(|| Problem::new(self.name, Fault::Missing));
         };
         match (self.read)(text) {
-            Ok(value) if self.checks.iter().all(|check| check.holds(&value)) => Ok(value),
-            Ok(_) => Err(Problem::new(self.name, Fault::wrong(text))),
+            Some(value) if self.checks.iter().all(|check| check.holds(&value)) => Ok(value),
+            Some(_) => Err(Problem::new(self.name, Fault::wrong(text))),
             // A model that writes null for what it leaves out means the default.
-            Err(_) if text == "null" && self.default.is_some() => {
+            None if text == "null" && self.default.is_some() => {
                 fallback().ok_or_else(|| Problem::new(self.name, Fault::Missing))
             }
-            Err(_) => Err(self.problem(text)),
+            None => Err(self.problem(text)),
         }
     }
 
-    /// Reads a value that could not be read once more, to tell where the mistake is.
     #[cold]
     fn problem(&self, text: &str) -> Problem {
-        match (self.locate)(text) {
-            Ok(()) => Problem::new(self.name, Fault::wrong(text)),
-            Err(error) => Problem::located(self.name, text, &error),
-        }
+        (self.explain)(self.name, text)
+            .unwrap_or_else(|| Problem::new(self.name, Fault::wrong(text)))
     }
 }
 
@@ -205,9 +216,9 @@ impl<T: From<&'static str>> FromText for T {
     }
 }
 
-/// The arguments of one tool: a tuple of up to 16 [`Argument`]s.
+/// The arguments of one function: a tuple of up to 16 [`Argument`]s.
 pub trait ArgumentList: Send + Sync + 'static {
-    /// The values that the tool's function takes.
+    /// The values that the function takes.
     type Values: Send + 'static;
 
     /// The JSON schema of the object that holds the arguments.
@@ -259,7 +270,7 @@ impl InputSchema {
     }
 }
 
-/// The texts of the arguments, in the order in which the tool takes them.
+/// The texts of the arguments, in the order in which the function takes them.
 struct Reader<'a, const N: usize> {
     texts: [Option<&'a str>; N],
     taken: usize,
@@ -312,7 +323,7 @@ macro_rules! argument_lists {
             type Values = ($($T,)*);
 
             fn schema(&self) -> Result<Map<String, Value>, String> {
-                #[allow(unused_mut, reason = "a tool may take no arguments")]
+                #[allow(unused_mut, reason = "a function may take no arguments")]
                 let mut schema = InputSchema::new();
                 let ($($value,)*) = self;
                 $(schema.add($value)?;)*
@@ -321,7 +332,7 @@ macro_rules! argument_lists {
 
             fn read(&self, text: Option<&str>) -> Result<Self::Values, Vec<Problem>> {
                 let ($($value,)*) = self;
-                #[allow(unused_mut, reason = "a tool may take no arguments")]
+                #[allow(unused_mut, reason = "a function may take no arguments")]
                 let mut reader = Reader::<$count>::new([$($value.name),*], text);
                 $(let $value = reader.next($value);)*
                 match ($($value,)*) {

@@ -1,0 +1,37 @@
+//! What proposes values for an argument.
+
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
+
+use crate::krate::Krate;
+use crate::tool::model::{Argument, is_method};
+
+/// Expands to
+/// ```text
+/// .complete("city", ::treenail::__private::Completer::new(
+///     |__state: ::std::sync::Arc<Self>, __typed: ::treenail::Typed| async move {
+///         <_ as ::treenail::Proposals<_>>::propose(Self::cities(
+///             &__state, <_ as ::treenail::FromTyped>::from_typed(&__typed),
+///         )).await
+///     },
+/// ))
+/// ```
+/// where a function that is not `Self`'s takes no `&__state`.
+pub(super) fn complete(krate: &Krate, argument: &Argument) -> Option<TokenStream> {
+    let path = argument.complete.as_ref()?;
+    let name = &argument.name.text;
+    let state = is_method(path).then(|| quote_spanned!(path.span()=> &__state,));
+    let proposed = quote_spanned! {path.span()=>
+        <_ as #krate::Proposals<_>>::propose(
+            #path(#state <_ as #krate::FromTyped>::from_typed(&__typed))
+        )
+    };
+    Some(quote! {
+        .complete(#name, #krate::__private::Completer::new(
+            |__state: ::std::sync::Arc<Self>, __typed: #krate::Typed| async move {
+                #proposed.await
+            },
+        ))
+    })
+}

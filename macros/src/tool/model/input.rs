@@ -1,0 +1,144 @@
+//! The parameters of a function, and names.
+
+use proc_macro2::TokenStream;
+use quote::ToTokens;
+use syn::ext::IdentExt;
+use syn::{
+    Attribute, Expr, ExprRange, FnArg, Ident, LitStr, Pat, PatType, Path, Type, TypeReference,
+};
+
+use crate::args::{Given, Keys};
+use crate::diag::Sink;
+use crate::docs;
+use crate::signature::peel;
+
+use super::extract;
+
+/// A parameter of the function other than `self`.
+#[allow(clippy::large_enum_variant, reason = "a few live for one expansion")]
+pub(crate) enum Input {
+    Call(CallInput),
+    Argument(Argument),
+}
+
+/// A borrowed parameter, which is not an argument but comes from the call.
+pub(crate) struct CallInput {
+    /// Its type, such as `&Context`.
+    pub(crate) ty: TypeReference,
+    /// An `#[arg]`, which has no business there.
+    pub(crate) arg: Option<Attribute>,
+}
+
+/// A parameter that the caller has to give.
+pub(crate) struct Argument {
+    /// Empty when the parameter is a pattern and has no `#[arg(name = "…")]`.
+    pub(crate) name: Name,
+    pub(crate) ty: Type,
+    pub(crate) description: Option<TokenStream>,
+    pub(crate) default: Option<Given<Option<Expr>>>,
+    pub(crate) range: Option<Given<ExprRange>>,
+    pub(crate) length: Option<Given<ExprRange>>,
+    /// What proposes values for it.
+    pub(crate) complete: Option<Path>,
+}
+
+/// A name in the protocol, and the tokens that the user wrote for it.
+pub(crate) struct Name {
+    pub(crate) text: String,
+    pub(crate) tokens: TokenStream,
+    /// Whether it was given as `name = "…"`, and not as a Rust identifier.
+    pub(crate) given: bool,
+}
+
+impl Name {
+    /// The name that was given, or else the identifier, if what the user wrote is one.
+    pub(super) fn new(given: Option<LitStr>, ident: Option<&Ident>, or: &impl ToTokens) -> Self {
+        if let Some(literal) = given {
+            return Self {
+                text: literal.value(),
+                tokens: literal.into_token_stream(),
+                given: true,
+            };
+        }
+        let ident = ident.map(|ident| ident.unraw().to_string());
+        Self {
+            text: ident.unwrap_or_default(),
+            tokens: or.to_token_stream(),
+            given: false,
+        }
+    }
+}
+
+/// Whether a path is `Self::name`, which is called with `&self`.
+pub(crate) fn is_method(path: &Path) -> bool {
+    path.segments
+        .first()
+        .is_some_and(|first| first.ident == "Self")
+}
+
+/// Reads one parameter, with the keys that its `#[arg]` may have; `self` is none of the inputs.
+pub(super) fn input(
+    param: &mut FnArg,
+    noun: &str,
+    keys: &[&str],
+    sink: &mut Sink,
+) -> Option<Input> {
+    match param {
+        FnArg::Receiver(receiver) => {
+            refuse_others(&mut receiver.attrs, noun, sink);
+            None
+        }
+        FnArg::Typed(param) => Some(typed_input(param, noun, keys, sink)),
+    }
+}
+
+fn typed_input(param: &mut PatType, noun: &str, keys: &[&str], sink: &mut Sink) -> Input {
+    let docs = extract(&mut param.attrs, docs::is_doc);
+    let args = extract(&mut param.attrs, |attribute| {
+        attribute.path().is_ident("arg")
+    });
+    refuse_others(&mut param.attrs, noun, sink);
+    if let Type::Reference(reference) = peel(&param.ty) {
+        return Input::Call(CallInput {
+            ty: reference.clone(),
+            arg: args.first().cloned(),
+        });
+    }
+    let mut keys = Keys::of(&args, keys, sink);
+    let ident = match &*param.pat {
+        Pat::Ident(pat) => Some(&pat.ident),
+        _ => None,
+    };
+    Input::Argument(Argument {
+        name: Name::new(keys.string("name", sink), ident, &param.pat),
+        ty: Type::clone(&param.ty),
+        description: docs::text(&docs),
+        default: keys.optional_expr("default"),
+        range: keys.range("range", sink),
+        length: keys.range("length", sink),
+        complete: keys.path("complete", sink),
+    })
+}
+
+/// Reports attributes on a parameter that cannot be meant for rustc, and takes them off.
+fn refuse_others(attributes: &mut Vec<Attribute>, noun: &str, sink: &mut Sink) {
+    let is_lint = |attribute: &Attribute| {
+        let lints = ["allow", "expect", "warn", "deny", "forbid"];
+        lints.iter().any(|lint| attribute.path().is_ident(lint))
+    };
+    for attribute in extract(attributes, |attribute| !is_lint(attribute)) {
+        let name = attribute
+            .path()
+            .to_token_stream()
+            .to_string()
+            .replace(' ', "");
+        let message = match &*name {
+            "cfg" => {
+                format!("`cfg` on a parameter of a {noun}; write two functions with a `cfg` each")
+            }
+            "arg" => "`#[arg]` on `self`; remove it".into(),
+            _ => format!("`{name}` on a parameter of a {noun}; write `#[arg(…)]` or remove it"),
+        };
+        sink.error(attribute.path(), message);
+    }
+}

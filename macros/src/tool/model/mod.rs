@@ -1,0 +1,289 @@
+//! What the macro has to know of a tool, a prompt or a resource.
+//!
+//! Reading a function takes our own attributes off it: what stays is what rustc may see.
+
+mod input;
+pub(crate) mod uri;
+
+use std::mem;
+
+use proc_macro2::TokenStream;
+use quote::ToTokens;
+use syn::{Attribute, Expr, LitStr, ReturnType, Signature, Type, parse_quote};
+
+use crate::args::{Given, Keys};
+use crate::diag::Sink;
+use crate::docs;
+use crate::signature::{Function, borrow_in, keyword_in, peel};
+
+use self::input::input;
+pub(crate) use self::input::{Argument, CallInput, Input, Name, is_method};
+use self::uri::Uri;
+use super::parse::ImplBlock;
+
+/// The keys of a tool, on a function as on a method.
+pub(crate) const TOOL_KEYS: [&str; 9] = [
+    "name",
+    "title",
+    "read_only",
+    "destructive",
+    "idempotent",
+    "open_world",
+    "icons",
+    "meta",
+    "blocking",
+];
+
+const PROMPT_KEYS: [&str; 5] = ["name", "title", "icons", "meta", "blocking"];
+
+const RESOURCE_KEYS: [&str; 8] = [
+    "name",
+    "title",
+    "mime_type",
+    "size",
+    "annotations",
+    "icons",
+    "meta",
+    "blocking",
+];
+
+const HINTS: [&str; 4] = ["read_only", "destructive", "idempotent", "open_world"];
+
+/// An `impl` block with tools, prompts or resources.
+pub(crate) struct Block {
+    pub(crate) namespace: Option<LitStr>,
+    pub(crate) instructions: Option<TokenStream>,
+    pub(crate) features: Vec<Feature>,
+}
+
+/// A function that becomes a tool, a prompt or a resource.
+pub(crate) struct Feature {
+    pub(crate) kind: Kind,
+    pub(crate) name: Name,
+    pub(crate) title: Option<LitStr>,
+    pub(crate) description: Option<TokenStream>,
+    pub(crate) icons: Option<Expr>,
+    pub(crate) meta: Option<Expr>,
+    pub(crate) blocking: Option<Given<bool>>,
+    pub(crate) inputs: Vec<Input>,
+    pub(crate) output: Output,
+    pub(crate) signature: Signature,
+    /// The `cfg` attributes, which decide about the generated code too.
+    pub(crate) cfg: Vec<Attribute>,
+    pub(crate) deprecated: Option<Attribute>,
+}
+
+/// What the function becomes, and what only that has.
+pub(crate) enum Kind {
+    Tool(Vec<Hint>),
+    Prompt,
+    Resource(Box<Resource>),
+}
+
+/// What only a resource has.
+pub(crate) struct Resource {
+    /// Missing after a mistake that has been reported.
+    pub(crate) uri: Option<Uri>,
+    pub(crate) mime_type: Option<LitStr>,
+    pub(crate) size: Option<Expr>,
+    pub(crate) annotations: Option<Expr>,
+}
+
+/// Something that a tool says of itself, like `read_only`.
+pub(crate) struct Hint {
+    pub(crate) name: &'static str,
+    pub(crate) given: Given<bool>,
+}
+
+/// What the function returns, as far as its type is written out.
+pub(crate) enum Output {
+    Unit,
+    Named(Type),
+    /// A type with `impl Trait` in it, which has no name.
+    Opaque(Type),
+    /// What is borrowed: `str` in `&str`.
+    Borrowed(Type),
+}
+
+impl Block {
+    /// Reads the methods of `item` that are marked.
+    pub(crate) fn read(item: &mut ImplBlock, keys: &mut Keys, sink: &mut Sink) -> Self {
+        let namespace = keys.string("namespace", sink);
+        let instructions = docs::text(&item.attributes);
+        let features = item
+            .functions()
+            .filter_map(|function| Feature::marked(function, sink))
+            .collect();
+        Self {
+            namespace,
+            instructions,
+            features,
+        }
+    }
+}
+
+impl Kind {
+    /// What to call it in messages.
+    pub(crate) fn noun(&self) -> &'static str {
+        match self {
+            Self::Tool(_) => "tool",
+            Self::Prompt => "prompt",
+            Self::Resource(_) => "resource",
+        }
+    }
+
+    pub(crate) fn tool(keys: &mut Keys, sink: &mut Sink) -> Self {
+        let hint = |name| keys.flag(name, sink).map(|given| Hint { name, given });
+        Self::Tool(HINTS.into_iter().filter_map(hint).collect())
+    }
+
+    fn resource(uri: Option<LitStr>, keys: &mut Keys, sink: &mut Sink) -> Self {
+        Self::Resource(Box::new(Resource {
+            uri: uri.and_then(|literal| Uri::read(literal, sink)),
+            mime_type: keys.string("mime_type", sink),
+            size: keys.expr("size", sink),
+            annotations: keys.expr("annotations", sink),
+        }))
+    }
+
+    /// The keys of `#[arg]`. A variable of a URI is always there, so it has no default.
+    fn argument_keys(&self) -> &'static [&'static str] {
+        match self {
+            Self::Tool(_) => &["name", "default", "range", "length"],
+            Self::Prompt => &["name", "default", "range", "length", "complete"],
+            Self::Resource(_) => &["name", "range", "length", "complete"],
+        }
+    }
+}
+
+impl Feature {
+    /// Reads a function that is marked `#[tool]`, `#[prompt]` or `#[resource("…")]`.
+    fn marked(function: &mut Function, sink: &mut Sink) -> Option<Self> {
+        let mut marks = |name| extract(&mut function.attributes, |mark| mark.path().is_ident(name));
+        let (tool, prompt, resource) = (marks("tool"), marks("prompt"), marks("resource"));
+        let firsts: Vec<_> = [&tool, &prompt, &resource]
+            .into_iter()
+            .filter_map(|marks| marks.first())
+            .collect();
+        for second in firsts.iter().skip(1) {
+            sink.error(
+                second.path(),
+                "a method is a tool, a prompt or a resource; remove all marks but one",
+            );
+        }
+        let (mut keys, kind) = if !tool.is_empty() {
+            let mut keys = Keys::of(&tool, &TOOL_KEYS, sink);
+            let kind = Kind::tool(&mut keys, sink);
+            (keys, kind)
+        } else if !prompt.is_empty() {
+            (Keys::of(&prompt, &PROMPT_KEYS, sink), Kind::Prompt)
+        } else {
+            let (uri, mut keys) = Keys::after_text(resource.first()?, &RESOURCE_KEYS, sink);
+            let kind = Kind::resource(uri, &mut keys, sink);
+            (keys, kind)
+        };
+        Some(Self::read(function, kind, &mut keys, sink))
+    }
+
+    /// Reads a function that has the keys of its kind.
+    pub(crate) fn read(
+        function: &mut Function,
+        kind: Kind,
+        keys: &mut Keys,
+        sink: &mut Sink,
+    ) -> Self {
+        let signature = &mut function.signature;
+        let (noun, known) = (kind.noun(), kind.argument_keys());
+        let inputs = signature.inputs.iter_mut();
+        let inputs = inputs
+            .filter_map(|param| input(param, noun, known, sink))
+            .collect();
+        let ident = &signature.ident;
+        let find = |name| {
+            function
+                .attributes
+                .iter()
+                .filter(move |a| a.path().is_ident(name))
+        };
+        let feature = Self {
+            kind,
+            name: Name::new(keys.string("name", sink), Some(ident), ident),
+            title: keys.string("title", sink),
+            icons: keys.expr("icons", sink),
+            meta: keys.expr("meta", sink),
+            blocking: keys.flag("blocking", sink),
+            description: docs::text(&function.attributes),
+            output: output(&signature.output),
+            signature: signature.clone(),
+            cfg: find("cfg").cloned().collect(),
+            deprecated: find("deprecated").next().cloned(),
+            inputs,
+        };
+        function.attributes.push(allow_shape());
+        feature
+    }
+
+    /// What a tool says of itself.
+    pub(crate) fn hints(&self) -> &[Hint] {
+        match &self.kind {
+            Kind::Tool(hints) => hints,
+            Kind::Prompt | Kind::Resource(_) => &[],
+        }
+    }
+
+    /// What only a resource has.
+    pub(crate) fn resource(&self) -> Option<&Resource> {
+        match &self.kind {
+            Kind::Resource(resource) => Some(resource),
+            Kind::Tool(_) | Kind::Prompt => None,
+        }
+    }
+
+    /// The parameters that the caller gives.
+    pub(crate) fn arguments(&self) -> impl Iterator<Item = &Argument> {
+        self.inputs.iter().filter_map(|input| match input {
+            Input::Argument(argument) => Some(argument),
+            Input::Call(_) => None,
+        })
+    }
+
+    /// The parameters that come from the call.
+    pub(crate) fn call_inputs(&self) -> impl Iterator<Item = &CallInput> {
+        self.inputs.iter().filter_map(|input| match input {
+            Input::Call(input) => Some(input),
+            Input::Argument(_) => None,
+        })
+    }
+}
+
+/// Silences lints about the shape of a function has to have here.
+fn allow_shape() -> Attribute {
+    parse_quote! {
+        #[allow(
+            clippy::needless_pass_by_value,
+            clippy::unused_async,
+            reason = "arguments are owned, and a tool may be asynchronous for its callers"
+        )]
+    }
+}
+
+/// Sorts the return type, by its syntax alone.
+fn output(ty: &ReturnType) -> Output {
+    let ReturnType::Type(_, ty) = ty else {
+        return Output::Unit;
+    };
+    match peel(ty) {
+        _ if keyword_in(ty.to_token_stream(), "impl").is_some() => Output::Opaque(Type::clone(ty)),
+        Type::Reference(reference) if borrow_in(ty.to_token_stream()).is_some() => {
+            Output::Borrowed(Type::clone(&reference.elem))
+        }
+        _ => Output::Named(Type::clone(ty)),
+    }
+}
+
+/// Moves the attributes that `wanted` accepts out of `attributes`.
+fn extract(attributes: &mut Vec<Attribute>, wanted: impl Fn(&Attribute) -> bool) -> Vec<Attribute> {
+    let (wanted, others) = mem::take(attributes).into_iter().partition(wanted);
+    *attributes = others;
+    wanted
+}

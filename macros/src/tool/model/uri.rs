@@ -1,0 +1,193 @@
+//! The URI of a resource, or the template for many.
+
+use syn::LitStr;
+
+use crate::diag::Sink;
+
+/// A URI, taken apart at its variables.
+pub(crate) struct Uri {
+    pub(crate) literal: LitStr,
+    /// Text and variables in turn.
+    pub(crate) parts: Vec<Part>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    Text(String),
+    /// `{name}`, within one segment.
+    Segment(String),
+    /// `{+name}`, which goes over slashes.
+    Rest(String),
+}
+
+impl Uri {
+    pub(crate) fn read(literal: LitStr, sink: &mut Sink) -> Option<Self> {
+        match parts(&literal.value()) {
+            Ok(parts) => Some(Self { literal, parts }),
+            Err(message) => {
+                sink.error(literal, message);
+                None
+            }
+        }
+    }
+
+    /// The names of the variables, in order.
+    pub(crate) fn variables(&self) -> impl Iterator<Item = &str> {
+        self.parts.iter().filter_map(Part::variable)
+    }
+}
+
+impl Part {
+    fn variable(&self) -> Option<&str> {
+        match self {
+            Self::Text(_) => None,
+            Self::Segment(name) | Self::Rest(name) => Some(name),
+        }
+    }
+}
+
+/// Takes a template apart, and says what is wrong with one that URIs cannot be matched with in one pass.
+fn parts(uri: &str) -> Result<Vec<Part>, String> {
+    if !has_scheme(uri) {
+        return Err("a URI begins with its scheme; write it, as in `app://…`".to_owned());
+    }
+    let mut parts = Vec::new();
+    let mut rest = uri;
+    while let Some(open) = rest.find('{') {
+        push_text(&mut parts, &rest[..open])?;
+        let (expression, after) = rest[open + 1..]
+            .split_once('}')
+            .ok_or("a `{` is never closed; write `{name}`, or `%7B` for the character itself")?;
+        push_variable(&mut parts, expression)?;
+        rest = after;
+    }
+    push_text(&mut parts, rest)?;
+    Ok(parts)
+}
+
+fn has_scheme(uri: &str) -> bool {
+    let Some((scheme, _)) = uri.split_once(':') else {
+        return false;
+    };
+    let legal = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
+    scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.chars().all(legal)
+}
+
+fn push_text(parts: &mut Vec<Part>, text: &str) -> Result<(), String> {
+    if text.contains('}') {
+        return Err(
+            "a `}` was never opened; write `{name}`, or `%7D` for the character itself".to_owned(),
+        );
+    }
+    match parts.last_mut() {
+        _ if text.is_empty() => {}
+        Some(Part::Text(before)) => before.push_str(text),
+        _ => parts.push(Part::Text(text.to_owned())),
+    }
+    Ok(())
+}
+
+fn push_variable(parts: &mut Vec<Part>, expression: &str) -> Result<(), String> {
+    let operator = expression.chars().next().filter(|c| "+#/.".contains(*c));
+    let name = &expression[operator.map_or(0, char::len_utf8)..];
+    let legal = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    if name.is_empty() || !name.chars().all(legal) {
+        return Err(format!(
+            "`{{{expression}}}` is not supported; write `{{name}}`, or `{{+name}}` for one that goes over slashes"
+        ));
+    }
+    // What the operator writes before the value.
+    push_text(
+        parts,
+        match operator {
+            Some('#') => "#",
+            Some('/') => "/",
+            Some('.') => ".",
+            _ => "",
+        },
+    )?;
+    let mut before = parts
+        .iter()
+        .filter_map(|part| Some((part, part.variable()?)));
+    if before.clone().any(|(_, other)| other == name) {
+        return Err(format!("variable `{name}` is there twice; rename one"));
+    }
+    if let Some((_, other)) = before.find(|(part, _)| matches!(part, Part::Rest(_))) {
+        return Err(format!(
+            "`{other}` goes over slashes, so it takes all that follows; make it the last variable"
+        ));
+    }
+    if let Some(other) = parts.last().and_then(Part::variable) {
+        return Err(format!(
+            "nothing tells where `{other}` ends and `{name}` begins; write a text between them"
+        ));
+    }
+    parts.push(match operator {
+        Some('+' | '#') => Part::Rest(name.to_owned()),
+        _ => Part::Segment(name.to_owned()),
+    });
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(uri: &str, expected: &[Part]) {
+        assert_eq!(parts(uri).as_deref(), Ok(expected), "{uri}");
+    }
+
+    #[test]
+    fn templates_are_taken_apart() {
+        let text = |text: &str| Part::Text(text.to_owned());
+        let segment = |name: &str| Part::Segment(name.to_owned());
+        let rest = |name: &str| Part::Rest(name.to_owned());
+        check("app://a", &[text("app://a")]);
+        check("app://a/{b}", &[text("app://a/"), segment("b")]);
+        check(
+            "a:{b}/c{/d}.md",
+            &[
+                text("a:"),
+                segment("b"),
+                text("/c/"),
+                segment("d"),
+                text(".md"),
+            ],
+        );
+        check(
+            "a:{b}{.c}{#d}",
+            &[
+                text("a:"),
+                segment("b"),
+                text("."),
+                segment("c"),
+                text("#"),
+                rest("d"),
+            ],
+        );
+        check("file:///{+path}", &[text("file:///"), rest("path")]);
+    }
+
+    #[test]
+    fn what_cannot_be_matched_is_refused() {
+        for (uri, part) in [
+            ("a/b", "scheme"),
+            ("1a:b", "scheme"),
+            ("{a}:b", "scheme"),
+            ("a:{b", "never closed"),
+            ("a:b}", "never opened"),
+            ("a:{}", "`{}` is not supported"),
+            ("a:{?b}", "`{?b}` is not supported"),
+            ("a:{b,c}", "not supported"),
+            ("a:{b*}", "not supported"),
+            ("a:{b:3}", "not supported"),
+            ("a:{b}{c}", "where `b` ends and `c` begins"),
+            ("a:{+b}/{c}", "make it the last variable"),
+            ("a:{b}/{b}", "twice"),
+        ] {
+            let error = parts(uri).unwrap_err();
+            assert!(error.contains(part), "{uri}: {error}");
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! What a type offers, as the macros write it down: a head that is told, and a function that answers.
+
+use std::fmt;
+use std::sync::Arc;
+
+use treenail_schema::{Icon, MetaObject};
+
+use crate::completion::Completer;
+use crate::function::{Function, Purpose};
+use crate::name;
+use crate::prompt::PromptDefinition;
+use crate::resource::ResourceDefinition;
+use crate::respond::Handler;
+use crate::tool::ToolDefinition;
+
+/// A type whose `impl` block `#[mcp_tool]` has made a set of tools, prompts and resources;
+/// [`ServerBuilder::mount`](crate::ServerBuilder::mount) takes it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has nothing to mount",
+    label = "not mountable",
+    note = "put `#[mcp_tool]` on an `impl` block of `{Self}`, and `#[tool]`, `#[prompt]` or `#[resource]` on its methods"
+)]
+pub trait Mount: Sized + Send + Sync + 'static {
+    /// What the names of all that it offers begin with, before a dot; empty if with nothing.
+    const NAMESPACE: &'static str;
+
+    /// The documentation of the `impl` block, which becomes part of the server's instructions.
+    const INSTRUCTIONS: &'static str;
+
+    /// The tools, in the order in which they are written.
+    fn tools() -> Vec<ToolDefinition<Self>> {
+        Vec::new()
+    }
+
+    /// The prompts, in the order in which they are written.
+    fn prompts() -> Vec<PromptDefinition<Self>> {
+        Vec::new()
+    }
+
+    /// The resources and templates, in the order in which they are written.
+    fn resources() -> Vec<ResourceDefinition<Self>> {
+        Vec::new()
+    }
+}
+
+/// What is told about a tool, a prompt or a resource beside what its function says.
+#[derive(Debug)]
+pub struct Head<P: Purpose> {
+    pub(crate) name: &'static str,
+    pub(crate) title: Option<&'static str>,
+    pub(crate) description: Option<&'static str>,
+    icons: Vec<Icon>,
+    pub(crate) meta: Option<MetaObject>,
+    pub(crate) details: P::Details,
+}
+
+impl<P: Purpose> Head<P> {
+    /// Begins with the name, without its namespace.
+    pub fn new(name: &'static str) -> Self {
+        Self {
+            name,
+            title: None,
+            description: None,
+            icons: Vec::new(),
+            meta: None,
+            details: P::Details::default(),
+        }
+    }
+
+    /// The name that people see.
+    #[must_use]
+    pub fn title(mut self, title: &'static str) -> Self {
+        self.title = Some(title);
+        self
+    }
+
+    /// What it is for, in words for the model.
+    #[must_use]
+    pub fn description(mut self, description: &'static str) -> Self {
+        self.description = Some(description);
+        self
+    }
+
+    /// Pictures for it.
+    #[must_use]
+    pub fn icons<I>(mut self, icons: I) -> Self
+    where
+        I: IntoIterator,
+        I::Item: Into<Icon>,
+    {
+        self.icons = icons.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// What stands in its `_meta`.
+    #[must_use]
+    pub fn meta(mut self, meta: impl Into<MetaObject>) -> Self {
+        self.meta = Some(meta.into());
+        self
+    }
+
+    /// Adds what answers the requests for it.
+    pub fn define<S>(self, function: Function<S, P>) -> Definition<S, P> {
+        Definition {
+            head: self,
+            function,
+            completers: Vec::new(),
+        }
+    }
+
+    /// The name in `namespace`, if peers may be told of it.
+    pub(crate) fn full_name(&self, kind: &str, namespace: &str) -> Result<String, String> {
+        let name = if namespace.is_empty() {
+            self.name.to_owned()
+        } else {
+            format!("{namespace}.{}", self.name)
+        };
+        match name::flaw(&name) {
+            Some(flaw) => Err(format!("the {kind} name `{name}` {flaw}")),
+            None => Ok(name),
+        }
+    }
+
+    pub(crate) fn take_icons(&mut self) -> Option<Vec<Icon>> {
+        let icons = std::mem::take(&mut self.icons);
+        (!icons.is_empty()).then_some(icons)
+    }
+}
+
+/// A tool, a prompt or a resource of the state `S`, not yet bound to a value of it.
+pub struct Definition<S, P: Purpose> {
+    pub(crate) head: Head<P>,
+    pub(crate) function: Function<S, P>,
+    completers: Vec<(&'static str, Completer<S>)>,
+}
+
+impl<S, P: Purpose> fmt::Debug for Definition<S, P> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Definition")
+            .field("name", &self.head.name)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<S: Send + Sync + 'static, P: Purpose> Definition<S, P> {
+    /// Proposes values for `argument`.
+    #[must_use]
+    pub fn complete(mut self, argument: &'static str, completer: Completer<S>) -> Self {
+        self.completers.push((argument, completer));
+        self
+    }
+
+    /// Binds the functions to `state`; `facts` tells the main one what it needs to know of the descriptor.
+    pub(crate) fn bind_to<D>(
+        self,
+        state: &Arc<S>,
+        descriptor: D,
+        facts: impl FnOnce(&D) -> P + Send + Sync + 'static,
+    ) -> Bound<D> {
+        let (function, own) = (self.function, Arc::clone(state));
+        Bound {
+            descriptor,
+            handler: Box::new(move |descriptor| function.bind(own, facts(descriptor))),
+            completers: self
+                .completers
+                .into_iter()
+                .map(|(argument, completer)| (argument, completer.bind(argument, state)))
+                .collect(),
+        }
+    }
+}
+
+/// A tool, a prompt or a resource that is complete but for its name, which the server may still change.
+pub(crate) struct Bound<D> {
+    pub(crate) descriptor: D,
+    handler: Box<dyn FnOnce(&D) -> Handler + Send + Sync>,
+    completers: Completers,
+}
+
+/// What proposes values, for each argument that has it.
+pub(crate) type Completers = Vec<(&'static str, Handler)>;
+
+impl<D> Bound<D> {
+    /// What peers see, and what answers their requests.
+    pub(crate) fn finish(self) -> (D, Handler, Completers) {
+        let handler = (self.handler)(&self.descriptor);
+        (self.descriptor, handler, self.completers)
+    }
+}
+
+impl<D: fmt::Debug> fmt::Debug for Bound<D> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Bound")
+            .field("descriptor", &self.descriptor)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,121 @@
+//! How a function runs: what it does not survive, how it writes its output, and where it may block.
+
+use std::error::Error;
+use std::future::Future;
+use std::panic::resume_unwind;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{self, Poll};
+
+use pin_project_lite::pin_project;
+use tokio::sync::Semaphore;
+
+use crate::call::Lifetime;
+use crate::function::{Output, Purpose};
+use crate::respond::{Respond, Responding, ResultWriter, catch};
+use crate::tool::error::ToolError;
+use crate::wire::RpcError;
+
+/// Runs a part of a function. If it panics, what it has written is taken back, and the error is how the request ended.
+pub(crate) fn guard<'o, T>(
+    facts: &impl Purpose,
+    result: &mut ResultWriter<'o>,
+    run: impl FnOnce(&mut ResultWriter<'o>) -> T,
+) -> Result<T, Result<(), RpcError>> {
+    let start = result.mark();
+    catch(|| run(result)).map_err(|message| {
+        result.rewind(start);
+        facts.panicked(&message, result)
+    })
+}
+
+/// Notes what the function of a `kind` called `name` panicked with, and words what its peer is told instead.
+pub(crate) fn unexpected(kind: &str, name: &str, message: &str) -> String {
+    tracing::error!(kind, name, message, "a function panicked");
+    format!("the {kind} `{name}` failed unexpectedly; this is a bug in the server")
+}
+
+/// The error that a function failed with, where the protocol has no other form for a failure.
+///
+/// An [`RpcError`] is passed on as it is.
+pub(crate) fn failure(error: impl Into<Box<dyn Error + Send + Sync>>) -> RpcError {
+    match error.into().downcast::<RpcError>() {
+        Ok(error) => *error,
+        Err(error) => RpcError::internal(ToolError::from_boxed(error).to_string()),
+    }
+}
+
+pin_project! {
+    /// The future of a function, and how its output is written.
+    pub(crate) struct Running<F, T, P: Purpose> {
+        #[pin]
+        future: F,
+        output: Output<T, P>,
+        facts: Arc<P>,
+        subject: P::Subject,
+        lifetime: Option<Lifetime>,
+    }
+}
+
+impl<F, T, P> Running<F, T, P>
+where
+    F: Future<Output = T> + Send + 'static,
+    T: 'static,
+    P: Purpose,
+{
+    pub(crate) fn start(
+        future: F,
+        output: Output<T, P>,
+        facts: &Arc<P>,
+        (subject, lifetime): (P::Subject, Lifetime),
+    ) -> Responding {
+        Box::pin(Self {
+            future,
+            output,
+            facts: Arc::clone(facts),
+            subject,
+            lifetime: Some(lifetime),
+        })
+    }
+}
+
+impl<F: Future<Output = T> + Send, T, P: Purpose> Respond for Running<F, T, P> {
+    fn poll_respond(
+        self: Pin<&mut Self>,
+        context: &mut task::Context<'_>,
+        result: &mut ResultWriter<'_>,
+    ) -> Poll<Result<(), RpcError>> {
+        let this = self.project();
+        let facts = &**this.facts;
+        let polled = guard(facts, result, |result| {
+            this.future.poll(context).map(|value| {
+                // Nothing may be sent for the call after its answer, so it ends before that is written.
+                *this.lifetime = None;
+                (this.output.write)(value, facts, this.subject, result)
+            })
+        });
+        polled.unwrap_or_else(Poll::Ready)
+    }
+}
+
+/// Runs `work` on a thread for blocking work, when one of `turns` is free; its panic becomes a panic of the call.
+///
+/// Work that has begun cannot be stopped: when the call is cancelled, it runs on, keeps its turn until it ends, and its
+/// output is dropped.
+pub(crate) async fn blocking<T: Send + 'static>(
+    turns: Arc<Semaphore>,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> T {
+    let turn = turns.acquire_owned().await.ok();
+    let work = tokio::task::spawn_blocking(move || {
+        let _turn = turn;
+        work()
+    });
+    match work.await {
+        Ok(value) => value,
+        Err(error) => resume_unwind(match error.try_into_panic() {
+            Ok(panic) => panic,
+            Err(_) => Box::new("the runtime is shutting down"),
+        }),
+    }
+}

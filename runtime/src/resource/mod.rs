@@ -1,0 +1,175 @@
+//! Resources and their templates: what `#[resource]` declares, and what the server makes of it.
+
+mod bytes;
+pub(crate) mod output;
+pub(crate) mod pattern;
+
+use std::sync::Arc;
+
+use iri_string::template::UriTemplateStr;
+use iri_string::types::UriStr;
+use serde_json::{Map, Value};
+use treenail_schema::{Annotations, Resource, ResourceTemplate};
+
+use crate::call::Call;
+use crate::definition::{Bound, Definition, Head};
+use crate::function::Purpose;
+use crate::function::problem::{Problem, report};
+use crate::function::run::unexpected;
+use crate::resource::output::Form;
+use crate::resource::pattern::{Part, Pattern};
+use crate::respond::ResultWriter;
+use crate::wire::RpcError;
+
+/// What is told about a resource, or about a family of them that a template stands for.
+pub type ResourceHead = Head<ResourceFacts>;
+
+/// A resource or a template of the state `S`, not yet bound to a value of it.
+pub type ResourceDefinition<S> = Definition<S, ResourceFacts>;
+
+/// What is told about a resource beside what is told of everything.
+#[derive(Debug, Default)]
+pub struct ResourceDetails {
+    uri: &'static str,
+    /// The parts of the URI if it is a template.
+    parts: Vec<Part>,
+    mime_type: Option<&'static str>,
+    size: Option<i64>,
+    annotations: Option<Annotations>,
+}
+
+impl ResourceHead {
+    /// Where the resource is.
+    #[must_use]
+    pub fn uri(mut self, uri: &'static str) -> Self {
+        self.details.uri = uri;
+        self
+    }
+
+    /// The template for the URIs of the resources, and its parts.
+    #[must_use]
+    pub fn template(mut self, uri: &'static str, parts: impl Into<Vec<Part>>) -> Self {
+        self.details.uri = uri;
+        self.details.parts = parts.into();
+        self
+    }
+
+    /// The media type of all that is read.
+    #[must_use]
+    pub fn mime_type(mut self, mime_type: &'static str) -> Self {
+        self.details.mime_type = Some(mime_type);
+        self
+    }
+
+    /// How many bytes it has.
+    #[must_use]
+    pub fn size(mut self, size: i64) -> Self {
+        self.details.size = Some(size);
+        self
+    }
+
+    /// Whom it is for, and how much it matters.
+    #[must_use]
+    pub fn annotations(mut self, annotations: impl Into<Annotations>) -> Self {
+        self.details.annotations = Some(annotations.into());
+        self
+    }
+}
+
+/// A resource or a template that is complete but for its name.
+#[derive(Debug)]
+pub(crate) enum BoundResource {
+    One(Bound<Resource>),
+    Family(Bound<ResourceTemplate>, Pattern),
+}
+
+impl<S: Send + Sync + 'static> ResourceDefinition<S> {
+    /// The resource or template in `namespace`, read from `state`.
+    pub(crate) fn bind(mut self, namespace: &str, state: &Arc<S>) -> Result<BoundResource, String> {
+        let name = self.head.full_name("resource", namespace)?;
+        let details = std::mem::take(&mut self.head.details);
+        check_uri(&details).map_err(|flaw| format!("resource `{name}`: {flaw}"))?;
+        let form = Form::of(self.function.output_schema);
+        let mime_type = details.mime_type.or(form.mime_type());
+        let input_schema = std::mem::replace(&mut self.function.input_schema, Ok(Map::new()))
+            .map_err(|error| format!("resource `{name}`: {error}"))?;
+        let facts = ResourceFacts {
+            name: name.clone(),
+            form,
+            mime_type,
+            input_schema,
+        };
+        let head = &mut self.head;
+        let title = head.title.map(str::to_owned);
+        let description = head.description.map(str::to_owned);
+        let (icons, meta) = (head.take_icons(), head.meta.take());
+        if details.parts.is_empty() {
+            let mut descriptor = Resource::new(name, details.uri);
+            (descriptor.title, descriptor.description) = (title, description);
+            (descriptor.icons, descriptor.meta) = (icons, meta);
+            descriptor.mime_type = mime_type.map(str::to_owned);
+            (descriptor.size, descriptor.annotations) = (details.size, details.annotations);
+            return Ok(BoundResource::One(
+                self.bind_to(state, descriptor, |_| facts),
+            ));
+        }
+        let mut descriptor = ResourceTemplate::new(name, details.uri);
+        (descriptor.title, descriptor.description) = (title, description);
+        (descriptor.icons, descriptor.meta) = (icons, meta);
+        descriptor.mime_type = mime_type.map(str::to_owned);
+        descriptor.annotations = details.annotations;
+        let bound = self.bind_to(state, descriptor, |_| facts);
+        Ok(BoundResource::Family(bound, Pattern::new(details.parts)))
+    }
+}
+
+/// A URI follows RFC 3986, a template RFC 6570.
+fn check_uri(details: &ResourceDetails) -> Result<(), String> {
+    let uri = details.uri;
+    if details.parts.is_empty() {
+        UriStr::new(uri)
+            .map(drop)
+            .map_err(|error| format!("`{uri}` is not a URI: {error}"))
+    } else {
+        UriTemplateStr::new(uri)
+            .map(drop)
+            .map_err(|error| format!("`{uri}` is not a URI template: {error}"))
+    }
+}
+
+/// What a request needs to know of its resource.
+#[derive(Debug)]
+pub struct ResourceFacts {
+    name: String,
+    form: Form,
+    mime_type: Option<&'static str>,
+    input_schema: Map<String, Value>,
+}
+
+impl Purpose for ResourceFacts {
+    type Details = ResourceDetails;
+    /// The URI that was asked for.
+    type Subject = Box<str>;
+
+    fn subject(call: &Call<'_>) -> Box<str> {
+        call.target.into()
+    }
+
+    fn reject(&self, problems: &[Problem], _: &mut ResultWriter<'_>) -> Result<(), RpcError> {
+        let heading = format!(
+            "wrong variables in the URI of the resource `{}`:",
+            self.name
+        );
+        Err(RpcError::invalid_params(report(
+            heading,
+            problems,
+            &self.input_schema,
+        )))
+    }
+
+    fn panicked(&self, message: &str, _: &mut ResultWriter<'_>) -> Result<(), RpcError> {
+        Err(RpcError::internal(unexpected(
+            "resource", &self.name, message,
+        )))
+    }
+}

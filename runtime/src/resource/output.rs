@@ -1,0 +1,252 @@
+//! What a resource may return, and how it becomes a result.
+
+use std::error::Error;
+
+use schemars::{JsonSchema, SchemaGenerator};
+use serde::Serialize;
+use serde_json::{Value, json};
+use treenail_schema::{
+    BlobResourceContents, CacheScope, ReadResourceResult, ResourceContents, TextResourceContents,
+};
+
+use crate::function::kind::{self, Kind};
+use crate::function::run::failure;
+use crate::function::schema::Direction;
+use crate::function::{Output, OutputSchema};
+use crate::resource::{ResourceFacts, bytes};
+use crate::respond::ResultWriter;
+use crate::revision::resource_not_found;
+use crate::tool::output::Shape;
+use crate::wire::{Escaped, RpcError};
+
+/// A type that a resource can return.
+///
+/// - Every type that implements [`serde::Serialize`] and [`schemars::JsonSchema`]: the text if its schema is a plain string
+///   (`String`, `&'static str`), binary data if its schema is a list of `u8` (`Vec<u8>`, `&'static [u8]`), else the text of
+///   its JSON. `None` says that there is no such resource.
+/// - [`ResourceContents`], [`TextResourceContents`], [`BlobResourceContents`], a `Vec` of the first, and
+///   [`ReadResourceResult`]; an `Option` of those, where `None`, or nothing in the `Vec`, says that there is no such
+///   resource.
+/// - `Result<T, E>` of those, where `E` is any error that turns into `Box<dyn Error + Send + Sync>`: its text becomes an
+///   internal error (-32603); an [`RpcError`] is passed on as it is.
+///
+/// The parameter `K` tells the ways apart and is always inferred.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the output of a resource",
+    label = "an output needs `Serialize` and `JsonSchema`",
+    note = "put `#[mcp_type]` on your own types, or return text, bytes, `ResourceContents`, or a `Result` with an `Error`"
+)]
+pub trait ResourceOutput<K>: Sized {
+    /// The JSON schema of the values, or `None` if they are contents already.
+    fn schema(generator: &mut SchemaGenerator) -> Option<Value>;
+
+    /// Writes the result.
+    fn write(self, reply: &mut ResourceReply<'_, '_>) -> Result<(), RpcError>;
+
+    /// The output of a resource as functions, so that the bounds on the type are asked for in one place only.
+    fn output(_: Kind<K>) -> Output<Self, ResourceFacts> {
+        Output {
+            schema: Self::schema,
+            write: |value, facts, uri, result| {
+                value.write(&mut ResourceReply { facts, uri, result })
+            },
+        }
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + JsonSchema> ResourceOutput<kind::Json> for T {
+    fn schema(generator: &mut SchemaGenerator) -> Option<Value> {
+        Some(generator.subschema_for::<T>().to_value())
+    }
+
+    fn write(self, reply: &mut ResourceReply<'_, '_>) -> Result<(), RpcError> {
+        reply.value(&self)
+    }
+}
+
+/// Contents of a resource and what is made of them.
+pub trait IntoContents {
+    /// The whole result, if there is such a resource.
+    fn into_read(self) -> Option<ReadResourceResult>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: IntoContents> ResourceOutput<kind::Content> for T {
+    fn schema(_: &mut SchemaGenerator) -> Option<Value> {
+        None
+    }
+
+    fn write(self, reply: &mut ResourceReply<'_, '_>) -> Result<(), RpcError> {
+        match self.into_read() {
+            Some(read) if !read.contents.is_empty() => reply.result(read),
+            _ => return Err(reply.not_found()),
+        }
+        Ok(())
+    }
+}
+
+impl IntoContents for ReadResourceResult {
+    fn into_read(self) -> Option<ReadResourceResult> {
+        Some(self)
+    }
+}
+
+impl IntoContents for Vec<ResourceContents> {
+    fn into_read(self) -> Option<ReadResourceResult> {
+        Some(ReadResourceResult::new(self))
+    }
+}
+
+impl<T: IntoContents> IntoContents for Option<T> {
+    fn into_read(self) -> Option<ReadResourceResult> {
+        self?.into_read()
+    }
+}
+
+macro_rules! contents {
+    ($($contents:ident)*) => {$(
+        impl IntoContents for $contents {
+            fn into_read(self) -> Option<ReadResourceResult> {
+                vec![ResourceContents::from(self)].into_read()
+            }
+        }
+    )*};
+}
+
+contents!(ResourceContents TextResourceContents BlobResourceContents);
+
+#[diagnostic::do_not_recommend]
+impl<T, E, K> ResourceOutput<kind::Fallible<K>> for Result<T, E>
+where
+    T: ResourceOutput<K>,
+    E: Into<Box<dyn Error + Send + Sync>>,
+{
+    fn schema(generator: &mut SchemaGenerator) -> Option<Value> {
+        T::schema(generator)
+    }
+
+    fn write(self, reply: &mut ResourceReply<'_, '_>) -> Result<(), RpcError> {
+        self.map_err(failure)?.write(reply)
+    }
+}
+
+/// What values become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// A string, which is the text, or null.
+    Text,
+    /// A list of bytes, which become base64, or null.
+    Bytes,
+    /// A value whose JSON is the text.
+    Json,
+    /// Contents that say themselves what they are.
+    Contents,
+}
+
+impl Form {
+    pub(crate) fn of(output: OutputSchema) -> Self {
+        let Some(mut schema) = output(&mut Direction::Output.generator()) else {
+            return Self::Contents;
+        };
+        // This is one of the formats that hosts do not see.
+        if schema["items"]["format"] == "uint8" {
+            return Self::Bytes;
+        }
+        Direction::Output.tidy(&mut schema);
+        match Shape::of(&schema) {
+            Shape::Text => Self::Text,
+            _ => Self::Json,
+        }
+    }
+
+    /// The media type of values, if it needs no telling.
+    pub(crate) fn mime_type(self) -> Option<&'static str> {
+        (self == Self::Json).then_some("application/json")
+    }
+}
+
+/// Writes the result of reading one resource.
+#[derive(Debug)]
+pub struct ResourceReply<'a, 'o> {
+    facts: &'a ResourceFacts,
+    uri: &'a str,
+    result: &'a mut ResultWriter<'o>,
+}
+
+impl ResourceReply<'_, '_> {
+    /// Writes a value as text or as binary data.
+    fn value<T: Serialize>(&mut self, value: &T) -> Result<(), RpcError> {
+        self.result.push(br#"{"contents":[{"uri":"#);
+        self.result.value(self.uri);
+        if let Some(mime_type) = self.facts.mime_type {
+            self.result.push(br#","mimeType":"#);
+            self.result.value(mime_type);
+        }
+        let written = match self.facts.form {
+            Form::Text => self.text(value),
+            Form::Bytes => {
+                self.result.push(br#","blob":""#);
+                bytes::write(value, self.result.out())
+            }
+            Form::Json | Form::Contents => self.json(value),
+        };
+        match written {
+            Ok(true) => {}
+            Ok(false) => return Err(self.not_found()),
+            Err(error) => {
+                let message = format!("the output could not be written: {error}");
+                return Err(RpcError::internal(message));
+            }
+        }
+        self.result.push(br#""}]"#);
+        self.end(ReadResourceResult::new([]));
+        Ok(())
+    }
+
+    /// Writes a string as the text, up to its last quote; says whether it is not null.
+    fn text<T: Serialize>(&mut self, value: &T) -> serde_json::Result<bool> {
+        let start = self.result.mark();
+        self.result.push(br#","text":"#);
+        let text = self.result.mark();
+        serde_json::to_writer(self.result.out(), value)?;
+        if self.result.out()[text] == b'"' {
+            self.result.rewind(self.result.mark() - 1);
+            return Ok(true);
+        }
+        // It is null, or the type is not what its schema says, and its JSON is the text then.
+        self.result.rewind(start);
+        self.json(value)
+    }
+
+    /// Writes the JSON of a value as the text, up to its last quote; says whether it is not null.
+    fn json<T: Serialize>(&mut self, value: &T) -> serde_json::Result<bool> {
+        self.result.push(br#","text":""#);
+        let text = self.result.mark();
+        serde_json::to_writer(Escaped(self.result.out()), value)?;
+        Ok(&self.result.out()[text..] != b"null")
+    }
+
+    /// Writes a whole result.
+    fn result(&mut self, read: ReadResourceResult) {
+        self.result.push(br#"{"contents":"#);
+        self.result.value(&read.contents);
+        self.end(read);
+    }
+
+    /// Ends the result: for how long and by whom it may be kept, unless it says so, is not at all.
+    fn end(&mut self, read: ReadResourceResult) {
+        if self.result.style().revision().is_modern() {
+            let ttl = read.ttl_ms.unwrap_or_default();
+            let scope = json!(read.cache_scope.unwrap_or(CacheScope::Private));
+            let hints = format!(",\"ttlMs\":{ttl},\"cacheScope\":{scope}");
+            self.result.push(hints.as_bytes());
+        }
+        self.result.end(read.meta);
+    }
+
+    fn not_found(&self) -> RpcError {
+        let message = format!("resource {} was not found", crate::wire::quoted(self.uri));
+        resource_not_found(self.uri, message, self.result.style().revision())
+    }
+}

@@ -1,0 +1,160 @@
+//! Completion: what is proposed for arguments of prompts and variables of templates.
+
+use serde_json::{Value, json};
+use treenail::schema::Revision;
+
+use crate::library::server;
+use crate::peer::Peer;
+
+fn prompt(name: &str) -> Value {
+    json!({"type": "ref/prompt", "name": name})
+}
+
+fn resource(uri: &str) -> Value {
+    json!({"type": "ref/resource", "uri": uri})
+}
+
+fn params(reference: &Value, argument: &str, value: &str) -> Value {
+    json!({"ref": reference, "argument": {"name": argument, "value": value}})
+}
+
+#[tokio::test]
+async fn values_are_proposed() {
+    // SRV-CMP-01, SRV-CMP-04, CLI-CMP-01: what is referred to, the argument, what is typed, and what is proposed.
+    let recommend = prompt("library.recommend");
+    let template = resource("library://books/{number}");
+    let none: [&str; 0] = [];
+    let table = [
+        (
+            &recommend,
+            "subject",
+            "a\"b",
+            json!({"values": ["a\"b-nowhere"], "total": 1}),
+        ),
+        (&recommend, "in", "Os", json!({"values": ["Oslo"]})),
+        (&recommend, "in", "", json!({"values": ["Oslo", "Bergen"]})),
+        (&recommend, "count", "1", json!({"values": none})),
+        (
+            &prompt("library.media"),
+            "kind",
+            "im",
+            json!({"values": none}),
+        ),
+        (
+            &template,
+            "number",
+            "4",
+            json!({"values": ["41", "42"], "total": 2}),
+        ),
+        (
+            &resource("library://books/7"),
+            "number",
+            "4",
+            json!({"values": ["41", "42"], "total": 2}),
+        ),
+        (
+            &resource("file:///{+path}"),
+            "path",
+            "a",
+            json!({"values": none}),
+        ),
+    ];
+    for revision in Revision::ALL {
+        let mut peer = Peer::connect(&server(), revision).await;
+        for (reference, argument, typed, expected) in &table {
+            let params = params(reference, argument, typed);
+            let result = peer.request("completion/complete", params).await["result"].take();
+            let mut found = result["completion"].clone();
+            let more = found.as_object_mut().unwrap().remove("hasMore");
+            assert!(more.is_none_or(|more| more == false));
+            assert_eq!(found, *expected, "{reference} {argument}");
+            let complete = revision.is_modern().then(|| json!("complete"));
+            assert_eq!(result.get("resultType"), complete.as_ref());
+        }
+    }
+}
+
+#[tokio::test]
+async fn other_arguments_are_known() {
+    // CLI-CMP-02
+    for revision in Revision::ALL {
+        let mut peer = Peer::connect(&server(), revision).await;
+        let mut params = params(&prompt("library.recommend"), "subject", "a");
+        params["context"] = json!({"arguments": {"in": "Oslo", "unknown": "x"}});
+        let answer = peer.request("completion/complete", params).await;
+        assert_eq!(answer["result"]["completion"]["values"], json!(["a-Oslo"]));
+    }
+}
+
+#[tokio::test]
+async fn a_hundred_values_are_sent_at_most() {
+    // SRV-CMP-02
+    for revision in Revision::ALL {
+        let mut peer = Peer::connect(&server(), revision).await;
+        let params = params(&prompt("library.recommend"), "subject", "many");
+        let answer = peer.request("completion/complete", params).await;
+        let completion = &answer["result"]["completion"];
+        assert_eq!(completion["values"].as_array().unwrap().len(), 100);
+        assert_eq!(
+            (&completion["total"], &completion["hasMore"]),
+            (&json!(250), &json!(true))
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_wrong_request_is_told_what_is_wrong() {
+    // SRV-CMP-03
+    let unknown = "`params` is not what `completion/complete` takes: ";
+    let table = [
+        (
+            params(&prompt("library.recomend"), "subject", ""),
+            "unknown prompt `library.recomend`: namespace `library` has no `recomend`; did you mean `library.recommend`?",
+        ),
+        (
+            params(&prompt("library.recommend"), "subjekt", ""),
+            "there is no argument `subjekt`; did you mean `subject`?",
+        ),
+        (
+            params(&prompt("library.motto"), "x", ""),
+            "there is no argument `x`",
+        ),
+        (
+            params(&resource("library://motto"), "x", ""),
+            "there is no argument `x`",
+        ),
+        (
+            params(&resource("elsewhere://{a}"), "a", ""),
+            "there is no resource template `elsewhere://{a}`",
+        ),
+        (json!({}), unknown),
+        (
+            params(&json!({"type": "ref/tool", "name": "x"}), "x", ""),
+            unknown,
+        ),
+        (json!({"ref": prompt("library.recommend")}), unknown),
+    ];
+    for revision in Revision::ALL {
+        let mut peer = Peer::connect(&server(), revision).await;
+        for (params, expected) in &table {
+            let (code, message) = peer.refused("completion/complete", params.clone()).await;
+            assert_eq!(code, -32602, "{params}");
+            assert!(message.starts_with(expected), "{message}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_panic_is_an_internal_error() {
+    // SRV-CMP-03
+    for revision in Revision::ALL {
+        let mut peer = Peer::connect(&server(), revision).await;
+        let params = params(&prompt("library.recommend"), "subject", "panic");
+        let (code, message) = peer.refused("completion/complete", params).await;
+        assert_eq!(code, -32603);
+        assert_eq!(
+            message,
+            "the completion of `subject` failed unexpectedly; this is a bug in the server"
+        );
+    }
+}
