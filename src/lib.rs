@@ -12,7 +12,7 @@ pub use treenail_runtime::{
     Tool, ToolArgument, ToolDefinition, ToolError, ToolOutput, ToolReply, ToolSet, Typed,
 };
 
-/// Makes a function a tool, or the methods of an `impl` block a set of tools.
+/// Makes a function a tool, or the methods of an `impl` block a set of tools, prompts and resources.
 ///
 /// On a **function**, the function stays as it is, and an empty type of the same name stands for the tool: `tools![add]`
 /// takes it.
@@ -34,8 +34,9 @@ pub use treenail_runtime::{
 /// # Ok::<(), treenail::Error>(())
 /// ```
 ///
-/// On an **`impl` block**, the methods that are marked `#[tool]` become tools; the others are left alone. The name of a
-/// tool is `namespace.method`. The documentation of the block becomes part of the server's instructions.
+/// On an **`impl` block**, the methods that are marked `#[tool]` become tools, those marked `#[prompt]` prompts and those
+/// marked `#[resource("…")]` resources; the others are left alone. The name of each is `namespace.method`. The
+/// documentation of the block becomes part of the server's instructions.
 ///
 /// ```
 /// use treenail::prelude::*;
@@ -68,6 +69,7 @@ pub use treenail_runtime::{
 /// | `default`, `default = value` | the argument may be left out or `null` |
 /// | `range = 1..=7` | bounds a number |
 /// | `length = 1..=80` | bounds the characters of a text or the items of a list |
+/// | `complete = path` | proposes values, for prompts and resources: see [below](#completion) |
 ///
 /// Arguments are checked before the function runs. A wrong one gives a result with `isError` that names its JSON
 /// Pointer, what was expected and the nearest known name.
@@ -77,15 +79,115 @@ pub use treenail_runtime::{
 /// Any type that implements `Serialize` and `JsonSchema`, text, content blocks, nothing, or a `Result` of those with any
 /// error: see [`ToolOutput`].
 ///
+/// # Prompts
+///
+/// A method marked `#[prompt]` writes messages for a model, which a person asks for. It returns text, messages or a
+/// `Result` of those: see [`PromptOutput`]. Its arguments come as texts: see [`TextArgument`].
+///
+/// ```
+/// use treenail::prelude::*;
+///
+/// struct Travel;
+///
+/// #[mcp_tool(namespace = "travel")]
+/// impl Travel {
+///     /// Plan a trip.
+///     #[prompt(title = "Plan a trip")]
+///     fn trip(
+///         /// Where to
+///         city: String,
+///         #[arg(default = 3, range = 1..=14)] days: u8,
+///     ) -> String {
+///         format!("Plan a trip to {city}, {days} days long.")
+///     }
+/// }
+///
+/// let server = treenail::server!().mount(Travel).build()?;
+/// # Ok::<(), treenail::Error>(())
+/// ```
+///
+/// # Resources
+///
+/// A method marked `#[resource("…")]` is what is read at that URI: text, bytes, a value that becomes JSON, or an `Option`
+/// or `Result` of those, where `None` says that there is no such resource; see [`ResourceOutput`]. A URI with variables is
+/// a template for many resources (RFC 6570), and each variable is an argument:
+///
+/// | variable | matches |
+/// |---|---|
+/// | `{name}` | one or more characters, but none of `/?#[]@!$&'()*+,;=:` unless they are percent-encoded |
+/// | `{+name}` | those too; it has to be the last variable |
+/// | `{/name}`, `{.name}`, `{#name}` | `/{name}`, `.{name}` and `#{+name}` |
+///
+/// Variables are percent-decoded. **A value of `{name}` may therefore have a `/` in it**, from a `%2F`. No value has a
+/// segment `..`, in whatever encoding: such a URI matches nothing. Whether a value leads to something that the caller may
+/// see is for the function to tell. Of two templates that match a URI, the one that was mounted first is read.
+///
+/// ```
+/// use treenail::prelude::*;
+///
+/// struct Weather;
+///
+/// #[mcp_tool(namespace = "weather")]
+/// impl Weather {
+///     /// The stations that there are.
+///     #[resource("weather://stations")]
+///     fn stations(&self) -> Vec<String> {
+///         vec!["blindern".to_owned()]
+///     }
+///
+///     /// The newest picture of one station.
+///     #[resource("weather://stations/{id}/picture", mime_type = "image/png")]
+///     async fn picture(&self, id: String) -> std::io::Result<Option<Vec<u8>>> {
+///         Ok((id == "blindern").then(Vec::new))
+///     }
+/// }
+///
+/// let server = treenail::server!().mount(Weather).build()?;
+/// # Ok::<(), treenail::Error>(())
+/// ```
+///
+/// # Completion
+///
+/// `#[arg(complete = path)]` on an argument of a prompt or on a variable of a URI proposes values while it is typed. The
+/// path is that of a function of `&str`, what has been typed, or of [`&Typed`](Typed), which knows the other arguments
+/// too; one that is called `Self::name` takes `&self` before that. It may be `async`, and returns texts, the best first:
+/// see [`Proposals`].
+///
+/// ```
+/// use treenail::prelude::*;
+///
+/// struct Travel {
+///     cities: Vec<String>,
+/// }
+///
+/// #[mcp_tool]
+/// impl Travel {
+///     #[prompt]
+///     fn trip(#[arg(complete = Self::cities)] city: String) -> String {
+///         format!("Plan a trip to {city}.")
+///     }
+///
+///     async fn cities(&self, typed: &str) -> Vec<String> {
+///         self.cities.iter().filter(|city| city.starts_with(typed)).cloned().collect()
+///     }
+/// }
+///
+/// # let cities = vec!["Oslo".to_owned()];
+/// let server = treenail::server!().mount(Travel { cities }).build()?;
+/// # Ok::<(), treenail::Error>(())
+/// ```
+///
 /// # Keys
 ///
 /// | key | where | meaning |
 /// |---|---|---|
-/// | `name = "…"`, `title = "…"` | tool | the name to call it by, and the one that people see |
+/// | `name = "…"`, `title = "…"` | tool, prompt, resource | the name for programs, and the one that people see |
+/// | `icons = …`, `meta = …` | tool, prompt, resource | values for `icons` and `_meta` |
+/// | `blocking` | tool, prompt, resource | a function that blocks runs on a thread of its own |
 /// | `read_only`, `destructive`, `idempotent`, `open_world` | tool | hints for the host; `= false` denies one |
-/// | `icons = …`, `meta = …` | tool | values for `icons` and `_meta` |
-/// | `blocking` | tool | a function that blocks runs on a thread of its own |
-/// | `namespace = "…"` | `impl` | what the names of its tools begin with |
+/// | `mime_type = "…"` | resource | the media type; of values that become JSON it is known |
+/// | `size = …`, `annotations = …` | resource | values for `size`, in bytes, and `annotations` |
+/// | `namespace = "…"` | `impl` | what all names in it begin with |
 /// | `crate = path` | function, `impl` | where this crate is, if it has another name |
 pub use treenail_macros::mcp_tool;
 /// Derives `Serialize`, `Deserialize` and `JsonSchema` for a type, so that it can be an argument or output of a tool.

@@ -85,6 +85,33 @@ pub mod bare {
         #[tool]
         #[cfg(any())]
         pub fn nothing(&self) {}
+
+        /// A prompt.
+        #[prompt(blocking)]
+        pub fn prompt(
+            &self,
+            _cx: &::treenail::Context,
+            #[arg(default = "a", length = 1.., complete = Self::values)] __typed: String,
+            #[arg(complete = values)] unit: Option<Unit>,
+        ) -> Result<&'static str, ::std::fmt::Error> {
+            let _ = (__typed, unit);
+            Result::Ok("a")
+        }
+
+        /// A resource.
+        #[resource("state://{+__state}", mime_type = "text/plain")]
+        #[deprecated]
+        pub async fn resource(__state: String) -> Option<String> {
+            ::std::future::ready(Option::Some(__state)).await
+        }
+
+        fn values(&self, _typed: &str) -> [String; 1] {
+            [::std::borrow::ToOwned::to_owned(self.name())]
+        }
+    }
+
+    async fn values(typed: &::treenail::Typed) -> [String; 1] {
+        ::std::future::ready([::std::borrow::ToOwned::to_owned(typed.text())]).await
     }
 
     /// All functions.
@@ -109,6 +136,27 @@ pub mod renamed {
         Text(text.0 + &end)
     }
 
+    /// Has a prompt and a resource.
+    #[derive(Debug)]
+    pub struct State;
+
+    #[nail::mcp_tool(crate = nail)]
+    impl State {
+        #[prompt]
+        fn prompt(#[arg(complete = Self::values)] text: Text) -> String {
+            text.0
+        }
+
+        #[resource("renamed://{text}")]
+        fn resource(#[arg(length = 1..)] text: String) -> Text {
+            Text(text)
+        }
+
+        fn values(&self, typed: &str) -> Vec<String> {
+            vec![format!("{self:?}{typed}")]
+        }
+    }
+
     /// All functions.
     pub fn all() -> nail::ToolSet {
         nail::tools![crate = nail; text]
@@ -119,6 +167,7 @@ pub mod renamed {
 fn generated_code_builds_and_runs() {
     let server = treenail::server!()
         .mount(bare::State)
+        .mount(renamed::State)
         .tools(bare::all())
         .tools(renamed::all())
         .build();

@@ -1,8 +1,7 @@
 //! Which URIs a template stands for, and the values of its variables in them.
 //!
-//! There is a crate that expands and checks templates of RFC 6570, and it is used for the latter; none of a fitting licence
-//! takes URIs apart. The macro sees to it that this can be done in one pass: between two variables there is text, and one
-//! that goes over slashes is the last.
+//! `iri-string` checks templates of RFC 6570 and expands them, but does not take URIs apart. The macro sees to it that this
+//! can be done in one pass: between two variables there is text, and one that goes over slashes is the last.
 
 use std::borrow::Cow;
 
