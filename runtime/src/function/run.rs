@@ -63,6 +63,8 @@ where
     T: 'static,
     P: Purpose,
 {
+    /// Inlined, so that the future is made where it stays.
+    #[inline]
     pub(crate) fn start(
         future: F,
         output: Output<T, P>,

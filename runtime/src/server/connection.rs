@@ -215,7 +215,7 @@ impl Connection {
             "ping" => write_result(out, id, |out| out.extend_from_slice(b"{}")),
             "logging/setLevel" if !shared.offer.is_empty() => {
                 let level = params
-                    .level
+                    .member("level")?
                     .ok_or_else(|| RpcError::invalid_params("`params.level` is missing"))?;
                 peer.set_log_level(read_log_level(level)?);
                 write_result(out, id, |out| out.extend_from_slice(b"{}"));

@@ -183,7 +183,7 @@ impl Offer {
         params: &Params<'a>,
         revision: Revision,
     ) -> Result<Asked<'a>, RpcError> {
-        let target = string("uri", params.uri)?;
+        let target = string("uri", params.member("uri")?)?;
         let (handler, arguments) = self.resources.find(&target, revision)?;
         Ok(Asked::Function {
             handler,

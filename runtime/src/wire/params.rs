@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::wire::{RpcError, Scanner, SyntaxError, as_string};
+use crate::wire::{Members, RpcError, Scanner, SyntaxError, as_string};
 
 /// The members of `params` that the server looks at, as texts.
 #[derive(Clone, Copy, Debug, Default)]
@@ -12,10 +12,8 @@ pub(crate) struct Params<'a> {
     pub(crate) meta: Option<&'a str>,
     pub(crate) name: Option<&'a str>,
     pub(crate) arguments: Option<&'a str>,
-    pub(crate) uri: Option<&'a str>,
     pub(crate) cursor: Option<&'a str>,
     pub(crate) request_id: Option<&'a str>,
-    pub(crate) level: Option<&'a str>,
     /// A member that is given twice, which leaves open what is meant.
     repeated: Option<&'static str>,
 }
@@ -33,10 +31,8 @@ impl<'a> Params<'a> {
                 "_meta" => ("_meta", &mut params.meta),
                 "name" => ("name", &mut params.name),
                 "arguments" => ("arguments", &mut params.arguments),
-                "uri" => ("uri", &mut params.uri),
                 "cursor" => ("cursor", &mut params.cursor),
                 "requestId" => ("requestId", &mut params.request_id),
-                "level" => ("level", &mut params.level),
                 _ => continue,
             };
             if member.replace(value).is_some() {
@@ -49,13 +45,28 @@ impl<'a> Params<'a> {
 
     /// Refuses parameters that leave open what is meant.
     pub(crate) fn check(&self) -> Result<(), RpcError> {
-        match self.repeated {
-            None => Ok(()),
-            Some(name) => Err(RpcError::invalid_params(format!(
-                "`params` has `{name}` twice"
-            ))),
-        }
+        self.repeated.map_or(Ok(()), |name| Err(twice(name)))
     }
+
+    /// A member that only few methods have, looked for in the whole object.
+    pub(crate) fn member(&self, name: &str) -> Result<Option<&'a str>, RpcError> {
+        let mut found = None;
+        let Some(Ok(mut members)) = self.text.map(Members::new) else {
+            return Ok(None);
+        };
+        // The object has been checked already.
+        while let Ok(Some((key, text))) = members.next() {
+            if key == name && found.replace(text).is_some() {
+                return Err(twice(name));
+            }
+        }
+        Ok(found)
+    }
+}
+
+#[cold]
+fn twice(name: &str) -> RpcError {
+    RpcError::invalid_params(format!("`params` has `{name}` twice"))
 }
 
 /// The string that the member `name` must be.
