@@ -70,8 +70,7 @@ impl<T, P: Purpose> fmt::Debug for Output<T, P> {
 
 /// A function on the state `S`, with its types behind it.
 pub struct Function<S, P> {
-    /// The schema of the object that holds the arguments.
-    pub(crate) input_schema: Result<Map<String, Value>, String>,
+    input_schema: Result<Map<String, Value>, String>,
     pub(crate) output_schema: OutputSchema,
     bind: Box<dyn FnOnce(Arc<S>, Arc<P>) -> Handler + Send + Sync>,
 }
@@ -183,6 +182,11 @@ impl<S: Send + Sync + 'static, P: Purpose> Function<S, P> {
                 })
             }),
         }
+    }
+
+    /// The schema of the object that holds the arguments; it can be taken once.
+    pub(crate) fn take_input_schema(&mut self) -> Result<Map<String, Value>, String> {
+        std::mem::replace(&mut self.input_schema, Ok(Map::new()))
     }
 
     /// What answers the requests for the function, run on `state`.

@@ -25,7 +25,9 @@ impl<S: Send + Sync + 'static> PromptDefinition<S> {
     /// The prompt in `namespace`, run on `state`.
     pub(crate) fn bind(mut self, namespace: &str, state: &Arc<S>) -> Result<Bound<Prompt>, String> {
         let name = self.head.full_name("prompt", namespace)?;
-        let input_schema = std::mem::replace(&mut self.function.input_schema, Ok(Map::new()))
+        let input_schema = self
+            .function
+            .take_input_schema()
             .map_err(|error| format!("prompt `{name}`: {error}"))?;
         let head = &mut self.head;
         let mut descriptor = Prompt::new(name);

@@ -87,40 +87,53 @@ impl<S: Send + Sync + 'static> ResourceDefinition<S> {
     /// The resource or template in `namespace`, read from `state`.
     pub(crate) fn bind(mut self, namespace: &str, state: &Arc<S>) -> Result<BoundResource, String> {
         let name = self.head.full_name("resource", namespace)?;
-        let details = std::mem::take(&mut self.head.details);
-        check_uri(&details).map_err(|flaw| format!("resource `{name}`: {flaw}"))?;
+        let at_fault = |error| format!("resource `{name}`: {error}");
+        let mut details = std::mem::take(&mut self.head.details);
+        check_uri(&details).map_err(at_fault)?;
         let form = Form::of(self.function.output_schema);
-        let mime_type = details.mime_type.or(form.mime_type());
-        let input_schema = std::mem::replace(&mut self.function.input_schema, Ok(Map::new()))
-            .map_err(|error| format!("resource `{name}`: {error}"))?;
+        details.mime_type = details.mime_type.or(form.mime_type());
         let facts = ResourceFacts {
             name: name.clone(),
             form,
-            mime_type,
-            input_schema,
+            mime_type: details.mime_type,
+            input_schema: self.function.take_input_schema().map_err(at_fault)?,
         };
-        let head = &mut self.head;
-        let title = head.title.map(str::to_owned);
-        let description = head.description.map(str::to_owned);
-        let (icons, meta) = (head.take_icons(), head.meta.take());
-        if details.parts.is_empty() {
-            let mut descriptor = Resource::new(name, details.uri);
-            (descriptor.title, descriptor.description) = (title, description);
-            (descriptor.icons, descriptor.meta) = (icons, meta);
-            descriptor.mime_type = mime_type.map(str::to_owned);
-            (descriptor.size, descriptor.annotations) = (details.size, details.annotations);
-            return Ok(BoundResource::One(
-                self.bind_to(state, descriptor, |_| facts),
-            ));
+        let (resource, parts) = descriptor(name, &mut self.head, details);
+        if parts.is_empty() {
+            return Ok(BoundResource::One(self.bind_to(state, resource, |_| facts)));
         }
-        let mut descriptor = ResourceTemplate::new(name, details.uri);
-        (descriptor.title, descriptor.description) = (title, description);
-        (descriptor.icons, descriptor.meta) = (icons, meta);
-        descriptor.mime_type = mime_type.map(str::to_owned);
-        descriptor.annotations = details.annotations;
-        let bound = self.bind_to(state, descriptor, |_| facts);
-        Ok(BoundResource::Family(bound, Pattern::new(details.parts)))
+        let bound = self.bind_to(state, into_template(resource), |_| facts);
+        Ok(BoundResource::Family(bound, Pattern::new(parts)))
     }
+}
+
+/// What is told of a resource, and the parts of its URI if that is a template.
+fn descriptor(
+    name: String,
+    head: &mut ResourceHead,
+    details: ResourceDetails,
+) -> (Resource, Vec<Part>) {
+    let mut resource = Resource::new(name, details.uri);
+    resource.title = head.title.map(str::to_owned);
+    resource.description = head.description.map(str::to_owned);
+    resource.icons = head.take_icons();
+    resource.meta = head.meta.take();
+    resource.mime_type = details.mime_type.map(str::to_owned);
+    resource.size = details.size;
+    resource.annotations = details.annotations;
+    (resource, details.parts)
+}
+
+/// A template is told of as a resource is, but has no size.
+fn into_template(resource: Resource) -> ResourceTemplate {
+    let mut template = ResourceTemplate::new(resource.name, resource.uri);
+    template.title = resource.title;
+    template.description = resource.description;
+    template.icons = resource.icons;
+    template.meta = resource.meta;
+    template.mime_type = resource.mime_type;
+    template.annotations = resource.annotations;
+    template
 }
 
 /// A URI follows RFC 3986, a template RFC 6570.

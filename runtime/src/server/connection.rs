@@ -223,28 +223,7 @@ impl Connection {
             "server/discover" => write_result(out, id, |out| {
                 out.extend_from_slice(&shared.greetings[revision.index()]);
             }),
-            method => match shared.offer.find(method, params, revision)? {
-                Some(Asked::Page(page)) => {
-                    write_result(out, id, |out| out.extend_from_slice(page));
-                }
-                Some(Asked::Function {
-                    handler,
-                    target,
-                    arguments,
-                }) => {
-                    let call = Call {
-                        peer: &peer,
-                        id,
-                        target: &target,
-                        arguments: arguments.as_deref(),
-                        meta: params.meta,
-                        blocking: &shared.blocking,
-                        outbox: &self.outbox,
-                    };
-                    return Ok(self.handle(handler, &call, out));
-                }
-                None => return Err(RpcError::method_not_found(method, revision)),
-            },
+            _ => return self.ask(id, envelope, &peer, out),
         }
         Ok(None)
     }
@@ -316,6 +295,41 @@ impl Connection {
             (other, _) => tracing::debug!(method = other, "a notification was ignored"),
         }
         Received::Done
+    }
+
+    /// Answers a request for something that the server offers.
+    fn ask(
+        &self,
+        id: &str,
+        envelope: &Envelope<'_>,
+        peer: &Arc<Peer>,
+        out: &mut Vec<u8>,
+    ) -> Result<Answered, RpcError> {
+        let (method, params) = (&*envelope.method, &envelope.params);
+        let shared = &self.server.shared;
+        match shared.offer.find(method, params, peer.revision())? {
+            Some(Asked::Page(page)) => {
+                write_result(out, id, |out| out.extend_from_slice(page));
+                Ok(None)
+            }
+            Some(Asked::Function {
+                handler,
+                target,
+                arguments,
+            }) => {
+                let call = Call {
+                    peer,
+                    id,
+                    target: &target,
+                    arguments: arguments.as_deref(),
+                    meta: params.meta,
+                    blocking: &shared.blocking,
+                    outbox: &self.outbox,
+                };
+                Ok(self.handle(handler, &call, out))
+            }
+            None => Err(RpcError::method_not_found(method, peer.revision())),
+        }
     }
 
     /// Runs what answers a request, and goes on with it once.

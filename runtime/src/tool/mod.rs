@@ -6,7 +6,6 @@ pub(crate) mod reply;
 
 use std::sync::Arc;
 
-use serde_json::Map;
 use treenail_schema::{SchemaObject, Tool as Descriptor, ToolAnnotations};
 
 use crate::call::Call;
@@ -117,7 +116,9 @@ impl<S: Send + Sync + 'static> ToolDefinition<S> {
     ) -> Result<Bound<Descriptor>, String> {
         let name = self.head.full_name("tool", namespace)?;
         let (output_schema, shape) = declare(self.function.output_schema);
-        let input_schema = std::mem::replace(&mut self.function.input_schema, Ok(Map::new()))
+        let input_schema = self
+            .function
+            .take_input_schema()
             .map_err(|error| format!("tool `{name}`: {error}"))?;
         let head = &mut self.head;
         let mut descriptor = Descriptor::new(name, input_schema);

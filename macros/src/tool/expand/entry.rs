@@ -33,6 +33,15 @@ enum Mode {
 }
 
 impl Mode {
+    /// The function of the runtime for it.
+    fn constructor(self) -> &'static str {
+        match self {
+            Self::Asynchronous => "asynchronous",
+            Self::Synchronous => "synchronous",
+            Self::Blocking => "blocking",
+        }
+    }
+
     fn of(feature: &Feature) -> Self {
         let blocking = feature.blocking.as_ref();
         if feature.signature.asyncness.is_some() {
@@ -68,11 +77,7 @@ pub(crate) fn entry(krate: &Krate, feature: &Feature, host: Host) -> TokenStream
     });
     let resource = feature.resource().map(|it| resource(krate, it));
     let (icons, meta) = (feature.icons.iter(), feature.meta.iter());
-    let mode = match Mode::of(feature) {
-        Mode::Asynchronous => "asynchronous",
-        Mode::Synchronous => "synchronous",
-        Mode::Blocking => "blocking",
-    };
+    let mode = Mode::of(feature).constructor();
     let mode = Ident::new(mode, feature.signature.ident.span());
     let arguments = feature
         .arguments()

@@ -75,33 +75,13 @@ fn impl_tool(
 /// ```
 /// and the same for `prompts` and `resources`, where there are any.
 pub(crate) fn block(krate: &Krate, block: &Block, item: &ImplBlock) -> TokenStream {
-    let all = |method, definition, wanted: fn(&Kind) -> bool| {
-        let mut entries = block
-            .features
-            .iter()
-            .filter(|feature| wanted(&feature.kind))
-            .map(|feature| {
-                let entry = entry(krate, feature, Host::Type);
-                let cfg = &feature.cfg;
-                quote!(#(#cfg)* #entry)
-            })
-            .peekable();
-        let (method, definition) = (format_ident!("{method}"), format_ident!("{definition}"));
-        entries.peek().is_some().then(|| {
-            quote! {
-                fn #method() -> ::std::vec::Vec<#krate::#definition<Self>> {
-                    ::core::convert::From::from([#(#entries),*])
-                }
-            }
-        })
-    };
-    let tools = all("tools", "ToolDefinition", |kind| {
+    let tools = list(krate, block, ["tools", "ToolDefinition"], |kind| {
         matches!(kind, Kind::Tool(_))
     });
-    let prompts = all("prompts", "PromptDefinition", |kind| {
+    let prompts = list(krate, block, ["prompts", "PromptDefinition"], |kind| {
         matches!(kind, Kind::Prompt)
     });
-    let resources = all("resources", "ResourceDefinition", |kind| {
+    let resources = list(krate, block, ["resources", "ResourceDefinition"], |kind| {
         matches!(kind, Kind::Resource(_))
     });
     let namespace = or_empty(block.namespace.as_ref());
@@ -117,6 +97,31 @@ pub(crate) fn block(krate: &Krate, block: &Block, item: &ImplBlock) -> TokenStre
     let mount = impl_mount(krate, item, &members);
     let allow = allow_deprecated(&block.features);
     quote!(#allow #mount)
+}
+
+/// The method that lists all of one kind, if there are any.
+fn list(
+    krate: &Krate,
+    block: &Block,
+    names: [&str; 2],
+    wanted: fn(&Kind) -> bool,
+) -> Option<TokenStream> {
+    let [method, definition] = names.map(|name| format_ident!("{name}"));
+    let wanted = block.features.iter().filter(|it| wanted(&it.kind));
+    let entries: Vec<_> = wanted
+        .map(|feature| {
+            let entry = entry(krate, feature, Host::Type);
+            let cfg = &feature.cfg;
+            quote!(#(#cfg)* #entry)
+        })
+        .collect();
+    (!entries.is_empty()).then(|| {
+        quote! {
+            fn #method() -> ::std::vec::Vec<#krate::#definition<Self>> {
+                ::core::convert::From::from([#(#entries),*])
+            }
+        }
+    })
 }
 
 /// The same as [`block`], with nothing in it.

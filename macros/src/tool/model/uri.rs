@@ -97,15 +97,8 @@ fn push_variable(parts: &mut Vec<Part>, expression: &str) -> Result<(), String> 
         ));
     }
     // What the operator writes before the value.
-    push_text(
-        parts,
-        match operator {
-            Some('#') => "#",
-            Some('/') => "/",
-            Some('.') => ".",
-            _ => "",
-        },
-    )?;
+    let written = operator.filter(|operator| *operator != '+');
+    push_text(parts, &written.map(String::from).unwrap_or_default())?;
     let mut before = parts
         .iter()
         .filter_map(|part| Some((part, part.variable()?)));
