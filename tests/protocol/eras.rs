@@ -1,34 +1,26 @@
 //! Handshakes, discovery, and who speaks which revision.
 
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use treenail::schema::Revision;
 
+use crate::covering::{covering, covering_one};
 use crate::fixture::server;
-use crate::peer::{MODERN, Peer, error, initialize, meta};
+use crate::peer::{MODERN, Peer, error, initialize, meta, text};
 
 #[tokio::test]
 async fn initialize_negotiates_the_revision_and_tells_of_the_server() {
-    // SRV-LIFE-01, SRV-LIFE-02, AMB-17: what is offered, and what is agreed on.
-    let table = [
-        ("2024-11-05", Revision::V2024_11_05),
-        ("2025-03-26", Revision::V2025_03_26),
-        ("2025-06-18", Revision::V2025_06_18),
-        ("2025-11-25", Revision::V2025_11_25),
-        ("2026-07-28", Revision::V2025_11_25),
-        ("1999-01-01", Revision::V2025_11_25),
-    ];
-    for (offered, agreed) in table {
+    // AMB-17: what is offered, and what is agreed on.
+    let known = covering("SRV-LIFE-01, SRV-LIFE-02, ALL-VER-01 until 2025-11-25");
+    let known = known.iter().map(|revision| (revision.as_str(), *revision));
+    let unknown = ["2026-07-28", "1999-01-01"].map(|offered| (offered, Revision::V2025_11_25));
+    for (offered, agreed) in known.chain(unknown) {
         let mut peer = Peer::silent(&server(), agreed);
         let answer = peer.request("initialize", initialize(offered)).await;
         let result = &answer["result"];
-        assert_eq!(result["protocolVersion"], agreed.as_str());
-        assert_eq!(result["serverInfo"]["name"], "treenail");
+        assert_eq!(result["protocolVersion"], agreed.as_str(), "SRV-LIFE-01");
+        assert_eq!(result["serverInfo"]["name"], "treenail", "SRV-LIFE-02");
         assert_eq!(result["serverInfo"]["version"], env!("CARGO_PKG_VERSION"));
-        assert_eq!(
-            result["capabilities"],
-            json!({"logging": {}, "tools": {}}),
-            "SRV-TOOL-01"
-        );
+        assert_eq!(result["capabilities"], json!({"logging": {}, "tools": {}}));
         assert_eq!(
             result["instructions"],
             "Ask for the weather of one place at a time."
@@ -40,47 +32,46 @@ async fn initialize_negotiates_the_revision_and_tells_of_the_server() {
 #[tokio::test]
 async fn a_call_before_the_handshake_is_finished_is_refused() {
     let server = server();
-    let mut peer = Peer::silent(&server, Revision::V2025_11_25);
-    let (code, message) = peer.refused("tools/list", json!({})).await;
-    assert_eq!(code, -32602, "SRV-META-02");
-    assert!(
-        message.contains("io.modelcontextprotocol/protocolVersion")
-            && message.contains("initialize"),
-        "{message}"
-    );
+    for revision in covering("SRV-LIFE-03, ALL-LIFE-02 until 2025-11-25") {
+        let mut peer = Peer::silent(&server, revision);
+        let (code, message) = peer.refused("tools/list", json!({})).await;
+        assert_eq!(code, -32602, "SRV-META-02");
+        assert!(
+            message.contains("io.modelcontextprotocol/protocolVersion")
+                && message.contains("initialize"),
+            "{message}"
+        );
+        let ping = peer.request("ping", json!({})).await;
+        assert_eq!(ping["result"], json!({}), "ALL-LIFE-02");
 
-    peer.request("initialize", initialize("2025-11-25")).await;
-    let (code, message) = peer.refused("tools/call", json!({"name": "motto"})).await;
-    assert_eq!(
-        (code, message.contains("notifications/initialized")),
-        (-32600, true),
-        "{message}"
-    );
-    assert_eq!(
-        peer.request("ping", json!({})).await["result"],
-        json!({}),
-        "ALL-LIFE-02"
-    );
+        peer.request("initialize", initialize(revision.as_str()))
+            .await;
+        // What comes next is the answer to the next request: SRV-LIFE-03.
+        let (code, message) = peer.refused("tools/call", json!({"name": "motto"})).await;
+        assert_eq!(
+            (code, message.contains("notifications/initialized")),
+            (-32600, true),
+            "{message}"
+        );
+        let ping = peer.request("ping", json!({})).await;
+        assert_eq!(ping["result"], json!({}), "ALL-LIFE-02");
 
-    peer.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))
-        .await;
-    assert_eq!(
-        peer.call("motto", json!({})).await["content"][0]["text"],
-        "one\ntwo"
-    );
-    let (code, _) = peer.refused("initialize", initialize("2025-11-25")).await;
-    assert_eq!(code, -32600, "a second handshake");
-    assert_eq!(
-        peer.call("motto", json!({})).await["content"][0]["text"],
-        "one\ntwo"
-    );
+        peer.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))
+            .await;
+        assert_eq!(text(&peer.call("motto", json!({})).await), "one\ntwo");
+        let params = initialize(revision.as_str());
+        let (code, _) = peer.refused("initialize", params).await;
+        assert_eq!(code, -32600, "a second handshake");
+        assert_eq!(text(&peer.call("motto", json!({})).await), "one\ntwo");
+        assert_eq!(peer.finish().await, [] as [Value; 0], "SRV-LIFE-03");
+    }
 }
 
 #[tokio::test]
 async fn discover_tells_what_initialize_told() {
-    let mut peer = Peer::connect(&server(), MODERN).await;
+    let revision = covering_one("SRV-DISC-01, SRV-DISC-02, SRV-DISC-03 in 2026-07-28");
+    let mut peer = Peer::connect(&server(), revision).await;
     let result = peer.request("server/discover", json!({})).await["result"].take();
-    // SRV-DISC-01 to 04, SRV-BASE-03, SRV-CACHE-01.
     let versions = [
         "2026-07-28",
         "2025-11-25",
@@ -95,6 +86,8 @@ async fn discover_tells_what_initialize_told() {
         "Ask for the weather of one place at a time."
     );
     assert_eq!(result["resultType"], "complete");
+    assert!(result["ttlMs"].is_u64() && result["cacheScope"].is_string());
+    assert_eq!(result.get("serverInfo"), None, "SRV-DISC-03");
     assert_eq!(
         result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"],
         "treenail"
@@ -106,17 +99,15 @@ async fn discover_tells_what_initialize_told() {
 }
 
 /// A change to `_meta`, the code of the error that it gives, and what its message names.
-type Row = (
-    fn(&mut serde_json::Map<String, serde_json::Value>),
-    i64,
-    &'static str,
-);
+type Row = (fn(&mut Map<String, Value>), i64, &'static str);
 
 #[tokio::test]
 async fn a_modern_request_says_who_asks() {
+    let revision =
+        covering_one("SRV-META-01, SRV-META-02, SRV-VER-01, SRV-DISC-05, SRV-ERR-02 in 2026-07-28");
     let server = server();
-    let with = |change: fn(&mut serde_json::Map<String, serde_json::Value>)| {
-        let mut members: serde_json::Map<_, _> = meta("2026-07-28")
+    let with = |change: fn(&mut Map<String, Value>)| {
+        let mut members: Map<_, _> = meta("2026-07-28")
             .into_iter()
             .map(|(key, value)| (key.to_owned(), value))
             .collect();
@@ -161,7 +152,7 @@ async fn a_modern_request_says_who_asks() {
         ),
     ];
     for (change, code, names) in table {
-        let mut peer = Peer::silent(&server, MODERN);
+        let mut peer = Peer::silent(&server, revision);
         peer.send(&with(change)).await;
         let answer = peer.receive("server/discover").await;
         let (found, message) = error(&answer);
@@ -171,9 +162,14 @@ async fn a_modern_request_says_who_asks() {
         );
         assert!(message.contains(names), "{message}");
         if code == -32022 {
-            // SRV-ERR-02
-            assert_eq!(answer["error"]["data"]["supported"][0], "2026-07-28");
-            assert!(answer["error"]["data"]["requested"].is_string());
+            let asked_for = if names == "initialize" {
+                "2025-11-25"
+            } else {
+                names
+            };
+            let data = &answer["error"]["data"];
+            assert_eq!(data["supported"][0], "2026-07-28", "SRV-ERR-02");
+            assert_eq!(data["requested"].as_str().unwrap(), asked_for, "SRV-ERR-02");
         }
         // SRV-META-01: the name of the client is optional; and the connection goes on.
         peer.send(&with(|meta| {
@@ -189,68 +185,79 @@ async fn a_modern_request_says_who_asks() {
 
 #[tokio::test]
 async fn methods_of_another_era_do_not_exist() {
-    // SRV-LIFE-04, AMB-16, ALL-ERR-01
-    let legacy_only = [
+    // AMB-16
+    let removed = [
         "initialize",
         "ping",
         "logging/setLevel",
         "resources/subscribe",
         "resources/unsubscribe",
+        "notifications/initialized",
+        "notifications/roots/list_changed",
+        "notifications/elicitation/complete",
+        "tasks/list",
+        "tasks/result",
     ];
-    for (revision, methods) in [
-        (MODERN, &legacy_only[..]),
-        (
-            Revision::V2025_11_25,
-            &["server/discover", "subscriptions/listen"][..],
-        ),
-        (
-            Revision::V2024_11_05,
-            &[
-                "elicitation/create",
-                "prompts/list",
-                "no/such",
-                "notifications/initialized",
-            ][..],
-        ),
-    ] {
+    let never = ["no/such", "", "notifications/initialized"];
+    for revision in covering("SRV-LIFE-04, ALL-ERR-01") {
         let mut peer = Peer::connect(&server(), revision).await;
-        for method in methods {
+        let methods = match revision {
+            MODERN => removed.to_vec(),
+            _ => ["server/discover", "subscriptions/listen", "tasks/update"].to_vec(),
+        };
+        for method in methods.into_iter().chain(never) {
             let (code, message) = peer.refused(method, json!({})).await;
-            assert_eq!(code, -32601, "{method} in {revision}: {message}");
+            assert_eq!(code, -32601, "SRV-LIFE-04: {method} in {revision}");
             assert!(message.contains(method), "{message}");
+        }
+        let requests_to_clients = ["elicitation/create", "sampling/createMessage", "roots/list"];
+        for method in requests_to_clients {
+            assert_eq!(peer.refused(method, json!({})).await.0, -32601, "{method}");
         }
     }
 }
 
 #[tokio::test]
 async fn both_eras_share_a_connection() {
-    // SRV-ERA-01, SRV-ERA-02, SRV-STATE-01
     let server = server();
-    let mut peer = Peer::connect(&server, Revision::V2025_06_18).await;
-    assert_eq!(
-        peer.call("add", json!({"a": 1, "b": 2}))
-            .await
-            .get("resultType"),
-        None
-    );
-    peer.revision = MODERN;
-    assert_eq!(
-        peer.call("add", json!({"a": 1, "b": 2})).await["resultType"],
-        "complete"
-    );
-    peer.revision = Revision::V2025_06_18;
-    assert_eq!(
-        peer.call("add", json!({"a": 1, "b": 2}))
-            .await
-            .get("resultType"),
-        None
-    );
+    for revision in covering("SRV-ERA-01, SRV-ERA-02, SRV-STATE-01") {
+        let mut peer = Peer::connect(&server, revision).await;
+        let legacy = match revision {
+            // The handshake may also come after modern requests.
+            MODERN => {
+                peer.call("motto", json!({})).await;
+                peer.revision = Revision::LATEST_LEGACY;
+                peer.shake_hands().await;
+                peer.revision
+            }
+            legacy => legacy,
+        };
+        for speaks in [legacy, MODERN, legacy, MODERN] {
+            peer.revision = speaks;
+            let result = peer.call("add", json!({"a": 1, "b": 2})).await;
+            let complete = speaks.is_modern().then(|| json!("complete"));
+            assert_eq!(result.get("resultType"), complete.as_ref(), "SRV-ERA-02");
+        }
+        // The handshake says nothing of requests that say who asks: SRV-STATE-01.
+        let caller = peer.call("works_hard", json!({})).await;
+        assert_eq!(text(&caller), "test");
+        let nameless = json!({"name": "works_hard", "_meta": {
+            "io.modelcontextprotocol/protocolVersion": MODERN.as_str(),
+            "io.modelcontextprotocol/clientCapabilities": {},
+        }});
+        peer.send(
+            &json!({"jsonrpc": "2.0", "id": "x", "method": "tools/call", "params": nameless}),
+        )
+        .await;
+        let answer = peer.receive("tools/call").await;
+        assert_eq!(text(&answer["result"]), "nobody", "SRV-STATE-01");
+    }
 }
 
 #[tokio::test]
 async fn clients_on_one_connection_are_told_apart() {
-    // SRV-STATE-01, SRV-STATE-02
-    let mut peer = Peer::silent(&server(), MODERN);
+    let revision = covering_one("SRV-STATE-01, SRV-STATE-02 in 2026-07-28");
+    let mut peer = Peer::silent(&server(), revision);
     for name in ["one", "two", "one"] {
         let mut params = json!({"name": "works_hard", "_meta": {}});
         for (key, value) in meta("2026-07-28") {

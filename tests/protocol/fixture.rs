@@ -116,6 +116,11 @@ fn whole_result() -> CallToolResult {
 }
 
 #[mcp_tool]
+fn null() -> CallToolResult {
+    CallToolResult::new([]).with_structured_content(serde_json::Value::Null)
+}
+
+#[mcp_tool]
 fn list_of_numbers(count: u8) -> Vec<u8> {
     (0..count).collect()
 }
@@ -255,6 +260,7 @@ pub(crate) fn fixture(limits: Limits) -> Fixture {
         panics_at_once,
         media,
         whole_result,
+        null,
         list_of_numbers,
         works_hard,
         unwritable,

@@ -14,6 +14,8 @@
 
 mod arguments;
 mod completion;
+mod coverage;
+mod covering;
 mod eras;
 mod fixture;
 mod library;
@@ -23,6 +25,7 @@ mod offers;
 mod outputs;
 mod peer;
 mod prompts;
+mod requests;
 mod resources;
 mod sessions;
 mod told;

@@ -41,14 +41,23 @@ impl Peer {
     pub(crate) async fn connect(server: &Server, revision: Revision) -> Self {
         let mut peer = Self::silent(server, revision);
         if !revision.is_modern() {
-            let answer = peer
-                .request("initialize", initialize(revision.as_str()))
-                .await;
-            assert_eq!(answer["result"]["protocolVersion"], revision.as_str());
-            peer.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))
-                .await;
+            peer.shake_hands().await;
         }
         peer
+    }
+
+    /// Goes through the handshake of the legacy era.
+    pub(crate) async fn shake_hands(&mut self) {
+        let answer = self
+            .request("initialize", initialize(self.revision.as_str()))
+            .await;
+        assert_eq!(
+            answer["result"]["protocolVersion"],
+            self.revision.as_str(),
+            "SRV-LIFE-01"
+        );
+        self.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))
+            .await;
     }
 
     /// Sends a request with the `_meta` that the revision asks for, and takes the answer to it.
@@ -60,18 +69,30 @@ impl Peer {
     }
 
     /// Sends a request without waiting.
-    pub(crate) async fn begin(&mut self, method: &str, mut params: Value) -> i64 {
+    pub(crate) async fn begin(&mut self, method: &str, params: Value) -> i64 {
         self.last_id += 1;
+        let message = self.message(&self.last_id.into(), method, params);
+        self.send(&message).await;
+        self.last_id
+    }
+
+    /// A request with the `_meta` that the revision asks for.
+    pub(crate) fn message(&self, id: &Value, method: &str, mut params: Value) -> Value {
         if self.revision.is_modern() {
             for (key, value) in meta(self.revision.as_str()) {
                 params["_meta"][key] = value;
             }
         }
+        json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+    }
+
+    /// Takes a request back.
+    pub(crate) async fn cancel(&mut self, id: impl Into<Value>) {
+        let params = json!({"requestId": id.into()});
         self.send(
-            &json!({"jsonrpc": "2.0", "id": self.last_id, "method": method, "params": params}),
+            &json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}),
         )
         .await;
-        self.last_id
     }
 
     /// Calls a tool and returns the result.

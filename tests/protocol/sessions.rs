@@ -7,12 +7,13 @@ use serde_json::json;
 use treenail::Limits;
 use treenail::schema::Revision;
 
+use crate::covering::{covering, covering_one};
 use crate::fixture::{fixture, server};
 use crate::peer::{MODERN, Peer, text};
 
 #[tokio::test]
 async fn calls_run_side_by_side_and_each_gets_its_own_answer() {
-    for revision in [Revision::V2025_06_18, MODERN] {
+    for revision in covering("SRV-STATE-02, ALL-TRN-03, ALL-TRN-05, ALL-TRN-06") {
         let fixture = fixture(Limits::default());
         let mut peer = Peer::connect(&fixture.server, revision).await;
         let mut waiting = HashSet::new();
@@ -56,8 +57,8 @@ async fn no_more_calls_than_the_limit_are_in_flight() {
 
 #[tokio::test]
 async fn a_cancelled_call_is_dropped_and_not_answered() {
-    // SRV-STDIO-04, SRV-STDIO-05, CLI-STDIO-07
-    for revision in Revision::ALL {
+    // CLI-STDIO-07
+    for revision in covering("SRV-STDIO-04, SRV-STDIO-05, SRV-CANC-03, SRV-CANC-04, ALL-CANC-02") {
         let fixture = fixture(Limits::default());
         let mut peer = Peer::connect(&fixture.server, revision).await;
         let cancelled = peer
@@ -123,19 +124,21 @@ async fn functions_that_block_take_turns_and_keep_them_when_cancelled() {
 #[tokio::test]
 async fn an_id_may_be_used_again_once_it_is_answered() {
     // CLI-BASE-01
-    let mut peer = Peer::connect(&server(), Revision::V2025_11_25).await;
-    for _ in 0..3 {
-        peer.send(&json!({"jsonrpc": "2.0", "id": "same", "method": "ping"}))
-            .await;
-        assert_eq!(peer.receive("ping").await["id"], "same");
+    for revision in Revision::ALL {
+        let mut peer = Peer::connect(&server(), revision).await;
+        let request = peer.message(&json!("same"), "tools/call", json!({"name": "motto"}));
+        for _ in 0..3 {
+            peer.send(&request).await;
+            assert_eq!(peer.receive("tools/call").await["id"], "same");
+        }
     }
 }
 
 #[tokio::test]
 async fn the_end_of_the_input_finishes_what_is_in_flight() {
-    // SRV-STDIO-06
+    let revision = covering_one("SRV-STDIO-06 in 2026-07-28");
     let fixture = fixture(Limits::default());
-    let mut peer = Peer::connect(&fixture.server, MODERN).await;
+    let mut peer = Peer::connect(&fixture.server, revision).await;
     let waiting = peer
         .begin("tools/call", json!({"name": "weather.wait"}))
         .await;

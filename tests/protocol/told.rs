@@ -5,9 +5,10 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use treenail::prelude::*;
-use treenail::schema::{LoggingLevel, Revision};
+use treenail::schema::LoggingLevel;
 use treenail::{Limits, Server};
 
+use crate::covering::{covering, covering_one};
 use crate::peer::{MODERN, Peer, error};
 
 struct Teller {
@@ -107,14 +108,14 @@ fn check_progress(notifications: &[Value], token: &Value) {
 
 #[tokio::test]
 async fn progress_is_told_if_it_is_asked_for_and_grows() {
-    // SRV-PROG-01 to SRV-PROG-06: also where no more than one message fits into the queue.
+    // Also where no more than one message fits into the queue.
     for queued_messages in [1, 64] {
         let server = told(Limits {
             queued_messages,
             ..Limits::default()
         })
         .server;
-        for revision in Revision::ALL {
+        for revision in covering("SRV-PROG-01, SRV-PROG-02, SRV-PROG-03, SRV-PROG-04") {
             let mut peer = Peer::connect(&server, revision).await;
             for (name, token) in [
                 ("count", json!(7)),
@@ -142,19 +143,19 @@ async fn progress_is_told_if_it_is_asked_for_and_grows() {
 
 #[tokio::test]
 async fn nothing_is_told_after_the_end_of_a_call() {
-    // SRV-PROG-05, SRV-CANC-03: the end is an answer or a cancellation.
-    for cancelled in [false, true] {
+    // The end is an answer or a cancellation.
+    let revisions = covering("SRV-PROG-05, SRV-CANC-03");
+    let each = revisions
+        .iter()
+        .flat_map(|revision| [(revision, false), (revision, true)]);
+    for (&revision, cancelled) in each {
         let told = told(Limits::default());
-        let mut peer = Peer::connect(&told.server, MODERN).await;
+        let mut peer = Peer::connect(&told.server, revision).await;
         let params = json!({"name": "outlive", "_meta": {"progressToken": 1}});
         let id = peer.begin("tools/call", params).await;
         assert_eq!(peer.receive_any().await.unwrap()["params"]["progress"], 1);
         if cancelled {
-            let params = json!({"requestId": id});
-            peer.send(
-                &json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}),
-            )
-            .await;
+            peer.cancel(id).await;
         } else {
             told.gate.add_permits(1);
             assert_eq!(peer.receive("tools/call").await["id"], id);
@@ -185,11 +186,8 @@ async fn logged(peer: &mut Peer, meta: Value) -> Vec<String> {
 
 #[tokio::test]
 async fn a_legacy_client_sets_the_level_of_its_session() {
-    // SRV-LOG-02, SRV-LOG-06, CLI-LOG-01
-    for revision in Revision::ALL
-        .into_iter()
-        .filter(|revision| !revision.is_modern())
-    {
+    // CLI-LOG-01
+    for revision in covering("SRV-LOG-06 until 2025-11-25") {
         let mut peer = Peer::connect(&told(Limits::default()).server, revision).await;
         assert_eq!(logged(&mut peer, json!({})).await, ["info", "error"]);
         for (level, expected) in [
@@ -214,8 +212,9 @@ async fn a_legacy_client_sets_the_level_of_its_session() {
 
 #[tokio::test]
 async fn a_modern_client_asks_for_logs_with_each_request() {
-    // SRV-LOG-03, SRV-LOG-04, SRV-LOG-07
-    let mut peer = Peer::connect(&told(Limits::default()).server, MODERN).await;
+    let revision =
+        covering_one("SRV-LOG-03, SRV-LOG-04, SRV-LOG-06, SRV-LOG-07, ALL-DEP-02 in 2026-07-28");
+    let mut peer = Peer::connect(&told(Limits::default()).server, revision).await;
     let level = |level: &str| json!({"io.modelcontextprotocol/logLevel": level});
     assert_eq!(logged(&mut peer, json!({})).await, [] as [&str; 0]);
     assert_eq!(

@@ -12,6 +12,13 @@ static VALIDATORS: LazyLock<Mutex<HashMap<(Revision, String), &'static Validator
 
 /// Fails if `message`, the answer to `method`, is not what the schema of `revision` says.
 pub(crate) fn validate(revision: Revision, method: &str, message: &Value) {
+    assert_ne!(
+        message.get("result").is_some(),
+        message.get("error").is_some(),
+        "ALL-BASE-05: {message}"
+    );
+    assert_eq!(message.get("method"), None, "SRV-BASE-08: {message}");
+    check_code(revision, &message["error"]["code"]);
     let modern = revision >= Revision::V2025_11_25;
     let definition = if message.get("error").is_none() {
         "JSONRPCResponse"
@@ -56,6 +63,18 @@ fn result_of(method: &str) -> &'static str {
         "completion/complete" => "CompleteResult",
         _ => "EmptyResult",
     }
+}
+
+/// Fails for codes that are reserved, but not for what `revision` has: ALL-ERR-03, ALL-ERR-04, ALL-ERR-05, ALL-ERR-07.
+fn check_code(revision: Revision, code: &Value) {
+    let allowed = match code.as_i64() {
+        None | Some(-32700 | -32603..=-32600) => true,
+        Some(-32022..=-32020) => revision.is_modern(),
+        Some(-32002) => !revision.is_modern(),
+        Some(-32042) => revision == Revision::V2025_11_25,
+        Some(code) => !(-32768..=-32000).contains(&code),
+    };
+    assert!(allowed, "{revision} has no error {code}");
 }
 
 fn error_of(code: &Value) -> Option<&'static str> {
