@@ -59,6 +59,7 @@ impl Requirement {
 ///
 /// A requirement counts as exercised in those of the revisions that it applies to. The declaration is a literal, because
 /// `coverage.rs` reads it from the source.
+#[must_use]
 pub(crate) fn covering(declaration: &str) -> Vec<Revision> {
     match Declaration::read(declaration) {
         Ok(declaration) => declaration.revisions,

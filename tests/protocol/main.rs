@@ -13,11 +13,14 @@
 )]
 
 mod arguments;
+mod cancelled;
 mod completion;
 mod coverage;
 mod covering;
 mod eras;
+mod faults;
 mod fixture;
+mod fragile;
 mod library;
 mod lists;
 mod malformed;

@@ -148,6 +148,37 @@ impl Peer {
             .unwrap();
     }
 
+    /// Sends calls of tools without waiting for the answers, and takes those meanwhile.
+    pub(crate) async fn flood(&mut self, lines: &[u8], answers: usize) -> Vec<Value> {
+        let writer = self.writer.as_mut().expect("the input has been ended");
+        let (reader, revision) = (&mut self.reader, self.revision);
+        let read = async {
+            let (mut found, mut line) = (Vec::new(), String::new());
+            while found.len() < answers && reader.read_line(&mut line).await.unwrap() > 0 {
+                let message = serde_json::from_str(&line).expect("ALL-STDIO-01");
+                validate(revision, "tools/call", &message);
+                found.push(message);
+                line.clear();
+            }
+            found
+        };
+        let (written, found) = tokio::join!(writer.write_all(lines), read);
+        written.unwrap();
+        found
+    }
+
+    /// Goes away without a word, and waits until the server has stopped.
+    pub(crate) async fn vanish(self) {
+        let Self {
+            reader,
+            writer,
+            server,
+            ..
+        } = self;
+        drop((reader, writer));
+        server.await.unwrap().unwrap();
+    }
+
     /// Takes the next message, the answer to a request of `method`.
     pub(crate) async fn receive(&mut self, method: &str) -> Value {
         let message = self
@@ -184,6 +215,11 @@ impl Peer {
         self.server.await.unwrap().unwrap();
         messages
     }
+}
+
+/// Waits until nothing can go on any more: a paused clock moves only then.
+pub(crate) async fn at_rest() {
+    tokio::time::sleep(std::time::Duration::from_secs(1)).await;
 }
 
 pub(crate) fn initialize(version: &str) -> Value {

@@ -204,7 +204,8 @@ fn keys_of_meta(value: &Value, keys: &mut BTreeSet<String>) {
 #[tokio::test]
 async fn the_server_mints_no_keys_of_meta_but_its_name() {
     let server = whole();
-    for revision in covering("ALL-META-03, ALL-META-04, ALL-META-06 since 2025-06-18") {
+    for revision in covering("ALL-META-03, ALL-META-04, ALL-META-05, ALL-META-06 since 2025-06-18")
+    {
         let mut peer = Peer::connect(&server, revision).await;
         let mut keys = BTreeSet::new();
         for result in results(&mut peer, &json!({})).await {

@@ -175,7 +175,7 @@ async fn calls_that_never_end_do_not_keep_the_server() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_peer_that_does_not_read_stops_the_server_from_reading() {
     let limits = Limits {
         queued_output_bytes: 10_000,

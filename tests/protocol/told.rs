@@ -50,7 +50,7 @@ impl Teller {
     }
 
     #[tool]
-    #[allow(deprecated, reason = "it is what is tested")]
+    #[expect(deprecated, reason = "ALL-DEP-03: the compiler warns of it")]
     async fn log(&self, cx: &Context) {
         cx.log(LoggingLevel::Debug, "details").await;
         cx.log(LoggingLevel::Info, json!({"step": 1})).await;

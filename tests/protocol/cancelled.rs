@@ -1,0 +1,118 @@
+//! Cancelled calls: they stop and are not answered, and no cancellation does anything else.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use treenail::Limits;
+
+use crate::covering::covering;
+use crate::fragile::fragile;
+use crate::peer::{Peer, at_rest, text};
+
+#[tokio::test]
+async fn a_panic_of_what_a_cancelled_call_drops_ends_nothing_else() {
+    for revision in covering("SRV-CANC-03") {
+        let (server, watch) = fragile(Limits::default());
+        let mut peer = Peer::connect(&server, revision).await;
+        let id = peer.begin("tools/call", json!({"name": "clings"})).await;
+        watch.begun.acquire().await.unwrap().forget();
+        peer.cancel(id).await;
+        let next = peer.call("measured", json!({"number": 1})).await;
+        assert_eq!(text(&next), "1");
+        assert_eq!(peer.finish().await, [] as [Value; 0], "SRV-CANC-03");
+    }
+}
+
+#[tokio::test]
+async fn a_thousand_cancelled_calls_are_all_dropped_and_none_is_answered() {
+    for revision in covering("SRV-CANC-03, SRV-STDIO-04, SRV-STDIO-05") {
+        let (server, watch) = fragile(Limits {
+            calls_in_flight: 2_000,
+            ..Limits::default()
+        });
+        let mut peer = Peer::connect(&server, revision).await;
+        let mut ids = Vec::new();
+        for _ in 0..1_000 {
+            ids.push(peer.begin("tools/call", json!({"name": "never"})).await);
+        }
+        watch.begun.acquire_many(1_000).await.unwrap().forget();
+        for id in ids {
+            peer.cancel(id).await;
+        }
+        watch.dropped.acquire_many(1_000).await.unwrap().forget();
+        let next = peer.call("measured", json!({"number": 3})).await;
+        assert_eq!(text(&next), "3");
+        assert_eq!(peer.finish().await, [] as [Value; 0], "SRV-STDIO-05");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+// It fails: while `calls_in_flight` calls run, nothing is read, so no cancellation is noticed either.
+#[should_panic(expected = "SRV-CANC-03")]
+async fn calls_can_be_cancelled_while_no_more_are_taken() {
+    for revision in covering("SRV-CANC-03") {
+        let (server, watch) = fragile(Limits {
+            calls_in_flight: 2,
+            finish_calls_within: Duration::ZERO,
+            ..Limits::default()
+        });
+        let mut peer = Peer::connect(&server, revision).await;
+        let first = peer.begin("tools/call", json!({"name": "never"})).await;
+        peer.begin("tools/call", json!({"name": "never"})).await;
+        watch.begun.acquire_many(2).await.unwrap().forget();
+        peer.cancel(first).await;
+        at_rest().await;
+        assert_eq!(watch.dropped.available_permits(), 1, "SRV-CANC-03");
+        let next = peer.call("measured", json!({"number": 1})).await;
+        assert_eq!(text(&next), "1");
+        peer.finish().await;
+    }
+}
+
+fn cancellation(id: &str) -> Value {
+    let params = json!({"requestId": id});
+    json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params})
+}
+
+#[tokio::test]
+async fn a_cancellation_that_comes_too_early_or_too_late_is_ignored() {
+    for revision in covering("ALL-CANC-01, ALL-CANC-02, SRV-CANC-04") {
+        let mut peer = Peer::connect(&fragile(Limits::default()).0, revision).await;
+        for number in 0..100 {
+            let id = format!("call {number}");
+            let params = json!({"name": "measured", "arguments": {"number": number}});
+            let call = peer.message(&json!(id), "tools/call", params);
+            peer.send(&cancellation(&id)).await;
+            peer.send(&call).await;
+            let answer = peer.receive("tools/call").await;
+            assert_eq!(text(&answer["result"]), number.to_string(), "ALL-CANC-02");
+            peer.send(&cancellation(&id)).await;
+        }
+        assert_eq!(peer.finish().await, [] as [Value; 0], "ALL-CANC-02");
+    }
+}
+
+#[tokio::test]
+async fn a_cancellation_may_cross_the_answer() {
+    for revision in covering("ALL-CANC-01, ALL-CANC-02, SRV-CANC-04") {
+        let mut peer = Peer::connect(&fragile(Limits::default()).0, revision).await;
+        // Some are ready at once, so that the cancellation comes too late, the others after some polls.
+        let mut lines = Vec::new();
+        for number in 0..100 {
+            let id = format!("call {number}");
+            let params = json!({"name": "measured", "arguments": {"number": number}});
+            let call = peer.message(&json!(id), "tools/call", params);
+            lines.push(format!("{call}\n{}\n", cancellation(&id)));
+        }
+        peer.send_bytes(lines.concat().as_bytes()).await;
+        let mut answered = HashSet::new();
+        for answer in peer.finish().await {
+            let id = answer["id"].as_str().unwrap().to_owned();
+            assert_eq!(id, format!("call {}", text(&answer["result"])));
+            assert!(answered.insert(id), "ALL-CANC-01: answered twice: {answer}");
+        }
+        let at_once = (0..100).step_by(4).map(|number| format!("call {number}"));
+        assert_eq!(answered, at_once.collect(), "ALL-CANC-01");
+    }
+}

@@ -1,0 +1,208 @@
+//! Faults: what goes wrong in functions and with peers stays with one call or one connection.
+
+use std::collections::HashSet;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use treenail::Limits;
+
+use crate::covering::covering;
+use crate::fragile::fragile;
+use crate::peer::{MODERN, Peer, at_rest, error, text};
+
+fn tool(name: &str, arguments: &Value) -> (&'static str, Value) {
+    ("tools/call", json!({"name": name, "arguments": arguments}))
+}
+
+fn complete(reference: &Value, argument: &str) -> (&'static str, Value) {
+    let argument = json!({"name": argument, "value": ""});
+    (
+        "completion/complete",
+        json!({"ref": reference, "argument": argument}),
+    )
+}
+
+#[tokio::test]
+async fn a_panic_in_any_code_of_the_user_ends_one_call() {
+    let none = json!({});
+    let table = [
+        tool("at_once", &none),
+        tool("in_first_poll", &none),
+        tool("later", &none),
+        tool("on_a_thread", &none),
+        tool("takes", &json!({"bomb": {"fuse": "lit"}})),
+        tool("gives", &none),
+        tool("fails", &none),
+        ("prompts/get", json!({"name": "prompt_at_once"})),
+        (
+            "prompts/get",
+            json!({"name": "prompt_later", "arguments": {"name": "a"}}),
+        ),
+        ("prompts/get", json!({"name": "prompt_on_a_thread"})),
+        ("resources/read", json!({"uri": "fragile://at-once"})),
+        ("resources/read", json!({"uri": "fragile://later/a"})),
+        ("resources/read", json!({"uri": "fragile://on-a-thread"})),
+        complete(
+            &json!({"type": "ref/prompt", "name": "prompt_later"}),
+            "name",
+        ),
+        complete(
+            &json!({"type": "ref/resource", "uri": "fragile://later/{name}"}),
+            "name",
+        ),
+    ];
+    for revision in covering("SRV-STDIO-01") {
+        let mut peer = Peer::connect(&fragile(Limits::default()).0, revision).await;
+        for (method, params) in &table {
+            let answer = peer.request(method, params.clone()).await;
+            if *method == "tools/call" {
+                assert_eq!(answer["result"]["isError"], true, "{params}: {answer}");
+            } else {
+                assert_eq!(error(&answer).0, -32603, "{params}: {answer}");
+            }
+            assert!(!answer.to_string().contains("secret"), "{answer}");
+            let next = peer.call("measured", json!({"number": 1})).await;
+            assert_eq!(text(&next), "1", "the session goes on after {params}");
+        }
+        let rest = peer.finish().await;
+        assert_eq!(rest, [] as [Value; 0], "SRV-STDIO-01");
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_never_ends_holds_up_nobody_and_stops_when_it_is_cancelled() {
+    for revision in covering("SRV-CANC-03, SRV-STDIO-04, SRV-STDIO-05") {
+        let (server, watch) = fragile(Limits::default());
+        let mut peer = Peer::connect(&server, revision).await;
+        let never = peer.begin("tools/call", json!({"name": "never"})).await;
+        for number in 0..100 {
+            let result = peer.call("measured", json!({"number": number})).await;
+            assert_eq!(text(&result), number.to_string());
+        }
+        assert_eq!(watch.dropped.available_permits(), 0, "it runs still");
+        peer.cancel(never).await;
+        watch.dropped.acquire().await.unwrap().forget();
+        assert_eq!(peer.finish().await, [] as [Value; 0], "SRV-STDIO-05");
+    }
+}
+
+#[tokio::test]
+async fn ten_thousand_queued_calls_are_answered_once_each_and_run_within_the_limit() {
+    for calls_in_flight in [8, 256] {
+        let (server, watch) = fragile(Limits {
+            calls_in_flight,
+            ..Limits::default()
+        });
+        let mut peer = Peer::connect(&server, MODERN).await;
+        let calls = (0..10_000).map(|number| {
+            let params = json!({"name": "measured", "arguments": {"number": number}});
+            peer.message(&json!(number), "tools/call", params)
+                .to_string()
+        });
+        let lines = calls.collect::<Vec<_>>().join("\n") + "\n";
+        let answers = peer.flood(lines.as_bytes(), 10_000).await;
+        let mut answered = HashSet::new();
+        for answer in answers {
+            let id = answer["id"].as_u64().unwrap();
+            assert_eq!(text(&answer["result"]), id.to_string(), "SRV-BASE-01");
+            assert!(answered.insert(id), "{id} was answered twice");
+        }
+        assert_eq!(answered.len(), 10_000);
+        assert_eq!(watch.most.load(Ordering::SeqCst), calls_in_flight);
+        assert_eq!(peer.finish().await, [] as [Value; 0]);
+    }
+}
+
+/// Bytes that are on the way in one direction of a connection in memory.
+const PIPE: usize = 64 * 1024;
+
+#[tokio::test(start_paused = true)]
+async fn calls_of_a_peer_that_does_not_read_stop_at_the_limits() {
+    for later in [false, true] {
+        let limits = Limits {
+            queued_output_bytes: 100_000,
+            calls_in_flight: 5,
+            ..Limits::default()
+        };
+        let (server, watch) = fragile(limits);
+        let mut peer = Peer::connect(&server, MODERN).await;
+        let params = json!({"name": "large", "arguments": {"later": later}});
+        let call = peer.message(&json!(1), "tools/call", params);
+        // The clock stands still while anything can go on, so the time is over when the server has come to rest.
+        let mut sent = 0_usize;
+        let patience = Duration::from_secs(1);
+        while tokio::time::timeout(patience, peer.send(&call))
+            .await
+            .is_ok()
+        {
+            sent += 1;
+            assert!(sent < 10_000, "the server took everything");
+        }
+        // What the pipe holds, what is queued, one answer that goes beyond, and what is in flight.
+        let done = watch.done.load(Ordering::SeqCst);
+        let most = (PIPE + 100_000) / 10_000 + 1 + 5;
+        assert!(done <= most, "{done} calls have run, more than {most}");
+        for _ in 0..sent {
+            peer.receive("tools/call").await;
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_tells_a_peer_that_does_not_read_waits() {
+    let limits = Limits {
+        queued_output_bytes: 10_000,
+        queued_messages: 4,
+        ..Limits::default()
+    };
+    for revision in covering("SRV-CANC-03, SRV-PROG-05") {
+        let (server, watch) = fragile(limits.clone());
+        let mut peer = Peer::connect(&server, revision).await;
+        let params = json!({"name": "tell", "_meta": {"progressToken": 1}});
+        let id = peer.begin("tools/call", params).await;
+        at_rest().await;
+        let told = watch.done.load(Ordering::SeqCst);
+        // A step takes 100 bytes at least; beside those in the pipe and in the output, four are queued and one waits.
+        let most = (PIPE + 10_000) / 100 + 4 + 1;
+        assert!((1..=most).contains(&told), "{told} steps were told");
+
+        // The cancellation is noticed once the peer reads again, and then nothing more is told.
+        peer.cancel(id).await;
+        while watch.dropped.available_permits() == 0 {
+            let message = peer.receive_any().await.unwrap();
+            assert_eq!(message["params"]["progressToken"], 1);
+        }
+        let marker = peer.message(&json!("marker"), "tools/list", json!({}));
+        peer.send(&marker).await;
+        while peer.receive_any().await.unwrap().get("method").is_some() {}
+        assert_eq!(peer.finish().await, [] as [Value; 0], "SRV-PROG-05");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_calls_of_a_client_that_is_gone_are_dropped() {
+    for revision in covering("SRV-STDIO-06") {
+        for name in ["never", "tell"] {
+            let limits = Limits {
+                finish_calls_within: Duration::from_secs(7),
+                ..Limits::default()
+            };
+            let (server, watch) = fragile(limits);
+            let mut peer = Peer::connect(&server, revision).await;
+            let params = json!({"name": name, "_meta": {"progressToken": 1}});
+            peer.begin("tools/call", params).await;
+            if name == "never" {
+                watch.begun.acquire().await.unwrap().forget();
+            } else {
+                peer.receive_any().await.unwrap();
+            }
+            let gone = tokio::time::Instant::now();
+            peer.vanish().await;
+            assert_eq!(watch.dropped.available_permits(), 1, "{name}");
+            // Only one that has something to say finds out that nobody listens.
+            let seconds = if name == "never" { 7 } else { 0 };
+            assert_eq!(gone.elapsed().as_secs(), seconds, "{name}");
+        }
+    }
+}
