@@ -204,17 +204,21 @@ fn keys_of_meta(value: &Value, keys: &mut BTreeSet<String>) {
 #[tokio::test]
 async fn the_server_mints_no_keys_of_meta_but_its_name() {
     let server = whole();
-    for revision in covering("ALL-META-03, ALL-META-04, ALL-META-05, ALL-META-06 since 2025-06-18")
-    {
+    let revisions = covering(
+        "SRV-META-05, ALL-META-03, ALL-META-04, ALL-META-05, ALL-META-06 since 2025-06-18",
+    );
+    for revision in revisions {
         let mut peer = Peer::connect(&server, revision).await;
-        let mut keys = BTreeSet::new();
-        for result in results(&mut peer, &json!({})).await {
-            keys_of_meta(&result, &mut keys);
-        }
-        let expected = revision
+        let expected: BTreeSet<_> = revision
             .is_modern()
-            .then(|| "io.modelcontextprotocol/serverInfo".to_owned());
-        assert_eq!(keys, expected.into_iter().collect(), "ALL-META-06");
+            .then(|| "io.modelcontextprotocol/serverInfo".to_owned())
+            .into_iter()
+            .collect();
+        for result in results(&mut peer, &json!({})).await {
+            let mut keys = BTreeSet::new();
+            keys_of_meta(&result, &mut keys);
+            assert_eq!(keys, expected, "SRV-META-05, ALL-META-06: {result}");
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 mod claims;
 mod list;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use treenail::schema::Revision;
@@ -81,6 +81,30 @@ fn ids_in_the_tests_are_known() {
     }
 }
 
+#[test]
+fn the_table_of_requirements_is_sound() {
+    let mut ids = BTreeSet::new();
+    for requirement in requirements() {
+        let Requirement {
+            id,
+            level,
+            revisions,
+            about,
+        } = requirement;
+        assert!(ids.insert(id), "{id} is there twice");
+        assert!(
+            id.starts_with("SRV-") || id.starts_with("ALL-"),
+            "{id} is of neither side"
+        );
+        let levels = ["MUST", "MUST NOT", "SHOULD", "SHOULD NOT", "MAY"];
+        assert!(levels.contains(level), "{id} is {level}");
+        assert!(
+            !revisions.is_empty() && !about.is_empty(),
+            "{id} says nothing"
+        );
+    }
+}
+
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/protocol")
 }
@@ -152,6 +176,11 @@ fn line(
             }
             (Some(_), None) => None,
         };
+        if reasons.next().is_some() {
+            flaws.push(format!(
+                "`not_covered.tsv` has two reasons for {id} in {revision}"
+            ));
+        }
         for finding in claims.map(Claim::finding).chain(found) {
             let revisions = findings.entry(finding).or_default();
             if !revisions.contains(&revision) {
