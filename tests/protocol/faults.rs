@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use treenail::Limits;
+use treenail::schema::Revision;
 
 use crate::covering::covering;
 use crate::fragile::fragile;
@@ -205,4 +206,25 @@ async fn the_calls_of_a_client_that_is_gone_are_dropped() {
             assert_eq!(gone.elapsed().as_secs(), seconds, "{name}");
         }
     }
+}
+
+#[tokio::test]
+// It fails: a batch counts as one call, so `batch_messages` times as many run as `calls_in_flight` says.
+#[should_panic(expected = "more than `calls_in_flight`")]
+async fn calls_of_a_batch_run_within_the_limit_too() {
+    let (server, watch) = fragile(Limits {
+        calls_in_flight: 2,
+        ..Limits::default()
+    });
+    let mut peer = Peer::connect(&server, Revision::V2025_03_26).await;
+    let calls = (0..50).map(|id| {
+        let params = json!({"name": "measured", "arguments": {"number": 3}});
+        peer.message(&json!(id), "tools/call", params)
+    });
+    let batch = Value::Array(calls.collect());
+    peer.send(&batch).await;
+    let answers = peer.receive_any().await.unwrap();
+    assert_eq!(answers.as_array().unwrap().len(), 50);
+    let most = watch.most.load(Ordering::SeqCst);
+    assert!(most <= 2, "{most} ran at once, more than `calls_in_flight`");
 }
