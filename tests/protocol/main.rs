@@ -13,6 +13,7 @@
 )]
 
 mod arguments;
+mod asking;
 mod completion;
 mod eras;
 mod fixture;

@@ -12,6 +12,8 @@ pub(crate) const MODERN: Revision = Revision::LATEST;
 
 pub(crate) struct Peer {
     pub(crate) revision: Revision,
+    /// What it declares.
+    pub(crate) capabilities: Value,
     reader: BufReader<ReadHalf<DuplexStream>>,
     writer: Option<WriteHalf<DuplexStream>>,
     server: JoinHandle<treenail::Result<()>>,
@@ -30,6 +32,7 @@ impl Peer {
         });
         Self {
             revision,
+            capabilities: json!({}),
             reader: BufReader::new(reader),
             writer: Some(writer),
             server,
@@ -39,11 +42,21 @@ impl Peer {
 
     /// Connects and, in the legacy era, goes through the handshake.
     pub(crate) async fn connect(server: &Server, revision: Revision) -> Self {
+        Self::connect_as(server, revision, json!({})).await
+    }
+
+    /// As [`Peer::connect`], as a client that can do something.
+    pub(crate) async fn connect_as(
+        server: &Server,
+        revision: Revision,
+        capabilities: Value,
+    ) -> Self {
         let mut peer = Self::silent(server, revision);
+        peer.capabilities = capabilities;
         if !revision.is_modern() {
-            let answer = peer
-                .request("initialize", initialize(revision.as_str()))
-                .await;
+            let mut params = initialize(revision.as_str());
+            params["capabilities"] = peer.capabilities.clone();
+            let answer = peer.request("initialize", params).await;
             assert_eq!(answer["result"]["protocolVersion"], revision.as_str());
             peer.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))
                 .await;
@@ -66,6 +79,8 @@ impl Peer {
             for (key, value) in meta(self.revision.as_str()) {
                 params["_meta"][key] = value;
             }
+            params["_meta"]["io.modelcontextprotocol/clientCapabilities"] =
+                self.capabilities.clone();
         }
         self.send(
             &json!({"jsonrpc": "2.0", "id": self.last_id, "method": method, "params": params}),
