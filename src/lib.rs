@@ -1,9 +1,9 @@
 #![doc = include_str!("../README.md")]
 
-#[doc(hidden)]
-pub use treenail_runtime::private as __private;
 /// Questions to the client.
 pub use treenail_runtime::ask;
+#[doc(hidden)]
+pub use treenail_runtime::private as __private;
 /// The types of the protocol, in the vocabulary of its newest revision.
 pub use treenail_runtime::schema;
 #[doc(inline)]

@@ -39,6 +39,10 @@ pub(crate) fn check_content(
     schema: &ElicitSchema,
     content: &BTreeMap<String, ElicitValue>,
 ) -> Result<(), FormError> {
-    let _ = (schema, content);
+    for name in schema.required.iter().flatten() {
+        if !content.contains_key(name) {
+            return Err(FormError::new(format!("`{name}` is missing")));
+        }
+    }
     Ok(())
 }

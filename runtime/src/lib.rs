@@ -2,7 +2,7 @@
 //!
 //! Use the crate `treenail`, which re-exports all of this. A reader finds here, from the bytes up: `wire` (messages),
 //! `revision` (who is asking, and in which shape the answer goes out), `function` (how any annotated function is run),
-//! `tool`, `prompt`, `resource` and `completion` (what it is for), `server` (the core, free of transport) and `transport`
+//! `tool`, `prompt`, `resource` and `completion` (what it is for), `ask` (questions to the client), `server` (the core, free of transport) and `transport`
 //! (lines over byte streams, and the standard streams).
 
 pub mod ask;

@@ -44,6 +44,12 @@ impl Form for Booking {
     }
 }
 
+#[mcp_type]
+struct Stars {
+    from: u8,
+    to: u8,
+}
+
 #[derive(Clone, Default)]
 struct Hotel {
     runs: Arc<AtomicUsize>,
@@ -77,6 +83,11 @@ impl Hotel {
         let Booking { name, breakfast } = cx.elicit(format!("Who stays in {city}?")).await?;
         cx.confirm(format!("Book for {name}?")).key("sure").await?;
         Ok(format!("{name} in {city}, breakfast: {breakfast}"))
+    }
+
+    #[tool]
+    async fn book_twin(&self, cx: &Context, city: String) -> Result<String, AskError> {
+        self.book(cx, city).await
     }
 
     #[tool]
@@ -159,6 +170,12 @@ impl Hotel {
         let asked = tokio::spawn(async move { clone.elicit::<Booking>("Who?").await });
         let who = asked.await.expect("it does not panic")?;
         Ok(who.name)
+    }
+
+    #[tool]
+    async fn search(&self, cx: &Context, city: String, stars: Stars) -> Result<String, AskError> {
+        cx.confirm("Really?").await?;
+        Ok(format!("{city} {} to {}", stars.from, stars.to))
     }
 
     #[prompt]
@@ -290,12 +307,20 @@ async fn a_function_asks_twice_in_every_revision_that_has_forms() {
         let (hotel, server) = hotel();
         let mut peer = guest(&server, revision).await;
         let (answer, questions) = peer.call_and_agree("book", json!({"city": "Oslo"})).await;
-        assert_eq!(text(&answer["result"]), "Ada in Oslo, breakfast: true", "{revision}");
+        assert_eq!(
+            text(&answer["result"]),
+            "Ada in Oslo, breakfast: true",
+            "{revision}"
+        );
         let messages: Vec<_> = questions
             .iter()
             .map(|question| question["params"]["message"].as_str().unwrap())
             .collect();
-        assert_eq!(messages, ["Who stays in Oslo?", "Book for Ada?"], "SRV-ELI-02");
+        assert_eq!(
+            messages,
+            ["Who stays in Oslo?", "Book for Ada?"],
+            "SRV-ELI-02"
+        );
         let runs = if revision.is_modern() { 3 } else { 1 };
         assert_eq!(hotel.runs.load(Ordering::SeqCst), runs, "{revision}");
         let mode = &questions[0]["params"]["mode"];
@@ -333,7 +358,11 @@ async fn several_questions_are_asked_in_one_round() {
     let answer = peer.round("all_at_once", json!({}), json!({})).await;
     let questions = answer["result"]["inputRequests"].as_object().unwrap();
     let keys: Vec<_> = questions.keys().collect();
-    assert_eq!(keys, ["capital", "client_roots", "user_name"], "SRV-MRTR-05");
+    assert_eq!(
+        keys,
+        ["capital", "client_roots", "user_name"],
+        "SRV-MRTR-05"
+    );
     for question in questions.values() {
         assert!(question.get("id").is_none(), "SRV-MRTR-05: {question}");
         assert!(question.get("jsonrpc").is_none(), "SRV-MRTR-05: {question}");
@@ -381,7 +410,11 @@ async fn sampling_and_roots_are_asked_for_in_every_revision() {
         let params = &questions[0]["params"];
         assert_eq!(params["maxTokens"], 100, "SRV-SAM-03");
         let messages = params["messages"].as_array().unwrap().len();
-        let expected = if revision < Revision::V2025_11_25 { 2 } else { 1 };
+        let expected = if revision < Revision::V2025_11_25 {
+            2
+        } else {
+            1
+        };
         assert_eq!(messages, expected, "SRV-SAM-04 {revision}: {params}");
 
         let (answer, questions) = peer.call_and_agree("roots", json!({})).await;
@@ -403,7 +436,10 @@ async fn prompts_and_resources_ask_too() {
         let (answer, _) = peer
             .converse("resources/read", json!({"uri": "hotel://guest"}), agree)
             .await;
-        assert_eq!(answer["result"]["contents"][0]["text"], "Ada", "SRV-MRTR-02");
+        assert_eq!(
+            answer["result"]["contents"][0]["text"], "Ada",
+            "SRV-MRTR-02"
+        );
     }
 }
 
@@ -412,12 +448,12 @@ async fn a_client_that_cannot_answer_is_not_asked() {
     for revision in Revision::ALL {
         let (_, server) = hotel();
         let mut peer = Peer::connect(&server, revision).await;
-        for (tool, needed) in [
-            ("book", json!({"elicitation": {}})),
-            ("sample", json!({"sampling": {}})),
-            ("roots", json!({"roots": {}})),
+        for (tool, arguments, needed) in [
+            ("book", json!({"city": "Oslo"}), json!({"elicitation": {}})),
+            ("sample", json!({}), json!({"sampling": {}})),
+            ("roots", json!({}), json!({"roots": {}})),
         ] {
-            let answer = peer.round(tool, json!({"city": "Oslo"}), json!({})).await;
+            let answer = peer.round(tool, arguments, json!({})).await;
             if revision.is_modern() {
                 let (code, _) = error(&answer);
                 assert_eq!(code, -32021, "SRV-MRTR-06 SRV-META-04");
@@ -425,7 +461,10 @@ async fn a_client_that_cannot_answer_is_not_asked() {
                 assert_eq!(*required, needed, "SRV-ERR-03");
             } else {
                 assert_eq!(answer["result"]["isError"], true, "SRV-ROOT-02 {answer}");
-                assert!(text(&answer["result"]).contains(&needed.to_string()), "{answer}");
+                assert!(
+                    text(&answer["result"]).contains(&needed.to_string()),
+                    "{answer}"
+                );
             }
         }
         let answer = peer.round("degrade", json!({}), json!({})).await;
@@ -471,8 +510,16 @@ async fn the_result_says_that_input_is_required() {
     let answer = peer.round("book_and_pay", json!({}), extra).await;
     let second = answer["result"]["requestState"].as_str().unwrap();
     assert_ne!(first, second);
-    let keys: Vec<_> = answer["result"]["inputRequests"].as_object().unwrap().keys().collect();
-    assert_eq!(keys, ["pay"], "SRV-MRTR-14: what is answered is not asked again");
+    let keys: Vec<_> = answer["result"]["inputRequests"]
+        .as_object()
+        .unwrap()
+        .keys()
+        .collect();
+    assert_eq!(
+        keys,
+        ["pay"],
+        "SRV-MRTR-14: what is answered is not asked again"
+    );
 }
 
 #[tokio::test]
@@ -481,7 +528,10 @@ async fn a_state_that_is_not_ours_is_refused() {
     let (_, other_server) = hotel();
     let mut peer = guest(&server, MODERN).await;
     let answer = peer.round("book", json!({"city": "Oslo"}), json!({})).await;
-    let state = answer["result"]["requestState"].as_str().unwrap().to_owned();
+    let state = answer["result"]["requestState"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     let tampered = format!("{state}-TAMPERED");
     let mut flipped = state.clone();
     let last = flipped.pop().unwrap();
@@ -494,10 +544,17 @@ async fn a_state_that_is_not_ours_is_refused() {
         ("cut", json!(state[..20]), "book", oslo.clone()),
         ("empty", json!(""), "book", oslo.clone()),
         ("not a string", json!(5), "book", oslo.clone()),
-        ("other arguments", json!(state), "book", json!({"city": "Rome"})),
-        ("other tool", json!(state), "wait", oslo.clone()),
+        (
+            "other arguments",
+            json!(state),
+            "book",
+            json!({"city": "Rome"}),
+        ),
+        ("other tool", json!(state), "book_twin", oslo.clone()),
     ] {
-        let answer = peer.round(tool, arguments, json!({"requestState": state})).await;
+        let answer = peer
+            .round(tool, arguments, json!({"requestState": state}))
+            .await;
         let (code, message) = error(&answer);
         assert_eq!(code, -32602, "SRV-MRTR-08 SRV-MRTR-10 {what}: {message}");
     }
@@ -506,8 +563,13 @@ async fn a_state_that_is_not_ours_is_refused() {
         .round("book", oslo.clone(), json!({"requestState": state}))
         .await;
     assert_eq!(error(&answer).0, -32602, "SRV-MRTR-08 another server");
-    let answer = peer.round("book", oslo, json!({"requestState": state})).await;
-    assert_eq!(answer["result"]["resultType"], "input_required", "it is still good");
+    let answer = peer
+        .round("book", oslo, json!({"requestState": state}))
+        .await;
+    assert_eq!(
+        answer["result"]["resultType"], "input_required",
+        "it is still good"
+    );
 }
 
 #[tokio::test]
@@ -542,7 +604,9 @@ async fn replicas_that_share_a_key_serve_one_conversation() {
     let mut extra = json!({});
     for round in 0..3 {
         let peer = &mut peers[round % 2];
-        let answer = peer.round("book", json!({"city": "Oslo"}), extra.take()).await;
+        let answer = peer
+            .round("book", json!({"city": "Oslo"}), extra.take())
+            .await;
         let result = &answer["result"];
         if round == 2 {
             assert_eq!(text(result), "Ada in Oslo, breakfast: true", "ALL-MRTR-01");
@@ -559,12 +623,17 @@ async fn replicas_that_share_a_key_serve_one_conversation() {
 async fn arguments_may_come_back_in_another_order() {
     let (_, server) = hotel();
     let mut peer = guest(&server, MODERN).await;
-    let first = json!({"city": "Oslo", "note": {"a": 1, "b": [2]}});
-    let answer = peer.round("book", first, json!({})).await;
-    let again: Value = serde_json::from_str(r#"{"note":{"b":[2],"a":1},"city":"Oslo"}"#).unwrap();
-    let extra = json!({"requestState": answer["result"]["requestState"]});
-    let answer = peer.round("book", again, extra).await;
-    assert!(answer.get("error").is_some() || answer["result"].is_object());
+    let orders = [
+        r#"{"name": "search", "arguments": {"city": "Oslo", "stars": {"from": 2, "to": 5}}}"#,
+        r#"{"arguments": {"stars": {"to": 5, "from": 2}, "city": "Oslo"}, "name": "search"}"#,
+    ]
+    .map(|params| serde_json::from_str::<Value>(params).unwrap());
+    let answer = peer.request("tools/call", orders[0].clone()).await;
+    let mut again = orders[1].clone();
+    again["requestState"] = answer["result"]["requestState"].clone();
+    again["inputResponses"] = json!({"question-1": {"action": "accept"}});
+    let answer = peer.request("tools/call", again).await;
+    assert_eq!(text(&answer["result"]), "Oslo 2 to 5");
 }
 
 #[tokio::test]
@@ -577,17 +646,31 @@ async fn answers_that_nobody_asked_for_are_ignored_and_missing_ones_asked_again(
     let mut params = all.clone();
     params["name"] = json!("greet");
     let answer = peer.request("prompts/get", params).await;
-    assert!(answer["result"]["messages"].is_array(), "SRV-MRTR-16: {answer}");
+    assert!(
+        answer["result"]["messages"].is_array(),
+        "SRV-MRTR-16: {answer}"
+    );
 
     let wrong = json!({"inputResponses": {"wrong_key": name}});
     let answer = peer.round("book_and_pay", json!({}), wrong).await;
-    assert_eq!(answer["result"]["resultType"], "input_required", "SRV-MRTR-17");
+    assert_eq!(
+        answer["result"]["resultType"], "input_required",
+        "SRV-MRTR-17"
+    );
 
     let state = answer["result"]["requestState"].clone();
     let extra = json!({"requestState": state, "inputResponses": {"pay": name}});
     let answer = peer.round("book_and_pay", json!({}), extra).await;
-    let keys: Vec<_> = answer["result"]["inputRequests"].as_object().unwrap().keys().collect();
-    assert_eq!(keys, ["who"], "SRV-MRTR-17: only what was asked is answered");
+    let keys: Vec<_> = answer["result"]["inputRequests"]
+        .as_object()
+        .unwrap()
+        .keys()
+        .collect();
+    assert_eq!(
+        keys,
+        ["who"],
+        "SRV-MRTR-17: only what was asked is answered"
+    );
 }
 
 #[tokio::test]
@@ -627,7 +710,13 @@ async fn a_legacy_client_may_refuse_answer_late_twice_or_nothing() {
         assert_eq!(text(&answer["result"]), expected, "SRV-ELI-08");
 
         let accepted = json!({"action": "accept", "content": {}});
-        for id in [question["id"].clone(), json!("1"), json!(-1), json!(1.5), json!(99)] {
+        for id in [
+            question["id"].clone(),
+            json!("1"),
+            json!(-1),
+            json!(1.5),
+            json!(99),
+        ] {
             peer.send(&json!({"jsonrpc": "2.0", "id": id, "result": accepted}))
                 .await;
         }
@@ -662,7 +751,10 @@ async fn a_cancelled_call_takes_its_question_back() {
         hotel.dropped.0.acquire().await.unwrap().forget();
         let cancelled = peer.receive_any().await.unwrap();
         validate_notification(revision, &cancelled);
-        assert_eq!(cancelled["params"]["requestId"], question["id"], "SRV-CANC-03");
+        assert_eq!(
+            cancelled["params"]["requestId"], question["id"],
+            "SRV-CANC-03"
+        );
         assert_eq!(peer.finish().await, [] as [Value; 0]);
     }
 }
@@ -681,7 +773,10 @@ async fn a_question_without_an_answer_times_out() {
     let question = peer.question().await;
     let cancelled = peer.receive_any().await.unwrap();
     validate_notification(peer.revision, &cancelled);
-    assert_eq!(cancelled["params"]["requestId"], question["id"], "ALL-CANC-03");
+    assert_eq!(
+        cancelled["params"]["requestId"], question["id"],
+        "ALL-CANC-03"
+    );
     let answer = peer.receive("tools/call").await;
     assert_eq!(text(&answer["result"]), "there was no answer in time");
 }
@@ -778,19 +873,20 @@ async fn open_questions_are_bounded_and_the_others_wait() {
     let params = json!({"name": "wait", "arguments": {}});
     peer.begin("tools/call", params.clone()).await;
     peer.begin("tools/call", params).await;
-    let (mut open, mut answered) = (0, 0);
-    while answered < 2 {
+    let question = peer.question().await;
+    // Whatever was sent before the answer to this would come before it.
+    let pong = peer.request("ping", json!({})).await;
+    assert_eq!(pong["result"], json!({}));
+    let accepted = json!({"action": "accept", "content": {}});
+    let answer =
+        |question: &Value| json!({"jsonrpc": "2.0", "id": question["id"], "result": accepted});
+    peer.send(&answer(&question)).await;
+    for _ in 0..3 {
         let message = peer.receive_any().await.unwrap();
-        if message.get("method").is_none() {
+        if message.get("method").is_some() {
+            peer.send(&answer(&message)).await;
+        } else {
             assert!(message["result"].get("isError").is_none(), "{message}");
-            answered += 1;
-            continue;
         }
-        open += 1;
-        assert_eq!(open, 1, "a second question came before the first was answered");
-        let accepted = json!({"action": "accept", "content": {}});
-        let answer = json!({"jsonrpc": "2.0", "id": message["id"], "result": accepted});
-        peer.send(&answer).await;
-        open -= 1;
     }
 }

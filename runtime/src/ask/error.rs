@@ -2,9 +2,7 @@
 
 use std::fmt;
 
-use treenail_schema::{
-    ClientCapabilities, MissingRequiredClientCapabilityErrorData, error_code,
-};
+use treenail_schema::{ClientCapabilities, MissingRequiredClientCapabilityErrorData, error_code};
 
 use crate::wire::RpcError;
 

@@ -23,11 +23,9 @@ use treenail_schema::{
 };
 
 pub use self::error::AskError;
-pub use self::question::{
-    Confirm, Elicit, ElicitBySchema, ElicitUrl, Question, Roots, Sample,
-};
-use self::requests::Waiting;
+pub use self::question::{Confirm, Elicit, ElicitBySchema, ElicitUrl, Question, Roots, Sample};
 pub(crate) use self::requests::Requests;
+use self::requests::Waiting;
 pub(crate) use self::round::{Asker, Origin, Resumed, Round};
 pub use self::seal::RequestStateKey;
 use crate::call::CallState;
@@ -100,11 +98,9 @@ impl Context {
         message: impl Into<String>,
         url: impl Into<String>,
     ) -> Ask<'_, ElicitUrl> {
-        let id = format!("{:?}", self.request_id());
         self.ask(ElicitUrl {
             message: message.into(),
             url: url.into(),
-            id,
         })
     }
 
@@ -243,13 +239,11 @@ async fn in_round(
     key: Option<String>,
     request: InputRequest,
 ) -> Result<Box<str>, AskError> {
-    match round.answer(key, request)? {
-        Some(answer) => Ok(answer.into()),
-        None => {
-            state.ended().await;
-            Err(AskError::Closed)
-        }
+    if let Some(answer) = round.answer(key, request)? {
+        return Ok(answer.into());
     }
+    state.ended().await;
+    Err(AskError::Closed)
 }
 
 /// Sends the client a request, and waits for its answer.
@@ -294,7 +288,10 @@ pub struct AskIfSupported<'a, Q>(Ask<'a, Q>);
 
 impl<Q: fmt::Debug> fmt::Debug for AskIfSupported<'_, Q> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_tuple("AskIfSupported").field(&self.0).finish()
+        formatter
+            .debug_tuple("AskIfSupported")
+            .field(&self.0)
+            .finish()
     }
 }
 

@@ -16,6 +16,7 @@ use treenail_schema::{
 
 use crate::ask::AskError;
 use crate::ask::sampling;
+use crate::ask::seal::random_id;
 use crate::form::{Form, check_content, speak_form};
 
 /// What can be asked of a client.
@@ -130,7 +131,6 @@ impl Question for Confirm {
 pub struct ElicitUrl {
     pub(super) message: String,
     pub(super) url: String,
-    pub(super) id: String,
 }
 
 impl Question for ElicitUrl {
@@ -151,8 +151,12 @@ impl Question for ElicitUrl {
             return Err(AskError::NotAllowed(format!("the URL is no URI: {error}")));
         }
         let mut params = ElicitRequestUrlParams::new(&*self.message, &*self.url);
-        // The modern era has no notification that would refer to it.
-        params.elicitation_id = (!revision.is_modern()).then(|| self.id.clone());
+        if !revision.is_modern() {
+            let id = random_id().map_err(|_| {
+                AskError::NotAllowed("there are no random numbers for its id".to_owned())
+            })?;
+            params.elicitation_id = Some(id);
+        }
         Ok(ElicitRequestParams::Url(params).into())
     }
 
@@ -202,11 +206,7 @@ pub struct Roots;
 impl Question for Roots {
     type Answer = Vec<Root>;
 
-    fn request(
-        &self,
-        _: Revision,
-        client: &ClientCapabilities,
-    ) -> Result<InputRequest, AskError> {
+    fn request(&self, _: Revision, client: &ClientCapabilities) -> Result<InputRequest, AskError> {
         if client.roots.is_none() {
             let roots = ClientCapabilitiesRoots::new();
             return Err(unsupported(ClientCapabilities::new().with_roots(roots)));
@@ -229,9 +229,8 @@ fn form(
     let by_form = |elicitation: &ClientCapabilitiesElicitation| {
         elicitation.form.is_some() || elicitation.url.is_none()
     };
-    let known = method::facts("elicitation/create", Direction::ServerToClient).is_some_and(|it| {
-        it.revisions.contains(revision) || it.embedded.contains(revision)
-    });
+    let known = method::facts("elicitation/create", Direction::ServerToClient)
+        .is_some_and(|it| it.revisions.contains(revision) || it.embedded.contains(revision));
     if !(known && client.elicitation.as_ref().is_some_and(by_form)) {
         let form = ClientCapabilitiesElicitation::new();
         return Err(unsupported(

@@ -59,7 +59,10 @@ impl Requests {
 
     /// Takes the answer of the client to the request whose id has this text.
     pub(crate) fn answered(&self, id: &str, answer: Result<&str, &str>) {
-        let waiting = id.parse().ok().and_then(|id| self.lock().waiting.remove(&id));
+        let waiting = id
+            .parse()
+            .ok()
+            .and_then(|id| self.lock().waiting.remove(&id));
         let Some(waiting) = waiting else {
             tracing::debug!(id, "an answer to no request of ours was dropped");
             return;

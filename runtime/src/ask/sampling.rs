@@ -39,7 +39,7 @@ pub(super) fn check(params: &CreateMessageRequestParams) -> Result<(), AskError>
 fn check_message(message: &SamplingMessage, open: &mut BTreeSet<String>) -> Result<(), String> {
     let (mut results, mut others) = (BTreeSet::new(), 0);
     let mut uses = BTreeSet::new();
-    for block in message.content.iter() {
+    for block in &message.content {
         match block {
             Block::ToolResult(result) => {
                 results.insert(result.tool_use_id.clone());
@@ -58,8 +58,10 @@ fn check_message(message: &SamplingMessage, open: &mut BTreeSet<String>) -> Resu
         return Err("uses tools, which only the assistant does".to_owned());
     }
     if results != *open {
-        return Err("does not have the results of just the tools that the message before it uses"
-            .to_owned());
+        return Err(
+            "does not have the results of just the tools that the message before it uses"
+                .to_owned(),
+        );
     }
     *open = uses;
     Ok(())
@@ -96,9 +98,12 @@ pub(super) fn speak(
 /// A kind of block that came later becomes a text.
 fn speak_block(block: Block, revision: Revision) -> Block {
     match block {
-        Block::Audio(audio) if revision < Revision::V2025_03_26 => Block::Text(TextContent::new(
-            format!("[audio of type {}, which this client cannot take]", audio.mime_type),
-        )),
+        Block::Audio(audio) if revision < Revision::V2025_03_26 => {
+            Block::Text(TextContent::new(format!(
+                "[audio of type {}, which this client cannot take]",
+                audio.mime_type
+            )))
+        }
         other => other,
     }
 }

@@ -101,8 +101,13 @@ impl RequestStateKey {
 #[derive(Debug)]
 pub(crate) struct Unsealable;
 
-fn random() -> Result<[u8; 32], Unsealable> {
-    let mut bytes = [0; 32];
+/// A name that nothing else has.
+pub(super) fn random_id() -> Result<String, Unsealable> {
+    random::<16>().map(|bytes| URL_SAFE_NO_PAD.encode(bytes))
+}
+
+fn random<const N: usize>() -> Result<[u8; N], Unsealable> {
+    let mut bytes = [0; N];
     SystemRandom::new()
         .fill(&mut bytes)
         .map_err(|_| Unsealable)?;
@@ -132,10 +137,17 @@ mod tests {
         let sealed = key.seal(b"scope", b"state".to_vec()).expect("sealed");
         assert_eq!(key.open(b"scope", &sealed).expect("opened"), b"state");
         assert!(key.open(b"other", &sealed).is_err());
-        assert!(RequestStateKey::new([2; 32]).open(b"scope", &sealed).is_err());
+        assert!(
+            RequestStateKey::new([2; 32])
+                .open(b"scope", &sealed)
+                .is_err()
+        );
         let replaced = RequestStateKey::new([2; 32]).or(key.clone());
         assert_eq!(replaced.open(b"scope", &sealed).expect("opened"), b"state");
-        assert_ne!(sealed, key.seal(b"scope", b"state".to_vec()).expect("sealed"));
+        assert_ne!(
+            sealed,
+            key.seal(b"scope", b"state".to_vec()).expect("sealed")
+        );
     }
 
     #[test]

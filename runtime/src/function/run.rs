@@ -99,7 +99,11 @@ impl<F: Future<Output = T> + Send, T, P: Purpose> Respond for Running<F, T, P> {
             })
         });
         match (polled.unwrap_or_else(Poll::Ready), fault) {
-            (Poll::Pending, _) => match this.lifetime.as_ref().and_then(|it| it.stop(context.waker())) {
+            (Poll::Pending, _) => match this
+                .lifetime
+                .as_ref()
+                .and_then(|it| it.stop(context.waker()))
+            {
                 None => Poll::Pending,
                 Some(stopped) => {
                     *this.lifetime = None;

@@ -340,9 +340,10 @@ impl Connection {
                     target: &target,
                     arguments: arguments.as_deref(),
                 };
-                let resumed = match peer.revision().is_modern() {
-                    true => shared.asker.resume(&origin, params)?,
-                    false => None,
+                let resumed = if peer.revision().is_modern() {
+                    shared.asker.resume(&origin, params)?
+                } else {
+                    None
                 };
                 let call = Call {
                     peer,
