@@ -1,15 +1,18 @@
 #![doc = include_str!("../README.md")]
 
+/// Questions to the client.
+pub use treenail_runtime::ask;
 #[doc(hidden)]
 pub use treenail_runtime::private as __private;
 /// The types of the protocol, in the vocabulary of its newest revision.
 pub use treenail_runtime::schema;
 #[doc(inline)]
 pub use treenail_runtime::{
-    Bounded, Call, Connection, Context, Error, FromCall, FromText, FromTyped, Limits, Measured,
-    Mount, PendingAnswer, Progress, PromptDefinition, PromptOutput, Proposals, Received,
-    ResourceDefinition, ResourceOutput, Result, RpcError, Server, ServerBuilder, TextArgument,
-    Tool, ToolArgument, ToolDefinition, ToolError, ToolOutput, ToolReply, ToolSet, Typed,
+    AskError, Bounded, Call, Connection, Context, Error, Form, FormError, FromCall, FromText,
+    FromTyped, Limits, Measured, Mount, PendingAnswer, Progress, PromptDefinition, PromptOutput,
+    Proposals, Received, RequestStateKey, ResourceDefinition, ResourceOutput, Result, RpcError,
+    Server, ServerBuilder, TextArgument, Tool, ToolArgument, ToolDefinition, ToolError, ToolOutput,
+    ToolReply, ToolSet, Typed,
 };
 
 /// Makes a function a tool, or the methods of an `impl` block a set of tools, prompts and resources.

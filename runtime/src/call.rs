@@ -1,14 +1,16 @@
 //! One request for a tool, a prompt or a resource: what it is called with, and how long it lasts.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Waker;
 
 use tokio::sync::{Notify, Semaphore};
-use treenail_schema::{Notification, ProgressToken, RequestId};
+use treenail_schema::{InputRequiredResult, Notification, ProgressToken, RequestId};
 
+use crate::ask::{Asker, Origin, Resumed, Round};
 use crate::context::Context;
 use crate::outbox::{Outbox, notification};
 use crate::revision::Peer;
-use crate::wire::Members;
+use crate::wire::{Members, RpcError};
 
 /// One request for a tool, a prompt or a resource, as the code that the macros write gets it.
 #[derive(Debug)]
@@ -16,16 +18,29 @@ pub struct Call<'a> {
     pub(crate) peer: &'a Arc<Peer>,
     /// The text of the request's id.
     pub(crate) id: &'a str,
-    /// What is asked for: the name of a tool or prompt, or the URI of a resource.
-    pub(crate) target: &'a str,
-    /// The text of the `arguments` object.
-    pub(crate) arguments: Option<&'a str>,
+    /// What is called, by whom, and with which arguments.
+    pub(crate) origin: Origin<'a>,
     /// The text of the `_meta` object.
     pub(crate) meta: Option<&'a str>,
     /// The turns of functions that block.
     pub(crate) blocking: &'a Arc<Semaphore>,
     /// Where messages to the caller go.
     pub(crate) outbox: &'a Outbox,
+    /// What is needed in order to ask the caller.
+    pub(crate) asker: &'a Arc<Asker>,
+    /// What the caller has answered in earlier rounds of the same request.
+    pub(crate) resumed: Option<&'a Resumed>,
+}
+
+impl Call<'_> {
+    /// The caller's part in questions, if it is one of the modern era that can answer any.
+    fn round(&self) -> Option<Box<Round>> {
+        let capabilities = self.peer.capabilities();
+        let answers = capabilities.elicitation.is_some()
+            || capabilities.sampling.is_some()
+            || capabilities.roots.is_some();
+        (answers && self.peer.revision().is_modern()).then(|| Box::new(Round::new(self)))
+    }
 }
 
 /// What a function may take by reference instead of an argument: [`Context`].
@@ -77,6 +92,19 @@ impl CallValue for Context {
 #[derive(Debug)]
 pub struct Lifetime(Option<Arc<CallState>>);
 
+impl Lifetime {
+    /// What to answer in place of a function that waits, because it has asked its caller something; if it has not, `waker`
+    /// is woken when it does.
+    pub(crate) fn stop(&self, waker: &Waker) -> Option<Result<InputRequiredResult, RpcError>> {
+        self.0.as_ref()?.round()?.stop(waker)
+    }
+
+    /// Ends the call; what it is answered with if its function has failed, in place of the failure.
+    pub(crate) fn end(self) -> Option<RpcError> {
+        self.0.as_ref().and_then(|state| state.take_fault())
+    }
+}
+
 impl Drop for Lifetime {
     fn drop(&mut self) {
         if let Some(state) = &self.0 {
@@ -93,6 +121,8 @@ pub(crate) struct CallState {
     pub(crate) meta: Option<Box<str>>,
     /// Given by a caller that wants to hear of progress.
     pub(crate) progress_token: Option<ProgressToken>,
+    pub(crate) asker: Arc<Asker>,
+    round: Option<Box<Round>>,
     outbox: Outbox,
     live: Mutex<Live>,
     ended: Notify,
@@ -103,6 +133,8 @@ struct Live {
     ended: bool,
     /// The progress that was told last.
     progress: Option<f64>,
+    /// What the request is answered with if its function fails.
+    fault: Option<RpcError>,
 }
 
 impl CallState {
@@ -114,6 +146,8 @@ impl CallState {
                 .unwrap_or_else(|_| RequestId::String(call.id.to_owned())),
             meta: call.meta.map(Into::into),
             progress_token: call.meta.and_then(progress_token),
+            asker: Arc::clone(call.asker),
+            round: call.round(),
             outbox: call.outbox.clone(),
             live: Mutex::default(),
             ended: Notify::new(),
@@ -146,25 +180,53 @@ impl CallState {
         let Some(permit) = self.outbox.reserve().await else {
             return;
         };
-        let mut live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut live = self.live();
         if !live.ended && check(&mut live) {
             permit.send(notification::<N>(params));
         }
     }
 
+    /// Sends a message, unless the call has ended; whether it was sent.
+    pub(crate) async fn send_message(&self, message: Vec<u8>) -> bool {
+        let Some(permit) = self.outbox.reserve().await else {
+            return false;
+        };
+        let live = self.live();
+        if !live.ended {
+            permit.send(message);
+        }
+        !live.ended
+    }
+
+    pub(crate) fn outbox(&self) -> &Outbox {
+        &self.outbox
+    }
+
+    /// The part of the request in questions, see [`Round`].
+    pub(crate) fn round(&self) -> Option<&Round> {
+        self.round.as_deref()
+    }
+
+    /// Sets what the request is answered with if its function fails.
+    pub(crate) fn set_fault(&self, fault: Option<RpcError>) {
+        self.live().fault = fault;
+    }
+
+    fn take_fault(&self) -> Option<RpcError> {
+        self.live().fault.take()
+    }
+
     fn end(&self) {
-        self.live
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .ended = true;
+        self.live().ended = true;
         self.ended.notify_waiters();
     }
 
     pub(crate) fn is_ended(&self) -> bool {
-        self.live
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .ended
+        self.live().ended
+    }
+
+    fn live(&self) -> MutexGuard<'_, Live> {
+        self.live.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits for the end of the call.

@@ -2,14 +2,16 @@
 //!
 //! Use the crate `treenail`, which re-exports all of this. A reader finds here, from the bytes up: `wire` (messages),
 //! `revision` (who is asking, and in which shape the answer goes out), `function` (how any annotated function is run),
-//! `tool`, `prompt`, `resource` and `completion` (what it is for), `server` (the core, free of transport) and `transport`
+//! `tool`, `prompt`, `resource` and `completion` (what it is for), `ask` (questions to the client), `server` (the core, free of transport) and `transport`
 //! (lines over byte streams, and the standard streams).
 
+pub mod ask;
 mod call;
 mod completion;
 mod context;
 mod definition;
 mod error;
+mod form;
 mod function;
 mod limits;
 mod name;
@@ -27,11 +29,13 @@ mod wire;
 
 pub use treenail_schema as schema;
 
+pub use self::ask::{AskError, RequestStateKey};
 pub use self::call::{Call, FromCall};
 pub use self::completion::{FromTyped, Proposals, Typed};
 pub use self::context::{Context, Progress};
 pub use self::definition::Mount;
 pub use self::error::{Error, Result};
+pub use self::form::{Form, FormError};
 pub use self::function::argument::{FromText, ToolArgument};
 pub use self::function::bounds::{Bounded, Measured};
 pub use self::function::text::TextArgument;

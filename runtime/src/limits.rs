@@ -30,6 +30,16 @@ pub struct Limits {
     /// Messages of calls in flight, such as progress, that wait to be taken over by the transport of one connection;
     /// while there are so many, those calls wait. Default 64.
     pub queued_messages: usize,
+    /// How long a client may take to answer a question, such as [`Context::elicit`](crate::Context::elicit): in the legacy
+    /// era until it is taken back, in the modern one until the state that the client carries expires. Default 15 min.
+    pub answer_within: Duration,
+    /// Questions of one connection that a client of the legacy era has not answered yet; further ones wait. Default 64.
+    pub open_questions: usize,
+    /// Rounds in which a function may ask a client of the modern era; asking once more fails. Default 16.
+    pub question_rounds: u32,
+    /// Bytes of answers that a client of the modern era carries from one round to the next; more is a failure. Default
+    /// 64 KiB.
+    pub request_state_bytes: usize,
     /// How long calls may go on, and answers wait to be taken, after the end of the input. Default 30 s.
     pub finish_calls_within: Duration,
     /// Tools, prompts or resources in one page of a list. Default 1,000: many hosts read only the first page.
@@ -46,6 +56,10 @@ impl Default for Limits {
             blocking_calls: 64,
             queued_output_bytes: 1 << 20,
             queued_messages: 64,
+            answer_within: Duration::from_secs(15 * 60),
+            open_questions: 64,
+            question_rounds: 16,
+            request_state_bytes: 64 << 10,
             finish_calls_within: Duration::from_secs(30),
             page_size: 1_000,
         }

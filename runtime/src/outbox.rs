@@ -1,20 +1,37 @@
 //! What calls send to their peer beside their answers.
 
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use tokio::sync::mpsc;
 use treenail_schema::Notification;
 
+use crate::ask::Requests;
+use crate::limits::Limits;
+
 /// A bounded queue of messages for one peer. A full queue holds its senders up until the transport has taken some.
 #[derive(Clone, Debug)]
 pub(crate) struct Outbox {
     sender: mpsc::Sender<Vec<u8>>,
+    requests: Arc<Requests>,
 }
 
 impl Outbox {
     /// Waits for room for one message; `None` if the connection has ended.
     pub(crate) async fn reserve(&self) -> Option<mpsc::Permit<'_, Vec<u8>>> {
         self.sender.reserve().await.ok()
+    }
+
+    /// Sends a message if there is room for it now.
+    pub(crate) fn offer(&self, message: Vec<u8>) {
+        if self.sender.try_send(message).is_err() {
+            tracing::debug!("a message found no room and was dropped");
+        }
+    }
+
+    /// The requests to the peer that it has not answered yet.
+    pub(crate) fn requests(&self) -> &Requests {
+        &self.requests
     }
 }
 
@@ -39,10 +56,11 @@ impl Outgoing {
     }
 }
 
-/// A queue for at most `messages`.
-pub(crate) fn outbox(messages: usize) -> (Outbox, Outgoing) {
-    let (sender, receiver) = mpsc::channel(messages.max(1));
-    (Outbox { sender }, Outgoing { receiver })
+/// A queue for one peer, within the bounds of the server.
+pub(crate) fn outbox(limits: &Limits) -> (Outbox, Outgoing) {
+    let (sender, receiver) = mpsc::channel(limits.queued_messages.max(1));
+    let requests = Arc::new(Requests::new(limits.open_questions));
+    (Outbox { sender, requests }, Outgoing { receiver })
 }
 
 /// A notification as a message.

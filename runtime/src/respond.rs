@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::task::{self, Poll};
 
 use serde::Serialize;
-use treenail_schema::ResultMetaObject;
+use treenail_schema::{InputRequiredResult, ResultMetaObject};
 
 use crate::call::Call;
 use crate::revision::Style;
@@ -37,6 +37,8 @@ pub(crate) trait Respond: Send {
 pub struct ResultWriter<'a> {
     out: &'a mut Vec<u8>,
     style: &'a Style,
+    /// What has been written tells of a failure.
+    failed: bool,
 }
 
 impl fmt::Debug for ResultWriter<'_> {
@@ -50,7 +52,11 @@ impl fmt::Debug for ResultWriter<'_> {
 
 impl<'a> ResultWriter<'a> {
     pub(crate) fn new(out: &'a mut Vec<u8>, style: &'a Style) -> Self {
-        Self { out, style }
+        Self {
+            out,
+            style,
+            failed: false,
+        }
     }
 
     pub(crate) fn style(&self) -> &'a Style {
@@ -84,6 +90,22 @@ impl<'a> ResultWriter<'a> {
             self.out.truncate(start);
             self.push(b"null");
         }
+    }
+
+    /// Notes that what is written tells of a failure.
+    pub(crate) fn fail(&mut self) {
+        self.failed = true;
+    }
+
+    pub(crate) fn has_failed(&self) -> bool {
+        self.failed
+    }
+
+    /// Writes what has to be asked before there is a complete result.
+    pub(crate) fn input_required(&mut self, mut questions: InputRequiredResult) {
+        self.style
+            .complete_meta(questions.meta.get_or_insert_default());
+        self.value(&questions);
     }
 
     /// Ends the object of a complete result, with the `_meta` that it has of its own.

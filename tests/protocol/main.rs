@@ -13,6 +13,7 @@
 )]
 
 mod arguments;
+mod asking;
 mod cancelled;
 mod completion;
 mod coverage;

@@ -12,6 +12,8 @@ pub(crate) const MODERN: Revision = Revision::LATEST;
 
 pub(crate) struct Peer {
     pub(crate) revision: Revision,
+    /// What it declares.
+    pub(crate) capabilities: Value,
     reader: BufReader<ReadHalf<DuplexStream>>,
     writer: Option<WriteHalf<DuplexStream>>,
     server: JoinHandle<treenail::Result<()>>,
@@ -30,6 +32,7 @@ impl Peer {
         });
         Self {
             revision,
+            capabilities: json!({}),
             reader: BufReader::new(reader),
             writer: Some(writer),
             server,
@@ -39,7 +42,17 @@ impl Peer {
 
     /// Connects and, in the legacy era, goes through the handshake.
     pub(crate) async fn connect(server: &Server, revision: Revision) -> Self {
+        Self::connect_as(server, revision, json!({})).await
+    }
+
+    /// As [`Peer::connect`], as a client that can do something.
+    pub(crate) async fn connect_as(
+        server: &Server,
+        revision: Revision,
+        capabilities: Value,
+    ) -> Self {
         let mut peer = Self::silent(server, revision);
+        peer.capabilities = capabilities;
         if !revision.is_modern() {
             peer.shake_hands().await;
         }
@@ -48,9 +61,9 @@ impl Peer {
 
     /// Goes through the handshake of the legacy era.
     pub(crate) async fn shake_hands(&mut self) {
-        let answer = self
-            .request("initialize", initialize(self.revision.as_str()))
-            .await;
+        let mut params = initialize(self.revision.as_str());
+        params["capabilities"] = self.capabilities.clone();
+        let answer = self.request("initialize", params).await;
         assert_eq!(
             answer["result"]["protocolVersion"],
             self.revision.as_str(),
@@ -82,6 +95,8 @@ impl Peer {
             for (key, value) in meta(self.revision.as_str()) {
                 params["_meta"][key] = value;
             }
+            params["_meta"]["io.modelcontextprotocol/clientCapabilities"] =
+                self.capabilities.clone();
         }
         json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
     }

@@ -32,11 +32,28 @@ pub(crate) fn validate(revision: Revision, method: &str, message: &Value) {
         check(revision, definition, message);
     }
     if let Some(result) = message.get("result") {
-        check(revision, result_of(method), result);
+        if result["resultType"] == "input_required" {
+            check(revision, "InputRequiredResult", result);
+            let questions = result["inputRequests"].as_object().into_iter().flatten();
+            questions.for_each(|(_, question)| validate_request(revision, question));
+        } else {
+            check(revision, result_of(method), result);
+        }
     }
     if let Some(definition) = error_of(&message["error"]["code"]) {
         check(revision, definition, message);
     }
+}
+
+/// Fails if `message` is not a request of a server that `revision` knows; in the modern era it is part of a result.
+pub(crate) fn validate_request(revision: Revision, message: &Value) {
+    let definition = match message["method"].as_str() {
+        Some("elicitation/create") => "ElicitRequest",
+        Some("sampling/createMessage") => "CreateMessageRequest",
+        Some("roots/list") => "ListRootsRequest",
+        _ => panic!("not a request that is expected: {message}"),
+    };
+    check(revision, definition, message);
 }
 
 /// Fails if `message` is not a notification that `revision` knows.
@@ -44,6 +61,7 @@ pub(crate) fn validate_notification(revision: Revision, message: &Value) {
     let definition = match message["method"].as_str() {
         Some("notifications/progress") => "ProgressNotification",
         Some("notifications/message") => "LoggingMessageNotification",
+        Some("notifications/cancelled") => "CancelledNotification",
         _ => panic!("not a notification that is expected: {message}"),
     };
     check(revision, definition, message);
@@ -79,6 +97,7 @@ fn check_code(revision: Revision, code: &Value) {
 
 fn error_of(code: &Value) -> Option<&'static str> {
     match code.as_i64()? {
+        -32021 => Some("MissingRequiredClientCapabilityError"),
         -32022 => Some("UnsupportedProtocolVersionError"),
         _ => None,
     }

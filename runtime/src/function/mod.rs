@@ -173,7 +173,7 @@ impl<S: Send + Sync + 'static, P: Purpose> Function<S, P> {
             bind: Box::new(move |state, facts| {
                 Box::new(move |call, result| {
                     let answered = guard(&*facts, result, |result| {
-                        match arguments.read(call.arguments) {
+                        match arguments.read(call.origin.arguments) {
                             Ok(values) => run(&state, &facts, call, values, result),
                             Err(problems) => facts.reject(&problems, result).map(|()| None),
                         }

@@ -89,14 +89,33 @@ impl<F: Future<Output = T> + Send, T, P: Purpose> Respond for Running<F, T, P> {
     ) -> Poll<Result<(), RpcError>> {
         let this = self.project();
         let facts = &**this.facts;
+        let start = result.mark();
+        let mut fault = None;
         let polled = guard(facts, result, |result| {
             this.future.poll(context).map(|value| {
                 // Nothing may be sent for the call after its answer, so it ends before that is written.
-                *this.lifetime = None;
+                fault = this.lifetime.take().and_then(Lifetime::end);
                 (this.output.write)(value, facts, this.subject, result)
             })
         });
-        polled.unwrap_or_else(Poll::Ready)
+        match (polled.unwrap_or_else(Poll::Ready), fault) {
+            (Poll::Pending, _) => match this
+                .lifetime
+                .as_ref()
+                .and_then(|it| it.stop(context.waker()))
+            {
+                None => Poll::Pending,
+                Some(stopped) => {
+                    *this.lifetime = None;
+                    Poll::Ready(stopped.map(|questions| result.input_required(questions)))
+                }
+            },
+            (Poll::Ready(written), Some(fault)) if written.is_err() || result.has_failed() => {
+                result.rewind(start);
+                Poll::Ready(Err(fault))
+            }
+            (ready, _) => ready,
+        }
     }
 }
 

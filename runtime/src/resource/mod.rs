@@ -165,7 +165,7 @@ impl Purpose for ResourceFacts {
     type Subject = Box<str>;
 
     fn subject(call: &Call<'_>) -> Box<str> {
-        call.target.into()
+        call.origin.target.into()
     }
 
     fn reject(&self, problems: &[Problem], _: &mut ResultWriter<'_>) -> Result<(), RpcError> {

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use treenail_schema::{CacheScope, Icon, Implementation, Revision};
 
+use crate::ask::{Asker, RequestStateKey};
 use crate::definition::Mount;
 use crate::error::{Error, Result};
 use crate::limits::Limits;
@@ -33,6 +34,7 @@ pub struct ServerBuilder {
     separator: Option<String>,
     caching: Caching,
     limits: Limits,
+    request_state_key: Option<RequestStateKey>,
 }
 
 impl ServerBuilder {
@@ -47,6 +49,7 @@ impl ServerBuilder {
                 scope: CacheScope::Private,
             },
             limits: Limits::default(),
+            request_state_key: None,
         }
     }
 
@@ -117,6 +120,14 @@ impl ServerBuilder {
         self
     }
 
+    /// The secret that seals what clients of the modern era carry from one round of a request to the next, when a function
+    /// [asks](crate::Context::elicit). Default: one of its own for each server that is built, which no other replica and no
+    /// later process knows.
+    pub fn request_state_key(mut self, key: RequestStateKey) -> Self {
+        self.request_state_key = Some(key);
+        self
+    }
+
     /// Checks what the server is made of and prepares all that does not depend on a call.
     ///
     /// # Errors
@@ -140,6 +151,12 @@ impl ServerBuilder {
         };
         let greetings =
             Revision::ALL.map(|revision| greeting.write(revision, &offer.capabilities(revision)));
+        let key = match self.request_state_key {
+            Some(key) => key,
+            None => RequestStateKey::random()
+                .map_err(|_| Error::Build("there are no random numbers".to_owned()))?,
+        };
+        let asker = Arc::new(Asker::new(&self.info.name, key, &self.limits));
         let blocking = Arc::new(Semaphore::new(self.limits.blocking_calls));
         let limits = self.limits;
         Ok(Server {
@@ -147,6 +164,7 @@ impl ServerBuilder {
                 limits,
                 offer,
                 blocking,
+                asker,
                 styles,
                 greetings,
             }),

@@ -6,6 +6,7 @@ use std::task::{self, Poll, Waker};
 use treenail_schema::method::{self, Direction};
 use treenail_schema::{InitializeRequestParams, RequestId, Revision};
 
+use crate::ask::Origin;
 use crate::call::Call;
 use crate::outbox::{Outbox, Outgoing, outbox};
 use crate::respond::Handler;
@@ -30,6 +31,7 @@ pub struct Connection {
     modern: KnownPeer,
     outbox: Outbox,
     outgoing: Outgoing,
+    busy: bool,
 }
 
 /// How far the handshake of the legacy era is.
@@ -56,7 +58,7 @@ type Answered = Option<PendingRequest>;
 
 impl Connection {
     pub(crate) fn new(server: Server) -> Self {
-        let (outbox, outgoing) = outbox(server.limits().queued_messages);
+        let (outbox, outgoing) = outbox(server.limits());
         let (handshake, modern) = (Handshake::NotBegun, KnownPeer::default());
         Self {
             server,
@@ -64,6 +66,7 @@ impl Connection {
             modern,
             outbox,
             outgoing,
+            busy: false,
         }
     }
 
@@ -92,6 +95,17 @@ impl Connection {
         self.outgoing.next()
     }
 
+    /// Whether calls wait for answers of the peer, which come as messages.
+    pub fn awaits_answers(&self) -> bool {
+        self.outbox.requests().are_open()
+    }
+
+    /// Whether as many calls are in flight as there may be. A transport holds messages back then; while the connection
+    /// [awaits answers](Connection::awaits_answers) it cannot, and further calls are refused instead.
+    pub fn set_busy(&mut self, busy: bool) {
+        self.busy = busy;
+    }
+
     /// Answers a message that was too long to be read.
     pub fn refuse_too_long(&self, out: &mut Vec<u8>) {
         let limit = self.server.limits().message_bytes;
@@ -109,8 +123,8 @@ impl Connection {
                 None => Received::Done,
             },
             Ok(Message::Notification(envelope)) => self.notification(&envelope),
-            Ok(Message::Response(id)) => {
-                tracing::debug!(id, "an answer to no request of ours was dropped");
+            Ok(Message::Response(id, answer)) => {
+                self.outbox.requests().answered(id, answer);
                 Received::Done
             }
             Err(invalid) => {
@@ -317,19 +331,40 @@ impl Connection {
                 target,
                 arguments,
             }) => {
+                if self.busy {
+                    return Err(self.too_many());
+                }
+                let origin = Origin {
+                    principal: None,
+                    method,
+                    target: &target,
+                    arguments: arguments.as_deref(),
+                };
+                let resumed = if peer.revision().is_modern() {
+                    shared.asker.resume(&origin, params)?
+                } else {
+                    None
+                };
                 let call = Call {
                     peer,
                     id,
-                    target: &target,
-                    arguments: arguments.as_deref(),
+                    origin,
                     meta: params.meta,
                     blocking: &shared.blocking,
                     outbox: &self.outbox,
+                    asker: &shared.asker,
+                    resumed: resumed.as_ref(),
                 };
                 Ok(self.handle(handler, &call, out))
             }
             None => Err(RpcError::method_not_found(method, peer.revision())),
         }
+    }
+
+    #[cold]
+    fn too_many(&self) -> RpcError {
+        let most = self.server.limits().calls_in_flight;
+        RpcError::internal(format!("{most} calls are in flight already"))
     }
 
     /// Runs what answers a request, and goes on with it once.

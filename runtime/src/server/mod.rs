@@ -17,6 +17,7 @@ pub use self::answer::PendingAnswer;
 pub use self::builder::ServerBuilder;
 pub use self::connection::{Connection, Received};
 use self::offer::Offer;
+use crate::ask::Asker;
 use crate::limits::Limits;
 use crate::revision::Style;
 
@@ -36,6 +37,8 @@ struct Shared {
     offer: Offer,
     /// The turns of functions that block.
     blocking: Arc<Semaphore>,
+    /// What calls need in order to ask their clients.
+    asker: Arc<Asker>,
     /// How results are written, for each revision.
     styles: [Style; Revision::ALL.len()],
     /// The results of `initialize`, and of `server/discover`, for each revision.

@@ -111,6 +111,7 @@ impl<'a, 'o> ToolReply<'a, 'o> {
         }
         if result.is_error == Some(true) {
             self.result.push(br#","isError":true"#);
+            self.result.fail();
         }
         self.result.end(result.meta);
     }

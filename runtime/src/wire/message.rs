@@ -18,8 +18,8 @@ pub(crate) enum Body<'a> {
 pub(crate) enum Message<'a> {
     Request(&'a str, Envelope<'a>),
     Notification(Envelope<'a>),
-    /// An answer to a request of ours; the text of its id.
-    Response(&'a str),
+    /// An answer to a request of ours: the text of its id, and the text of the result or the error.
+    Response(&'a str, Result<&'a str, &'a str>),
 }
 
 /// What requests and notifications share.
@@ -94,7 +94,7 @@ struct Parts<'a> {
     params: Option<Params<'a>>,
     /// `params` is something other than an object.
     misshapen_params: bool,
-    answer: Option<&'a str>,
+    answer: Option<Result<&'a str, &'a str>>,
     repeated: Option<&'static str>,
 }
 
@@ -129,7 +129,14 @@ impl<'a> Parts<'a> {
                 "jsonrpc" => ("jsonrpc", &mut parts.jsonrpc),
                 "id" => ("id", &mut parts.id),
                 "method" => ("method", &mut parts.method),
-                "result" | "error" => ("result or error", &mut parts.answer),
+                "result" => {
+                    parts.read_answer(Ok(value));
+                    continue;
+                }
+                "error" => {
+                    parts.read_answer(Err(value));
+                    continue;
+                }
                 _ => continue,
             };
             if member.replace(value).is_some() {
@@ -148,6 +155,12 @@ impl<'a> Parts<'a> {
             self.repeated = Some("params");
         }
         Ok(())
+    }
+
+    fn read_answer(&mut self, answer: Result<&'a str, &'a str>) {
+        if self.answer.replace(answer).is_some() {
+            self.repeated = Some("result or error");
+        }
     }
 
     fn into_message(self) -> Result<Message<'a>, Invalid<'a>> {
@@ -178,7 +191,7 @@ impl<'a> Parts<'a> {
             (None, Some(Some(method)), None) => {
                 Ok(Message::Notification(Envelope { method, params }))
             }
-            (Some(id), None, Some(_)) => Ok(Message::Response(id)),
+            (Some(id), None, Some(answer)) => Ok(Message::Response(id, answer)),
             (_, Some(None), _) => invalid("`method` is not a string".to_owned()),
             (_, None, _) => invalid("`method` is missing".to_owned()),
             (_, Some(_), Some(_)) => {
@@ -210,13 +223,13 @@ mod tests {
             Body::One(Ok(Message::Notification(envelope))) => {
                 format!("notification {}", envelope.method)
             }
-            Body::One(Ok(Message::Response(id))) => format!("response {id}"),
+            Body::One(Ok(Message::Response(id, answer))) => format!("response {id} {answer:?}"),
             Body::One(Err(invalid)) => format!("{:?} {}", invalid.id, invalid.error),
         }
     }
 
     /// A message, and what it is taken for.
-    const MESSAGES: [(&str, &str); 16] = [
+    const MESSAGES: [(&str, &str); 18] = [
         (
             r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#,
             "request 1 ping",
@@ -229,7 +242,18 @@ mod tests {
             r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
             "notification notifications/initialized",
         ),
-        (r#"{"jsonrpc":"2.0","id":-7,"result":{}}"#, "response -7"),
+        (
+            r#"{"jsonrpc":"2.0","id":-7,"result":{}}"#,
+            "response -7 Ok(\"{}\")",
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":"a","error":{"code":1}}"#,
+            r#"response "a" Err("{\"code\":1}")"#,
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"error":{},"result":{}}"#,
+            "Some(\"1\") member `result or error` is given twice (code -32600)",
+        ),
         (
             r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}, 3]"#,
             "batch of 2",

@@ -14,6 +14,8 @@ pub(crate) struct Params<'a> {
     pub(crate) arguments: Option<&'a str>,
     pub(crate) cursor: Option<&'a str>,
     pub(crate) request_id: Option<&'a str>,
+    pub(crate) input_responses: Option<&'a str>,
+    pub(crate) request_state: Option<&'a str>,
     /// A member that is given twice, which leaves open what is meant.
     repeated: Option<&'static str>,
 }
@@ -33,6 +35,8 @@ impl<'a> Params<'a> {
                 "arguments" => ("arguments", &mut params.arguments),
                 "cursor" => ("cursor", &mut params.cursor),
                 "requestId" => ("requestId", &mut params.request_id),
+                "inputResponses" => ("inputResponses", &mut params.input_responses),
+                "requestState" => ("requestState", &mut params.request_state),
                 _ => continue,
             };
             if member.replace(value).is_some() {

@@ -161,6 +161,8 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineSession<R, W> {
             progress = true;
             let Some(frame) = frame else { break };
             let start = self.output.bytes.len();
+            let busy = self.calls.len() >= self.limits.calls_in_flight;
+            self.connection.set_busy(busy);
             let received = match frame {
                 Frame::Line(line) => self.connection.receive(line, &mut self.output.bytes),
                 Frame::TooLong => {
@@ -199,9 +201,10 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineSession<R, W> {
         Ok(true)
     }
 
+    /// Whether more can be taken in. Calls that wait for their client must not hold back its answers.
     fn has_room(&self) -> bool {
         self.output.waiting() <= self.limits.queued_output_bytes
-            && self.calls.len() < self.limits.calls_in_flight
+            && (self.calls.len() < self.limits.calls_in_flight || self.connection.awaits_answers())
     }
 
     /// Whether the time for finishing and writing after the end of the input is over.

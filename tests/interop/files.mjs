@@ -1,9 +1,10 @@
-// What every client must be able to do with the `files` example over stdio.
+// What every client must be able to do with the example `files`: `node files.mjs <client> <server command…>`.
 
 import assert from 'node:assert/strict';
 import { subscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 
+import { createClient } from './clients.mjs';
 import { check, startDeadline } from './report.mjs';
 import { BINARY, NUMBERS, TEXTS, linesWith, makeTree } from './tree.mjs';
 
@@ -13,32 +14,26 @@ const INVALID_PARAMS = -32602;
 const children = [];
 subscribe('child_process', ({ process }) => children.push(process));
 
-/**
- * @param server    command line of the server, without the directory
- * @param client    client of one of the SDKs, not connected yet
- * @param connect   command line -> what was negotiated
- * @param expected  what must have been negotiated
- */
-export async function run({ server, client, connect, expected }) {
-  startDeadline();
-  const root = makeTree();
-  const errors = [];
-  client.onerror = (error) => errors.push(error);
+const [name, ...server] = process.argv.slice(2);
+const { client, connect, expected } = createClient(name);
+const errors = [];
+client.onerror = (error) => errors.push(error);
 
-  await check('connect', async () => assert.deepEqual(await connect([...server, root]), expected));
-  await check('server info', () => serverInfo(client));
-  await check('tools/list', () => listTools(client));
-  await check('files.list', () => list(client));
-  await check('files.read with a range of lines', () => read(client));
-  await check('files.search', () => search(client));
-  await check('results with isError', () => toolErrors(client));
-  await check('unknown tool', () => unknownTool(client));
-  await check('100 calls in flight', () => manyCalls(client));
-  await check('close', () => close(client));
-  await check('no error of the client', () => assert.deepEqual(errors, []));
-}
+startDeadline();
+const command = [...server, makeTree()];
+await check('connect', async () => assert.deepEqual(await connect(command), expected));
+await check('server info', () => serverInfo());
+await check('tools/list', () => listTools());
+await check('files.list', () => list());
+await check('files.read with a range of lines', () => read());
+await check('files.search', () => search());
+await check('results with isError', () => toolErrors());
+await check('unknown tool', () => unknownTool());
+await check('100 calls in flight', () => manyCalls());
+await check('close', () => close());
+await check('no error of the client', () => assert.deepEqual(errors, []));
 
-function serverInfo(client) {
+function serverInfo() {
   const { name, version } = client.getServerVersion();
   assert.equal(name, 'files');
   assert.match(version, /^\d+\.\d+\.\d+/);
@@ -46,7 +41,7 @@ function serverInfo(client) {
   assert.ok(client.getServerCapabilities().tools, 'the server declares the `tools` capability');
 }
 
-async function listTools(client) {
+async function listTools() {
   const { tools } = await client.listTools();
   const names = tools.map((tool) => tool.name);
   assert.deepEqual(names, ['files.list', 'files.read', 'files.search']);
@@ -63,7 +58,7 @@ async function listTools(client) {
   assert.deepEqual(required, [[], ['path'], ['pattern']]);
 }
 
-async function list(client) {
+async function list() {
   const files = Object.entries({ ...BINARY, ...TEXTS }).map(([path, text]) => ({
     path,
     bytes: Buffer.byteLength(text),
@@ -77,35 +72,35 @@ async function list(client) {
     [{ glob: '*.rs' }, rust, false],
   ];
   for (const [args, files, truncated] of cases) {
-    assert.deepEqual(await call(client, 'files.list', args), { files, truncated });
+    assert.deepEqual(await call('files.list', args), { files, truncated });
   }
 }
 
-async function read(client) {
+async function read() {
   const path = 'notes/poem.txt';
   const text = TEXTS[path];
-  const whole = await call(client, 'files.read', { path });
+  const whole = await call('files.read', { path });
   const page = { path, total_lines: 3, truncated: false };
   assert.deepEqual(whole, { ...page, first_line: 1, last_line: 3, text });
 
-  const middle = await call(client, 'files.read', { path, first_line: 2, last_line: 2 });
+  const middle = await call('files.read', { path, first_line: 2, last_line: 2 });
   const line = 'ganz still und stumm,\n';
   assert.deepEqual(middle, { ...page, first_line: 2, last_line: 2, text: line });
 }
 
-async function search(client) {
-  const found = await call(client, 'files.search', { pattern: 'needle|M.nnlein' });
+async function search() {
+  const found = await call('files.search', { pattern: 'needle|M.nnlein' });
   const matches = [...linesWith('Männlein'), ...linesWith('needle')];
   const files_searched = Object.keys(TEXTS).length;
   assert.deepEqual(found, { matches, truncated: false, files_searched, files_skipped: 1 });
 
   const args = { pattern: '^line \\d+$', glob: 'notes/*.txt', limit: 7 };
-  const first = await call(client, 'files.search', args);
+  const first = await call('files.search', args);
   assert.deepEqual(first.matches, linesWith('line ').slice(0, 7));
   assert.equal(first.truncated, true);
 }
 
-async function toolErrors(client) {
+async function toolErrors() {
   const cases = [
     ['files.read', { path: 'notes/none.txt' }, 'notes/none.txt'],
     ['files.read', { path: '../secret.txt' }, '../secret.txt'],
@@ -126,7 +121,7 @@ async function toolErrors(client) {
   }
 }
 
-async function unknownTool(client) {
+async function unknownTool() {
   const calling = client.callTool({ name: 'files.serch', arguments: { pattern: 'x' } });
   await assert.rejects(calling, (error) => {
     assert.equal(error.code, INVALID_PARAMS);
@@ -136,17 +131,17 @@ async function unknownTool(client) {
 }
 
 /** All requests are written before the first answer is read. */
-async function manyCalls(client) {
+async function manyCalls() {
   const path = 'notes/numbers.txt';
   const calls = NUMBERS.map((_, index) =>
-    call(client, 'files.read', { path, first_line: index + 1, last_line: index + 1 }),
+    call('files.read', { path, first_line: index + 1, last_line: index + 1 }),
   );
   const texts = (await Promise.all(calls)).map(({ text }) => text);
   assert.deepEqual(texts, NUMBERS.map((line) => `${line}\n`));
 }
 
 /** The SDK closes stdin and sends signals only two seconds later: the server must be gone by then. */
-async function close(client) {
+async function close() {
   const server = children.at(-1);
   const exited = once(server, 'exit');
   await client.close();
@@ -155,7 +150,7 @@ async function close(client) {
 }
 
 /** Calls a tool that must succeed; its text block must say the same as its structured content. */
-async function call(client, name, args) {
+async function call(name, args) {
   const result = await client.callTool({ name, arguments: args });
   const what = `${name} ${JSON.stringify(args)} → ${JSON.stringify(result)}`;
   assert.ok(!result.isError, what);

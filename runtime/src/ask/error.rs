@@ -1,0 +1,81 @@
+//! Why a question to the client has no answer.
+
+use std::fmt;
+
+use treenail_schema::{ClientCapabilities, MissingRequiredClientCapabilityErrorData, error_code};
+
+use crate::wire::RpcError;
+
+/// Why a question has no answer.
+///
+/// A function may simply pass it on with `?`: the model reads what happened, and where the protocol has an error of its
+/// own for it, such as a missing capability in the modern era, the client gets that one.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum AskError {
+    /// The user said no.
+    Declined,
+    /// The user went away without an answer.
+    Cancelled,
+    /// The client has not declared that it can answer this; what it would have to declare.
+    ///
+    /// [`Ask::if_supported`](crate::ask::Ask::if_supported) makes it `None` instead.
+    Unsupported(Box<ClientCapabilities>),
+    /// The client answered with an error.
+    Refused(RpcError),
+    /// The answer is not what was asked for; what is wrong with it.
+    Invalid(String),
+    /// The question cannot be asked: the protocol does not allow it, or a bound of [`Limits`](crate::Limits) is reached.
+    NotAllowed(String),
+    /// There was no answer within [`Limits::answer_within`](crate::Limits::answer_within).
+    TimedOut,
+    /// The call has ended, or the client has gone.
+    Closed,
+}
+
+impl fmt::Display for AskError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Declined => formatter.write_str("the user declined"),
+            Self::Cancelled => formatter.write_str("the user cancelled"),
+            Self::Unsupported(required) => {
+                let required = serde_json::to_string(required).unwrap_or_default();
+                write!(
+                    formatter,
+                    "this needs a client with the capabilities {required}"
+                )
+            }
+            Self::Refused(error) => write!(formatter, "the client could not answer: {error}"),
+            Self::Invalid(problem) => {
+                write!(formatter, "the answer is not what was asked for: {problem}")
+            }
+            Self::NotAllowed(problem) => write!(formatter, "this cannot be asked: {problem}"),
+            Self::TimedOut => formatter.write_str("there was no answer in time"),
+            Self::Closed => formatter.write_str("the call has ended"),
+        }
+    }
+}
+
+impl std::error::Error for AskError {}
+
+impl AskError {
+    /// What a request of the modern era is answered with if this is why it failed; `None` if that is for the function to
+    /// say.
+    pub(super) fn answer(&self) -> Option<RpcError> {
+        match self {
+            Self::Unsupported(required) => {
+                let data = MissingRequiredClientCapabilityErrorData::new((**required).clone());
+                let error = RpcError::new(
+                    error_code::MISSING_REQUIRED_CLIENT_CAPABILITY,
+                    self.to_string(),
+                );
+                Some(match serde_json::to_value(data) {
+                    Ok(data) => error.with_data(data),
+                    Err(_) => error,
+                })
+            }
+            Self::Invalid(_) => Some(RpcError::invalid_params(self.to_string())),
+            _ => None,
+        }
+    }
+}

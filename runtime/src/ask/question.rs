@@ -1,0 +1,265 @@
+//! The questions that can be asked: what is sent for each, who can be asked it, and how its answer is read.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::DeserializeOwned;
+use treenail_schema::method::{self, Direction};
+use treenail_schema::{
+    ClientCapabilities, ClientCapabilitiesElicitation, ClientCapabilitiesRoots,
+    ClientCapabilitiesSampling, CreateMessageRequestParams, CreateMessageResult, ElicitAction,
+    ElicitFormMode, ElicitRequestFormParams, ElicitRequestParams, ElicitRequestUrlParams,
+    ElicitResult, ElicitSchema, ElicitValue, InputRequest, JsonObject, ListRootsResult, Revision,
+    Root,
+};
+
+use crate::ask::AskError;
+use crate::ask::sampling;
+use crate::ask::seal::random_id;
+use crate::form::{Form, check_content, speak_form};
+
+/// What can be asked of a client.
+pub trait Question: Send + 'static {
+    /// The answer.
+    type Answer: Send;
+
+    /// What is sent to a client of this revision that can do this.
+    #[doc(hidden)]
+    fn request(
+        &self,
+        revision: Revision,
+        client: &ClientCapabilities,
+    ) -> Result<InputRequest, AskError>;
+
+    /// Reads the answer.
+    #[doc(hidden)]
+    fn read(self, answer: &str) -> Result<Self::Answer, AskError>;
+}
+
+/// Asks for the values of a [`Form`]; see [`Context::elicit`](crate::Context::elicit).
+pub struct Elicit<T> {
+    message: String,
+    form: PhantomData<fn() -> T>,
+}
+
+impl<T> fmt::Debug for Elicit<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Elicit")
+            .field("message", &self.message)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<T> Elicit<T> {
+    pub(super) fn new(message: String) -> Self {
+        Self {
+            message,
+            form: PhantomData,
+        }
+    }
+}
+
+impl<T: Form> Question for Elicit<T> {
+    type Answer = T;
+
+    fn request(
+        &self,
+        revision: Revision,
+        client: &ClientCapabilities,
+    ) -> Result<InputRequest, AskError> {
+        form(self.message.clone(), T::schema(), revision, client)
+    }
+
+    fn read(self, answer: &str) -> Result<T, AskError> {
+        T::read(accepted(answer)?).map_err(|error| AskError::Invalid(error.to_string()))
+    }
+}
+
+/// Asks for the values of a form that is given as a schema; see [`Context::elicit_schema`](crate::Context::elicit_schema).
+#[derive(Debug)]
+pub struct ElicitBySchema {
+    pub(super) message: String,
+    pub(super) schema: ElicitSchema,
+}
+
+impl Question for ElicitBySchema {
+    type Answer = BTreeMap<String, ElicitValue>;
+
+    fn request(
+        &self,
+        revision: Revision,
+        client: &ClientCapabilities,
+    ) -> Result<InputRequest, AskError> {
+        form(self.message.clone(), self.schema.clone(), revision, client)
+    }
+
+    fn read(self, answer: &str) -> Result<Self::Answer, AskError> {
+        let content = accepted(answer)?;
+        check_content(&self.schema, &content)
+            .map_err(|error| AskError::Invalid(error.to_string()))?;
+        Ok(content)
+    }
+}
+
+/// Asks for a yes; see [`Context::confirm`](crate::Context::confirm).
+#[derive(Debug)]
+pub struct Confirm {
+    pub(super) message: String,
+}
+
+impl Question for Confirm {
+    type Answer = ();
+
+    fn request(
+        &self,
+        revision: Revision,
+        client: &ClientCapabilities,
+    ) -> Result<InputRequest, AskError> {
+        let nothing = ElicitSchema::new(BTreeMap::new());
+        form(self.message.clone(), nothing, revision, client)
+    }
+
+    fn read(self, answer: &str) -> Result<(), AskError> {
+        accepted(answer).map(drop)
+    }
+}
+
+/// Asks the user to open a page; see [`Context::elicit_url`](crate::Context::elicit_url).
+#[derive(Debug)]
+pub struct ElicitUrl {
+    pub(super) message: String,
+    pub(super) url: String,
+}
+
+impl Question for ElicitUrl {
+    type Answer = ();
+
+    fn request(
+        &self,
+        revision: Revision,
+        client: &ClientCapabilities,
+    ) -> Result<InputRequest, AskError> {
+        let by_url = |elicitation: &ClientCapabilitiesElicitation| elicitation.url.is_some();
+        let known = revision >= Revision::V2025_11_25;
+        if !(known && client.elicitation.as_ref().is_some_and(by_url)) {
+            let url = ClientCapabilitiesElicitation::new().with_url(JsonObject::new());
+            return Err(unsupported(ClientCapabilities::new().with_elicitation(url)));
+        }
+        if let Err(error) = iri_string::types::UriStr::new(&self.url) {
+            return Err(AskError::NotAllowed(format!("the URL is no URI: {error}")));
+        }
+        let mut params = ElicitRequestUrlParams::new(&*self.message, &*self.url);
+        if !revision.is_modern() {
+            let id = random_id().map_err(|_| {
+                AskError::NotAllowed("there are no random numbers for its id".to_owned())
+            })?;
+            params.elicitation_id = Some(id);
+        }
+        Ok(ElicitRequestParams::Url(params).into())
+    }
+
+    fn read(self, answer: &str) -> Result<(), AskError> {
+        accepted(answer).map(drop)
+    }
+}
+
+/// Asks the client's model; see [`Context::sample`](crate::Context::sample).
+#[derive(Debug)]
+pub struct Sample {
+    pub(super) params: CreateMessageRequestParams,
+}
+
+impl Question for Sample {
+    type Answer = CreateMessageResult;
+
+    fn request(
+        &self,
+        revision: Revision,
+        client: &ClientCapabilities,
+    ) -> Result<InputRequest, AskError> {
+        let sampling = client.sampling.as_ref();
+        let tools = sampling.is_some_and(|sampling| sampling.tools.is_some());
+        let needs_tools = sampling::needs_tools(&self.params);
+        if sampling.is_none() || (needs_tools && !tools) {
+            let mut required = ClientCapabilitiesSampling::new();
+            required.tools = needs_tools.then(JsonObject::new);
+            return Err(unsupported(
+                ClientCapabilities::new().with_sampling(required),
+            ));
+        }
+        sampling::check(&self.params)?;
+        let context = sampling.is_some_and(|sampling| sampling.context.is_some());
+        Ok(sampling::speak(self.params.clone(), revision, context).into())
+    }
+
+    fn read(self, answer: &str) -> Result<CreateMessageResult, AskError> {
+        decode(answer)
+    }
+}
+
+/// Asks for the client's roots; see [`Context::roots`](crate::Context::roots).
+#[derive(Debug)]
+pub struct Roots;
+
+impl Question for Roots {
+    type Answer = Vec<Root>;
+
+    fn request(&self, _: Revision, client: &ClientCapabilities) -> Result<InputRequest, AskError> {
+        if client.roots.is_none() {
+            let roots = ClientCapabilitiesRoots::new();
+            return Err(unsupported(ClientCapabilities::new().with_roots(roots)));
+        }
+        Ok(InputRequest::ListRoots(None))
+    }
+
+    fn read(self, answer: &str) -> Result<Vec<Root>, AskError> {
+        decode::<ListRootsResult>(answer).map(|result| result.roots)
+    }
+}
+
+/// A form for a client that can show forms: one that says so, or one that does not say what else it can show.
+fn form(
+    message: String,
+    schema: ElicitSchema,
+    revision: Revision,
+    client: &ClientCapabilities,
+) -> Result<InputRequest, AskError> {
+    let by_form = |elicitation: &ClientCapabilitiesElicitation| {
+        elicitation.form.is_some() || elicitation.url.is_none()
+    };
+    let known = method::facts("elicitation/create", Direction::ServerToClient)
+        .is_some_and(|it| it.revisions.contains(revision) || it.embedded.contains(revision));
+    if !(known && client.elicitation.as_ref().is_some_and(by_form)) {
+        let form = ClientCapabilitiesElicitation::new();
+        return Err(unsupported(
+            ClientCapabilities::new().with_elicitation(form),
+        ));
+    }
+    let mut params = ElicitRequestFormParams::new(message, speak_form(schema, revision));
+    params.mode = (revision >= Revision::V2025_11_25).then_some(ElicitFormMode::Form);
+    Ok(ElicitRequestParams::Form(params).into())
+}
+
+fn unsupported(required: ClientCapabilities) -> AskError {
+    AskError::Unsupported(Box::new(required))
+}
+
+/// The content of an elicitation that the user has accepted.
+fn accepted(answer: &str) -> Result<BTreeMap<String, ElicitValue>, AskError> {
+    let result: ElicitResult = decode(answer)?;
+    match result.action {
+        ElicitAction::Accept => Ok(result.content.unwrap_or_default()),
+        ElicitAction::Decline => Err(AskError::Declined),
+        _ => Err(AskError::Cancelled),
+    }
+}
+
+fn decode<T: DeserializeOwned>(answer: &str) -> Result<T, AskError> {
+    // serde would read an array as a struct too.
+    if !answer.starts_with('{') {
+        return Err(AskError::Invalid("not an object".to_owned()));
+    }
+    serde_json::from_str(answer).map_err(|error| AskError::Invalid(error.to_string()))
+}

@@ -1,0 +1,310 @@
+//! Asking in the modern era: a function that asks is stopped, its questions are the result, and the answers come with the
+//! same request made again.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Waker;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use ring::digest::{SHA256, digest};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use treenail_schema::{InputRequest, InputRequests, InputRequiredResult};
+
+use crate::ask::error::AskError;
+use crate::ask::seal::RequestStateKey;
+use crate::call::Call;
+use crate::limits::Limits;
+use crate::wire::{Params, RpcError, as_string, object};
+
+/// What a server needs in order to ask: the same for all its calls.
+#[derive(Debug)]
+pub(crate) struct Asker {
+    server: Box<str>,
+    key: RequestStateKey,
+    within: Duration,
+    rounds: u32,
+    state_bytes: usize,
+}
+
+impl Asker {
+    pub(crate) fn new(server: &str, key: RequestStateKey, limits: &Limits) -> Self {
+        Self {
+            server: server.into(),
+            key,
+            within: limits.answer_within,
+            rounds: limits.question_rounds,
+            state_bytes: limits.request_state_bytes,
+        }
+    }
+
+    /// How long a client may take to answer.
+    pub(crate) fn within(&self) -> Duration {
+        self.within
+    }
+
+    /// Reads what a client brings to a further round of a request, if it is one.
+    pub(crate) fn resume(
+        &self,
+        request: &Origin<'_>,
+        params: &Params<'_>,
+    ) -> Result<Option<Resumed>, RpcError> {
+        let responses = match object("inputResponses", params.input_responses)? {
+            Some(responses) => serde_json::from_str(responses).map_err(|error| {
+                RpcError::invalid_params(format!("`params.inputResponses`: {error}"))
+            })?,
+            None if params.request_state.is_none() => return Ok(None),
+            None => BTreeMap::new(),
+        };
+        let Some(sealed) = params.request_state else {
+            return Ok(Some(Resumed {
+                state: State::default(),
+                responses,
+            }));
+        };
+        let sealed = as_string(sealed)
+            .ok_or_else(|| RpcError::invalid_params("`params.requestState` is not a string"))?;
+        let state = self.key.open(&self.scope(request), &sealed).ok();
+        let state: State = state
+            .and_then(|state| serde_json::from_slice(&state).ok())
+            .ok_or_else(|| {
+                RpcError::invalid_params(
+                    "`params.requestState` was not made by this server for this request",
+                )
+            })?;
+        if state.expires <= now() {
+            return Err(RpcError::invalid_params(
+                "`params.requestState` has expired; make the request again without it",
+            ));
+        }
+        Ok(Some(state.with(responses)))
+    }
+
+    /// All that a state is bound to.
+    fn scope(&self, request: &Origin<'_>) -> Vec<u8> {
+        let Origin {
+            principal,
+            method,
+            target,
+            arguments,
+        } = request;
+        let mut arguments: Value = arguments
+            .and_then(|arguments| serde_json::from_str(arguments).ok())
+            .unwrap_or_default();
+        // Clients may write the same arguments in another order.
+        arguments.sort_all_objects();
+        json!([self.server, principal, method, target, arguments])
+            .to_string()
+            .into_bytes()
+    }
+}
+
+/// The request that questions and answers belong to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Origin<'a> {
+    /// Who makes it, as the transport has authenticated them.
+    pub(crate) principal: Option<&'a str>,
+    pub(crate) method: &'a str,
+    /// What is asked for: the name of a tool or prompt, or the URI of a resource.
+    pub(crate) target: &'a str,
+    /// The text of the object with the arguments.
+    pub(crate) arguments: Option<&'a str>,
+}
+
+/// What a client carries from one round to the next.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct State {
+    /// In seconds since 1970.
+    expires: u64,
+    /// How many rounds have been asked.
+    rounds: u32,
+    /// The questions of the last round.
+    asked: BTreeMap<String, QuestionId>,
+    answers: BTreeMap<String, Answer>,
+    /// What came out of work that is done once.
+    once: BTreeMap<String, Box<RawValue>>,
+}
+
+/// What tells one question from another: an answer is for the question that was asked, also if the function asks something
+/// else under the same key when it runs again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct QuestionId(u64);
+
+impl QuestionId {
+    fn of(request: &InputRequest) -> Self {
+        let text = serde_json::to_vec(request).unwrap_or_default();
+        let digest = digest(&SHA256, &text);
+        let first = digest.as_ref().first_chunk().copied();
+        Self(u64::from_be_bytes(first.unwrap_or_default()))
+    }
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Answer {
+    to: QuestionId,
+    value: Box<RawValue>,
+}
+
+type Responses = BTreeMap<String, Box<RawValue>>;
+
+impl State {
+    /// Takes the answers to the questions of the last round; what answers nothing is dropped.
+    fn with(mut self, mut responses: Responses) -> Resumed {
+        for (key, to) in std::mem::take(&mut self.asked) {
+            if let Some(value) = responses.remove(&key) {
+                self.answers.insert(key, Answer { to, value });
+            }
+        }
+        Resumed {
+            state: self,
+            responses: BTreeMap::new(),
+        }
+    }
+}
+
+/// What a client brings to a further round of a request.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Resumed {
+    state: State,
+    /// Answers without a state that says to which questions: to those of the same key.
+    responses: Responses,
+}
+
+/// One round of a request whose client can be asked.
+#[derive(Debug)]
+pub(crate) struct Round {
+    asker: Arc<Asker>,
+    principal: Option<Box<str>>,
+    method: Box<str>,
+    target: Box<str>,
+    arguments: Option<Box<str>>,
+    run: Mutex<Run>,
+}
+
+#[derive(Debug, Default)]
+struct Run {
+    resumed: Resumed,
+    /// What is to be asked now.
+    questions: InputRequests,
+    /// The keys of all questions of this run.
+    keys: Vec<String>,
+    /// Who waits for a question.
+    waker: Option<Waker>,
+}
+
+impl Round {
+    pub(crate) fn new(call: &Call<'_>) -> Self {
+        let request = call.origin;
+        Self {
+            asker: Arc::clone(call.asker),
+            principal: request.principal.map(Into::into),
+            method: request.method.into(),
+            target: request.target.into(),
+            arguments: request.arguments.map(Into::into),
+            run: Mutex::new(Run {
+                resumed: call.resumed.cloned().unwrap_or_default(),
+                ..Run::default()
+            }),
+        }
+    }
+
+    /// The answer to a question, or else the question is among those that are asked now.
+    pub(crate) fn answer(
+        &self,
+        key: Option<String>,
+        request: InputRequest,
+    ) -> Result<Option<Box<RawValue>>, AskError> {
+        let mut run = self.run();
+        let run = &mut *run;
+        let key = key.unwrap_or_else(|| format!("question-{}", run.keys.len() + 1));
+        if run.keys.contains(&key) {
+            return Err(AskError::NotAllowed(format!(
+                "two questions have the key `{key}`"
+            )));
+        }
+        run.keys.push(key.clone());
+        let id = QuestionId::of(&request);
+        let Resumed { state, responses } = &mut run.resumed;
+        if let Some(value) = responses.remove(&key) {
+            state.answers.insert(key.clone(), Answer { to: id, value });
+        }
+        match state.answers.get(&key) {
+            Some(answer) if answer.to == id => Ok(Some(answer.value.clone())),
+            _ => {
+                run.questions.insert(key.clone(), request);
+                state.asked.insert(key, id);
+                run.waker.take().into_iter().for_each(Waker::wake);
+                Ok(None)
+            }
+        }
+    }
+
+    /// What came out of the work of this name in an earlier round.
+    pub(crate) fn done(&self, key: &str) -> Option<Box<RawValue>> {
+        self.run().resumed.state.once.get(key).cloned()
+    }
+
+    /// Keeps what came out of work, for the rounds to come.
+    pub(crate) fn keep(&self, key: &str, value: Box<RawValue>) {
+        self.run().resumed.state.once.insert(key.to_owned(), value);
+    }
+
+    /// What to answer now, if the function has asked something; if not, `waker` is woken when it does.
+    pub(crate) fn stop(&self, waker: &Waker) -> Option<Result<InputRequiredResult, RpcError>> {
+        let mut run = self.run();
+        if run.questions.is_empty() {
+            run.waker = Some(waker.clone());
+            return None;
+        }
+        let questions = std::mem::take(&mut run.questions);
+        let state = std::mem::take(&mut run.resumed.state);
+        drop(run);
+        Some(self.seal(state).map(|state| {
+            InputRequiredResult::new()
+                .with_input_requests(questions)
+                .with_request_state(state)
+        }))
+    }
+
+    fn seal(&self, mut state: State) -> Result<String, RpcError> {
+        let asker = &self.asker;
+        state.rounds += 1;
+        state.expires = now().saturating_add(asker.within.as_secs());
+        if state.rounds > asker.rounds {
+            return Err(self.flawed(format!("it asks in more than {} rounds", asker.rounds)));
+        }
+        let text = serde_json::to_vec(&state).map_err(|error| self.flawed(error))?;
+        if text.len() > asker.state_bytes {
+            let bound = asker.state_bytes;
+            return Err(self.flawed(format!("its answers so far take more than {bound} bytes")));
+        }
+        let request = Origin {
+            principal: self.principal.as_deref(),
+            method: &self.method,
+            target: &self.target,
+            arguments: self.arguments.as_deref(),
+        };
+        asker
+            .key
+            .seal(&asker.scope(&request), text)
+            .map_err(|_| self.flawed("there are no random numbers"))
+    }
+
+    #[cold]
+    fn flawed(&self, problem: impl std::fmt::Display) -> RpcError {
+        let target = &*self.target;
+        tracing::error!(target, %problem, "a function could not ask its client");
+        RpcError::internal(format!("`{target}` could not ask: {problem}"))
+    }
+
+    fn run(&self) -> std::sync::MutexGuard<'_, Run> {
+        self.run.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn now() -> u64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs())
+}

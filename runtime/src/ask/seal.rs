@@ -1,0 +1,174 @@
+//! The state that a client carries from one round of a request to the next, sealed.
+//!
+//! A state is encrypted and authenticated by ChaCha20-Poly1305 (RFC 8439). Every state has a key of its own, derived by
+//! HKDF-SHA256 (RFC 5869) from the key of the server and 256 random bits, so that any number of states may be sealed by any
+//! number of replicas that share the key.
+
+use std::fmt;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
+use ring::hkdf::{HKDF_SHA256, Salt};
+use ring::rand::{SecureRandom, SystemRandom};
+
+/// What is derived is for this and nothing else; the number is that of the form.
+const INFO: &[&[u8]] = &[b"treenail request state 1"];
+const SALT: usize = 32;
+
+/// The secret that seals what clients carry from one round of a request to the next, see
+/// [`ServerBuilder::request_state_key`](crate::ServerBuilder::request_state_key).
+///
+/// A server that is given none makes one for itself. Replicas of a server need a common one, 32 bytes from a source of
+/// random numbers:
+///
+/// ```
+/// use treenail_runtime::{RequestStateKey, Server};
+///
+/// let (new, old) = ([7; 32], [3; 32]); // from the place where secrets are kept
+/// let key = RequestStateKey::new(new).or(RequestStateKey::new(old));
+/// let server = Server::builder("demo", "1.0.0").request_state_key(key).build()?;
+/// # Ok::<(), treenail_runtime::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct RequestStateKey {
+    current: [u8; 32],
+    /// Keys whose states are still accepted.
+    former: Vec<[u8; 32]>,
+}
+
+impl fmt::Debug for RequestStateKey {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("RequestStateKey")
+            .finish_non_exhaustive()
+    }
+}
+
+impl RequestStateKey {
+    /// A key of 32 random bytes.
+    pub fn new(key: [u8; 32]) -> Self {
+        Self {
+            current: key,
+            former: Vec::new(),
+        }
+    }
+
+    /// Makes one from the random source of the operating system.
+    pub(crate) fn random() -> Result<Self, Unsealable> {
+        Ok(Self::new(random()?))
+    }
+
+    /// Also accepts what `former` has sealed, so that a key can be replaced while clients hold states.
+    #[must_use]
+    pub fn or(mut self, former: Self) -> Self {
+        self.former.push(former.current);
+        self.former.extend(former.former);
+        self
+    }
+
+    /// Seals `state` for a request that `scope` describes.
+    pub(crate) fn seal(&self, scope: &[u8], mut state: Vec<u8>) -> Result<String, Unsealable> {
+        let salt: [u8; SALT] = random()?;
+        derive(&self.current, &salt)?
+            .seal_in_place_append_tag(nonce(), Aad::from(scope), &mut state)
+            .map_err(|_| Unsealable)?;
+        let mut sealed = salt.to_vec();
+        sealed.append(&mut state);
+        Ok(URL_SAFE_NO_PAD.encode(sealed))
+    }
+
+    /// Opens what has been sealed with one of the keys for the same `scope`.
+    pub(crate) fn open(&self, scope: &[u8], sealed: &str) -> Result<Vec<u8>, Unsealable> {
+        let sealed = URL_SAFE_NO_PAD.decode(sealed).map_err(|_| Unsealable)?;
+        let (salt, sealed) = sealed.split_first_chunk::<SALT>().ok_or(Unsealable)?;
+        let keys = std::iter::once(&self.current).chain(&self.former);
+        keys.map(|key| {
+            let mut state = sealed.to_vec();
+            let length = derive(key, salt)?
+                .open_in_place(nonce(), Aad::from(scope), &mut state)
+                .map_err(|_| Unsealable)?
+                .len();
+            state.truncate(length);
+            Ok(state)
+        })
+        .find(Result::is_ok)
+        .unwrap_or(Err(Unsealable))
+    }
+}
+
+/// It could not be sealed or opened; why is told to nobody.
+#[derive(Debug)]
+pub(crate) struct Unsealable;
+
+/// A name that nothing else has.
+pub(super) fn random_id() -> Result<String, Unsealable> {
+    random::<16>().map(|bytes| URL_SAFE_NO_PAD.encode(bytes))
+}
+
+fn random<const N: usize>() -> Result<[u8; N], Unsealable> {
+    let mut bytes = [0; N];
+    SystemRandom::new()
+        .fill(&mut bytes)
+        .map_err(|_| Unsealable)?;
+    Ok(bytes)
+}
+
+fn derive(key: &[u8; 32], salt: &[u8; SALT]) -> Result<LessSafeKey, Unsealable> {
+    Salt::new(HKDF_SHA256, salt)
+        .extract(key)
+        .expand(INFO, &CHACHA20_POLY1305)
+        .map(|derived| LessSafeKey::new(UnboundKey::from(derived)))
+        .map_err(|_| Unsealable)
+}
+
+/// A derived key seals one state only.
+fn nonce() -> Nonce {
+    Nonce::assume_unique_for_key([0; 12])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_opens_for_its_scope_and_keys_only() {
+        let key = RequestStateKey::new([1; 32]);
+        let sealed = key.seal(b"scope", b"state".to_vec()).expect("sealed");
+        assert_eq!(key.open(b"scope", &sealed).expect("opened"), b"state");
+        assert!(key.open(b"other", &sealed).is_err());
+        assert!(
+            RequestStateKey::new([2; 32])
+                .open(b"scope", &sealed)
+                .is_err()
+        );
+        let replaced = RequestStateKey::new([2; 32]).or(key.clone());
+        assert_eq!(replaced.open(b"scope", &sealed).expect("opened"), b"state");
+        assert_ne!(
+            sealed,
+            key.seal(b"scope", b"state".to_vec()).expect("sealed")
+        );
+    }
+
+    #[test]
+    fn every_changed_character_is_noticed() {
+        let key = RequestStateKey::random().expect("random");
+        let sealed = key.seal(b"scope", b"state".to_vec()).expect("sealed");
+        for index in 0..sealed.len() {
+            let mut text = sealed.clone().into_bytes();
+            text[index] = if text[index] == b'A' { b'B' } else { b'A' };
+            let text = String::from_utf8(text).expect("ASCII");
+            assert!(key.open(b"scope", &text).is_err(), "{text}");
+            assert!(key.open(b"scope", &sealed[..index]).is_err());
+        }
+        assert!(key.open(b"scope", &format!("{sealed}A")).is_err());
+    }
+
+    #[test]
+    fn a_key_does_not_show_itself() {
+        assert_eq!(
+            format!("{:?}", RequestStateKey::new([9; 32])),
+            "RequestStateKey { .. }"
+        );
+    }
+}
