@@ -50,7 +50,9 @@ impl ElicitFields {
 
     /// The fields with their names, to be changed.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (&str, &mut PrimitiveSchemaDefinition)> {
-        self.0.iter_mut().map(|(name, field)| (name.as_str(), field))
+        self.0
+            .iter_mut()
+            .map(|(name, field)| (name.as_str(), field))
     }
 
     /// The number of fields.
