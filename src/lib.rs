@@ -67,7 +67,7 @@ pub use treenail_runtime::{
 ///
 /// let error = Booking::read(BTreeMap::from([
 ///     ("day".to_owned(), "tomorrow".into()),
-///     ("guests".to_owned(), 40.into()),
+///     ("guests".to_owned(), 40_i64.into()),
 /// ]));
 /// assert_eq!(
 ///     error.unwrap_err().to_string(),

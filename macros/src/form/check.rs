@@ -1,5 +1,6 @@
 //! The rules for forms and choices. One function is one rule; each reports and lets checking go on.
 
+use quote::quote;
 use syn::{Fields, Generics, ItemEnum, ItemStruct};
 
 use crate::args::unknown;
@@ -28,7 +29,11 @@ pub(crate) fn choice(choice: &Choice, item: &ItemEnum, sink: &mut Sink) {
     no_data(item, sink);
     not_generic("choice", &item.generics, sink);
     let names = choice.options.iter();
-    distinct_names("variant", names.map(|option| (&option.name, &option.marks)), sink);
+    distinct_names(
+        "variant",
+        names.map(|option| (&option.name, &option.marks)),
+        sink,
+    );
 }
 
 /// The fields of a form have names, which the client shows.
@@ -87,12 +92,13 @@ fn distinct_names<'a>(
     for (name, marks) in names {
         let text = &name.text;
         let clashes = |(other, others): &(&Name, &Marks)| {
-            other.text == *text
-                && (other.given || name.given)
-                && (others.cfg.is_empty() || marks.cfg.is_empty() || others.cfg == marks.cfg)
+            other.text == *text && (other.given || name.given) && !exclusive(others, marks)
         };
         if text.is_empty() {
-            sink.error(&name.tokens, format!("a {noun} needs a name; write at least one character"));
+            sink.error(
+                &name.tokens,
+                format!("a {noun} needs a name; write at least one character"),
+            );
         } else if earlier.iter().any(clashes) {
             sink.error(
                 &name.tokens,
@@ -101,6 +107,15 @@ fn distinct_names<'a>(
         }
         earlier.push((name, marks));
     }
+}
+
+/// Whether both are under a `cfg`, and not the same.
+fn exclusive(one: &Marks, other: &Marks) -> bool {
+    let cfg = |marks: &Marks| {
+        let cfg = &marks.cfg;
+        quote!(#(#cfg)*).to_string()
+    };
+    !one.cfg.is_empty() && !other.cfg.is_empty() && cfg(one) != cfg(other)
 }
 
 /// The format is one that the protocol has.

@@ -26,7 +26,9 @@ use super::model::{Choice, Field, Form, Marks};
 /// ```
 /// where all fields are gone through before one of them ends it.
 pub(crate) fn form(krate: &Krate, form: &Form, item: &ItemStruct) -> TokenStream {
-    let locals: Vec<_> = (0..form.fields.len()).map(|index| format_ident!("__f{index}")).collect();
+    let locals: Vec<_> = (0..form.fields.len())
+        .map(|index| format_ident!("__f{index}"))
+        .collect();
     let visits = form.fields.iter().zip(&locals).map(|(it, local)| {
         let cfg = &it.marks.cfg;
         let field = field(krate, it);
@@ -160,7 +162,12 @@ fn impl_choice(
             #name
         }
     };
-    implementation(&quote!(#krate::FormChoice), &item.ident, &item.generics, &members)
+    implementation(
+        &quote!(#krate::FormChoice),
+        &item.ident,
+        &item.generics,
+        &members,
+    )
 }
 
 /// Correct items have no generics; those of others must not bring errors of their own.

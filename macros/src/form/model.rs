@@ -60,7 +60,9 @@ impl Form {
             Fields::Unnamed(_) | Fields::Unit => None,
         };
         let fields = fields.into_iter().flatten();
-        let fields = fields.filter_map(|field| Field::read(field, sink)).collect();
+        let fields = fields
+            .filter_map(|field| Field::read(field, sink))
+            .collect();
         Self { fields }
     }
 }
@@ -106,7 +108,9 @@ impl Marks {
         let is = |name| move |attribute: &&Attribute| attribute.path().is_ident(name);
         Self {
             cfg: attributes.iter().filter(is("cfg")).cloned().collect(),
-            deprecated: attributes.iter().any(|attribute| is("deprecated")(&attribute)),
+            deprecated: attributes
+                .iter()
+                .any(|attribute| is("deprecated")(&attribute)),
         }
     }
 }
