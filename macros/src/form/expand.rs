@@ -120,10 +120,9 @@ fn field(krate: &Krate, field: &Field) -> TokenStream {
 pub(crate) fn choice(krate: &Krate, choice: &Choice, item: &ItemEnum) -> TokenStream {
     let parts = choice.options.iter().map(|option| {
         let (cfg, ident, name) = (&option.marks.cfg, &option.ident, &option.name.text);
-        let title = match &option.title {
-            Some(title) => quote!(::core::option::Option::Some(#title)),
-            None => quote!(::core::option::Option::None),
-        };
+        let title = option.title.as_ref();
+        let title = title.map(|title| quote!(::core::option::Option::Some(#title)));
+        let title = title.unwrap_or_else(|| quote!(::core::option::Option::None));
         [
             quote!(#(#cfg)* (#name, #title)),
             quote!(#(#cfg)* #name => ::core::option::Option::Some(Self::#ident)),

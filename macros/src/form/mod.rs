@@ -6,6 +6,9 @@ mod check;
 
 mod expand;
 
+#[cfg(test)]
+mod tests;
+
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::Item;
