@@ -16,6 +16,7 @@ mod arguments;
 mod completion;
 mod eras;
 mod fixture;
+mod forms;
 mod library;
 mod lists;
 mod malformed;

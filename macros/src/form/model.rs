@@ -3,7 +3,7 @@
 //! Reading an item takes our own attributes off it: what stays is what rustc may see.
 
 use proc_macro2::TokenStream;
-use syn::{Attribute, Expr, ExprRange, Fields, Ident, ItemEnum, ItemStruct, LitStr, Type};
+use syn::{Attribute, Expr, ExprRange, Ident, ItemEnum, ItemStruct, LitStr, Type};
 
 use crate::args::{Given, Keys};
 use crate::diag::Sink;
@@ -53,13 +53,9 @@ pub(crate) struct Marks {
 }
 
 impl Form {
-    /// Reads the fields that have names.
+    /// Reads the fields; those without names are left out.
     pub(crate) fn read(item: &mut ItemStruct, sink: &mut Sink) -> Self {
-        let fields = match &mut item.fields {
-            Fields::Named(fields) => Some(fields.named.iter_mut()),
-            Fields::Unnamed(_) | Fields::Unit => None,
-        };
-        let fields = fields.into_iter().flatten();
+        let fields = item.fields.iter_mut();
         let fields = fields
             .filter_map(|field| Field::read(field, sink))
             .collect();
@@ -90,6 +86,9 @@ impl Choice {
     pub(crate) fn read(item: &mut ItemEnum, sink: &mut Sink) -> Self {
         let options = item.variants.iter_mut().map(|variant| {
             let mut keys = keys(&mut variant.attrs, &OPTION_KEYS, sink);
+            for data in &mut variant.fields {
+                extract(&mut data.attrs, is_ours);
+            }
             let ident = variant.ident.clone();
             ChoiceOption {
                 name: Name::new(keys.string("name", sink), Some(&ident), &ident),
@@ -117,6 +116,9 @@ impl Marks {
 
 /// Takes the keys of `#[field(…)]` off a field or a variant.
 fn keys(attributes: &mut Vec<Attribute>, known: &[&str], sink: &mut Sink) -> Keys {
-    let marks = extract(attributes, |attribute| attribute.path().is_ident("field"));
-    Keys::of(&marks, known, sink)
+    Keys::of(&extract(attributes, is_ours), known, sink)
+}
+
+fn is_ours(attribute: &Attribute) -> bool {
+    attribute.path().is_ident("field")
 }

@@ -75,17 +75,33 @@ fn names_under_different_cfgs_may_be_the_same() {
 
 #[test]
 fn an_item_with_mistakes_stays_without_our_attributes() {
-    let expansion = mcp_form(
-        quote!(),
-        &quote! {
-            #[derive(Debug)]
-            pub struct Booking(#[field(name = "a")] pub u8);
-        },
-    );
-    let expansion = expansion.to_string();
-    let item = quote! {
-        #[derive(Debug)]
-        pub struct Booking(pub u8);
-    };
-    assert!(expansion.starts_with(&item.to_string()), "{expansion}");
+    let table = [
+        (
+            quote!(
+                #[derive(Debug)]
+                pub struct Booking(#[field(name = "a")] pub u8);
+            ),
+            quote!(
+                #[derive(Debug)]
+                pub struct Booking(pub u8);
+            ),
+        ),
+        (
+            quote!(
+                enum Room {
+                    #[field(nam = "a")]
+                    Shared(#[field(title = "b")] u8),
+                }
+            ),
+            quote!(
+                enum Room {
+                    Shared(u8),
+                }
+            ),
+        ),
+    ];
+    for (item, kept) in table {
+        let expansion = mcp_form(quote!(), &item).to_string();
+        assert!(expansion.starts_with(&kept.to_string()), "{expansion}");
+    }
 }
