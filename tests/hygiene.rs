@@ -121,8 +121,10 @@ pub mod bare {
         __f0: Option<::std::vec::Vec<Length>>,
         #[field(range = 1..=7, default)]
         __form: u8,
+        /// A date
         #[field(format = "date", default = "2026-07-28")]
         pub r#type: String,
+        /// A share
         #[deprecated]
         #[field(range = 0.0..1.0)]
         pub old: f64,
@@ -176,10 +178,13 @@ pub mod renamed {
     #[nail::mcp_form(crate = nail)]
     #[derive(Debug)]
     pub struct Form {
+        /// A number
         #[field(range = 1.., default = 2)]
         pub number: u8,
+        /// An address
         #[field(format = "email", length = ..9, default = "a@b")]
         pub text: String,
+        /// A choice
         pub choice: Choice,
     }
 

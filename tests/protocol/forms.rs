@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use treenail::__private::{check_content, read_content, speak_form};
 use treenail::schema::{ElicitResult, ElicitSchema, ElicitValue, Revision};
-use treenail::{Form, FormError, mcp_form};
+use treenail::{Form, FormError, FormProblem, mcp_form};
 
 use crate::validator::{check, definitions, is_plain};
 
@@ -318,11 +318,7 @@ fn empty_texts_are_nothing_where_they_are_no_values() {
     assert_eq!(read(&filled(&empty)), read(&filled(&json!({}))));
 
     let error = read(&json!({"day": "", "breakfast": ""})).unwrap_err();
-    let fields: Vec<_> = error
-        .problems()
-        .iter()
-        .map(|problem| problem.field())
-        .collect();
+    let fields: Vec<_> = error.problems().iter().map(FormProblem::field).collect();
     assert_eq!(fields, ["day", "breakfast"], "they have to be filled in");
 }
 
@@ -389,6 +385,23 @@ fn a_form_without_a_type_is_read_by_its_schema() {
     );
 }
 
+#[test]
+fn bounds_that_a_form_cannot_tell_hold_all_the_same() {
+    #[mcp_form]
+    struct Share {
+        #[field(range = 0.0..1.0)]
+        share: f32,
+    }
+
+    let schema = serde_json::to_value(Share::schema()).unwrap();
+    let bounds = json!({"type": "number", "minimum": 0.0, "maximum": 1.0});
+    assert_eq!(schema["properties"]["share"], bounds);
+    let read = |share: f64| Share::read(content(&json!({"share": share})));
+    assert!(read(0.5).is_ok_and(|form| (form.share - 0.5).abs() < f32::EPSILON));
+    let error = read(1.0).err().unwrap();
+    assert_eq!(error.problems()[0].message(), "1.0 is out of range");
+}
+
 /// Something that a field might get.
 fn any_value(random: &mut fastrand::Rng) -> Value {
     const TEXTS: [&str; 13] = [
@@ -442,7 +455,7 @@ fn any_content_is_read_or_refused_as_the_schema_says() {
         .collect();
     let mut random = fastrand::Rng::with_seed(7);
     let (mut accepted, mut refused) = (0, 0);
-    for _ in 0..20_000 {
+    for _ in 0..6_000 {
         let mut entered = filled(&json!({}));
         for _ in 0..random.usize(..3) {
             entered[&names[random.usize(..names.len())]] = any_value(&mut random);
@@ -456,7 +469,7 @@ fn any_content_is_read_or_refused_as_the_schema_says() {
             assert!(outcome.is_ok(), "{entered}: {}", outcome.unwrap_err());
             accepted += 1;
         } else if let Err(error) = outcome {
-            let fields = error.problems().iter().map(|problem| problem.field());
+            let fields = error.problems().iter().map(FormProblem::field);
             assert!(
                 fields.clone().count() > 0 && fields.clone().all(|it| entered.get(it).is_some())
             );
@@ -472,7 +485,7 @@ fn any_content_is_read_or_refused_as_the_schema_says() {
         }
     }
     assert!(
-        accepted > 2_000 && refused > 2_000,
+        accepted > 600 && refused > 600,
         "{accepted} accepted, {refused} refused"
     );
 }

@@ -109,3 +109,76 @@ fn tell(description: &mut Option<String>, note: &str) {
         None => note.to_owned(),
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[track_caller]
+    fn check(field: Value, older: &Value) {
+        let form = json!({"$schema": "a", "type": "object", "properties": {"a": field}});
+        let form: ElicitSchema = serde_json::from_value(form).unwrap();
+        for revision in [Revision::V2025_11_25, Revision::V2026_07_28] {
+            assert_eq!(speak_form(form.clone(), revision), form);
+        }
+        let spoken = serde_json::to_value(speak_form(form, Revision::V2025_06_18)).unwrap();
+        assert_eq!(
+            spoken,
+            json!({"type": "object", "properties": {"a": older}})
+        );
+    }
+
+    #[test]
+    fn defaults_become_notes() {
+        let boolean = json!({"type": "boolean", "title": "A", "default": true});
+        check(boolean.clone(), &boolean);
+        check(
+            json!({"type": "string", "description": "A", "default": "b"}),
+            &json!({"type": "string", "description": "A (default: b)"}),
+        );
+        check(
+            json!({"type": "string", "default": ""}),
+            &json!({"type": "string"}),
+        );
+        check(
+            json!({"type": "string", "enum": ["b"], "default": "b"}),
+            &json!({"type": "string", "enum": ["b"], "description": "default: b"}),
+        );
+        check(
+            json!({"type": "string", "enum": ["b"], "enumNames": ["B"], "default": "b"}),
+            &json!({"type": "string", "enum": ["b"], "enumNames": ["B"], "description": "default: b"}),
+        );
+    }
+
+    #[test]
+    fn lists_of_choices_become_texts() {
+        let items = json!({"type": "string", "enum": ["b", "c"]});
+        for (bounds, words) in [
+            (json!({}), "any of b, c, separated by commas"),
+            (json!({"minItems": 0}), "any of b, c, separated by commas"),
+            (
+                json!({"minItems": 1}),
+                "at least 1 of b, c, separated by commas",
+            ),
+            (
+                json!({"maxItems": 2}),
+                "up to 2 of b, c, separated by commas",
+            ),
+            (
+                json!({"minItems": 2, "maxItems": 2}),
+                "2 of b, c, separated by commas",
+            ),
+        ] {
+            let mut field = json!({"type": "array", "title": "A", "items": items});
+            for (keyword, bound) in bounds.as_object().unwrap() {
+                field[keyword] = bound.clone();
+            }
+            check(
+                field,
+                &json!({"type": "string", "title": "A", "description": words}),
+            );
+        }
+    }
+}
