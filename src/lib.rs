@@ -8,13 +8,110 @@ pub use treenail_runtime::private as __private;
 pub use treenail_runtime::schema;
 #[doc(inline)]
 pub use treenail_runtime::{
-    AskError, Bounded, Call, Connection, Context, Error, Form, FormError, FromCall, FromText,
-    FromTyped, Limits, Measured, Mount, PendingAnswer, Progress, PromptDefinition, PromptOutput,
-    Proposals, Received, RequestStateKey, ResourceDefinition, ResourceOutput, Result, RpcError,
-    Server, ServerBuilder, TextArgument, Tool, ToolArgument, ToolDefinition, ToolError, ToolOutput,
-    ToolReply, ToolSet, Typed,
+    AskError, Bounded, Call, Connection, Context, Error, Form, FormChoice, FormError, FormField,
+    FormProblem, Formatted, FromCall, FromText, FromTyped, Limits, Measured, Mount, PendingAnswer,
+    Progress, PromptDefinition, PromptOutput, Proposals, Received, RequestStateKey,
+    ResourceDefinition, ResourceOutput, Result, RpcError, Server, ServerBuilder, TextArgument,
+    Tool, ToolArgument, ToolDefinition, ToolError, ToolOutput, ToolReply, ToolSet, Typed,
 };
 
+/// Makes a struct a form that a user can be asked to fill in, or an enum a choice in one.
+///
+/// On a **struct** with named fields it implements [`Form`]. Each field is described by its documentation comment; that of
+/// the struct is not sent, because what is asked for is said by the message of each call. On an **enum** without data it
+/// implements [`FormChoice`], so that the enum can be the type of a field.
+///
+/// ```
+/// use std::collections::BTreeMap;
+///
+/// use treenail::prelude::*;
+/// use treenail::Form;
+///
+/// #[mcp_form]
+/// #[derive(Debug, PartialEq)]
+/// struct Booking {
+///     /// The first night
+///     #[field(format = "date")]
+///     day: String,
+///     #[field(title = "Guests", range = 1..=12, default = 2)]
+///     guests: u8,
+///     /// Anything that we should know
+///     #[field(length = 1..=200)]
+///     note: Option<String>,
+///     breakfast: bool,
+///     #[field(default = Room::Double)]
+///     room: Room,
+///     #[field(length = ..=2)]
+///     extras: Vec<Extra>,
+/// }
+///
+/// #[mcp_form]
+/// #[derive(Debug, PartialEq)]
+/// enum Room {
+///     Single,
+///     #[field(name = "double", title = "Double room")]
+///     Double,
+/// }
+///
+/// #[mcp_form]
+/// #[derive(Debug, PartialEq)]
+/// enum Extra {
+///     Sauna,
+///     Parking,
+///     Crib,
+/// }
+///
+/// let entered = r#"{"day": "2026-07-28", "breakfast": true, "extras": ["Sauna"]}"#;
+/// # use treenail::__private::serde_json;
+/// let booking = Booking::read(serde_json::from_str(entered)?)?;
+/// assert_eq!((booking.guests, booking.room), (2, Room::Double));
+/// assert_eq!(booking.extras, [Extra::Sauna]);
+///
+/// let error = Booking::read(BTreeMap::from([
+///     ("day".to_owned(), "tomorrow".into()),
+///     ("guests".to_owned(), 40_i64.into()),
+/// ]));
+/// assert_eq!(
+///     error.unwrap_err().to_string(),
+///     "the form is not filled in as asked:\n\
+///      - `day`: expected a date like 2026-07-28, got the string \"tomorrow\"\n\
+///      - `guests`: expected an integer (1 to 12), got 40\n\
+///      - `breakfast`: missing; expected true or false"
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Fields
+///
+/// A field is a `String`, a number, a `bool`, an enum with `#[mcp_form]`, a `Vec` of such an enum (any number of choices), an
+/// `Option` of one of them, or a type of your own that implements [`FormField`]. Forms are flat: a field is no struct, no map
+/// and no list of other things. `#[field(…)]` takes
+///
+/// | key | on | meaning |
+/// |---|---|---|
+/// | `name = "…"` | fields, variants | the name in the protocol; without it, the Rust name as it is written |
+/// | `title = "…"` | fields, variants | the name that people see |
+/// | `default`, `default = value` | fields | what the field starts with, and its value if it is left empty |
+/// | `range = 1..=12` | numbers | the smallest and the largest |
+/// | `length = 1..=200` | texts, `Vec`s | how many characters, or choices |
+/// | `format = "…"` | texts | `email`, `uri`, `date` or `date-time`: see [`Formatted`] |
+///
+/// Names are not changed by `#[serde(rename_all = "…")]` and the like: forms do without serde.
+///
+/// A field has to be filled in unless it is an `Option`, has a `default`, or is a `Vec` without a smallest `length`. What was
+/// entered is checked again when it is read, and [`FormError`] tells all that is wrong at once. Texts are taken as they are,
+/// with the spaces around them. A number with a fraction of zero is an integer; a text with digits in it is no number. An
+/// empty text in a field that may be left empty, and that an empty text is no value of, is taken for nothing.
+///
+/// Older clients are shown what they know. Those of 2025-06-18 know defaults for `bool`s only, so others stand in the
+/// description, and they know no lists of choices: they show a text, in which the user lists the choices with commas between
+/// them, and that is what the form reads.
+///
+/// # Security
+///
+/// **A form must not ask for secrets**, says the protocol: no passwords, keys, tokens or card numbers. What is entered passes
+/// through the client, where a model or a log may see it.
+pub use treenail_macros::mcp_form;
 /// Makes a function a tool, or the methods of an `impl` block a set of tools, prompts and resources.
 ///
 /// On a **function**, the function stays as it is, and an empty type of the same name stands for the tool: `tools![add]`
@@ -228,7 +325,7 @@ pub use treenail_macros::tools;
 
 /// What most servers name: `use treenail::prelude::*;`.
 pub mod prelude {
-    pub use crate::{Context, Server, ToolError, mcp_tool, mcp_type, tools};
+    pub use crate::{AskError, Context, Server, ToolError, mcp_form, mcp_tool, mcp_type, tools};
 }
 
 /// Starts the description of a server that has the name and version of the crate in which this stands.

@@ -110,6 +110,44 @@ pub mod bare {
         }
     }
 
+    /// A form.
+    #[::treenail::mcp_form]
+    #[derive(Debug)]
+    pub struct Form {
+        /// The unit
+        #[field(default = Length::Metre)]
+        pub length: Length,
+        #[field(name = "lengths", title = "Lengths", length = 1..=2)]
+        __f0: Option<::std::vec::Vec<Length>>,
+        #[field(range = 1..=7, default)]
+        __form: u8,
+        /// A date
+        #[field(format = "date", default = "2026-07-28")]
+        pub r#type: String,
+        /// A share
+        #[deprecated]
+        #[field(range = 0.0..1.0)]
+        pub old: f64,
+        #[cfg(any())]
+        nothing: Nothing,
+    }
+
+    /// A choice.
+    #[::treenail::mcp_form]
+    #[derive(Clone, Copy, Debug)]
+    #[non_exhaustive]
+    pub enum Length {
+        /// One
+        Metre,
+        /// Another
+        #[deprecated]
+        #[field(name = "foot", title = "A foot")]
+        Foot,
+        /// None
+        #[cfg(any())]
+        Nothing,
+    }
+
     async fn values(typed: &::treenail::Typed) -> [String; 1] {
         ::std::future::ready([::std::borrow::ToOwned::to_owned(typed.text())]).await
     }
@@ -134,6 +172,28 @@ pub mod renamed {
     #[nail::mcp_tool(crate = nail)]
     pub fn text(text: Text, #[arg(default = "!", length = 1..)] end: String) -> Text {
         Text(text.0 + &end)
+    }
+
+    /// A form.
+    #[nail::mcp_form(crate = nail)]
+    #[derive(Debug)]
+    pub struct Form {
+        /// A number
+        #[field(range = 1.., default = 2)]
+        pub number: u8,
+        /// An address
+        #[field(format = "email", length = ..9, default = "a@b")]
+        pub text: String,
+        /// A choice
+        pub choice: Choice,
+    }
+
+    /// A choice.
+    #[nail::mcp_form(crate = nail)]
+    #[derive(Debug)]
+    pub enum Choice {
+        /// The only one.
+        Only,
     }
 
     /// Has a prompt and a resource.
@@ -172,6 +232,10 @@ fn generated_code_builds_and_runs() {
         .tools(renamed::all())
         .build();
     assert!(server.is_ok(), "{:?}", server.err());
+    assert_eq!(<bare::Form as treenail::Form>::schema().properties.len(), 5);
+    let choice = [("choice".to_owned(), "Only".into())];
+    let form = <renamed::Form as treenail::Form>::read(choice.into());
+    assert!(form.is_ok(), "{:?}", form.err());
 }
 
 #[test]

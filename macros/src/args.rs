@@ -94,6 +94,14 @@ impl Keys {
         })
     }
 
+    /// As [`Keys::string`], with the key.
+    pub(crate) fn given_string(&mut self, key: &str, sink: &mut Sink) -> Option<Given<LitStr>> {
+        let given = self.entries.iter().find(|entry| entry.key == key);
+        let key = given?.key.clone();
+        let value = self.string(&key.to_string(), sink)?;
+        Some(Given { key, value })
+    }
+
     /// `key`, `key = true` or `key = false`
     pub(crate) fn flag(&mut self, key: &str, sink: &mut Sink) -> Option<Given<bool>> {
         let entry = self.take(key)?;
@@ -234,11 +242,16 @@ pub(crate) fn without_group(mut expr: Expr) -> Expr {
 }
 
 fn unknown_key(key: &str, known: &[&str]) -> String {
+    unknown("key", key, known)
+}
+
+/// What to say of a `noun` that is none of the `known` ones.
+pub(crate) fn unknown(noun: &str, key: &str, known: &[&str]) -> String {
     if let Some(nearest) = nearest(key, known) {
-        return format!("unknown key `{key}`; did you mean `{nearest}`?");
+        return format!("unknown {noun} `{key}`; did you mean `{nearest}`?");
     }
     let known: Vec<_> = known.iter().map(|known| format!("`{known}`")).collect();
-    format!("unknown key `{key}`; write one of {}", known.join(", "))
+    format!("unknown {noun} `{key}`; write one of {}", known.join(", "))
 }
 
 /// The known key that the fewest edits lead to, unless these would replace half of the word.

@@ -5,6 +5,7 @@
 //! `check` (one function a rule) and `expand` (model to tokens). This crate knows neither the
 //! protocol nor the runtime; it only writes paths that begin with `::treenail`.
 
+mod form;
 mod tool;
 
 mod mcp_type;
@@ -28,6 +29,12 @@ pub fn mcp_tool(args: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn mcp_type(args: TokenStream, item: TokenStream) -> TokenStream {
     mcp_type::mcp_type(args.into(), &item.into()).into()
+}
+
+/// Makes a struct a form that a user can be asked to fill in, or an enum a choice in one.
+#[proc_macro_attribute]
+pub fn mcp_form(args: TokenStream, item: TokenStream) -> TokenStream {
+    form::mcp_form(args.into(), &item.into()).into()
 }
 
 /// Lists functions that are tools: `tools![add, text::search]`.

@@ -2,7 +2,8 @@
 //!
 //! Use the crate `treenail`, which re-exports all of this. A reader finds here, from the bytes up: `wire` (messages),
 //! `revision` (who is asking, and in which shape the answer goes out), `function` (how any annotated function is run),
-//! `tool`, `prompt`, `resource` and `completion` (what it is for), `ask` (questions to the client), `server` (the core, free of transport) and `transport`
+//! `tool`, `prompt`, `resource` and `completion` (what it is for), `ask` and `form` (questions to the client), `server` (the
+//! core, free of transport) and `transport`
 //! (lines over byte streams, and the standard streams).
 
 pub mod ask;
@@ -35,7 +36,7 @@ pub use self::completion::{FromTyped, Proposals, Typed};
 pub use self::context::{Context, Progress};
 pub use self::definition::Mount;
 pub use self::error::{Error, Result};
-pub use self::form::{Form, FormError};
+pub use self::form::{Form, FormChoice, FormError, FormField, FormProblem, Formatted};
 pub use self::function::argument::{FromText, ToolArgument};
 pub use self::function::bounds::{Bounded, Measured};
 pub use self::function::text::TextArgument;

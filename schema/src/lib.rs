@@ -31,6 +31,7 @@ mod schema_object;
 
 mod content;
 mod elicit;
+mod elicit_fields;
 mod input;
 mod result;
 
@@ -66,6 +67,7 @@ pub mod error_code {
 }
 
 pub use elicit::ElicitValue;
+pub use elicit_fields::ElicitFields;
 pub use field::{FieldFacts, field, fields};
 pub use generated::methods::*;
 pub use generated::types::*;

@@ -22,6 +22,11 @@ impl Number {
     pub fn as_i64(&self) -> Option<i64> {
         self.0.as_i64()
     }
+
+    /// The number as an integer, if it is one, not negative and not too large.
+    pub fn as_u64(&self) -> Option<u64> {
+        self.0.as_u64()
+    }
 }
 
 impl fmt::Display for Number {

@@ -1,6 +1,5 @@
 //! Questions that functions ask their client, in both eras: the same function, the same answers.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -9,10 +8,10 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use treenail::prelude::*;
 use treenail::schema::{
-    BooleanSchema, CreateMessageRequestParams, ElicitSchema, ElicitValue, Revision, Role,
-    SamplingMessage, SamplingMessageContentBlock, StringSchema, TextContent,
+    CreateMessageRequestParams, Revision, Role, SamplingMessage, SamplingMessageContentBlock,
+    TextContent,
 };
-use treenail::{AskError, Form, FormError, Limits, RequestStateKey, Server};
+use treenail::{Limits, RequestStateKey, Server};
 
 use crate::covering::{covering, covering_one};
 use crate::peer::{MODERN, Peer, error, text};
@@ -20,29 +19,11 @@ use crate::validator::{validate_notification, validate_request};
 
 const ELICITS: [Revision; 3] = [Revision::V2025_06_18, Revision::V2025_11_25, MODERN];
 
+#[mcp_form]
 struct Booking {
     name: String,
+    #[field(default = false)]
     breakfast: bool,
-}
-
-impl Form for Booking {
-    fn schema() -> ElicitSchema {
-        let fields = [
-            ("name".to_owned(), StringSchema::new().into()),
-            ("breakfast".to_owned(), BooleanSchema::new().into()),
-        ];
-        ElicitSchema::new(BTreeMap::from(fields)).with_required(vec!["name".to_owned()])
-    }
-
-    fn read(content: BTreeMap<String, ElicitValue>) -> Result<Self, FormError> {
-        let Some(ElicitValue::String(name)) = content.get("name") else {
-            return Err(FormError::new("`name` is missing"));
-        };
-        Ok(Self {
-            name: name.clone(),
-            breakfast: content.get("breakfast") == Some(&ElicitValue::Boolean(true)),
-        })
-    }
 }
 
 #[mcp_type]

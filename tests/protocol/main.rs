@@ -21,6 +21,7 @@ mod covering;
 mod eras;
 mod faults;
 mod fixture;
+mod forms;
 mod fragile;
 mod library;
 mod lists;

@@ -103,7 +103,8 @@ fn error_of(code: &Value) -> Option<&'static str> {
     }
 }
 
-fn check(revision: Revision, definition: &str, instance: &Value) {
+/// Fails if `instance` is not what the schema of `revision` says of `definition`.
+pub(crate) fn check(revision: Revision, definition: &str, instance: &Value) {
     let validator = *VALIDATORS
         .lock()
         .unwrap()
@@ -119,14 +120,35 @@ fn check(revision: Revision, definition: &str, instance: &Value) {
     );
 }
 
-fn compile(revision: Revision, definition: &str) -> Validator {
+/// Whether `instance` is what `definition` says, and has no members but those that it names.
+pub(crate) fn is_plain(revision: Revision, definition: &str, instance: &Value) -> bool {
+    let (schema, definitions) = load(revision);
+    let known = &schema[definitions][definition]["properties"];
+    let members = instance.as_object().into_iter().flatten();
+    let mut names = members.map(|(name, _)| name);
+    names.all(|name| known.get(name).is_some()) && compile(revision, definition).is_valid(instance)
+}
+
+/// The names of what the schema of `revision` defines.
+pub(crate) fn definitions(revision: Revision) -> Vec<String> {
+    let (schema, definitions) = load(revision);
+    let definitions = schema[definitions].as_object().unwrap();
+    definitions.keys().cloned().collect()
+}
+
+fn load(revision: Revision) -> (Value, &'static str) {
     let path = format!("{}/schema/json/{revision}.json", env!("CARGO_MANIFEST_DIR"));
-    let mut schema: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let schema: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     let definitions = if schema.get("$defs").is_some() {
         "$defs"
     } else {
         "definitions"
     };
+    (schema, definitions)
+}
+
+fn compile(revision: Revision, definition: &str) -> Validator {
+    let (mut schema, definitions) = load(revision);
     assert!(
         schema[definitions].get(definition).is_some(),
         "{revision} has no {definition}"

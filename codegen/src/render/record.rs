@@ -263,7 +263,8 @@ fn has_default(input: Input<'_>, record: &str) -> bool {
         .filter(|field| fields[&field.member].required)
         .all(|field| {
             let name = type_name(&field.ty);
-            ["Vec", "BTreeMap", "JsonObject"].contains(&name.as_str()) || has_default(input, &name)
+            ["Vec", "BTreeMap", "ElicitFields", "JsonObject"].contains(&name.as_str())
+                || has_default(input, &name)
         })
 }
 

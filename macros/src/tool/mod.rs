@@ -2,11 +2,11 @@
 
 mod parse;
 
-mod model;
+pub(crate) mod model;
 
 mod check;
 
-mod expand;
+pub(crate) mod expand;
 
 #[cfg(test)]
 mod tests;

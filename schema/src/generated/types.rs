@@ -7,8 +7,8 @@ use serde_json::Value;
 use crate::result::{ResultObject, require};
 use crate::tagged::{self, Tagged};
 use crate::{
-    ElicitValue, InputRequests, InputResponses, JsonObject, MetaObject, Number,
-    OneOrMany, ProgressToken, RequestId, ResultType, Revision, SchemaObject,
+    ElicitFields, ElicitValue, InputRequests, InputResponses, JsonObject, MetaObject,
+    Number, OneOrMany, ProgressToken, RequestId, ResultType, Revision, SchemaObject,
 };
 /// What a client may use to decide how to show or rank something.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
@@ -1688,7 +1688,7 @@ impl ResultObject for ElicitResult {}
 #[non_exhaustive]
 pub struct ElicitSchema {
     /// The fields by name.
-    pub properties: BTreeMap<String, PrimitiveSchemaDefinition>,
+    pub properties: ElicitFields,
     /// The dialect of JSON Schema; 2020-12 when absent.
     #[serde(rename = "$schema", default, skip_serializing_if = "Option::is_none")]
     pub schema: Option<String>,
@@ -1699,9 +1699,7 @@ pub struct ElicitSchema {
 
 impl ElicitSchema {
     /// Makes one from its required members.
-    pub fn new(
-        properties: impl Into<BTreeMap<String, PrimitiveSchemaDefinition>>,
-    ) -> Self {
+    pub fn new(properties: impl Into<ElicitFields>) -> Self {
         Self {
             properties: properties.into(),
             schema: None,

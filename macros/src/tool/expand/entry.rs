@@ -165,7 +165,7 @@ fn argument(krate: &Krate, kind: &Kind, argument: &Argument) -> TokenStream {
 /// Expands to a function that makes the default value.
 ///
 /// A string literal may be the default of any type that is made from one.
-fn default_value(krate: &Krate, default: &Given<Option<Expr>>) -> TokenStream {
+pub(crate) fn default_value(krate: &Krate, default: &Given<Option<Expr>>) -> TokenStream {
     match &default.value {
         None => quote_spanned!(default.key.span()=> ::core::default::Default::default),
         Some(Expr::Lit(ExprLit {

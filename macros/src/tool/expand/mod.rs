@@ -9,6 +9,7 @@ use syn::Visibility;
 
 use crate::krate::Krate;
 
+pub(crate) use self::entry::default_value;
 use self::entry::{Host, entry};
 use super::model::{Block, Feature, Kind};
 use super::parse::ImplBlock;

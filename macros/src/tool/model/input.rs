@@ -52,7 +52,7 @@ pub(crate) struct Name {
 
 impl Name {
     /// The name that was given, or else the identifier, if what the user wrote is one.
-    pub(super) fn new(given: Option<LitStr>, ident: Option<&Ident>, or: &impl ToTokens) -> Self {
+    pub(crate) fn new(given: Option<LitStr>, ident: Option<&Ident>, or: &impl ToTokens) -> Self {
         if let Some(literal) = given {
             return Self {
                 text: literal.value(),

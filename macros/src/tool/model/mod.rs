@@ -282,7 +282,10 @@ fn output(ty: &ReturnType) -> Output {
 }
 
 /// Moves the attributes that `wanted` accepts out of `attributes`.
-fn extract(attributes: &mut Vec<Attribute>, wanted: impl Fn(&Attribute) -> bool) -> Vec<Attribute> {
+pub(crate) fn extract(
+    attributes: &mut Vec<Attribute>,
+    wanted: impl Fn(&Attribute) -> bool,
+) -> Vec<Attribute> {
     let (wanted, others) = mem::take(attributes).into_iter().partition(wanted);
     *attributes = others;
     wanted

@@ -1,0 +1,129 @@
+//! The rules for forms and choices. One function is one rule; each reports and lets checking go on.
+
+use quote::quote;
+use syn::{Fields, Generics, ItemEnum, ItemStruct};
+
+use crate::args::unknown;
+use crate::diag::Sink;
+use crate::tool::model::Name;
+
+use super::model::{Choice, Field, Form, Marks};
+
+/// The formats that the protocol has for texts.
+pub(crate) const FORMATS: [&str; 4] = ["email", "uri", "date", "date-time"];
+
+/// The rules for a struct.
+pub(crate) fn form(form: &Form, item: &ItemStruct, sink: &mut Sink) {
+    named_fields(item, sink);
+    not_generic("form", &item.generics, sink);
+    let names = form.fields.iter().map(|field| (&field.name, &field.marks));
+    distinct_names("field", names, sink);
+    for field in &form.fields {
+        known_format(field, sink);
+    }
+}
+
+/// The rules for an enum.
+pub(crate) fn choice(choice: &Choice, item: &ItemEnum, sink: &mut Sink) {
+    some_option(item, sink);
+    no_data(item, sink);
+    not_generic("choice", &item.generics, sink);
+    let names = choice.options.iter();
+    distinct_names(
+        "variant",
+        names.map(|option| (&option.name, &option.marks)),
+        sink,
+    );
+}
+
+/// The fields of a form have names, which the client shows.
+fn named_fields(item: &ItemStruct, sink: &mut Sink) {
+    let ident = &item.ident;
+    match &item.fields {
+        Fields::Named(_) => {}
+        Fields::Unnamed(fields) => sink.error(
+            fields,
+            format!("the fields of a form have names; write `struct {ident} {{ name: Type }}`"),
+        ),
+        Fields::Unit => sink.error(
+            ident,
+            format!("a form has fields; write `struct {ident} {{ name: Type }}`"),
+        ),
+    }
+}
+
+/// There is something to choose from.
+fn some_option(item: &ItemEnum, sink: &mut Sink) {
+    if item.variants.is_empty() {
+        sink.error(&item.ident, "there is nothing to choose; add variants");
+    }
+}
+
+/// A choice is a name and nothing else.
+fn no_data(item: &ItemEnum, sink: &mut Sink) {
+    for variant in &item.variants {
+        if !matches!(variant.fields, Fields::Unit) {
+            sink.error(
+                &variant.fields,
+                "a variant to choose has no data; ask for it in another field of the form",
+            );
+        }
+    }
+}
+
+/// A form is asked for as one type.
+fn not_generic(noun: &str, generics: &Generics, sink: &mut Sink) {
+    if !generics.params.is_empty() {
+        sink.error(
+            &generics.params,
+            format!("a {noun} can't be generic; write concrete types"),
+        );
+    }
+}
+
+/// Names are there, and no two are the same. Two Rust names that are the same are left to rustc, and names under different
+/// `cfg`s are taken to exclude each other.
+fn distinct_names<'a>(
+    noun: &str,
+    names: impl Iterator<Item = (&'a Name, &'a Marks)>,
+    sink: &mut Sink,
+) {
+    let mut earlier: Vec<(&Name, &Marks)> = Vec::new();
+    for (name, marks) in names {
+        let text = &name.text;
+        let clashes = |(other, others): &(&Name, &Marks)| {
+            other.text == *text && (other.given || name.given) && !exclusive(others, marks)
+        };
+        if text.is_empty() {
+            sink.error(
+                &name.tokens,
+                format!("a {noun} needs a name; write at least one character"),
+            );
+        } else if earlier.iter().any(clashes) {
+            sink.error(
+                &name.tokens,
+                format!("another {noun} is named `{text}`; rename one"),
+            );
+        }
+        earlier.push((name, marks));
+    }
+}
+
+/// Whether both are under a `cfg`, and not the same.
+fn exclusive(one: &Marks, other: &Marks) -> bool {
+    let cfg = |marks: &Marks| {
+        let cfg = &marks.cfg;
+        quote!(#(#cfg)*).to_string()
+    };
+    !one.cfg.is_empty() && !other.cfg.is_empty() && cfg(one) != cfg(other)
+}
+
+/// The format is one that the protocol has.
+fn known_format(field: &Field, sink: &mut Sink) {
+    if let Some(format) = &field.format {
+        let text = format.value.value();
+        if !FORMATS.contains(&&*text) {
+            sink.error(&format.value, unknown("format", &text, &FORMATS));
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! The implementations for forms and choices.
+//!
+//! The type of a field is mentioned once for each trait that it needs, as `<Type as Trait>::…` under its own span, so that a
+//! type without the trait is one error right there.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{Generics, Ident, ItemEnum, ItemStruct};
+
+use crate::args::Given;
+use crate::krate::Krate;
+use crate::tool::expand::default_value;
+
+use super::model::{Choice, Field, Form, Marks};
+
+/// Expands to
+/// ```text
+/// impl ::treenail::__private::FormFields for Booking {
+///     fn fields(__form: &mut ::treenail::__private::FormVisitor) -> Option<Self> {
+///         let __f0 = __form.field(<field>);
+///         let __f1 = __form.field(<field>);
+///         Some(Self { day: __f0?, guests: __f1? })
+///     }
+/// }
+/// ```
+/// where all fields are gone through before one of them ends it.
+pub(crate) fn form(krate: &Krate, form: &Form, item: &ItemStruct) -> TokenStream {
+    let locals: Vec<_> = (0..form.fields.len())
+        .map(|index| format_ident!("__f{index}"))
+        .collect();
+    let visits = form.fields.iter().zip(&locals).map(|(it, local)| {
+        let cfg = &it.marks.cfg;
+        let field = field(krate, it);
+        quote!(#(#cfg)* let #local = __form.field(#field);)
+    });
+    let members = form.fields.iter().zip(&locals).map(|(it, local)| {
+        let (cfg, ident) = (&it.marks.cfg, &it.ident);
+        quote!(#(#cfg)* #ident: #local?)
+    });
+    let body = quote! {
+        #(#visits)*
+        ::core::option::Option::Some(Self { #(#members),* })
+    };
+    let allow = allow_deprecated(form.fields.iter().map(|field| &field.marks));
+    let implementation = impl_form(krate, item, &body);
+    quote!(#allow #implementation)
+}
+
+/// The same as [`form`], for a form that nothing is known of.
+pub(crate) fn form_stub(krate: &Krate, item: &ItemStruct) -> TokenStream {
+    impl_form(krate, item, &quote!(::core::option::Option::None))
+}
+
+fn impl_form(krate: &Krate, item: &ItemStruct, body: &TokenStream) -> TokenStream {
+    let of = quote!(#krate::__private::FormFields);
+    let members = quote! {
+        fn fields(
+            __form: &mut #krate::__private::FormVisitor,
+        ) -> ::core::option::Option<Self> {
+            #body
+        }
+    };
+    implementation(&of, &item.ident, &item.generics, &members)
+}
+
+/// Expands to
+/// ```text
+/// <u8 as ::treenail::FormField>::field("guests")
+///     .title("…").description("…").default(|| 2).check(<u8 as ::treenail::Bounded>::range(1..=12))
+///     .format(<String as ::treenail::Formatted>::format(::treenail::schema::StringSchemaFormat::Date))
+/// ```
+fn field(krate: &Krate, field: &Field) -> TokenStream {
+    let (ty, name) = (&field.ty, &field.name.text);
+    let title = field.title.iter();
+    let description = field.description.iter();
+    let default = field.default.iter().map(|default| {
+        let make = default_value(krate, default);
+        quote_spanned!(default.key.span()=> .default(#make))
+    });
+    let range = field.range.iter().map(|Given { key, value }| {
+        quote_spanned!(key.span()=> .check(<#ty as #krate::Bounded>::range(#value)))
+    });
+    let length = field.length.iter().map(|Given { key, value }| {
+        quote_spanned!(key.span()=> .check(<#ty as #krate::Measured>::length(#value)))
+    });
+    let format = field.format.iter().map(|Given { key, value }| {
+        let format = match &*value.value() {
+            "email" => quote!(Email),
+            "uri" => quote!(Uri),
+            "date" => quote!(Date),
+            _ => quote!(DateTime),
+        };
+        let format = quote!(#krate::schema::StringSchemaFormat::#format);
+        quote_spanned!(key.span()=> .format(<#ty as #krate::Formatted>::format(#format)))
+    });
+    quote_spanned! {ty.span()=>
+        <#ty as #krate::FormField>::field(#name)
+            #(.title(#title))*
+            #(.description(#description))*
+            #(#range)*
+            #(#length)*
+            #(#format)*
+            #(#default)*
+    }
+}
+
+/// Expands to
+/// ```text
+/// impl ::treenail::FormChoice for Room {
+///     const CHOICES: &'static [(&'static str, Option<&'static str>)] = &[("double", Some("Double room")), …];
+///     fn pick(name: &str) -> Option<Self> {
+///         match name { "double" => Some(Self::Double), …, _ => None }
+///     }
+///     fn name(&self) -> &'static str {
+///         match *self { Self::Double => "double", … }
+///     }
+/// }
+/// ```
+pub(crate) fn choice(krate: &Krate, choice: &Choice, item: &ItemEnum) -> TokenStream {
+    let parts = choice.options.iter().map(|option| {
+        let (cfg, ident, name) = (&option.marks.cfg, &option.ident, &option.name.text);
+        let title = option.title.as_ref();
+        let title = title.map(|title| quote!(::core::option::Option::Some(#title)));
+        let title = title.unwrap_or_else(|| quote!(::core::option::Option::None));
+        [
+            quote!(#(#cfg)* (#name, #title)),
+            quote!(#(#cfg)* #name => ::core::option::Option::Some(Self::#ident)),
+            quote!(#(#cfg)* Self::#ident => #name),
+        ]
+    });
+    let parts: Vec<[TokenStream; 3]> = parts.collect();
+    let [choices, picks, names] = [0, 1, 2].map(|index| parts.iter().map(move |it| &it[index]));
+    let names = quote!(match *self { #(#names,)* });
+    let picks = quote!(match __name { #(#picks,)* _ => ::core::option::Option::None });
+    let allow = allow_deprecated(choice.options.iter().map(|option| &option.marks));
+    let implementation = impl_choice(krate, item, [quote!(#(#choices),*), picks, names]);
+    quote!(#allow #implementation)
+}
+
+/// The same as [`choice`], with nothing to choose from.
+pub(crate) fn choice_stub(krate: &Krate, item: &ItemEnum) -> TokenStream {
+    let none = quote!(::core::option::Option::None);
+    impl_choice(krate, item, [TokenStream::new(), none, quote!("")])
+}
+
+fn impl_choice(
+    krate: &Krate,
+    item: &ItemEnum,
+    [choices, pick, name]: [TokenStream; 3],
+) -> TokenStream {
+    let str = quote!(&'static ::core::primitive::str);
+    let members = quote! {
+        const CHOICES: &'static [(#str, ::core::option::Option<#str>)] = &[#choices];
+
+        fn pick(__name: &::core::primitive::str) -> ::core::option::Option<Self> {
+            #pick
+        }
+
+        fn name(&self) -> #str {
+            #name
+        }
+    };
+    implementation(
+        &quote!(#krate::FormChoice),
+        &item.ident,
+        &item.generics,
+        &members,
+    )
+}
+
+/// Correct items have no generics; those of others must not bring errors of their own.
+fn implementation(
+    of: &TokenStream,
+    ident: &Ident,
+    generics: &Generics,
+    members: &TokenStream,
+) -> TokenStream {
+    let (of_impl, of_type, clause) = generics.split_for_impl();
+    let outlives = (!generics.params.is_empty()).then(|| {
+        let clause = clause.map_or_else(|| quote!(where), |clause| quote!(#clause,));
+        quote!(#clause Self: ::core::marker::Send + 'static)
+    });
+    let clause = outlives.unwrap_or_else(|| clause.to_token_stream());
+    quote! {
+        #[automatically_derived]
+        impl #of_impl #of for #ident #of_type #clause {
+            #members
+        }
+    }
+}
+
+/// Lets generated code name what the user has deprecated.
+fn allow_deprecated<'a>(marks: impl IntoIterator<Item = &'a Marks>) -> Option<TokenStream> {
+    let deprecated = marks.into_iter().any(|marks| marks.deprecated);
+    deprecated.then(|| quote!(#[allow(deprecated, reason = "to ask for a field is not to use it")]))
+}

@@ -1,0 +1,124 @@
+//! What the macro has to know of a form or of a choice.
+//!
+//! Reading an item takes our own attributes off it: what stays is what rustc may see.
+
+use proc_macro2::TokenStream;
+use syn::{Attribute, Expr, ExprRange, Ident, ItemEnum, ItemStruct, LitStr, Type};
+
+use crate::args::{Given, Keys};
+use crate::diag::Sink;
+use crate::docs;
+use crate::tool::model::{Name, extract};
+
+const FIELD_KEYS: [&str; 6] = ["name", "title", "default", "range", "length", "format"];
+
+const OPTION_KEYS: [&str; 2] = ["name", "title"];
+
+/// A struct that is a form.
+pub(crate) struct Form {
+    pub(crate) fields: Vec<Field>,
+}
+
+/// A field that the user fills in.
+pub(crate) struct Field {
+    pub(crate) ident: Ident,
+    pub(crate) name: Name,
+    pub(crate) ty: Type,
+    pub(crate) title: Option<LitStr>,
+    pub(crate) description: Option<TokenStream>,
+    pub(crate) default: Option<Given<Option<Expr>>>,
+    pub(crate) range: Option<Given<ExprRange>>,
+    pub(crate) length: Option<Given<ExprRange>>,
+    pub(crate) format: Option<Given<LitStr>>,
+    pub(crate) marks: Marks,
+}
+
+/// An enum that is a choice.
+pub(crate) struct Choice {
+    pub(crate) options: Vec<ChoiceOption>,
+}
+
+/// A variant that the user can choose.
+pub(crate) struct ChoiceOption {
+    pub(crate) ident: Ident,
+    pub(crate) name: Name,
+    pub(crate) title: Option<LitStr>,
+    pub(crate) marks: Marks,
+}
+
+/// Attributes of rustc that generated code has to take notice of.
+pub(crate) struct Marks {
+    pub(crate) cfg: Vec<Attribute>,
+    pub(crate) deprecated: bool,
+}
+
+impl Form {
+    /// Reads the fields; those without names are left out.
+    pub(crate) fn read(item: &mut ItemStruct, sink: &mut Sink) -> Self {
+        let fields = item.fields.iter_mut();
+        let fields = fields
+            .filter_map(|field| Field::read(field, sink))
+            .collect();
+        Self { fields }
+    }
+}
+
+impl Field {
+    fn read(field: &mut syn::Field, sink: &mut Sink) -> Option<Self> {
+        let mut keys = keys(&mut field.attrs, &FIELD_KEYS, sink);
+        let ident = field.ident.clone()?;
+        Some(Self {
+            name: Name::new(keys.string("name", sink), Some(&ident), &ident),
+            ty: field.ty.clone(),
+            title: keys.string("title", sink),
+            description: docs::text(&field.attrs),
+            default: keys.optional_expr("default"),
+            range: keys.range("range", sink),
+            length: keys.range("length", sink),
+            format: keys.given_string("format", sink),
+            marks: Marks::find(&field.attrs),
+            ident,
+        })
+    }
+}
+
+impl Choice {
+    pub(crate) fn read(item: &mut ItemEnum, sink: &mut Sink) -> Self {
+        let options = item.variants.iter_mut().map(|variant| {
+            let mut keys = keys(&mut variant.attrs, &OPTION_KEYS, sink);
+            for data in &mut variant.fields {
+                extract(&mut data.attrs, is_ours);
+            }
+            let ident = variant.ident.clone();
+            ChoiceOption {
+                name: Name::new(keys.string("name", sink), Some(&ident), &ident),
+                title: keys.string("title", sink),
+                marks: Marks::find(&variant.attrs),
+                ident,
+            }
+        });
+        let options = options.collect();
+        Self { options }
+    }
+}
+
+impl Marks {
+    fn find(attributes: &[Attribute]) -> Self {
+        let is = |name| move |attribute: &&Attribute| attribute.path().is_ident(name);
+        Self {
+            cfg: attributes.iter().filter(is("cfg")).cloned().collect(),
+            deprecated: attributes
+                .iter()
+                .any(|attribute| is("deprecated")(&attribute)),
+        }
+    }
+}
+
+/// Takes the keys of `#[field(…)]` off a field or a variant.
+fn keys(attributes: &mut Vec<Attribute>, known: &[&str], sink: &mut Sink) -> Keys {
+    Keys::of(&extract(attributes, is_ours), known, sink)
+}
+
+fn is_ours(attribute: &Attribute) -> bool {
+    attribute.path().is_ident("field")
+}

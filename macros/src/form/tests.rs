@@ -1,0 +1,107 @@
+//! What `tests/ui` cannot show: several mistakes at once, and what is left of an item that has them.
+
+use proc_macro2::{TokenStream, TokenTree};
+use quote::quote;
+
+use super::mcp_form;
+
+/// The messages of the `compile_error!`s in an expansion.
+fn errors(item: &TokenStream) -> Vec<String> {
+    let mut last = None;
+    let mut errors = Vec::new();
+    for token in mcp_form(quote!(), item) {
+        match (&last, &token) {
+            (Some(TokenTree::Punct(bang)), TokenTree::Group(message)) if bang.as_char() == '!' => {
+                let message = syn::parse2::<syn::LitStr>(message.stream());
+                errors.extend(message.map(|message| message.value()));
+            }
+            _ => {}
+        }
+        last = Some(token);
+    }
+    errors
+}
+
+#[test]
+fn all_mistakes_are_reported_at_once() {
+    let form = quote! {
+        struct Booking<T> {
+            #[field(titel = "Day", format = "dat")]
+            day: T,
+            #[field(name = "day", range = 1, length = 2)]
+            end: T,
+        }
+    };
+    let expected = [
+        "unknown key `titel`; did you mean `title`?",
+        "wrong value for key `range`; write a range, like `range = 1..=7`",
+        "wrong value for key `length`; write a range, like `length = 1..=7`",
+        "a form can't be generic; write concrete types",
+        "another field is named `day`; rename one",
+        "unknown format `dat`; did you mean `date`?",
+    ];
+    assert_eq!(errors(&form), expected);
+
+    let choice = quote! {
+        enum Room<T> {
+            Shared(T),
+            #[field(default)]
+            #[field(name = "Shared")]
+            Dormitory,
+        }
+    };
+    let expected = [
+        "unknown key `default`; write one of `name`, `title`",
+        "a variant to choose has no data; ask for it in another field of the form",
+        "a choice can't be generic; write concrete types",
+        "another variant is named `Shared`; rename one",
+    ];
+    assert_eq!(errors(&choice), expected);
+}
+
+#[test]
+fn names_under_different_cfgs_may_be_the_same() {
+    let form = quote! {
+        struct Booking {
+            #[cfg(unix)]
+            day: String,
+            #[cfg(windows)]
+            #[field(name = "day")]
+            date: String,
+        }
+    };
+    assert_eq!(errors(&form), [""; 0]);
+}
+
+#[test]
+fn an_item_with_mistakes_stays_without_our_attributes() {
+    let table = [
+        (
+            quote!(
+                #[derive(Debug)]
+                pub struct Booking(#[field(name = "a")] pub u8);
+            ),
+            quote!(
+                #[derive(Debug)]
+                pub struct Booking(pub u8);
+            ),
+        ),
+        (
+            quote!(
+                enum Room {
+                    #[field(nam = "a")]
+                    Shared(#[field(title = "b")] u8),
+                }
+            ),
+            quote!(
+                enum Room {
+                    Shared(u8),
+                }
+            ),
+        ),
+    ];
+    for (item, kept) in table {
+        let expansion = mcp_form(quote!(), &item).to_string();
+        assert!(expansion.starts_with(&kept.to_string()), "{expansion}");
+    }
+}

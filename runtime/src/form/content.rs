@@ -1,0 +1,165 @@
+//! What a user entered, checked against the schema of the form.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use treenail_schema::{
+    ElicitSchema, ElicitValue, Number, NumberSchema, NumberSchemaType,
+    PrimitiveSchemaDefinition as Kind, StringSchema,
+};
+
+use crate::form::error::{FormError, FormProblem};
+use crate::form::format;
+use crate::form::options::{Choices, choices, chosen, counts, distinct};
+use crate::form::words::{expected, shown};
+
+/// Checks what was entered in a form that is known by its schema only.
+///
+/// # Errors
+///
+/// All fields that are not as the schema says.
+pub fn check_content(
+    schema: &ElicitSchema,
+    content: &BTreeMap<String, ElicitValue>,
+) -> Result<(), FormError> {
+    read_content(schema, content.clone()).map(drop)
+}
+
+/// As [`check_content`]; returns what was entered in the words of the schema: with defaults for what is missing, choices in
+/// a list where they came in one text, and without what was not asked for.
+///
+/// # Errors
+///
+/// All fields that are not as the schema says.
+pub fn read_content(
+    schema: &ElicitSchema,
+    mut content: BTreeMap<String, ElicitValue>,
+) -> Result<BTreeMap<String, ElicitValue>, FormError> {
+    let mut settled = BTreeMap::new();
+    let mut problems = Vec::new();
+    for (name, definition) in schema.properties.iter() {
+        let default = default_of(definition);
+        let required = schema.required.as_ref();
+        let required = default.is_none()
+            && required.is_some_and(|required| required.iter().any(|it| it == name));
+        let value = match content.remove(name) {
+            Some(value) => settle(definition, value, required),
+            None if required => Err(format!("missing; expected {}", expected(definition))),
+            None => Ok(None),
+        };
+        match value {
+            Ok(value) => settled.extend(value.or(default).map(|value| (name.to_owned(), value))),
+            Err(message) => problems.push(FormProblem::new(name, message)),
+        }
+    }
+    FormError::unless(problems, settled)
+}
+
+/// The value in the words of the schema, or what is wrong with it.
+///
+/// Two things that clients do are understood: a field that may be left empty comes as an empty text, which is no value of
+/// it, and choices come in one text, from clients that know no lists of choices.
+pub(super) fn settle(
+    definition: &Kind,
+    value: ElicitValue,
+    required: bool,
+) -> Result<Option<ElicitValue>, String> {
+    let is_empty = matches!(&value, ElicitValue::String(text) if text.is_empty());
+    let value = match (choices(definition), value) {
+        (
+            Some(Choices {
+                many: true,
+                options,
+            }),
+            ElicitValue::String(text),
+        ) => chosen(&options, &text).map_or(ElicitValue::String(text), ElicitValue::Strings),
+        (Some(Choices { many: true, .. }), ElicitValue::Strings(names)) => {
+            ElicitValue::Strings(distinct(names))
+        }
+        (_, value) => value,
+    };
+    if fits(definition, &value) {
+        Ok(Some(value))
+    } else if is_empty && !required {
+        Ok(None)
+    } else {
+        let expected = expected(definition);
+        Err(format!("expected {expected}, got {}", shown(&value)))
+    }
+}
+
+fn fits(definition: &Kind, value: &ElicitValue) -> bool {
+    match (definition, value) {
+        (Kind::String(schema), ElicitValue::String(text)) => fits_text(schema, text),
+        (Kind::Number(schema), ElicitValue::Number(number)) => fits_number(schema, number),
+        (Kind::Boolean(_), ElicitValue::Boolean(_)) => true,
+        (_, ElicitValue::String(name)) => {
+            choices(definition).is_some_and(|choices| !choices.many && choices.has(name))
+        }
+        (_, ElicitValue::Strings(names)) => choices(definition).is_some_and(|choices| {
+            let (minimum, maximum) = counts(definition);
+            choices.many
+                && names.iter().all(|name| choices.has(name))
+                && within(names.len(), minimum, maximum)
+        }),
+        _ => false,
+    }
+}
+
+fn fits_text(schema: &StringSchema, text: &str) -> bool {
+    within(text.chars().count(), schema.min_length, schema.max_length)
+        && schema
+            .format
+            .is_none_or(|format| format::fits(format, text))
+}
+
+fn fits_number(schema: &NumberSchema, number: &Number) -> bool {
+    let at_least = |bound: &Number| compare(number, bound) != Ordering::Less;
+    let at_most = |bound: &Number| compare(number, bound) != Ordering::Greater;
+    (schema.type_ == NumberSchemaType::Number || whole(number).is_some())
+        && schema.minimum.as_ref().is_none_or(at_least)
+        && schema.maximum.as_ref().is_none_or(at_most)
+}
+
+fn within(count: usize, minimum: Option<i64>, maximum: Option<i64>) -> bool {
+    let count = i64::try_from(count).unwrap_or(i64::MAX);
+    minimum.is_none_or(|minimum| count >= minimum) && maximum.is_none_or(|maximum| count <= maximum)
+}
+
+fn compare(one: &Number, other: &Number) -> Ordering {
+    match (whole(one), whole(other)) {
+        (Some(one), Some(other)) => one.cmp(&other),
+        // JSON has no NaN.
+        _ => one.as_f64().total_cmp(&other.as_f64()),
+    }
+}
+
+/// The number as an integer, if it is one, also when it is written with a fraction of zero.
+pub(super) fn whole(number: &Number) -> Option<i128> {
+    /// Up to here every integer is a different `f64`.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+
+    let integer = number.as_i64().map(i128::from);
+    let integer = integer.or_else(|| number.as_u64().map(i128::from));
+    let float = number.as_f64();
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "it has no fraction and is not large"
+    )]
+    let exact = || (float.fract() == 0.0 && float.abs() <= EXACT).then_some(float as i128);
+    integer.or_else(exact)
+}
+
+fn default_of(definition: &Kind) -> Option<ElicitValue> {
+    match definition {
+        Kind::String(schema) => schema.default.clone().map(Into::into),
+        Kind::Number(schema) => schema.default.clone().map(Into::into),
+        Kind::Boolean(schema) => schema.default.map(Into::into),
+        Kind::UntitledSingleSelectEnum(schema) => schema.default.clone().map(Into::into),
+        Kind::TitledSingleSelectEnum(schema) => schema.default.clone().map(Into::into),
+        Kind::LegacyTitledEnum(schema) => schema.default.clone().map(Into::into),
+        Kind::UntitledMultiSelectEnum(schema) => schema.default.clone().map(Into::into),
+        Kind::TitledMultiSelectEnum(schema) => schema.default.clone().map(Into::into),
+        _ => None,
+    }
+}

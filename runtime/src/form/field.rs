@@ -1,0 +1,265 @@
+//! One field of a form: how it is described, and how what is entered in it becomes a value.
+
+use std::error::Error;
+use std::fmt;
+
+use serde_json::Value;
+use treenail_schema::{
+    ElicitValue, Number, NumberSchema, NumberSchemaType, PrimitiveSchemaDefinition,
+    StringSchemaFormat,
+};
+
+use crate::form::content::settle;
+use crate::form::words::{expected, shown};
+use crate::function::bounds::Check;
+
+/// A type that a field of a form can have.
+///
+/// These are texts (`String`), numbers (all integers but those of 128 bits, `f32`, `f64`), `bool`, choices (enums with
+/// `#[mcp_form]`) and `Vec`s of choices. An `Option` of any of them is a field that may be left empty; so is a `Vec`, unless
+/// its `length` has a minimum.
+///
+/// # Example
+///
+/// A type of your own that stands for a text or for a number:
+///
+/// ```
+/// use std::error::Error;
+///
+/// use treenail_runtime::FormField;
+/// use treenail_runtime::schema::{ElicitValue, PrimitiveSchemaDefinition, StringSchema};
+///
+/// /// A code of two letters.
+/// struct Country(String);
+///
+/// impl FormField for Country {
+///     fn schema() -> PrimitiveSchemaDefinition {
+///         StringSchema::new().with_min_length(2).with_max_length(2).into()
+///     }
+///
+///     fn read(value: ElicitValue) -> Result<Self, Box<dyn Error + Send + Sync>> {
+///         let code = String::read(value)?;
+///         match code.bytes().all(|byte| byte.is_ascii_uppercase()) {
+///             true => Ok(Self(code)),
+///             false => Err("write two capital letters".into()),
+///         }
+///     }
+/// }
+///
+/// assert_eq!(Country::read("NO".into())?.0, "NO");
+/// # Ok::<(), Box<dyn Error + Send + Sync>>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a field of a form",
+    label = "a field is a text, a number, a `bool`, a choice, a `Vec` of choices or an `Option`",
+    note = "put `#[mcp_form]` on an enum without data to make it a choice, or implement `FormField` for a type of your own"
+)]
+pub trait FormField: Sized + Send + 'static {
+    /// What can be entered. Title, description and default are those of the field.
+    fn schema() -> PrimitiveSchemaDefinition;
+
+    /// Reads what was entered, which has been checked against the schema.
+    ///
+    /// # Errors
+    ///
+    /// Whatever else can be wrong with it, told so that the user can repair it.
+    fn read(value: ElicitValue) -> Result<Self, Box<dyn Error + Send + Sync>>;
+
+    /// What the field starts with if this value is its default; `None` shows no default.
+    fn write(&self) -> Option<ElicitValue> {
+        None
+    }
+
+    /// The value of a field that is left empty; `None` if it has to be filled in.
+    fn absent() -> Option<Self> {
+        None
+    }
+
+    #[doc(hidden)]
+    fn field(name: &'static str) -> Field<Self> {
+        Field {
+            name,
+            definition: Self::schema(),
+            read: Self::read,
+            write: Self::write,
+            absent: Self::absent,
+            default: None,
+            checks: Vec::new(),
+        }
+    }
+}
+
+/// One field of a form, as `#[mcp_form]` declares it.
+///
+/// It carries what it needs of `T` as functions, so that the bounds on `T` are asked for in one place only.
+pub struct Field<T> {
+    pub(super) name: &'static str,
+    pub(super) definition: PrimitiveSchemaDefinition,
+    read: fn(ElicitValue) -> Result<T, Box<dyn Error + Send + Sync>>,
+    write: fn(&T) -> Option<ElicitValue>,
+    absent: fn() -> Option<T>,
+    default: Option<fn() -> T>,
+    checks: Vec<Check<T>>,
+}
+
+impl<T> fmt::Debug for Field<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Field")
+            .field("name", &self.name)
+            .field("definition", &self.definition)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Does the same with the member of this name of each kind of field.
+macro_rules! each_kind {
+    ($definition:expr, $field:ident => $do:expr) => {
+        match $definition {
+            PrimitiveSchemaDefinition::String($field) => $do,
+            PrimitiveSchemaDefinition::Number($field) => $do,
+            PrimitiveSchemaDefinition::Boolean($field) => $do,
+            PrimitiveSchemaDefinition::UntitledSingleSelectEnum($field) => $do,
+            PrimitiveSchemaDefinition::TitledSingleSelectEnum($field) => $do,
+            PrimitiveSchemaDefinition::UntitledMultiSelectEnum($field) => $do,
+            PrimitiveSchemaDefinition::TitledMultiSelectEnum($field) => $do,
+            PrimitiveSchemaDefinition::LegacyTitledEnum($field) => $do,
+            _ => {}
+        }
+    };
+}
+
+impl<T> Field<T> {
+    /// Gives the field a name that people see.
+    #[must_use]
+    pub fn title(mut self, title: &str) -> Self {
+        each_kind!(&mut self.definition, field => field.title = Some(title.to_owned()));
+        self
+    }
+
+    /// Says what the field is for.
+    #[must_use]
+    pub fn description(mut self, description: &str) -> Self {
+        each_kind!(&mut self.definition, field => field.description = Some(description.to_owned()));
+        self
+    }
+
+    /// Lets the field be left empty; `make` gives its value then, and what it starts with.
+    #[must_use]
+    pub fn default(mut self, make: fn() -> T) -> Self {
+        if let Some(value) = (self.write)(&make()) {
+            set_default(&mut self.definition, value);
+        }
+        self.default = Some(make);
+        self
+    }
+
+    /// Accepts only values for which `check` holds.
+    #[must_use]
+    pub fn check(mut self, check: Check<T>) -> Self {
+        for (keyword, bound) in check.keywords() {
+            set_bound(&mut self.definition, keyword, bound);
+        }
+        self.checks.push(check);
+        self
+    }
+
+    /// Accepts only texts of this format.
+    #[must_use]
+    pub fn format(mut self, format: StringSchemaFormat) -> Self {
+        if let PrimitiveSchemaDefinition::String(text) = &mut self.definition {
+            text.format = Some(format);
+        }
+        self
+    }
+
+    /// The value if nothing is entered.
+    pub(super) fn fallback(&self) -> Option<T> {
+        match self.default {
+            Some(make) => Some(make()),
+            None => (self.absent)().filter(|value| self.holds(value)),
+        }
+    }
+
+    fn holds(&self, value: &T) -> bool {
+        self.checks.iter().all(|check| check.holds(value))
+    }
+
+    pub(super) fn read(&self, entered: Option<ElicitValue>) -> Result<T, String> {
+        let fallback = self.fallback();
+        let settled = match entered {
+            Some(value) => settle(&self.definition, value, fallback.is_none())?,
+            None => None,
+        };
+        let Some(value) = settled else {
+            return fallback
+                .ok_or_else(|| format!("missing; expected {}", expected(&self.definition)));
+        };
+        let text = shown(&value);
+        let value = (self.read)(value).map_err(|error| error.to_string())?;
+        if self.holds(&value) {
+            Ok(value)
+        } else {
+            // The vocabulary of forms has no exclusive bounds, so this one is not in what was expected.
+            Err(format!("{text} is out of range"))
+        }
+    }
+}
+
+fn set_default(definition: &mut PrimitiveSchemaDefinition, value: ElicitValue) {
+    use PrimitiveSchemaDefinition as Kind;
+    match (definition, value) {
+        (Kind::String(field), ElicitValue::String(value)) => field.default = Some(value),
+        (Kind::UntitledSingleSelectEnum(field), ElicitValue::String(value)) => {
+            field.default = Some(value);
+        }
+        (Kind::TitledSingleSelectEnum(field), ElicitValue::String(value)) => {
+            field.default = Some(value);
+        }
+        (Kind::LegacyTitledEnum(field), ElicitValue::String(value)) => field.default = Some(value),
+        (Kind::Number(field), ElicitValue::Number(value)) => field.default = Some(value),
+        (Kind::Boolean(field), ElicitValue::Boolean(value)) => field.default = Some(value),
+        (Kind::UntitledMultiSelectEnum(field), ElicitValue::Strings(values)) => {
+            field.default = Some(values);
+        }
+        (Kind::TitledMultiSelectEnum(field), ElicitValue::Strings(values)) => {
+            field.default = Some(values);
+        }
+        // A default that is not of the kind of its field would be an invalid form.
+        _ => {}
+    }
+}
+
+fn set_bound(definition: &mut PrimitiveSchemaDefinition, keyword: &str, bound: &Value) {
+    use PrimitiveSchemaDefinition as Kind;
+    let whole = bound.as_i64().unwrap_or(i64::MAX);
+    match (definition, keyword) {
+        (Kind::Number(field), _) => set_number_bound(field, keyword, bound),
+        (Kind::String(field), "minLength") => field.min_length = Some(whole),
+        (Kind::String(field), "maxLength") => field.max_length = Some(whole),
+        (Kind::UntitledMultiSelectEnum(field), "minItems") => field.min_items = Some(whole),
+        (Kind::UntitledMultiSelectEnum(field), "maxItems") => field.max_items = Some(whole),
+        (Kind::TitledMultiSelectEnum(field), "minItems") => field.min_items = Some(whole),
+        (Kind::TitledMultiSelectEnum(field), "maxItems") => field.max_items = Some(whole),
+        _ => {}
+    }
+}
+
+/// Forms have inclusive bounds only: those of integers are moved by one, those of other numbers are told as they are.
+fn set_number_bound(field: &mut NumberSchema, keyword: &str, bound: &Value) {
+    let Value::Number(number) = bound else {
+        return;
+    };
+    let number = Number::from(number.clone());
+    let moved = |by: i64| match field.type_ {
+        NumberSchemaType::Integer => number.as_i64().map(|bound| bound.saturating_add(by).into()),
+        _ => None,
+    };
+    match keyword {
+        "minimum" => field.minimum = Some(number),
+        "maximum" => field.maximum = Some(number),
+        "exclusiveMinimum" => field.minimum = moved(1).or(Some(number)),
+        "exclusiveMaximum" => field.maximum = moved(-1).or(Some(number)),
+        _ => {}
+    }
+}

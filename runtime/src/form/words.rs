@@ -1,0 +1,73 @@
+//! Fields and values in words, for people.
+
+use treenail_schema::{
+    ElicitValue, NumberSchemaType, PrimitiveSchemaDefinition as Kind, StringSchemaFormat,
+};
+
+use crate::form::options::{choices, counts};
+use crate::function::problem;
+
+/// What can be entered in a field, in words.
+pub(super) fn expected(definition: &Kind) -> String {
+    if let Some(choices) = choices(definition) {
+        let names: Vec<_> = choices
+            .options
+            .iter()
+            .map(|(name, _)| format!("`{name}`"))
+            .collect();
+        let (minimum, maximum) = counts(definition);
+        let many = if choices.many {
+            "a list of some of"
+        } else {
+            "one of"
+        };
+        return format!(
+            "{many} {}{}",
+            names.join(", "),
+            bounds(minimum, maximum, "")
+        );
+    }
+    match definition {
+        Kind::String(schema) => {
+            let text = match schema.format {
+                None => "a text",
+                Some(StringSchemaFormat::Email) => "an e-mail address",
+                Some(StringSchemaFormat::Uri) => "a URI",
+                Some(StringSchemaFormat::Date) => "a date like 2026-07-28",
+                Some(StringSchemaFormat::DateTime) => "a date and time like 2026-07-28T09:30:00Z",
+                Some(_) => "a text of the right format",
+            };
+            let bounds = bounds(schema.min_length, schema.max_length, " characters");
+            format!("{text}{bounds}")
+        }
+        Kind::Number(schema) => {
+            let number = match schema.type_ {
+                NumberSchemaType::Integer => "an integer",
+                _ => "a number",
+            };
+            let bounds = bounds(schema.minimum.as_ref(), schema.maximum.as_ref(), "");
+            format!("{number}{bounds}")
+        }
+        Kind::Boolean(_) => "true or false".to_owned(),
+        _ => "something else".to_owned(),
+    }
+}
+
+fn bounds<T: ToString>(minimum: Option<T>, maximum: Option<T>, unit: &str) -> String {
+    let (minimum, maximum) = (
+        minimum.map(|it| it.to_string()),
+        maximum.map(|it| it.to_string()),
+    );
+    match (minimum, maximum) {
+        (Some(minimum), Some(maximum)) if minimum == maximum => format!(" ({minimum}{unit})"),
+        (Some(minimum), Some(maximum)) => format!(" ({minimum} to {maximum}{unit})"),
+        (Some(minimum), None) => format!(" (at least {minimum}{unit})"),
+        (None, Some(maximum)) => format!(" (at most {maximum}{unit})"),
+        (None, None) => String::new(),
+    }
+}
+
+/// A value as it stands in a message: short, whole or cut.
+pub(super) fn shown(value: &ElicitValue) -> String {
+    problem::shown(&serde_json::to_string(value).unwrap_or_default())
+}

@@ -1,0 +1,491 @@
+//! Forms: what is asked in each revision, and how what is entered becomes a value.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use treenail::__private::{check_content, read_content, speak_form};
+use treenail::schema::{ElicitResult, ElicitSchema, ElicitValue, Revision};
+use treenail::{Form, FormError, FormProblem, mcp_form};
+
+use crate::validator::{check, definitions, is_plain};
+
+/// A field of each kind.
+#[mcp_form]
+#[derive(Clone, Debug, PartialEq)]
+struct Booking {
+    /// The first night
+    #[field(format = "date")]
+    day: String,
+    #[field(title = "Guests", range = 1..=12, default = 2)]
+    guests: u8,
+    /// Anything that we should know
+    #[field(length = 2..=20)]
+    note: Option<String>,
+    breakfast: bool,
+    #[field(default)]
+    late: bool,
+    /// Which room
+    #[field(default = Room::Double)]
+    room: Room,
+    bed: Option<Bed>,
+    #[field(range = 0.5.., default = 1.5)]
+    budget: f64,
+    #[field(range = -3..3)]
+    floor: Option<i64>,
+    /// What else
+    #[field(title = "Extras", length = 1..=2, default = vec![Extra::Sauna])]
+    extras: Vec<Extra>,
+    beds: Vec<Bed>,
+    #[field(name = "e-mail", format = "email")]
+    email: Option<String>,
+    #[field(format = "uri", default = "https://example.com/")]
+    site: String,
+    #[field(format = "date-time")]
+    arrival: Option<String>,
+}
+
+#[mcp_form]
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Room {
+    Single,
+    #[field(name = "double", title = "Double room")]
+    Double,
+}
+
+#[mcp_form]
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Bed {
+    Hard,
+    Soft,
+}
+
+#[mcp_form]
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Extra {
+    Sauna,
+    #[field(name = "late", title = "Late, until 12")]
+    LateCheckout,
+    #[field(name = "late, late", title = "Latest")]
+    LatestCheckout,
+}
+
+/// The revisions that have forms.
+const REVISIONS: [Revision; 3] = [
+    Revision::V2025_06_18,
+    Revision::V2025_11_25,
+    Revision::V2026_07_28,
+];
+
+fn spoken(revision: Revision) -> Value {
+    serde_json::to_value(speak_form(Booking::schema(), revision)).unwrap()
+}
+
+/// What comes in the result of a request, as the server reads it.
+fn content(content: &Value) -> BTreeMap<String, ElicitValue> {
+    let result = json!({"action": "accept", "content": content});
+    let result: ElicitResult = serde_json::from_value(result).unwrap();
+    result.content.unwrap()
+}
+
+fn read(entered: &Value) -> Result<Booking, FormError> {
+    Booking::read(content(entered))
+}
+
+/// What has to be filled in, and what `more` says.
+fn filled(more: &Value) -> Value {
+    let mut content = json!({"day": "2026-07-28", "breakfast": true});
+    for (name, value) in more.as_object().unwrap() {
+        content[name] = value.clone();
+    }
+    content
+}
+
+#[test]
+fn forms_are_in_the_words_of_each_revision() {
+    // SRV-ELI-03, SRV-ELI-04, SRV-ELI-05
+    for revision in REVISIONS {
+        let form = spoken(revision);
+        let params = json!({"message": "Which?", "requestedSchema": form});
+        let request = json!({
+            "jsonrpc": "2.0", "id": 1, "method": "elicitation/create", "params": params,
+        });
+        check(revision, "ElicitRequest", &request);
+        let kinds: Vec<_> = definitions(revision)
+            .into_iter()
+            .filter(|name| name.ends_with("Schema"))
+            .collect();
+        for (name, field) in form["properties"].as_object().unwrap() {
+            // The unions of schemas are too lax: a text may have any members there.
+            assert!(
+                kinds.iter().any(|kind| is_plain(revision, kind, field)),
+                "`{name}` is of no kind that {revision} has: {field}"
+            );
+        }
+    }
+}
+
+#[test]
+fn newer_revisions_are_told_all() {
+    let form = json!({
+        "type": "object",
+        "properties": {
+            "day": {"type": "string", "format": "date", "description": "The first night"},
+            "guests": {"type": "integer", "title": "Guests", "minimum": 1, "maximum": 12, "default": 2},
+            "note": {
+                "type": "string", "minLength": 2, "maxLength": 20,
+                "description": "Anything that we should know",
+            },
+            "breakfast": {"type": "boolean"},
+            "late": {"type": "boolean", "default": false},
+            "room": {
+                "type": "string", "description": "Which room", "default": "double",
+                "oneOf": [
+                    {"const": "Single", "title": "Single"},
+                    {"const": "double", "title": "Double room"},
+                ],
+            },
+            "bed": {"type": "string", "enum": ["Hard", "Soft"]},
+            "budget": {"type": "number", "minimum": 0.5, "default": 1.5},
+            "floor": {"type": "integer", "minimum": -3, "maximum": 2},
+            "extras": {
+                "type": "array", "title": "Extras", "description": "What else",
+                "minItems": 1, "maxItems": 2, "default": ["Sauna"],
+                "items": {"anyOf": [
+                    {"const": "Sauna", "title": "Sauna"},
+                    {"const": "late", "title": "Late, until 12"},
+                    {"const": "late, late", "title": "Latest"},
+                ]},
+            },
+            "beds": {"type": "array", "items": {"type": "string", "enum": ["Hard", "Soft"]}},
+            "e-mail": {"type": "string", "format": "email"},
+            "site": {"type": "string", "format": "uri", "default": "https://example.com/"},
+            "arrival": {"type": "string", "format": "date-time"},
+        },
+        "required": ["day", "breakfast"],
+    });
+    for revision in &REVISIONS[1..] {
+        assert_eq!(spoken(*revision), form, "{revision}");
+    }
+}
+
+#[test]
+fn the_first_revision_with_forms_is_told_what_it_knows() {
+    // SRV-ELI-04, SRV-ELI-05: defaults other than those of booleans, titled choices and lists came later.
+    let form = json!({
+        "type": "object",
+        "properties": {
+            "day": {"type": "string", "format": "date", "description": "The first night"},
+            "guests": {
+                "type": "integer", "title": "Guests", "minimum": 1, "maximum": 12,
+                "description": "default: 2",
+            },
+            "note": {
+                "type": "string", "minLength": 2, "maxLength": 20,
+                "description": "Anything that we should know",
+            },
+            "breakfast": {"type": "boolean"},
+            "late": {"type": "boolean", "default": false},
+            "room": {
+                "type": "string", "description": "Which room (default: Double room)",
+                "enum": ["Single", "double"], "enumNames": ["Single", "Double room"],
+            },
+            "bed": {"type": "string", "enum": ["Hard", "Soft"]},
+            "budget": {"type": "number", "minimum": 0.5, "description": "default: 1.5"},
+            "floor": {"type": "integer", "minimum": -3, "maximum": 2},
+            "extras": {
+                "type": "string", "title": "Extras",
+                "description":
+                    "What else (1 to 2 of Sauna, Late, until 12, Latest, separated by commas) (default: Sauna)",
+            },
+            "beds": {"type": "string", "description": "any of Hard, Soft, separated by commas"},
+            "e-mail": {"type": "string", "format": "email"},
+            "site": {
+                "type": "string", "format": "uri", "description": "default: https://example.com/",
+            },
+            "arrival": {"type": "string", "format": "date-time"},
+        },
+        "required": ["day", "breakfast"],
+    });
+    assert_eq!(spoken(Revision::V2025_06_18), form);
+}
+
+#[test]
+fn fields_stand_in_the_order_of_the_source() {
+    for revision in REVISIONS {
+        let form = serde_json::to_string(&spoken(revision)["properties"]).unwrap();
+        let order = [
+            "day",
+            "guests",
+            "note",
+            "breakfast",
+            "late",
+            "room",
+            "bed",
+            "budget",
+            "floor",
+        ];
+        let places = order.map(|name| form.find(&format!("\"{name}\":{{")).unwrap());
+        assert!(places.is_sorted(), "{revision}: {form}");
+    }
+}
+
+#[test]
+fn what_is_left_out_has_its_default() {
+    let booking = read(&filled(&json!({}))).unwrap();
+    let expected = Booking {
+        day: "2026-07-28".into(),
+        guests: 2,
+        note: None,
+        breakfast: true,
+        late: false,
+        room: Room::Double,
+        bed: None,
+        budget: 1.5,
+        floor: None,
+        extras: vec![Extra::Sauna],
+        beds: Vec::new(),
+        email: None,
+        site: "https://example.com/".into(),
+        arrival: None,
+    };
+    assert_eq!(booking, expected);
+}
+
+#[test]
+fn what_is_entered_becomes_values() {
+    let entered = json!({
+        "guests": 3.0, "note": " \u{e9}t\u{e9} ", "late": true, "room": "Single", "bed": "Soft",
+        "budget": 2, "floor": -3, "extras": ["late, late", "Sauna", "Sauna"], "beds": ["Hard"],
+        "e-mail": "a@b.no", "site": "urn:a:b", "arrival": "2026-07-28T23:00:00+02:00",
+        "unknown": ["ignored"],
+    });
+    let booking = read(&filled(&entered)).unwrap();
+    let expected = Booking {
+        day: "2026-07-28".into(),
+        guests: 3,
+        note: Some(" \u{e9}t\u{e9} ".into()),
+        breakfast: true,
+        late: true,
+        room: Room::Single,
+        bed: Some(Bed::Soft),
+        budget: 2.0,
+        floor: Some(-3),
+        extras: vec![Extra::LatestCheckout, Extra::Sauna],
+        beds: vec![Bed::Hard],
+        email: Some("a@b.no".into()),
+        site: "urn:a:b".into(),
+        arrival: Some("2026-07-28T23:00:00+02:00".into()),
+    };
+    assert_eq!(booking, expected);
+}
+
+#[test]
+fn choices_may_be_listed_in_a_text() {
+    // As clients of 2025-06-18 are asked to do: by names or titles, case aside.
+    let table: [(&str, &[Extra]); 6] = [
+        ("Sauna", &[Extra::Sauna]),
+        (" sauna ,LATEST ", &[Extra::Sauna, Extra::LatestCheckout]),
+        ("late, late", &[Extra::LatestCheckout]),
+        ("late, sauna,", &[Extra::LateCheckout, Extra::Sauna]),
+        ("Late, until 12", &[Extra::LateCheckout]),
+        ("", &[Extra::Sauna]),
+    ];
+    for (text, expected) in table {
+        let booking = read(&filled(&json!({"extras": text})));
+        assert_eq!(booking.unwrap().extras, expected, "{text:?}");
+    }
+    for text in [
+        "saunas",
+        "sauna latest",
+        "sauna; latest",
+        "sauna, latest, late",
+        "s\u{e4}una",
+    ] {
+        let error = read(&filled(&json!({"extras": text}))).unwrap_err();
+        assert_eq!(error.problems()[0].field(), "extras", "{text:?}");
+    }
+}
+
+#[test]
+fn empty_texts_are_nothing_where_they_are_no_values() {
+    let names = [
+        "guests", "note", "room", "bed", "budget", "floor", "beds", "e-mail", "site",
+    ];
+    let empty: Value = names
+        .iter()
+        .map(|name| ((*name).to_owned(), json!("")))
+        .collect();
+    assert_eq!(read(&filled(&empty)), read(&filled(&json!({}))));
+
+    let error = read(&json!({"day": "", "breakfast": ""})).unwrap_err();
+    let fields: Vec<_> = error.problems().iter().map(FormProblem::field).collect();
+    assert_eq!(fields, ["day", "breakfast"], "they have to be filled in");
+}
+
+#[test]
+fn all_problems_are_told_at_once() {
+    // CLI-ELI-13
+    let entered = json!({
+        "day": "2026-02-30", "guests": "3", "note": "?", "late": 1, "room": "Suite", "bed": ["Soft"],
+        "budget": 0.25, "floor": 2.5, "extras": ["Sauna", "late", "late, late"], "beds": ["Water"],
+        "e-mail": "nobody", "site": "example.com", "arrival": "2026-07-28",
+    });
+    let error = read(&entered).unwrap_err();
+    let expected = "the form is not filled in as asked:
+- `day`: expected a date like 2026-07-28, got the string \"2026-02-30\"
+- `guests`: expected an integer (1 to 12), got the string \"3\"
+- `note`: expected a text (2 to 20 characters), got the string \"?\"
+- `breakfast`: missing; expected true or false
+- `late`: expected true or false, got 1
+- `room`: expected one of `Single`, `double`, got the string \"Suite\"
+- `bed`: expected one of `Hard`, `Soft`, got the array [\"Soft\"]
+- `budget`: expected a number (at least 0.5), got 0.25
+- `floor`: expected an integer (-3 to 2), got 2.5
+- `extras`: expected a list of some of `Sauna`, `late`, `late, late` (1 to 2), got the array [\"Sauna\",\"late\",\"late, late\"]
+- `beds`: expected a list of some of `Hard`, `Soft`, got the array [\"Water\"]
+- `e-mail`: expected an e-mail address, got the string \"nobody\"
+- `site`: expected a URI, got the string \"example.com\"
+- `arrival`: expected a date and time like 2026-07-28T09:30:00Z, got the string \"2026-07-28\"";
+    assert_eq!(error.to_string(), expected);
+}
+
+#[test]
+fn a_form_without_a_type_is_read_by_its_schema() {
+    let schema: ElicitSchema = serde_json::from_value(json!({
+        "type": "object",
+        "properties": {
+            "unit": {"type": "string", "enum": ["C", "F"], "enumNames": ["Celsius", "Fahrenheit"]},
+            "days": {"type": "integer", "default": 3},
+            "of": {"type": "array", "items": {"type": "string", "enum": ["rain", "wind"]}},
+            "until": {"type": "string", "format": "date"},
+        },
+        "required": ["unit", "days"],
+    }))
+    .unwrap();
+    let entered = content(&json!({"unit": "C", "of": "Rain, wind", "until": "", "other": 1}));
+    assert_eq!(check_content(&schema, &entered), Ok(()));
+    let settled = read_content(&schema, entered).unwrap();
+    let settled = serde_json::to_value(settled).unwrap();
+    assert_eq!(
+        settled,
+        json!({"unit": "C", "days": 3, "of": ["rain", "wind"]})
+    );
+
+    let error = check_content(&schema, &content(&json!({"days": 0.5}))).unwrap_err();
+    let problems = error.problems().iter();
+    let messages: Vec<_> = problems
+        .map(|problem| (problem.field(), problem.message()))
+        .collect();
+    assert_eq!(
+        messages,
+        [
+            ("unit", "missing; expected one of `C`, `F`"),
+            ("days", "expected an integer, got 0.5"),
+        ]
+    );
+}
+
+#[test]
+fn bounds_that_a_form_cannot_tell_hold_all_the_same() {
+    #[mcp_form]
+    struct Share {
+        #[field(range = 0.0..1.0)]
+        share: f32,
+    }
+
+    let schema = serde_json::to_value(Share::schema()).unwrap();
+    let bounds = json!({"type": "number", "minimum": 0.0, "maximum": 1.0});
+    assert_eq!(schema["properties"]["share"], bounds);
+    let read = |share: f64| Share::read(content(&json!({"share": share})));
+    assert!(read(0.5).is_ok_and(|form| (form.share - 0.5).abs() < f32::EPSILON));
+    let error = read(1.0).err().unwrap();
+    assert_eq!(error.problems()[0].message(), "1.0 is out of range");
+}
+
+/// Something that a field might get.
+fn any_value(random: &mut fastrand::Rng) -> Value {
+    const TEXTS: [&str; 13] = [
+        "",
+        "a",
+        "2026-07-28",
+        "2026-07-28T09:30:00Z",
+        "a@b.no",
+        "https://example.com/",
+        "Single",
+        "double",
+        "Hard",
+        "Soft",
+        "Sauna",
+        "late",
+        "\u{1f600}\u{0}\u{e9}",
+    ];
+    let text = |random: &mut fastrand::Rng| match random.u8(..4) {
+        0 => (0..random.usize(..30)).map(|_| random.char(..)).collect(),
+        _ => TEXTS[random.usize(..TEXTS.len())].to_owned(),
+    };
+    match random.u8(..8) {
+        0 => random.bool().into(),
+        1 => random.i64(-5..15).into(),
+        2 => (random.f64() * 10.0).into(),
+        3 => [
+            json!(3.0),
+            json!(u64::MAX),
+            json!(i64::MIN),
+            json!(1e300),
+            json!(-0.0),
+        ][random.usize(..5)]
+        .clone(),
+        4 => (0..random.usize(..4)).map(|_| text(random)).collect(),
+        _ => text(random).into(),
+    }
+}
+
+#[test]
+fn any_content_is_read_or_refused_as_the_schema_says() {
+    let schema = serde_json::to_value(Booking::schema()).unwrap();
+    let validator = jsonschema::options()
+        .should_validate_formats(true)
+        .build(&schema)
+        .unwrap();
+    let names: Vec<_> = schema["properties"]
+        .as_object()
+        .unwrap()
+        .keys()
+        .cloned()
+        .collect();
+    let mut random = fastrand::Rng::with_seed(7);
+    let (mut accepted, mut refused) = (0, 0);
+    for _ in 0..6_000 {
+        let mut entered = filled(&json!({}));
+        for _ in 0..random.usize(..3) {
+            entered[&names[random.usize(..names.len())]] = any_value(&mut random);
+        }
+        let outcome = read(&entered);
+        assert_eq!(
+            outcome.is_ok(),
+            check_content(&Booking::schema(), &content(&entered)).is_ok()
+        );
+        if validator.is_valid(&entered) {
+            assert!(outcome.is_ok(), "{entered}: {}", outcome.unwrap_err());
+            accepted += 1;
+        } else if let Err(error) = outcome {
+            let fields = error.problems().iter().map(FormProblem::field);
+            assert!(
+                fields.clone().count() > 0 && fields.clone().all(|it| entered.get(it).is_some())
+            );
+            refused += 1;
+        } else {
+            // Beyond the schema only: empty texts, lists in a text, and choices that are made twice.
+            let lenient = entered
+                .as_object()
+                .unwrap()
+                .iter()
+                .any(|(name, value)| value == "" || ["extras", "beds"].contains(&&**name));
+            assert!(lenient, "{entered} is read, and is not as the schema says");
+        }
+    }
+    assert!(
+        accepted > 600 && refused > 600,
+        "{accepted} accepted, {refused} refused"
+    );
+}

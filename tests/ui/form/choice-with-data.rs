@@ -1,0 +1,9 @@
+use treenail::mcp_form;
+
+#[mcp_form]
+enum Room {
+    Single,
+    Shared(u8),
+}
+
+fn main() {}

@@ -1,0 +1,6 @@
+use treenail::mcp_form;
+
+#[mcp_form]
+fn book() {}
+
+fn main() {}

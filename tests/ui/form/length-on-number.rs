@@ -1,0 +1,9 @@
+use treenail::mcp_form;
+
+#[mcp_form]
+struct Booking {
+    #[field(length = 1..=3)]
+    guests: u8,
+}
+
+fn main() {}

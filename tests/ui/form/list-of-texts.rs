@@ -1,0 +1,8 @@
+use treenail::mcp_form;
+
+#[mcp_form]
+struct Booking {
+    guests: Vec<String>,
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+use treenail::mcp_form;
+
+#[mcp_form]
+struct Booking {
+    #[field(format = "emial")]
+    sender: String,
+}
+
+fn main() {}
