@@ -8,8 +8,8 @@ pub use treenail_runtime::schema;
 pub use treenail_runtime::{
     Bounded, Call, Connection, Context, Error, FromCall, FromText, FromTyped, Limits, Measured,
     Mount, PendingAnswer, Progress, PromptDefinition, PromptOutput, Proposals, Received,
-    ResourceDefinition, ResourceOutput, Result, RpcError, Server, ServerBuilder, TextArgument,
-    Tool, ToolArgument, ToolDefinition, ToolError, ToolOutput, ToolReply, ToolSet, Typed,
+    ResourceDefinition, ResourceOutput, Result, RpcError, Server, ServerBuilder, Stream, TextArgument,
+    Tool, ToolArgument, ToolDefinition, ToolError, ToolItem, ToolOutput, ToolReply, ToolSet, ToolStream, Typed,
 };
 
 /// Makes a function a tool, or the methods of an `impl` block a set of tools, prompts and resources.
@@ -225,7 +225,7 @@ pub use treenail_macros::tools;
 
 /// What most servers name: `use treenail::prelude::*;`.
 pub mod prelude {
-    pub use crate::{Context, Server, ToolError, mcp_tool, mcp_type, tools};
+    pub use crate::{Context, Server, Stream, ToolError, mcp_tool, mcp_type, tools};
 }
 
 /// Starts the description of a server that has the name and version of the crate in which this stands.

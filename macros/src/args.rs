@@ -72,7 +72,7 @@ impl Keys {
         for entry in all {
             let key = &entry.key;
             if !known.iter().any(|known| key == known) {
-                sink.error(key, unknown_key(&key.to_string(), known));
+                sink.error(key, unknown("key", &key.to_string(), known));
             } else if entries.iter().any(|earlier| earlier.key == *key) {
                 sink.error(key, format!("key `{key}` is given twice; remove one"));
             } else {
@@ -92,6 +92,14 @@ impl Keys {
             }) => Some(text),
             _ => None,
         })
+    }
+
+    /// As [`Keys::string`], with the key.
+    pub(crate) fn given_string(&mut self, key: &str, sink: &mut Sink) -> Option<Given<LitStr>> {
+        let ident = self.entries.iter().find(|entry| entry.key == key);
+        let ident = ident?.key.clone();
+        let value = self.string(key, sink)?;
+        Some(Given { key: ident, value })
     }
 
     /// `key`, `key = true` or `key = false`
@@ -233,12 +241,13 @@ pub(crate) fn without_group(mut expr: Expr) -> Expr {
     expr
 }
 
-fn unknown_key(key: &str, known: &[&str]) -> String {
-    if let Some(nearest) = nearest(key, known) {
-        return format!("unknown key `{key}`; did you mean `{nearest}`?");
+/// The message for a `name` that is none of those `known` for `what`.
+pub(crate) fn unknown(what: &str, name: &str, known: &[&str]) -> String {
+    if let Some(nearest) = nearest(name, known) {
+        return format!("unknown {what} `{name}`; did you mean `{nearest}`?");
     }
     let known: Vec<_> = known.iter().map(|known| format!("`{known}`")).collect();
-    format!("unknown key `{key}`; write one of {}", known.join(", "))
+    format!("unknown {what} `{name}`; write one of {}", known.join(", "))
 }
 
 /// The known key that the fewest edits lead to, unless these would replace half of the word.

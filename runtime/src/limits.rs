@@ -30,6 +30,13 @@ pub struct Limits {
     /// Messages of calls in flight, such as progress, that wait to be taken over by the transport of one connection;
     /// while there are so many, those calls wait. Default 64.
     pub queued_messages: usize,
+    /// Items of one stream that a tool returns. A stream with more is stopped there, and its result says so with
+    /// `isError`. Default 100,000.
+    pub stream_items: usize,
+    /// Bytes of JSON that are kept of one stream that a tool returns, at most about three times as many for a moment. A
+    /// stream with more is stopped before the item that would exceed it, and its result says so with `isError`. Default
+    /// 4 MiB.
+    pub stream_bytes: usize,
     /// How long calls may go on, and answers wait to be taken, after the end of the input. Default 30 s.
     pub finish_calls_within: Duration,
     /// Tools, prompts or resources in one page of a list. Default 1,000: many hosts read only the first page.
@@ -46,6 +53,8 @@ impl Default for Limits {
             blocking_calls: 64,
             queued_output_bytes: 1 << 20,
             queued_messages: 64,
+            stream_items: 100_000,
+            stream_bytes: 4 << 20,
             finish_calls_within: Duration::from_secs(30),
             page_size: 1_000,
         }

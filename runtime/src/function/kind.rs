@@ -2,6 +2,8 @@
 
 use std::marker::PhantomData;
 
+use futures_core::Stream;
+
 /// A value that is written as JSON.
 #[derive(Debug)]
 pub enum Json {}
@@ -21,6 +23,10 @@ pub enum Now {}
 /// A future of a value.
 #[derive(Debug)]
 pub enum Later {}
+
+/// A stream of values.
+#[derive(Debug)]
+pub enum Streamed {}
 
 /// A kind as a value, which tells it to type inference.
 #[derive(Debug)]
@@ -46,14 +52,45 @@ impl<T, E> Returns<Result<T, E>> {
     pub fn kind<K>() -> Kind<Fallible<K>> {
         Kind::any()
     }
-}
 
-/// Return types other than `Result`.
-pub trait ReturnsValue {
-    /// The one kind that fits.
-    fn kind<K>() -> Kind<K> {
+    /// The items of a stream in a `Result`.
+    pub fn items() -> Returns<T::Item>
+    where
+        T: Stream,
+    {
+        Returns(PhantomData)
+    }
+
+    /// An item that is a success or a failure.
+    pub fn item_kind<K>(&self) -> Kind<Fallible<K>> {
         Kind::any()
     }
 }
 
-impl<T> ReturnsValue for Returns<T> {}
+/// Return types other than `Result`.
+pub trait ReturnsValue {
+    /// The return type.
+    type Type;
+
+    /// The one kind that fits.
+    fn kind<K>() -> Kind<K> {
+        Kind::any()
+    }
+
+    /// The items, if it is a stream.
+    fn items() -> Returns<<Self::Type as Stream>::Item>
+    where
+        Self::Type: Stream,
+    {
+        Returns(PhantomData)
+    }
+
+    /// The one kind that fits an item.
+    fn item_kind<K>(&self) -> Kind<K> {
+        Kind::any()
+    }
+}
+
+impl<T> ReturnsValue for Returns<T> {
+    type Type = T;
+}

@@ -324,6 +324,7 @@ impl Connection {
                     arguments: arguments.as_deref(),
                     meta: params.meta,
                     blocking: &shared.blocking,
+                    limits: &shared.limits,
                     outbox: &self.outbox,
                 };
                 Ok(self.handle(handler, &call, out))

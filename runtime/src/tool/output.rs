@@ -30,7 +30,7 @@ use crate::tool::reply::ToolReply;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the output of a tool",
     label = "an output needs `Serialize` and `JsonSchema`",
-    note = "put `#[mcp_type]` on your own types, or return content blocks, or a `Result` of either with an `Error`"
+    note = "put `#[mcp_type]` on your own types, or return content blocks, a stream (`#[tool(stream)]` if its type does not say `Stream<…>`), or a `Result` of those with an `Error`"
 )]
 pub trait ToolOutput<K> {
     /// The JSON schema of the structured content, or `None` if there is none.

@@ -1,6 +1,7 @@
 //! The rules for tools, prompts and resources. One function is one rule; each reports and lets checking go on.
 
 mod names;
+mod stream;
 mod uri;
 
 use quote::ToTokens;
@@ -49,8 +50,14 @@ fn each(feature: &Feature, sink: &mut Sink) {
     blocking_is_synchronous(feature, sink);
     read_only_is_not_destructive(feature, sink);
     some_output(feature, sink);
-    owned_output(feature, sink);
-    free_opaque_output(feature, sink);
+    match feature.stream {
+        // A stream is polled where the function is called, so it may borrow.
+        Some(_) => stream::stream(feature, sink),
+        None => {
+            owned_output(feature, sink);
+            free_opaque_output(feature, sink);
+        }
+    }
     one_call_input(feature, sink);
     few_arguments(feature, sink);
     names::distinct_arguments(feature, sink);
