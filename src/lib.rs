@@ -8,8 +8,9 @@ pub use treenail_runtime::schema;
 pub use treenail_runtime::{
     Bounded, Call, Connection, Context, Error, FromCall, FromText, FromTyped, Limits, Measured,
     Mount, PendingAnswer, Progress, PromptDefinition, PromptOutput, Proposals, Received,
-    ResourceDefinition, ResourceOutput, Result, RpcError, Server, ServerBuilder, Stream, TextArgument,
-    Tool, ToolArgument, ToolDefinition, ToolError, ToolItem, ToolOutput, ToolReply, ToolSet, ToolStream, Typed,
+    ResourceDefinition, ResourceOutput, Result, RpcError, Server, ServerBuilder, Stream,
+    TextArgument, Tool, ToolArgument, ToolDefinition, ToolError, ToolItem, ToolOutput, ToolReply,
+    ToolSet, ToolStream, Typed,
 };
 
 /// Makes a function a tool, or the methods of an `impl` block a set of tools, prompts and resources.

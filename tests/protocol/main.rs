@@ -25,5 +25,6 @@ mod peer;
 mod prompts;
 mod resources;
 mod sessions;
+mod streams;
 mod told;
 mod validator;

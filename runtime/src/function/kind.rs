@@ -2,8 +2,6 @@
 
 use std::marker::PhantomData;
 
-use futures_core::Stream;
-
 /// A value that is written as JSON.
 #[derive(Debug)]
 pub enum Json {}
@@ -24,10 +22,6 @@ pub enum Now {}
 #[derive(Debug)]
 pub enum Later {}
 
-/// A stream of values.
-#[derive(Debug)]
-pub enum Streamed {}
-
 /// A kind as a value, which tells it to type inference.
 #[derive(Debug)]
 pub struct Kind<K>(PhantomData<K>);
@@ -47,18 +41,17 @@ impl<K> Kind<K> {
 #[derive(Debug)]
 pub struct Returns<T>(PhantomData<T>);
 
+impl<T> Returns<T> {
+    /// The type as a value.
+    pub(crate) fn ty() -> Self {
+        Self(PhantomData)
+    }
+}
+
 impl<T, E> Returns<Result<T, E>> {
     /// A success or a failure.
     pub fn kind<K>() -> Kind<Fallible<K>> {
         Kind::any()
-    }
-
-    /// The items of a stream in a `Result`.
-    pub fn items() -> Returns<T::Item>
-    where
-        T: Stream,
-    {
-        Returns(PhantomData)
     }
 
     /// An item that is a success or a failure.
@@ -69,20 +62,9 @@ impl<T, E> Returns<Result<T, E>> {
 
 /// Return types other than `Result`.
 pub trait ReturnsValue {
-    /// The return type.
-    type Type;
-
     /// The one kind that fits.
     fn kind<K>() -> Kind<K> {
         Kind::any()
-    }
-
-    /// The items, if it is a stream.
-    fn items() -> Returns<<Self::Type as Stream>::Item>
-    where
-        Self::Type: Stream,
-    {
-        Returns(PhantomData)
     }
 
     /// The one kind that fits an item.
@@ -91,6 +73,4 @@ pub trait ReturnsValue {
     }
 }
 
-impl<T> ReturnsValue for Returns<T> {
-    type Type = T;
-}
+impl<T> ReturnsValue for Returns<T> {}

@@ -116,14 +116,10 @@ fn wants_items(meta: &str) -> bool {
 }
 
 /// The progress of the newest item as a message. The JSON of the item is there already, so it is not built from types.
-fn notification(
-    state: &CallState,
-    progress: &Number,
-    gathered: &Gathered,
-    items: bool,
-) -> Vec<u8> {
+fn notification(state: &CallState, progress: &Number, gathered: &Gathered, items: bool) -> Vec<u8> {
     let mut message =
-        br#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"#.to_vec();
+        br#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"#
+            .to_vec();
     push(&mut message, &state.progress_token);
     message.extend_from_slice(br#","progress":"#);
     push(&mut message, progress);

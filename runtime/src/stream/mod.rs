@@ -8,7 +8,7 @@ mod item;
 mod result;
 
 use std::error::Error;
-use std::future::poll_fn;
+use std::future::{Future, poll_fn, ready};
 use std::pin::{Pin, pin};
 use std::task::{self, Poll};
 
@@ -19,7 +19,7 @@ pub use self::call::Streaming;
 pub use self::gathered::{Fold, Gathered};
 pub use self::item::{IntoBlock, Items, ToolItem};
 
-use crate::function::kind;
+use crate::function::kind::Returns;
 use crate::respond::catch;
 use crate::stream::gathered::Stop;
 use crate::tool::error::ToolError;
@@ -31,47 +31,13 @@ use crate::tool::error::ToolError;
 /// `BoxStream<'static, T>`, the attribute says so: `#[tool(stream)]`. It may borrow from what the function takes by
 /// reference.
 ///
-/// The parameter `K` tells the two apart and is always inferred.
+/// The parameters, the type of the items and that of the stream, are always inferred.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a stream",
-    label = "not a stream",
-    note = "return a `Stream`, or a `Result` of one with an `Error`; or remove `stream` and `fold` from the attribute"
+    message = "`{Self}` is not a stream that a tool can return",
+    label = "not a `Stream` that is `Send`, nor a `Result` of one with an `Error`",
+    note = "the keys `stream` and `fold` are for streams only"
 )]
-pub trait ToolStream<K> {
-    /// What the stream is made of.
-    type Item;
-    /// The stream, if there is one.
-    type Stream: Stream<Item = Self::Item>;
-
-    /// The stream, or why there is none.
-    fn open(self) -> Result<Self::Stream, ToolError>;
-}
-
-#[diagnostic::do_not_recommend]
-impl<S: Stream> ToolStream<kind::Streamed> for S {
-    type Item = S::Item;
-    type Stream = S;
-
-    fn open(self) -> Result<S, ToolError> {
-        Ok(self)
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl<S, E> ToolStream<kind::Fallible<kind::Streamed>> for Result<S, E>
-where
-    S: Stream,
-    E: Into<Box<dyn Error + Send + Sync>>,
-{
-    type Item = S::Item;
-    type Stream = S;
-
-    fn open(self) -> Result<S, ToolError> {
-        self.map_err(|error| ToolError::from_boxed(error.into()))
-    }
-}
-
-impl<I> Items<I> {
+pub trait ToolStream<I, S>: Sized {
     /// Polls the stream to its end and keeps what comes out of it.
     ///
     /// It waits after each item until that has been told, so a caller that takes no messages holds the stream up. It ends
@@ -80,21 +46,67 @@ impl<I> Items<I> {
     /// # Cancellation
     ///
     /// Dropping the future drops the stream.
-    pub async fn gather<C, S>(self, call: &Streaming<C>, opened: Result<S, ToolError>) -> Gathered
+    #[doc(hidden)]
+    fn gather<'a, C: Sync>(self, items: Items<I>, call: &'a Streaming<C>) -> Gathering<'a>
     where
-        S: Stream<Item = I>,
+        Self: 'a,
+        I: 'static;
+
+    /// What tells the kind of the items.
+    #[doc(hidden)]
+    fn item() -> Returns<I> {
+        Returns::ty()
+    }
+}
+
+/// A future of what comes out of a stream.
+pub type Gathering<'a> = Pin<Box<dyn Future<Output = Gathered> + Send + 'a>>;
+
+#[diagnostic::do_not_recommend]
+impl<S: Stream + Send> ToolStream<S::Item, S> for S {
+    fn gather<'a, C: Sync>(self, items: Items<S::Item>, call: &'a Streaming<C>) -> Gathering<'a>
+    where
+        Self: 'a,
+        S::Item: 'static,
     {
-        let mut gathered = Gathered::new(self.form, self.fold, call.bounds());
-        match opened {
-            Ok(stream) => {
-                let mut stream = pin!(stream);
-                while self.step(stream.as_mut(), &mut gathered).await {
-                    call.tell(&gathered).await;
-                    // A stream that is always ready gives way to others, and to its cancellation.
-                    consume_budget().await;
-                }
+        Box::pin(items.gather(call, self))
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<S, E> ToolStream<S::Item, S> for Result<S, E>
+where
+    S: Stream + Send,
+    E: Into<Box<dyn Error + Send + Sync>>,
+{
+    fn gather<'a, C: Sync>(self, items: Items<S::Item>, call: &'a Streaming<C>) -> Gathering<'a>
+    where
+        Self: 'a,
+        S::Item: 'static,
+    {
+        match self {
+            Ok(stream) => Box::pin(items.gather(call, stream)),
+            Err(error) => {
+                let mut gathered = items.none(call);
+                gathered.stop = Some(Stop::Failed(ToolError::from_boxed(error.into())));
+                Box::pin(ready(gathered))
             }
-            Err(error) => gathered.stop = Some(Stop::Failed(error)),
+        }
+    }
+}
+
+impl<I> Items<I> {
+    fn none<C>(&self, call: &Streaming<C>) -> Gathered {
+        Gathered::new(self.form, self.fold, call.bounds())
+    }
+
+    async fn gather<C, S: Stream<Item = I>>(self, call: &Streaming<C>, stream: S) -> Gathered {
+        let mut gathered = self.none(call);
+        let mut stream = pin!(stream);
+        while self.step(stream.as_mut(), &mut gathered).await {
+            call.tell(&gathered).await;
+            // A stream that is always ready gives way to others, and to its cancellation.
+            consume_budget().await;
         }
         gathered
     }

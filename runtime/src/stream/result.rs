@@ -65,7 +65,9 @@ impl Gathered {
         let style = result.style();
         match (self.fold, self.form) {
             (_, Form::Content) => self.write_content(b"", b"", result),
-            (Fold::Concat, _) => self.write_content(br#"{"type":"text","text":""#, br#""}"#, result),
+            (Fold::Concat, _) => {
+                self.write_content(br#"{"type":"text","text":""#, br#""}"#, result)
+            }
             (Fold::Collect, _) => {
                 self.write_json([b"[", b"]"], style.has_structured_values(), result);
             }

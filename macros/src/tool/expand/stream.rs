@@ -31,7 +31,7 @@ pub(super) fn items(krate: &Krate, feature: &Feature) -> Option<TokenStream> {
         (Some(item), _) => returns(krate, item),
         (None, Output::Named(ty)) => {
             let kind =
-                quote_spanned!(ty.span()=> #krate::__private::Returns::<#ty>::items().item_kind());
+                quote_spanned!(ty.span()=> <#ty as #krate::ToolStream<_, _>>::item().item_kind());
             (quote_spanned!(ty.span()=> _), kind)
         }
         (None, _) => (quote!(_), quote!(#krate::__private::Kind::any())),
@@ -44,7 +44,7 @@ pub(super) fn items(krate: &Krate, feature: &Feature) -> Option<TokenStream> {
 
 /// What the handler does with what the function returns. Expands to
 /// ```text
-/// __items.gather(&__call, <BoxStream<'_, Frame> as ::treenail::ToolStream<_>>::open(<call>)).await
+/// <BoxStream<'_, Frame> as ::treenail::ToolStream<_, _>>::gather(<call>, __items, &__call).await
 /// ```
 /// with `_` for a type without a name. All of it happens where the function was called, so the stream may borrow from
 /// what the function was given.
@@ -54,6 +54,6 @@ pub(super) fn gather(krate: &Krate, feature: &Feature, call: &TokenStream) -> To
         Output::Opaque(ty) => quote_spanned!(ty.span()=> _),
         Output::Unit | Output::Borrowed(_) => quote!(_),
     };
-    let open = quote_spanned!(ty.span()=> <#ty as #krate::ToolStream<_>>::open);
-    quote!(__items.gather(&__call, #open(#call)).await)
+    let gather = quote_spanned!(ty.span()=> <#ty as #krate::ToolStream<_, _>>::gather);
+    quote!(#gather(#call, __items, &__call).await)
 }
