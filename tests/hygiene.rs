@@ -68,6 +68,17 @@ pub mod bare {
         __a1 + __call
     }
 
+    /// Streams.
+    #[::treenail::mcp_tool]
+    pub async fn stream(
+        _cx: &::treenail::Context,
+        __items: u8,
+    ) -> Result<impl ::treenail::Stream<Item = Result<u8, ::std::fmt::Error>>, ::std::fmt::Error>
+    {
+        ::std::future::ready(()).await;
+        Result::Ok(::tokio_stream::iter([Result::Ok(__items)]))
+    }
+
     /// Has tools.
     #[derive(Debug)]
     pub struct State;
@@ -85,6 +96,12 @@ pub mod bare {
         #[tool]
         #[cfg(any())]
         pub fn nothing(&self) {}
+
+        /// A stream.
+        #[tool(stream, fold = "last")]
+        pub fn last(&self) -> ::tokio_stream::Once<&'static str> {
+            ::tokio_stream::once(self.name())
+        }
 
         /// A prompt.
         #[prompt(blocking)]
@@ -117,7 +134,7 @@ pub mod bare {
     /// All functions.
     #[allow(deprecated, reason = "the test is about deprecated tools too")]
     pub fn all() -> ::treenail::ToolSet {
-        ::treenail::tools![idle, measure, seldom]
+        ::treenail::tools![idle, measure, seldom, stream]
     }
 }
 
@@ -134,6 +151,12 @@ pub mod renamed {
     #[nail::mcp_tool(crate = nail)]
     pub fn text(text: Text, #[arg(default = "!", length = 1..)] end: String) -> Text {
         Text(text.0 + &end)
+    }
+
+    /// A stream.
+    #[nail::mcp_tool(crate = nail, fold = "collect")]
+    pub fn stream(text: Text) -> impl nail::Stream<Item = Text> {
+        tokio_stream::once(text)
     }
 
     /// Has a prompt and a resource.

@@ -33,9 +33,8 @@ pub struct Limits {
     /// Items of one stream that a tool returns. A stream with more is stopped there, and its result says so with
     /// `isError`. Default 100,000.
     pub stream_items: usize,
-    /// Bytes of JSON that are kept of one stream that a tool returns, at most about three times as many for a moment. A
-    /// stream with more is stopped before the item that would exceed it, and its result says so with `isError`. Default
-    /// 4 MiB.
+    /// Bytes of JSON that are kept of one stream that a tool returns, before they are copied into the result. A stream with
+    /// more is stopped before the item that would exceed it, and its result says so with `isError`. Default 4 MiB.
     pub stream_bytes: usize,
     /// How long calls may go on, and answers wait to be taken, after the end of the input. Default 30 s.
     pub finish_calls_within: Duration,

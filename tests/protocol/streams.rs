@@ -11,7 +11,7 @@ use tokio::sync::{Notify, Semaphore};
 use tokio_stream::StreamExt;
 use treenail::prelude::*;
 use treenail::schema::{AudioContent, ContentBlock, Revision};
-use treenail::{Limits, Server};
+use treenail::{Limits, Received, Server};
 
 use crate::peer::{MODERN, Peer, text};
 
@@ -163,6 +163,12 @@ fn unwritable() -> impl Stream<Item = std::collections::BTreeMap<(u8, u8), u8>> 
     tokio_stream::iter([std::collections::BTreeMap::from([((1, 2), 3)])])
 }
 
+/// One text of `to` bytes or a little more.
+#[mcp_tool]
+fn long_word(to: usize) -> impl Stream<Item = String> {
+    tokio_stream::iter(["é\"".repeat(to.div_ceil(3))])
+}
+
 /// What its tools borrow, and where they tell how they are.
 struct Station {
     names: Vec<String>,
@@ -298,6 +304,7 @@ fn fixture(limits: Limits) -> Fixture {
         blocks_fail,
         words_panic,
         unwritable,
+        long_word,
     ];
     let server = treenail::server!()
         .mount(station)
@@ -505,6 +512,9 @@ async fn a_failure_keeps_what_came_before_it() {
             );
             assert_eq!(result["isError"], true, "{name} at {at}");
         }
+        let result = peer.call("unwritable", json!({})).await;
+        let unwritable = "an item could not be written as JSON: key must be a string";
+        assert_eq!(texts(&result), json!([unwritable]));
         let result = peer.call("last_frame", json!({"to": 0})).await;
         assert_eq!(texts(&result), json!(["the stream ended without an item"]));
         assert_eq!(result["isError"], true);
@@ -566,14 +576,15 @@ async fn bounds_stop_a_stream_and_keep_what_came_before() {
             4,
             json!([format!("{}\n{}", frame(1), frame(2)), bytes(2)]),
         ),
-        ("blocks", 2, json!(["c\\d ", bytes(1)])),
+        ("blocks", 3, json!(["c\\d ", "e", bytes(2)])),
+        ("long_word", 61, json!([bytes(0)])),
     ];
     for revision in Revision::ALL {
         let mut peer = Peer::connect(&fixture(limits.clone()).server, revision).await;
         for (name, to, content) in &table {
             let result = peer.call(name, json!({"to": to})).await;
             assert_eq!(texts(&result), *content, "{name} to {to} in {revision}");
-            let failed = content.as_array().unwrap().len() > 1;
+            let failed = content.to_string().contains("stopped");
             assert_eq!(result.get("isError").is_some(), failed, "{name} to {to}");
         }
     }
@@ -706,6 +717,38 @@ async fn the_items_themselves_are_told_to_those_who_take_them() {
             let (notifications, _) = told(&mut peer, "frames", json!({"to": 1}), meta).await;
             assert_eq!(notifications, [json!({"progressToken": 1, "progress": 1})]);
         }
+    }
+}
+
+#[tokio::test]
+async fn a_long_text_is_cut_off_in_a_message_and_whole_in_the_item() {
+    // SRV-PROG-04: a message is for people.
+    let mut peer = Peer::connect(&server(), MODERN).await;
+    let meta = json!({"progressToken": 1, "treenail/items": true});
+    for (to, message) in [(30, 30), (6_000, 4_095)] {
+        let (notifications, result) =
+            told(&mut peer, "long_word", json!({"to": to}), meta.clone()).await;
+        let whole = text(&result);
+        assert_eq!(notifications[0]["_meta"]["treenail/item"], whole);
+        let told = notifications[0]["message"].as_str().unwrap();
+        assert_eq!(told.trim_end_matches('…').len(), message);
+        assert!(whole.starts_with(told.trim_end_matches('…')));
+        assert_eq!(told.ends_with('…'), whole.len() > message);
+    }
+}
+
+#[test]
+fn a_stream_that_is_ready_at_once_is_answered_in_place() {
+    for token in ["", r#""progressToken":1,"#] {
+        let mut connection = server().connect();
+        let request = format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"words","arguments":{{"to":9}},"_meta":{{{token}
+            "io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{{}}}}}}}}"#
+        );
+        let mut out = Vec::new();
+        let received = connection.receive(request.as_bytes(), &mut out);
+        assert!(matches!(received, Received::Done), "{received:?}");
+        assert!(out.starts_with(br#"{"jsonrpc":"2.0","id":1,"result":{"content":"#));
     }
 }
 

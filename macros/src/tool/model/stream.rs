@@ -125,7 +125,7 @@ mod tests {
             ),
             (
                 quote!(Result<impl Send + Stream<Item = Vec<Vec<u8>>>, E>),
-                Some(item("Vec < Vec < u8 >>")),
+                Some(item("Vec < Vec < u8 > >")),
             ),
             (
                 quote!(Pin<Box<dyn Stream<Item = String> + Send + 'static>>),
