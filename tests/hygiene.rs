@@ -99,8 +99,8 @@ pub mod bare {
 
         /// A stream.
         #[tool(stream, fold = "last")]
-        pub fn last(&self) -> ::tokio_stream::Once<&'static str> {
-            ::tokio_stream::once(self.name())
+        pub fn last(&self) -> ::tokio_stream::Once<String> {
+            ::tokio_stream::once(::std::borrow::ToOwned::to_owned(self.name()))
         }
 
         /// A prompt.

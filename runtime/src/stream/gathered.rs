@@ -11,9 +11,9 @@ use crate::tool::error::ToolError;
 use crate::wire::Escaped;
 
 /// How a text block without annotations begins.
-const TEXT_BLOCK: &[u8] = br#"{"type":"text","text":""#;
+pub(super) const TEXT_BLOCK: &[u8] = br#"{"type":"text","text":""#;
 /// And how it ends.
-const TEXT_BLOCK_END: &[u8] = br#""}"#;
+pub(super) const TEXT_BLOCK_END: &[u8] = br#""}"#;
 
 /// How the items of a stream become one result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -35,7 +35,7 @@ use crate::tool::error::ToolError;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a stream that a tool can return",
     label = "not a `Stream` that is `Send`, nor a `Result` of one with an `Error`",
-    note = "the keys `stream` and `fold` are for streams only"
+    note = "what a stream holds is `Send`, like `Arc` and not `Rc`; the keys `stream` and `fold` are for streams only"
 )]
 pub trait ToolStream<I, S>: Sized {
     /// Polls the stream to its end and keeps what comes out of it.
@@ -117,11 +117,11 @@ impl<I> Items<I> {
         mut stream: Pin<&mut S>,
         gathered: &mut Gathered,
     ) -> bool {
-        let step = poll_fn(|context| {
-            let polled = catch(|| self.poll_add(stream.as_mut(), context, gathered));
-            polled.unwrap_or_else(|message| Poll::Ready(Some(Err(Stop::Panicked(message)))))
+        let next = poll_fn(|context| {
+            let added = catch(|| self.poll_add(stream.as_mut(), context, gathered));
+            added.unwrap_or_else(|message| Poll::Ready(Some(Err(Stop::Panicked(message)))))
         });
-        match step.await {
+        match next.await {
             Some(Ok(())) => true,
             Some(Err(stop)) => {
                 gathered.stop = Some(stop);

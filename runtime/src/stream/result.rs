@@ -7,7 +7,7 @@ use treenail_schema::ContentBlock;
 use crate::function::run::unexpected;
 use crate::respond::ResultWriter;
 use crate::revision::speak_content;
-use crate::stream::gathered::{Fold, Form, Gathered, Stop};
+use crate::stream::gathered::{Fold, Form, Gathered, Stop, TEXT_BLOCK, TEXT_BLOCK_END};
 use crate::tool::ToolFacts;
 use crate::tool::error::ToolError;
 use crate::tool::output::Shape;
@@ -31,13 +31,13 @@ impl Gathered {
         } else {
             result.push(br#""content":["#);
         }
-        if let Some(content) = &stop {
-            let content = speak_content(content.clone(), result.style().revision());
-            write_blocks(&content, result);
-        }
-        result.push(b"]");
-        if stop.is_some() {
-            result.push(br#","isError":true"#);
+        match stop {
+            None => result.push(b"]"),
+            Some(content) => {
+                let content = speak_content(content, result.style().revision());
+                write_blocks(&content, result);
+                result.push(br#"],"isError":true"#);
+            }
         }
         result.end(None);
     }
@@ -65,9 +65,7 @@ impl Gathered {
         let style = result.style();
         match (self.fold, self.form) {
             (_, Form::Content) => self.write_content(b"", b"", result),
-            (Fold::Concat, _) => {
-                self.write_content(br#"{"type":"text","text":""#, br#""}"#, result)
-            }
+            (Fold::Concat, _) => self.write_content(TEXT_BLOCK, TEXT_BLOCK_END, result),
             (Fold::Collect, _) => {
                 self.write_json([b"[", b"]"], style.has_structured_values(), result);
             }
@@ -100,18 +98,22 @@ impl Gathered {
         if structured {
             result.push(br#""structuredContent":"#);
             let start = result.mark();
-            kept.iter().for_each(|part| result.push(part));
+            for part in kept {
+                result.push(part);
+            }
             let end = result.mark();
-            result.push(br#","content":[{"type":"text","text":""#);
+            result.push(br#","content":["#);
+            result.push(TEXT_BLOCK);
             escape_from_within(result.out(), start, end);
         } else {
-            result.push(br#""content":[{"type":"text","text":""#);
+            result.push(br#""content":["#);
+            result.push(TEXT_BLOCK);
             for part in kept {
                 // Writing to a vector cannot fail.
                 let _ = Escaped(result.out()).write_all(part);
             }
         }
-        result.push(br#""}"#);
+        result.push(TEXT_BLOCK_END);
     }
 }
 

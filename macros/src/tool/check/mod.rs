@@ -50,13 +50,10 @@ fn each(feature: &Feature, sink: &mut Sink) {
     blocking_is_synchronous(feature, sink);
     read_only_is_not_destructive(feature, sink);
     some_output(feature, sink);
-    match feature.stream {
-        // A stream is polled where the function is called, so it may borrow.
-        Some(_) => stream::stream(feature, sink),
-        None => {
-            owned_output(feature, sink);
-            free_opaque_output(feature, sink);
-        }
+    stream::stream(feature, sink);
+    if feature.stream.is_none() {
+        owned_output(feature, sink);
+        free_opaque_output(feature, sink);
     }
     one_call_input(feature, sink);
     few_arguments(feature, sink);

@@ -6,7 +6,7 @@ use crate::diag::Sink;
 use crate::signature::borrow_in;
 use crate::tool::model::{Feature, Kind, Output};
 
-/// The rules for a function that may return a stream.
+/// The rules for a function that returns a stream, which may borrow: it is polled where the function is called.
 pub(super) fn stream(feature: &Feature, sink: &mut Sink) {
     only_tools(feature, sink);
     some_stream(feature, sink);

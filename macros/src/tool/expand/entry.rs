@@ -270,9 +270,10 @@ fn call(krate: &Krate, feature: &Feature, host: Host) -> TokenStream {
         Host::Type => quote!(Self::#ident),
     };
     let state = feature.signature.receiver().map(|_| quote!(&__state));
-    let context = match feature.stream {
-        Some(_) => quote!(__call.context()),
-        None => quote!(&__call),
+    let context = if feature.stream.is_some() {
+        quote!(__call.context())
+    } else {
+        quote!(&__call)
     };
     let mut names = names(feature);
     let inputs = feature.inputs.iter().map(|input| match input {
