@@ -11,8 +11,9 @@ pub use treenail_runtime::{
     AskError, Bounded, Call, Connection, Context, Error, Form, FormChoice, FormError, FormField,
     FormProblem, Formatted, FromCall, FromText, FromTyped, Limits, Measured, Mount, PendingAnswer,
     Progress, PromptDefinition, PromptOutput, Proposals, Received, RequestStateKey,
-    ResourceDefinition, ResourceOutput, Result, RpcError, Server, ServerBuilder, TextArgument,
-    Tool, ToolArgument, ToolDefinition, ToolError, ToolOutput, ToolReply, ToolSet, Typed,
+    ResourceDefinition, ResourceOutput, Result, RpcError, Server, ServerBuilder, Stream,
+    TextArgument, Tool, ToolArgument, ToolDefinition, ToolError, ToolItem, ToolOutput, ToolReply,
+    ToolSet, ToolStream, Typed,
 };
 
 /// Makes a struct a form that a user can be asked to fill in, or an enum a choice in one.
@@ -176,8 +177,63 @@ pub use treenail_macros::mcp_form;
 ///
 /// # Output
 ///
-/// Any type that implements `Serialize` and `JsonSchema`, text, content blocks, nothing, or a `Result` of those with any
-/// error: see [`ToolOutput`].
+/// Any type that implements `Serialize` and `JsonSchema`, text, content blocks, nothing, a stream, or a `Result` of those
+/// with any error: see [`ToolOutput`].
+///
+/// # Streams
+///
+/// A tool that returns a [`Stream`], or a `Result` of one, may produce its output item by item. Crates such as
+/// `tokio-stream`, `async-stream` and `futures` make streams. It may borrow from `&self` and from `&Context`.
+///
+/// ```
+/// use treenail::prelude::*;
+///
+/// #[mcp_type]
+/// struct Frame {
+///     minute: u32,
+/// }
+///
+/// struct Radar {
+///     minutes: Vec<u32>,
+/// }
+///
+/// #[mcp_tool(namespace = "weather")]
+/// impl Radar {
+///     /// Radar frames, oldest first.
+///     #[tool(read_only)]
+///     fn radar(&self, since: u32) -> impl Stream<Item = Result<Frame, std::io::Error>> {
+///         let frames = self.minutes.iter().filter(move |minute| **minute >= since);
+///         tokio_stream::iter(frames.map(|minute| Ok(Frame { minute: *minute })))
+///     }
+/// }
+///
+/// let server = treenail::server!().mount(Radar { minutes: vec![5, 10] }).build()?;
+/// # Ok::<(), treenail::Error>(())
+/// ```
+///
+/// The macro sees a stream by the `impl Stream<…>` or `dyn Stream<…>` in the return type; where the type has another name,
+/// the key `stream` says that it is one: `#[tool(stream)] fn radar(&self) -> BoxStream<'_, Frame>`.
+///
+/// Every client gets **one complete result**, which `fold` chooses:
+///
+/// | `fold = …` | values | texts | content blocks | declared schema |
+/// |---|---|---|---|---|
+/// | `"collect"` | an array | an array | all blocks | `{"type": "array"}`, none for blocks |
+/// | `"concat"` | one text, a line of JSON each | one text | all blocks, with texts that follow each other as one | none |
+/// | `"last"` | the last one | the last one | the last one | that of an item |
+///
+/// Texts are concatenated unless it says otherwise, all else is collected; which type is which is the documentation of
+/// [`ToolItem`]. A stream of values without an item has no last one: that is a failure.
+///
+/// The first item that is an `Err` ends the stream, as do a panic and the bounds `stream_items` and `stream_bytes` of
+/// [`Limits`]. What was produced stays in the result, also as structured content; a text that says what happened
+/// comes after it, and `isError` is true.
+///
+/// A caller that sent a `progressToken` is told of **progress with each item**: how many there were, and the text of
+/// items that are texts, cut off after 4 KiB. If the function tells of progress itself, there is one sequence, which grows:
+/// an item is always told, with a number beyond the last one. A caller whose `_meta` also has `"treenail/items": true`
+/// gets each item itself, as `"treenail/item"` in the `_meta` of its progress. Telling waits while the caller takes no
+/// messages, and the stream waits with it. Cancelling the call drops the stream.
 ///
 /// # Prompts
 ///
@@ -284,6 +340,7 @@ pub use treenail_macros::mcp_form;
 /// | `name = "…"`, `title = "…"` | tool, prompt, resource | the name for programs, and the one that people see |
 /// | `icons = …`, `meta = …` | tool, prompt, resource | values for `icons` and `_meta` |
 /// | `blocking` | tool, prompt, resource | a function that blocks runs on a thread of its own |
+/// | `stream`, `fold = "…"` | tool | the function returns a stream; how it becomes one result: see [above](#streams) |
 /// | `read_only`, `destructive`, `idempotent`, `open_world` | tool | hints for the host; `= false` denies one |
 /// | `mime_type = "…"` | resource | the media type; of values that become JSON it is known |
 /// | `size = …`, `annotations = …` | resource | values for `size`, in bytes, and `annotations` |
@@ -325,7 +382,9 @@ pub use treenail_macros::tools;
 
 /// What most servers name: `use treenail::prelude::*;`.
 pub mod prelude {
-    pub use crate::{AskError, Context, Server, ToolError, mcp_form, mcp_tool, mcp_type, tools};
+    pub use crate::{
+        AskError, Context, Server, Stream, ToolError, mcp_form, mcp_tool, mcp_type, tools,
+    };
 }
 
 /// Starts the description of a server that has the name and version of the crate in which this stands.

@@ -68,6 +68,17 @@ pub mod bare {
         __a1 + __call
     }
 
+    /// Streams.
+    #[::treenail::mcp_tool]
+    pub async fn stream(
+        _cx: &::treenail::Context,
+        __items: u8,
+    ) -> Result<impl ::treenail::Stream<Item = Result<u8, ::std::fmt::Error>>, ::std::fmt::Error>
+    {
+        ::std::future::ready(()).await;
+        Result::Ok(::tokio_stream::iter([Result::Ok(__items)]))
+    }
+
     /// Has tools.
     #[derive(Debug)]
     pub struct State;
@@ -85,6 +96,12 @@ pub mod bare {
         #[tool]
         #[cfg(any())]
         pub fn nothing(&self) {}
+
+        /// A stream.
+        #[tool(stream, fold = "last")]
+        pub fn last(&self) -> ::tokio_stream::Once<String> {
+            ::tokio_stream::once(::std::borrow::ToOwned::to_owned(self.name()))
+        }
 
         /// A prompt.
         #[prompt(blocking)]
@@ -155,7 +172,7 @@ pub mod bare {
     /// All functions.
     #[allow(deprecated, reason = "the test is about deprecated tools too")]
     pub fn all() -> ::treenail::ToolSet {
-        ::treenail::tools![idle, measure, seldom]
+        ::treenail::tools![idle, measure, seldom, stream]
     }
 }
 
@@ -194,6 +211,12 @@ pub mod renamed {
     pub enum Choice {
         /// The only one.
         Only,
+    }
+
+    /// A stream.
+    #[nail::mcp_tool(crate = nail, fold = "collect")]
+    pub fn stream(text: Text) -> impl nail::Stream<Item = Text> {
+        tokio_stream::once(text)
     }
 
     /// Has a prompt and a resource.

@@ -72,7 +72,7 @@ impl Keys {
         for entry in all {
             let key = &entry.key;
             if !known.iter().any(|known| key == known) {
-                sink.error(key, unknown_key(&key.to_string(), known));
+                sink.error(key, unknown("key", &key.to_string(), known));
             } else if entries.iter().any(|earlier| earlier.key == *key) {
                 sink.error(key, format!("key `{key}` is given twice; remove one"));
             } else {
@@ -239,10 +239,6 @@ pub(crate) fn without_group(mut expr: Expr) -> Expr {
         expr = *group.expr;
     }
     expr
-}
-
-fn unknown_key(key: &str, known: &[&str]) -> String {
-    unknown("key", key, known)
 }
 
 /// What to say of a `noun` that is none of the `known` ones.

@@ -4,10 +4,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
 use tokio::sync::{Notify, Semaphore};
-use treenail_schema::{InputRequiredResult, Notification, ProgressToken, RequestId};
+use treenail_schema::{InputRequiredResult, Notification, Number, ProgressToken, RequestId};
 
 use crate::ask::{Asker, Origin, Resumed, Round};
 use crate::context::Context;
+use crate::limits::Limits;
 use crate::outbox::{Outbox, notification};
 use crate::revision::Peer;
 use crate::wire::{Members, RpcError};
@@ -24,6 +25,8 @@ pub struct Call<'a> {
     pub(crate) meta: Option<&'a str>,
     /// The turns of functions that block.
     pub(crate) blocking: &'a Arc<Semaphore>,
+    /// The bounds of the server.
+    pub(crate) limits: &'a Limits,
     /// Where messages to the caller go.
     pub(crate) outbox: &'a Outbox,
     /// What is needed in order to ask the caller.
@@ -103,6 +106,11 @@ impl Lifetime {
     pub(crate) fn end(self) -> Option<RpcError> {
         self.0.as_ref().and_then(|state| state.take_fault())
     }
+
+    /// That of a call which may have a state.
+    pub(crate) fn of(state: Option<&Arc<CallState>>) -> Self {
+        Self(state.cloned())
+    }
 }
 
 impl Drop for Lifetime {
@@ -138,7 +146,7 @@ struct Live {
 }
 
 impl CallState {
-    fn new(call: &Call<'_>) -> Self {
+    pub(crate) fn new(call: &Call<'_>) -> Self {
         Self {
             peer: Arc::clone(call.peer),
             // The text has been checked to be a string or an integer; one beyond 64 bits is kept as its digits.
@@ -169,6 +177,26 @@ impl CallState {
             more
         })
         .await;
+    }
+
+    /// Sends the message that tells of one more item: its progress is `count`, or more if as much has been told already.
+    pub(crate) async fn notify_item(
+        &self,
+        count: Number,
+        message: impl FnOnce(&Number) -> Vec<u8>,
+    ) {
+        let Some(permit) = self.outbox.reserve().await else {
+            return;
+        };
+        let mut live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
+        let progress = match live.progress {
+            Some(last) if count.as_f64() <= last => Number::from(last + 1.0),
+            _ => count,
+        };
+        if !live.ended {
+            live.progress = Some(progress.as_f64());
+            permit.send(message(&progress));
+        }
     }
 
     /// The check and the sending happen under one lock, so that nothing comes out of order or after the end.
@@ -239,7 +267,7 @@ impl CallState {
 }
 
 /// The token by which the caller wants to hear of progress; one of a wrong kind is as good as none.
-fn progress_token(meta: &str) -> Option<ProgressToken> {
+pub(crate) fn progress_token(meta: &str) -> Option<ProgressToken> {
     let mut members = Members::new(meta).ok()?;
     while let Some((key, text)) = members.next().ok()? {
         if key == "progressToken" {

@@ -2,7 +2,7 @@
 //!
 //! Use the crate `treenail`, which re-exports all of this. A reader finds here, from the bytes up: `wire` (messages),
 //! `revision` (who is asking, and in which shape the answer goes out), `function` (how any annotated function is run),
-//! `tool`, `prompt`, `resource` and `completion` (what it is for), `ask` and `form` (questions to the client), `server` (the
+//! `tool`, `prompt`, `resource` and `completion` (what it is for), `stream` (tools that stream), `ask` and `form` (questions to the client), `server` (the
 //! core, free of transport) and `transport`
 //! (lines over byte streams, and the standard streams).
 
@@ -24,10 +24,12 @@ mod resource;
 mod respond;
 mod revision;
 mod server;
+mod stream;
 mod tool;
 mod transport;
 mod wire;
 
+pub use futures_core::Stream;
 pub use treenail_schema as schema;
 
 pub use self::ask::{AskError, RequestStateKey};
@@ -46,6 +48,7 @@ pub use self::prompt::output::PromptOutput;
 pub use self::resource::ResourceDefinition;
 pub use self::resource::output::ResourceOutput;
 pub use self::server::{Connection, PendingAnswer, Received, Server, ServerBuilder};
+pub use self::stream::{ToolItem, ToolStream};
 pub use self::tool::error::ToolError;
 pub use self::tool::output::ToolOutput;
 pub use self::tool::reply::ToolReply;

@@ -40,6 +40,12 @@ pub struct Limits {
     /// Bytes of answers that a client of the modern era carries from one round to the next; more is a failure. Default
     /// 64 KiB.
     pub request_state_bytes: usize,
+    /// Items of one stream that a tool returns. A stream with more is stopped there, and its result says so with
+    /// `isError`. Default 100,000.
+    pub stream_items: usize,
+    /// Bytes of JSON that are kept of one stream that a tool returns, before they are copied into the result. A stream with
+    /// more is stopped before the item that would exceed it, and its result says so with `isError`. Default 4 MiB.
+    pub stream_bytes: usize,
     /// How long calls may go on, and answers wait to be taken, after the end of the input. Default 30 s.
     pub finish_calls_within: Duration,
     /// Tools, prompts or resources in one page of a list. Default 1,000: many hosts read only the first page.
@@ -60,6 +66,8 @@ impl Default for Limits {
             open_questions: 64,
             question_rounds: 16,
             request_state_bytes: 64 << 10,
+            stream_items: 100_000,
+            stream_bytes: 4 << 20,
             finish_calls_within: Duration::from_secs(30),
             page_size: 1_000,
         }

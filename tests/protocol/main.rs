@@ -33,5 +33,6 @@ mod prompts;
 mod requests;
 mod resources;
 mod sessions;
+mod streams;
 mod told;
 mod validator;

@@ -113,6 +113,37 @@ fn prompts_and_resources_have_rules_of_their_own() {
 }
 
 #[test]
+fn streams_have_rules_of_their_own() {
+    check(
+        quote!(),
+        &quote!(
+            impl S {
+                #[tool(blocking, fold = "lats")]
+                fn f(&self) -> impl Stream<Item = Result<&str, E>> {}
+                #[tool(stream, fold = 1)]
+                fn g(&self) -> &str {}
+                #[tool(stream = false)]
+                fn h(&self) -> Vec<&str> {}
+                #[tool(blocking = false)]
+                fn i(&self) -> Box<dyn Stream<Item = &'static str> + Send + '_> {}
+                #[prompt(fold = "last")]
+                fn j() -> impl Stream<Item = String> {}
+            }
+        ),
+        &[
+            "unknown fold `lats`; did you mean `last`?",
+            "wrong value for key `fold`; write `fold = \"…\"`",
+            "unknown key `fold`; write one of `name`, `title`, `icons`, `meta`, `blocking`",
+            "a stream can't be `blocking`; remove this, and send the items through a channel from a thread that may block",
+            "the items borrow here; make them owned, like `String` for `&str`",
+            "`stream` is for tools that return a stream; remove it",
+            "the output borrows here; return an owned type, like `String` for `&str`",
+            "only tools stream; a prompt returns all at once, like `Vec<T>` or `String`",
+        ],
+    );
+}
+
+#[test]
 fn names_follow_the_protocol() {
     let illegal = |name: &str| {
         !errors(
@@ -202,7 +233,13 @@ fn renamed_crate_is_the_only_path_to_the_facade() {
             fn h(#[arg(complete = g)] b: u8) -> &str {}
         }
     };
-    for item in [tool.clone(), quote!(impl S { #[tool] #tool }), others] {
+    let stream = quote! {
+        fn f(cx: &Context) -> Result<impl Stream<Item = Result<u8, E>>, E> {}
+    };
+    let named =
+        quote!(impl S { #[tool(stream, fold = "last")] fn f(&self) -> BoxStream<'_, u8> {} });
+    let blocks = [quote!(impl S { #[tool] #tool }), others, named];
+    for item in [tool.clone(), stream].into_iter().chain(blocks) {
         let expansion = mcp_tool(quote!(crate = renamed::nail), &item).to_string();
         assert!(expansion.contains("renamed :: nail"), "{expansion}");
         assert!(!expansion.contains("treenail"), "{expansion}");

@@ -41,9 +41,21 @@ impl<K> Kind<K> {
 #[derive(Debug)]
 pub struct Returns<T>(PhantomData<T>);
 
+impl<T> Returns<T> {
+    /// The type as a value.
+    pub(crate) fn ty() -> Self {
+        Self(PhantomData)
+    }
+}
+
 impl<T, E> Returns<Result<T, E>> {
     /// A success or a failure.
     pub fn kind<K>() -> Kind<Fallible<K>> {
+        Kind::any()
+    }
+
+    /// An item that is a success or a failure.
+    pub fn item_kind<K>(&self) -> Kind<Fallible<K>> {
         Kind::any()
     }
 }
@@ -52,6 +64,11 @@ impl<T, E> Returns<Result<T, E>> {
 pub trait ReturnsValue {
     /// The one kind that fits.
     fn kind<K>() -> Kind<K> {
+        Kind::any()
+    }
+
+    /// The one kind that fits an item.
+    fn item_kind<K>(&self) -> Kind<K> {
         Kind::any()
     }
 }

@@ -351,6 +351,7 @@ impl Connection {
                     origin,
                     meta: params.meta,
                     blocking: &shared.blocking,
+                    limits: &shared.limits,
                     outbox: &self.outbox,
                     asker: &shared.asker,
                     resumed: resumed.as_ref(),

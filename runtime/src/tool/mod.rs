@@ -141,7 +141,7 @@ impl<S: Send + Sync + 'static> ToolDefinition<S> {
 /// What a call needs to know of its tool.
 #[derive(Debug)]
 pub struct ToolFacts {
-    name: String,
+    pub(crate) name: String,
     input_schema: SchemaObject,
     pub(crate) shape: Shape,
 }

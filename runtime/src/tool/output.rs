@@ -26,11 +26,13 @@ use crate::tool::reply::ToolReply;
 /// - `Result<T, E>` of those, where `E` is any error that turns into `Box<dyn Error + Send + Sync>`: a failure becomes a
 ///   result with `isError: true`, see [`ToolError`](crate::ToolError).
 ///
+/// What a tool may stream is a [`ToolItem`](crate::ToolItem).
+///
 /// The parameter `K` tells the ways apart and is always inferred.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the output of a tool",
     label = "an output needs `Serialize` and `JsonSchema`",
-    note = "put `#[mcp_type]` on your own types, or return content blocks, or a `Result` of either with an `Error`"
+    note = "put `#[mcp_type]` on your own types, or return content blocks, a stream (with the key `stream`), or a `Result` of those with an `Error`"
 )]
 pub trait ToolOutput<K> {
     /// The JSON schema of the structured content, or `None` if there is none.

@@ -1,6 +1,7 @@
 //! The rules for tools, prompts and resources. One function is one rule; each reports and lets checking go on.
 
 mod names;
+mod stream;
 mod uri;
 
 use quote::ToTokens;
@@ -49,8 +50,11 @@ fn each(feature: &Feature, sink: &mut Sink) {
     blocking_is_synchronous(feature, sink);
     read_only_is_not_destructive(feature, sink);
     some_output(feature, sink);
-    owned_output(feature, sink);
-    free_opaque_output(feature, sink);
+    stream::stream(feature, sink);
+    if feature.stream.is_none() {
+        owned_output(feature, sink);
+        free_opaque_output(feature, sink);
+    }
     one_call_input(feature, sink);
     few_arguments(feature, sink);
     names::distinct_arguments(feature, sink);

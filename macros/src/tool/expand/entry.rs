@@ -14,6 +14,7 @@ use crate::tool::model::uri::{Part, Uri};
 use crate::tool::model::{Argument, CallInput, Feature, Input, Kind, Output, Resource};
 
 use super::complete::complete;
+use super::stream::{gather, items};
 
 /// Where the function is.
 #[derive(Clone, Copy)]
@@ -44,7 +45,7 @@ impl Mode {
 
     fn of(feature: &Feature) -> Self {
         let blocking = feature.blocking.as_ref();
-        if feature.signature.asyncness.is_some() {
+        if feature.stream.is_some() || feature.signature.asyncness.is_some() {
             Self::Asynchronous
         } else if blocking.is_some_and(|blocking| blocking.value) {
             Self::Blocking
@@ -60,7 +61,7 @@ impl Mode {
 ///     .title("…").description("…").read_only(true).icons(…).meta(…)
 ///     .define(::treenail::__private::Function::asynchronous((<argument>, …), <output>, <handler>))
 /// ```
-/// and, for arguments that have it, `.complete(…)`.
+/// and, for arguments that have it, `.complete(…)`; a tool that streams has its items before that.
 pub(crate) fn entry(krate: &Krate, feature: &Feature, host: Host) -> TokenStream {
     let name = &feature.name.text;
     let head = match &feature.kind {
@@ -82,12 +83,17 @@ pub(crate) fn entry(krate: &Krate, feature: &Feature, host: Host) -> TokenStream
     let arguments = feature
         .arguments()
         .map(|it| argument(krate, &feature.kind, it));
-    let output = output(krate, feature);
+    let items = items(krate, feature);
+    let output = match items {
+        Some(_) => quote!(__items.output()),
+        None => output(krate, feature),
+    };
     let handler = handler(krate, feature, host);
     let completers = feature.arguments().filter_map(|it| complete(krate, it));
     quote! {{
         #[allow(unused_imports, reason = "a `Result` does without")]
         use #krate::__private::ReturnsValue as _;
+        #items
         #krate::__private::#head::new(#name)
             #(.title(#title))*
             #(.description(#description))*
@@ -210,7 +216,7 @@ fn output(krate: &Krate, feature: &Feature) -> TokenStream {
 }
 
 /// A type, and its kind as far as it is known.
-fn returns(krate: &Krate, ty: &impl ToTokens) -> (TokenStream, TokenStream) {
+pub(super) fn returns(krate: &Krate, ty: &impl ToTokens) -> (TokenStream, TokenStream) {
     let ty = ty.to_token_stream();
     let kind = quote_spanned!(ty.span()=> #krate::__private::Returns::<#ty>::kind());
     (ty, kind)
@@ -222,7 +228,8 @@ fn returns(krate: &Krate, ty: &impl ToTokens) -> (TokenStream, TokenStream) {
 /// |__state: ::std::sync::Arc<Self>, __call, (__a0, __a1,)| <call>
 /// |__state: &::std::sync::Arc<Self>, __call, (__a0, __a1,)| <call>
 /// ```
-/// where `__call` has the type `::treenail::Context`, or `()` if the function does without.
+/// where `__call` has the type `::treenail::Context`, or `()` if the function does without, and what streams has a
+/// `Streaming` of that.
 fn handler(krate: &Krate, feature: &Feature, host: Host) -> TokenStream {
     let state = match host {
         Host::None => quote!(::std::sync::Arc<()>),
@@ -232,14 +239,23 @@ fn handler(krate: &Krate, feature: &Feature, host: Host) -> TokenStream {
         .call_inputs()
         .next()
         .map_or(quote!(()), |_| quote!(#krate::Context));
+    let call_ty = match feature.stream {
+        Some(_) => quote!(#krate::__private::Streaming<#call_ty>),
+        None => call_ty,
+    };
     let arguments = names(feature);
     let call = call(krate, feature, host);
+    let call = match feature.stream {
+        Some(_) => gather(krate, feature, &call),
+        None => call,
+    };
     let (state, body) = match Mode::of(feature) {
         Mode::Asynchronous => (state, quote!(async move { #call })),
         Mode::Blocking => (state, call),
         Mode::Synchronous => (quote!(&#state), call),
     };
-    quote!(|__state: #state, __call: #call_ty, (#(#arguments,)*)| #body)
+    let capture = feature.stream.as_ref().map(|_| quote!(move));
+    quote!(#capture |__state: #state, __call: #call_ty, (#(#arguments,)*)| #body)
 }
 
 /// The call of the user's function. Expands to
@@ -254,11 +270,16 @@ fn call(krate: &Krate, feature: &Feature, host: Host) -> TokenStream {
         Host::Type => quote!(Self::#ident),
     };
     let state = feature.signature.receiver().map(|_| quote!(&__state));
+    let context = if feature.stream.is_some() {
+        quote!(__call.context())
+    } else {
+        quote!(&__call)
+    };
     let mut names = names(feature);
     let inputs = feature.inputs.iter().map(|input| match input {
         Input::Call(CallInput { ty, .. }) => {
             let ty = &ty.elem;
-            quote_spanned!(ty.span()=> <#ty as #krate::FromCall>::from_call(&__call))
+            quote_spanned!(ty.span()=> <#ty as #krate::FromCall>::from_call(#context))
         }
         Input::Argument(_) => names.next().to_token_stream(),
     });

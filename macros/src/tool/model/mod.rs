@@ -3,6 +3,7 @@
 //! Reading a function takes our own attributes off it: what stays is what rustc may see.
 
 mod input;
+pub(crate) mod stream;
 pub(crate) mod uri;
 
 use std::mem;
@@ -18,11 +19,12 @@ use crate::signature::{Function, borrow_in, keyword_in, peel};
 
 use self::input::input;
 pub(crate) use self::input::{Argument, CallInput, Input, Name, is_method};
+use self::stream::Stream;
 use self::uri::Uri;
 use super::parse::ImplBlock;
 
 /// The keys of a tool, on a function as on a method.
-pub(crate) const TOOL_KEYS: [&str; 9] = [
+pub(crate) const TOOL_KEYS: [&str; 11] = [
     "name",
     "title",
     "read_only",
@@ -32,6 +34,8 @@ pub(crate) const TOOL_KEYS: [&str; 9] = [
     "icons",
     "meta",
     "blocking",
+    "stream",
+    "fold",
 ];
 
 const PROMPT_KEYS: [&str; 5] = ["name", "title", "icons", "meta", "blocking"];
@@ -67,6 +71,8 @@ pub(crate) struct Feature {
     pub(crate) blocking: Option<Given<bool>>,
     pub(crate) inputs: Vec<Input>,
     pub(crate) output: Output,
+    /// What is known of the output if it is a stream.
+    pub(crate) stream: Option<Stream>,
     pub(crate) signature: Signature,
     /// The `cfg` attributes, which decide about the generated code too.
     pub(crate) cfg: Vec<Attribute>,
@@ -199,6 +205,10 @@ impl Feature {
             .filter_map(|param| input(param, noun, known, sink))
             .collect();
         let ident = &signature.ident;
+        let returned = match &signature.output {
+            ReturnType::Default => None,
+            ReturnType::Type(_, ty) => Some(&**ty),
+        };
         let find = |name| {
             function
                 .attributes
@@ -213,7 +223,8 @@ impl Feature {
             meta: keys.expr("meta", sink),
             blocking: keys.flag("blocking", sink),
             description: docs::text(&function.attributes),
-            output: output(&signature.output),
+            output: returned.map_or(Output::Unit, output),
+            stream: Stream::read(returned, keys, sink),
             signature: signature.clone(),
             cfg: find("cfg").cloned().collect(),
             deprecated: find("deprecated").next().cloned(),
@@ -268,10 +279,7 @@ fn allow_shape() -> Attribute {
 }
 
 /// Sorts the return type, by its syntax alone.
-fn output(ty: &ReturnType) -> Output {
-    let ReturnType::Type(_, ty) = ty else {
-        return Output::Unit;
-    };
+fn output(ty: &Type) -> Output {
     match peel(ty) {
         _ if keyword_in(ty.to_token_stream(), "impl").is_some() => Output::Opaque(Type::clone(ty)),
         Type::Reference(reference) if borrow_in(ty.to_token_stream()).is_some() => {

@@ -1,0 +1,147 @@
+//! What the macro knows of a function that returns a stream.
+
+use proc_macro2::{TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::parse::{ParseStream, Parser};
+use syn::{GenericArgument, Ident, PathArguments, PathSegment, Type};
+
+use crate::args::{Keys, unknown};
+use crate::diag::Sink;
+use crate::signature::keyword_in;
+
+/// The folds, as they are written and as the runtime calls them.
+const FOLDS: [(&str, &str); 3] = [
+    ("collect", "Collect"),
+    ("concat", "Concat"),
+    ("last", "Last"),
+];
+
+/// A stream that is returned, on its own or in a `Result`.
+pub(crate) struct Stream {
+    /// Where the return type says so: its `Stream`.
+    pub(crate) shown: Option<Ident>,
+    /// The key by which the user says so.
+    pub(crate) key: Option<Ident>,
+    /// The type of the items, where it is written out and has a name.
+    pub(crate) item: Option<Type>,
+    /// How the items become one result, if that is given.
+    pub(crate) fold: Option<&'static str>,
+}
+
+impl Stream {
+    /// Whether `ty` is a stream: it shows that, or a key says so.
+    pub(super) fn read(ty: Option<&Type>, keys: &mut Keys, sink: &mut Sink) -> Option<Self> {
+        let key = keys.flag("stream", sink);
+        let key = key.filter(|given| given.value).map(|given| given.key);
+        let (fold_key, fold) = fold(keys, sink);
+        let key = key.or(fold_key);
+        let segment = ty.and_then(|ty| shown(ty.to_token_stream()));
+        if segment.is_none() && key.is_none() {
+            return None;
+        }
+        Some(Self {
+            item: segment.as_ref().and_then(item),
+            shown: segment.map(|segment| segment.ident),
+            key,
+            fold,
+        })
+    }
+}
+
+/// `fold = "…"`
+fn fold(keys: &mut Keys, sink: &mut Sink) -> (Option<Ident>, Option<&'static str>) {
+    let Some(given) = keys.given_string("fold", sink) else {
+        return (None, None);
+    };
+    let name = given.value.value();
+    let found = FOLDS.iter().find(|(known, _)| *known == name);
+    if found.is_none() {
+        let known = FOLDS.map(|(known, _)| known);
+        sink.error(&given.value, unknown("fold", &name, &known));
+    }
+    (Some(given.key), found.map(|(_, variant)| *variant))
+}
+
+/// The `Stream<…>` of `impl Stream<…>` or `dyn Stream<…>` somewhere in a type.
+fn shown(ty: TokenStream) -> Option<PathSegment> {
+    let unnamed = |keyword| keyword_in(ty.clone(), keyword).is_some();
+    if !unnamed("impl") && !unnamed("dyn") {
+        return None;
+    }
+    let mut tokens = ty.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        match token {
+            TokenTree::Group(group) => {
+                if let Some(segment) = shown(group.stream()) {
+                    return Some(segment);
+                }
+            }
+            TokenTree::Ident(ident) if ident == "Stream" => {
+                let rest = TokenStream::from(TokenTree::Ident(ident));
+                let rest = rest.into_iter().chain(tokens.clone()).collect();
+                return first_segment.parse2(rest).ok();
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// The segment of a path that comes first, whatever comes after it.
+fn first_segment(input: ParseStream<'_>) -> syn::Result<PathSegment> {
+    let segment = input.parse()?;
+    input.parse::<TokenStream>()?;
+    Ok(segment)
+}
+
+/// The `T` of `Stream<Item = T>`, unless it has no name either.
+fn item(segment: &PathSegment) -> Option<Type> {
+    let PathArguments::AngleBracketed(arguments) = &segment.arguments else {
+        return None;
+    };
+    arguments.args.iter().find_map(|argument| match argument {
+        GenericArgument::AssocType(item) if item.ident == "Item" => {
+            let named = keyword_in(item.ty.to_token_stream(), "impl").is_none();
+            named.then(|| item.ty.clone())
+        }
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use quote::quote;
+
+    use super::*;
+
+    #[test]
+    fn streams_and_their_items_are_found_where_they_are_shown() {
+        let item = |ty: &str| Some(ty.to_owned());
+        for (ty, expected) in [
+            (quote!(impl Stream<Item = u8>), Some(item("u8"))),
+            (
+                quote!(impl futures_core::Stream<Item = Result<u8, E>> + use<>),
+                Some(item("Result < u8 , E >")),
+            ),
+            (
+                quote!(Result<impl Send + Stream<Item = Vec<Vec<u8>>>, E>),
+                Some(item("Vec < Vec < u8 > >")),
+            ),
+            (
+                quote!(Pin<Box<dyn Stream<Item = String> + Send + 'static>>),
+                Some(item("String")),
+            ),
+            (quote!(Option<(impl Stream<Item = u8>,)>), Some(item("u8"))),
+            (quote!(impl Stream<Item = impl Serialize>), Some(None)),
+            (quote!(impl Stream), Some(None)),
+            (quote!(BoxStream<'static, u8>), None),
+            (quote!(Stream<u8>), None),
+            (quote!(impl Iterator<Item = u8>), None),
+        ] {
+            let found = shown(ty.clone()).map(|segment| {
+                super::item(&segment).map(|item| item.to_token_stream().to_string())
+            });
+            assert_eq!(found, expected, "{ty}");
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! What a tool may stream.
+
+use std::error::Error;
+use std::fmt;
+
+use schemars::{JsonSchema, SchemaGenerator};
+use serde::Serialize;
+use serde_json::{Value, json};
+use treenail_schema::{
+    AudioContent, ContentBlock, EmbeddedResource, ImageContent, ResourceLink, TextContent,
+};
+
+use crate::function::kind::{self, Kind};
+use crate::function::schema::Direction;
+use crate::function::{Output, OutputSchema};
+use crate::stream::gathered::{Fold, Form, Gathered, Stop};
+use crate::tool::ToolFacts;
+use crate::tool::error::ToolError;
+use crate::tool::output::Shape;
+
+/// A type that a tool can stream, and what becomes of all items of one stream unless the tool's `fold` says otherwise:
+///
+/// | item | result |
+/// |---|---|
+/// | plain text: the schema of the type is a plain string, or that or null | all texts as one (`concat`) |
+/// | other types that implement [`serde::Serialize`] and [`schemars::JsonSchema`] | an array as structured content, with a text copy and a declared output schema (`collect`); nothing for `()` |
+/// | [`ContentBlock`] and the blocks it is made of | all blocks (`collect`) |
+/// | `Result<T, E>` of those, where `E` is any error that turns into `Box<dyn Error + Send + Sync>` | as for `T`; the first failure ends the stream |
+///
+/// The parameter `K` tells the ways apart and is always inferred.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be an item of a tool's stream",
+    label = "an item needs `Serialize` and `JsonSchema`",
+    note = "put `#[mcp_type]` on your own types, or stream content blocks, or a `Result` of either with an `Error`"
+)]
+pub trait ToolItem<K>: Sized {
+    /// The JSON schema of one item, or `None` for content blocks.
+    fn schema(generator: &mut SchemaGenerator) -> Option<Value>;
+
+    /// Adds the item to what there is.
+    #[doc(hidden)]
+    #[allow(private_interfaces, reason = "nobody else calls it")]
+    fn add(self, gathered: &mut Gathered) -> Result<(), Stop>;
+
+    /// The items as functions, so that the bounds on the type are asked for in one place only.
+    #[doc(hidden)]
+    fn items(_: Kind<K>, fold: Option<Fold>) -> Items<Self> {
+        let (form, usual) = form(Self::schema(&mut Direction::Output.generator()));
+        let fold = fold.unwrap_or(usual);
+        Items {
+            schema: match fold {
+                Fold::Collect => collected::<Self, K>,
+                Fold::Concat => |_| None,
+                Fold::Last => Self::schema,
+            },
+            form,
+            fold,
+            add: Self::add,
+        }
+    }
+}
+
+/// What items of a schema are written as, and how they are folded if nothing else is said.
+fn form(schema: Option<Value>) -> (Form, Fold) {
+    let Some(mut schema) = schema else {
+        return (Form::Content, Fold::Collect);
+    };
+    Direction::Output.tidy(&mut schema);
+    match Shape::of(&schema) {
+        Shape::Text => (Form::Text, Fold::Concat),
+        Shape::Nothing => (Form::Json, Fold::Last),
+        Shape::Object | Shape::Value => (Form::Json, Fold::Collect),
+    }
+}
+
+fn collected<I: ToolItem<K>, K>(generator: &mut SchemaGenerator) -> Option<Value> {
+    let item = I::schema(generator)?;
+    Some(json!({ "type": "array", "items": item }))
+}
+
+/// How items are described, added and folded.
+///
+/// It carries what it needs of `I` as functions, so that the bounds on `I` are asked for in one place only.
+pub struct Items<I> {
+    schema: OutputSchema,
+    pub(super) form: Form,
+    pub(super) fold: Fold,
+    pub(super) add: fn(I, &mut Gathered) -> Result<(), Stop>,
+}
+
+impl<I> Clone for Items<I> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<I> Copy for Items<I> {}
+
+impl<I> fmt::Debug for Items<I> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Items")
+            .field("form", &self.form)
+            .field("fold", &self.fold)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<I> Items<I> {
+    /// The output of the tool.
+    pub fn output(self) -> Output<Gathered, ToolFacts> {
+        Output {
+            schema: self.schema,
+            write: |gathered, facts, (), result| {
+                gathered.write_result(facts, result);
+                Ok(())
+            },
+        }
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + JsonSchema> ToolItem<kind::Json> for T {
+    fn schema(generator: &mut SchemaGenerator) -> Option<Value> {
+        Some(generator.subschema_for::<T>().to_value())
+    }
+
+    #[allow(private_interfaces, reason = "nobody else calls it")]
+    fn add(self, gathered: &mut Gathered) -> Result<(), Stop> {
+        gathered.add_value(&self)
+    }
+}
+
+/// A content block and what is made one.
+pub trait IntoBlock {
+    /// The block.
+    fn into_block(self) -> ContentBlock;
+}
+
+macro_rules! blocks {
+    ($($block:ident)*) => {$(
+        impl IntoBlock for $block {
+            fn into_block(self) -> ContentBlock {
+                self.into()
+            }
+        }
+    )*};
+}
+
+blocks!(ContentBlock TextContent ImageContent AudioContent ResourceLink EmbeddedResource);
+
+#[diagnostic::do_not_recommend]
+impl<T: IntoBlock> ToolItem<kind::Content> for T {
+    fn schema(_: &mut SchemaGenerator) -> Option<Value> {
+        None
+    }
+
+    #[allow(private_interfaces, reason = "nobody else calls it")]
+    fn add(self, gathered: &mut Gathered) -> Result<(), Stop> {
+        gathered.add_block(self.into_block())
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T, E, K> ToolItem<kind::Fallible<K>> for Result<T, E>
+where
+    T: ToolItem<K>,
+    E: Into<Box<dyn Error + Send + Sync>>,
+{
+    fn schema(generator: &mut SchemaGenerator) -> Option<Value> {
+        T::schema(generator)
+    }
+
+    #[allow(private_interfaces, reason = "nobody else calls it")]
+    fn add(self, gathered: &mut Gathered) -> Result<(), Stop> {
+        match self {
+            Ok(item) => item.add(gathered),
+            Err(error) => Err(Stop::Failed(ToolError::from_boxed(error.into()))),
+        }
+    }
+}

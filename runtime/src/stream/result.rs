@@ -1,0 +1,127 @@
+//! The result of a tool that streamed.
+
+use std::io::Write;
+
+use treenail_schema::ContentBlock;
+
+use crate::function::run::unexpected;
+use crate::respond::ResultWriter;
+use crate::revision::speak_content;
+use crate::stream::gathered::{Fold, Form, Gathered, Stop, TEXT_BLOCK, TEXT_BLOCK_END};
+use crate::tool::ToolFacts;
+use crate::tool::error::ToolError;
+use crate::tool::output::Shape;
+use crate::wire::{Escaped, escape_from_within};
+
+impl Gathered {
+    /// Writes what the stream has produced, and after that why it ended early, if it did.
+    ///
+    /// Structured content is there in that case too: an array of fewer items, or another one of them, is what the declared
+    /// schema allows.
+    pub(super) fn write_result(mut self, facts: &ToolFacts, result: &mut ResultWriter<'_>) {
+        let missing = self.items == 0 && self.fold == Fold::Last && self.form == Form::Json;
+        if missing && facts.shape != Shape::Nothing {
+            let none = || Stop::Failed(ToolError::new("the stream ended without an item"));
+            self.stop.get_or_insert_with(none);
+        }
+        let stop = self.stop.take().map(|stop| self.explain(stop, facts));
+        result.push(b"{");
+        if self.items > 0 || stop.is_none() {
+            self.write_kept(facts.shape, result);
+        } else {
+            result.push(br#""content":["#);
+        }
+        match stop {
+            None => result.push(b"]"),
+            Some(content) => {
+                let content = speak_content(content, result.style().revision());
+                write_blocks(&content, result);
+                result.push(br#"],"isError":true"#);
+            }
+        }
+        result.end(None);
+    }
+
+    /// What the model is told of an early end.
+    fn explain(&self, stop: Stop, facts: &ToolFacts) -> Vec<ContentBlock> {
+        let error = match stop {
+            Stop::Failed(error) => error,
+            Stop::Panicked(message) => ToolError::new(unexpected("tool", &facts.name, &message)),
+            Stop::TooManyItems => ToolError::new(format!(
+                "stopped after {} items, the most that the server takes of one stream",
+                self.bounds.items
+            )),
+            Stop::TooManyBytes => ToolError::new(format!(
+                "stopped after {} items; with the next one there would be more than {} bytes, the most that the server \
+                 takes of one stream",
+                self.items, self.bounds.bytes
+            )),
+        };
+        error.into_content()
+    }
+
+    /// Writes the members for what is kept, up to the last block of `content`.
+    fn write_kept(&self, shape: Shape, result: &mut ResultWriter<'_>) {
+        let style = result.style();
+        match (self.fold, self.form) {
+            (_, Form::Content) => self.write_content(b"", b"", result),
+            (Fold::Concat, _) => self.write_content(TEXT_BLOCK, TEXT_BLOCK_END, result),
+            (Fold::Collect, _) => {
+                self.write_json([b"[", b"]"], style.has_structured_values(), result);
+            }
+            (Fold::Last, _) => match shape {
+                Shape::Text if self.kept.starts_with(b"\"") => {
+                    self.write_content(br#"{"type":"text","text":"#, b"}", result);
+                }
+                Shape::Text | Shape::Nothing => result.push(br#""content":["#),
+                Shape::Object => {
+                    self.write_json([b"", b""], style.has_structured_content(), result);
+                }
+                Shape::Value => self.write_json([b"", b""], style.has_structured_values(), result),
+            },
+        }
+    }
+
+    /// Writes what is kept as content, between `before` and `after`; nothing if there was no item.
+    fn write_content(&self, before: &[u8], after: &[u8], result: &mut ResultWriter<'_>) {
+        result.push(br#""content":["#);
+        if self.items > 0 {
+            for part in [before, &self.kept, after] {
+                result.push(part);
+            }
+        }
+    }
+
+    /// Writes what is kept, in `brackets`, as structured content if the caller takes it, and as text.
+    fn write_json(&self, brackets: [&[u8]; 2], structured: bool, result: &mut ResultWriter<'_>) {
+        let kept = [brackets[0], &self.kept, brackets[1]];
+        if structured {
+            result.push(br#""structuredContent":"#);
+            let start = result.mark();
+            for part in kept {
+                result.push(part);
+            }
+            let end = result.mark();
+            result.push(br#","content":["#);
+            result.push(TEXT_BLOCK);
+            escape_from_within(result.out(), start, end);
+        } else {
+            result.push(br#""content":["#);
+            result.push(TEXT_BLOCK);
+            for part in kept {
+                // Writing to a vector cannot fail.
+                let _ = Escaped(result.out()).write_all(part);
+            }
+        }
+        result.push(TEXT_BLOCK_END);
+    }
+}
+
+fn write_blocks(content: &[ContentBlock], result: &mut ResultWriter<'_>) {
+    for block in content {
+        if !result.out().ends_with(b"[") {
+            result.push(b",");
+        }
+        result.value(block);
+    }
+}

@@ -1,0 +1,146 @@
+//! What ends a stream early, and what is kept of it.
+
+use std::sync::atomic::Ordering;
+
+use serde_json::json;
+use treenail::Limits;
+use treenail::schema::Revision;
+
+use super::station::{fixture, server};
+use super::{frame, spoken, structured, texts};
+use crate::peer::{MODERN, Peer, text};
+
+#[tokio::test]
+async fn a_failure_keeps_what_came_before_it() {
+    // SRV-TOOL-16
+    let two = json!([frame(1), frame(2)]);
+    let table = [
+        ("words_fail", 3, json!(["c\\d e", "no item 3"]), json!(null)),
+        ("words_fail", 1, json!(["no item 1"]), json!(null)),
+        (
+            "frames_fail",
+            3,
+            json!([two.to_string(), "no item 3"]),
+            two.clone(),
+        ),
+        ("frames_fail", 1, json!(["no item 1"]), json!(null)),
+        ("frames_fail", 0, json!(["no stream"]), json!(null)),
+        (
+            "last_frame_fails",
+            3,
+            json!([frame(2).to_string(), "no item 3"]),
+            frame(2),
+        ),
+        ("last_frame_fails", 1, json!(["no item 1"]), json!(null)),
+        (
+            "blocks_fail",
+            2,
+            json!(["c\\d ", "no item 2", "audio"]),
+            json!(null),
+        ),
+        ("blocks_fail", 1, json!(["no item 1", "audio"]), json!(null)),
+    ];
+    for revision in Revision::ALL {
+        let mut peer = Peer::connect(&server(), revision).await;
+        for (name, at, content, value) in &table {
+            let result = peer.call(name, json!({"at": at})).await;
+            let content = spoken(content, revision);
+            assert_eq!(texts(&result), content, "{name} at {at} in {revision}");
+            let expected = structured(value, revision);
+            assert_eq!(
+                result.get("structuredContent"),
+                expected,
+                "{name} at {at} in {revision}"
+            );
+            assert_eq!(result["isError"], true, "{name} at {at}");
+        }
+        let result = peer.call("unwritable", json!({})).await;
+        let unwritable = "an item could not be written as JSON: key must be a string";
+        assert_eq!(texts(&result), json!([unwritable]));
+        let result = peer.call("last_frame", json!({"to": 0})).await;
+        assert_eq!(texts(&result), json!(["the stream ended without an item"]));
+        assert_eq!(result["isError"], true);
+    }
+}
+
+#[tokio::test]
+async fn a_panic_keeps_what_came_before_it_and_its_secret() {
+    for revision in Revision::ALL {
+        let mut peer = Peer::connect(&server(), revision).await;
+        for later in [false, true] {
+            let failed = "the tool `words_panic` failed unexpectedly; this is a bug in the server";
+            let result = peer
+                .call("words_panic", json!({"at": 3, "later": later}))
+                .await;
+            assert_eq!(texts(&result), json!(["c\\d e", failed]));
+            assert_eq!(result["isError"], true);
+            let result = peer
+                .call("words_panic", json!({"at": 1, "later": later}))
+                .await;
+            assert_eq!(texts(&result), json!([failed]));
+        }
+        assert_eq!(text(&peer.call("words", json!({"to": 1})).await), "c\\d ");
+    }
+}
+
+#[tokio::test]
+async fn bounds_stop_a_stream_and_keep_what_came_before() {
+    let limits = Limits {
+        stream_items: 3,
+        stream_bytes: 60,
+        ..Limits::default()
+    };
+    let items = "stopped after 3 items, the most that the server takes of one stream";
+    let bytes = |items| {
+        format!(
+            "stopped after {items} items; with the next one there would be more than 60 bytes, the most that the server \
+             takes of one stream"
+        )
+    };
+    let three = json!(["c\\d ea \"b\"\n", items]);
+    // A frame without a note has 20 bytes, the second one 28: {"at":2,"note":"a \"b\""}.
+    let table = [
+        ("words", 3, json!(["c\\d ea \"b\"\n"])),
+        ("words", 4, three),
+        ("last_number", 9, json!(["30", items])),
+        (
+            "frames",
+            2,
+            json!([json!([frame(1), frame(2)]).to_string()]),
+        ),
+        (
+            "frames",
+            4,
+            json!([json!([frame(1), frame(2)]).to_string(), bytes(2)]),
+        ),
+        (
+            "frame_lines",
+            4,
+            json!([format!("{}\n{}", frame(1), frame(2)), bytes(2)]),
+        ),
+        ("blocks", 3, json!(["c\\d ", "e", bytes(2)])),
+        ("long_word", 61, json!([bytes(0)])),
+    ];
+    for revision in Revision::ALL {
+        let mut peer = Peer::connect(&fixture(limits.clone()).server, revision).await;
+        for (name, to, content) in &table {
+            let result = peer.call(name, json!({"to": to})).await;
+            assert_eq!(texts(&result), *content, "{name} to {to} in {revision}");
+            let failed = content.to_string().contains("stopped");
+            assert_eq!(result.get("isError").is_some(), failed, "{name} to {to}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_stream_that_never_waits_ends_at_the_bound_and_is_dropped() {
+    let fixture = fixture(Limits {
+        stream_items: 1_000,
+        ..Limits::default()
+    });
+    let mut peer = Peer::connect(&fixture.server, MODERN).await;
+    let result = peer.call("station.eager", json!({})).await;
+    assert_eq!(result["structuredContent"], 1_000);
+    assert_eq!(fixture.made.load(Ordering::SeqCst), 1_001);
+    assert!(!fixture.open.load(Ordering::SeqCst));
+}

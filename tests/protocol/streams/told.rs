@@ -1,0 +1,142 @@
+//! What a caller is told of each item.
+
+use serde_json::{Value, json};
+use treenail::Limits;
+use treenail::schema::Revision;
+
+use super::frame;
+use super::station::{fixture, server};
+use super::tools::word;
+use crate::peer::{MODERN, Peer, text};
+
+/// What is told of a call, and its result.
+async fn told(peer: &mut Peer, name: &str, arguments: Value, meta: Value) -> (Vec<Value>, Value) {
+    let params = json!({"name": name, "arguments": arguments, "_meta": meta});
+    let (notifications, mut answer) = peer.request_told("tools/call", params).await;
+    let params = notifications
+        .into_iter()
+        .map(|mut told| told["params"].take());
+    (params.collect(), answer["result"].take())
+}
+
+#[tokio::test]
+async fn each_item_is_progress_for_those_who_ask() {
+    // SRV-PROG-01 to SRV-PROG-06: also where no more than one message fits into the queue.
+    for queued_messages in [1, 64] {
+        let limits = Limits {
+            queued_messages,
+            ..Limits::default()
+        };
+        for revision in Revision::ALL {
+            let mut peer = Peer::connect(&fixture(limits.clone()).server, revision).await;
+            for token in [json!(7), json!("seven")] {
+                let meta = json!({"progressToken": token});
+                let (notifications, result) =
+                    told(&mut peer, "words", json!({"to": 3}), meta.clone()).await;
+                let progress =
+                    |at: u32| json!({"progressToken": token, "progress": at, "message": word(at)});
+                assert_eq!(notifications, [progress(1), progress(2), progress(3)]);
+                assert_eq!(text(&result), "c\\d ea \"b\"\n");
+
+                let (notifications, _) = told(&mut peer, "frames", json!({"to": 2}), meta).await;
+                let progress = |at: u32| json!({"progressToken": token, "progress": at});
+                assert_eq!(notifications, [progress(1), progress(2)]);
+            }
+            for meta in [
+                json!({}),
+                json!({"progressToken": null}),
+                json!({"treenail/items": true}),
+            ] {
+                let (notifications, _) = told(&mut peer, "words", json!({"to": 3}), meta).await;
+                assert_eq!(notifications, [] as [Value; 0]);
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_items_themselves_are_told_to_those_who_take_them() {
+    // ALL-META-08: a client that has put `treenail/items` into its `_meta` knows `treenail/item` in ours.
+    let item = |at: u32, value: Value, message: Option<String>| {
+        let mut params =
+            json!({"progressToken": 1, "progress": at, "_meta": {"treenail/item": value}});
+        if let Some(message) = message {
+            params["message"] = message.into();
+        }
+        params
+    };
+    let text_block = |at: u32| json!({"type": "text", "text": word(at)});
+    let table = [
+        ("frames", [item(1, frame(1), None), item(2, frame(2), None)]),
+        (
+            "last_frame",
+            [item(1, frame(1), None), item(2, frame(2), None)],
+        ),
+        (
+            "frame_lines",
+            [item(1, frame(1), None), item(2, frame(2), None)],
+        ),
+        (
+            "words",
+            [1, 2].map(|at| item(at, word(at).into(), Some(word(at)))),
+        ),
+        (
+            "last_word",
+            [1, 2].map(|at| item(at, word(at).into(), Some(word(at)))),
+        ),
+        (
+            "blocks",
+            [1, 2].map(|at| item(at, text_block(at), Some(word(at)))),
+        ),
+        (
+            "blocks_joined",
+            [1, 2].map(|at| item(at, text_block(at), Some(word(at)))),
+        ),
+        ("ticks", [1, 2].map(|at| item(at, Value::Null, None))),
+    ];
+    for revision in Revision::ALL {
+        let mut peer = Peer::connect(&server(), revision).await;
+        for (name, expected) in &table {
+            let meta = json!({"progressToken": 1, "treenail/items": true});
+            let (notifications, _) = told(&mut peer, name, json!({"to": 2}), meta).await;
+            assert_eq!(notifications, expected, "{name} in {revision}");
+        }
+        for wanted in [json!(false), json!("true"), json!(1)] {
+            let meta = json!({"progressToken": 1, "treenail/items": wanted});
+            let (notifications, _) = told(&mut peer, "frames", json!({"to": 1}), meta).await;
+            assert_eq!(notifications, [json!({"progressToken": 1, "progress": 1})]);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_long_text_is_cut_off_in_a_message_and_whole_in_the_item() {
+    // SRV-PROG-04: a message is for people.
+    let mut peer = Peer::connect(&server(), MODERN).await;
+    let meta = json!({"progressToken": 1, "treenail/items": true});
+    for (to, message) in [(30, 30), (6_000, 4_095)] {
+        let (notifications, result) =
+            told(&mut peer, "long_word", json!({"to": to}), meta.clone()).await;
+        let whole = text(&result);
+        assert_eq!(notifications[0]["_meta"]["treenail/item"], whole);
+        let told = notifications[0]["message"].as_str().unwrap();
+        assert_eq!(told.trim_end_matches('…').len(), message);
+        assert!(whole.starts_with(told.trim_end_matches('…')));
+        assert_eq!(told.ends_with('…'), whole.len() > message);
+    }
+}
+
+#[tokio::test]
+async fn progress_of_the_function_and_of_its_items_is_one_sequence() {
+    // SRV-PROG-02: what the function tells that is no more than has been told is not sent, an item always is.
+    for revision in Revision::ALL {
+        let mut peer = Peer::connect(&server(), revision).await;
+        let meta = json!({"progressToken": 1});
+        let (notifications, _) = told(&mut peer, "station.telling", json!({}), meta).await;
+        let progress: Vec<_> = notifications
+            .iter()
+            .map(|params| params["progress"].as_f64().unwrap())
+            .collect();
+        assert_eq!(progress, [1.0, 50.0, 51.0, 52.0], "{notifications:?}");
+    }
+}
