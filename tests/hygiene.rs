@@ -130,7 +130,7 @@ pub mod bare {
     /// A form.
     #[::treenail::mcp_form]
     #[derive(Debug)]
-    pub struct Form {
+    pub struct Stay {
         /// The unit
         #[field(default = Length::Metre)]
         pub length: Length,
@@ -255,7 +255,7 @@ fn generated_code_builds_and_runs() {
         .tools(renamed::all())
         .build();
     assert!(server.is_ok(), "{:?}", server.err());
-    assert_eq!(<bare::Form as treenail::Form>::schema().properties.len(), 5);
+    assert_eq!(<bare::Stay as treenail::Form>::schema().properties.len(), 5);
     let choice = [("choice".to_owned(), "Only".into())];
     let form = <renamed::Form as treenail::Form>::read(choice.into());
     assert!(form.is_ok(), "{:?}", form.err());

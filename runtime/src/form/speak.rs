@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(field: Value, older: &Value) {
+    fn check(field: &Value, older: &Value) {
         let form = json!({"$schema": "a", "type": "object", "properties": {"a": field}});
         let form: ElicitSchema = serde_json::from_value(form).unwrap();
         for revision in [Revision::V2025_11_25, Revision::V2026_07_28] {
@@ -133,21 +133,21 @@ mod tests {
     #[test]
     fn defaults_become_notes() {
         let boolean = json!({"type": "boolean", "title": "A", "default": true});
-        check(boolean.clone(), &boolean);
+        check(&boolean, &boolean);
         check(
-            json!({"type": "string", "description": "A", "default": "b"}),
+            &json!({"type": "string", "description": "A", "default": "b"}),
             &json!({"type": "string", "description": "A (default: b)"}),
         );
         check(
-            json!({"type": "string", "default": ""}),
+            &json!({"type": "string", "default": ""}),
             &json!({"type": "string"}),
         );
         check(
-            json!({"type": "string", "enum": ["b"], "default": "b"}),
+            &json!({"type": "string", "enum": ["b"], "default": "b"}),
             &json!({"type": "string", "enum": ["b"], "description": "default: b"}),
         );
         check(
-            json!({"type": "string", "enum": ["b"], "enumNames": ["B"], "default": "b"}),
+            &json!({"type": "string", "enum": ["b"], "enumNames": ["B"], "default": "b"}),
             &json!({"type": "string", "enum": ["b"], "enumNames": ["B"], "description": "default: b"}),
         );
     }
@@ -176,7 +176,7 @@ mod tests {
                 field[keyword] = bound.clone();
             }
             check(
-                field,
+                &field,
                 &json!({"type": "string", "title": "A", "description": words}),
             );
         }
