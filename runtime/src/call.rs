@@ -8,6 +8,7 @@ use treenail_schema::{Notification, ProgressToken, RequestId};
 use crate::context::Context;
 use crate::outbox::{Outbox, notification};
 use crate::revision::Peer;
+use crate::server::Server;
 use crate::wire::Members;
 
 /// One request for a tool, a prompt or a resource, as the code that the macros write gets it.
@@ -22,6 +23,7 @@ pub struct Call<'a> {
     pub(crate) arguments: Option<&'a str>,
     /// The text of the `_meta` object.
     pub(crate) meta: Option<&'a str>,
+    pub(crate) server: &'a Server,
     /// The turns of functions that block.
     pub(crate) blocking: &'a Arc<Semaphore>,
     /// Where messages to the caller go.
@@ -89,6 +91,7 @@ impl Drop for Lifetime {
 #[derive(Debug)]
 pub(crate) struct CallState {
     pub(crate) peer: Arc<Peer>,
+    pub(crate) server: Server,
     pub(crate) id: RequestId,
     pub(crate) meta: Option<Box<str>>,
     /// Given by a caller that wants to hear of progress.
@@ -109,6 +112,7 @@ impl CallState {
     fn new(call: &Call<'_>) -> Self {
         Self {
             peer: Arc::clone(call.peer),
+            server: call.server.clone(),
             // The text has been checked to be a string or an integer; one beyond 64 bits is kept as its digits.
             id: serde_json::from_str(call.id)
                 .unwrap_or_else(|_| RequestId::String(call.id.to_owned())),

@@ -40,7 +40,9 @@ pub use self::prompt::PromptDefinition;
 pub use self::prompt::output::PromptOutput;
 pub use self::resource::ResourceDefinition;
 pub use self::resource::output::ResourceOutput;
-pub use self::server::{Connection, PendingAnswer, Received, Server, ServerBuilder};
+pub use self::server::{
+    Connection, Edit, Item, Namespace, PendingAnswer, Received, Server, ServerBuilder,
+};
 pub use self::tool::error::ToolError;
 pub use self::tool::output::ToolOutput;
 pub use self::tool::reply::ToolReply;
