@@ -14,16 +14,20 @@
 
 mod arguments;
 mod completion;
+mod dynamic;
 mod eras;
 mod fixture;
 mod library;
 mod lists;
 mod malformed;
+mod namespaces;
+mod notes;
 mod offers;
 mod outputs;
 mod peer;
 mod prompts;
 mod resources;
 mod sessions;
+mod subscriptions;
 mod told;
 mod validator;
