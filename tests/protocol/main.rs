@@ -15,10 +15,13 @@
 mod arguments;
 mod completion;
 mod dynamic;
+mod edits;
 mod eras;
 mod fixture;
+mod legacy_subscriptions;
 mod library;
 mod lists;
+mod long_lived;
 mod malformed;
 mod namespaces;
 mod notes;

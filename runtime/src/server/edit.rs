@@ -6,8 +6,8 @@ use std::fmt;
 use crate::definition::Mount;
 use crate::error::{Error, Result};
 use crate::server::Server;
-use crate::server::catalog::Change;
 use crate::server::namespace::{Namespace, Parts};
+use crate::server::shelf::Change;
 use crate::tool::ToolSet;
 
 /// Changes of what a server offers, one after the other; [`Server::edit`] makes all of them or none.

@@ -9,8 +9,8 @@ use treenail_schema::{CacheScope, Revision};
 
 use crate::definition::Entry;
 use crate::revision::Style;
-use crate::server::catalog::Shelf;
 use crate::server::setup::Setup;
+use crate::server::shelf::Shelf;
 use crate::server::table::{Descriptor, Table};
 use crate::wire::{RpcError, quoted};
 

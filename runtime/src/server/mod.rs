@@ -11,6 +11,7 @@ mod offer;
 mod offers;
 mod resources;
 mod setup;
+mod shelf;
 mod subscriptions;
 mod table;
 
