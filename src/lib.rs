@@ -8,12 +8,12 @@ pub use treenail_runtime::private as __private;
 pub use treenail_runtime::schema;
 #[doc(inline)]
 pub use treenail_runtime::{
-    AskError, Bounded, Call, Connection, Context, Error, Form, FormChoice, FormError, FormField,
-    FormProblem, Formatted, FromCall, FromText, FromTyped, Limits, Measured, Mount, PendingAnswer,
-    Progress, PromptDefinition, PromptOutput, Proposals, Received, RequestStateKey,
-    ResourceDefinition, ResourceOutput, Result, RpcError, Server, ServerBuilder, Stream,
-    TextArgument, Tool, ToolArgument, ToolDefinition, ToolError, ToolItem, ToolOutput, ToolReply,
-    ToolSet, ToolStream, Typed,
+    AskError, Bounded, Call, Connection, Context, Edit, Error, Form, FormChoice, FormError,
+    FormField, FormProblem, Formatted, FromCall, FromText, FromTyped, Item, Limits, Measured,
+    Mount, Namespace, PendingAnswer, Progress, PromptDefinition, PromptOutput, Proposals, Received,
+    RequestStateKey, ResourceDefinition, ResourceOutput, Result, RpcError, Server, ServerBuilder,
+    Stream, TextArgument, Tool, ToolArgument, ToolDefinition, ToolError, ToolItem, ToolOutput,
+    ToolReply, ToolSet, ToolStream, Typed,
 };
 
 /// Makes a struct a form that a user can be asked to fill in, or an enum a choice in one.
@@ -302,6 +302,34 @@ pub use treenail_macros::mcp_form;
 /// # Ok::<(), treenail::Error>(())
 /// ```
 ///
+/// A resource marked `subscribe` is one whose changes are told to clients that have subscribed to it:
+/// [`Server::resource_updated`] tells them. Of a template, each resource can be subscribed to by its URI.
+///
+/// ```
+/// use treenail::prelude::*;
+///
+/// struct Notes;
+///
+/// #[mcp_tool(namespace = "notes")]
+/// impl Notes {
+///     /// One note.
+///     #[resource("notes://{id}", subscribe)]
+///     async fn note(&self, id: u32) -> String {
+///         format!("note {id}")
+///     }
+///
+///     /// Writes a note anew.
+///     #[tool]
+///     async fn write(&self, cx: &Context, id: u32, text: String) {
+/// #       drop(text);
+///         cx.server().resource_updated(format!("notes://{id}"));
+///     }
+/// }
+///
+/// let server = treenail::server!().mount(Notes).build()?;
+/// # Ok::<(), treenail::Error>(())
+/// ```
+///
 /// # Completion
 ///
 /// `#[arg(complete = path)]` on an argument of a prompt or on a variable of a URI proposes values while it is typed. The
@@ -344,7 +372,8 @@ pub use treenail_macros::mcp_form;
 /// | `read_only`, `destructive`, `idempotent`, `open_world` | tool | hints for the host; `= false` denies one |
 /// | `mime_type = "…"` | resource | the media type; of values that become JSON it is known |
 /// | `size = …`, `annotations = …` | resource | values for `size`, in bytes, and `annotations` |
-/// | `namespace = "…"` | `impl` | what all names in it begin with |
+/// | `subscribe` | resource | clients may ask to be told of changes, with [`Server::resource_updated`] |
+/// | `namespace = "…"` | `impl` | what all names in it begin with; [`ServerBuilder::namespace`] puts more before it |
 /// | `crate = path` | function, `impl` | where this crate is, if it has another name |
 pub use treenail_macros::mcp_tool;
 /// Derives `Serialize`, `Deserialize` and `JsonSchema` for a type, so that it can be an argument or output of a tool.

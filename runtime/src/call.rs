@@ -3,14 +3,14 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::Notify;
 use treenail_schema::{InputRequiredResult, Notification, Number, ProgressToken, RequestId};
 
-use crate::ask::{Asker, Origin, Resumed, Round};
+use crate::ask::{Origin, Resumed, Round};
 use crate::context::Context;
-use crate::limits::Limits;
 use crate::outbox::{Outbox, notification};
 use crate::revision::Peer;
+use crate::server::Server;
 use crate::wire::{Members, RpcError};
 
 /// One request for a tool, a prompt or a resource, as the code that the macros write gets it.
@@ -23,14 +23,9 @@ pub struct Call<'a> {
     pub(crate) origin: Origin<'a>,
     /// The text of the `_meta` object.
     pub(crate) meta: Option<&'a str>,
-    /// The turns of functions that block.
-    pub(crate) blocking: &'a Arc<Semaphore>,
-    /// The bounds of the server.
-    pub(crate) limits: &'a Limits,
+    pub(crate) server: &'a Server,
     /// Where messages to the caller go.
     pub(crate) outbox: &'a Outbox,
-    /// What is needed in order to ask the caller.
-    pub(crate) asker: &'a Arc<Asker>,
     /// What the caller has answered in earlier rounds of the same request.
     pub(crate) resumed: Option<&'a Resumed>,
 }
@@ -125,11 +120,11 @@ impl Drop for Lifetime {
 #[derive(Debug)]
 pub(crate) struct CallState {
     pub(crate) peer: Arc<Peer>,
+    pub(crate) server: Server,
     pub(crate) id: RequestId,
     pub(crate) meta: Option<Box<str>>,
     /// Given by a caller that wants to hear of progress.
     pub(crate) progress_token: Option<ProgressToken>,
-    pub(crate) asker: Arc<Asker>,
     round: Option<Box<Round>>,
     outbox: Outbox,
     live: Mutex<Live>,
@@ -149,12 +144,12 @@ impl CallState {
     pub(crate) fn new(call: &Call<'_>) -> Self {
         Self {
             peer: Arc::clone(call.peer),
+            server: call.server.clone(),
             // The text has been checked to be a string or an integer; one beyond 64 bits is kept as its digits.
             id: serde_json::from_str(call.id)
                 .unwrap_or_else(|_| RequestId::String(call.id.to_owned())),
             meta: call.meta.map(Into::into),
             progress_token: call.meta.and_then(progress_token),
-            asker: Arc::clone(call.asker),
             round: call.round(),
             outbox: call.outbox.clone(),
             live: Mutex::default(),

@@ -13,6 +13,7 @@ use treenail_schema::{
 };
 
 use crate::call::CallState;
+use crate::server::Server;
 
 /// One call of a tool, as the tool's function sees it: who calls, what came with the call, and how the caller can be
 /// told of it while it runs.
@@ -68,6 +69,14 @@ impl Context {
     /// The id of the request, unique among the client's calls that are not answered yet.
     pub fn request_id(&self) -> &RequestId {
         &self.state.id
+    }
+
+    /// The server that the call is answered by, to [edit](Server::edit) it or to tell of an
+    /// [update](Server::resource_updated).
+    ///
+    /// A type that is mounted must not keep it, or the two keep each other alive.
+    pub fn server(&self) -> &Server {
+        &self.state.server
     }
 
     /// The `_meta` of the request, with its trace context (`traceparent`, `tracestate`, `baggage`); empty if there was

@@ -161,6 +161,7 @@ impl<S: Send + Sync + 'static, P: Purpose> Definition<S, P> {
         let (function, own) = (self.function, Arc::clone(state));
         Bound {
             descriptor,
+            detail: (),
             handler: Box::new(move |descriptor| function.bind(own, facts(descriptor))),
             completers: self
                 .completers
@@ -172,8 +173,10 @@ impl<S: Send + Sync + 'static, P: Purpose> Definition<S, P> {
 }
 
 /// A tool, a prompt or a resource that is complete but for its name, which the server may still change.
-pub(crate) struct Bound<D> {
+pub(crate) struct Bound<D, X = ()> {
     pub(crate) descriptor: D,
+    /// What the server needs to know of it beside what peers see.
+    pub(crate) detail: X,
     handler: Box<dyn FnOnce(&D) -> Handler + Send + Sync>,
     completers: Completers,
 }
@@ -182,14 +185,47 @@ pub(crate) struct Bound<D> {
 pub(crate) type Completers = Vec<(&'static str, Handler)>;
 
 impl<D> Bound<D> {
-    /// What peers see, and what answers their requests.
-    pub(crate) fn finish(self) -> (D, Handler, Completers) {
-        let handler = (self.handler)(&self.descriptor);
-        (self.descriptor, handler, self.completers)
+    /// The same with what the server needs to know of it.
+    pub(crate) fn with<X>(self, detail: X) -> Bound<D, X> {
+        Bound {
+            descriptor: self.descriptor,
+            detail,
+            handler: self.handler,
+            completers: self.completers,
+        }
     }
 }
 
-impl<D: fmt::Debug> fmt::Debug for Bound<D> {
+impl<D, X> Bound<D, X> {
+    /// The same, complete.
+    pub(crate) fn finish(self) -> Entry<D, X> {
+        Entry {
+            handler: (self.handler)(&self.descriptor),
+            descriptor: self.descriptor,
+            detail: self.detail,
+            completers: self.completers,
+        }
+    }
+}
+
+/// What peers see of a tool, a prompt or a resource, and what answers their requests for it.
+pub(crate) struct Entry<D, X = ()> {
+    pub(crate) descriptor: D,
+    pub(crate) detail: X,
+    pub(crate) handler: Handler,
+    pub(crate) completers: Completers,
+}
+
+impl<D: fmt::Debug, X> fmt::Debug for Entry<D, X> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Entry")
+            .field("descriptor", &self.descriptor)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<D: fmt::Debug, X> fmt::Debug for Bound<D, X> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("Bound")

@@ -47,7 +47,9 @@ pub use self::prompt::PromptDefinition;
 pub use self::prompt::output::PromptOutput;
 pub use self::resource::ResourceDefinition;
 pub use self::resource::output::ResourceOutput;
-pub use self::server::{Connection, PendingAnswer, Received, Server, ServerBuilder};
+pub use self::server::{
+    Connection, Edit, Item, Namespace, PendingAnswer, Received, Server, ServerBuilder,
+};
 pub use self::stream::{ToolItem, ToolStream};
 pub use self::tool::error::ToolError;
 pub use self::tool::output::ToolOutput;

@@ -47,6 +47,16 @@ pub struct Limits {
     /// more is stopped before the item that would exceed it, and its result says so with `isError`. Default 4 MiB.
     pub stream_bytes: usize,
     /// How long calls may go on, and answers wait to be taken, after the end of the input. Default 30 s.
+    /// Requests `subscriptions/listen` of one connection that are open at once; one more is answered with -32600. They do
+    /// not count as calls in flight. Default 64.
+    pub subscriptions: usize,
+    /// Resources that one connection has subscribed to, in all its subscriptions together; a request for more is answered
+    /// with -32602. Default 1,000.
+    pub subscribed_resources: usize,
+    /// Bytes of one URI that is subscribed to, and of the id of a subscription; a longer one is refused. Default 4 KiB.
+    pub subscription_bytes: usize,
+    /// How long calls may go on, and answers wait to be taken, after the end of the input or after
+    /// [`Server::close`](crate::Server::close). Default 30 s.
     pub finish_calls_within: Duration,
     /// Tools, prompts or resources in one page of a list. Default 1,000: many hosts read only the first page.
     pub page_size: usize,
@@ -68,6 +78,9 @@ impl Default for Limits {
             request_state_bytes: 64 << 10,
             stream_items: 100_000,
             stream_bytes: 4 << 20,
+            subscriptions: 64,
+            subscribed_resources: 1_000,
+            subscription_bytes: 4 << 10,
             finish_calls_within: Duration::from_secs(30),
             page_size: 1_000,
         }

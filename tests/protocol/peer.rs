@@ -141,6 +141,23 @@ impl Peer {
         }
     }
 
+    /// Takes the next message, which is a notification: its method and params.
+    pub(crate) async fn told(&mut self) -> (String, Value) {
+        let mut message = self
+            .receive_any()
+            .await
+            .expect("the server has closed its output");
+        validate_notification(self.revision, &message);
+        assert!(message.get("id").is_none(), "not a notification: {message}");
+        let method = message["method"].as_str().unwrap().to_owned();
+        (method, message["params"].take())
+    }
+
+    /// Makes sure that the server has sent nothing that was not asked for.
+    pub(crate) async fn told_nothing(&mut self) {
+        self.request("tools/list", json!({})).await;
+    }
+
     /// The error that the server answers a request with: its code and message.
     pub(crate) async fn refused(&mut self, method: &str, params: Value) -> (i64, String) {
         error(&self.request(method, params).await)

@@ -61,6 +61,11 @@ pub(crate) fn validate_notification(revision: Revision, message: &Value) {
     let definition = match message["method"].as_str() {
         Some("notifications/progress") => "ProgressNotification",
         Some("notifications/message") => "LoggingMessageNotification",
+        Some("notifications/tools/list_changed") => "ToolListChangedNotification",
+        Some("notifications/prompts/list_changed") => "PromptListChangedNotification",
+        Some("notifications/resources/list_changed") => "ResourceListChangedNotification",
+        Some("notifications/resources/updated") => "ResourceUpdatedNotification",
+        Some("notifications/subscriptions/acknowledged") => "SubscriptionsAcknowledgedNotification",
         Some("notifications/cancelled") => "CancelledNotification",
         _ => panic!("not a notification that is expected: {message}"),
     };
@@ -79,6 +84,7 @@ fn result_of(method: &str) -> &'static str {
         "resources/templates/list" => "ListResourceTemplatesResult",
         "resources/read" => "ReadResourceResult",
         "completion/complete" => "CompleteResult",
+        "subscriptions/listen" => "SubscriptionsListenResult",
         _ => "EmptyResult",
     }
 }

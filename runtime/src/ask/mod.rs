@@ -256,7 +256,10 @@ async fn by_request(state: &CallState, request: &InputRequest) -> Result<Box<str
     if !state.send_message(message).await {
         return Err(AskError::Closed);
     }
-    let mut answered = pin!(timeout(state.asker.within(), sent.waiting.answer()));
+    let mut answered = pin!(timeout(
+        state.server.asker().within(),
+        sent.waiting.answer()
+    ));
     let mut ended = pin!(state.ended());
     poll_fn(|context| match answered.as_mut().poll(context) {
         Poll::Ready(answered) => Poll::Ready(answered.unwrap_or(Err(AskError::TimedOut))),

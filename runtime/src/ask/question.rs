@@ -17,7 +17,7 @@ use treenail_schema::{
 use crate::ask::AskError;
 use crate::ask::sampling;
 use crate::ask::seal::random_id;
-use crate::form::{Form, check_content, speak_form};
+use crate::form::{Form, read_content, speak_form};
 
 /// What can be asked of a client.
 pub trait Question: Send + 'static {
@@ -96,10 +96,8 @@ impl Question for ElicitBySchema {
     }
 
     fn read(self, answer: &str) -> Result<Self::Answer, AskError> {
-        let content = accepted(answer)?;
-        check_content(&self.schema, &content)
-            .map_err(|error| AskError::Invalid(error.to_string()))?;
-        Ok(content)
+        read_content(&self.schema, accepted(answer)?)
+            .map_err(|error| AskError::Invalid(error.to_string()))
     }
 }
 
@@ -117,7 +115,7 @@ impl Question for Confirm {
         revision: Revision,
         client: &ClientCapabilities,
     ) -> Result<InputRequest, AskError> {
-        let nothing = ElicitSchema::new(BTreeMap::new());
+        let nothing = ElicitSchema::default();
         form(self.message.clone(), nothing, revision, client)
     }
 

@@ -197,7 +197,7 @@ impl Round {
     pub(crate) fn new(call: &Call<'_>) -> Self {
         let request = call.origin;
         Self {
-            asker: Arc::clone(call.asker),
+            asker: Arc::clone(call.server.asker()),
             principal: request.principal.map(Into::into),
             method: request.method.into(),
             target: request.target.into(),

@@ -117,7 +117,7 @@ impl<S: Send + Sync + 'static, P: Purpose> Function<S, P> {
         let body = Arc::new(body);
         Self::new(arguments, output, move |state, facts, call, values, _| {
             let (body, state) = (Arc::clone(&body), Arc::clone(state));
-            let (turns, context) = (Arc::clone(call.blocking), C::from_call(call));
+            let (turns, context) = (Arc::clone(call.server.blocking()), C::from_call(call));
             let lifetime = context.lifetime();
             let future = blocking(turns, move || body(state, context, values));
             let subject = P::subject(call);

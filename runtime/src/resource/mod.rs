@@ -36,6 +36,7 @@ pub struct ResourceDetails {
     mime_type: Option<&'static str>,
     size: Option<i64>,
     annotations: Option<Annotations>,
+    subscribe: bool,
 }
 
 impl ResourceHead {
@@ -74,13 +75,35 @@ impl ResourceHead {
         self.details.annotations = Some(annotations.into());
         self
     }
+
+    /// Whether clients may ask to be told of its changes.
+    #[must_use]
+    pub fn subscribe(mut self, subscribe: bool) -> Self {
+        self.details.subscribe = subscribe;
+        self
+    }
 }
 
 /// A resource or a template that is complete but for its name.
 #[derive(Debug)]
 pub(crate) enum BoundResource {
-    One(Bound<Resource>),
-    Family(Bound<ResourceTemplate>, Pattern),
+    One(Bound<Resource, Single>),
+    Family(Bound<ResourceTemplate, Family>),
+}
+
+/// What the server needs to know of a resource.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Single {
+    /// Whether clients may ask to be told of its changes.
+    pub(crate) subscribe: bool,
+}
+
+/// What the server needs to know of a template.
+#[derive(Debug)]
+pub(crate) struct Family {
+    pub(crate) pattern: Pattern,
+    /// Whether clients may ask to be told of the changes of its resources.
+    pub(crate) subscribe: bool,
 }
 
 impl<S: Send + Sync + 'static> ResourceDefinition<S> {
@@ -98,12 +121,17 @@ impl<S: Send + Sync + 'static> ResourceDefinition<S> {
             mime_type: details.mime_type,
             input_schema: self.function.take_input_schema().map_err(at_fault)?,
         };
+        let subscribe = details.subscribe;
         let (resource, parts) = descriptor(name, &mut self.head, details);
         if parts.is_empty() {
-            return Ok(BoundResource::One(self.bind_to(state, resource, |_| facts)));
+            let bound = self.bind_to(state, resource, |_| facts);
+            return Ok(BoundResource::One(bound.with(Single { subscribe })));
         }
+        let pattern = Pattern::new(parts);
         let bound = self.bind_to(state, into_template(resource), |_| facts);
-        Ok(BoundResource::Family(bound, Pattern::new(parts)))
+        Ok(BoundResource::Family(
+            bound.with(Family { pattern, subscribe }),
+        ))
     }
 }
 

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use treenail_schema::{CacheScope, Icon, Implementation, Revision};
 
@@ -11,9 +10,12 @@ use crate::ask::{Asker, RequestStateKey};
 use crate::definition::Mount;
 use crate::error::{Error, Result};
 use crate::limits::Limits;
-use crate::revision::{Style, supported_versions};
+use crate::revision::Style;
+use crate::server::catalog::Catalog;
 use crate::server::list::Caching;
-use crate::server::offer::{Offer, Parts};
+use crate::server::namespace::Namespace;
+use crate::server::offers::Offers;
+use crate::server::setup::Setup;
 use crate::server::{Server, Shared};
 use crate::tool::ToolSet;
 
@@ -30,7 +32,8 @@ use crate::tool::ToolSet;
 pub struct ServerBuilder {
     info: Implementation,
     instructions: Vec<String>,
-    parts: Result<Parts, String>,
+    offer: Namespace,
+    dynamic: bool,
     separator: Option<String>,
     caching: Caching,
     limits: Limits,
@@ -42,7 +45,8 @@ impl ServerBuilder {
         Self {
             info: Implementation::new(name, version),
             instructions: Vec::new(),
-            parts: Ok(Parts::default()),
+            offer: Namespace::outermost(),
+            dynamic: false,
             separator: None,
             caching: Caching {
                 ttl: Duration::ZERO,
@@ -85,16 +89,46 @@ impl ServerBuilder {
 
     /// Adds the tools, prompts and resources of a type, under the namespace that its `#[mcp_tool]` names.
     pub fn mount<T: Mount>(mut self, state: T) -> Self {
-        if !T::INSTRUCTIONS.is_empty() {
-            self.instructions.push(T::INSTRUCTIONS.to_owned());
-        }
-        self.parts = self.parts.and_then(|parts| parts.mount(state));
+        self.offer = self.offer.mount(state);
         self
     }
 
     /// Adds tools that are free functions, as `tools![…]` lists them.
     pub fn tools(mut self, tools: ToolSet) -> Self {
-        self.parts = self.parts.and_then(|parts| parts.add(tools));
+        self.offer = self.offer.tools(tools);
+        self
+    }
+
+    /// Adds what `fill` puts into a namespace: types and functions, whose names then begin with `name`, and further
+    /// namespaces.
+    ///
+    /// ```
+    /// use treenail_runtime::{Namespace, Server, ToolSet};
+    ///
+    /// fn reports(reports: Namespace) -> Namespace {
+    ///     reports.tools(ToolSet::new()) // `admin.reports.…`
+    /// }
+    ///
+    /// let server = Server::builder("demo", "1.0.0")
+    ///     .namespace("admin", |admin| admin.namespace("reports", reports))
+    ///     .build()?;
+    /// # Ok::<(), treenail_runtime::Error>(())
+    /// ```
+    pub fn namespace(
+        mut self,
+        name: impl AsRef<str>,
+        fill: impl FnOnce(Namespace) -> Namespace,
+    ) -> Self {
+        self.offer = self.offer.namespace(name, fill);
+        self
+    }
+
+    /// Says that what the server offers may change while it runs, by [`Server::edit`].
+    ///
+    /// Peers are told that such a server has tools, prompts and resources, also while it has none of a kind, and that
+    /// they can hear of changes.
+    pub fn dynamic(mut self) -> Self {
+        self.dynamic = true;
         self
     }
 
@@ -137,65 +171,35 @@ impl ServerBuilder {
     pub fn build(self) -> Result<Server> {
         let info =
             serde_json::to_value(&self.info).map_err(|error| Error::Build(error.to_string()))?;
-        let instructions = (!self.instructions.is_empty()).then(|| self.instructions.join("\n\n"));
-        let styles = Revision::ALL.map(|revision| Style::new(revision, info.clone()));
-        let (separator, page_size) = (self.separator.as_deref(), self.limits.page_size);
-        let offer = self
-            .parts
-            .and_then(|parts| Offer::new(parts, separator, &styles, &self.caching, page_size))
-            .map_err(Error::Build)?;
-        let greeting = Greeting {
-            info,
-            instructions,
-            caching: self.caching,
-        };
-        let greetings =
-            Revision::ALL.map(|revision| greeting.write(revision, &offer.capabilities(revision)));
         let key = match self.request_state_key {
             Some(key) => key,
             None => RequestStateKey::random()
                 .map_err(|_| Error::Build("there are no random numbers".to_owned()))?,
         };
         let asker = Arc::new(Asker::new(&self.info.name, key, &self.limits));
-        let blocking = Arc::new(Semaphore::new(self.limits.blocking_calls));
         let limits = self.limits;
+        let setup = Setup {
+            styles: Revision::ALL.map(|revision| Style::new(revision, info.clone())),
+            info,
+            instructions: self.instructions,
+            separator: self.separator,
+            caching: self.caching,
+            page_size: limits.page_size,
+            dynamic: self.dynamic,
+        };
+        let parts = self.offer.into_parts();
+        let catalog = parts
+            .and_then(|parts| Catalog::new(parts, setup.separator.as_deref()))
+            .map_err(Error::Build)?;
         Ok(Server {
             shared: Arc::new(Shared {
+                blocking: Arc::new(Semaphore::new(limits.blocking_calls)),
+                offers: Offers::new(catalog, &setup),
+                hub: Arc::default(),
+                setup,
                 limits,
-                offer,
-                blocking,
                 asker,
-                styles,
-                greetings,
             }),
         })
-    }
-}
-
-/// What a server says of itself.
-struct Greeting {
-    info: Value,
-    instructions: Option<String>,
-    caching: Caching,
-}
-
-impl Greeting {
-    /// The result of `initialize`, or of `server/discover` in the modern era.
-    fn write(&self, revision: Revision, capabilities: &Value) -> Vec<u8> {
-        let mut result = json!({ "capabilities": capabilities });
-        if let Some(instructions) = &self.instructions {
-            result["instructions"] = instructions.as_str().into();
-        }
-        if revision.is_modern() {
-            result["supportedVersions"] = supported_versions().into();
-            result["resultType"] = "complete".into();
-            result["ttlMs"] = self.caching.ttl_ms().into();
-            result["cacheScope"] = json!(self.caching.scope);
-            result["_meta"] = json!({ "io.modelcontextprotocol/serverInfo": self.info });
-        } else {
-            result["protocolVersion"] = revision.as_str().into();
-            result["serverInfo"] = self.info.clone();
-        }
-        result.to_string().into_bytes()
     }
 }

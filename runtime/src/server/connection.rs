@@ -15,7 +15,8 @@ use crate::server::Server;
 use crate::server::answer::{
     PendingAnswer, PendingRequest, answer, close_batch, write_error, write_result,
 };
-use crate::server::offer::Asked;
+use crate::server::offer::{Asked, Offer};
+use crate::server::subscriptions::Subscriber;
 use crate::wire::{
     Body, Envelope, Invalid, Message, Params, RpcError, object, parse, parse_element,
 };
@@ -29,9 +30,14 @@ pub struct Connection {
     server: Server,
     handshake: Handshake,
     modern: KnownPeer,
+    /// What the server offered when it was last asked.
+    offer: Arc<Offer>,
+    subscriber: Subscriber,
     outbox: Outbox,
     outgoing: Outgoing,
     busy: bool,
+    /// Subscriptions and calls take turns in sending.
+    calls_first: bool,
 }
 
 /// How far the handshake of the legacy era is.
@@ -61,12 +67,15 @@ impl Connection {
         let (outbox, outgoing) = outbox(server.limits());
         let (handshake, modern) = (Handshake::NotBegun, KnownPeer::default());
         Self {
+            offer: server.shared.offers.current(),
+            subscriber: Subscriber::default(),
             server,
             handshake,
             modern,
             outbox,
             outgoing,
             busy: false,
+            calls_first: true,
         }
     }
 
@@ -77,7 +86,8 @@ impl Connection {
 
     /// Takes one message, without its line end, and appends its answer to `out` if it is ready at once.
     ///
-    /// A message that cannot be understood is answered with an error; it never ends the connection.
+    /// A message that cannot be understood is answered with an error; it never ends the connection. Afterwards there may
+    /// be something [outgoing](Connection::poll_outgoing).
     pub fn receive(&mut self, message: &[u8], out: &mut Vec<u8>) -> Received {
         match parse(message, self.server.limits().message_depth) {
             Body::One(message) => self.one(message, out),
@@ -85,12 +95,30 @@ impl Connection {
         }
     }
 
-    /// The next message that a call in flight sends to the peer. It belongs before all answers that come out later.
+    /// The next message to the peer that is not the answer to a call: what a call in flight sends, which belongs before all
+    /// answers that come out later, and what the peer has subscribed to.
+    ///
+    /// A request for a subscription is answered here too, when the server closes: first its result, then a notification
+    /// that it is cancelled, which belongs on transports where many requests share a stream only.
     pub fn poll_outgoing(&mut self, context: &mut task::Context<'_>) -> Poll<Vec<u8>> {
-        self.outgoing.poll_next(context)
+        let (server, subscriber) = (&self.server, &mut self.subscriber);
+        if !self.calls_first {
+            if let Poll::Ready(message) = subscriber.poll_next(server, context) {
+                self.calls_first = true;
+                return Poll::Ready(message);
+            }
+        }
+        if let Poll::Ready(message) = self.outgoing.poll_next(context) {
+            self.calls_first = false;
+            return Poll::Ready(message);
+        }
+        if self.calls_first {
+            return subscriber.poll_next(server, context);
+        }
+        Poll::Pending
     }
 
-    /// As [`Connection::poll_outgoing`], without waiting.
+    /// The next message that a call in flight sends to the peer, without waiting.
     pub fn next_outgoing(&mut self) -> Option<Vec<u8>> {
         self.outgoing.next()
     }
@@ -104,6 +132,11 @@ impl Connection {
     /// [awaits answers](Connection::awaits_answers) it cannot, and further calls are refused instead.
     pub fn set_busy(&mut self, busy: bool) {
         self.busy = busy;
+    }
+
+    /// Whether a `subscriptions/listen` of the peer has neither been cancelled nor had its result.
+    pub fn is_listening(&self) -> bool {
+        self.subscriber.is_listening()
     }
 
     /// Answers a message that was too long to be read.
@@ -224,21 +257,41 @@ impl Connection {
         if !method::exists(&envelope.method, Direction::ClientToServer, revision) {
             return Err(RpcError::method_not_found(&envelope.method, revision));
         }
-        let shared = &self.server.shared;
+        let Self {
+            server,
+            offer,
+            subscriber,
+            ..
+        } = self;
+        server.shared.offers.refresh(offer);
         match &*envelope.method {
-            "ping" => write_result(out, id, |out| out.extend_from_slice(b"{}")),
-            "logging/setLevel" if !shared.offer.is_empty() => {
+            "ping" => {}
+            "logging/setLevel" if offer.logs() => {
                 let level = params
                     .member("level")?
                     .ok_or_else(|| RpcError::invalid_params("`params.level` is missing"))?;
                 peer.set_log_level(read_log_level(level)?);
-                write_result(out, id, |out| out.extend_from_slice(b"{}"));
             }
-            "server/discover" => write_result(out, id, |out| {
-                out.extend_from_slice(&shared.greetings[revision.index()]);
-            }),
+            "resources/subscribe" if offer.resources.can_be_subscribed() => {
+                subscriber.subscribe(server, offer, params, revision)?;
+            }
+            // Also if what was subscribed to is not offered any more.
+            "resources/unsubscribe" if offer.dynamic || offer.resources.can_be_subscribed() => {
+                subscriber.unsubscribe(server, params)?;
+            }
+            "subscriptions/listen" => {
+                subscriber.listen(server, offer, id, params)?;
+                return Ok(None);
+            }
+            "server/discover" => {
+                write_result(out, id, |out| {
+                    out.extend_from_slice(offer.greeting(revision));
+                });
+                return Ok(None);
+            }
             _ => return self.ask(id, envelope, &peer, out),
         }
+        write_result(out, id, |out| out.extend_from_slice(b"{}"));
         Ok(None)
     }
 
@@ -282,7 +335,8 @@ impl Connection {
         let revision = negotiate(&params.protocol_version);
         let peer = Peer::legacy(revision, params.capabilities, Some(params.client_info));
         self.handshake = Handshake::Answered(Arc::new(peer));
-        let greeting = &self.server.shared.greetings[revision.index()];
+        self.server.shared.offers.refresh(&mut self.offer);
+        let greeting = self.offer.greeting(revision);
         write_result(out, id, |out| out.extend_from_slice(greeting));
         Ok(())
     }
@@ -298,13 +352,16 @@ impl Connection {
         match (&*envelope.method, &self.handshake) {
             ("notifications/initialized", Handshake::Answered(peer)) => {
                 self.handshake = Handshake::Finished(Arc::clone(peer));
+                self.subscriber.begin_legacy(&self.server);
             }
             ("notifications/cancelled", _) => {
-                let id = envelope
-                    .params
-                    .request_id
-                    .and_then(|id| serde_json::from_str(id).ok());
-                return id.map_or(Received::Done, Received::Cancelled);
+                let Some(id) = envelope.params.request_id else {
+                    return Received::Done;
+                };
+                if self.subscriber.cancel(&self.server, id) {
+                    return Received::Done;
+                }
+                return serde_json::from_str(id).map_or(Received::Done, Received::Cancelled);
             }
             (other, _) => tracing::debug!(method = other, "a notification was ignored"),
         }
@@ -321,9 +378,10 @@ impl Connection {
     ) -> Result<Answered, RpcError> {
         let (method, params) = (&*envelope.method, &envelope.params);
         let shared = &self.server.shared;
-        match shared.offer.find(method, params, peer.revision())? {
+        let revision = peer.revision();
+        match self.offer.find(method, params, revision, &shared.setup)? {
             Some(Asked::Page(page)) => {
-                write_result(out, id, |out| out.extend_from_slice(page));
+                write_result(out, id, |out| out.extend_from_slice(&page));
                 Ok(None)
             }
             Some(Asked::Function {
@@ -350,15 +408,13 @@ impl Connection {
                     id,
                     origin,
                     meta: params.meta,
-                    blocking: &shared.blocking,
-                    limits: &shared.limits,
+                    server: &self.server,
                     outbox: &self.outbox,
-                    asker: &shared.asker,
                     resumed: resumed.as_ref(),
                 };
                 Ok(self.handle(handler, &call, out))
             }
-            None => Err(RpcError::method_not_found(method, peer.revision())),
+            None => Err(RpcError::method_not_found(method, revision)),
         }
     }
 

@@ -2,10 +2,17 @@
 
 mod answer;
 mod builder;
+mod catalog;
 mod connection;
+mod edit;
 mod list;
+mod namespace;
 mod offer;
+mod offers;
 mod resources;
+mod setup;
+mod shelf;
+mod subscriptions;
 mod table;
 
 use std::sync::Arc;
@@ -16,7 +23,11 @@ use treenail_schema::Revision;
 pub use self::answer::PendingAnswer;
 pub use self::builder::ServerBuilder;
 pub use self::connection::{Connection, Received};
-use self::offer::Offer;
+pub use self::edit::{Edit, Item};
+pub use self::namespace::Namespace;
+use self::offers::Offers;
+use self::setup::Setup;
+use self::subscriptions::{Event, Hub};
 use crate::ask::Asker;
 use crate::limits::Limits;
 use crate::revision::Style;
@@ -34,15 +45,13 @@ pub struct Server {
 #[derive(Debug)]
 struct Shared {
     limits: Limits,
-    offer: Offer,
+    setup: Setup,
+    offers: Offers,
+    hub: Arc<Hub>,
     /// The turns of functions that block.
     blocking: Arc<Semaphore>,
     /// What calls need in order to ask their clients.
     asker: Arc<Asker>,
-    /// How results are written, for each revision.
-    styles: [Style; Revision::ALL.len()],
-    /// The results of `initialize`, and of `server/discover`, for each revision.
-    greetings: [Vec<u8>; Revision::ALL.len()],
 }
 
 impl Server {
@@ -58,12 +67,59 @@ impl Server {
         &self.shared.limits
     }
 
+    /// The turns of functions that block.
+    pub(crate) fn blocking(&self) -> &Arc<Semaphore> {
+        &self.shared.blocking
+    }
+
+    /// What calls need in order to ask their clients.
+    pub(crate) fn asker(&self) -> &Arc<Asker> {
+        &self.shared.asker
+    }
+
     /// Begins with a new peer.
     pub fn connect(&self) -> Connection {
         Connection::new(self.clone())
     }
 
+    /// Tells those who have subscribed to the resource at `uri` that it is not what it was.
+    ///
+    /// A resource can be subscribed to if its `#[resource]` says `subscribe`. Peers are told of exactly the URIs that they
+    /// named, as they wrote them; several updates that a peer has not taken yet are told once.
+    ///
+    /// ```
+    /// # use treenail_runtime::Context;
+    /// async fn forget(cx: &Context, id: String) {
+    ///     // …
+    ///     cx.server().resource_updated(&format!("weather://places/{id}"));
+    /// }
+    /// ```
+    pub fn resource_updated(&self, uri: impl AsRef<str>) {
+        let uri = uri.as_ref().into();
+        self.shared.hub.publish(&Event::ResourceUpdated(uri));
+    }
+
+    /// Closes the server, for all its clones: subscriptions end with their results, and [`Server::serve`] reads no more
+    /// messages and returns once the calls in flight are finished, within
+    /// [`Limits::finish_calls_within`](crate::Limits::finish_calls_within).
+    ///
+    /// It returns at once, and doing it twice is doing it once. A [`Connection`] of a transport of your own goes on
+    /// answering; end it when [`Server::closed`] is over, calls are finished and nothing is outgoing.
+    pub fn close(&self) {
+        self.shared.hub.close();
+    }
+
+    /// Whether [`Server::close`] has been called.
+    pub fn is_closed(&self) -> bool {
+        self.shared.hub.is_closed()
+    }
+
+    /// Waits for [`Server::close`].
+    pub async fn closed(&self) {
+        self.shared.hub.closed().await;
+    }
+
     pub(crate) fn style(&self, revision: Revision) -> &Style {
-        &self.shared.styles[revision.index()]
+        &self.shared.setup.styles[revision.index()]
     }
 }

@@ -8,64 +8,29 @@ use serde_json::{Map, Value, json};
 use treenail_schema::{CompleteRequestParams, CompletionReference, Prompt, Revision, Tool, field};
 
 use crate::completion::nothing;
-use crate::definition::{Bound, Completers, Mount};
+use crate::definition::Completers;
 use crate::name::nearest;
-use crate::resource::BoundResource;
 use crate::respond::Handler;
-use crate::revision::Style;
-use crate::server::list::{Caching, List};
+use crate::server::catalog::Catalog;
+use crate::server::list::Section;
 use crate::server::resources::Resources;
+use crate::server::setup::Setup;
+use crate::server::subscriptions::Kind;
 use crate::server::table::{Descriptor, Table};
-use crate::tool::ToolSet;
 use crate::wire::{Params, RpcError, object, quoted, string};
 
-/// What a server will offer, in the order in which it was added.
-#[derive(Debug, Default)]
-pub(crate) struct Parts {
-    tools: Vec<Bound<Tool>>,
-    prompts: Vec<Bound<Prompt>>,
-    resources: Vec<BoundResource>,
-}
-
-impl Parts {
-    pub(crate) fn mount<T: Mount>(mut self, state: T) -> Result<Self, String> {
-        let state = Arc::new(state);
-        for tool in T::tools() {
-            self.tools.push(tool.bind(T::NAMESPACE, &state)?);
-        }
-        for prompt in T::prompts() {
-            self.prompts.push(prompt.bind(T::NAMESPACE, &state)?);
-        }
-        for resource in T::resources() {
-            self.resources.push(resource.bind(T::NAMESPACE, &state)?);
-        }
-        Ok(self)
-    }
-
-    pub(crate) fn add(mut self, tools: ToolSet) -> Result<Self, String> {
-        let state = Arc::new(());
-        for tool in tools.into_definitions() {
-            self.tools.push(tool.bind("", &state)?);
-        }
-        Ok(self)
-    }
-}
-
-/// All that a server offers.
+/// All that a server offers at one time.
 pub(crate) struct Offer {
-    tools: Table<Tool>,
-    prompts: Table<Prompt>,
-    resources: Resources,
-    lists: Lists,
+    /// Which one it is; a later one has a higher number.
+    pub(crate) version: u64,
+    pub(crate) dynamic: bool,
+    tools: Arc<Section<Tool>>,
+    prompts: Arc<Section<Prompt>>,
+    pub(crate) resources: Resources,
+    /// The results of `initialize`, and of `server/discover`, for each revision.
+    greetings: [Vec<u8>; Revision::ALL.len()],
     /// Answers for arguments that nothing proposes values for.
     nothing: Handler,
-}
-
-struct Lists {
-    tools: List,
-    prompts: List,
-    resources: List,
-    templates: List,
 }
 
 impl fmt::Debug for Offer {
@@ -82,7 +47,7 @@ impl fmt::Debug for Offer {
 /// What a request asks for.
 pub(crate) enum Asked<'a> {
     /// A page of a list, which is written already.
-    Page(&'a [u8]),
+    Page(Cow<'a, [u8]>),
     /// Something that a function answers.
     Function {
         handler: &'a Handler,
@@ -93,56 +58,94 @@ pub(crate) enum Asked<'a> {
 }
 
 impl Offer {
-    pub(crate) fn new(
-        parts: Parts,
-        separator: Option<&str>,
-        styles: &[Style; Revision::ALL.len()],
-        caching: &Caching,
-        page_size: usize,
-    ) -> Result<Self, String> {
-        let tools = Table::new(parts.tools, separator)?;
-        let prompts = Table::new(parts.prompts, separator)?;
-        let resources = Resources::new(parts.resources, separator)?;
-        let lists = Lists {
-            tools: List::new(&tools, styles, caching, page_size),
-            prompts: List::new(&prompts, styles, caching, page_size),
-            resources: List::new(&resources.single, styles, caching, page_size),
-            templates: List::new(&resources.families, styles, caching, page_size),
+    /// What `catalog` offers; shares with `old` what has not changed.
+    pub(crate) fn new(catalog: &Catalog, old: Option<&Self>, setup: &Setup) -> Self {
+        let (tools, prompts) = (&catalog.tools, &catalog.prompts);
+        let (single, families) = (&catalog.resources, &catalog.templates);
+        let resources = Resources {
+            single: Section::new(single, old.map(|old| &old.resources.single), setup),
+            families: Section::new(families, old.map(|old| &old.resources.families), setup),
         };
-        Ok(Self {
-            tools,
-            prompts,
+        let mut offer = Self {
+            version: old.map_or(0, |old| old.version + 1),
+            dynamic: setup.dynamic,
+            tools: Section::new(tools, old.map(|old| &old.tools), setup),
+            prompts: Section::new(prompts, old.map(|old| &old.prompts), setup),
             resources,
-            lists,
+            greetings: Default::default(),
             nothing: nothing(),
-        })
+        };
+        let instructions = catalog.instructions();
+        offer.greetings = Revision::ALL
+            .map(|revision| setup.greeting(revision, &offer.capabilities(revision), &instructions));
+        offer
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.tools.is_empty() && self.prompts.is_empty() && self.resources.is_empty()
+    /// The lists that are not what they were in `old`.
+    pub(crate) fn changes_since(&self, old: &Self) -> Vec<Kind> {
+        let resources = Arc::ptr_eq(&self.resources.single, &old.resources.single)
+            && Arc::ptr_eq(&self.resources.families, &old.resources.families);
+        let same = [
+            (Kind::Tools, Arc::ptr_eq(&self.tools, &old.tools)),
+            (Kind::Prompts, Arc::ptr_eq(&self.prompts, &old.prompts)),
+            (Kind::Resources, resources),
+        ];
+        let changed = same.into_iter().filter(|(_, same)| !same);
+        changed.map(|(kind, _)| kind).collect()
+    }
+
+    /// The result of `initialize`, or of `server/discover` in the modern era.
+    pub(crate) fn greeting(&self, revision: Revision) -> &[u8] {
+        &self.greetings[revision.index()]
+    }
+
+    /// Whether some function can write to the client's log, now or later.
+    pub(crate) fn logs(&self) -> bool {
+        self.has_tools() || self.has_prompts() || self.has_resources()
+    }
+
+    /// Whether there are tools, or may be later.
+    fn has_tools(&self) -> bool {
+        self.dynamic || !self.tools.table.is_empty()
+    }
+
+    fn has_prompts(&self) -> bool {
+        self.dynamic || !self.prompts.table.is_empty()
+    }
+
+    fn has_resources(&self) -> bool {
+        self.dynamic || !self.resources.is_empty()
     }
 
     fn completes(&self) -> bool {
-        self.prompts.completes() || self.resources.families.completes()
+        self.prompts.table.completes() || self.resources.families.table.completes()
     }
 
     /// What peers of a revision are told that the server can do.
-    pub(crate) fn capabilities(&self, revision: Revision) -> Value {
+    fn capabilities(&self, revision: Revision) -> Value {
         let known = |capability: &str| {
             let facts = field("ServerCapabilities", capability);
             facts.is_some_and(|facts| facts.revisions.contains(revision))
         };
+        let list = if self.dynamic {
+            json!({ "listChanged": true })
+        } else {
+            json!({})
+        };
+        let mut resources = list.clone();
+        if self.resources.can_be_subscribed() {
+            resources["subscribe"] = true.into();
+        }
         let all = [
-            // Each function can write to the client's log.
-            ("logging", !self.is_empty()),
-            ("completions", self.completes()),
-            ("prompts", !self.prompts.is_empty()),
-            ("resources", !self.resources.is_empty()),
-            ("tools", !self.tools.is_empty()),
+            ("logging", self.logs(), json!({})),
+            ("completions", self.completes(), json!({})),
+            ("prompts", self.has_prompts(), list.clone()),
+            ("resources", self.has_resources(), resources),
+            ("tools", self.has_tools(), list),
         ];
         all.into_iter()
-            .filter(|(capability, offered)| *offered && known(capability))
-            .map(|(capability, _)| (capability.to_owned(), json!({})))
+            .filter(|(capability, offered, _)| *offered && known(capability))
+            .map(|(capability, _, details)| (capability.to_owned(), details))
             .collect::<Map<_, _>>()
             .into()
     }
@@ -153,29 +156,38 @@ impl Offer {
         method: &str,
         params: &Params<'a>,
         revision: Revision,
+        setup: &Setup,
     ) -> Result<Option<Asked<'a>>, RpcError> {
-        let list = match method {
-            "tools/call" if !self.tools.is_empty() => {
-                return named(&self.tools, params).map(Some);
+        match method {
+            "tools/call" if self.has_tools() => {
+                return named(&self.tools.table, params).map(Some);
             }
-            "prompts/get" if !self.prompts.is_empty() => {
-                return named(&self.prompts, params).map(Some);
+            "prompts/get" if self.has_prompts() => {
+                return named(&self.prompts.table, params).map(Some);
             }
-            "resources/read" if !self.resources.is_empty() => {
+            "resources/read" if self.has_resources() => {
                 return self.resource(params, revision).map(Some);
             }
             "completion/complete" if self.completes() => {
                 return self.completion(params).map(Some);
             }
-            "tools/list" if !self.tools.is_empty() => &self.lists.tools,
-            "prompts/list" if !self.prompts.is_empty() => &self.lists.prompts,
-            "resources/list" if !self.resources.is_empty() => &self.lists.resources,
-            "resources/templates/list" if !self.resources.is_empty() => &self.lists.templates,
+            _ => {}
+        }
+        let cursor = params.cursor.map(|cursor| string("cursor", Some(cursor)));
+        let cursor = cursor.transpose()?;
+        let cursor = cursor.as_deref();
+        let page = match method {
+            "tools/list" if self.has_tools() => self.tools.page(revision, cursor, setup),
+            "prompts/list" if self.has_prompts() => self.prompts.page(revision, cursor, setup),
+            "resources/list" if self.has_resources() => {
+                self.resources.single.page(revision, cursor, setup)
+            }
+            "resources/templates/list" if self.has_resources() => {
+                self.resources.families.page(revision, cursor, setup)
+            }
             _ => return Ok(None),
         };
-        let cursor = params.cursor.map(|cursor| string("cursor", Some(cursor)));
-        let page = list.page(revision, cursor.transpose()?.as_deref())?;
-        Ok(Some(Asked::Page(page)))
+        page.map(|page| Some(Asked::Page(page)))
     }
 
     fn resource<'a>(
@@ -224,7 +236,7 @@ impl Offer {
     ) -> Result<(Vec<&str>, &Completers), RpcError> {
         match reference {
             CompletionReference::Prompt(reference) => {
-                let prompt = self.prompts.named(&reference.name)?;
+                let prompt = self.prompts.table.named(&reference.name)?;
                 let arguments = prompt.descriptor.arguments.iter().flatten();
                 let names = arguments.map(|argument| &*argument.name).collect();
                 Ok((names, &prompt.completers))

@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::Arc;
 
 use serde::Serialize;
 use treenail_schema::{Prompt, Resource, ResourceTemplate, Tool};
 
-use crate::definition::{Bound, Completers};
+use crate::definition::Entry;
 use crate::name::{flaw, nearest};
-use crate::respond::Handler;
 use crate::revision::Style;
 use crate::wire::{RpcError, quoted};
 
@@ -90,63 +90,37 @@ impl Descriptor for ResourceTemplate {
     }
 }
 
-/// What peers see, and what answers their requests for it.
-pub(crate) struct Entry<D> {
-    pub(crate) descriptor: D,
-    pub(crate) handler: Handler,
-    pub(crate) completers: Completers,
-}
-
-impl<D: fmt::Debug> fmt::Debug for Entry<D> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("Entry")
-            .field("descriptor", &self.descriptor)
-            .finish_non_exhaustive()
-    }
-}
-
-/// All of one kind that a server offers, in the order in which they were added.
-#[derive(Debug)]
-pub(crate) struct Table<D> {
-    entries: Vec<Entry<D>>,
+/// Those of one kind that a server offers now, in the order in which they were added.
+pub(crate) struct Table<D, X = ()> {
+    entries: Vec<Arc<Entry<D, X>>>,
     /// Where each key, as peers write it, stands in `entries`.
     by_key: HashMap<Box<str>, usize>,
     separator: Box<str>,
 }
 
-impl<D: Descriptor> Table<D> {
-    /// Names them as peers will see them, and refuses two of one key.
-    pub(crate) fn new(bound: Vec<Bound<D>>, separator: Option<&str>) -> Result<Self, String> {
-        let mut by_key = HashMap::with_capacity(bound.len());
-        let mut entries = Vec::with_capacity(bound.len());
-        for (index, mut bound) in bound.into_iter().enumerate() {
-            if let Some(separator) = separator {
-                separate(D::KIND, bound.descriptor.name_mut(), separator)?;
-            }
-            let (descriptor, handler, completers) = bound.finish();
-            let key = descriptor.key();
-            if by_key.insert(key.into(), index).is_some() {
-                return Err(twice::<D>(key));
-            }
-            entries.push(Entry {
-                descriptor,
-                handler,
-                completers,
-            });
-        }
-        Ok(Self {
+impl<D: fmt::Debug, X> fmt::Debug for Table<D, X> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_list().entries(&self.entries).finish()
+    }
+}
+
+impl<D: Descriptor, X> Table<D, X> {
+    /// No two of `entries` have one key; names have `separator` in them already.
+    pub(crate) fn new(entries: Vec<Arc<Entry<D, X>>>, separator: Option<&str>) -> Self {
+        let key =
+            |(index, entry): (usize, &Arc<Entry<D, X>>)| (entry.descriptor.key().into(), index);
+        Self {
+            by_key: entries.iter().enumerate().map(key).collect(),
             entries,
-            by_key,
             separator: separator.unwrap_or(".").into(),
-        })
+        }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    pub(crate) fn entries(&self) -> &[Entry<D>] {
+    pub(crate) fn entries(&self) -> &[Arc<Entry<D, X>>] {
         &self.entries
     }
 
@@ -157,8 +131,13 @@ impl<D: Descriptor> Table<D> {
             .any(|entry| !entry.completers.is_empty())
     }
 
-    pub(crate) fn get(&self, key: &str) -> Option<&Entry<D>> {
-        self.by_key.get(key).map(|index| &self.entries[*index])
+    pub(crate) fn get(&self, key: &str) -> Option<&Entry<D, X>> {
+        self.position(key).map(|index| &*self.entries[index])
+    }
+
+    /// Where the one with this key stands.
+    pub(crate) fn position(&self, key: &str) -> Option<usize> {
+        self.by_key.get(key).copied()
     }
 
     /// All keys, in order.
@@ -167,7 +146,7 @@ impl<D: Descriptor> Table<D> {
     }
 
     /// The one that a peer calls `name`.
-    pub(crate) fn named(&self, name: &str) -> Result<&Entry<D>, RpcError> {
+    pub(crate) fn named(&self, name: &str) -> Result<&Entry<D, X>, RpcError> {
         self.get(name).ok_or_else(|| self.unknown(name))
     }
 
@@ -178,28 +157,24 @@ impl<D: Descriptor> Table<D> {
         if let Some(flaw) = flaw(name) {
             return self.suggest(name, format!("the {kind} name {asked} {flaw}"));
         }
-        let has = |namespace: &str| self.namespaces().any(|known| known == namespace);
-        match self.split(name) {
-            (None, method) if has(method) => RpcError::invalid_params(format!(
+        if self.has_namespace(name) {
+            return RpcError::invalid_params(format!(
                 "{asked} is a namespace, not a {kind}; see `{}/list`",
                 D::MEMBER
-            )),
-            (Some(namespace), method) if has(namespace) => {
-                let (namespace, method) = (quoted(namespace), quoted(method));
-                self.suggest(
-                    name,
-                    format!("unknown {kind} {asked}: namespace {namespace} has no {method}"),
-                )
-            }
-            (Some(namespace), _) => {
-                let namespace = quoted(namespace);
-                self.suggest(
-                    name,
-                    format!("unknown {kind} {asked}: there is no namespace {namespace}"),
-                )
-            }
-            (None, _) => self.suggest(name, format!("unknown {kind} {asked}")),
+            ));
         }
+        let unknown = format!("unknown {kind} {asked}");
+        let message = match name.rsplit_once(&*self.separator) {
+            Some((namespace, method)) if self.has_namespace(namespace) => {
+                let (namespace, method) = (quoted(namespace), quoted(method));
+                format!("{unknown}: namespace {namespace} has no {method}")
+            }
+            Some((namespace, _)) => {
+                format!("{unknown}: there is no namespace {}", quoted(namespace))
+            }
+            None => unknown,
+        };
+        self.suggest(name, message)
     }
 
     /// An error with the name that was probably meant.
@@ -210,21 +185,17 @@ impl<D: Descriptor> Table<D> {
         }
     }
 
-    /// The namespace of a name, and its method.
-    fn split<'a>(&self, name: &'a str) -> (Option<&'a str>, &'a str) {
-        match name.rsplit_once(&*self.separator) {
-            Some((namespace, method)) => (Some(namespace), method),
-            None => (None, name),
-        }
-    }
-
-    fn namespaces(&self) -> impl Iterator<Item = &str> {
-        self.keys().filter_map(|name| self.split(name).0)
+    /// Whether names begin with `namespace`: it, or one that is nested in it, has something.
+    fn has_namespace(&self, namespace: &str) -> bool {
+        self.keys().any(|name| {
+            name.strip_prefix(namespace)
+                .is_some_and(|rest| rest.starts_with(&*self.separator))
+        })
     }
 }
 
 /// Writes `separator` for the dots in `name`.
-fn separate(kind: &str, name: &mut String, separator: &str) -> Result<(), String> {
+pub(crate) fn separate(kind: &str, name: &mut String, separator: &str) -> Result<(), String> {
     if name.contains(separator) {
         return Err(format!(
             "the {kind} name `{name}` has the separator `{separator}` in it already; choose another one"
@@ -238,14 +209,4 @@ fn separate(kind: &str, name: &mut String, separator: &str) -> Result<(), String
     }
     *name = separated;
     Ok(())
-}
-
-#[cold]
-fn twice<D: Descriptor>(key: &str) -> String {
-    let (kind, what) = (D::KIND, D::KEY);
-    let advice = match what {
-        "name" => "; give one of them `name = \"…\"` or a namespace",
-        _ => "",
-    };
-    format!("two {kind}s have the {what} `{key}`{advice}")
 }

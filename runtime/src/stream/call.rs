@@ -70,8 +70,8 @@ impl CallValue for Streaming<Context> {
 
 fn bounds(call: &Call<'_>) -> Bounds {
     Bounds {
-        items: call.limits.stream_items,
-        bytes: call.limits.stream_bytes,
+        items: call.server.limits().stream_items,
+        bytes: call.server.limits().stream_bytes,
         revision: call.peer.revision(),
     }
 }

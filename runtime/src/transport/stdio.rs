@@ -13,7 +13,8 @@ use crate::error::Result;
 use crate::server::Server;
 
 impl Server {
-    /// Serves the process that started this one, over standard input and output, until its input ends.
+    /// Serves the process that started this one, over standard input and output, until its input ends or the server
+    /// [closes](Server::close).
     ///
     /// Nothing else may write to standard output; logs belong to standard error. It works best on a current-thread
     /// runtime, `#[tokio::main(flavor = "current_thread")]`, with input, output and time enabled.

@@ -109,7 +109,7 @@ pub(crate) fn entry(krate: &Krate, feature: &Feature, host: Host) -> TokenStream
 /// Expands to
 /// ```text
 /// .template("weather://places/{id}", [Part::Text("weather://places/"), Part::Segment("id")])
-///     .mime_type("…").size(…).annotations(…)
+///     .mime_type("…").size(…).annotations(…).subscribe(true)
 /// ```
 /// or, without variables, to the same with `.uri("…")`.
 fn resource(krate: &Krate, resource: &Resource) -> TokenStream {
@@ -127,11 +127,13 @@ fn resource(krate: &Krate, resource: &Resource) -> TokenStream {
     });
     let mime_type = resource.mime_type.iter();
     let (size, annotations) = (resource.size.iter(), resource.annotations.iter());
+    let subscribe = resource.subscribe.iter().map(|given| given.value);
     quote! {
         #(#uri)*
         #(.mime_type(#mime_type))*
         #(.size(#size))*
         #(.annotations(#annotations))*
+        #(.subscribe(#subscribe))*
     }
 }
 

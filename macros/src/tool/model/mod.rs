@@ -40,12 +40,13 @@ pub(crate) const TOOL_KEYS: [&str; 11] = [
 
 const PROMPT_KEYS: [&str; 5] = ["name", "title", "icons", "meta", "blocking"];
 
-const RESOURCE_KEYS: [&str; 8] = [
+const RESOURCE_KEYS: [&str; 9] = [
     "name",
     "title",
     "mime_type",
     "size",
     "annotations",
+    "subscribe",
     "icons",
     "meta",
     "blocking",
@@ -93,6 +94,8 @@ pub(crate) struct Resource {
     pub(crate) mime_type: Option<LitStr>,
     pub(crate) size: Option<Expr>,
     pub(crate) annotations: Option<Expr>,
+    /// Whether its changes are told.
+    pub(crate) subscribe: Option<Given<bool>>,
 }
 
 /// Something that a tool says of itself, like `read_only`.
@@ -149,6 +152,7 @@ impl Kind {
             mime_type: keys.string("mime_type", sink),
             size: keys.expr("size", sink),
             annotations: keys.expr("annotations", sink),
+            subscribe: keys.flag("subscribe", sink),
         }))
     }
 

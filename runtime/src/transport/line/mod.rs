@@ -8,7 +8,7 @@ mod output;
 
 use std::future::poll_fn;
 use std::io::{self, ErrorKind};
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -22,9 +22,10 @@ use crate::transport::line::output::Output;
 use crate::wire::{Frame, LineBuffer};
 
 impl Server {
-    /// Serves one peer over a pair of byte streams, one message a line, until its input ends.
+    /// Serves one peer over a pair of byte streams, one message a line, until its input ends or the server
+    /// [closes](Server::close).
     ///
-    /// Calls that are in flight when the input ends are finished, within
+    /// Calls that are in flight then are finished, within
     /// [`Limits::finish_calls_within`](crate::Limits::finish_calls_within), and their answers are written. It must run
     /// on a tokio runtime with time enabled.
     ///
@@ -41,7 +42,17 @@ impl Server {
         W: AsyncWrite + Unpin,
     {
         let mut session = LineSession::new(self.connect(), reader, writer);
-        let ended = poll_fn(|context| session.poll(context)).await;
+        let mut closed = pin!(self.closed());
+        let ended = poll_fn(|context| {
+            loop {
+                let polled = session.poll(context);
+                let open = polled.is_pending() && !session.input.ended;
+                if !(open && closed.as_mut().poll(context).is_ready()) {
+                    return polled;
+                }
+            }
+        });
+        let ended = ended.await;
         match ended {
             Err(error)
                 if matches!(
@@ -75,6 +86,14 @@ struct Input {
     drained: bool,
 }
 
+impl Input {
+    /// Takes no more than the whole lines that are there.
+    fn close(&mut self) {
+        self.ended = true;
+        self.drained = true;
+    }
+}
+
 impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineSession<R, W> {
     fn new(connection: Connection, reader: R, writer: W) -> Self {
         let limits = connection.server().limits().clone();
@@ -98,6 +117,9 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineSession<R, W> {
     /// Does all that can be done now; ready when the session has ended.
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         loop {
+            if !self.input.ended && self.connection.server().is_closed() {
+                self.input.close();
+            }
             let mut progress = self.output.poll_write(context)?;
             progress |= self.collect(context);
             progress |= self.answer();

@@ -1,0 +1,174 @@
+//! Changes of a server that runs.
+
+use std::any::{TypeId, type_name};
+use std::fmt;
+
+use crate::definition::Mount;
+use crate::error::{Error, Result};
+use crate::server::Server;
+use crate::server::namespace::{Namespace, Parts};
+use crate::server::shelf::Change;
+use crate::tool::ToolSet;
+
+/// Changes of what a server offers, one after the other; [`Server::edit`] makes all of them or none.
+#[derive(Debug)]
+#[must_use = "an edit happens once the closure has returned it"]
+pub struct Edit {
+    pub(crate) steps: Vec<Step>,
+}
+
+/// One change.
+#[derive(Debug)]
+pub(crate) enum Step {
+    Add(Result<Parts, String>),
+    Change(Item, Change),
+}
+
+impl Edit {
+    /// Adds the tools, prompts and resources of a type, as [`ServerBuilder::mount`](crate::ServerBuilder::mount) does.
+    pub fn mount<T: Mount>(self, state: T) -> Self {
+        self.add(Namespace::outermost().mount(state))
+    }
+
+    /// Adds tools that are free functions, as `tools![…]` lists them.
+    pub fn tools(self, tools: ToolSet) -> Self {
+        self.add(Namespace::outermost().tools(tools))
+    }
+
+    /// Adds what `fill` puts into a namespace, which may have something in it already.
+    pub fn namespace(
+        self,
+        name: impl AsRef<str>,
+        fill: impl FnOnce(Namespace) -> Namespace,
+    ) -> Self {
+        self.add(Namespace::outermost().namespace(name, fill))
+    }
+
+    /// Takes `item` away for good. Calls of it that are in flight go on.
+    ///
+    /// Its state is dropped when the last of these calls has ended and each connection has had a message since.
+    pub fn remove(self, item: Item) -> Self {
+        self.change(item, Change::Remove)
+    }
+
+    /// Hides `item`: it is not listed, and a call of it is answered as if there were no such thing. Calls in flight go
+    /// on.
+    pub fn disable(self, item: Item) -> Self {
+        self.change(item, Change::Disable)
+    }
+
+    /// Offers `item` again, in its old place.
+    pub fn enable(self, item: Item) -> Self {
+        self.change(item, Change::Enable)
+    }
+
+    fn add(mut self, namespace: Namespace) -> Self {
+        self.steps.push(Step::Add(namespace.into_parts()));
+        self
+    }
+
+    fn change(mut self, item: Item, change: Change) -> Self {
+        self.steps.push(Step::Change(item, change));
+        self
+    }
+}
+
+/// What an [`Edit`] removes, disables or enables: one tool, prompt or resource, or a group of them.
+///
+/// Names are written with dots, also on a server with another [separator](crate::ServerBuilder::name_separator).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Item {
+    pub(crate) which: Which,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Which {
+    Tool(String),
+    Prompt(String),
+    Resource(String),
+    Namespace(String),
+    Mounted(TypeId, &'static str),
+}
+
+impl Item {
+    /// The tool with this full name.
+    pub fn tool(name: impl Into<String>) -> Self {
+        Which::Tool(name.into()).into()
+    }
+
+    /// The prompt with this full name.
+    pub fn prompt(name: impl Into<String>) -> Self {
+        Which::Prompt(name.into()).into()
+    }
+
+    /// The resource with this URI, or the template that is written so.
+    pub fn resource(uri: impl Into<String>) -> Self {
+        Which::Resource(uri.into()).into()
+    }
+
+    /// All tools, prompts and resources in a namespace and in those nested in it.
+    pub fn namespace(name: impl Into<String>) -> Self {
+        Which::Namespace(name.into()).into()
+    }
+
+    /// All tools, prompts and resources of a mounted type, in whatever namespaces.
+    pub fn mounted<T: Mount>() -> Self {
+        Which::Mounted(TypeId::of::<T>(), type_name::<T>()).into()
+    }
+}
+
+impl From<Which> for Item {
+    fn from(which: Which) -> Self {
+        Self { which }
+    }
+}
+
+impl fmt::Display for Item {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (kind, name) = match &self.which {
+            Which::Tool(name) => ("tool", &**name),
+            Which::Prompt(name) => ("prompt", &**name),
+            Which::Resource(uri) => ("resource", &**uri),
+            Which::Namespace(name) => ("namespace", &**name),
+            Which::Mounted(_, name) => ("mounted type", *name),
+        };
+        write!(formatter, "{kind} `{name}`")
+    }
+}
+
+impl Server {
+    /// Changes what a [dynamic](crate::ServerBuilder::dynamic) server offers while it runs, and tells the peers that
+    /// want to know: all of a legacy connection, and those of the modern era that listen.
+    ///
+    /// All changes of one edit happen at once: no request sees some of them without the others. Calls that are in flight
+    /// go on with what they were called for. What is enabled and disabled again in one edit has not changed.
+    ///
+    /// ```
+    /// use treenail_runtime::{Edit, Item, Server};
+    ///
+    /// # fn reload(server: &Server) -> treenail_runtime::Result<()> {
+    /// server.edit(|offer| {
+    ///     offer
+    ///         .remove(Item::namespace("reports"))
+    ///         .disable(Item::tool("users.delete"))
+    /// })
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Build`] if the server is not dynamic, an item does not exist, or what is added would not have built, as
+    /// [`ServerBuilder::build`](crate::ServerBuilder::build) says. Then nothing has changed.
+    pub fn edit(&self, change: impl FnOnce(Edit) -> Edit) -> Result<()> {
+        if !self.shared.setup.dynamic {
+            let message = "this server is not dynamic: build it with `ServerBuilder::dynamic()`";
+            return Err(Error::Build(message.to_owned()));
+        }
+        let edit = change(Edit { steps: Vec::new() });
+        let changes = self.shared.offers.apply(edit, &self.shared.setup);
+        for kind in changes.map_err(Error::Build)? {
+            self.shared.hub.publish(&kind.into());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,137 @@
+//! What is going to be offered, in namespaces.
+
+use std::any::TypeId;
+use std::sync::Arc;
+
+use treenail_schema::{Prompt, Tool};
+
+use crate::definition::{Bound, Mount};
+use crate::name::flaw;
+use crate::resource::BoundResource;
+use crate::tool::ToolSet;
+
+/// What is going to be offered under one namespace: types, functions, and namespaces within it.
+///
+/// [`ServerBuilder::namespace`](crate::ServerBuilder::namespace) and [`Edit::namespace`](crate::Edit::namespace) make
+/// one. Its name comes before all names of tools, prompts and resources in it, also before the namespace that a mounted
+/// type has of its own: `admin.users.list`. URIs of resources stay as they are, for they are known outside of the server.
+///
+/// What is wrong with it is told when the server is built or edited.
+#[derive(Debug)]
+#[must_use = "a namespace is part of a server once the closure has returned it"]
+pub struct Namespace {
+    /// Empty for the outermost one.
+    path: String,
+    parts: Result<Parts, String>,
+}
+
+impl Namespace {
+    /// The one without a name, around all others.
+    pub(crate) fn outermost() -> Self {
+        Self {
+            path: String::new(),
+            parts: Ok(Parts::default()),
+        }
+    }
+
+    /// Adds the tools, prompts and resources of a type.
+    ///
+    /// The same type may be mounted under two namespaces, with a state of its own in each, unless it has resources:
+    /// no two resources have one URI.
+    pub fn mount<T: Mount>(mut self, state: T) -> Self {
+        let path = join(&self.path, T::NAMESPACE);
+        self.parts = self.parts.and_then(|parts| parts.mount(&path, state));
+        self
+    }
+
+    /// Adds tools that are free functions, as `tools![…]` lists them.
+    pub fn tools(mut self, tools: ToolSet) -> Self {
+        let path = &self.path;
+        self.parts = self.parts.and_then(|parts| parts.add(path, tools));
+        self
+    }
+
+    /// Adds a namespace within this one, with what `fill` puts into it.
+    pub fn namespace(
+        self,
+        name: impl AsRef<str>,
+        fill: impl FnOnce(Namespace) -> Namespace,
+    ) -> Self {
+        let name = name.as_ref();
+        let path = match &*self.path {
+            "" => name.to_owned(),
+            outer => format!("{outer}.{name}"),
+        };
+        let parts = self.parts.and_then(|parts| match flaw(&path) {
+            Some(flaw) => Err(format!("the namespace `{path}` {flaw}")),
+            None => Ok(parts),
+        });
+        let parts = fill(Self { path, parts }).parts;
+        Self { parts, ..self }
+    }
+
+    pub(crate) fn into_parts(self) -> Result<Parts, String> {
+        self.parts
+    }
+}
+
+/// The full name of what is called `name` within `outer`; either may be empty.
+fn join(outer: &str, name: &str) -> String {
+    match (outer, name) {
+        ("", name) => name.to_owned(),
+        (outer, "") => outer.to_owned(),
+        (outer, name) => format!("{outer}.{name}"),
+    }
+}
+
+/// What is going to be offered, in the order in which it was added.
+#[derive(Debug, Default)]
+pub(crate) struct Parts {
+    pub(crate) groups: Vec<Group>,
+}
+
+/// What was added in one go: a type, or a set of functions.
+#[derive(Debug)]
+pub(crate) struct Group {
+    /// The type that was mounted, if it was one.
+    pub(crate) mounted: Option<TypeId>,
+    pub(crate) instructions: &'static str,
+    pub(crate) tools: Vec<Bound<Tool>>,
+    pub(crate) prompts: Vec<Bound<Prompt>>,
+    pub(crate) resources: Vec<BoundResource>,
+}
+
+impl Parts {
+    fn mount<T: Mount>(mut self, namespace: &str, state: T) -> Result<Self, String> {
+        let state = Arc::new(state);
+        let (tools, prompts, resources) = (T::tools(), T::prompts(), T::resources());
+        self.groups.push(Group {
+            mounted: Some(TypeId::of::<T>()),
+            instructions: T::INSTRUCTIONS,
+            tools: bind_all(tools, |tool| tool.bind(namespace, &state))?,
+            prompts: bind_all(prompts, |prompt| prompt.bind(namespace, &state))?,
+            resources: bind_all(resources, |resource| resource.bind(namespace, &state))?,
+        });
+        Ok(self)
+    }
+
+    fn add(mut self, namespace: &str, tools: ToolSet) -> Result<Self, String> {
+        let state = Arc::new(());
+        let tools = tools.into_definitions();
+        self.groups.push(Group {
+            mounted: None,
+            instructions: "",
+            tools: bind_all(tools, |tool| tool.bind(namespace, &state))?,
+            prompts: Vec::new(),
+            resources: Vec::new(),
+        });
+        Ok(self)
+    }
+}
+
+fn bind_all<D, B>(
+    definitions: Vec<D>,
+    bind: impl Fn(D) -> Result<B, String>,
+) -> Result<Vec<B>, String> {
+    definitions.into_iter().map(bind).collect()
+}

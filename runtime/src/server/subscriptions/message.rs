@@ -1,0 +1,69 @@
+//! What subscribers are told, as messages.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use treenail_schema::{
+    CancelledNotification, Notification, PromptListChangedNotification,
+    ResourceListChangedNotification, ResourceUpdatedNotification,
+    SubscriptionsAcknowledgedNotification, ToolListChangedNotification,
+};
+
+use crate::server::answer::write_result;
+use crate::server::subscriptions::Kind;
+
+/// One thing that the peer of a subscription is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Told {
+    /// The subscription has begun, with what this object says.
+    Acknowledged(Box<str>),
+    ListChanged(Kind),
+    Updated(Arc<str>),
+    /// The result of the request that began the subscription.
+    Ended,
+    /// As [`Told::Ended`], for clients that wait for this notification.
+    Cancelled,
+}
+
+impl Told {
+    /// The message, of the subscription that the request with the id `tag` began. `server_info` is what a result says of
+    /// its server.
+    pub(crate) fn write(&self, tag: Option<&str>, server_info: &Value) -> Vec<u8> {
+        let method = match self {
+            Self::Acknowledged(_) => SubscriptionsAcknowledgedNotification::METHOD,
+            Self::ListChanged(Kind::Tools) => ToolListChangedNotification::METHOD,
+            Self::ListChanged(Kind::Prompts) => PromptListChangedNotification::METHOD,
+            Self::ListChanged(Kind::Resources) => ResourceListChangedNotification::METHOD,
+            Self::Updated(_) => ResourceUpdatedNotification::METHOD,
+            Self::Cancelled => CancelledNotification::METHOD,
+            Self::Ended => return result(tag.unwrap_or("null"), server_info),
+        };
+        let own = match self {
+            Self::Acknowledged(honoured) => Some(format!(r#""notifications":{honoured}"#)),
+            Self::Updated(uri) => Some(format!(r#""uri":{}"#, json!(**uri))),
+            Self::Cancelled => tag.map(|id| format!(r#""requestId":{id}"#)),
+            Self::ListChanged(_) | Self::Ended => None,
+        };
+        let meta = tag.map(|id| format!(r#""_meta":{{"{SUBSCRIPTION_ID}":{id}}}"#));
+        let params: Vec<String> = own.into_iter().chain(meta).collect();
+        let params = match &*params {
+            [] => String::new(),
+            members => format!(r#","params":{{{}}}"#, members.join(",")),
+        };
+        format!(r#"{{"jsonrpc":"2.0","method":"{method}"{params}}}"#).into_bytes()
+    }
+}
+
+const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
+
+/// The result that ends a subscription.
+fn result(id: &str, server_info: &Value) -> Vec<u8> {
+    let mut out = Vec::new();
+    write_result(&mut out, id, |out| {
+        let meta = format!(
+            r#"{{"{SUBSCRIPTION_ID}":{id},"io.modelcontextprotocol/serverInfo":{server_info}}}"#
+        );
+        out.extend_from_slice(format!(r#"{{"resultType":"complete","_meta":{meta}}}"#).as_bytes());
+    });
+    out
+}

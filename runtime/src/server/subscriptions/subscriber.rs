@@ -1,0 +1,237 @@
+//! A connection's end of its subscriptions: what its peer asks for, and what comes of it.
+
+use std::collections::HashSet;
+use std::task::{Context, Poll};
+
+use serde_json::json;
+use treenail_schema::{Revision, SubscriptionFilter};
+
+use crate::limits::Limits;
+use crate::server::Server;
+use crate::server::offer::Offer;
+use crate::server::subscriptions::hub::Registration;
+use crate::server::subscriptions::listener::State;
+use crate::server::subscriptions::subscription::{ListenId, Subscription};
+use crate::server::subscriptions::{Kind, Kinds};
+use crate::wire::{Params, RpcError, object, string};
+
+/// What one connection has subscribed to; nothing, for most.
+#[derive(Debug, Default)]
+pub(crate) struct Subscriber {
+    /// Missing while there is no subscription.
+    registration: Option<Registration>,
+}
+
+impl Subscriber {
+    /// Begins with a peer of the legacy era, which hears of changed lists without asking.
+    pub(crate) fn begin_legacy(&mut self, server: &Server) {
+        if server.shared.setup.dynamic {
+            self.change(server, |state| {
+                state.legacy(Kinds::all());
+            });
+        }
+    }
+
+    /// Takes `subscriptions/listen`. Its acknowledgement is the first message that comes of it, its result the last.
+    pub(crate) fn listen(
+        &mut self,
+        server: &Server,
+        offer: &Offer,
+        id: &str,
+        params: &Params<'_>,
+    ) -> Result<(), RpcError> {
+        let limits = server.limits();
+        if id.len() > limits.subscription_bytes {
+            return Err(RpcError::invalid_request(
+                "`id` is too long for a subscription",
+            ));
+        }
+        let honoured = honour(offer, filter(params)?, limits)?;
+        let kinds = kinds(&honoured);
+        let told = json!(honoured).to_string();
+        let uris = honoured.resource_subscriptions.unwrap_or_default();
+        self.change(server, |state| {
+            check_room(state, id, limits)?;
+            check_uris(state, uris.len(), limits)?;
+            let subscription = Subscription::listen(ListenId::new(id), kinds, uris, told);
+            state.subscriptions.push(subscription);
+            Ok(())
+        })
+    }
+
+    /// Takes `resources/subscribe`.
+    pub(crate) fn subscribe(
+        &mut self,
+        server: &Server,
+        offer: &Offer,
+        params: &Params<'_>,
+        revision: Revision,
+    ) -> Result<(), RpcError> {
+        let limits = server.limits();
+        let uri = string("uri", params.member("uri")?)?;
+        offer.resources.check_subscription(&uri, revision)?;
+        check_length(&uri, limits)?;
+        self.change(server, |state| {
+            if !state.legacy(Kinds::default()).has(&uri) {
+                check_uris(state, 1, limits)?;
+            }
+            state.legacy(Kinds::default()).add(&uri);
+            Ok(())
+        })
+    }
+
+    /// Takes `resources/unsubscribe`; what was not subscribed to is as good as given up.
+    pub(crate) fn unsubscribe(
+        &mut self,
+        server: &Server,
+        params: &Params<'_>,
+    ) -> Result<(), RpcError> {
+        let uri = string("uri", params.member("uri")?)?;
+        if self.registration.is_some() {
+            self.change(server, |state| {
+                state.legacy(Kinds::default()).remove(&uri);
+            });
+        }
+        Ok(())
+    }
+
+    /// Ends the subscription that the request with the id `id` began, if there is one.
+    pub(crate) fn cancel(&mut self, server: &Server, id: &str) -> bool {
+        if self.registration.is_none() {
+            return false;
+        }
+        self.change(server, |state| {
+            let before = state.subscriptions.len();
+            state.subscriptions.retain(|one| !one.is(id));
+            state.subscriptions.len() < before
+        })
+    }
+
+    /// The next message for the peer.
+    pub(crate) fn poll_next(
+        &mut self,
+        server: &Server,
+        context: &mut Context<'_>,
+    ) -> Poll<Vec<u8>> {
+        let Some(registration) = &self.registration else {
+            return Poll::Pending;
+        };
+        let info = &server.shared.setup.info;
+        let write = |told: super::message::Told, id: Option<&str>| told.write(id, info);
+        let message = registration.listener.poll_next(context, write);
+        if message.is_ready() {
+            self.tidy();
+        }
+        message
+    }
+
+    /// Whether a request for a subscription has not had its result yet.
+    pub(crate) fn is_listening(&self) -> bool {
+        self.registration.as_ref().is_some_and(|registration| {
+            let state = registration.listener.lock();
+            let mut listens = state.subscriptions.iter();
+            listens.any(|one| one.id().is_some() && !one.is_answered())
+        })
+    }
+
+    fn change<T>(&mut self, server: &Server, change: impl FnOnce(&mut State) -> T) -> T {
+        let register = || server.shared.hub.register();
+        let registration = self.registration.get_or_insert_with(register);
+        let changed = change(&mut registration.listener.lock());
+        self.tidy();
+        changed
+    }
+
+    /// Leaves the hub if there is nothing to hear of.
+    fn tidy(&mut self) {
+        self.registration.take_if(|registration| {
+            let state = &mut registration.listener.lock();
+            state.subscriptions.retain(|one| !one.is_idle());
+            state.subscriptions.is_empty()
+        });
+    }
+}
+
+/// What a request for a subscription asks for.
+fn filter(params: &Params<'_>) -> Result<SubscriptionFilter, RpcError> {
+    let text = object("notifications", params.member("notifications")?)?;
+    let text = text.ok_or_else(|| RpcError::invalid_params("`params.notifications` is missing"))?;
+    serde_json::from_str(text)
+        .map_err(|error| RpcError::invalid_params(format!("`params.notifications`: {error}")))
+}
+
+/// What of that the server can do: changes of lists if they may change, and updates of resources that are marked.
+fn honour(
+    offer: &Offer,
+    wanted: SubscriptionFilter,
+    limits: &Limits,
+) -> Result<SubscriptionFilter, RpcError> {
+    let list = |wanted: Option<bool>| wanted.filter(|wanted| *wanted && offer.dynamic);
+    let mut honoured = SubscriptionFilter::new();
+    honoured.tools_list_changed = list(wanted.tools_list_changed);
+    honoured.prompts_list_changed = list(wanted.prompts_list_changed);
+    honoured.resources_list_changed = list(wanted.resources_list_changed);
+    let uris = wanted.resource_subscriptions;
+    if let Some(mut uris) = uris.filter(|_| offer.resources.can_be_subscribed()) {
+        if uris.len() > limits.subscribed_resources {
+            return Err(too_many_uris(limits));
+        }
+        uris.iter().try_for_each(|uri| check_length(uri, limits))?;
+        let mut seen = HashSet::with_capacity(uris.len());
+        uris.retain(|uri| offer.resources.tells(uri) == Some(true) && seen.insert(uri.clone()));
+        honoured.resource_subscriptions = Some(uris);
+    }
+    Ok(honoured)
+}
+
+fn kinds(filter: &SubscriptionFilter) -> Kinds {
+    let all = [
+        (Kind::Tools, filter.tools_list_changed),
+        (Kind::Prompts, filter.prompts_list_changed),
+        (Kind::Resources, filter.resources_list_changed),
+    ];
+    let wanted = all.into_iter().filter(|(_, wanted)| *wanted == Some(true));
+    wanted.fold(Kinds::default(), |kinds, (kind, _)| kinds.with(kind))
+}
+
+/// Refuses a subscription that is one too many, or whose messages could not be told from another's.
+fn check_room(state: &State, id: &str, limits: &Limits) -> Result<(), RpcError> {
+    let listens = state.subscriptions.iter().filter(|one| one.id().is_some());
+    if listens.clone().any(|one| one.is(id)) {
+        let message = "a subscription with the `id` of this request is open already";
+        return Err(RpcError::invalid_request(message));
+    }
+    let limit = limits.subscriptions;
+    if listens.count() >= limit {
+        return Err(RpcError::invalid_request(format!(
+            "a connection has at most {limit} subscriptions"
+        )));
+    }
+    Ok(())
+}
+
+/// Refuses `more` URIs if they are too many.
+fn check_uris(state: &State, more: usize, limits: &Limits) -> Result<(), RpcError> {
+    let subscribed: usize = state.subscriptions.iter().map(Subscription::len).sum();
+    if subscribed + more > limits.subscribed_resources {
+        return Err(too_many_uris(limits));
+    }
+    Ok(())
+}
+
+fn too_many_uris(limits: &Limits) -> RpcError {
+    let limit = limits.subscribed_resources;
+    RpcError::invalid_params(format!(
+        "a connection subscribes to at most {limit} resources"
+    ))
+}
+
+fn check_length(uri: &str, limits: &Limits) -> Result<(), RpcError> {
+    let limit = limits.subscription_bytes;
+    if uri.len() > limit {
+        return Err(RpcError::invalid_params(format!(
+            "a URI to subscribe to has at most {limit} bytes"
+        )));
+    }
+    Ok(())
+}

@@ -1,0 +1,341 @@
+//! Servers that change while they run: what they offer then, and who is told.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tokio::sync::Semaphore;
+use treenail::prelude::*;
+use treenail::schema::Revision;
+use treenail::{Edit, Item, Limits, Server};
+
+use crate::notes::{Extra, Notes, dynamic, extra, first, fixed, notes, second};
+use crate::peer::{MODERN, Peer, initialize};
+
+type Change = fn(Edit) -> Edit;
+type AnyChange = Box<dyn Fn(Edit) -> Edit>;
+
+pub(crate) fn empty() -> Server {
+    treenail::server!().dynamic().build().unwrap()
+}
+
+async fn greeting(server: &Server, revision: Revision) -> Value {
+    let mut peer = Peer::silent(server, revision);
+    let (method, params) = if revision.is_modern() {
+        ("server/discover", json!({}))
+    } else {
+        ("initialize", initialize(revision.as_str()))
+    };
+    peer.request(method, params).await["result"].take()
+}
+
+impl Peer {
+    /// The names of all tools.
+    pub(crate) async fn tools(&mut self) -> Vec<String> {
+        tool_names(&self.request("tools/list", json!({})).await)
+    }
+}
+
+#[tokio::test]
+async fn a_dynamic_server_says_that_its_lists_change_also_while_they_are_empty() {
+    // SRV-TOOL-01, SRV-TOOL-02, SRV-PRM-01, SRV-PRM-02, SRV-RES-01, SRV-RES-02, SRV-DISC-04
+    let changes = json!({"listChanged": true});
+    for revision in Revision::ALL {
+        let capabilities = greeting(&empty(), revision).await["capabilities"].take();
+        let expected =
+            json!({"logging": {}, "tools": changes, "prompts": changes, "resources": changes});
+        assert_eq!(capabilities, expected, "{revision}");
+
+        let mut peer = Peer::connect(&empty(), revision).await;
+        for (method, member) in [
+            ("tools/list", "tools"),
+            ("prompts/list", "prompts"),
+            ("resources/list", "resources"),
+            ("resources/templates/list", "resourceTemplates"),
+        ] {
+            let answer = peer.request(method, json!({})).await;
+            assert_eq!(answer["result"][member], json!([]));
+        }
+        for (method, params, code) in [
+            ("tools/call", json!({"name": "a"}), -32602),
+            ("prompts/get", json!({"name": "a"}), -32602),
+            (
+                "resources/read",
+                json!({"uri": "a://b"}),
+                if revision.is_modern() { -32602 } else { -32002 },
+            ),
+            ("completion/complete", json!({}), -32601),
+        ] {
+            assert_eq!(peer.refused(method, params).await.0, code, "{method}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_dynamic_promises_no_changes_and_has_none() {
+    // SRV-TOOL-01, SRV-RES-01: `subscribe` and `listChanged` are independent of each other
+    let (server, _) = fixed(Limits::default());
+    for revision in Revision::ALL {
+        let capabilities = greeting(&server, revision).await["capabilities"].take();
+        assert_eq!(capabilities["tools"], json!({}));
+        assert_eq!(capabilities["prompts"], json!({}));
+        assert_eq!(capabilities["resources"], json!({"subscribe": true}));
+    }
+    let message = server.edit(extra).unwrap_err().to_string();
+    assert_eq!(
+        message,
+        "this server is not dynamic: build it with `ServerBuilder::dynamic()`"
+    );
+}
+
+#[tokio::test]
+async fn what_is_added_removed_disabled_and_enabled_is_offered_or_not() {
+    // SRV-TOOL-02, SRV-TOOL-15, SRV-PRM-07
+    for revision in Revision::ALL {
+        let (server, _) = dynamic(Limits::default());
+        let mut peer = Peer::connect(&server, revision).await;
+        let steps: [(Change, &[&str]); 9] = [
+            (|offer| offer, &["notes.count", "notes.wait", "notes.touch"]),
+            (
+                |offer| offer.disable(Item::tool("notes.wait")).tools(tools![first]),
+                &["notes.count", "notes.touch", "first"],
+            ),
+            (
+                |offer| offer.enable(Item::tool("notes.wait")),
+                &["notes.count", "notes.wait", "notes.touch", "first"],
+            ),
+            (|offer| offer.disable(Item::mounted::<Notes>()), &["first"]),
+            (
+                |offer| {
+                    offer
+                        .enable(Item::namespace("notes"))
+                        .remove(Item::tool("notes.wait"))
+                        .remove(Item::tool("first"))
+                },
+                &["notes.count", "notes.touch"],
+            ),
+            (
+                |offer| {
+                    offer.remove(Item::namespace("notes")).namespace("a", |a| {
+                        a.namespace("b", |b| b.tools(tools![first, second]))
+                    })
+                },
+                &["a.b.first", "a.b.second"],
+            ),
+            (|offer| offer.disable(Item::namespace("a")), &[]),
+            (
+                // What is removed makes room for another one of its name.
+                |offer| {
+                    offer
+                        .remove(Item::tool("a.b.first"))
+                        .enable(Item::namespace("a.b"))
+                        .namespace("a.b", |b| b.tools(tools![first]))
+                },
+                &["a.b.second", "a.b.first"],
+            ),
+            (|offer| offer.remove(Item::namespace("a")), &[]),
+        ];
+        for (change, expected) in steps {
+            server.edit(change).unwrap();
+            let (_, listed) = peer.request_told("tools/list", json!({})).await;
+            let names = tool_names(&listed);
+            assert_eq!(names, expected, "{revision}");
+            for name in ["notes.count", "first"] {
+                let params = json!({"name": name});
+                let answer = peer.request("tools/call", params).await;
+                let offered = expected.contains(&name);
+                assert_eq!(answer.get("result").is_some(), offered, "{name}: {answer}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn prompts_and_resources_come_and_go_as_tools_do() {
+    // SRV-PRM-07, SRV-RES-06
+    for revision in Revision::ALL {
+        let server = empty();
+        let mut peer = Peer::connect(&server, revision).await;
+        let absent = if revision.is_modern() { -32602 } else { -32002 };
+        let offered = |offered: bool, code: i64| if offered { None } else { Some(code) };
+        let steps: [(Change, bool, bool); 5] = [
+            (extra, true, true),
+            (
+                |offer| offer.disable(Item::prompt("extra_prompt")),
+                false,
+                true,
+            ),
+            (
+                |offer| {
+                    offer
+                        .enable(Item::prompt("extra_prompt"))
+                        .disable(Item::resource("extra://one"))
+                },
+                true,
+                false,
+            ),
+            (
+                |offer| {
+                    offer
+                        .remove(Item::prompt("extra_prompt"))
+                        .enable(Item::resource("extra://one"))
+                },
+                false,
+                true,
+            ),
+            (
+                |offer| offer.remove(Item::resource("extra://one")),
+                false,
+                false,
+            ),
+        ];
+        for (change, prompt, resource) in steps {
+            server.edit(change).unwrap();
+            let prompts = json!({"name": "extra_prompt"});
+            let (_, answer) = peer.request_told("prompts/get", prompts).await;
+            assert_eq!(answer["error"]["code"].as_i64(), offered(prompt, -32602));
+            let uri = json!({"uri": "extra://one"});
+            let answer = peer.request("resources/read", uri).await;
+            assert_eq!(answer["error"]["code"].as_i64(), offered(resource, absent));
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_hidden_is_not_hinted_at() {
+    // SRV-TOOL-15
+    let (server, _) = dynamic(Limits::default());
+    server
+        .edit(|offer| {
+            offer
+                .disable(Item::tool("notes.count"))
+                .remove(Item::tool("notes.touch"))
+                .disable(Item::resource("notes://all"))
+        })
+        .unwrap();
+    let mut peer = Peer::connect(&server, MODERN).await;
+    for name in ["notes.count", "notes.coumt", "notes.touch", "notes.tuoch"] {
+        let (code, message) = peer.refused("tools/call", json!({"name": name})).await;
+        assert_eq!(code, -32602);
+        let (_, hint) = message.split_once("did you mean").unwrap_or_default();
+        assert!(hint.is_empty() || hint == " `notes.wait`?", "{message}");
+    }
+    for uri in ["notes://all", "notes://al"] {
+        let (_, message) = peer.refused("resources/read", json!({"uri": uri})).await;
+        assert!(!message.contains("did you mean"), "{message}");
+    }
+}
+
+#[tokio::test]
+async fn an_edit_that_fails_changes_nothing_and_tells_nobody() {
+    let (server, gate) = dynamic(Limits::default());
+    let mut peer = Peer::connect(&server, Revision::V2025_11_25).await;
+    let before = peer.request("tools/list", json!({})).await;
+    let table: [(AnyChange, &str); 7] = [
+        (
+            Box::new(|offer| offer.remove(Item::tool("notes.coumt"))),
+            "there is no tool `notes.coumt`; did you mean `notes.count`?",
+        ),
+        (
+            Box::new(|offer| offer.disable(Item::prompt("other"))),
+            "there is no prompt `other`",
+        ),
+        (
+            Box::new(|offer| offer.enable(Item::resource("notes://al"))),
+            "there is no resource `notes://al`; did you mean `notes://all`?",
+        ),
+        (
+            Box::new(|offer| offer.remove(Item::namespace("note"))),
+            "there is no namespace `note`",
+        ),
+        (
+            Box::new(|offer| offer.remove(Item::mounted::<Extra>())),
+            "there is no mounted type `protocol::notes::Extra`",
+        ),
+        (
+            Box::new(move |offer| offer.mount(notes(&gate))),
+            "two tools have the name `notes.count`; give one of them `name = \"…\"` or a namespace",
+        ),
+        (
+            // What is disabled keeps its name.
+            Box::new(|offer| {
+                offer
+                    .tools(tools![first])
+                    .disable(Item::tool("first"))
+                    .tools(tools![first])
+            }),
+            "two tools have the name `first`; give one of them `name = \"…\"` or a namespace",
+        ),
+    ];
+    for (change, expected) in table {
+        // A change before the one that fails does not happen either.
+        let failed = server.edit(|offer| change(offer.disable(Item::tool("notes.wait"))));
+        assert_eq!(failed.unwrap_err().to_string(), expected);
+        let mut after = peer.request("tools/list", json!({})).await;
+        after["id"] = before["id"].clone();
+        assert_eq!(after, before, "{expected}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_server_says_of_itself_follows_edits() {
+    // SRV-DISC-04, SRV-CMP-01, SRV-RES-01
+    let gate = Arc::new(Semaphore::new(0));
+    let server = treenail::server!().dynamic().instructions("Be brief.");
+    let server = server.build().unwrap();
+    let said = |greeting: &Value| {
+        let capabilities = &greeting["capabilities"];
+        let subscribe = capabilities["resources"]["subscribe"] == true;
+        let completes = capabilities.get("completions").is_some();
+        let instructions = greeting["instructions"].as_str().unwrap().to_owned();
+        (subscribe, completes, instructions)
+    };
+    let state = Arc::clone(&gate);
+    let steps: [(AnyChange, bool, bool, &str); 5] = [
+        (
+            Box::new(move |offer| offer.mount(notes(&state))),
+            true,
+            true,
+            "Be brief.\n\nNotes are short.",
+        ),
+        (
+            Box::new(extra),
+            true,
+            true,
+            "Be brief.\n\nNotes are short.\n\nExtra is more.",
+        ),
+        (
+            Box::new(|offer| offer.disable(Item::namespace("notes"))),
+            true,
+            false,
+            "Be brief.\n\nExtra is more.",
+        ),
+        (
+            Box::new(|offer| offer.remove(Item::mounted::<Extra>())),
+            false,
+            false,
+            "Be brief.",
+        ),
+        (
+            Box::new(|offer| offer.enable(Item::prompt("notes.summary"))),
+            false,
+            true,
+            "Be brief.\n\nNotes are short.",
+        ),
+    ];
+    for (change, subscribe, completes, instructions) in steps {
+        server.edit(change).unwrap();
+        for revision in Revision::ALL {
+            let completes = completes && revision >= Revision::V2025_03_26;
+            let expected = (subscribe, completes, instructions.to_owned());
+            let greeting = greeting(&server, revision).await;
+            assert_eq!(said(&greeting), expected, "{revision}");
+        }
+    }
+}
+
+pub(crate) fn tool_names(answer: &Value) -> Vec<String> {
+    let tools = answer["result"]["tools"].as_array().unwrap().iter();
+    tools
+        .map(|tool| tool["name"].as_str().unwrap().to_owned())
+        .collect()
+}

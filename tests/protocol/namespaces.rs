@@ -1,0 +1,199 @@
+//! Namespaces in namespaces: the names that come of them, and what is told when a name is wrong.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tokio::sync::Semaphore;
+use treenail::prelude::*;
+use treenail::schema::Revision;
+use treenail::{Namespace, ServerBuilder};
+
+use crate::notes::{Extra, first, notes, second};
+use crate::peer::{MODERN, Peer, text};
+
+struct Count(u32);
+
+/// Counts are numbers.
+#[mcp_tool(namespace = "count")]
+impl Count {
+    #[tool]
+    fn get(&self) -> u32 {
+        self.0
+    }
+
+    #[prompt]
+    fn ask(&self) -> String {
+        self.0.to_string()
+    }
+}
+
+fn team(team: Namespace) -> Namespace {
+    team.mount(Count(2)).tools(tools![second])
+}
+
+fn nested(builder: ServerBuilder) -> ServerBuilder {
+    builder.tools(tools![first]).namespace("admin", |admin| {
+        admin
+            .mount(Count(1))
+            .mount(Extra)
+            .namespace("team", team)
+            .tools(tools![first])
+    })
+}
+
+fn names(list: &Value, key: &str) -> Vec<String> {
+    let items = list.as_array().unwrap().iter();
+    items
+        .map(|item| item[key].as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[tokio::test]
+async fn namespaces_come_before_all_names_in_them() {
+    // SRV-TOOL-07, SRV-PRM-03, SRV-RES-03
+    let server = nested(treenail::server!()).build().unwrap();
+    for revision in Revision::ALL {
+        let mut peer = Peer::connect(&server, revision).await;
+        let mut list = peer.request("tools/list", json!({})).await["result"].take();
+        let tools = [
+            "first",
+            "admin.count.get",
+            "admin.extra_tool",
+            "admin.go_away",
+            "admin.team.count.get",
+            "admin.team.second",
+            "admin.first",
+        ];
+        assert_eq!(names(&list["tools"], "name"), tools);
+        list = peer.request("prompts/list", json!({})).await["result"].take();
+        let prompts = [
+            "admin.count.ask",
+            "admin.extra_prompt",
+            "admin.team.count.ask",
+        ];
+        assert_eq!(names(&list["prompts"], "name"), prompts);
+        list = peer.request("resources/list", json!({})).await["result"].take();
+        assert_eq!(names(&list["resources"], "name"), ["admin.extra_resource"]);
+        assert_eq!(
+            names(&list["resources"], "uri"),
+            ["extra://one"],
+            "a URI is known outside of the server"
+        );
+        // Each has the state that it was mounted with.
+        for (name, count) in [("admin.count", "1"), ("admin.team.count", "2")] {
+            let result = peer.call(&format!("{name}.get"), json!({})).await;
+            assert_eq!(text(&result), count);
+            let params = json!({"name": format!("{name}.ask")});
+            let answer = peer.request("prompts/get", params).await;
+            assert_eq!(
+                answer["result"]["messages"][0]["content"]["text"], count,
+                "{name}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_type_that_is_mounted_twice_says_what_it_is_once() {
+    let server = nested(treenail::server!()).build().unwrap();
+    let mut peer = Peer::connect(&server, MODERN).await;
+    let answer = peer.request("server/discover", json!({})).await;
+    assert_eq!(
+        answer["result"]["instructions"],
+        "Counts are numbers.\n\nExtra is more."
+    );
+}
+
+#[tokio::test]
+async fn a_wrong_name_is_told_where_it_goes_wrong() {
+    // SRV-TOOL-15
+    let server = nested(treenail::server!()).build().unwrap();
+    let mut peer = Peer::connect(&server, MODERN).await;
+    let table = [
+        (
+            "admin",
+            "`admin` is a namespace, not a tool; see `tools/list`",
+        ),
+        (
+            "admin.team",
+            "`admin.team` is a namespace, not a tool; see `tools/list`",
+        ),
+        (
+            "admin.team.secand",
+            "unknown tool `admin.team.secand`: namespace `admin.team` has no `secand`; did you mean `admin.team.second`?",
+        ),
+        (
+            "admin.taem.second",
+            "unknown tool `admin.taem.second`: there is no namespace `admin.taem`; did you mean `admin.team.second`?",
+        ),
+        ("team", "unknown tool `team`"),
+    ];
+    for (name, expected) in table {
+        let refused = peer.refused("tools/call", json!({"name": name})).await;
+        assert_eq!(refused, (-32602, expected.to_owned()));
+    }
+}
+
+#[tokio::test]
+async fn another_separator_stands_for_each_dot() {
+    let server = nested(treenail::server!()).name_separator("__").build();
+    let mut peer = Peer::connect(&server.unwrap(), MODERN).await;
+    let result = peer.call("admin__team__count__get", json!({})).await;
+    assert_eq!(text(&result), "2");
+    let (_, message) = peer
+        .refused("tools/call", json!({"name": "admin__team"}))
+        .await;
+    assert!(message.contains("is a namespace"), "{message}");
+}
+
+#[test]
+fn what_is_wrong_with_a_name_is_told_with_the_whole_of_it() {
+    let gate = Arc::new(Semaphore::new(0));
+    let add = |fill: fn(Namespace) -> Namespace| treenail::server!().namespace("admin", fill);
+    let table = [
+        (
+            add(|admin| admin.mount(Count(1)).mount(Count(2))),
+            "two tools have the name `admin.count.get`; give one of them `name = \"…\"` or a namespace",
+        ),
+        (
+            add(|admin| admin.namespace("a b", |inner| inner)),
+            "the namespace `admin.a b` has characters other than `A-Z a-z 0-9 _ - .`",
+        ),
+        (
+            add(|admin| admin.namespace("", |inner| inner.tools(tools![first]))),
+            "the namespace `admin.` has nothing before, after or between dots",
+        ),
+        (
+            treenail::server!().namespace("", |inner| inner),
+            "the namespace `` is empty",
+        ),
+        (
+            add(|admin| admin.namespace("x".repeat(122), |inner| inner.tools(tools![first]))),
+            "is longer than 128 characters",
+        ),
+        (
+            add(|admin| admin.namespace("a__b", |inner| inner.tools(tools![first])))
+                .name_separator("__"),
+            "the tool name `admin.a__b.first` has the separator `__` in it already; choose another one",
+        ),
+        (
+            treenail::server!()
+                .mount(notes(&gate))
+                .namespace("more", |more| more.mount(notes(&gate))),
+            "two resources have the URI `notes://all`",
+        ),
+        // The first mistake is the one that is told.
+        (
+            add(|admin| {
+                admin
+                    .namespace("!", |inner| inner)
+                    .namespace("?", |inner| inner)
+            }),
+            "the namespace `admin.!` has characters other than `A-Z a-z 0-9 _ - .`",
+        ),
+    ];
+    for (builder, expected) in table {
+        let message = builder.build().unwrap_err().to_string();
+        assert!(message.ends_with(expected), "{message}");
+    }
+}

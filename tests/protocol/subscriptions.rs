@@ -1,0 +1,295 @@
+//! Subscriptions: `subscriptions/listen` of the modern era, and what the legacy era has for it.
+
+use serde_json::{Value, json};
+use treenail::prelude::*;
+use treenail::{Item, Limits};
+
+use crate::notes::{dynamic, extra, first, fixed};
+use crate::peer::{MODERN, Peer, error, meta};
+
+const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
+pub(crate) const UPDATED: &str = "notifications/resources/updated";
+pub(crate) const TOOLS: &str = "notifications/tools/list_changed";
+const PROMPTS: &str = "notifications/prompts/list_changed";
+const RESOURCES: &str = "notifications/resources/list_changed";
+
+fn listen(id: impl Into<Value>, notifications: &Value) -> Value {
+    let meta: serde_json::Map<_, _> = meta(MODERN.as_str())
+        .into_iter()
+        .map(|(key, value)| (key.to_owned(), value))
+        .collect();
+    let params = json!({"notifications": notifications, "_meta": meta});
+    json!({"jsonrpc": "2.0", "id": id.into(), "method": "subscriptions/listen", "params": params})
+}
+
+fn cancel(id: impl Into<Value>) -> Value {
+    let params = json!({"requestId": id.into()});
+    json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params})
+}
+
+/// What a subscription to everything asks for.
+pub(crate) fn everything() -> Value {
+    json!({
+        "toolsListChanged": true,
+        "promptsListChanged": true,
+        "resourcesListChanged": true,
+        "resourceSubscriptions": ["notes://all", "notes://by-id/7"],
+    })
+}
+
+impl Peer {
+    /// Begins a subscription, and returns what is acknowledged.
+    pub(crate) async fn listen(&mut self, id: impl Into<Value>, notifications: Value) -> Value {
+        let id = id.into();
+        self.send(&listen(id.clone(), &notifications)).await;
+        let mut params = self.tagged(&id, ACKNOWLEDGED).await;
+        params["notifications"].take()
+    }
+
+    /// Takes the next notification, of the subscription `id`, and returns its params.
+    async fn tagged(&mut self, id: &Value, method: &str) -> Value {
+        let (told, params) = self.told().await;
+        assert_eq!(told, method, "{params}");
+        let tag = &params["_meta"]["io.modelcontextprotocol/subscriptionId"];
+        assert_eq!(tag, id, "SRV-META-06, SRV-SUB-05: {params}");
+        params
+    }
+
+    /// Takes `notifications/resources/updated`, with a tag or without.
+    pub(crate) async fn told_update(&mut self, uri: &str) {
+        let (method, params) = self.told().await;
+        assert_eq!((&*method, &params["uri"]), (UPDATED, &json!(uri)));
+    }
+}
+
+#[tokio::test]
+async fn the_acknowledgement_comes_first_and_says_what_is_honoured() {
+    // SRV-SUB-02, SRV-SUB-03, SRV-SUB-04, SRV-SUB-05
+    let table = [
+        (everything(), everything()),
+        (json!({}), json!({})),
+        (
+            json!({"toolsListChanged": false, "promptsListChanged": true, "other": 1}),
+            json!({"promptsListChanged": true}),
+        ),
+        (
+            // Unknown, not marked, twice, and one of a template.
+            json!({"resourceSubscriptions": [
+                "notes://none", "notes://fixed", "notes://old/1",
+                "notes://all", "notes://all", "notes://by-id/1",
+            ]}),
+            json!({"resourceSubscriptions": ["notes://all", "notes://by-id/1"]}),
+        ),
+    ];
+    let (server, _) = dynamic(Limits::default());
+    let mut peer = Peer::connect(&server, MODERN).await;
+    for (number, (asked, honoured)) in table.into_iter().enumerate() {
+        // An event right after the request does not overtake the acknowledgement.
+        let id = json!(number);
+        peer.send(&listen(id.clone(), &asked)).await;
+        server.resource_updated("notes://all");
+        let params = peer.tagged(&id, ACKNOWLEDGED).await;
+        assert_eq!(params["notifications"], honoured);
+        peer.send(&cancel(id)).await;
+        peer.told_nothing().await;
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_change_is_not_honoured() {
+    // SRV-SUB-04, AMB-18
+    let (server, _) = fixed(Limits::default());
+    let mut peer = Peer::connect(&server, MODERN).await;
+    let honoured = peer.listen(1, everything()).await;
+    let uris = json!({"resourceSubscriptions": ["notes://all", "notes://by-id/7"]});
+    assert_eq!(honoured, uris);
+
+    let nothing = treenail::server!().tools(tools![first]).build().unwrap();
+    let mut peer = Peer::connect(&nothing, MODERN).await;
+    assert_eq!(peer.listen("id", everything()).await, json!({}));
+    peer.told_nothing().await;
+}
+
+#[tokio::test]
+async fn only_what_was_asked_for_is_told() {
+    // SRV-SUB-01, SRV-SUB-09, SRV-RES-09, SRV-TOOL-04
+    let table = [
+        (json!({"toolsListChanged": true}), &[TOOLS][..]),
+        (json!({"promptsListChanged": true}), &[PROMPTS]),
+        (json!({"resourcesListChanged": true}), &[RESOURCES]),
+        (
+            json!({"resourceSubscriptions": ["notes://by-id/7"]}),
+            &[UPDATED],
+        ),
+        (everything(), &[TOOLS, PROMPTS, RESOURCES, UPDATED, UPDATED]),
+        (json!({}), &[]),
+    ];
+    for (asked, expected) in table {
+        let (server, _) = dynamic(Limits::default());
+        let mut peer = Peer::connect(&server, MODERN).await;
+        let mut other = Peer::connect(&server, MODERN).await;
+        peer.listen("s", asked).await;
+        other.told_nothing().await;
+        server.edit(extra).unwrap();
+        for uri in [
+            "notes://all",
+            "notes://by-id/7",
+            "notes://by-id/8",
+            "notes://by-id/",
+        ] {
+            server.resource_updated(uri);
+        }
+        for method in expected {
+            peer.tagged(&json!("s"), method).await;
+        }
+        peer.told_nothing().await;
+        other.told_nothing().await;
+    }
+}
+
+#[tokio::test]
+async fn several_subscriptions_of_one_connection_are_told_apart() {
+    // SRV-SUB-05, SRV-SUB-06, CLI-SUB-03, CLI-SUB-04, GEN-03
+    let (server, _) = dynamic(Limits::default());
+    let mut peer = Peer::connect(&server, MODERN).await;
+    let tools = json!({"toolsListChanged": true});
+    let both = json!({"toolsListChanged": true, "promptsListChanged": true});
+    let (number, string) = (json!(1), json!("1"));
+    peer.listen(1, tools).await;
+    peer.listen("1", both).await;
+    // One number that no other type holds comes back as it is too.
+    let huge = "123456789012345678901234567890";
+    let line = listen(0, &json!({})).to_string();
+    peer.send_line(&line.replace("\"id\":0", &format!("\"id\":{huge}")))
+        .await;
+    let huge: Value = serde_json::from_str(huge).unwrap();
+    peer.tagged(&huge, ACKNOWLEDGED).await;
+
+    server.edit(extra).unwrap();
+    let mut told = Vec::new();
+    for _ in 0..3 {
+        let (method, params) = peer.told().await;
+        let tag = params["_meta"]["io.modelcontextprotocol/subscriptionId"].clone();
+        told.push((method, tag));
+    }
+    for expected in [(TOOLS, &number), (TOOLS, &string), (PROMPTS, &string)] {
+        let count = told
+            .iter()
+            .filter(|(method, tag)| (&**method, tag) == expected);
+        assert_eq!(count.count(), 1, "{expected:?}: {told:?}");
+    }
+
+    peer.send(&cancel("1")).await;
+    peer.told_nothing().await;
+    server
+        .edit(|offer| offer.remove(Item::tool("extra_tool")))
+        .unwrap();
+    peer.tagged(&number, TOOLS).await;
+    peer.told_nothing().await;
+
+    // What has been marked but not told is not told after a cancellation.
+    server.edit(|offer| offer.tools(tools![first])).unwrap();
+    peer.tagged(&number, TOOLS).await;
+    for id in [json!(1), json!(1), json!("unknown"), json!(null)] {
+        peer.send(&cancel(id)).await;
+    }
+    peer.told_nothing().await;
+    server
+        .edit(|offer| offer.remove(Item::tool("first")))
+        .unwrap();
+    peer.told_nothing().await;
+    // The id is free again.
+    peer.listen(1, json!({})).await;
+}
+
+#[tokio::test]
+async fn a_subscription_that_is_not_understood_or_one_too_many_is_refused() {
+    let limits = Limits {
+        subscriptions: 2,
+        subscribed_resources: 3,
+        subscription_bytes: 30,
+        ..Limits::default()
+    };
+    let (server, _) = dynamic(limits);
+    let mut peer = Peer::connect(&server, MODERN).await;
+    let uris = |uris: &[&str]| json!({"resourceSubscriptions": uris});
+    let long = format!("notes://by-id/{}", "1".repeat(30));
+    let two = uris(&["notes://by-id/1", "notes://by-id/2"]);
+    let four = uris(&[
+        "notes://by-id/1",
+        "notes://by-id/2",
+        "notes://by-id/3",
+        "a://b",
+    ]);
+    let table = [
+        (
+            json!(1),
+            json!(null),
+            -32602,
+            "`params.notifications` is not an object",
+        ),
+        (
+            json!(1),
+            json!([]),
+            -32602,
+            "`params.notifications` is not an object",
+        ),
+        (
+            json!(1),
+            json!({"toolsListChanged": 1}),
+            -32602,
+            "invalid type",
+        ),
+        (
+            json!(1),
+            json!({"resourceSubscriptions": "notes://all"}),
+            -32602,
+            "invalid type",
+        ),
+        (json!(1), uris(&[&long]), -32602, "at most 30 bytes"),
+        (json!("x".repeat(40)), json!({}), -32600, "too long"),
+        (json!(1), four, -32602, "at most 3 resources"),
+        (json!(1), two.clone(), 0, ""),
+        (json!(2), two, -32602, "at most 3 resources"),
+        (json!(1), json!({}), -32600, "is open already"),
+        (json!(2), uris(&["notes://by-id/3"]), 0, ""),
+        (json!(3), json!({}), -32600, "at most 2 subscriptions"),
+    ];
+    for (id, notifications, code, message) in table {
+        if code == 0 {
+            peer.listen(id, notifications).await;
+            continue;
+        }
+        peer.send(&listen(id.clone(), &notifications)).await;
+        let answer = peer.receive("subscriptions/listen").await;
+        assert_eq!(answer["id"], id);
+        let refused = error(&answer);
+        assert!(
+            refused.0 == code && refused.1.contains(message),
+            "{notifications}: {answer}"
+        );
+    }
+    let missing = peer.refused("subscriptions/listen", json!({})).await;
+    assert_eq!(
+        missing,
+        (-32602, "`params.notifications` is missing".to_owned())
+    );
+    // What is given up makes room.
+    peer.send(&cancel(1)).await;
+    peer.listen(3, uris(&["notes://by-id/4", "notes://by-id/5"]))
+        .await;
+}
+
+#[tokio::test]
+async fn a_function_tells_of_what_it_has_changed() {
+    let (server, _) = fixed(Limits::default());
+    let mut peer = Peer::connect(&server, MODERN).await;
+    peer.listen(1, everything()).await;
+    let arguments = json!({"uri": "notes://all", "times": 3});
+    let params = json!({"name": "notes.touch", "arguments": arguments});
+    let (told, _) = peer.request_told("tools/call", params).await;
+    assert!(told.iter().all(|told| told["method"] == UPDATED));
+    // The last one may come after the answer.
+    let (later, _) = peer.request_told("tools/list", json!({})).await;
+    assert!((1..=3).contains(&(told.len() + later.len())));
+}
