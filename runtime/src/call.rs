@@ -2,16 +2,17 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use treenail_schema::{Notification, ProgressToken, RequestId};
 
 use crate::context::Context;
+use crate::extensions::Extensions;
 use crate::outbox::{Outbox, notification};
 use crate::revision::Peer;
 use crate::wire::Members;
 
 /// One request for a tool, a prompt or a resource, as the code that the macros write gets it.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
     pub(crate) peer: &'a Arc<Peer>,
     /// The text of the request's id.
@@ -26,7 +27,16 @@ pub struct Call<'a> {
     pub(crate) blocking: &'a Arc<Semaphore>,
     /// Where messages to the caller go.
     pub(crate) outbox: &'a Outbox,
+    /// What came with the call from outside of the protocol.
+    pub(crate) extensions: &'a Extensions,
+    /// What the layers around a tool have made of the call already.
+    pub(crate) context: Option<&'a Context>,
+    /// The turn of a tool of which only so many calls run at once; it lasts as long as the function.
+    pub(crate) turn: Option<&'a Turn>,
 }
+
+/// One of the calls of a tool that may run at once.
+pub(crate) type Turn = Arc<OwnedSemaphorePermit>;
 
 /// What a function may take by reference instead of an argument: [`Context`].
 #[diagnostic::on_unimplemented(
@@ -65,11 +75,13 @@ impl CallValue for () {
 
 impl CallValue for Context {
     fn from_call(call: &Call<'_>) -> Self {
-        Self::new(CallState::new(call))
+        let new = || Self::new(CallState::new(call), call.extensions.clone());
+        call.context.cloned().unwrap_or_else(new)
     }
 
     fn lifetime(&self) -> Lifetime {
-        Lifetime(Some(Arc::clone(self.state())))
+        let ends = !self.state().has_layers;
+        Lifetime(ends.then(|| Arc::clone(self.state())))
     }
 }
 
@@ -93,6 +105,8 @@ pub(crate) struct CallState {
     pub(crate) meta: Option<Box<str>>,
     /// Given by a caller that wants to hear of progress.
     pub(crate) progress_token: Option<ProgressToken>,
+    /// The call goes on after its function, in the layers around it.
+    has_layers: bool,
     outbox: Outbox,
     live: Mutex<Live>,
     ended: Notify,
@@ -114,6 +128,7 @@ impl CallState {
                 .unwrap_or_else(|_| RequestId::String(call.id.to_owned())),
             meta: call.meta.map(Into::into),
             progress_token: call.meta.and_then(progress_token),
+            has_layers: false,
             outbox: call.outbox.clone(),
             live: Mutex::default(),
             ended: Notify::new(),

@@ -7,6 +7,7 @@ use treenail_schema::method::{self, Direction};
 use treenail_schema::{InitializeRequestParams, RequestId, Revision};
 
 use crate::call::Call;
+use crate::extensions::Extensions;
 use crate::outbox::{Outbox, Outgoing, outbox};
 use crate::respond::Handler;
 use crate::revision::{KnownPeer, Peer, negotiate, read_log_level};
@@ -28,6 +29,7 @@ pub struct Connection {
     server: Server,
     handshake: Handshake,
     modern: KnownPeer,
+    extensions: Extensions,
     outbox: Outbox,
     outgoing: Outgoing,
 }
@@ -62,6 +64,7 @@ impl Connection {
             server,
             handshake,
             modern,
+            extensions: Extensions::new(),
             outbox,
             outgoing,
         }
@@ -70,6 +73,14 @@ impl Connection {
     /// The server at this end.
     pub fn server(&self) -> &Server {
         &self.server
+    }
+
+    /// What comes with the calls of this connection from outside of the protocol, such as the
+    /// [`Principal`](crate::Principal) that a transport has authenticated.
+    ///
+    /// A call has what is here when its message is received.
+    pub fn extensions_mut(&mut self) -> &mut Extensions {
+        &mut self.extensions
     }
 
     /// Takes one message, without its line end, and appends its answer to `out` if it is ready at once.
@@ -325,6 +336,9 @@ impl Connection {
                     meta: params.meta,
                     blocking: &shared.blocking,
                     outbox: &self.outbox,
+                    extensions: &self.extensions,
+                    context: None,
+                    turn: None,
                 };
                 Ok(self.handle(handler, &call, out))
             }
