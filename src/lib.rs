@@ -6,11 +6,15 @@ pub use treenail_runtime::private as __private;
 pub use treenail_runtime::schema;
 #[doc(inline)]
 pub use treenail_runtime::{
-    Bounded, Call, Connection, Context, Error, FromCall, FromText, FromTyped, Limits, Measured,
-    Mount, PendingAnswer, Progress, PromptDefinition, PromptOutput, Proposals, Received,
-    ResourceDefinition, ResourceOutput, Result, RpcError, Server, ServerBuilder, TextArgument,
-    Tool, ToolArgument, ToolDefinition, ToolError, ToolOutput, ToolReply, ToolSet, Typed,
+    Bounded, Call, Connection, Context, Error, Extensions, FromCall, FromText, FromTyped, Limits,
+    Measured, Mount, PendingAnswer, Principal, Progress, PromptDefinition, PromptOutput, Proposals,
+    Received, ResourceDefinition, ResourceOutput, Result, RpcError, Server, ServerBuilder,
+    TextArgument, Tool, ToolArgument, ToolDefinition, ToolError, ToolOutput, ToolReply, ToolSet,
+    Typed,
 };
+#[cfg(feature = "tower")]
+#[doc(inline)]
+pub use treenail_runtime::{BoxError, ToolCall, ToolFuture, ToolResponse, ToolService};
 
 /// Makes a function a tool, or the methods of an `impl` block a set of tools, prompts and resources.
 ///

@@ -167,6 +167,16 @@ impl CallState {
         }
     }
 
+    /// A call that goes on after its function, in the layers around it, until what is returned second is dropped.
+    #[cfg(feature = "tower")]
+    pub(crate) fn with_layers(call: &Call<'_>) -> (Context, Lifetime) {
+        let mut state = Self::new(call);
+        state.has_layers = true;
+        let context = Context::new(state, call.extensions.clone());
+        let lifetime = Lifetime(Some(Arc::clone(context.state())));
+        (context, lifetime)
+    }
+
     fn end(&self) {
         self.live
             .lock()

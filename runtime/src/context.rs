@@ -58,6 +58,16 @@ impl Context {
         &self.state
     }
 
+    #[cfg(feature = "tower")]
+    pub(crate) fn extensions(&self) -> &Extensions {
+        &self.extensions
+    }
+
+    #[cfg(feature = "tower")]
+    pub(crate) fn extensions_mut(&mut self) -> &mut Extensions {
+        &mut self.extensions
+    }
+
     /// A value that came with the call from outside of the protocol: a transport put it on the connection, or a layer on
     /// the call. See [`Extensions`].
     ///

@@ -8,6 +8,7 @@ use treenail_schema::{Icon, MetaObject};
 use crate::completion::Completer;
 use crate::function::{Function, Purpose};
 use crate::name;
+use crate::policy::Policy;
 use crate::prompt::PromptDefinition;
 use crate::resource::ResourceDefinition;
 use crate::respond::Handler;
@@ -167,6 +168,7 @@ impl<S: Send + Sync + 'static, P: Purpose> Definition<S, P> {
                 .into_iter()
                 .map(|(argument, completer)| (argument, completer.bind(argument, state)))
                 .collect(),
+            policy: Policy::default(),
         }
     }
 }
@@ -176,6 +178,7 @@ pub(crate) struct Bound<D> {
     pub(crate) descriptor: D,
     handler: Box<dyn FnOnce(&D) -> Handler + Send + Sync>,
     completers: Completers,
+    policy: Policy,
 }
 
 /// What proposes values, for each argument that has it.
@@ -186,6 +189,23 @@ impl<D> Bound<D> {
     pub(crate) fn finish(self) -> (D, Handler, Completers) {
         let handler = (self.handler)(&self.descriptor);
         (self.descriptor, handler, self.completers)
+    }
+}
+
+impl<D: 'static> Bound<D> {
+    pub(crate) fn with_policy(mut self, policy: Policy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// Has `wrap` put something around what answers the requests, once the descriptor is final.
+    pub(crate) fn wrap(
+        mut self,
+        wrap: impl FnOnce(&D, Policy, Handler) -> Handler + Send + Sync + 'static,
+    ) -> Self {
+        let (handler, policy) = (self.handler, self.policy);
+        self.handler = Box::new(move |descriptor| wrap(descriptor, policy, handler(descriptor)));
+        self
     }
 }
 

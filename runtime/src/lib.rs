@@ -5,6 +5,7 @@
 //! `tool`, `prompt`, `resource` and `completion` (what it is for), `server` (the core, free of transport) and `transport`
 //! (lines over byte streams, and the standard streams).
 
+mod around;
 mod call;
 mod completion;
 mod context;
@@ -12,9 +13,13 @@ mod definition;
 mod error;
 mod extensions;
 mod function;
+#[cfg(feature = "tower")]
+mod layer;
 mod limits;
 mod name;
 mod outbox;
+mod owned_call;
+mod policy;
 #[doc(hidden)]
 pub mod private;
 mod prompt;
@@ -37,6 +42,8 @@ pub use self::extensions::{Extensions, Principal};
 pub use self::function::argument::{FromText, ToolArgument};
 pub use self::function::bounds::{Bounded, Measured};
 pub use self::function::text::TextArgument;
+#[cfg(feature = "tower")]
+pub use self::layer::{BoxError, ToolCall, ToolFuture, ToolResponse, ToolService};
 pub use self::limits::Limits;
 pub use self::prompt::PromptDefinition;
 pub use self::prompt::output::PromptOutput;

@@ -7,8 +7,11 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use treenail_schema::{CacheScope, Icon, Implementation, Revision};
 
+use crate::around::Around;
 use crate::definition::Mount;
 use crate::error::{Error, Result};
+#[cfg(feature = "tower")]
+use crate::layer::{BoxError, LayerList, ToolCall, ToolResponse, ToolService};
 use crate::limits::Limits;
 use crate::revision::{Style, supported_versions};
 use crate::server::list::Caching;
@@ -33,6 +36,8 @@ pub struct ServerBuilder {
     separator: Option<String>,
     caching: Caching,
     limits: Limits,
+    #[cfg(feature = "tower")]
+    layers: LayerList,
 }
 
 impl ServerBuilder {
@@ -47,6 +52,8 @@ impl ServerBuilder {
                 scope: CacheScope::Private,
             },
             limits: Limits::default(),
+            #[cfg(feature = "tower")]
+            layers: LayerList::default(),
         }
     }
 
@@ -117,6 +124,44 @@ impl ServerBuilder {
         self
     }
 
+    /// Puts a [`Layer`](tower_layer::Layer) around the calls of all tools, such as a rate limit; the feature `tower`.
+    ///
+    /// Calls go through the layers in the order in which they were added, and through those of one `ServiceBuilder` in the
+    /// order in which they stand there. The layers are made once for the server. Their service takes one call after
+    /// another: a call waits in line until the service is ready for it (`poll_ready`), so services that cannot be cloned,
+    /// such as that of a rate limit, will do. How long a call waits there does not count towards the timeout of its tool;
+    /// the policy of a tool is applied within the layers.
+    ///
+    /// - What a layer answers with, a [`ToolResponse`](crate::ToolResponse) or a `CallToolResult`, is the result.
+    /// - An [`RpcError`](crate::RpcError) that it fails with is the answer as a JSON-RPC error. Any other error becomes a
+    ///   result with `isError`, as that of a tool does, and so does a panic.
+    /// - Layers that must react to each other, as load shedding does to a limit, belong in one `ServiceBuilder`: between two
+    ///   calls of this method the inner service is always ready, and its calls wait.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use tower::ServiceBuilder;
+    /// use treenail_runtime::Server;
+    ///
+    /// let limits = ServiceBuilder::new().load_shed().rate_limit(10, Duration::from_secs(1));
+    /// let server = Server::builder("demo", "1.0.0").layer(limits).build()?;
+    /// # Ok::<(), treenail_runtime::Error>(())
+    /// ```
+    #[cfg(feature = "tower")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "tower")))]
+    pub fn layer<L>(mut self, layer: L) -> Self
+    where
+        L: tower_layer::Layer<ToolService> + Send + Sync + 'static,
+        L::Service: tower_service::Service<ToolCall> + Send + 'static,
+        <L::Service as tower_service::Service<ToolCall>>::Response: Into<ToolResponse>,
+        <L::Service as tower_service::Service<ToolCall>>::Error: Into<BoxError>,
+        <L::Service as tower_service::Service<ToolCall>>::Future: Send + 'static,
+    {
+        self.layers.push(layer);
+        self
+    }
+
     /// Checks what the server is made of and prepares all that does not depend on a call.
     ///
     /// # Errors
@@ -129,8 +174,14 @@ impl ServerBuilder {
         let instructions = (!self.instructions.is_empty()).then(|| self.instructions.join("\n\n"));
         let styles = Revision::ALL.map(|revision| Style::new(revision, info.clone()));
         let (separator, page_size) = (self.separator.as_deref(), self.limits.page_size);
+        let around = Around {
+            call_timeout: self.limits.call_timeout,
+            #[cfg(feature = "tower")]
+            layers: self.layers.build(),
+        };
         let offer = self
             .parts
+            .map(|parts| parts.within(&around))
             .and_then(|parts| Offer::new(parts, separator, &styles, &self.caching, page_size))
             .map_err(Error::Build)?;
         let greeting = Greeting {

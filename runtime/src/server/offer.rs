@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use treenail_schema::{CompleteRequestParams, CompletionReference, Prompt, Revision, Tool, field};
 
+use crate::around::Around;
 use crate::completion::nothing;
 use crate::definition::{Bound, Completers, Mount};
 use crate::name::nearest;
@@ -48,6 +49,13 @@ impl Parts {
             self.tools.push(tool.bind("", &state)?);
         }
         Ok(self)
+    }
+
+    /// With what the server puts around its tools.
+    pub(crate) fn within(mut self, around: &Around) -> Self {
+        let tools = self.tools.into_iter();
+        self.tools = tools.map(|tool| around.wrap(tool)).collect();
+        self
     }
 }
 

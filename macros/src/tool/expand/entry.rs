@@ -11,7 +11,7 @@ use syn::{Expr, ExprLit, Lit};
 use crate::args::Given;
 use crate::krate::Krate;
 use crate::tool::model::uri::{Part, Uri};
-use crate::tool::model::{Argument, CallInput, Feature, Input, Kind, Output, Resource};
+use crate::tool::model::{Argument, CallInput, Feature, Input, Kind, Output, Resource, Tool};
 
 use super::complete::complete;
 
@@ -57,7 +57,7 @@ impl Mode {
 /// Expands to
 /// ```text
 /// ::treenail::__private::ToolHead::new("forecast")
-///     .title("…").description("…").read_only(true).icons(…).meta(…)
+///     .title("…").description("…").read_only(true).timeout(…).icons(…).meta(…)
 ///     .define(::treenail::__private::Function::asynchronous((<argument>, …), <output>, <handler>))
 /// ```
 /// and, for arguments that have it, `.complete(…)`.
@@ -75,6 +75,7 @@ pub(crate) fn entry(krate: &Krate, feature: &Feature, host: Host) -> TokenStream
         let value = hint.given.value;
         quote!(.#method(#value))
     });
+    let policy = feature.tool().map(policy);
     let resource = feature.resource().map(|it| resource(krate, it));
     let (icons, meta) = (feature.icons.iter(), feature.meta.iter());
     let mode = Mode::of(feature).constructor();
@@ -92,12 +93,33 @@ pub(crate) fn entry(krate: &Krate, feature: &Feature, host: Host) -> TokenStream
             #(.title(#title))*
             #(.description(#description))*
             #(#hints)*
+            #policy
             #resource
             #(.icons(#icons))*
             #(.meta(#meta))*
             .define(#krate::__private::Function::#mode((#(#arguments,)*), #output, #handler))
             #(#completers)*
     }}
+}
+
+/// Expands to
+/// ```text
+/// .timeout({ let value: ::core::time::Duration = …; value })
+/// .concurrency({ let value: ::core::primitive::usize = …; value })
+/// ```
+/// so that a value of another type is an error under it.
+fn policy(tool: &Tool) -> TokenStream {
+    let timeout = tool.timeout.iter().map(|Given { value, .. }| {
+        let value =
+            quote_spanned!(value.span()=> { let value: ::core::time::Duration = #value; value });
+        quote!(.timeout(#value))
+    });
+    let concurrency = tool.concurrency.iter().map(|Given { value, .. }| {
+        let value =
+            quote_spanned!(value.span()=> { let value: ::core::primitive::usize = #value; value });
+        quote!(.concurrency(#value))
+    });
+    quote!(#(#timeout)* #(#concurrency)*)
 }
 
 /// Expands to

@@ -22,7 +22,7 @@ use self::uri::Uri;
 use super::parse::ImplBlock;
 
 /// The keys of a tool, on a function as on a method.
-pub(crate) const TOOL_KEYS: [&str; 9] = [
+pub(crate) const TOOL_KEYS: [&str; 11] = [
     "name",
     "title",
     "read_only",
@@ -32,6 +32,8 @@ pub(crate) const TOOL_KEYS: [&str; 9] = [
     "icons",
     "meta",
     "blocking",
+    "timeout",
+    "concurrency",
 ];
 
 const PROMPT_KEYS: [&str; 5] = ["name", "title", "icons", "meta", "blocking"];
@@ -75,9 +77,16 @@ pub(crate) struct Feature {
 
 /// What the function becomes, and what only that has.
 pub(crate) enum Kind {
-    Tool(Vec<Hint>),
+    Tool(Tool),
     Prompt,
     Resource(Box<Resource>),
+}
+
+/// What only a tool has.
+pub(crate) struct Tool {
+    pub(crate) hints: Vec<Hint>,
+    pub(crate) timeout: Option<Given<Expr>>,
+    pub(crate) concurrency: Option<Given<Expr>>,
 }
 
 /// What only a resource has.
@@ -134,7 +143,12 @@ impl Kind {
 
     pub(crate) fn tool(keys: &mut Keys, sink: &mut Sink) -> Self {
         let hint = |name| keys.flag(name, sink).map(|given| Hint { name, given });
-        Self::Tool(HINTS.into_iter().filter_map(hint).collect())
+        let hints = HINTS.into_iter().filter_map(hint).collect();
+        Self::Tool(Tool {
+            hints,
+            timeout: keys.given_expr("timeout", sink),
+            concurrency: keys.given_expr("concurrency", sink),
+        })
     }
 
     fn resource(uri: Option<LitStr>, keys: &mut Keys, sink: &mut Sink) -> Self {
@@ -226,8 +240,16 @@ impl Feature {
     /// What a tool says of itself.
     pub(crate) fn hints(&self) -> &[Hint] {
         match &self.kind {
-            Kind::Tool(hints) => hints,
+            Kind::Tool(tool) => &tool.hints,
             Kind::Prompt | Kind::Resource(_) => &[],
+        }
+    }
+
+    /// What only a tool has.
+    pub(crate) fn tool(&self) -> Option<&Tool> {
+        match &self.kind {
+            Kind::Tool(tool) => Some(tool),
+            Kind::Prompt | Kind::Resource(_) => None,
         }
     }
 

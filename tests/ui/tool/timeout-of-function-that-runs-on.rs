@@ -1,0 +1,10 @@
+use std::time::Duration;
+
+use treenail::mcp_tool;
+
+#[mcp_tool(timeout = Duration::from_secs(30))]
+fn add(a: i64, b: i64) -> i64 {
+    a + b
+}
+
+fn main() {}
