@@ -9,8 +9,8 @@ pub use treenail_runtime::{
     Bounded, Call, Connection, Context, Error, Extensions, FromCall, FromText, FromTyped, Limits,
     Measured, Mount, PendingAnswer, Principal, Progress, PromptDefinition, PromptOutput, Proposals,
     Received, ResourceDefinition, ResourceOutput, Result, RpcError, Server, ServerBuilder,
-    TextArgument, Tool, ToolArgument, ToolDefinition, ToolError, ToolOutput, ToolReply, ToolSet,
-    Typed,
+    TestClient, TestClientBuilder, TextArgument, Tool, ToolArgument, ToolDefinition, ToolError,
+    ToolOutput, ToolReply, ToolSet, Typed,
 };
 #[cfg(feature = "tower")]
 #[doc(inline)]

@@ -1,12 +1,10 @@
-use std::time::Duration;
-
 use treenail::mcp_tool;
 
 struct Travel;
 
 #[mcp_tool]
 impl Travel {
-    #[prompt(timeout = Duration::from_secs(30))]
+    #[prompt(timeout = std::time::Duration::from_secs(30))]
     async fn trip(city: String) -> String {
         city
     }
