@@ -115,6 +115,12 @@ impl Guarded {
         Ok(timer.as_mut().poll(context).is_ready())
     }
 
+    /// Whether the time of a call that has been waiting is over.
+    fn is_late(&mut self, context: &mut Context<'_>) -> bool {
+        let timer = self.timer.as_mut();
+        timer.is_some_and(|timer| timer.as_mut().poll(context).is_ready())
+    }
+
     /// Gives the call up, and tells the model so.
     fn give_up(&mut self, within: Duration, result: &mut ResultWriter<'_>) {
         let name = &self.tool.name;
@@ -153,13 +159,17 @@ impl Respond for Guarded {
         context: &mut Context<'_>,
         result: &mut ResultWriter<'_>,
     ) -> Poll<Result<(), RpcError>> {
-        if let Poll::Ready(written) = self.poll_stage(context, result) {
-            return Poll::Ready(written);
+        // A call whose time is over is not started any more.
+        let late = matches!(self.stage, Stage::Waiting { .. }) && self.is_late(context);
+        if !late {
+            if let Poll::Ready(written) = self.poll_stage(context, result) {
+                return Poll::Ready(written);
+            }
         }
         let Some(within) = self.tool.timeout else {
             return Poll::Pending;
         };
-        if !self.poll_timeout(within, context)? {
+        if !late && !self.poll_timeout(within, context)? {
             return Poll::Pending;
         }
         self.give_up(within, result);

@@ -86,13 +86,13 @@ impl TestClient {
             .await
     }
 
-    /// Calls a tool. The arguments are what serializes to an object, for example `json!({…})`.
+    /// Calls a tool. The arguments are what serializes to an object, for example `json!({…})`, or `()` for none.
     pub async fn call_tool(
         &mut self,
         name: &str,
         arguments: impl Serialize,
     ) -> Result<CallToolResult, RpcError> {
-        let params = json!({"name": name, "arguments": to_json(arguments)?});
+        let params = named(name, arguments)?;
         finished(self.ask::<CallToolRequest>(params).await?)
     }
 
@@ -102,13 +102,13 @@ impl TestClient {
             .await
     }
 
-    /// The messages of a prompt. The arguments are what serializes to an object of texts.
+    /// The messages of a prompt. The arguments are what serializes to an object of texts, or `()` for none.
     pub async fn get_prompt(
         &mut self,
         name: &str,
         arguments: impl Serialize,
     ) -> Result<GetPromptResult, RpcError> {
-        let params = json!({"name": name, "arguments": to_json(arguments)?});
+        let params = named(name, arguments)?;
         finished(self.ask::<GetPromptRequest>(params).await?)
     }
 
@@ -193,6 +193,16 @@ impl TestClient {
             }
         }
     }
+}
+
+/// The params of a request for something by its name; without arguments if these are nothing.
+fn named(name: &str, arguments: impl Serialize) -> Result<Value, RpcError> {
+    let mut params = json!({"name": name});
+    match to_json(arguments)? {
+        Value::Null => {}
+        arguments => params["arguments"] = arguments,
+    }
+    Ok(params)
 }
 
 fn to_json(value: impl Serialize) -> Result<Value, RpcError> {
