@@ -26,6 +26,10 @@ mod outputs;
 mod peer;
 mod policy;
 mod prompts;
+// Cargo does not run the tests inside of examples; that of this one runs here.
+#[path = "../../examples/rate_limit.rs"]
+#[allow(dead_code, reason = "it is a program")]
+mod rate_limit;
 mod resources;
 mod sessions;
 mod test_client;

@@ -101,7 +101,7 @@ impl Slow {
             }
         }
         let _bomb = Bomb;
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 
     #[tool(concurrency = 2)]

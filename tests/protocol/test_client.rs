@@ -54,7 +54,7 @@ impl Everything {
     #[tool]
     async fn hang(&self) {
         let _on_drop = OnDrop(Arc::clone(&self.dropped));
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 
     #[prompt]

@@ -163,3 +163,46 @@ fn content(text: &str, result: &mut ResultWriter<'_>) {
         _ => result.push(text.as_bytes()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use treenail_schema::{Revision, SchemaObject, Tool};
+
+    use super::ToolResponse;
+    use crate::respond::ResultWriter;
+    use crate::revision::Style;
+
+    fn written(text: &str) -> (ToolResponse, String) {
+        let response = ToolResponse::written(text.into());
+        let info = json!({"name": "demo", "version": "1"});
+        let style = Style::new(Revision::LATEST, info);
+        let schema: SchemaObject = serde_json::from_value(json!({"type": "object"})).unwrap();
+        let tool = Tool::new("ask", schema);
+        let mut out = Vec::new();
+        let mut result = ResultWriter::new(&mut out, &style);
+        response.clone().write(&tool, &mut result).unwrap();
+        (response, String::from_utf8(out).unwrap())
+    }
+
+    const META: &str =
+        r#""_meta":{"io.modelcontextprotocol/serverInfo":{"name":"demo","version":"1"}}}"#;
+
+    #[test]
+    fn what_is_no_result_yet_goes_through_as_it_is() {
+        let asks = r#"{"resultType":"input_required","inputRequests":{"a":{"n":1.50}},"requestState":"s"}"#;
+        let (response, text) = written(asks);
+        assert_eq!(response.result(), None);
+        assert!(!response.is_error());
+        assert_eq!(text, asks.replace("\"s\"}", &format!("\"s\",{META}")));
+    }
+
+    #[test]
+    fn a_result_gets_what_belongs_to_every_result() {
+        let (response, text) = written(r#"{"content":[],"isError":true}"#);
+        assert!(response.is_error());
+        assert_eq!(response.result().unwrap().is_error, Some(true));
+        let end = r#","resultType":"complete","#;
+        assert_eq!(text, format!(r#"{{"content":[],"isError":true{end}{META}"#));
+    }
+}

@@ -101,21 +101,18 @@ impl Guarded {
         within: Duration,
         context: &mut Context<'_>,
     ) -> Result<bool, RpcError> {
-        let timer = match &mut self.timer {
-            Some(timer) => timer,
-            None => {
-                // The time has to be enabled in the runtime, or tokio panics.
-                let timer = catch(|| Box::pin(sleep(within))).map_err(|message| {
-                    tracing::error!(message, "the timeout of a tool could not be set");
-                    RpcError::internal("the server cannot measure time")
-                })?;
-                self.timer.insert(timer)
-            }
-        };
-        Ok(timer.as_mut().poll(context).is_ready())
+        if self.timer.is_none() {
+            // The time has to be enabled in the runtime, or tokio panics.
+            let timer = catch(|| Box::pin(sleep(within))).map_err(|message| {
+                tracing::error!(message, "the timeout of a tool could not be set");
+                RpcError::internal("the server cannot measure time")
+            })?;
+            self.timer = Some(timer);
+        }
+        Ok(self.is_late(context))
     }
 
-    /// Whether the time of a call that has been waiting is over.
+    /// Whether the time is over, if it has begun.
     fn is_late(&mut self, context: &mut Context<'_>) -> bool {
         let timer = self.timer.as_mut();
         timer.is_some_and(|timer| timer.as_mut().poll(context).is_ready())

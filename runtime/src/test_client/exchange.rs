@@ -49,7 +49,8 @@ impl TestClient {
             answer = self.wait(pending).await;
         }
         self.receive_outgoing();
-        let Answer { result, error } = serde_json::from_slice(&answer).map_err(unreadable)?;
+        let Answer { result, error } =
+            serde_json::from_slice(&answer).map_err(|error| unreadable(&error))?;
         match (result, error) {
             (Some(result), None) => Ok(result),
             (_, Some(error)) => Err(error),
@@ -117,9 +118,9 @@ pub(super) fn finished<T>(response: MaybeInputRequired<T>) -> Result<T, RpcError
 
 /// Reads a result as its type.
 pub(super) fn read_as<T: DeserializeOwned>(result: &RawValue) -> Result<T, RpcError> {
-    serde_json::from_str(result.get()).map_err(unreadable)
+    serde_json::from_str(result.get()).map_err(|error| unreadable(&error))
 }
 
-fn unreadable(error: serde_json::Error) -> RpcError {
+fn unreadable(error: &serde_json::Error) -> RpcError {
     RpcError::internal(format!("the answer cannot be read: {error}"))
 }

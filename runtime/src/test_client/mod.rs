@@ -20,25 +20,9 @@ use crate::server::Connection;
 use crate::test_client::builder::Profile;
 use crate::wire::RpcError;
 
-/// A client in the same process, for the tests of a server: no port, no process, no byte stream.
-///
 /// [`Server::test_client`](crate::Server::test_client) makes one. What it sends and gets are the messages that any client
 /// of its revision would, so a test sees what such a client sees. (What transports add, such as the bound on the length
 /// of a message, is not tested.) It asks for progress with every request.
-///
-/// ```
-/// use serde_json::json;
-/// use treenail_runtime::Server;
-///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let server = Server::builder("demo", "1.0.0").build()?;
-/// let mut client = server.test_client().await?;
-/// let refused = client.call_tool("add", json!({"a": 1, "b": 2})).await.unwrap_err();
-/// assert_eq!(refused.code, -32601, "this server has no tools");
-/// # Ok(())
-/// # }
-/// ```
 ///
 /// # Errors
 ///
@@ -177,10 +161,10 @@ impl TestClient {
         read_as(&result)
     }
 
-    /// All items of a list; `split` takes those of a page, and the cursor of the next one.
+    /// All items of a list, whose pages `split` takes apart.
     async fn pages<R: Request, T>(
         &mut self,
-        split: fn(R::Response) -> (Vec<T>, Option<String>),
+        split: fn(R::Response) -> Page<T>,
     ) -> Result<Vec<T>, RpcError> {
         let mut all = Vec::new();
         let mut params = json!({});
@@ -194,6 +178,9 @@ impl TestClient {
         }
     }
 }
+
+/// The items of a page of a list, and the cursor of the next one.
+type Page<T> = (Vec<T>, Option<String>);
 
 /// The params of a request for something by its name; without arguments if these are nothing.
 fn named(name: &str, arguments: impl Serialize) -> Result<Value, RpcError> {

@@ -11,9 +11,10 @@ use syn::{Expr, ExprLit, Lit};
 use crate::args::Given;
 use crate::krate::Krate;
 use crate::tool::model::uri::{Part, Uri};
-use crate::tool::model::{Argument, CallInput, Feature, Input, Kind, Output, Resource, Tool};
+use crate::tool::model::{Argument, CallInput, Feature, Input, Kind, Output, Resource};
 
 use super::complete::complete;
+use super::policy::policy;
 
 /// Where the function is.
 #[derive(Clone, Copy)]
@@ -100,26 +101,6 @@ pub(crate) fn entry(krate: &Krate, feature: &Feature, host: Host) -> TokenStream
             .define(#krate::__private::Function::#mode((#(#arguments,)*), #output, #handler))
             #(#completers)*
     }}
-}
-
-/// Expands to
-/// ```text
-/// .timeout({ let value: ::core::time::Duration = …; value })
-/// .concurrency({ let value: ::core::primitive::usize = …; value })
-/// ```
-/// so that a value of another type is an error under it.
-fn policy(tool: &Tool) -> TokenStream {
-    let timeout = tool.timeout.iter().map(|Given { value, .. }| {
-        let value =
-            quote_spanned!(value.span()=> { let value: ::core::time::Duration = #value; value });
-        quote!(.timeout(#value))
-    });
-    let concurrency = tool.concurrency.iter().map(|Given { value, .. }| {
-        let value =
-            quote_spanned!(value.span()=> { let value: ::core::primitive::usize = #value; value });
-        quote!(.concurrency(#value))
-    });
-    quote!(#(#timeout)* #(#concurrency)*)
 }
 
 /// Expands to

@@ -2,6 +2,7 @@
 
 mod complete;
 mod entry;
+mod policy;
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote};

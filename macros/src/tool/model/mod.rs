@@ -3,6 +3,7 @@
 //! Reading a function takes our own attributes off it: what stays is what rustc may see.
 
 mod input;
+mod tool;
 pub(crate) mod uri;
 
 use std::mem;
@@ -18,6 +19,7 @@ use crate::signature::{Function, borrow_in, keyword_in, peel};
 
 use self::input::input;
 pub(crate) use self::input::{Argument, CallInput, Input, Name, is_method};
+pub(crate) use self::tool::{Hint, Tool};
 use self::uri::Uri;
 use super::parse::ImplBlock;
 
@@ -49,8 +51,6 @@ const RESOURCE_KEYS: [&str; 8] = [
     "blocking",
 ];
 
-const HINTS: [&str; 4] = ["read_only", "destructive", "idempotent", "open_world"];
-
 /// An `impl` block with tools, prompts or resources.
 pub(crate) struct Block {
     pub(crate) namespace: Option<LitStr>,
@@ -77,16 +77,9 @@ pub(crate) struct Feature {
 
 /// What the function becomes, and what only that has.
 pub(crate) enum Kind {
-    Tool(Tool),
+    Tool(Box<Tool>),
     Prompt,
     Resource(Box<Resource>),
-}
-
-/// What only a tool has.
-pub(crate) struct Tool {
-    pub(crate) hints: Vec<Hint>,
-    pub(crate) timeout: Option<Given<Expr>>,
-    pub(crate) concurrency: Option<Given<Expr>>,
 }
 
 /// What only a resource has.
@@ -96,12 +89,6 @@ pub(crate) struct Resource {
     pub(crate) mime_type: Option<LitStr>,
     pub(crate) size: Option<Expr>,
     pub(crate) annotations: Option<Expr>,
-}
-
-/// Something that a tool says of itself, like `read_only`.
-pub(crate) struct Hint {
-    pub(crate) name: &'static str,
-    pub(crate) given: Given<bool>,
 }
 
 /// What the function returns, as far as its type is written out.
@@ -142,13 +129,7 @@ impl Kind {
     }
 
     pub(crate) fn tool(keys: &mut Keys, sink: &mut Sink) -> Self {
-        let hint = |name| keys.flag(name, sink).map(|given| Hint { name, given });
-        let hints = HINTS.into_iter().filter_map(hint).collect();
-        Self::Tool(Tool {
-            hints,
-            timeout: keys.given_expr("timeout", sink),
-            concurrency: keys.given_expr("concurrency", sink),
-        })
+        Self::Tool(Box::new(Tool::read(keys, sink)))
     }
 
     fn resource(uri: Option<LitStr>, keys: &mut Keys, sink: &mut Sink) -> Self {
