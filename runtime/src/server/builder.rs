@@ -138,15 +138,21 @@ impl ServerBuilder {
     /// - Layers that must react to each other, as load shedding does to a limit, belong in one `ServiceBuilder`: between two
     ///   calls of this method the inner service is always ready, and its calls wait.
     ///
+    /// [`ServerBuilder::build`] makes the services; some of those that measure time, that of a rate limit among them, have
+    /// to be made on a tokio runtime and panic elsewhere.
+    ///
     /// ```
     /// use std::time::Duration;
     ///
     /// use tower::ServiceBuilder;
     /// use treenail_runtime::Server;
     ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> treenail_runtime::Result<()> {
     /// let limits = ServiceBuilder::new().load_shed().rate_limit(10, Duration::from_secs(1));
     /// let server = Server::builder("demo", "1.0.0").layer(limits).build()?;
-    /// # Ok::<(), treenail_runtime::Error>(())
+    /// # Ok(())
+    /// # }
     /// ```
     #[cfg(feature = "tower")]
     #[cfg_attr(docsrs, doc(cfg(feature = "tower")))]
