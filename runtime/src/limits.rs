@@ -24,6 +24,11 @@ pub struct Limits {
     /// Functions marked `blocking` that run at once, for the whole server; each has a thread. Further calls wait for
     /// their turn. Default 64.
     pub blocking_calls: usize,
+    /// How long a call of a tool may take that has no `timeout` of its own, its waiting for a turn included; then it is
+    /// given up, and its result has `isError`. Default `None`, no limit: how long work may take is known to the tool and
+    /// to the client, which can cancel its call, and a limit that is good for most tools would break one that builds or
+    /// imports.
+    pub call_timeout: Option<Duration>,
     /// Bytes of answers of one connection that its peer has not taken yet. While there are more, no further message of
     /// that connection is read and no finished call is collected. Default 1 MiB.
     pub queued_output_bytes: usize,
@@ -70,6 +75,7 @@ impl Default for Limits {
             batch_messages: 128,
             calls_in_flight: 256,
             blocking_calls: 64,
+            call_timeout: None,
             queued_output_bytes: 1 << 20,
             queued_messages: 64,
             answer_within: Duration::from_secs(15 * 60),

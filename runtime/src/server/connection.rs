@@ -8,6 +8,7 @@ use treenail_schema::{InitializeRequestParams, RequestId, Revision};
 
 use crate::ask::Origin;
 use crate::call::Call;
+use crate::extensions::{Extensions, Principal};
 use crate::outbox::{Outbox, Outgoing, outbox};
 use crate::respond::Handler;
 use crate::revision::{KnownPeer, Peer, negotiate, read_log_level};
@@ -33,6 +34,7 @@ pub struct Connection {
     /// What the server offered when it was last asked.
     offer: Arc<Offer>,
     subscriber: Subscriber,
+    extensions: Extensions,
     outbox: Outbox,
     outgoing: Outgoing,
     busy: bool,
@@ -72,6 +74,7 @@ impl Connection {
             server,
             handshake,
             modern,
+            extensions: Extensions::new(),
             outbox,
             outgoing,
             busy: false,
@@ -82,6 +85,14 @@ impl Connection {
     /// The server at this end.
     pub fn server(&self) -> &Server {
         &self.server
+    }
+
+    /// What comes with the calls of this connection from outside of the protocol, such as the
+    /// [`Principal`](crate::Principal) that a transport has authenticated.
+    ///
+    /// A call has what is here when its message is received.
+    pub fn extensions_mut(&mut self) -> &mut Extensions {
+        &mut self.extensions
     }
 
     /// Takes one message, without its line end, and appends its answer to `out` if it is ready at once.
@@ -393,7 +404,7 @@ impl Connection {
                     return Err(self.too_many());
                 }
                 let origin = Origin {
-                    principal: None,
+                    principal: self.extensions.get::<Principal>().map(Principal::as_str),
                     method,
                     target: &target,
                     arguments: arguments.as_deref(),
@@ -411,6 +422,9 @@ impl Connection {
                     server: &self.server,
                     outbox: &self.outbox,
                     resumed: resumed.as_ref(),
+                    extensions: &self.extensions,
+                    context: None,
+                    turn: None,
                 };
                 Ok(self.handle(handler, &call, out))
             }

@@ -41,8 +41,42 @@ impl Server {
         R: AsyncRead + Unpin,
         W: AsyncWrite + Unpin,
     {
-        let mut session = LineSession::new(self.connect(), reader, writer);
-        let mut closed = pin!(self.closed());
+        self.connect().serve(reader, writer).await
+    }
+}
+
+impl Connection {
+    /// Serves the peer over a pair of byte streams, as [`Server::serve`] does with a connection of its own.
+    ///
+    /// It is for a peer that has been authenticated before its first message:
+    ///
+    /// ```
+    /// use tokio::io::{AsyncRead, AsyncWrite};
+    /// use treenail_runtime::{Principal, Server};
+    ///
+    /// async fn accept<S: AsyncRead + AsyncWrite>(server: &Server, user: String, stream: S) -> treenail_runtime::Result<()> {
+    ///     let mut connection = server.connect();
+    ///     connection.extensions_mut().insert(Principal::new(user));
+    ///     let (reader, writer) = tokio::io::split(stream);
+    ///     connection.serve(reader, writer).await
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`](crate::Error::Io) if reading or writing fails. A peer that has gone away is not an error.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future stops the calls in flight.
+    pub async fn serve<R, W>(self, reader: R, writer: W) -> Result<()>
+    where
+        R: AsyncRead + Unpin,
+        W: AsyncWrite + Unpin,
+    {
+        let server = self.server().clone();
+        let mut closed = pin!(server.closed());
+        let mut session = LineSession::new(self, reader, writer);
         let ended = poll_fn(|context| {
             loop {
                 let polled = session.poll(context);
