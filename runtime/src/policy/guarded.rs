@@ -29,7 +29,7 @@ pub(crate) struct Guarded {
 enum Stage {
     Waiting {
         turn: Waiting,
-        call: OwnedCall,
+        call: Box<OwnedCall>,
     },
     Running {
         responding: Responding,
@@ -58,7 +58,7 @@ impl Guarded {
                 }
                 Err(_) => Stage::Waiting {
                     turn: Box::pin(Arc::clone(turns).acquire_owned()),
-                    call: OwnedCall::new(call),
+                    call: Box::new(OwnedCall::new(call)),
                 },
             },
         };
