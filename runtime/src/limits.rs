@@ -18,9 +18,12 @@ pub struct Limits {
     pub message_depth: u32,
     /// Messages in one batch (revision 2025-03-26); a longer batch is answered with -32600. Default 128.
     pub batch_messages: usize,
-    /// Calls of one connection that have not been answered yet. While there are so many, no further message of that
-    /// connection is read. Default 256.
+    /// Calls of one connection that run at once; further ones wait. Default 256.
     pub calls_in_flight: usize,
+    /// Bytes of messages of one connection that wait because as many calls are in flight as may be. While there are more, no
+    /// further message of that connection is read; if calls wait for answers of the client, further calls are refused
+    /// instead. Default 1 MiB.
+    pub held_bytes: usize,
     /// Functions marked `blocking` that run at once, for the whole server; each has a thread. Further calls wait for
     /// their turn. Default 64.
     pub blocking_calls: usize,
@@ -74,6 +77,7 @@ impl Default for Limits {
             message_depth: 64,
             batch_messages: 128,
             calls_in_flight: 256,
+            held_bytes: 1 << 20,
             blocking_calls: 64,
             call_timeout: None,
             queued_output_bytes: 1 << 20,
