@@ -5,7 +5,7 @@ use treenail::Server;
 use treenail::prelude::*;
 use treenail::schema::CreateMessageRequestParams;
 
-use super::agree;
+use super::hotel::agree;
 use crate::covering::covering;
 use crate::peer::{Peer, error, text};
 
