@@ -1,10 +1,12 @@
 //! Tools: what `#[mcp_tool]` declares, and what the server makes of it.
 
 pub(crate) mod error;
+pub(crate) mod mirror;
 pub(crate) mod output;
 pub(crate) mod reply;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use treenail_schema::{SchemaObject, Tool as Descriptor, ToolAnnotations};
 
@@ -13,6 +15,7 @@ use crate::definition::{Bound, Definition, Head};
 use crate::function::Purpose;
 use crate::function::problem::{Problem, report};
 use crate::function::run::unexpected;
+use crate::policy::Policy;
 use crate::respond::ResultWriter;
 use crate::tool::error::ToolError;
 use crate::tool::output::{Shape, declare};
@@ -102,9 +105,30 @@ impl ToolHead {
         self
     }
 
-    fn annotations(&mut self) -> &mut ToolAnnotations {
-        self.details.get_or_insert_default()
+    /// How long a call may take; [`Limits::call_timeout`](crate::Limits::call_timeout) if it is not said.
+    #[must_use]
+    pub fn timeout(mut self, within: Duration) -> Self {
+        self.details.policy.timeout = Some(within);
+        self
     }
+
+    /// How many calls run at once, for the whole server; the others wait for their turn.
+    #[must_use]
+    pub fn concurrency(mut self, calls: usize) -> Self {
+        self.details.policy.concurrency = Some(calls);
+        self
+    }
+
+    fn annotations(&mut self) -> &mut ToolAnnotations {
+        self.details.annotations.get_or_insert_default()
+    }
+}
+
+/// What is told of a tool beside what is told of all.
+#[derive(Debug, Default)]
+pub struct ToolDetails {
+    annotations: Option<ToolAnnotations>,
+    policy: Policy,
 }
 
 impl<S: Send + Sync + 'static> ToolDefinition<S> {
@@ -115,26 +139,27 @@ impl<S: Send + Sync + 'static> ToolDefinition<S> {
         state: &Arc<S>,
     ) -> Result<Bound<Descriptor>, String> {
         let name = self.head.full_name("tool", namespace)?;
+        let policy = self.head.details.policy.check(&name)?;
         let (output_schema, shape) = declare(self.function.output_schema);
         let input_schema = self
             .function
             .take_input_schema()
             .map_err(|error| format!("tool `{name}`: {error}"))?;
+        mirror::mirrors(&input_schema).map_err(|error| format!("tool `{name}`: {error}"))?;
         let head = &mut self.head;
         let mut descriptor = Descriptor::new(name, input_schema);
         descriptor.title = head.title.map(str::to_owned);
         descriptor.description = head.description.map(str::to_owned);
-        descriptor.annotations = head.details.take();
+        descriptor.annotations = head.details.annotations.take();
         descriptor.icons = head.take_icons();
         descriptor.meta = head.meta.take();
         descriptor.output_schema = output_schema.map(Into::into);
-        Ok(
-            self.bind_to(state, descriptor, move |descriptor| ToolFacts {
-                name: descriptor.name.clone(),
-                input_schema: descriptor.input_schema.clone(),
-                shape,
-            }),
-        )
+        let bound = self.bind_to(state, descriptor, move |descriptor| ToolFacts {
+            name: descriptor.name.clone(),
+            input_schema: descriptor.input_schema.clone(),
+            shape,
+        });
+        Ok(bound.with_policy(policy))
     }
 }
 
@@ -147,7 +172,7 @@ pub struct ToolFacts {
 }
 
 impl Purpose for ToolFacts {
-    type Details = Option<ToolAnnotations>;
+    type Details = ToolDetails;
     type Subject = ();
 
     fn subject(_: &Call<'_>) {}

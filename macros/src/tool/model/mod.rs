@@ -4,6 +4,7 @@
 
 mod input;
 pub(crate) mod stream;
+mod tool;
 pub(crate) mod uri;
 
 use std::mem;
@@ -20,11 +21,12 @@ use crate::signature::{Function, borrow_in, keyword_in, peel};
 use self::input::input;
 pub(crate) use self::input::{Argument, CallInput, Input, Name, is_method};
 use self::stream::Stream;
+pub(crate) use self::tool::{Hint, Tool};
 use self::uri::Uri;
 use super::parse::ImplBlock;
 
 /// The keys of a tool, on a function as on a method.
-pub(crate) const TOOL_KEYS: [&str; 11] = [
+pub(crate) const TOOL_KEYS: [&str; 13] = [
     "name",
     "title",
     "read_only",
@@ -36,6 +38,8 @@ pub(crate) const TOOL_KEYS: [&str; 11] = [
     "blocking",
     "stream",
     "fold",
+    "timeout",
+    "concurrency",
 ];
 
 const PROMPT_KEYS: [&str; 5] = ["name", "title", "icons", "meta", "blocking"];
@@ -51,8 +55,6 @@ const RESOURCE_KEYS: [&str; 9] = [
     "meta",
     "blocking",
 ];
-
-const HINTS: [&str; 4] = ["read_only", "destructive", "idempotent", "open_world"];
 
 /// An `impl` block with tools, prompts or resources.
 pub(crate) struct Block {
@@ -82,7 +84,7 @@ pub(crate) struct Feature {
 
 /// What the function becomes, and what only that has.
 pub(crate) enum Kind {
-    Tool(Vec<Hint>),
+    Tool(Box<Tool>),
     Prompt,
     Resource(Box<Resource>),
 }
@@ -96,12 +98,6 @@ pub(crate) struct Resource {
     pub(crate) annotations: Option<Expr>,
     /// Whether its changes are told.
     pub(crate) subscribe: Option<Given<bool>>,
-}
-
-/// Something that a tool says of itself, like `read_only`.
-pub(crate) struct Hint {
-    pub(crate) name: &'static str,
-    pub(crate) given: Given<bool>,
 }
 
 /// What the function returns, as far as its type is written out.
@@ -142,8 +138,7 @@ impl Kind {
     }
 
     pub(crate) fn tool(keys: &mut Keys, sink: &mut Sink) -> Self {
-        let hint = |name| keys.flag(name, sink).map(|given| Hint { name, given });
-        Self::Tool(HINTS.into_iter().filter_map(hint).collect())
+        Self::Tool(Box::new(Tool::read(keys, sink)))
     }
 
     fn resource(uri: Option<LitStr>, keys: &mut Keys, sink: &mut Sink) -> Self {
@@ -241,8 +236,16 @@ impl Feature {
     /// What a tool says of itself.
     pub(crate) fn hints(&self) -> &[Hint] {
         match &self.kind {
-            Kind::Tool(hints) => hints,
+            Kind::Tool(tool) => &tool.hints,
             Kind::Prompt | Kind::Resource(_) => &[],
+        }
+    }
+
+    /// What only a tool has.
+    pub(crate) fn tool(&self) -> Option<&Tool> {
+        match &self.kind {
+            Kind::Tool(tool) => Some(tool),
+            Kind::Prompt | Kind::Resource(_) => None,
         }
     }
 
