@@ -11,5 +11,6 @@
 mod attacks;
 mod client;
 mod fixture;
+mod legacy;
 mod modern;
 mod sockets;
