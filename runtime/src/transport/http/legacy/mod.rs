@@ -15,13 +15,13 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use treenail_schema::Revision;
 
-use self::events::EventId;
+use self::events::{EventId, Reader};
 pub(super) use self::replay::Replay;
 use self::session::Session;
 pub(super) use self::sessions::Sessions;
 use crate::ask::random_id;
 use crate::extensions::Principal;
-use crate::server::{Connection, PendingAnswer, Received, Server, begins_call};
+use crate::server::{Connection, Received, Server, begins_call};
 use crate::transport::http::headers::{PROTOCOL_VERSION, single};
 use crate::transport::http::introduce;
 use crate::transport::http::reply::{HttpBody, Refusal, json, replay};
@@ -206,25 +206,28 @@ fn room(session: &Session, server: &Server) -> usize {
 /// Answers a request that may have begun a call.
 async fn finish(
     session: &Arc<Session>,
-    branch: Connection,
+    mut branch: Connection,
     received: Received,
     out: Vec<u8>,
     id: Option<&str>,
 ) -> Answer {
     match received {
-        Received::Pending(call) => stream(session, branch, call).await,
+        Received::Pending(call) => first_of(session, session.start(branch, call)).await,
         Received::Held(_) => {
             let error = RpcError::internal("as many calls are in flight as there may be");
             Err(Refusal::of(StatusCode::SERVICE_UNAVAILABLE, id, error))
         }
-        Received::Done | Received::Cancelled(_) => Ok(plain(out, id)),
+        Received::Done | Received::Cancelled(_) => match branch.next_outgoing() {
+            Some(first) => first_of(session, session.tell(first, branch, out)).await,
+            None => Ok(plain(out, id)),
+        },
     }
 }
 
-/// The answer of a call as JSON, if it comes first; a stream otherwise.
-async fn stream(session: &Arc<Session>, branch: Connection, call: PendingAnswer) -> Answer {
+/// What comes of a call: its answer as JSON, if that comes first; a stream otherwise.
+async fn first_of(session: &Arc<Session>, reader: Option<Reader>) -> Answer {
     let gone = || Refusal::new(StatusCode::NOT_FOUND, "there is no such session");
-    let mut reader = session.start(branch, call).ok_or_else(gone)?;
+    let mut reader = reader.ok_or_else(gone)?;
     let first = poll_fn(|context| reader.poll_next(context)).await;
     match first {
         None => Ok(json(StatusCode::ACCEPTED, Vec::new())),

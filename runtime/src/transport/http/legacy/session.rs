@@ -90,8 +90,7 @@ impl Session {
     /// Goes on with a call, whether its client stays or not; what comes of it is read from a stream.
     pub(super) fn start(&self, connection: Connection, call: PendingAnswer) -> Option<Reader> {
         let stream = self.events.open();
-        let begin = EventId { stream, number: 0 };
-        let reader = self.events.read(begin);
+        let reader = self.events.read(EventId { stream, number: 0 });
         let (events, calls) = (Arc::clone(&self.events), Arc::clone(&self.calls));
         let id = call.id().cloned();
         let mut running = lock(&self.calls);
@@ -106,6 +105,23 @@ impl Session {
         });
         let handle = task.abort_handle();
         running.insert(stream, Running { id, handle });
+        reader
+    }
+
+    /// A stream of what a call has sent before it was ready at once, and of its answer.
+    pub(super) fn tell(
+        &self,
+        first: Vec<u8>,
+        mut connection: Connection,
+        answer: Vec<u8>,
+    ) -> Option<Reader> {
+        let stream = self.events.open();
+        let reader = self.events.read(EventId { stream, number: 0 });
+        self.events.push(stream, first, false);
+        while let Some(message) = connection.next_outgoing() {
+            self.events.push(stream, message, false);
+        }
+        self.events.push(stream, answer, true);
         reader
     }
 
