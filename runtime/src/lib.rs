@@ -2,9 +2,9 @@
 //!
 //! Use the crate `treenail`, which re-exports all of this. A reader finds here, from the bytes up: `wire` (messages),
 //! `revision` (who is asking, and in which shape the answer goes out), `function` (how any annotated function is run),
-//! `tool`, `prompt`, `resource` and `completion` (what it is for), `stream` (tools that stream), `ask` and `form` (questions to the client), `server` (the
-//! core, free of transport) and `transport`
-//! (lines over byte streams, and the standard streams).
+//! `tool`, `prompt`, `resource` and `completion` (what it is for), `stream` (tools that stream), `ask` and `form` (questions to
+//! the client), `policy` and `layer` (what stands around a tool), `server` (the core, free of transport), `transport` (lines
+//! over byte streams, and the standard streams) and `test_client` (a client in memory, for tests).
 
 mod around;
 pub mod ask;

@@ -306,8 +306,13 @@ impl<'a, Q: Question> IntoFuture for AskIfSupported<'a, Q> {
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
+            let state = self.0.state;
             match self.0.await {
-                Err(AskError::Unsupported(_)) => Ok(None),
+                Err(AskError::Unsupported(_)) => {
+                    // The function goes on without, so what it may fail with later has another cause.
+                    state.set_fault(None);
+                    Ok(None)
+                }
                 answered => answered.map(Some),
             }
         })
