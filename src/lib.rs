@@ -67,6 +67,10 @@ pub use treenail_runtime::{
 #[doc(inline)]
 pub use treenail_runtime::{BoxError, ToolCall, ToolFuture, ToolResponse, ToolService};
 
+#[cfg(feature = "http")]
+#[doc(inline)]
+pub use treenail_runtime::{HttpBody, HttpFuture, HttpServer, HttpService, http_service};
+
 /// Makes a struct a form that a user can be asked to fill in, or an enum a choice in one.
 ///
 /// On a **struct** with named fields it implements [`Form`]. Each field is described by its documentation comment; that of

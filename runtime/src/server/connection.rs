@@ -44,7 +44,7 @@ pub struct Connection {
 }
 
 /// How far the handshake of the legacy era is.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Handshake {
     NotBegun,
     Answered(Arc<Peer>),
@@ -104,10 +104,59 @@ impl Connection {
     /// A message that cannot be understood is answered with an error; it never ends the connection. Afterwards there may
     /// be something [outgoing](Connection::poll_outgoing).
     pub fn receive(&mut self, message: &[u8], out: &mut Vec<u8>) -> Received {
-        match parse(message, self.server.limits().message_depth) {
+        self.receive_body(parse(message, self.server.limits().message_depth), out)
+    }
+
+    /// As [`Connection::receive`], for what has been read already.
+    pub(crate) fn receive_body(&mut self, body: Body<'_>, out: &mut Vec<u8>) -> Received {
+        match body {
             Body::One(message) => self.one(message, out),
             Body::Batch(messages) => self.batch(&messages, out),
         }
+    }
+
+    /// The peer of the modern era that a request's `_meta` tells of, if it tells of one.
+    #[cfg(feature = "http")]
+    pub(crate) fn identify(&mut self, meta: &str) -> Result<Option<Arc<Peer>>, RpcError> {
+        self.modern.identify(meta)
+    }
+
+    /// A connection to the same peer for one message, so that what comes of it is told apart. What is answered on one
+    /// counts on the other; subscriptions stay here.
+    #[cfg(feature = "http")]
+    pub(crate) fn branch(&self) -> Self {
+        let (outbox, outgoing) = self.outbox.sibling(self.server.limits());
+        Self {
+            server: self.server.clone(),
+            handshake: self.handshake.clone(),
+            modern: KnownPeer::default(),
+            offer: Arc::clone(&self.offer),
+            subscriber: Subscriber::default(),
+            extensions: Extensions::new(),
+            outbox,
+            outgoing,
+            room: usize::MAX,
+            calls_first: true,
+        }
+    }
+
+    /// Exchanges the subscriptions of two connections to one peer.
+    #[cfg(feature = "http")]
+    pub(crate) fn swap_subscriptions(&mut self, other: &mut Self) {
+        std::mem::swap(&mut self.subscriber, &mut other.subscriber);
+    }
+
+    /// The revision that the handshake has settled.
+    #[cfg(feature = "http")]
+    pub(crate) fn legacy_revision(&self) -> Option<Revision> {
+        self.legacy_peer().map(|peer| peer.revision())
+    }
+
+    /// The arguments of a tool that clients repeat in headers.
+    #[cfg(feature = "http")]
+    pub(crate) fn mirrors(&mut self, tool: &str) -> &[crate::tool::mirror::Mirror] {
+        self.server.shared.offers.refresh(&mut self.offer);
+        self.offer.mirrors(tool)
     }
 
     /// The next message to the peer that is not the answer to a call: what a call in flight sends, which belongs before all
@@ -488,7 +537,7 @@ impl Connection {
 }
 
 /// Whether a request runs a function.
-fn begins_call(envelope: &Envelope<'_>) -> bool {
+pub(crate) fn begins_call(envelope: &Envelope<'_>) -> bool {
     matches!(
         &*envelope.method,
         "tools/call" | "prompts/get" | "resources/read" | "completion/complete"

@@ -1,6 +1,7 @@
 //! Tools: what `#[mcp_tool]` declares, and what the server makes of it.
 
 pub(crate) mod error;
+pub(crate) mod mirror;
 pub(crate) mod output;
 pub(crate) mod reply;
 
@@ -144,6 +145,7 @@ impl<S: Send + Sync + 'static> ToolDefinition<S> {
             .function
             .take_input_schema()
             .map_err(|error| format!("tool `{name}`: {error}"))?;
+        mirror::mirrors(&input_schema).map_err(|error| format!("tool `{name}`: {error}"))?;
         let head = &mut self.head;
         let mut descriptor = Descriptor::new(name, input_schema);
         descriptor.title = head.title.map(str::to_owned);
