@@ -10,10 +10,10 @@ pub use treenail_runtime::schema;
 pub use treenail_runtime::{
     AskError, Bounded, Call, Connection, Context, Edit, Error, Form, FormChoice, FormError,
     FormField, FormProblem, Formatted, FromCall, FromText, FromTyped, Item, Limits, Measured,
-    Mount, Namespace, PendingAnswer, Progress, PromptDefinition, PromptOutput, Proposals, Received,
-    RequestStateKey, ResourceDefinition, ResourceOutput, Result, RpcError, Server, ServerBuilder,
-    Stream, TextArgument, Tool, ToolArgument, ToolDefinition, ToolError, ToolItem, ToolOutput,
-    ToolReply, ToolSet, ToolStream, Typed,
+    Mirrored, Mount, Namespace, PendingAnswer, Progress, PromptDefinition, PromptOutput, Proposals,
+    Received, RequestStateKey, ResourceDefinition, ResourceOutput, Result, RpcError, Server,
+    ServerBuilder, Stream, TextArgument, Tool, ToolArgument, ToolDefinition, ToolError, ToolItem,
+    ToolOutput, ToolReply, ToolSet, ToolStream, Typed,
 };
 
 /// Makes a struct a form that a user can be asked to fill in, or an enum a choice in one.
@@ -170,10 +170,32 @@ pub use treenail_macros::mcp_form;
 /// | `default`, `default = value` | the argument may be left out or `null` |
 /// | `range = 1..=7` | bounds a number |
 /// | `length = 1..=80` | bounds the characters of a text or the items of a list |
+/// | `header = "Region"` | over HTTP, the value is in the header `Mcp-Param-Region` too: see [below](#headers) |
 /// | `complete = path` | proposes values, for prompts and resources: see [below](#completion) |
 ///
 /// Arguments are checked before the function runs. A wrong one gives a result with `isError` that names its JSON
 /// Pointer, what was expected and the nearest known name.
+///
+/// # Headers
+///
+/// `#[arg(header = "Region")]` on a text, an integer or a `bool` ([`Mirrored`]) asks HTTP clients of the modern era to send
+/// the value in the header `Mcp-Param-Region` too (`x-mcp-header`), where load balancers and gateways can see it without
+/// reading the body. The function gets the argument as any other. Integers are then within ±(2^53 − 1).
+///
+/// What is in a header is seen by all in between, and by their logs: **no secrets, nothing personal**.
+///
+/// ```
+/// use treenail::prelude::*;
+///
+/// /// Runs a query.
+/// #[mcp_tool(read_only)]
+/// async fn query(#[arg(header = "Region")] region: String, sql: String) -> String {
+///     format!("{sql} in {region}")
+/// }
+///
+/// let server = treenail::server!().tools(tools![query]).build()?;
+/// # Ok::<(), treenail::Error>(())
+/// ```
 ///
 /// # Output
 ///

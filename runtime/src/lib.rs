@@ -40,7 +40,7 @@ pub use self::definition::Mount;
 pub use self::error::{Error, Result};
 pub use self::form::{Form, FormChoice, FormError, FormField, FormProblem, Formatted};
 pub use self::function::argument::{FromText, ToolArgument};
-pub use self::function::bounds::{Bounded, Measured};
+pub use self::function::bounds::{Bounded, Measured, Mirrored};
 pub use self::function::text::TextArgument;
 pub use self::limits::Limits;
 pub use self::prompt::PromptDefinition;

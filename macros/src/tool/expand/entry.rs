@@ -155,6 +155,10 @@ fn argument(krate: &Krate, kind: &Kind, argument: &Argument) -> TokenStream {
         let make = default_value(krate, default);
         quote_spanned!(default.key.span()=> .default(#make))
     });
+    // Before the bounds, so that what they say of the same keyword is what counts.
+    let header = argument.header.iter().map(|Given { key, value }| {
+        quote_spanned!(key.span()=> .check(<#ty as #krate::Mirrored>::header(#value)))
+    });
     let range = argument.range.iter().map(|Given { key, value }| {
         quote_spanned!(key.span()=> .check(<#ty as #krate::Bounded>::range(#value)))
     });
@@ -165,6 +169,7 @@ fn argument(krate: &Krate, kind: &Kind, argument: &Argument) -> TokenStream {
         <#ty as #krate::#read>::argument(#name)
             #(.description(#description))*
             #(#default)*
+            #(#header)*
             #(#range)*
             #(#length)*
     }

@@ -159,7 +159,7 @@ impl Kind {
     /// The keys of `#[arg]`. A variable of a URI is always there, so it has no default.
     fn argument_keys(&self) -> &'static [&'static str] {
         match self {
-            Self::Tool(_) => &["name", "default", "range", "length"],
+            Self::Tool(_) => &["name", "default", "range", "length", "header"],
             Self::Prompt => &["name", "default", "range", "length", "complete"],
             Self::Resource(_) => &["name", "range", "length", "complete"],
         }
