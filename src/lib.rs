@@ -176,6 +176,29 @@ pub use treenail_macros::mcp_form;
 /// Arguments are checked before the function runs. A wrong one gives a result with `isError` that names its JSON
 /// Pointer, what was expected and the nearest known name.
 ///
+/// # Conditions between arguments
+///
+/// The value of `schema` is an object of JSON Schema keywords that are added to the schema of the arguments, to tell the
+/// model what no single argument says. They are told and not checked: the function sees to what they say.
+///
+/// ```
+/// use serde_json::json;
+/// use treenail::prelude::*;
+///
+/// /// Finds a customer.
+/// #[mcp_tool(
+///     read_only,
+///     schema = json!({"anyOf": [{"required": ["phone"]}, {"required": ["email"]}]}),
+/// )]
+/// async fn find(phone: Option<String>, email: Option<String>) -> Result<String, ToolError> {
+///     let given = phone.or(email);
+///     given.ok_or_else(|| ToolError::new("give `phone` or `email`"))
+/// }
+///
+/// let server = treenail::server!().tools(tools![find]).build()?;
+/// # Ok::<(), treenail::Error>(())
+/// ```
+///
 /// # Headers
 ///
 /// `#[arg(header = "Region")]` on a text, an integer or a `bool` ([`Mirrored`]) asks HTTP clients of the modern era to send
@@ -389,6 +412,7 @@ pub use treenail_macros::mcp_form;
 /// |---|---|---|
 /// | `name = "…"`, `title = "…"` | tool, prompt, resource | the name for programs, and the one that people see |
 /// | `icons = …`, `meta = …` | tool, prompt, resource | values for `icons` and `_meta` |
+/// | `schema = …` | tool | keywords for the schema of all arguments, see [below](#conditions-between-arguments) |
 /// | `blocking` | tool, prompt, resource | a function that blocks runs on a thread of its own |
 /// | `stream`, `fold = "…"` | tool | the function returns a stream; how it becomes one result: see [above](#streams) |
 /// | `read_only`, `destructive`, `idempotent`, `open_world` | tool | hints for the host; `= false` denies one |

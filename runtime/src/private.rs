@@ -20,7 +20,7 @@ pub use crate::resource::{ResourceDetails, ResourceFacts, ResourceHead};
 pub use crate::respond::ResultWriter;
 pub use crate::stream::{Fold, Gathered, Gathering, IntoBlock, Items, Streaming};
 pub use crate::tool::output::IntoContent;
-pub use crate::tool::{ToolFacts, ToolHead};
+pub use crate::tool::{ToolDetails, ToolFacts, ToolHead};
 
 /// Whether `name` is one of `names`; for the check of `tools![…]` that no two tools have one name.
 pub const fn contains(names: &[&str], name: &str) -> bool {

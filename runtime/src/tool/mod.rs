@@ -6,6 +6,7 @@ pub(crate) mod reply;
 
 use std::sync::Arc;
 
+use serde_json::{Map, Value};
 use treenail_schema::{SchemaObject, Tool as Descriptor, ToolAnnotations};
 
 use crate::call::Call;
@@ -102,8 +103,15 @@ impl ToolHead {
         self
     }
 
+    /// What the schema of all arguments says beside the arguments, for example which of them go together.
+    #[must_use]
+    pub fn schema(mut self, keywords: impl Into<Value>) -> Self {
+        self.details.schema = Some(keywords.into());
+        self
+    }
+
     fn annotations(&mut self) -> &mut ToolAnnotations {
-        self.details.get_or_insert_default()
+        self.details.annotations.get_or_insert_default()
     }
 }
 
@@ -116,15 +124,16 @@ impl<S: Send + Sync + 'static> ToolDefinition<S> {
     ) -> Result<Bound<Descriptor>, String> {
         let name = self.head.full_name("tool", namespace)?;
         let (output_schema, shape) = declare(self.function.output_schema);
+        let head = &mut self.head;
         let input_schema = self
             .function
             .take_input_schema()
+            .and_then(|schema| head.details.add_to(schema))
             .map_err(|error| format!("tool `{name}`: {error}"))?;
-        let head = &mut self.head;
         let mut descriptor = Descriptor::new(name, input_schema);
         descriptor.title = head.title.map(str::to_owned);
         descriptor.description = head.description.map(str::to_owned);
-        descriptor.annotations = head.details.take();
+        descriptor.annotations = head.details.annotations.take();
         descriptor.icons = head.take_icons();
         descriptor.meta = head.meta.take();
         descriptor.output_schema = output_schema.map(Into::into);
@@ -138,6 +147,36 @@ impl<S: Send + Sync + 'static> ToolDefinition<S> {
     }
 }
 
+/// What is told about a tool and of nothing else.
+#[derive(Debug, Default)]
+pub struct ToolDetails {
+    annotations: Option<ToolAnnotations>,
+    schema: Option<Value>,
+}
+
+impl ToolDetails {
+    /// Adds what the tool says of all arguments to what each of them says.
+    fn add_to(&mut self, mut schema: Map<String, Value>) -> Result<Map<String, Value>, String> {
+        let added = match self.schema.take() {
+            None => return Ok(schema),
+            Some(Value::Object(added)) => added,
+            Some(_) => return Err("its `schema` is not an object".to_owned()),
+        };
+        for (keyword, value) in added {
+            if OF_ARGUMENTS.contains(&&*keyword) || schema.insert(keyword.clone(), value).is_some()
+            {
+                return Err(format!(
+                    "`{keyword}` in its `schema` comes from the arguments; remove it"
+                ));
+            }
+        }
+        Ok(schema)
+    }
+}
+
+/// The keywords that come from the arguments alone.
+const OF_ARGUMENTS: [&str; 4] = ["type", "properties", "required", "additionalProperties"];
+
 /// What a call needs to know of its tool.
 #[derive(Debug)]
 pub struct ToolFacts {
@@ -147,7 +186,7 @@ pub struct ToolFacts {
 }
 
 impl Purpose for ToolFacts {
-    type Details = Option<ToolAnnotations>;
+    type Details = ToolDetails;
     type Subject = ();
 
     fn subject(_: &Call<'_>) {}

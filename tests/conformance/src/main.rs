@@ -5,6 +5,7 @@
 mod asking;
 mod changes;
 mod content;
+mod input;
 mod prompts;
 mod reports;
 mod resources;
@@ -15,6 +16,7 @@ use treenail::Server;
 use self::asking::Asking;
 use self::changes::Changes;
 use self::content::Content;
+use self::input::Input;
 use self::prompts::Prompts;
 use self::reports::Reports;
 use self::resources::Resources;
@@ -25,6 +27,7 @@ fn server() -> treenail::Result<Server> {
         .dynamic()
         .mount(Content)
         .mount(Reports)
+        .mount(Input)
         .mount(Asking)
         .mount(Rounds)
         .mount(Changes)

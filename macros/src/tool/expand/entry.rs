@@ -58,7 +58,7 @@ impl Mode {
 /// Expands to
 /// ```text
 /// ::treenail::__private::ToolHead::new("forecast")
-///     .title("…").description("…").read_only(true).icons(…).meta(…)
+///     .title("…").description("…").read_only(true).icons(…).meta(…).schema(…)
 ///     .define(::treenail::__private::Function::asynchronous((<argument>, …), <output>, <handler>))
 /// ```
 /// and, for arguments that have it, `.complete(…)`; a tool that streams has its items before that.
@@ -78,6 +78,7 @@ pub(crate) fn entry(krate: &Krate, feature: &Feature, host: Host) -> TokenStream
     });
     let resource = feature.resource().map(|it| resource(krate, it));
     let (icons, meta) = (feature.icons.iter(), feature.meta.iter());
+    let schema = feature.schema.iter();
     let mode = Mode::of(feature).constructor();
     let mode = Ident::new(mode, feature.signature.ident.span());
     let arguments = feature
@@ -101,6 +102,7 @@ pub(crate) fn entry(krate: &Krate, feature: &Feature, host: Host) -> TokenStream
             #resource
             #(.icons(#icons))*
             #(.meta(#meta))*
+            #(.schema(#schema))*
             .define(#krate::__private::Function::#mode((#(#arguments,)*), #output, #handler))
             #(#completers)*
     }}

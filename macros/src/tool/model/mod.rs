@@ -24,7 +24,7 @@ use self::uri::Uri;
 use super::parse::ImplBlock;
 
 /// The keys of a tool, on a function as on a method.
-pub(crate) const TOOL_KEYS: [&str; 11] = [
+pub(crate) const TOOL_KEYS: [&str; 12] = [
     "name",
     "title",
     "read_only",
@@ -33,6 +33,7 @@ pub(crate) const TOOL_KEYS: [&str; 11] = [
     "open_world",
     "icons",
     "meta",
+    "schema",
     "blocking",
     "stream",
     "fold",
@@ -69,6 +70,8 @@ pub(crate) struct Feature {
     pub(crate) description: Option<TokenStream>,
     pub(crate) icons: Option<Expr>,
     pub(crate) meta: Option<Expr>,
+    /// What the schema of all arguments says beside the arguments; only tools have it.
+    pub(crate) schema: Option<Expr>,
     pub(crate) blocking: Option<Given<bool>>,
     pub(crate) inputs: Vec<Input>,
     pub(crate) output: Output,
@@ -225,6 +228,7 @@ impl Feature {
             title: keys.string("title", sink),
             icons: keys.expr("icons", sink),
             meta: keys.expr("meta", sink),
+            schema: keys.expr("schema", sink),
             blocking: keys.flag("blocking", sink),
             description: docs::text(&function.attributes),
             output: returned.map_or(Output::Unit, output),
