@@ -16,6 +16,10 @@ pub use treenail_runtime::{
     ToolOutput, ToolReply, ToolSet, ToolStream, Typed,
 };
 
+#[cfg(feature = "http")]
+#[doc(inline)]
+pub use treenail_runtime::{HttpBody, HttpFuture, HttpServer, HttpService, http_service};
+
 /// Makes a struct a form that a user can be asked to fill in, or an enum a choice in one.
 ///
 /// On a **struct** with named fields it implements [`Form`]. Each field is described by its documentation comment; that of

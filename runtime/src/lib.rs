@@ -55,4 +55,6 @@ pub use self::tool::error::ToolError;
 pub use self::tool::output::ToolOutput;
 pub use self::tool::reply::ToolReply;
 pub use self::tool::{Tool, ToolDefinition, ToolSet};
+#[cfg(feature = "http")]
+pub use self::transport::http::{HttpBody, HttpFuture, HttpServer, HttpService, http_service};
 pub use self::wire::RpcError;

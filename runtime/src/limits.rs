@@ -58,6 +58,17 @@ pub struct Limits {
     /// How long calls may go on, and answers wait to be taken, after the end of the input or after
     /// [`Server::close`](crate::Server::close). Default 30 s.
     pub finish_calls_within: Duration,
+    /// Bytes of the headers of one request of HTTP, names and values together; more is answered with the status 431. Default
+    /// 64 KiB.
+    pub http_header_bytes: usize,
+    /// How long a client of HTTP may take to send the headers of a request, and as long again for its body; a body that
+    /// takes longer is answered with the status 408. An idle connection is closed after as long. Default 30 s.
+    pub http_read_within: Duration,
+    /// How long a client of HTTP may read nothing although there is something for it, before its connection is dropped.
+    /// Default 30 s.
+    pub http_write_within: Duration,
+    /// Connections of HTTP that are served at once; more wait to be accepted. Default 1,024.
+    pub http_connections: usize,
     /// Tools, prompts or resources in one page of a list. Default 1,000: many hosts read only the first page.
     pub page_size: usize,
 }
@@ -82,6 +93,10 @@ impl Default for Limits {
             subscribed_resources: 1_000,
             subscription_bytes: 4 << 10,
             finish_calls_within: Duration::from_secs(30),
+            http_header_bytes: 64 << 10,
+            http_read_within: Duration::from_secs(30),
+            http_write_within: Duration::from_secs(30),
+            http_connections: 1_024,
             page_size: 1_000,
         }
     }

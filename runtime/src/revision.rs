@@ -257,6 +257,12 @@ pub(crate) fn negotiate(version: &str) -> Revision {
         .unwrap_or(Revision::LATEST_LEGACY)
 }
 
+/// The revision that the text of a `_meta` object states, as it is written there.
+#[cfg(feature = "http")]
+pub(crate) fn stated_version(meta: &str) -> Option<std::borrow::Cow<'_, str>> {
+    Credentials::read(meta).ok()?.version.and_then(as_string)
+}
+
 /// How results are written for a peer of one revision.
 #[derive(Debug)]
 pub(crate) struct Style {

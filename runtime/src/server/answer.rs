@@ -39,6 +39,16 @@ pub(crate) fn write_error(out: &mut Vec<u8>, id: Option<&str>, error: &RpcError)
     out.push(b'}');
 }
 
+/// The code of an answer to the request with this `id`, if the answer is an error.
+#[cfg(feature = "http")]
+pub(crate) fn error_code(answer: &[u8], id: &str) -> Option<i64> {
+    let rest = answer.strip_prefix(br#"{"jsonrpc":"2.0","id":"#)?;
+    let rest = rest.strip_prefix(id.as_bytes())?;
+    let code = rest.strip_prefix(br#","error":{"code":"#)?;
+    let length = code.iter().position(|byte| matches!(byte, b',' | b'}'))?;
+    std::str::from_utf8(&code[..length]).ok()?.parse().ok()
+}
+
 /// Answers a request with what `write` does: its result, an error, or nothing yet.
 pub(crate) fn answer<T>(
     out: &mut Vec<u8>,

@@ -89,10 +89,21 @@ impl Connection {
     /// A message that cannot be understood is answered with an error; it never ends the connection. Afterwards there may
     /// be something [outgoing](Connection::poll_outgoing).
     pub fn receive(&mut self, message: &[u8], out: &mut Vec<u8>) -> Received {
-        match parse(message, self.server.limits().message_depth) {
+        self.receive_body(parse(message, self.server.limits().message_depth), out)
+    }
+
+    /// As [`Connection::receive`], for what has been read already.
+    pub(crate) fn receive_body(&mut self, body: Body<'_>, out: &mut Vec<u8>) -> Received {
+        match body {
             Body::One(message) => self.one(message, out),
             Body::Batch(messages) => self.batch(&messages, out),
         }
+    }
+
+    /// The peer of the modern era that a request's `_meta` tells of, if it tells of one.
+    #[cfg(feature = "http")]
+    pub(crate) fn identify(&mut self, meta: &str) -> Result<Option<Arc<Peer>>, RpcError> {
+        self.modern.identify(meta)
     }
 
     /// The next message to the peer that is not the answer to a call: what a call in flight sends, which belongs before all

@@ -21,6 +21,8 @@ use tokio::sync::Semaphore;
 use treenail_schema::Revision;
 
 pub use self::answer::PendingAnswer;
+#[cfg(feature = "http")]
+pub(crate) use self::answer::{error_code, write_error};
 pub use self::builder::ServerBuilder;
 pub use self::connection::{Connection, Received};
 pub use self::edit::{Edit, Item};

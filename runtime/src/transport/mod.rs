@@ -1,4 +1,6 @@
 //! Ways in which messages travel.
 
+#[cfg(feature = "http")]
+pub(crate) mod http;
 mod line;
 mod stdio;

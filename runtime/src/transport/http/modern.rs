@@ -1,0 +1,111 @@
+//! A message of the modern era: checked against its headers, and run on a connection of its own.
+
+use std::borrow::Cow;
+
+use http::{HeaderMap, Response, StatusCode};
+use treenail_schema::Revision;
+use treenail_schema::error_code::{
+    INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, MISSING_REQUIRED_CLIENT_CAPABILITY,
+    PARSE_ERROR, UNSUPPORTED_PROTOCOL_VERSION,
+};
+
+use crate::revision::stated_version;
+use crate::server::{Connection, Received, Server, error_code};
+use crate::transport::http::exchange::Exchange;
+use crate::transport::http::headers::{PROTOCOL_VERSION, Standard, check_notification};
+use crate::transport::http::reply::{HttpBody, Refusal, json};
+use crate::wire::{Body, Envelope, Message, RpcError, object};
+
+/// Whether a message belongs to the modern era: it says so itself, or its headers do.
+pub(super) fn is_modern(headers: &HeaderMap, message: &Message<'_>) -> bool {
+    let (Message::Request(_, envelope) | Message::Notification(envelope)) = message else {
+        return is_modern_version(headers);
+    };
+    let meta = envelope.params.meta.filter(|meta| meta.starts_with('{'));
+    meta.is_some_and(|meta| stated_version(meta).is_some()) || is_modern_version(headers)
+}
+
+/// Whether the headers name a revision that has no handshake.
+fn is_modern_version(headers: &HeaderMap) -> bool {
+    let version = headers.get(PROTOCOL_VERSION);
+    let revision = version.and_then(|version| version.to_str().ok()?.trim().parse().ok());
+    revision.is_some_and(Revision::is_modern)
+}
+
+/// Answers one message.
+pub(super) async fn answer(
+    server: &Server,
+    headers: &HeaderMap,
+    message: Message<'_>,
+) -> Response<HttpBody> {
+    match message {
+        Message::Request(id, envelope) => {
+            let mut connection = server.connect();
+            match check(&mut connection, headers, &envelope) {
+                Ok(()) => run(connection, id, envelope).await,
+                Err(error) => Refusal::of(StatusCode::BAD_REQUEST, Some(id), error).into_response(),
+            }
+        }
+        Message::Notification(envelope) => match check_notification(headers, &envelope) {
+            Ok(()) => json(StatusCode::ACCEPTED, Vec::new()),
+            Err(error) => Refusal::of(StatusCode::BAD_REQUEST, None, error).into_response(),
+        },
+        Message::Response(..) => {
+            let why = "a client has nothing to answer in the modern era";
+            Refusal::new(StatusCode::BAD_REQUEST, why).into_response()
+        }
+    }
+}
+
+/// Checks all that decides about the status of the response before the message is looked into: the order is that of the
+/// specification's table of outcomes.
+fn check(
+    connection: &mut Connection,
+    headers: &HeaderMap,
+    envelope: &Envelope<'_>,
+) -> Result<(), RpcError> {
+    let standard = Standard::read(headers, &envelope.method)?;
+    envelope.params.check()?;
+    let meta = object("_meta", envelope.params.meta)?
+        .ok_or_else(|| RpcError::invalid_params("`params._meta` is missing"))?;
+    let known = connection.identify(meta);
+    let version = match &known {
+        Ok(None) => {
+            let missing = "`params._meta` has no `io.modelcontextprotocol/protocolVersion`";
+            return Err(RpcError::invalid_params(missing));
+        }
+        Err(error) if error.code == INVALID_PARAMS => return Err(error.clone()),
+        Ok(Some(_)) | Err(_) => stated_version(meta).unwrap_or(Cow::Borrowed("")),
+    };
+    standard.check(&version, envelope)?;
+    known.map(drop)
+}
+
+/// Runs a request that has been checked; its response is JSON unless something has to be sent before the answer.
+async fn run(mut connection: Connection, id: &str, envelope: Envelope<'_>) -> Response<HttpBody> {
+    let mut out = Vec::new();
+    let message = Body::One(Ok(Message::Request(id, envelope)));
+    let received = connection.receive_body(message, &mut out);
+    let call = match received {
+        Received::Pending(call) => Some(call),
+        Received::Done | Received::Cancelled(_) => None,
+    };
+    let answer = (!out.is_empty()).then_some(out);
+    Exchange::new(connection, call, answer)
+        .respond(|answer| status(error_code(answer, id)))
+        .await
+}
+
+/// The status of an answer that is, or is not, an error.
+fn status(code: Option<i64>) -> StatusCode {
+    match code {
+        Some(METHOD_NOT_FOUND) => StatusCode::NOT_FOUND,
+        Some(
+            PARSE_ERROR
+            | INVALID_REQUEST
+            | MISSING_REQUIRED_CLIENT_CAPABILITY
+            | UNSUPPORTED_PROTOCOL_VERSION,
+        ) => StatusCode::BAD_REQUEST,
+        _ => StatusCode::OK,
+    }
+}

@@ -1,0 +1,245 @@
+//! A listener of our own, for servers that are nothing but a server.
+
+use std::convert::Infallible;
+use std::future::{Future, poll_fn};
+use std::io;
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use http::{Request, Response, StatusCode};
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::{TcpListener, TcpStream, ToSocketAddrs};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+use tower_service::Service as _;
+
+use crate::error::Result;
+use crate::limits::Limits;
+use crate::server::Server;
+use crate::transport::http::reply::{HttpBody, Refusal};
+use crate::transport::http::service::HttpService;
+use crate::transport::http::stall::Impatient;
+
+impl Server {
+    /// Serves HTTP at `address`, such as `127.0.0.1:8080`, with the endpoint `/mcp`, until the server
+    /// [closes](Server::close).
+    ///
+    /// It is [`bind_http`](Server::bind_http) and [`HttpServer::serve`] in one.
+    ///
+    /// # Errors
+    ///
+    /// As those two.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future ends all connections.
+    pub async fn serve_http(&self, address: impl ToSocketAddrs) -> Result<()> {
+        self.bind_http(address).await?.serve().await
+    }
+
+    /// Takes `address` for the server without serving yet. Port 0 is one that is free.
+    ///
+    /// Who listens at an address that other computers can reach has to say by which names, with
+    /// [`HttpService::allow_host`] and [`HttpService::bind`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`](crate::Error::Io) if the address cannot be had.
+    pub async fn bind_http(&self, address: impl ToSocketAddrs) -> Result<HttpServer> {
+        HttpService::new(self.clone()).bind(address).await
+    }
+}
+
+impl HttpService {
+    /// Takes `address` for this service without serving yet. Port 0 is one that is free.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`](crate::Error::Io) if the address cannot be had.
+    pub async fn bind(self, address: impl ToSocketAddrs) -> Result<HttpServer> {
+        let listener = TcpListener::bind(address).await?;
+        Ok(HttpServer {
+            address: listener.local_addr()?,
+            listener,
+            service: self,
+            path: "/mcp".into(),
+        })
+    }
+}
+
+/// A server that has an address and serves HTTP/1.1 there.
+///
+/// It has at most [`Limits::http_connections`] at once; clients beyond that wait to be accepted. A client that is slow to
+/// send its headers or a body, or to read an answer, is dropped after [`Limits::http_read_within`] or
+/// [`Limits::http_write_within`].
+///
+/// ```
+/// use treenail_runtime::Server;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> treenail_runtime::Result<()> {
+/// let server = Server::builder("demo", "1.0.0").build()?;
+/// let http = server.bind_http("127.0.0.1:0").await?;
+/// println!("http://{}/mcp", http.local_addr());
+/// # server.close();
+/// http.serve().await
+/// # }
+/// ```
+#[derive(Debug)]
+#[must_use = "it serves nothing until `serve` is awaited"]
+pub struct HttpServer {
+    listener: TcpListener,
+    address: SocketAddr,
+    service: HttpService,
+    path: Arc<str>,
+}
+
+impl HttpServer {
+    /// Where it listens.
+    pub fn local_addr(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The path of the endpoint, in place of `/mcp`. All others are not found.
+    pub fn path(mut self, path: impl AsRef<str>) -> Self {
+        self.path = path.as_ref().into();
+        self
+    }
+
+    /// Serves until the server [closes](Server::close). Then requests in flight are finished, within
+    /// [`Limits::finish_calls_within`].
+    ///
+    /// # Errors
+    ///
+    /// None today; a connection that fails concerns its client only.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future ends all connections.
+    pub async fn serve(self) -> Result<()> {
+        let limits = self.service.server().limits().clone();
+        let turns = Arc::new(Semaphore::new(limits.http_connections.max(1)));
+        let mut connections = JoinSet::new();
+        let server = self.service.server().clone();
+        let mut closed = pin!(server.closed());
+        loop {
+            let mut accepted = pin!(accept(&self.listener, &turns));
+            let accepted = poll_fn(|context| {
+                while let Poll::Ready(Some(_)) = connections.poll_join_next(context) {}
+                match closed.as_mut().poll(context) {
+                    Poll::Ready(()) => Poll::Ready(None),
+                    Poll::Pending => accepted.as_mut().poll(context).map(Some),
+                }
+            });
+            let Some((socket, turn)) = accepted.await else {
+                break;
+            };
+            connections.spawn(self.connection(socket, turn));
+        }
+        drop(self.listener);
+        let finished = async { while connections.join_next().await.is_some() {} };
+        if timeout(limits.finish_calls_within, finished).await.is_err() {
+            tracing::warn!("requests were given up after the server was closed");
+        }
+        Ok(())
+    }
+
+    /// Serves one connection until it ends, or until the server closes and the request in flight has its answer.
+    fn connection(
+        &self,
+        socket: TcpStream,
+        turn: OwnedSemaphorePermit,
+    ) -> impl Future<Output = ()> + Send + 'static + use<> {
+        let (service, path) = (self.service.clone(), Arc::clone(&self.path));
+        async move {
+            let server = service.server().clone();
+            let limits = server.limits();
+            let socket = TokioIo::new(Impatient::new(socket, limits.http_write_within));
+            let answer = service_fn(move |request| route(service.clone(), &path, request));
+            let mut serving = pin!(protocol(limits).serve_connection(socket, answer));
+            let (mut closed, mut told) = (pin!(server.closed()), false);
+            let ended = poll_fn(|context| {
+                // It is told of the end once, and finishes what it is about.
+                if !told && closed.as_mut().poll(context).is_ready() {
+                    told = true;
+                    serving.as_mut().graceful_shutdown();
+                }
+                serving.as_mut().poll(context)
+            });
+            if let Err(error) = ended.await {
+                tracing::debug!(%error, "a connection failed");
+            }
+            drop(turn);
+        }
+    }
+}
+
+/// HTTP/1.1 within bounds.
+fn protocol(limits: &Limits) -> http1::Builder {
+    // The least that hyper takes.
+    const LEAST: usize = 8 * 1024;
+    let mut protocol = http1::Builder::new();
+    protocol
+        .timer(TokioTimer::new())
+        .header_read_timeout(limits.http_read_within)
+        .max_buf_size(limits.http_header_bytes.max(LEAST));
+    protocol
+}
+
+/// Answers what goes to the endpoint.
+fn route(
+    mut service: HttpService,
+    path: &str,
+    request: Request<Incoming>,
+) -> impl Future<Output = Result<Response<HttpBody>, Infallible>> + Send + 'static + use<> {
+    let answer = (request.uri().path() == path).then(|| service.call(request));
+    async move {
+        match answer {
+            Some(answer) => answer.await,
+            None => Ok(Refusal::bare(StatusCode::NOT_FOUND).into_response()),
+        }
+    }
+}
+
+/// Waits for the next client, once there is room for it.
+async fn accept(
+    listener: &TcpListener,
+    turns: &Arc<Semaphore>,
+) -> (TcpStream, OwnedSemaphorePermit) {
+    loop {
+        let Ok(turn) = Arc::clone(turns).acquire_owned().await else {
+            std::future::pending::<()>().await;
+            continue;
+        };
+        match listener.accept().await {
+            Ok((socket, _)) => {
+                // Small answers would wait for acknowledgements otherwise.
+                if let Err(error) = socket.set_nodelay(true) {
+                    tracing::debug!(%error, "a socket stays slow");
+                }
+                return (socket, turn);
+            }
+            Err(error) => refused(&error).await,
+        }
+    }
+}
+
+/// Goes on after an error of one client at once, and after one of this process with some patience.
+async fn refused(error: &io::Error) {
+    use io::ErrorKind::{ConnectionAborted, ConnectionReset, Interrupted};
+    if matches!(
+        error.kind(),
+        ConnectionAborted | ConnectionReset | Interrupted
+    ) {
+        return;
+    }
+    tracing::warn!(%error, "no connection could be accepted");
+    sleep(Duration::from_millis(100)).await;
+}

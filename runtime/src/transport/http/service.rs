@@ -1,0 +1,254 @@
+//! The service: what HTTP asks of a request before its message is looked at.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use http::header::{ACCEPT, CONTENT_TYPE};
+use http::request::Parts;
+use http::{HeaderMap, Method, Request, Response, StatusCode};
+use http_body::Body;
+use tower_service::Service;
+
+use crate::server::Server;
+use crate::transport::http::origin::Guard;
+use crate::transport::http::reply::{HttpBody, Refusal};
+use crate::transport::http::{body, modern};
+use crate::wire::{self, Invalid, Message, RpcError, parse};
+
+/// Makes a server a service for `axum`, `hyper` or any stack of `tower`; see [`HttpService`].
+pub fn http_service(server: Server) -> HttpService {
+    HttpService::new(server)
+}
+
+/// A server as a `tower` service over the types of the crate `http`: one endpoint of the Streamable HTTP transport.
+///
+/// It answers every request, whatever its path, so where it is found is for the router to say; `/mcp` is usual. It never
+/// fails. Any type of request body will do. It needs a tokio runtime with time enabled.
+///
+/// Requests are refused that a web page could send to a server of the local network through a browser: those for a host,
+/// or from an origin, that is neither this computer nor allowed by [`allow_host`](HttpService::allow_host) or
+/// [`allow_origin`](HttpService::allow_origin). It answers no preflight requests; a layer of the stack can do that.
+///
+/// Each request of the modern era stands for itself, so replicas of a server need nothing in common but, if functions ask
+/// their clients, [`ServerBuilder::request_state_key`](crate::ServerBuilder::request_state_key).
+///
+/// The bounds are those of [`Limits`](crate::Limits). What only a listener can bound, connections and slow readers,
+/// is bounded by [`HttpServer`](crate::HttpServer); in a stack of your own it is your listener's part.
+///
+/// # Cancellation
+///
+/// Dropping the response, or its future, cancels the call.
+///
+/// ```
+/// use http::{Request, StatusCode};
+/// use tower_service::Service;
+/// use treenail_runtime::{HttpBody, Server, http_service};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let server = Server::builder("demo", "1.0.0").build()?;
+/// let mut service = http_service(server).allow_host("mcp.example.com");
+///
+/// let request = Request::get("https://mcp.example.com/mcp").body(String::new())?;
+/// let response = service.call(request).await?;
+/// assert_eq!(response.status(), StatusCode::METHOD_NOT_ALLOWED);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct HttpService {
+    server: Server,
+    guard: Arc<Guard>,
+}
+
+impl HttpService {
+    /// A service for which only requests to this computer are allowed.
+    pub fn new(server: Server) -> Self {
+        Self {
+            server,
+            guard: Arc::default(),
+        }
+    }
+
+    /// Allows requests for a host beside `localhost`, `127.0.0.1` and `[::1]`: a name such as `mcp.example.com`, for every
+    /// port, or with one, `mcp.example.com:8080`.
+    #[must_use]
+    pub fn allow_host(mut self, host: impl AsRef<str>) -> Self {
+        Arc::make_mut(&mut self.guard).allow_host(host.as_ref());
+        self
+    }
+
+    /// Allows requests for any host. Right behind a proxy that checks it, or where every request is authenticated by more
+    /// than being able to reach the server.
+    #[must_use]
+    pub fn allow_any_host(mut self) -> Self {
+        Arc::make_mut(&mut self.guard).allow_any_host();
+        self
+    }
+
+    /// Allows requests of pages from an origin, such as `https://app.example.com`, beside those of this computer. Requests
+    /// without an `Origin` come from no page and are allowed.
+    #[must_use]
+    pub fn allow_origin(mut self, origin: impl AsRef<str>) -> Self {
+        Arc::make_mut(&mut self.guard).allow_origin(origin.as_ref());
+        self
+    }
+
+    /// Allows requests of pages from any origin. Every page that a user visits can use the server then.
+    #[must_use]
+    pub fn allow_any_origin(mut self) -> Self {
+        Arc::make_mut(&mut self.guard).allow_any_origin();
+        self
+    }
+
+    /// The server behind it.
+    pub fn server(&self) -> &Server {
+        &self.server
+    }
+
+    async fn answer<B: Body>(self, request: Request<B>) -> Response<HttpBody> {
+        match self.accept(request).await {
+            Ok(response) => response,
+            Err(refusal) => refusal.into_response(),
+        }
+    }
+
+    async fn accept<B: Body>(&self, request: Request<B>) -> Result<Response<HttpBody>, Refusal> {
+        let (parts, body) = request.into_parts();
+        self.check(&parts)?;
+        let bytes = body::read(body, self.server.limits()).await?;
+        match parse(&bytes, self.server.limits().message_depth) {
+            wire::Body::One(Ok(message)) => Ok(self.dispatch(&parts.headers, message).await),
+            wire::Body::One(Err(Invalid { id, error })) => {
+                Err(Refusal::of(StatusCode::BAD_REQUEST, id, error))
+            }
+            wire::Body::Batch(_) => Err(Refusal::new(
+                StatusCode::BAD_REQUEST,
+                "batches belong to revision 2025-03-26 only",
+            )),
+        }
+    }
+
+    async fn dispatch(&self, headers: &HeaderMap, message: Message<'_>) -> Response<HttpBody> {
+        if modern::is_modern(headers, &message) {
+            return modern::answer(&self.server, headers, message).await;
+        }
+        let id = match &message {
+            Message::Request(id, _) => Some(*id),
+            _ => None,
+        };
+        let error = RpcError::invalid_request("only revision 2026-07-28 is served here");
+        Refusal::of(StatusCode::BAD_REQUEST, id, error).into_response()
+    }
+
+    /// Checks what can be checked before the body is read.
+    fn check(&self, parts: &Parts) -> Result<(), Refusal> {
+        let headers = &parts.headers;
+        check_size(headers, self.server.limits().http_header_bytes)?;
+        self.guard.check(parts)?;
+        if parts.method != Method::POST {
+            return Err(Refusal::bare(StatusCode::METHOD_NOT_ALLOWED));
+        }
+        if !is_json(headers) {
+            let why = "`Content-Type` is not application/json";
+            return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, why));
+        }
+        if !(accepts(headers, "application/json") && accepts(headers, "text/event-stream")) {
+            let why = "`Accept` lacks application/json or text/event-stream";
+            return Err(Refusal::new(StatusCode::NOT_ACCEPTABLE, why));
+        }
+        Ok(())
+    }
+}
+
+impl<B> Service<Request<B>> for HttpService
+where
+    B: Body + Send + 'static,
+    B::Data: Send,
+    B::Error: Send,
+{
+    type Response = Response<HttpBody>;
+    type Error = Infallible;
+    type Future = HttpFuture;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<B>) -> HttpFuture {
+        HttpFuture(Box::pin(self.clone().answer(request)))
+    }
+}
+
+/// The response of an [`HttpService`] in the making. Dropping it cancels the call.
+#[must_use = "a request goes on only while it is polled"]
+pub struct HttpFuture(Pin<Box<dyn Future<Output = Response<HttpBody>> + Send>>);
+
+impl fmt::Debug for HttpFuture {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("HttpFuture").finish_non_exhaustive()
+    }
+}
+
+impl Future for HttpFuture {
+    type Output = Result<Response<HttpBody>, Infallible>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        self.0.as_mut().poll(context).map(Ok)
+    }
+}
+
+/// Refuses headers that are longer together than they may be.
+fn check_size(headers: &HeaderMap, most: usize) -> Result<(), Refusal> {
+    let length =
+        |(name, value): (&http::HeaderName, &http::HeaderValue)| name.as_str().len() + value.len();
+    if headers.iter().map(length).sum::<usize>() > most {
+        let why = "the headers are longer than they may be";
+        return Err(Refusal::new(
+            StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
+            why,
+        ));
+    }
+    Ok(())
+}
+
+/// Whether the body says that it is JSON.
+fn is_json(headers: &HeaderMap) -> bool {
+    let content = headers.get(CONTENT_TYPE).map(|content| content.to_str());
+    content.is_some_and(|content| {
+        content.is_ok_and(|content| media(content) == Some("application/json"))
+    })
+}
+
+/// The media type of a value, without its parameters. (All types that matter here are compared in lower case.)
+fn media(value: &str) -> Option<&'static str> {
+    const KNOWN: [&str; 5] = [
+        "application/json",
+        "text/event-stream",
+        "application/*",
+        "text/*",
+        "*/*",
+    ];
+    let name = value.split(';').next().unwrap_or_default().trim();
+    KNOWN
+        .into_iter()
+        .find(|known| known.eq_ignore_ascii_case(name))
+}
+
+/// Whether an answer of this type can be taken. Who does not say takes all.
+fn accepts(headers: &HeaderMap, wanted: &str) -> bool {
+    let mut values = headers.get_all(ACCEPT).iter().peekable();
+    if values.peek().is_none() {
+        return true;
+    }
+    let (kind, _) = wanted.split_once('/').unwrap_or((wanted, ""));
+    values.filter_map(|value| value.to_str().ok()).any(|value| {
+        value.split(',').filter_map(media).any(|media| {
+            media == wanted || media == "*/*" || media.strip_suffix("/*") == Some(kind)
+        })
+    })
+}

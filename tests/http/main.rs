@@ -1,0 +1,13 @@
+//! A server over Streamable HTTP, request by request; the ids in names and messages are those of the requirements that are
+//! exercised.
+//!
+//! Most requests go to the service in memory; those about sockets go to a listener at a free port.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that finds nothing to unwrap fails, as it should"
+)]
+
+mod client;
+mod fixture;
+mod modern;
