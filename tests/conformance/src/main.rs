@@ -11,6 +11,10 @@ mod reports;
 mod resources;
 mod rounds;
 
+use std::env;
+use std::error::Error;
+use std::net::Ipv4Addr;
+
 use treenail::Server;
 
 use self::asking::Asking;
@@ -37,6 +41,15 @@ fn server() -> treenail::Result<Server> {
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> treenail::Result<()> {
-    server()?.serve_stdio().await
+#[allow(
+    clippy::print_stdout,
+    reason = "who starts it wants to know where it is"
+)]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let port = env::var("PORT").map_err(|_| "set `PORT`; 0 is a port that is free")?;
+    let port: u16 = port.parse()?;
+    let http = server()?.bind_http((Ipv4Addr::LOCALHOST, port)).await?;
+    println!("http://{}/mcp", http.local_addr());
+    http.serve().await?;
+    Ok(())
 }
