@@ -47,12 +47,20 @@ impl Outcome {
             .collect();
         if !problems.is_empty() {
             Self::Failed(problems)
-        } else if checks.iter().any(|check| is(&check, "SUCCESS")) {
+        } else if checks
+            .iter()
+            .any(|check| is(&check, "SUCCESS") && is_own(check))
+        {
             Self::Passed
         } else {
             Self::Failed(vec!["no check succeeded".to_owned()])
         }
     }
+}
+
+/// Whether a check is one of the scenario, and not the one of all messages that comes with each.
+fn is_own(check: &Value) -> bool {
+    check["id"] != "wire-schema-valid"
 }
 
 fn problem(check: &Value) -> String {
