@@ -1,5 +1,27 @@
 #![doc = include_str!("../README.md")]
 
+/// A client in the same process, for the tests of a server: no port, no process, no byte stream.
+///
+/// ```
+/// use serde_json::json;
+/// use treenail::prelude::*;
+///
+/// #[mcp_tool]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// #[tokio::main(flavor = "current_thread")] // in a test of yours: `#[tokio::test]`
+/// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+///     let server = treenail::server!().tools(tools![add]).build()?;
+///     let mut client = server.test_client().await?;
+///     let result = client.call_tool("add", json!({"a": 1, "b": 2})).await?;
+///     assert_eq!(result.structured_content, Some(json!(3)));
+///     Ok(())
+/// }
+/// ```
+#[doc(inline)]
+pub use treenail_runtime::TestClient;
 /// Questions to the client.
 pub use treenail_runtime::ask;
 #[doc(hidden)]
@@ -8,13 +30,16 @@ pub use treenail_runtime::private as __private;
 pub use treenail_runtime::schema;
 #[doc(inline)]
 pub use treenail_runtime::{
-    AskError, Bounded, Call, Connection, Context, Edit, Error, Form, FormChoice, FormError,
-    FormField, FormProblem, Formatted, FromCall, FromText, FromTyped, Item, Limits, Measured,
-    Mirrored, Mount, Namespace, PendingAnswer, Progress, PromptDefinition, PromptOutput, Proposals,
-    Received, RequestStateKey, ResourceDefinition, ResourceOutput, Result, RpcError, Server,
-    ServerBuilder, Stream, TextArgument, Tool, ToolArgument, ToolDefinition, ToolError, ToolItem,
-    ToolOutput, ToolReply, ToolSet, ToolStream, Typed,
+    AskError, Bounded, Call, Connection, Context, Edit, Error, Extensions, Form, FormChoice,
+    FormError, FormField, FormProblem, Formatted, FromCall, FromText, FromTyped, Item, Limits,
+    Measured, Mirrored, Mount, Namespace, PendingAnswer, Principal, Progress, PromptDefinition,
+    PromptOutput, Proposals, Received, RequestStateKey, ResourceDefinition, ResourceOutput, Result,
+    RpcError, Server, ServerBuilder, Stream, TestClientBuilder, TextArgument, Tool, ToolArgument,
+    ToolDefinition, ToolError, ToolItem, ToolOutput, ToolReply, ToolSet, ToolStream, Typed,
 };
+#[cfg(feature = "tower")]
+#[doc(inline)]
+pub use treenail_runtime::{BoxError, ToolCall, ToolFuture, ToolResponse, ToolService};
 
 #[cfg(feature = "http")]
 #[doc(inline)]
@@ -410,6 +435,36 @@ pub use treenail_macros::mcp_form;
 /// # Ok::<(), treenail::Error>(())
 /// ```
 ///
+/// # Policy
+///
+/// `timeout` says how long a call of a tool may take, `concurrency` how many calls of it run at once, for the whole
+/// server; further calls wait for their turn, in order.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use treenail::prelude::*;
+///
+/// /// Prints one page at a time.
+/// #[mcp_tool(timeout = Duration::from_secs(30), concurrency = 1)]
+/// async fn print(page: u32) -> String {
+///     format!("printed {page}")
+/// }
+///
+/// let server = treenail::server!().tools(tools![print]).build()?;
+/// # Ok::<(), treenail::Error>(())
+/// ```
+///
+/// - **The timeout counts from the beginning of the call, its waiting for a turn included**: a call is answered by then.
+///   The result has `isError` and names the limit, and says whether the function was started.
+/// - The function's future is dropped at its next `await`. A `blocking` function runs on, because a thread cannot be stopped;
+///   its output is dropped, and it keeps its turn until it ends. [`Context::is_ended`] tells it that nobody waits.
+/// - Without `timeout`, [`Limits::call_timeout`] counts, which is not set unless you set it; `timeout = Duration::MAX` is none.
+/// - A call that waits can be cancelled, and is one of [`Limits::calls_in_flight`].
+///
+/// What more than one tool needs, such as a rate limit or access control, is for a layer: `ServerBuilder::layer`, with the
+/// feature `tower`.
+///
 /// # Keys
 ///
 /// | key | where | meaning |
@@ -420,6 +475,7 @@ pub use treenail_macros::mcp_form;
 /// | `blocking` | tool, prompt, resource | a function that blocks runs on a thread of its own |
 /// | `stream`, `fold = "…"` | tool | the function returns a stream; how it becomes one result: see [above](#streams) |
 /// | `read_only`, `destructive`, `idempotent`, `open_world` | tool | hints for the host; `= false` denies one |
+/// | `timeout = …`, `concurrency = …` | tool | how long a call may take, a `Duration`, and how many run at once |
 /// | `mime_type = "…"` | resource | the media type; of values that become JSON it is known |
 /// | `size = …`, `annotations = …` | resource | values for `size`, in bytes, and `annotations` |
 /// | `subscribe` | resource | clients may ask to be told of changes, with [`Server::resource_updated`] |

@@ -127,6 +127,14 @@ impl Keys {
         entry.value(sink, &format!("`{key} = expression`"), Some)
     }
 
+    /// `key = expression`, with the key
+    pub(crate) fn given_expr(&mut self, key: &str, sink: &mut Sink) -> Option<Given<Expr>> {
+        let ident = self.entries.iter().find(|entry| entry.key == key)?;
+        let ident = ident.key.clone();
+        let value = self.expr(key, sink)?;
+        Some(Given { key: ident, value })
+    }
+
     /// `key` or `key = expression`
     pub(crate) fn optional_expr(&mut self, key: &str) -> Option<Given<Option<Expr>>> {
         let Entry { key, value } = self.take(key)?;

@@ -3,18 +3,19 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
-use tokio::sync::Notify;
+use tokio::sync::{Notify, OwnedSemaphorePermit};
 use treenail_schema::{InputRequiredResult, Notification, Number, ProgressToken, RequestId};
 
 use crate::ask::{Origin, Resumed, Round};
 use crate::context::Context;
+use crate::extensions::Extensions;
 use crate::outbox::{Outbox, notification};
 use crate::revision::Peer;
 use crate::server::Server;
 use crate::wire::{Members, RpcError};
 
 /// One request for a tool, a prompt or a resource, as the code that the macros write gets it.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
     pub(crate) peer: &'a Arc<Peer>,
     /// The text of the request's id.
@@ -28,6 +29,12 @@ pub struct Call<'a> {
     pub(crate) outbox: &'a Outbox,
     /// What the caller has answered in earlier rounds of the same request.
     pub(crate) resumed: Option<&'a Resumed>,
+    /// What came with the call from outside of the protocol.
+    pub(crate) extensions: &'a Extensions,
+    /// What the layers around a tool have made of the call already.
+    pub(crate) context: Option<&'a Context>,
+    /// The turn of a tool of which only so many calls run at once; it lasts as long as the function.
+    pub(crate) turn: Option<&'a Turn>,
 }
 
 impl Call<'_> {
@@ -40,6 +47,9 @@ impl Call<'_> {
         (answers && self.peer.revision().is_modern()).then(|| Box::new(Round::new(self)))
     }
 }
+
+/// One of the calls of a tool that may run at once.
+pub(crate) type Turn = Arc<OwnedSemaphorePermit>;
 
 /// What a function may take by reference instead of an argument: [`Context`].
 #[diagnostic::on_unimplemented(
@@ -72,45 +82,53 @@ impl CallValue for () {
     fn from_call(_: &Call<'_>) -> Self {}
 
     fn lifetime(&self) -> Lifetime {
-        Lifetime(None)
+        Lifetime::of(None)
     }
 }
 
 impl CallValue for Context {
     fn from_call(call: &Call<'_>) -> Self {
-        Self::new(CallState::new(call))
+        let new = || Self::new(CallState::new(call), call.extensions.clone());
+        call.context.cloned().unwrap_or_else(new)
     }
 
     fn lifetime(&self) -> Lifetime {
-        Lifetime(Some(Arc::clone(self.state())))
+        Lifetime::of(Some(self.state()))
     }
 }
 
 /// Ends a call when it is dropped: nothing is sent for it any more, and those who wait for the end are told.
 #[derive(Debug)]
-pub struct Lifetime(Option<Arc<CallState>>);
+pub struct Lifetime {
+    state: Option<Arc<CallState>>,
+    /// Whether the call ends here, and not later in the layers around it.
+    ends: bool,
+}
 
 impl Lifetime {
+    /// That of the function of a call which may have a state.
+    pub(crate) fn of(state: Option<&Arc<CallState>>) -> Self {
+        Self {
+            state: state.cloned(),
+            ends: state.is_some_and(|state| !state.has_layers),
+        }
+    }
+
     /// What to answer in place of a function that waits, because it has asked its caller something; if it has not, `waker`
     /// is woken when it does.
     pub(crate) fn stop(&self, waker: &Waker) -> Option<Result<InputRequiredResult, RpcError>> {
-        self.0.as_ref()?.round()?.stop(waker)
+        self.state.as_ref()?.round()?.stop(waker)
     }
 
     /// Ends the call; what it is answered with if its function has failed, in place of the failure.
     pub(crate) fn end(self) -> Option<RpcError> {
-        self.0.as_ref().and_then(|state| state.take_fault())
-    }
-
-    /// That of a call which may have a state.
-    pub(crate) fn of(state: Option<&Arc<CallState>>) -> Self {
-        Self(state.cloned())
+        self.state.as_ref().and_then(|state| state.take_fault())
     }
 }
 
 impl Drop for Lifetime {
     fn drop(&mut self) {
-        if let Some(state) = &self.0 {
+        if let Some(state) = self.state.as_ref().filter(|_| self.ends) {
             state.end();
         }
     }
@@ -126,6 +144,8 @@ pub(crate) struct CallState {
     /// Given by a caller that wants to hear of progress.
     pub(crate) progress_token: Option<ProgressToken>,
     round: Option<Box<Round>>,
+    /// The call goes on after its function, in the layers around it.
+    has_layers: bool,
     outbox: Outbox,
     live: Mutex<Live>,
     ended: Notify,
@@ -151,6 +171,7 @@ impl CallState {
             meta: call.meta.map(Into::into),
             progress_token: call.meta.and_then(progress_token),
             round: call.round(),
+            has_layers: false,
             outbox: call.outbox.clone(),
             live: Mutex::default(),
             ended: Notify::new(),
@@ -237,6 +258,19 @@ impl CallState {
 
     fn take_fault(&self) -> Option<RpcError> {
         self.live().fault.take()
+    }
+
+    /// A call that goes on after its function, in the layers around it, until what is returned second is dropped.
+    #[cfg(feature = "tower")]
+    pub(crate) fn with_layers(call: &Call<'_>) -> (Context, Lifetime) {
+        let mut state = Self::new(call);
+        state.has_layers = true;
+        let context = Context::new(state, call.extensions.clone());
+        let lifetime = Lifetime {
+            state: Some(Arc::clone(context.state())),
+            ends: true,
+        };
+        (context, lifetime)
     }
 
     fn end(&self) {

@@ -13,6 +13,7 @@ use treenail_schema::{
 };
 
 use crate::call::CallState;
+use crate::extensions::{Extensions, Principal};
 use crate::server::Server;
 
 /// One call of a tool, as the tool's function sees it: who calls, what came with the call, and how the caller can be
@@ -34,6 +35,7 @@ use crate::server::Server;
 #[derive(Clone)]
 pub struct Context {
     state: Arc<CallState>,
+    extensions: Extensions,
 }
 
 impl fmt::Debug for Context {
@@ -46,14 +48,49 @@ impl fmt::Debug for Context {
 }
 
 impl Context {
-    pub(crate) fn new(state: CallState) -> Self {
+    pub(crate) fn new(state: CallState, extensions: Extensions) -> Self {
         Self {
             state: Arc::new(state),
+            extensions,
         }
     }
 
     pub(crate) fn state(&self) -> &Arc<CallState> {
         &self.state
+    }
+
+    #[cfg(feature = "tower")]
+    pub(crate) fn extensions(&self) -> &Extensions {
+        &self.extensions
+    }
+
+    #[cfg(feature = "tower")]
+    pub(crate) fn extensions_mut(&mut self) -> &mut Extensions {
+        &mut self.extensions
+    }
+
+    /// A value that came with the call from outside of the protocol: a transport put it on the connection, or a layer on
+    /// the call. See [`Extensions`].
+    ///
+    /// ```
+    /// use treenail_runtime::Context;
+    ///
+    /// struct Tenant(u32);
+    ///
+    /// async fn bills(cx: &Context) -> Result<u32, &'static str> {
+    ///     let tenant = cx.extension::<Tenant>().ok_or("who are you?")?;
+    ///     Ok(tenant.0)
+    /// }
+    /// ```
+    pub fn extension<T: Send + Sync + 'static>(&self) -> Option<&T> {
+        self.extensions.get()
+    }
+
+    /// Who is calling, if a transport or a layer has authenticated the caller.
+    ///
+    /// What the client says of itself, [`Context::client_info`], is no proof of anything.
+    pub fn principal(&self) -> Option<&Principal> {
+        self.extension()
     }
 
     /// The name and version that the client gives itself; unverified, for display only.

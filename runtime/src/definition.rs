@@ -8,6 +8,7 @@ use treenail_schema::{Icon, MetaObject};
 use crate::completion::Completer;
 use crate::function::{Function, Purpose};
 use crate::name;
+use crate::policy::Policy;
 use crate::prompt::PromptDefinition;
 use crate::resource::ResourceDefinition;
 use crate::respond::Handler;
@@ -168,6 +169,7 @@ impl<S: Send + Sync + 'static, P: Purpose> Definition<S, P> {
                 .into_iter()
                 .map(|(argument, completer)| (argument, completer.bind(argument, state)))
                 .collect(),
+            policy: Policy::default(),
         }
     }
 }
@@ -179,6 +181,7 @@ pub(crate) struct Bound<D, X = ()> {
     pub(crate) detail: X,
     handler: Box<dyn FnOnce(&D) -> Handler + Send + Sync>,
     completers: Completers,
+    policy: Policy,
 }
 
 /// What proposes values, for each argument that has it.
@@ -192,7 +195,25 @@ impl<D> Bound<D> {
             detail,
             handler: self.handler,
             completers: self.completers,
+            policy: self.policy,
         }
+    }
+}
+
+impl<D: 'static> Bound<D> {
+    pub(crate) fn with_policy(mut self, policy: Policy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// Has `wrap` put something around what answers the requests, once the descriptor is final.
+    pub(crate) fn wrap(
+        mut self,
+        wrap: impl FnOnce(&D, Policy, Handler) -> Handler + Send + Sync + 'static,
+    ) -> Self {
+        let (handler, policy) = (self.handler, self.policy);
+        self.handler = Box::new(move |descriptor| wrap(descriptor, policy, handler(descriptor)));
+        self
     }
 }
 

@@ -2,21 +2,27 @@
 //!
 //! Use the crate `treenail`, which re-exports all of this. A reader finds here, from the bytes up: `wire` (messages),
 //! `revision` (who is asking, and in which shape the answer goes out), `function` (how any annotated function is run),
-//! `tool`, `prompt`, `resource` and `completion` (what it is for), `stream` (tools that stream), `ask` and `form` (questions to the client), `server` (the
-//! core, free of transport) and `transport`
-//! (lines over byte streams, and the standard streams).
+//! `tool`, `prompt`, `resource` and `completion` (what it is for), `stream` (tools that stream), `ask` and `form` (questions to
+//! the client), `policy` and `layer` (what stands around a tool), `server` (the core, free of transport), `transport` (lines
+//! over byte streams, and the standard streams) and `test_client` (a client in memory, for tests).
 
+mod around;
 pub mod ask;
 mod call;
 mod completion;
 mod context;
 mod definition;
 mod error;
+mod extensions;
 mod form;
 mod function;
+#[cfg(feature = "tower")]
+mod layer;
 mod limits;
 mod name;
 mod outbox;
+mod owned_call;
+mod policy;
 #[doc(hidden)]
 pub mod private;
 mod prompt;
@@ -25,6 +31,7 @@ mod respond;
 mod revision;
 mod server;
 mod stream;
+mod test_client;
 mod tool;
 mod transport;
 mod wire;
@@ -38,10 +45,13 @@ pub use self::completion::{FromTyped, Proposals, Typed};
 pub use self::context::{Context, Progress};
 pub use self::definition::Mount;
 pub use self::error::{Error, Result};
+pub use self::extensions::{Extensions, Principal};
 pub use self::form::{Form, FormChoice, FormError, FormField, FormProblem, Formatted};
 pub use self::function::argument::{FromText, ToolArgument};
 pub use self::function::bounds::{Bounded, Measured, Mirrored};
 pub use self::function::text::TextArgument;
+#[cfg(feature = "tower")]
+pub use self::layer::{BoxError, ToolCall, ToolFuture, ToolResponse, ToolService};
 pub use self::limits::Limits;
 pub use self::prompt::PromptDefinition;
 pub use self::prompt::output::PromptOutput;
@@ -51,6 +61,7 @@ pub use self::server::{
     Connection, Edit, Item, Namespace, PendingAnswer, Received, Server, ServerBuilder,
 };
 pub use self::stream::{ToolItem, ToolStream};
+pub use self::test_client::{TestClient, TestClientBuilder};
 pub use self::tool::error::ToolError;
 pub use self::tool::output::ToolOutput;
 pub use self::tool::reply::ToolReply;

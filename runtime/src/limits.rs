@@ -18,12 +18,20 @@ pub struct Limits {
     pub message_depth: u32,
     /// Messages in one batch (revision 2025-03-26); a longer batch is answered with -32600. Default 128.
     pub batch_messages: usize,
-    /// Calls of one connection that have not been answered yet. While there are so many, no further message of that
-    /// connection is read. Default 256.
+    /// Calls of one connection that run at once; further ones wait. Default 256.
     pub calls_in_flight: usize,
+    /// Bytes of messages of one connection that wait because as many calls are in flight as may be. While there are more, no
+    /// further message of that connection is read; if calls wait for answers of the client, further calls are refused
+    /// instead. Default 1 MiB.
+    pub held_bytes: usize,
     /// Functions marked `blocking` that run at once, for the whole server; each has a thread. Further calls wait for
     /// their turn. Default 64.
     pub blocking_calls: usize,
+    /// How long a call of a tool may take that has no `timeout` of its own, its waiting for a turn included; then it is
+    /// given up, and its result has `isError`. Default `None`, no limit: how long work may take is known to the tool and
+    /// to the client, which can cancel its call, and a limit that is good for most tools would break one that builds or
+    /// imports.
+    pub call_timeout: Option<Duration>,
     /// Bytes of answers of one connection that its peer has not taken yet. While there are more, no further message of
     /// that connection is read and no finished call is collected. Default 1 MiB.
     pub queued_output_bytes: usize,
@@ -80,7 +88,9 @@ impl Default for Limits {
             message_depth: 64,
             batch_messages: 128,
             calls_in_flight: 256,
+            held_bytes: 1 << 20,
             blocking_calls: 64,
+            call_timeout: None,
             queued_output_bytes: 1 << 20,
             queued_messages: 64,
             answer_within: Duration::from_secs(15 * 60),

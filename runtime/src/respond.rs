@@ -123,6 +123,17 @@ impl<'a> ResultWriter<'a> {
     }
 }
 
+#[cfg(feature = "tower")]
+impl ResultWriter<'_> {
+    /// Ends the object of a result that is not complete and says so itself.
+    pub(crate) fn end_other(&mut self, mut meta: ResultMetaObject) {
+        self.style.complete_meta(&mut meta);
+        self.push(br#","_meta":"#);
+        self.value(&meta);
+        self.push(b"}");
+    }
+}
+
 /// Runs a part of a user's function; says what it panicked with, if it did.
 pub(crate) fn catch<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(run)).map_err(|panic| panic_message(&*panic).to_owned())

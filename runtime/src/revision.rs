@@ -293,6 +293,17 @@ impl Style {
         }
     }
 
+    /// As the newest revision has results, without what belongs to every result there.
+    #[cfg(feature = "tower")]
+    pub(crate) fn bare() -> Self {
+        Self {
+            revision: Revision::LATEST,
+            server_info: Value::Null,
+            has_structured_content: true,
+            result_end: Vec::new(),
+        }
+    }
+
     pub(crate) fn revision(&self) -> Revision {
         self.revision
     }

@@ -838,6 +838,7 @@ async fn rounds_and_what_is_carried_are_bounded() {
 async fn calls_that_wait_for_answers_do_not_hold_the_answers_back() {
     let (_, server) = hotel_with(Limits {
         calls_in_flight: 2,
+        held_bytes: 0,
         ..Limits::default()
     });
     let mut peer = guest(&server, Revision::V2025_11_25).await;
@@ -847,19 +848,28 @@ async fn calls_that_wait_for_answers_do_not_hold_the_answers_back() {
         peer.begin("tools/call", params.clone()).await;
         questions.push(peer.question().await);
     }
-    let refused = peer.request("tools/call", params.clone()).await;
+    let held = peer.begin("tools/call", params.clone()).await;
+    let refused = peer.request("tools/call", params).await;
     let (code, message) = error(&refused);
     assert_eq!(code, -32603);
     assert!(message.contains("2 calls are in flight"), "{message}");
+    let mut third = None;
     for question in questions {
         let accepted = json!({"action": "accept", "content": {}});
         peer.send(&json!({"jsonrpc": "2.0", "id": question["id"], "result": accepted}))
             .await;
         let answer = peer.receive("tools/call").await;
         assert!(answer["result"].get("isError").is_none(), "{answer}");
+        if third.is_none() {
+            third = Some(peer.question().await);
+        }
     }
-    peer.begin("tools/call", params).await;
-    peer.question().await;
+    let third = third.unwrap();
+    // The third one has begun when the first was answered.
+    let accepted = json!({"action": "accept", "content": {}});
+    let answer = json!({"jsonrpc": "2.0", "id": third["id"], "result": accepted});
+    peer.send(&answer).await;
+    assert_eq!(peer.receive("tools/call").await["id"], held);
 }
 
 #[tokio::test]

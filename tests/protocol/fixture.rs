@@ -246,7 +246,23 @@ pub(crate) fn server() -> Server {
 pub(crate) fn fixture(limits: Limits) -> Fixture {
     let gate = Arc::new(Semaphore::new(0));
     let (weather, hold, let_go) = Weather::new(&gate);
-    let tools = tools![
+    let server = treenail::server!()
+        .title("Fixture")
+        .mount(weather)
+        .tools(tools())
+        .limits(limits)
+        .build()
+        .unwrap();
+    Fixture {
+        server,
+        gate,
+        hold,
+        let_go,
+    }
+}
+
+pub(crate) fn tools() -> treenail::ToolSet {
+    tools![
         add,
         greet,
         motto,
@@ -264,18 +280,5 @@ pub(crate) fn fixture(limits: Limits) -> Fixture {
         list_of_numbers,
         works_hard,
         unwritable,
-    ];
-    let server = treenail::server!()
-        .title("Fixture")
-        .mount(weather)
-        .tools(tools)
-        .limits(limits)
-        .build()
-        .unwrap();
-    Fixture {
-        server,
-        gate,
-        hold,
-        let_go,
-    }
+    ]
 }

@@ -21,10 +21,12 @@ mod covering;
 mod dynamic;
 mod edits;
 mod eras;
+mod extensions;
 mod faults;
 mod fixture;
 mod forms;
 mod fragile;
+mod layers;
 mod legacy_subscriptions;
 mod library;
 mod lists;
@@ -35,11 +37,17 @@ mod notes;
 mod offers;
 mod outputs;
 mod peer;
+mod policy;
 mod prompts;
+// Cargo does not run the tests inside of examples; that of this one runs here.
+#[path = "../../examples/rate_limit.rs"]
+#[allow(dead_code, reason = "it is a program")]
+mod rate_limit;
 mod requests;
 mod resources;
 mod sessions;
 mod streams;
 mod subscriptions;
+mod test_client;
 mod told;
 mod validator;

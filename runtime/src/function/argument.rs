@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::function::bounds::{Check, HEADER};
+use crate::function::bounds::Check;
 use crate::function::problem::{Fault, Problem};
 use crate::function::schema::{Direction, drop_null};
 
@@ -128,7 +128,6 @@ impl<T> Argument<T> {
             // `Option<T>` allows null; leaving the argument out says the same, and hosts accept it.
             drop_null(&mut property);
         }
-        self.refuse_header(&property)?;
         if let Value::Object(property) = &mut property {
             if !self.description.is_empty() {
                 property.insert("description".to_owned(), self.description.into());
@@ -149,23 +148,6 @@ impl<T> Argument<T> {
             }
         }
         Ok(property)
-    }
-
-    /// Refuses a header for what has no form in one.
-    fn refuse_header(&self, property: &Value) -> Result<(), String> {
-        let mut keywords = self.checks.iter().flat_map(Check::keywords);
-        let plain = ["string", "integer", "boolean"];
-        let is_plain = property["type"]
-            .as_str()
-            .is_some_and(|kind| plain.contains(&kind));
-        if is_plain || !keywords.any(|(keyword, _)| *keyword == HEADER) {
-            return Ok(());
-        }
-        Err(format!(
-            "argument `{}` cannot be in a header: the type of its schema is not one of {}",
-            self.name,
-            plain.join(", ")
-        ))
     }
 
     fn read(&self, text: Option<&str>) -> Result<T, Problem> {

@@ -94,13 +94,10 @@ pub trait Mirrored: Sized + 'static {
     }
 }
 
-/// The keyword of the schema that names a header.
-pub(crate) const HEADER: &str = "x-mcp-header";
-
 fn mirrored<T: 'static>(name: &'static str, holds: fn(&T) -> bool) -> Check<T> {
     Check {
         holds: Box::new(holds),
-        keywords: vec![(HEADER, name.into())],
+        keywords: vec![("x-mcp-header", name.into())],
     }
 }
 

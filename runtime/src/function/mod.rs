@@ -118,8 +118,11 @@ impl<S: Send + Sync + 'static, P: Purpose> Function<S, P> {
         Self::new(arguments, output, move |state, facts, call, values, _| {
             let (body, state) = (Arc::clone(&body), Arc::clone(state));
             let (turns, context) = (Arc::clone(call.server.blocking()), C::from_call(call));
-            let lifetime = context.lifetime();
-            let future = blocking(turns, move || body(state, context, values));
+            let (lifetime, turn) = (context.lifetime(), call.turn.cloned());
+            let future = blocking(turns, move || {
+                let _turn = turn;
+                body(state, context, values)
+            });
             let subject = P::subject(call);
             Ok(Some(Running::start(
                 future,

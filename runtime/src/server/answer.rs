@@ -170,6 +170,11 @@ impl PendingAnswer {
         self.requests
     }
 
+    /// How many calls are in flight for it.
+    pub fn calls(&self) -> usize {
+        self.requests.len()
+    }
+
     /// The id of the request that this is the answer to; a batch has none.
     pub fn id(&self) -> Option<&RequestId> {
         self.id.as_ref()

@@ -6,9 +6,12 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use treenail_schema::{CacheScope, Icon, Implementation, Revision};
 
+use crate::around::Around;
 use crate::ask::{Asker, RequestStateKey};
 use crate::definition::Mount;
 use crate::error::{Error, Result};
+#[cfg(feature = "tower")]
+use crate::layer::{BoxError, LayerList, ToolCall, ToolResponse, ToolService};
 use crate::limits::Limits;
 use crate::revision::Style;
 use crate::server::catalog::Catalog;
@@ -38,6 +41,8 @@ pub struct ServerBuilder {
     caching: Caching,
     limits: Limits,
     request_state_key: Option<RequestStateKey>,
+    #[cfg(feature = "tower")]
+    layers: LayerList,
 }
 
 impl ServerBuilder {
@@ -54,6 +59,8 @@ impl ServerBuilder {
             },
             limits: Limits::default(),
             request_state_key: None,
+            #[cfg(feature = "tower")]
+            layers: LayerList::default(),
         }
     }
 
@@ -162,6 +169,50 @@ impl ServerBuilder {
         self
     }
 
+    /// Puts a [`Layer`](tower_layer::Layer) around the calls of all tools, such as a rate limit; the feature `tower`.
+    ///
+    /// Calls go through the layers in the order in which they were added, and through those of one `ServiceBuilder` in the
+    /// order in which they stand there. The layers are made once for the server. Their service takes one call after
+    /// another: a call waits in line until the service is ready for it (`poll_ready`), so services that cannot be cloned,
+    /// such as that of a rate limit, will do. How long a call waits there does not count towards the timeout of its tool;
+    /// the policy of a tool is applied within the layers.
+    ///
+    /// - What a layer answers with, a [`ToolResponse`](crate::ToolResponse) or a `CallToolResult`, is the result.
+    /// - An [`RpcError`](crate::RpcError) that it fails with is the answer as a JSON-RPC error. Any other error becomes a
+    ///   result with `isError`, as that of a tool does, and so does a panic.
+    /// - Layers that must react to each other, as load shedding does to a limit, belong in one `ServiceBuilder`: between two
+    ///   calls of this method the inner service is always ready, and its calls wait.
+    ///
+    /// [`ServerBuilder::build`] makes the services; some of those that measure time, that of a rate limit among them, have
+    /// to be made on a tokio runtime and panic elsewhere.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use tower::ServiceBuilder;
+    /// use treenail_runtime::Server;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> treenail_runtime::Result<()> {
+    /// let limits = ServiceBuilder::new().load_shed().rate_limit(10, Duration::from_secs(1));
+    /// let server = Server::builder("demo", "1.0.0").layer(limits).build()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[cfg(feature = "tower")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "tower")))]
+    pub fn layer<L>(mut self, layer: L) -> Self
+    where
+        L: tower_layer::Layer<ToolService> + Send + Sync + 'static,
+        L::Service: tower_service::Service<ToolCall> + Send + 'static,
+        <L::Service as tower_service::Service<ToolCall>>::Response: Into<ToolResponse>,
+        <L::Service as tower_service::Service<ToolCall>>::Error: Into<BoxError>,
+        <L::Service as tower_service::Service<ToolCall>>::Future: Send + 'static,
+    {
+        self.layers.push(layer);
+        self
+    }
+
     /// Checks what the server is made of and prepares all that does not depend on a call.
     ///
     /// # Errors
@@ -176,6 +227,11 @@ impl ServerBuilder {
             None => RequestStateKey::random()
                 .map_err(|_| Error::Build("there are no random numbers".to_owned()))?,
         };
+        let around = Around {
+            call_timeout: self.limits.call_timeout,
+            #[cfg(feature = "tower")]
+            layers: self.layers.build(),
+        };
         let asker = Arc::new(Asker::new(&self.info.name, key, &self.limits));
         let limits = self.limits;
         let setup = Setup {
@@ -186,10 +242,11 @@ impl ServerBuilder {
             caching: self.caching,
             page_size: limits.page_size,
             dynamic: self.dynamic,
+            around,
         };
         let parts = self.offer.into_parts();
         let catalog = parts
-            .and_then(|parts| Catalog::new(parts, setup.separator.as_deref()))
+            .and_then(|parts| Catalog::new(parts, &setup))
             .map_err(Error::Build)?;
         Ok(Server {
             shared: Arc::new(Shared {

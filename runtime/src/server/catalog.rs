@@ -8,6 +8,7 @@ use crate::name::nearest;
 use crate::resource::{BoundResource, Family, Single};
 use crate::server::edit::{Item, Which};
 use crate::server::namespace::{Group, Parts};
+use crate::server::setup::Setup;
 use crate::server::shelf::{Change, Origin, Shelf};
 
 /// All that a server has. A clone of it shares everything but the order and what is disabled.
@@ -21,11 +22,11 @@ pub(crate) struct Catalog {
 }
 
 impl Catalog {
-    /// All of `parts`, under names in which `separator` stands for the dots.
-    pub(crate) fn new(parts: Parts, separator: Option<&str>) -> Result<Self, String> {
+    /// All of `parts`, as the server names them and with what it puts around them.
+    pub(crate) fn new(parts: Parts, setup: &Setup) -> Result<Self, String> {
         let mut catalog = Self::default();
         for group in parts.groups {
-            catalog.add_group(group, separator)?;
+            catalog.add_group(group, setup)?;
         }
         catalog.check()?;
         Ok(catalog)
@@ -49,7 +50,8 @@ impl Catalog {
         self.templates.check()
     }
 
-    fn add_group(&mut self, group: Group, separator: Option<&str>) -> Result<(), String> {
+    fn add_group(&mut self, group: Group, setup: &Setup) -> Result<(), String> {
+        let separator = setup.separator.as_deref();
         let bare = group.tools.is_empty() && group.prompts.is_empty() && group.resources.is_empty();
         let origin = Arc::new(Origin {
             mounted: group.mounted,
@@ -57,7 +59,8 @@ impl Catalog {
             bare,
         });
         for tool in group.tools {
-            self.tools.add(tool, &origin, separator)?;
+            self.tools
+                .add(setup.around.wrap(tool), &origin, separator)?;
         }
         for prompt in group.prompts {
             self.prompts.add(prompt, &origin, separator)?;

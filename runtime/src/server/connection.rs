@@ -8,6 +8,7 @@ use treenail_schema::{InitializeRequestParams, RequestId, Revision};
 
 use crate::ask::Origin;
 use crate::call::Call;
+use crate::extensions::{Extensions, Principal};
 use crate::outbox::{Outbox, Outgoing, outbox};
 use crate::respond::Handler;
 use crate::revision::{KnownPeer, Peer, negotiate, read_log_level};
@@ -33,9 +34,11 @@ pub struct Connection {
     /// What the server offered when it was last asked.
     offer: Arc<Offer>,
     subscriber: Subscriber,
+    extensions: Extensions,
     outbox: Outbox,
     outgoing: Outgoing,
-    busy: bool,
+    /// How many calls may begin now.
+    room: usize,
     /// Subscriptions and calls take turns in sending.
     calls_first: bool,
 }
@@ -57,6 +60,9 @@ pub enum Received {
     Pending(PendingAnswer),
     /// The peer takes back a request, which should be dropped without an answer.
     Cancelled(RequestId),
+    /// Nothing has been done: the message begins more calls than there is [room](Connection::set_room) for. It may be
+    /// received again later. The id is that of its request, if it is a single one.
+    Held(Option<RequestId>),
 }
 
 /// What became of a request: its answer has been written, or it goes on.
@@ -72,9 +78,10 @@ impl Connection {
             server,
             handshake,
             modern,
+            extensions: Extensions::new(),
             outbox,
             outgoing,
-            busy: false,
+            room: usize::MAX,
             calls_first: true,
         }
     }
@@ -82,6 +89,14 @@ impl Connection {
     /// The server at this end.
     pub fn server(&self) -> &Server {
         &self.server
+    }
+
+    /// What comes with the calls of this connection from outside of the protocol, such as the
+    /// [`Principal`](crate::Principal) that a transport has authenticated.
+    ///
+    /// A call has what is here when its message is received.
+    pub fn extensions_mut(&mut self) -> &mut Extensions {
+        &mut self.extensions
     }
 
     /// Takes one message, without its line end, and appends its answer to `out` if it is ready at once.
@@ -139,10 +154,10 @@ impl Connection {
         self.outbox.requests().are_open()
     }
 
-    /// Whether as many calls are in flight as there may be. A transport holds messages back then; while the connection
-    /// [awaits answers](Connection::awaits_answers) it cannot, and further calls are refused instead.
-    pub fn set_busy(&mut self, busy: bool) {
-        self.busy = busy;
+    /// Sets how many calls may begin with the next message; without that, any number. A message that begins more is
+    /// [held](Received::Held).
+    pub fn set_room(&mut self, calls: usize) {
+        self.room = calls;
     }
 
     /// Whether a `subscriptions/listen` of the peer has neither been cancelled nor had its result.
@@ -160,8 +175,23 @@ impl Connection {
         write_error(out, None, &error);
     }
 
+    /// Answers a message for which there is no room, now or later.
+    pub fn refuse_held(&self, message: &[u8], out: &mut Vec<u8>) {
+        let limit = self.server.limits().calls_in_flight;
+        let error = RpcError::internal(format!(
+            "{limit} calls are in flight already, and as many wait as may"
+        ));
+        match parse(message, self.server.limits().message_depth) {
+            Body::One(Ok(Message::Request(id, _))) => write_error(out, Some(id), &error),
+            _ => write_error(out, None, &error),
+        }
+    }
+
     fn one(&mut self, message: Result<Message<'_>, Invalid<'_>>, out: &mut Vec<u8>) -> Received {
         match message {
+            Ok(Message::Request(id, envelope)) if self.room == 0 && begins_call(&envelope) => {
+                Received::Held(serde_json::from_str(id).ok())
+            }
             Ok(Message::Request(id, envelope)) => match self.request(id, &envelope, out) {
                 Some(request) => Received::Pending(PendingAnswer::one(id, request)),
                 None => Received::Done,
@@ -180,15 +210,21 @@ impl Connection {
 
     /// Answers a batch with one array, as revision 2025-03-26 has it.
     fn batch(&mut self, messages: &[&str], out: &mut Vec<u8>) -> Received {
-        if let Err(error) = self.accept_batch(messages.len()) {
-            write_error(out, None, &error);
-            return Received::Done;
+        let messages = match self.accept_batch(messages) {
+            Ok(messages) => messages,
+            Err(error) => {
+                write_error(out, None, &error);
+                return Received::Done;
+            }
+        };
+        if calls(&messages) > self.room {
+            return Received::Held(None);
         }
         let mut answers = Vec::new();
         let mut requests = Vec::new();
         for message in messages {
             let length = answers.len();
-            let message = match parse_element(message) {
+            let message = match message {
                 Ok(Message::Request(id, envelope)) if envelope.method == "initialize" => {
                     let error = RpcError::invalid_request("`initialize` cannot be part of a batch");
                     Err(Invalid {
@@ -215,8 +251,12 @@ impl Connection {
         Received::Done
     }
 
-    fn accept_batch(&self, messages: usize) -> Result<(), RpcError> {
-        let limit = self.server.limits().batch_messages;
+    /// The messages of a batch, if this peer may send it.
+    fn accept_batch<'a>(
+        &self,
+        messages: &[&'a str],
+    ) -> Result<Vec<Result<Message<'a>, Invalid<'a>>>, RpcError> {
+        let limits = self.server.limits();
         match self.legacy_peer() {
             Some(peer) if peer.revision() == Revision::V2025_03_26 => {}
             _ => {
@@ -225,15 +265,28 @@ impl Connection {
                 ));
             }
         }
-        match messages {
-            0 => Err(RpcError::invalid_request(
+        let most = limits.batch_messages;
+        if messages.is_empty() {
+            return Err(RpcError::invalid_request(
                 "a batch has at least one message",
-            )),
-            count if count > limit => Err(RpcError::invalid_request(format!(
-                "a batch has at most {limit} messages"
-            ))),
-            _ => Ok(()),
+            ));
         }
+        if messages.len() > most {
+            return Err(RpcError::invalid_request(format!(
+                "a batch has at most {most} messages"
+            )));
+        }
+        let messages: Vec<_> = messages
+            .iter()
+            .map(|message| parse_element(message))
+            .collect();
+        let most = limits.calls_in_flight.max(1);
+        if calls(&messages) > most {
+            return Err(RpcError::invalid_request(format!(
+                "a batch has at most {most} calls"
+            )));
+        }
+        Ok(messages)
     }
 
     fn request(&mut self, id: &str, envelope: &Envelope<'_>, out: &mut Vec<u8>) -> Answered {
@@ -400,11 +453,8 @@ impl Connection {
                 target,
                 arguments,
             }) => {
-                if self.busy {
-                    return Err(self.too_many());
-                }
                 let origin = Origin {
-                    principal: None,
+                    principal: self.extensions.get::<Principal>().map(Principal::as_str),
                     method,
                     target: &target,
                     arguments: arguments.as_deref(),
@@ -422,17 +472,14 @@ impl Connection {
                     server: &self.server,
                     outbox: &self.outbox,
                     resumed: resumed.as_ref(),
+                    extensions: &self.extensions,
+                    context: None,
+                    turn: None,
                 };
                 Ok(self.handle(handler, &call, out))
             }
             None => Err(RpcError::method_not_found(method, revision)),
         }
-    }
-
-    #[cold]
-    fn too_many(&self) -> RpcError {
-        let most = self.server.limits().calls_in_flight;
-        RpcError::internal(format!("{most} calls are in flight already"))
     }
 
     /// Runs what answers a request, and goes on with it once.
@@ -449,4 +496,18 @@ impl Connection {
             .is_pending()
             .then_some(request)
     }
+}
+
+/// Whether a request runs a function.
+fn begins_call(envelope: &Envelope<'_>) -> bool {
+    matches!(
+        &*envelope.method,
+        "tools/call" | "prompts/get" | "resources/read" | "completion/complete"
+    )
+}
+
+/// How many of the messages run a function.
+fn calls(messages: &[Result<Message<'_>, Invalid<'_>>]) -> usize {
+    let begins = |message: &&Result<Message<'_>, Invalid<'_>>| matches!(message, Ok(Message::Request(_, envelope)) if begins_call(envelope));
+    messages.iter().filter(begins).count()
 }

@@ -48,8 +48,7 @@ impl Offers {
 
     /// Makes all changes of `edit`, or none; says what has changed.
     pub(crate) fn apply(&self, edit: Edit, setup: &Setup) -> Result<Vec<Kind>, String> {
-        let separator = setup.separator.as_deref();
-        let prepare = |step| Prepared::new(step, separator);
+        let prepare = |step| Prepared::new(step, setup);
         let steps: Vec<_> = edit
             .steps
             .into_iter()
@@ -83,9 +82,9 @@ enum Prepared {
 }
 
 impl Prepared {
-    fn new(step: Step, separator: Option<&str>) -> Result<Self, String> {
+    fn new(step: Step, setup: &Setup) -> Result<Self, String> {
         Ok(match step {
-            Step::Add(parts) => Self::Add(Catalog::new(parts?, separator)?),
+            Step::Add(parts) => Self::Add(Catalog::new(parts?, setup)?),
             Step::Change(item, change) => Self::Change(item, change),
         })
     }

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use treenail_schema::Revision;
 
+use crate::around::Around;
 use crate::revision::{Style, supported_versions};
 use crate::server::list::Caching;
 
@@ -18,6 +19,8 @@ pub(crate) struct Setup {
     pub(crate) page_size: usize,
     /// Whether what is offered may change.
     pub(crate) dynamic: bool,
+    /// What stands around the function of each tool.
+    pub(crate) around: Around,
     /// How results are written, for each revision.
     pub(crate) styles: [Style; Revision::ALL.len()],
 }

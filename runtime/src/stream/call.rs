@@ -35,7 +35,11 @@ struct Teller {
 impl CallValue for Streaming<()> {
     fn from_call(call: &Call<'_>) -> Self {
         let told = call.meta.and_then(progress_token);
-        let teller = told.map(|_| Teller::new(call, Arc::new(CallState::new(call))));
+        let state = || match call.context {
+            Some(context) => Arc::clone(context.state()),
+            None => Arc::new(CallState::new(call)),
+        };
+        let teller = told.map(|_| Teller::new(call, state()));
         let bounds = bounds(call);
         Self {
             context: (),

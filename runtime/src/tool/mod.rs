@@ -1,12 +1,14 @@
 //! Tools: what `#[mcp_tool]` declares, and what the server makes of it.
 
 pub(crate) mod error;
+mod keywords;
 pub(crate) mod output;
 pub(crate) mod reply;
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 use treenail_schema::{SchemaObject, Tool as Descriptor, ToolAnnotations};
 
 use crate::call::Call;
@@ -14,6 +16,7 @@ use crate::definition::{Bound, Definition, Head};
 use crate::function::Purpose;
 use crate::function::problem::{Problem, report};
 use crate::function::run::unexpected;
+use crate::policy::Policy;
 use crate::respond::ResultWriter;
 use crate::tool::error::ToolError;
 use crate::tool::output::{Shape, declare};
@@ -110,9 +113,32 @@ impl ToolHead {
         self
     }
 
+    /// How long a call may take; [`Limits::call_timeout`](crate::Limits::call_timeout) if it is not said.
+    #[must_use]
+    pub fn timeout(mut self, within: Duration) -> Self {
+        self.details.policy.timeout = Some(within);
+        self
+    }
+
+    /// How many calls run at once, for the whole server; the others wait for their turn.
+    #[must_use]
+    pub fn concurrency(mut self, calls: usize) -> Self {
+        self.details.policy.concurrency = Some(calls);
+        self
+    }
+
     fn annotations(&mut self) -> &mut ToolAnnotations {
         self.details.annotations.get_or_insert_default()
     }
+}
+
+/// What is told of a tool beside what is told of all.
+#[derive(Debug, Default)]
+pub struct ToolDetails {
+    annotations: Option<ToolAnnotations>,
+    /// What the schema says beside the arguments.
+    schema: Option<Value>,
+    policy: Policy,
 }
 
 impl<S: Send + Sync + 'static> ToolDefinition<S> {
@@ -123,12 +149,13 @@ impl<S: Send + Sync + 'static> ToolDefinition<S> {
         state: &Arc<S>,
     ) -> Result<Bound<Descriptor>, String> {
         let name = self.head.full_name("tool", namespace)?;
+        let policy = self.head.details.policy.check(&name)?;
         let (output_schema, shape) = declare(self.function.output_schema);
         let head = &mut self.head;
         let input_schema = self
             .function
             .take_input_schema()
-            .and_then(|schema| head.details.add_to(schema))
+            .and_then(|schema| keywords::add(head.details.schema.take(), schema))
             .map_err(|error| format!("tool `{name}`: {error}"))?;
         let mut descriptor = Descriptor::new(name, input_schema);
         descriptor.title = head.title.map(str::to_owned);
@@ -137,45 +164,14 @@ impl<S: Send + Sync + 'static> ToolDefinition<S> {
         descriptor.icons = head.take_icons();
         descriptor.meta = head.meta.take();
         descriptor.output_schema = output_schema.map(Into::into);
-        Ok(
-            self.bind_to(state, descriptor, move |descriptor| ToolFacts {
-                name: descriptor.name.clone(),
-                input_schema: descriptor.input_schema.clone(),
-                shape,
-            }),
-        )
+        let bound = self.bind_to(state, descriptor, move |descriptor| ToolFacts {
+            name: descriptor.name.clone(),
+            input_schema: descriptor.input_schema.clone(),
+            shape,
+        });
+        Ok(bound.with_policy(policy))
     }
 }
-
-/// What is told about a tool and of nothing else.
-#[derive(Debug, Default)]
-pub struct ToolDetails {
-    annotations: Option<ToolAnnotations>,
-    schema: Option<Value>,
-}
-
-impl ToolDetails {
-    /// Adds what the tool says of all arguments to what each of them says.
-    fn add_to(&mut self, mut schema: Map<String, Value>) -> Result<Map<String, Value>, String> {
-        let added = match self.schema.take() {
-            None => return Ok(schema),
-            Some(Value::Object(added)) => added,
-            Some(_) => return Err("its `schema` is not an object".to_owned()),
-        };
-        for (keyword, value) in added {
-            if OF_ARGUMENTS.contains(&&*keyword) || schema.insert(keyword.clone(), value).is_some()
-            {
-                return Err(format!(
-                    "`{keyword}` in its `schema` comes from the arguments; remove it"
-                ));
-            }
-        }
-        Ok(schema)
-    }
-}
-
-/// The keywords that come from the arguments alone.
-const OF_ARGUMENTS: [&str; 4] = ["type", "properties", "required", "additionalProperties"];
 
 /// What a call needs to know of its tool.
 #[derive(Debug)]

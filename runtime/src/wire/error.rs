@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use treenail_schema::error_code;
 
@@ -16,7 +16,7 @@ const QUOTED: usize = 64;
 ///
 /// A tool that fails does not make one of these: its failure is a *result* that the model can read, see
 /// [`ToolError`](crate::ToolError).
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RpcError {
     /// What kind of error it is; the constants are in [`treenail_schema::error_code`].

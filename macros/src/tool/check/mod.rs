@@ -2,6 +2,7 @@
 
 mod headers;
 mod names;
+mod policy;
 mod stream;
 mod uri;
 
@@ -50,6 +51,9 @@ fn each(feature: &Feature, sink: &mut Sink) {
     not_generic(feature, sink);
     blocking_is_synchronous(feature, sink);
     read_only_is_not_destructive(feature, sink);
+    policy::timeout_is_a_duration(feature, sink);
+    policy::timeout_can_end_the_call(feature, sink);
+    policy::concurrency_is_a_number(feature, sink);
     some_output(feature, sink);
     stream::stream(feature, sink);
     if feature.stream.is_none() {

@@ -14,6 +14,7 @@ use crate::tool::model::uri::{Part, Uri};
 use crate::tool::model::{Argument, CallInput, Feature, Input, Kind, Output, Resource};
 
 use super::complete::complete;
+use super::policy::policy;
 use super::stream::{gather, items};
 
 /// Where the function is.
@@ -58,7 +59,7 @@ impl Mode {
 /// Expands to
 /// ```text
 /// ::treenail::__private::ToolHead::new("forecast")
-///     .title("…").description("…").read_only(true).icons(…).meta(…).schema(…)
+///     .title("…").description("…").read_only(true).timeout(…).schema(…).icons(…).meta(…)
 ///     .define(::treenail::__private::Function::asynchronous((<argument>, …), <output>, <handler>))
 /// ```
 /// and, for arguments that have it, `.complete(…)`; a tool that streams has its items before that.
@@ -76,9 +77,11 @@ pub(crate) fn entry(krate: &Krate, feature: &Feature, host: Host) -> TokenStream
         let value = hint.given.value;
         quote!(.#method(#value))
     });
+    let policy = feature.tool().map(policy);
     let resource = feature.resource().map(|it| resource(krate, it));
     let (icons, meta) = (feature.icons.iter(), feature.meta.iter());
-    let schema = feature.schema.iter();
+    let schema = feature.tool().and_then(|tool| tool.schema.as_ref());
+    let schema = schema.iter();
     let mode = Mode::of(feature).constructor();
     let mode = Ident::new(mode, feature.signature.ident.span());
     let arguments = feature
@@ -99,6 +102,7 @@ pub(crate) fn entry(krate: &Krate, feature: &Feature, host: Host) -> TokenStream
             #(.title(#title))*
             #(.description(#description))*
             #(#hints)*
+            #policy
             #resource
             #(.icons(#icons))*
             #(.meta(#meta))*

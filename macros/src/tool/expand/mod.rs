@@ -2,6 +2,7 @@
 
 mod complete;
 mod entry;
+mod policy;
 mod stream;
 
 use proc_macro2::TokenStream;

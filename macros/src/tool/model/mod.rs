@@ -4,6 +4,7 @@
 
 mod input;
 pub(crate) mod stream;
+mod tool;
 pub(crate) mod uri;
 
 use std::mem;
@@ -20,11 +21,12 @@ use crate::signature::{Function, borrow_in, keyword_in, peel};
 use self::input::input;
 pub(crate) use self::input::{Argument, CallInput, Input, Name, is_method};
 use self::stream::Stream;
+pub(crate) use self::tool::{Hint, Tool};
 use self::uri::Uri;
 use super::parse::ImplBlock;
 
 /// The keys of a tool, on a function as on a method.
-pub(crate) const TOOL_KEYS: [&str; 12] = [
+pub(crate) const TOOL_KEYS: [&str; 14] = [
     "name",
     "title",
     "read_only",
@@ -37,6 +39,8 @@ pub(crate) const TOOL_KEYS: [&str; 12] = [
     "blocking",
     "stream",
     "fold",
+    "timeout",
+    "concurrency",
 ];
 
 const PROMPT_KEYS: [&str; 5] = ["name", "title", "icons", "meta", "blocking"];
@@ -53,8 +57,6 @@ const RESOURCE_KEYS: [&str; 9] = [
     "blocking",
 ];
 
-const HINTS: [&str; 4] = ["read_only", "destructive", "idempotent", "open_world"];
-
 /// An `impl` block with tools, prompts or resources.
 pub(crate) struct Block {
     pub(crate) namespace: Option<LitStr>,
@@ -70,8 +72,6 @@ pub(crate) struct Feature {
     pub(crate) description: Option<TokenStream>,
     pub(crate) icons: Option<Expr>,
     pub(crate) meta: Option<Expr>,
-    /// What the schema of all arguments says beside the arguments; only tools have it.
-    pub(crate) schema: Option<Expr>,
     pub(crate) blocking: Option<Given<bool>>,
     pub(crate) inputs: Vec<Input>,
     pub(crate) output: Output,
@@ -85,7 +85,7 @@ pub(crate) struct Feature {
 
 /// What the function becomes, and what only that has.
 pub(crate) enum Kind {
-    Tool(Vec<Hint>),
+    Tool(Box<Tool>),
     Prompt,
     Resource(Box<Resource>),
 }
@@ -99,12 +99,6 @@ pub(crate) struct Resource {
     pub(crate) annotations: Option<Expr>,
     /// Whether its changes are told.
     pub(crate) subscribe: Option<Given<bool>>,
-}
-
-/// Something that a tool says of itself, like `read_only`.
-pub(crate) struct Hint {
-    pub(crate) name: &'static str,
-    pub(crate) given: Given<bool>,
 }
 
 /// What the function returns, as far as its type is written out.
@@ -145,8 +139,7 @@ impl Kind {
     }
 
     pub(crate) fn tool(keys: &mut Keys, sink: &mut Sink) -> Self {
-        let hint = |name| keys.flag(name, sink).map(|given| Hint { name, given });
-        Self::Tool(HINTS.into_iter().filter_map(hint).collect())
+        Self::Tool(Box::new(Tool::read(keys, sink)))
     }
 
     fn resource(uri: Option<LitStr>, keys: &mut Keys, sink: &mut Sink) -> Self {
@@ -228,7 +221,6 @@ impl Feature {
             title: keys.string("title", sink),
             icons: keys.expr("icons", sink),
             meta: keys.expr("meta", sink),
-            schema: keys.expr("schema", sink),
             blocking: keys.flag("blocking", sink),
             description: docs::text(&function.attributes),
             output: returned.map_or(Output::Unit, output),
@@ -245,8 +237,16 @@ impl Feature {
     /// What a tool says of itself.
     pub(crate) fn hints(&self) -> &[Hint] {
         match &self.kind {
-            Kind::Tool(hints) => hints,
+            Kind::Tool(tool) => &tool.hints,
             Kind::Prompt | Kind::Resource(_) => &[],
+        }
+    }
+
+    /// What only a tool has.
+    pub(crate) fn tool(&self) -> Option<&Tool> {
+        match &self.kind {
+            Kind::Tool(tool) => Some(tool),
+            Kind::Prompt | Kind::Resource(_) => None,
         }
     }
 

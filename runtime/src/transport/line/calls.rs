@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::task::{Context, Poll, ready};
 
-use tokio::task::{AbortHandle, JoinSet};
+use tokio::task::{AbortHandle, Id, JoinSet};
 use treenail_schema::RequestId;
 
 use crate::server::PendingAnswer;
@@ -11,13 +11,22 @@ use crate::server::PendingAnswer;
 /// The calls of a session that were not ready at once.
 #[derive(Default)]
 pub(super) struct Calls {
-    tasks: JoinSet<(Option<RequestId>, Vec<u8>)>,
+    tasks: JoinSet<Vec<u8>>,
+    running: HashMap<Id, Running>,
+    /// Those that can be cancelled.
     handles: HashMap<RequestId, AbortHandle>,
+    in_flight: usize,
+}
+
+struct Running {
+    id: Option<RequestId>,
+    calls: usize,
 }
 
 impl Calls {
-    pub(super) fn len(&self) -> usize {
-        self.tasks.len()
+    /// How many calls are in flight.
+    pub(super) fn in_flight(&self) -> usize {
+        self.in_flight
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -25,14 +34,22 @@ impl Calls {
     }
 
     pub(super) fn start(&mut self, answer: PendingAnswer) {
-        let id = answer.id().cloned();
-        let key = id.clone();
-        let handle = self.tasks.spawn(async move { (id, answer.await) });
-        if let Some(key) = key {
-            self.handles.insert(key, handle);
+        let (id, calls) = (answer.id().cloned(), answer.calls());
+        let handle = self.tasks.spawn(answer);
+        self.in_flight += calls;
+        self.running.insert(
+            handle.id(),
+            Running {
+                id: id.clone(),
+                calls,
+            },
+        );
+        if let Some(id) = id {
+            self.handles.insert(id, handle);
         }
     }
 
+    /// Ends a call, if there is one of this id.
     pub(super) fn cancel(&mut self, id: &RequestId) {
         if let Some(handle) = self.handles.remove(id) {
             handle.abort();
@@ -42,17 +59,30 @@ impl Calls {
     /// The answer of the next call that is finished.
     pub(super) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Vec<u8>>> {
         loop {
-            match ready!(self.tasks.poll_join_next(context)) {
+            match ready!(self.tasks.poll_join_next_with_id(context)) {
                 None => return Poll::Ready(None),
-                Some(Ok((id, answer))) => {
-                    if let Some(id) = id {
-                        self.handles.remove(&id);
-                    }
+                Some(Ok((task, answer))) => {
+                    self.forget(task);
                     return Poll::Ready(Some(answer));
                 }
-                Some(Err(error)) if error.is_cancelled() => {}
-                Some(Err(error)) => tracing::error!(%error, "a call was lost"),
+                Some(Err(error)) => {
+                    self.forget(error.id());
+                    if !error.is_cancelled() {
+                        tracing::error!(%error, "a call was lost");
+                    }
+                }
             }
+        }
+    }
+
+    fn forget(&mut self, task: Id) {
+        let Some(Running { id, calls }) = self.running.remove(&task) else {
+            return;
+        };
+        self.in_flight -= calls;
+        // A later call may have the same id.
+        if let Some(id) = id.filter(|id| self.handles.get(id).is_some_and(|it| it.id() == task)) {
+            self.handles.remove(&id);
         }
     }
 }

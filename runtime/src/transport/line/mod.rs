@@ -4,6 +4,7 @@
 //! written yet, and calls that are not finished, hold back reading: a slow peer slows the server down.
 
 mod calls;
+mod held;
 mod output;
 
 use std::future::poll_fn;
@@ -18,6 +19,7 @@ use crate::error::Result;
 use crate::limits::Limits;
 use crate::server::{Connection, Received, Server};
 use crate::transport::line::calls::Calls;
+use crate::transport::line::held::Held;
 use crate::transport::line::output::Output;
 use crate::wire::{Frame, LineBuffer};
 
@@ -41,8 +43,42 @@ impl Server {
         R: AsyncRead + Unpin,
         W: AsyncWrite + Unpin,
     {
-        let mut session = LineSession::new(self.connect(), reader, writer);
-        let mut closed = pin!(self.closed());
+        self.connect().serve(reader, writer).await
+    }
+}
+
+impl Connection {
+    /// Serves the peer over a pair of byte streams, as [`Server::serve`] does with a connection of its own.
+    ///
+    /// It is for a peer that has been authenticated before its first message:
+    ///
+    /// ```
+    /// use tokio::io::{AsyncRead, AsyncWrite};
+    /// use treenail_runtime::{Principal, Server};
+    ///
+    /// async fn accept<S: AsyncRead + AsyncWrite>(server: &Server, user: String, stream: S) -> treenail_runtime::Result<()> {
+    ///     let mut connection = server.connect();
+    ///     connection.extensions_mut().insert(Principal::new(user));
+    ///     let (reader, writer) = tokio::io::split(stream);
+    ///     connection.serve(reader, writer).await
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`](crate::Error::Io) if reading or writing fails. A peer that has gone away is not an error.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future stops the calls in flight.
+    pub async fn serve<R, W>(self, reader: R, writer: W) -> Result<()>
+    where
+        R: AsyncRead + Unpin,
+        W: AsyncWrite + Unpin,
+    {
+        let server = self.server().clone();
+        let mut closed = pin!(server.closed());
+        let mut session = LineSession::new(self, reader, writer);
         let ended = poll_fn(|context| {
             loop {
                 let polled = session.poll(context);
@@ -75,6 +111,7 @@ struct LineSession<R, W> {
     input: Input,
     output: Output<W>,
     calls: Calls,
+    held: Held,
     /// When calls and answers that are still under way after the end of the input are given up.
     deadline: Option<Pin<Box<Sleep>>>,
 }
@@ -103,6 +140,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineSession<R, W> {
             drained: false,
         };
         let output = Output::new(writer);
+        let held = Held::new(limits.held_bytes);
         Self {
             connection,
             limits,
@@ -110,6 +148,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineSession<R, W> {
             input,
             output,
             calls: Calls::default(),
+            held,
             deadline: None,
         }
     }
@@ -124,7 +163,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineSession<R, W> {
             progress |= self.collect(context);
             progress |= self.answer();
             progress |= self.read(context)?;
-            let finished = self.input.drained && self.calls.is_empty() && self.output.is_empty();
+            let finished = self.input.drained && self.is_done();
             if finished || (self.input.ended && self.out_of_time(context)) {
                 return Poll::Ready(Ok(()));
             }
@@ -132,6 +171,10 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineSession<R, W> {
                 return Poll::Pending;
             }
         }
+    }
+
+    fn is_done(&self) -> bool {
+        self.calls.is_empty() && self.held.is_empty() && self.output.is_empty()
     }
 
     /// Takes over what calls in flight send, and the answers of those that are finished.
@@ -168,10 +211,12 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineSession<R, W> {
         }
     }
 
-    /// Answers the lines that are there.
+    /// Answers the lines that are there, after those that have been held.
     fn answer(&mut self) -> bool {
-        let mut progress = false;
+        let mut progress = self.release();
         while self.has_room() {
+            // Calls begin in the order in which they came.
+            let room = if self.held.is_empty() { self.room() } else { 0 };
             let frame = match self.input.lines.next() {
                 Some(frame) => Some(frame),
                 None if self.input.ended && !self.input.drained => {
@@ -182,25 +227,70 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineSession<R, W> {
             };
             progress = true;
             let Some(frame) = frame else { break };
-            let start = self.output.bytes.len();
-            let busy = self.calls.len() >= self.limits.calls_in_flight;
-            self.connection.set_busy(busy);
+            self.connection.set_room(room);
+            let out = &mut self.output;
+            let start = out.bytes.len();
             let received = match frame {
-                Frame::Line(line) => self.connection.receive(line, &mut self.output.bytes),
+                Frame::Line(line) => match self.connection.receive(line, &mut out.bytes) {
+                    Received::Held(_) if self.held.is_full() => {
+                        self.connection.refuse_held(line, &mut out.bytes);
+                        Received::Done
+                    }
+                    Received::Held(id) => {
+                        self.held.push(id, line);
+                        Received::Done
+                    }
+                    other => other,
+                },
                 Frame::TooLong => {
-                    self.connection.refuse_too_long(&mut self.output.bytes);
+                    self.connection.refuse_too_long(&mut out.bytes);
                     Received::Done
                 }
             };
-            self.output.end_line(start);
-            self.put_outgoing_before(start);
-            match received {
-                Received::Done => {}
-                Received::Pending(answer) => self.calls.start(answer),
-                Received::Cancelled(id) => self.calls.cancel(&id),
-            }
+            self.end(start, received);
         }
         progress
+    }
+
+    /// Begins calls that have been held, as far as there is room for them.
+    fn release(&mut self) -> bool {
+        let mut progress = false;
+        while self.output.waiting() <= self.limits.queued_output_bytes {
+            let Some(message) = self.held.pop() else {
+                break;
+            };
+            self.connection.set_room(self.room());
+            let start = self.output.bytes.len();
+            let out = &mut self.output.bytes;
+            let received = self.connection.receive(&message.text, out);
+            if let Received::Held(_) = received {
+                self.held.put_back(message);
+                break;
+            }
+            self.end(start, received);
+            progress = true;
+        }
+        progress
+    }
+
+    /// Ends what a message has brought: the answer that has been written since `start`, and what is left to do.
+    fn end(&mut self, start: usize, received: Received) {
+        self.output.end_line(start);
+        self.put_outgoing_before(start);
+        match received {
+            Received::Done | Received::Held(_) => {}
+            Received::Pending(answer) => self.calls.start(answer),
+            Received::Cancelled(id) => {
+                self.calls.cancel(&id);
+                self.held.cancel(&id);
+            }
+        }
+    }
+
+    /// How many calls may begin.
+    fn room(&self) -> usize {
+        let most = self.limits.calls_in_flight;
+        most.saturating_sub(self.calls.in_flight())
     }
 
     /// Reads more, if all that was read before is being answered, or is little: the end of the input must be noticed also
@@ -223,10 +313,10 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineSession<R, W> {
         Ok(true)
     }
 
-    /// Whether more can be taken in. Calls that wait for their client must not hold back its answers.
+    /// Whether more can be taken in. Calls that wait for answers of their client must not hold these back.
     fn has_room(&self) -> bool {
         self.output.waiting() <= self.limits.queued_output_bytes
-            && (self.calls.len() < self.limits.calls_in_flight || self.connection.awaits_answers())
+            && (!self.held.is_full() || self.connection.awaits_answers())
     }
 
     /// Whether the time for finishing and writing after the end of the input is over.
@@ -237,7 +327,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineSession<R, W> {
             .get_or_insert_with(|| Box::pin(sleep_until(Instant::now() + within)));
         let over = deadline.as_mut().poll(context).is_ready();
         if over {
-            let (calls, bytes) = (self.calls.len(), self.output.waiting());
+            let (calls, bytes) = (self.calls.in_flight(), self.output.waiting());
             tracing::warn!(
                 calls,
                 bytes,

@@ -1,0 +1,55 @@
+//! The rules for what is asked for the calls of a tool.
+
+use quote::ToTokens;
+use syn::{Expr, ExprLit, Lit};
+
+use crate::diag::Sink;
+use crate::tool::model::Feature;
+
+/// A timeout has a unit.
+pub(super) fn timeout_is_a_duration(feature: &Feature, sink: &mut Sink) {
+    let timeout = feature.tool().and_then(|tool| tool.timeout.as_ref());
+    if let Some(Expr::Lit(literal)) = timeout.map(|timeout| &timeout.value) {
+        let seconds = match &literal.lit {
+            Lit::Int(number) => number.base10_digits(),
+            _ => "30",
+        };
+        sink.error(
+            literal,
+            format!("a timeout is a `Duration`; write `Duration::from_secs({seconds})`"),
+        );
+    }
+}
+
+/// A function that is neither `async` nor `blocking` runs to its end where it was called.
+pub(super) fn timeout_can_end_the_call(feature: &Feature, sink: &mut Sink) {
+    let Some(timeout) = feature.tool().and_then(|tool| tool.timeout.as_ref()) else {
+        return;
+    };
+    let blocking = feature.blocking.as_ref().is_some_and(|it| it.value);
+    if feature.signature.asyncness.is_none() && !blocking {
+        sink.error(
+            &timeout.key,
+            "nothing can interrupt this function; make it `async`, or `blocking` if it takes long",
+        );
+    }
+}
+
+/// As many calls may run at once as a number says that is not zero.
+pub(super) fn concurrency_is_a_number(feature: &Feature, sink: &mut Sink) {
+    let concurrency = feature.tool().and_then(|tool| tool.concurrency.as_ref());
+    let Some(Expr::Lit(ExprLit { lit, .. })) = concurrency.map(|it| &it.value) else {
+        return;
+    };
+    match lit {
+        Lit::Int(number) if number.base10_digits() != "0" => {}
+        Lit::Int(_) => sink.error(
+            lit.to_token_stream(),
+            "with no calls at once the tool could never run; write `concurrency = 1` or more",
+        ),
+        _ => sink.error(
+            lit.to_token_stream(),
+            "this is how many calls run at once; write a number, like `concurrency = 1`",
+        ),
+    }
+}

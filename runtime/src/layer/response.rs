@@ -1,0 +1,208 @@
+//! What a call of a tool ends with, as layers see it.
+
+use std::fmt;
+
+use treenail_schema::{CallToolResult, ContentBlock, ResultMetaObject, Tool};
+
+use crate::respond::ResultWriter;
+use crate::revision::speak_content;
+use crate::tool::output::Shape;
+use crate::tool::reply::ToolReply;
+use crate::wire::{Members, RpcError, SyntaxError};
+
+/// What a call of a tool ends with on its way out through the layers; the feature `tower`.
+///
+/// It is the result in the words of the newest revision, whichever revision the client speaks. A layer that has nothing to
+/// change passes it on as it is, and the client gets what it would get without the layer.
+///
+/// ```
+/// use treenail_runtime::ToolResponse;
+/// use treenail_runtime::schema::{CallToolResult, ContentBlock};
+///
+/// let response = ToolResponse::from(CallToolResult::new([ContentBlock::text("12 °C")]));
+/// assert!(!response.is_error());
+/// assert!(response.result().is_some());
+/// ```
+#[derive(Clone)]
+pub struct ToolResponse(Kind);
+
+#[derive(Clone)]
+enum Kind {
+    /// What the function has written.
+    Written(String),
+    /// What a layer has made.
+    Made(Box<CallToolResult>),
+}
+
+impl fmt::Debug for ToolResponse {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("ToolResponse")
+            .field("is_error", &self.is_error())
+            .finish_non_exhaustive()
+    }
+}
+
+impl From<CallToolResult> for ToolResponse {
+    fn from(result: CallToolResult) -> Self {
+        Self(Kind::Made(Box::new(result)))
+    }
+}
+
+impl ToolResponse {
+    /// The text of a result as [`Style::bare`](crate::revision::Style::bare) has it.
+    pub(super) fn written(text: Vec<u8>) -> Self {
+        // Only strings and what serde has written are in it.
+        Self(Kind::Written(String::from_utf8(text).unwrap_or_default()))
+    }
+
+    /// The result; `None` if the call does not end with one yet, because the server asks the client for input first. Such
+    /// a response has to be passed on as it is.
+    ///
+    /// What the function has written is read anew each time.
+    pub fn result(&self) -> Option<CallToolResult> {
+        match &self.0 {
+            Kind::Made(result) => Some((**result).clone()),
+            Kind::Written(text) if is_complete(text) => serde_json::from_str(text).ok(),
+            Kind::Written(_) => None,
+        }
+    }
+
+    /// Whether it is a result that tells of a failure.
+    pub fn is_error(&self) -> bool {
+        match &self.0 {
+            Kind::Made(result) => result.is_error == Some(true),
+            Kind::Written(text) => member(text, "isError") == Some("true"),
+        }
+    }
+
+    /// Writes it for the client, in the style of its revision.
+    pub(super) fn write(self, tool: &Tool, result: &mut ResultWriter<'_>) -> Result<(), RpcError> {
+        let text = match self.0 {
+            Kind::Made(made) => {
+                ToolReply::new(result, Shape::Value).result(*made);
+                return Ok(());
+            }
+            Kind::Written(text) => text,
+        };
+        let start = result.mark();
+        rewrite(&text, tool, result).map_err(|error| {
+            tracing::error!(%error, tool = tool.name, "the result of a tool cannot be read");
+            result.rewind(start);
+            RpcError::internal("the result of the tool could not be written")
+        })
+    }
+}
+
+/// Whether a result is what was asked for, and not something else that comes in its place.
+fn is_complete(text: &str) -> bool {
+    member(text, "resultType").is_none_or(|kind| kind == COMPLETE)
+}
+
+const COMPLETE: &str = r#""complete""#;
+
+/// The text of a member of a result.
+fn member<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let mut members = Members::new(text).ok()?;
+    while let Some((key, value)) = members.next().ok()? {
+        if key == name {
+            return Some(value);
+        }
+    }
+    None
+}
+
+/// Writes a result again, member by member, as the peer's revision has it; texts and numbers stay as they are.
+fn rewrite(text: &str, tool: &Tool, result: &mut ResultWriter<'_>) -> Result<(), SyntaxError> {
+    let (mut meta, mut separator) = (None, "{");
+    let mut members = Members::new(text)?;
+    while let Some((key, value)) = members.next()? {
+        match &*key {
+            "_meta" => {
+                meta = serde_json::from_str::<ResultMetaObject>(value).ok();
+                continue;
+            }
+            "resultType" if value == COMPLETE => continue,
+            "structuredContent" if !may_be_structured(value, tool, result) => continue,
+            _ => {}
+        }
+        result.push(separator.as_bytes());
+        result.value(&*key);
+        result.push(b":");
+        if key == "content" {
+            content(value, result);
+        } else {
+            result.push(value.as_bytes());
+        }
+        separator = ",";
+    }
+    if is_complete(text) {
+        result.end(meta);
+    } else {
+        result.end_other(meta.unwrap_or_default());
+    }
+    Ok(())
+}
+
+/// Whether the peer can take `value` as structured content: what older revisions cannot take, the tool does not declare
+/// there either.
+fn may_be_structured(value: &str, tool: &Tool, result: &ResultWriter<'_>) -> bool {
+    let style = result.style();
+    let declared = tool.output_schema.as_ref();
+    let object = declared.is_none_or(|schema| schema.get("type").is_some_and(|it| it == "object"));
+    style.has_structured_values()
+        || (style.has_structured_content() && object && value.starts_with('{'))
+}
+
+/// Writes content blocks, those in other words that the peer's revision does not know.
+fn content(text: &str, result: &mut ResultWriter<'_>) {
+    let revision = result.style().revision();
+    let unknown = |blocks: &[ContentBlock]| blocks.iter().any(|block| block.since() > revision);
+    match serde_json::from_str::<Vec<ContentBlock>>(text) {
+        Ok(blocks) if unknown(&blocks) => result.value(&speak_content(blocks, revision)),
+        _ => result.push(text.as_bytes()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use treenail_schema::{Revision, SchemaObject, Tool};
+
+    use super::ToolResponse;
+    use crate::respond::ResultWriter;
+    use crate::revision::Style;
+
+    fn written(text: &str) -> (ToolResponse, String) {
+        let response = ToolResponse::written(text.into());
+        let info = json!({"name": "demo", "version": "1"});
+        let style = Style::new(Revision::LATEST, info);
+        let schema: SchemaObject = serde_json::from_value(json!({"type": "object"})).unwrap();
+        let tool = Tool::new("ask", schema);
+        let mut out = Vec::new();
+        let mut result = ResultWriter::new(&mut out, &style);
+        response.clone().write(&tool, &mut result).unwrap();
+        (response, String::from_utf8(out).unwrap())
+    }
+
+    const META: &str =
+        r#""_meta":{"io.modelcontextprotocol/serverInfo":{"name":"demo","version":"1"}}}"#;
+
+    #[test]
+    fn what_is_no_result_yet_goes_through_as_it_is() {
+        let asks = r#"{"resultType":"input_required","inputRequests":{"a":{"n":1.50}},"requestState":"s"}"#;
+        let (response, text) = written(asks);
+        assert_eq!(response.result(), None);
+        assert!(!response.is_error());
+        assert_eq!(text, asks.replace("\"s\"}", &format!("\"s\",{META}")));
+    }
+
+    #[test]
+    fn a_result_gets_what_belongs_to_every_result() {
+        let (response, text) = written(r#"{"content":[],"isError":true}"#);
+        assert!(response.is_error());
+        assert_eq!(response.result().unwrap().is_error, Some(true));
+        let end = r#","resultType":"complete","#;
+        assert_eq!(text, format!(r#"{{"content":[],"isError":true{end}{META}"#));
+    }
+}

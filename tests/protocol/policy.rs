@@ -1,0 +1,355 @@
+//! Timeouts and concurrency limits of tools. Time is paused: it passes when nothing else is left to do.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::sync::Semaphore;
+use treenail::prelude::*;
+use treenail::schema::Revision;
+use treenail::{Error, Limits, Server};
+
+use crate::peer::{MODERN, Peer, text};
+
+/// What the calls of [`Slow`] have come to.
+#[derive(Default)]
+struct Seen {
+    started: std::sync::Mutex<Vec<u32>>,
+    running: AtomicUsize,
+    most: AtomicUsize,
+    dropped: AtomicUsize,
+    /// Each permit lets one call go.
+    gate: Gate,
+}
+
+struct Gate(Semaphore);
+
+impl Default for Gate {
+    fn default() -> Self {
+        Self(Semaphore::new(0))
+    }
+}
+
+/// Counts a call while it runs.
+struct Running(Arc<Seen>, bool);
+
+impl Running {
+    fn begin(seen: &Arc<Seen>, call: u32) -> Self {
+        seen.started.lock().unwrap().push(call);
+        let running = 1 + seen.running.fetch_add(1, Ordering::SeqCst);
+        seen.most.fetch_max(running, Ordering::SeqCst);
+        Self(Arc::clone(seen), false)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.0.running.fetch_sub(1, Ordering::SeqCst);
+        if !self.1 {
+            self.0.dropped.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+}
+
+struct Slow {
+    seen: Arc<Seen>,
+    block: std::sync::Mutex<Receiver<()>>,
+}
+
+impl Slow {
+    async fn work(&self, call: u32) -> u32 {
+        let mut running = Running::begin(&self.seen, call);
+        self.seen.gate.0.acquire().await.unwrap().forget();
+        running.1 = true;
+        call
+    }
+}
+
+#[mcp_tool]
+impl Slow {
+    #[tool(timeout = Duration::from_secs(5))]
+    async fn limited(&self, call: u32) -> u32 {
+        self.work(call).await
+    }
+
+    #[tool(timeout = Duration::from_secs(5))]
+    async fn waits_itself(seconds: u64) -> u64 {
+        tokio::time::sleep(Duration::from_secs(seconds)).await;
+        seconds
+    }
+
+    #[tool(timeout = Duration::MAX)]
+    async fn patient(&self, seconds: u64) -> u64 {
+        tokio::time::sleep(Duration::from_secs(seconds)).await;
+        seconds
+    }
+
+    #[tool]
+    async fn plain(&self, seconds: u64) -> u64 {
+        tokio::time::sleep(Duration::from_secs(seconds)).await;
+        seconds
+    }
+
+    #[tool(timeout = Duration::from_secs(5))]
+    async fn explodes_when_dropped() {
+        struct Bomb;
+        impl Drop for Bomb {
+            fn drop(&mut self) {
+                panic!("a secret");
+            }
+        }
+        let _bomb = Bomb;
+        std::future::pending::<()>().await;
+    }
+
+    #[tool(concurrency = 2)]
+    async fn two(&self, call: u32) -> u32 {
+        self.work(call).await
+    }
+
+    #[tool(concurrency = 1, timeout = Duration::from_secs(5))]
+    async fn one(&self, call: u32) -> u32 {
+        self.work(call).await
+    }
+
+    #[tool(concurrency = 1)]
+    fn at_once(call: u32) -> u32 {
+        call
+    }
+
+    /// Blocks its thread until it is let go.
+    #[tool(blocking, concurrency = 1, timeout = Duration::from_secs(5))]
+    fn blocks(&self, call: u32) -> u32 {
+        let mut running = Running::begin(&self.seen, call);
+        self.block.lock().unwrap().recv().unwrap();
+        running.1 = true;
+        call
+    }
+}
+
+struct Fixture {
+    server: Server,
+    seen: Arc<Seen>,
+    unblock: Sender<()>,
+}
+
+fn fixture(limits: Limits) -> Fixture {
+    let seen = Arc::new(Seen::default());
+    let (unblock, block) = channel();
+    let slow = Slow {
+        seen: Arc::clone(&seen),
+        block: block.into(),
+    };
+    let server = treenail::server!().mount(slow).limits(limits);
+    Fixture {
+        server: server.build().unwrap(),
+        seen,
+        unblock,
+    }
+}
+
+async fn begin(peer: &mut Peer, name: &str, call: u32) -> i64 {
+    let params = json!({"name": name, "arguments": {"call": call}});
+    peer.begin("tools/call", params).await
+}
+
+async fn cancel(peer: &mut Peer, id: i64) {
+    let params = json!({"requestId": id});
+    peer.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}))
+        .await;
+}
+
+#[track_caller]
+fn check_failure(result: &Value, expected: &str) {
+    assert_eq!(result["isError"], true, "SRV-TOOL-16: {result}");
+    assert_eq!(text(result), expected, "SRV-TOOL-16");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_takes_too_long_is_given_up() {
+    // SRV-TOOL-16, SRV-TOOL-17
+    let Fixture { server, seen, .. } = fixture(Limits::default());
+    let gave_up = "the tool `limited` did not finish within its limit of 5s; the call was given up";
+    for (round, revision) in (1..).zip(Revision::ALL) {
+        let mut peer = Peer::connect(&server, revision).await;
+        let start = tokio::time::Instant::now();
+        let result = peer.call("limited", json!({"call": 1})).await;
+        check_failure(&result, gave_up);
+        assert_eq!(start.elapsed().as_secs(), 5);
+        assert_eq!(seen.dropped.load(Ordering::SeqCst), round, "it is dropped");
+
+        let result = peer.call("waits_itself", json!({"seconds": 4})).await;
+        assert_eq!(text(&result), "4");
+        let result = peer.call("limited", json!({"call": "x"})).await;
+        assert!(text(&result).starts_with("Wrong arguments for the tool `limited`"));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_function_that_panics_when_it_is_given_up_is_answered_too() {
+    let mut peer = Peer::connect(&fixture(Limits::default()).server, MODERN).await;
+    let result = peer.call("explodes_when_dropped", json!({})).await;
+    let name = "explodes_when_dropped";
+    check_failure(
+        &result,
+        &format!("the tool `{name}` did not finish within its limit of 5s; the call was given up"),
+    );
+    assert_eq!(text(&peer.call("at_once", json!({"call": 1})).await), "1");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_timeout_of_the_server_is_for_tools_without_one() {
+    let hour = 3600;
+    let unlimited = fixture(Limits::default()).server;
+    let limited = fixture(Limits {
+        call_timeout: Some(Duration::from_millis(2500)),
+        ..Limits::default()
+    });
+    let mut peer = Peer::connect(&unlimited, MODERN).await;
+    let result = peer.call("plain", json!({"seconds": hour})).await;
+    assert_eq!(text(&result), "3600");
+
+    let mut peer = Peer::connect(&limited.server, MODERN).await;
+    check_failure(
+        &peer.call("plain", json!({"seconds": hour})).await,
+        "the tool `plain` did not finish within its limit of 2.5s; the call was given up",
+    );
+    // A longer one of the tool's own is as good as a shorter one.
+    for (tool, seconds) in [("plain", 2), ("waits_itself", 4), ("patient", hour)] {
+        let result = peer.call(tool, json!({"seconds": seconds})).await;
+        assert_eq!(text(&result), seconds.to_string(), "{tool}");
+    }
+}
+
+#[tokio::test]
+async fn calls_beyond_the_limit_wait_in_order() {
+    let Fixture { server, seen, .. } = fixture(Limits::default());
+    // The limit is one for all connections.
+    let mut peers = [
+        Peer::connect(&server, MODERN).await,
+        Peer::connect(&server, Revision::V2025_11_25).await,
+    ];
+    for call in 1..=6 {
+        let peer = &mut peers[usize::from(call > 4)];
+        begin(peer, "two", call).await;
+        // Another tool is not held up, and its answer tells that the call before it has been received.
+        assert_eq!(
+            text(&peer.call("at_once", json!({"call": call})).await),
+            call.to_string()
+        );
+    }
+    assert_eq!(*seen.started.lock().unwrap(), [1, 2]);
+    for call in 1..=6_u32 {
+        seen.gate.0.add_permits(1);
+        let peer = &mut peers[usize::from(call > 4)];
+        let answer = peer.receive("tools/call").await;
+        assert_eq!(text(&answer["result"]), call.to_string());
+    }
+    assert_eq!(*seen.started.lock().unwrap(), [1, 2, 3, 4, 5, 6]);
+    assert_eq!(seen.most.load(Ordering::SeqCst), 2);
+}
+
+#[tokio::test]
+async fn a_call_that_waits_can_be_cancelled() {
+    // SRV-CANC-03
+    let Fixture { server, seen, .. } = fixture(Limits::default());
+    let mut peer = Peer::connect(&server, MODERN).await;
+    let mut ids = Vec::new();
+    for call in 1..=4 {
+        ids.push(begin(&mut peer, "two", call).await);
+    }
+    // One that waits, and one that runs: its turn goes to the last one.
+    cancel(&mut peer, ids[2]).await;
+    cancel(&mut peer, ids[0]).await;
+    while seen.dropped.load(Ordering::SeqCst) == 0 {
+        tokio::task::yield_now().await;
+    }
+    seen.gate.0.add_permits(2);
+    for _ in 0..2 {
+        let answer = peer.receive("tools/call").await;
+        assert!([ids[1], ids[3]].contains(&answer["id"].as_i64().unwrap()));
+    }
+    let started = seen.started.lock().unwrap().clone();
+    assert_eq!(started, [1, 2, 4], "SRV-CANC-03: the third never runs");
+    assert_eq!(seen.dropped.load(Ordering::SeqCst), 1, "SRV-CANC-03");
+    assert_eq!(peer.finish().await, [] as [Value; 0], "SRV-CANC-03");
+}
+
+#[tokio::test(start_paused = true)]
+async fn waiting_for_a_turn_counts_towards_the_timeout() {
+    let Fixture { server, seen, .. } = fixture(Limits::default());
+    let mut peer = Peer::connect(&server, MODERN).await;
+    let first = begin(&mut peer, "one", 1).await;
+    let second = begin(&mut peer, "one", 2).await;
+    let mut answers = [
+        peer.receive("tools/call").await,
+        peer.receive("tools/call").await,
+    ];
+    answers.sort_by_key(|answer| answer["id"].as_i64());
+    assert_eq!([&answers[0]["id"], &answers[1]["id"]], [first, second]);
+    check_failure(
+        &answers[0]["result"],
+        "the tool `one` did not finish within its limit of 5s; the call was given up",
+    );
+    check_failure(
+        &answers[1]["result"],
+        "the tool `one` was not started within its limit of 5s: at most 1 of its calls run at once",
+    );
+    assert_eq!(*seen.started.lock().unwrap(), [1]);
+
+    // The turn of the call that was given up is free again.
+    seen.gate.0.add_permits(1);
+    assert_eq!(text(&peer.call("one", json!({"call": 3})).await), "3");
+}
+
+#[tokio::test]
+async fn a_thread_that_cannot_be_stopped_keeps_its_turn() {
+    let Fixture {
+        server,
+        seen,
+        unblock,
+    } = fixture(Limits::default());
+    let mut peer = Peer::connect(&server, MODERN).await;
+    let first = begin(&mut peer, "blocks", 1).await;
+    while seen.started.lock().unwrap().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    cancel(&mut peer, first).await;
+    let second = begin(&mut peer, "blocks", 2).await;
+    // Its answer tells that both messages before it have been dealt with.
+    peer.call("at_once", json!({"call": 0})).await;
+    assert_eq!(*seen.started.lock().unwrap(), [1], "the first still runs");
+    unblock.send(()).unwrap();
+    unblock.send(()).unwrap();
+    let answer = peer.receive("tools/call").await;
+    assert_eq!(answer["id"], second);
+    assert_eq!(seen.most.load(Ordering::SeqCst), 1);
+}
+
+#[mcp_tool(concurrency = none())]
+async fn never() {}
+
+#[mcp_tool(timeout = Duration::ZERO)]
+async fn no_time() {}
+
+fn none() -> usize {
+    0
+}
+
+#[test]
+fn a_policy_that_no_call_meets_does_not_build() {
+    for (tools, expected) in [
+        (
+            tools![never],
+            "tool `never`: its `concurrency` is 0, so it could never run",
+        ),
+        (tools![no_time], "tool `no_time`: its `timeout` is zero"),
+    ] {
+        match treenail::server!().tools(tools).build() {
+            Err(Error::Build(message)) => assert_eq!(message, expected),
+            other => panic!("{other:?}"),
+        }
+    }
+}

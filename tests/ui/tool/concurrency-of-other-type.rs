@@ -1,0 +1,10 @@
+use treenail::mcp_tool;
+
+const CALLS: u8 = 2;
+
+#[mcp_tool(concurrency = CALLS)]
+async fn add(a: i64, b: i64) -> i64 {
+    a + b
+}
+
+fn main() {}

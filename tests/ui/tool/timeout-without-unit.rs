@@ -1,0 +1,8 @@
+use treenail::mcp_tool;
+
+#[mcp_tool(timeout = 30)]
+async fn add(a: i64, b: i64) -> i64 {
+    a + b
+}
+
+fn main() {}
