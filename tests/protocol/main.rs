@@ -45,6 +45,7 @@ mod prompts;
 mod rate_limit;
 mod requests;
 mod resources;
+mod schemas;
 mod sessions;
 mod streams;
 mod subscriptions;
