@@ -2,13 +2,16 @@
 
 use std::future::poll_fn;
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll};
 
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, Request, Response, StatusCode};
-use http_body::{Body, Frame};
+use http_body::{Body, Frame, SizeHint};
 use serde_json::{Value, json};
 use tower_service::Service;
-use treenail::{HttpBody, HttpService};
+use treenail::{HttpBody, HttpService, Principal};
 
 pub(crate) const MODERN: &str = "2026-07-28";
 
@@ -21,9 +24,66 @@ impl Body for Text {
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
-        _: &mut std::task::Context<'_>,
-    ) -> std::task::Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
-        std::task::Poll::Ready(self.0.take().map(|bytes| Ok(Frame::data(bytes))))
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        Poll::Ready(self.0.take().map(|bytes| Ok(Frame::data(bytes))))
+    }
+}
+
+/// A body that comes in pieces, without an end.
+pub(crate) struct Chunks {
+    chunk: Option<Bytes>,
+    length: u64,
+    taken: Arc<AtomicUsize>,
+}
+
+impl Chunks {
+    /// One piece after the other, and how many were taken.
+    pub(crate) fn endless(chunk: Vec<u8>) -> (Self, Arc<AtomicUsize>) {
+        let taken = Arc::<AtomicUsize>::default();
+        let chunks = Self {
+            chunk: Some(chunk.into()),
+            length: 0,
+            taken: Arc::clone(&taken),
+        };
+        (chunks, taken)
+    }
+
+    /// Not one piece.
+    pub(crate) fn silent() -> Self {
+        Self {
+            chunk: None,
+            length: 0,
+            taken: Arc::default(),
+        }
+    }
+
+    /// The same, of a length that was told.
+    pub(crate) fn of_length(mut self, length: u64) -> Self {
+        self.length = length;
+        self
+    }
+}
+
+impl Body for Chunks {
+    type Data = Bytes;
+    type Error = std::convert::Infallible;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        let Some(chunk) = &self.chunk else {
+            return Poll::Pending;
+        };
+        self.taken.fetch_add(1, Ordering::Relaxed);
+        Poll::Ready(Some(Ok(Frame::data(chunk.clone()))))
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        let mut hint = SizeHint::default();
+        hint.set_lower(self.length);
+        hint
     }
 }
 
@@ -132,16 +192,22 @@ impl Post {
 
     /// Sends it, and waits for the whole response.
     pub(crate) async fn send(self, service: &HttpService) -> Answer {
-        let (head, mut body) = self.begin(service).await.into_parts();
-        let mut bytes = BytesMut::new();
-        while let Some(data) = next(&mut body).await {
-            bytes.extend_from_slice(&data);
-        }
-        Answer {
-            status: head.status,
-            headers: head.headers,
-            body: String::from_utf8(bytes.to_vec()).unwrap(),
-        }
+        Answer::read(self.begin(service).await).await
+    }
+
+    /// Sends it as if a layer had found out who is calling.
+    pub(crate) async fn send_as(self, service: &HttpService, principal: Principal) -> Answer {
+        let mut request = self.request();
+        request.extensions_mut().insert(principal);
+        let Ok(response) = service.clone().call(request).await;
+        Answer::read(response).await
+    }
+
+    /// Sends it with another body.
+    pub(crate) async fn send_with(self, service: &HttpService, body: Chunks) -> Answer {
+        let request = self.request().map(|_| body);
+        let Ok(response) = service.clone().call(request).await;
+        Answer::read(response).await
     }
 
     /// Sends it, and fails unless it is refused with this status and code.
@@ -153,6 +219,19 @@ impl Post {
 }
 
 impl Answer {
+    async fn read(response: Response<HttpBody>) -> Self {
+        let (head, mut body) = response.into_parts();
+        let mut bytes = BytesMut::new();
+        while let Some(data) = next(&mut body).await {
+            bytes.extend_from_slice(&data);
+        }
+        Self {
+            status: head.status,
+            headers: head.headers,
+            body: String::from_utf8(bytes.to_vec()).unwrap(),
+        }
+    }
+
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).map(|value| value.to_str().unwrap())
     }

@@ -1,9 +1,25 @@
 //! The server that is asked.
 
+use std::sync::Arc;
+
+use tokio::sync::Notify;
 use treenail::prelude::*;
 use treenail::{HttpService, Limits, ServerBuilder, http_service};
 
-pub(crate) struct Desk;
+/// Tells of the calls of `wait`.
+#[derive(Clone, Default)]
+pub(crate) struct Desk {
+    pub(crate) begun: Arc<Notify>,
+    pub(crate) ended: Arc<Notify>,
+}
+
+struct OnDrop(Arc<Notify>);
+
+impl Drop for OnDrop {
+    fn drop(&mut self) {
+        self.0.notify_one();
+    }
+}
 
 #[mcp_tool]
 impl Desk {
@@ -32,7 +48,19 @@ impl Desk {
     /// Never ends.
     #[tool]
     async fn wait(&self) {
+        let _end = OnDrop(Arc::clone(&self.ended));
+        self.begun.notify_one();
         std::future::pending::<()>().await;
+    }
+
+    /// Tells more than anyone wants to hear, and never ends.
+    #[tool]
+    async fn flood(&self, cx: &Context) {
+        let _end = OnDrop(Arc::clone(&self.ended));
+        self.begun.notify_one();
+        for step in 0..u32::MAX {
+            cx.progress(step).message("x".repeat(10_000)).await;
+        }
     }
 
     /// A note.
@@ -48,8 +76,14 @@ impl Desk {
     }
 }
 
+pub(crate) fn builder_of(desk: &Desk) -> ServerBuilder {
+    Server::builder("desk", "1.0.0")
+        .mount(desk.clone())
+        .tools(tools![locate, whoami])
+}
+
 pub(crate) fn builder() -> ServerBuilder {
-    Server::builder("desk", "1.0.0").mount(Desk)
+    builder_of(&Desk::default())
 }
 
 pub(crate) fn service() -> HttpService {
@@ -58,4 +92,29 @@ pub(crate) fn service() -> HttpService {
 
 pub(crate) fn service_within(limits: Limits) -> HttpService {
     http_service(builder().limits(limits).build().unwrap())
+}
+
+/// Where to look, as routers want to know too.
+#[mcp_type]
+pub(crate) struct Place {
+    #[schemars(extend("x-mcp-header" = "Region"))]
+    region: String,
+    #[schemars(extend("x-mcp-header" = "Level"))]
+    level: Option<i64>,
+    #[schemars(extend("x-mcp-header" = "Roofed"))]
+    roofed: Option<bool>,
+}
+
+/// Where a thing is.
+#[mcp_tool]
+fn locate(place: Place) -> String {
+    format!("{} {:?} {:?}", place.region, place.level, place.roofed)
+}
+
+/// Who is calling, and with which agent.
+#[mcp_tool]
+fn whoami(cx: &Context) -> String {
+    let parts = cx.extension::<http::request::Parts>();
+    let agent = parts.and_then(|parts| parts.headers.get("user-agent")?.to_str().ok());
+    format!("{:?} {agent:?}", cx.principal().map(ToString::to_string))
 }

@@ -8,6 +8,8 @@
     reason = "a test that finds nothing to unwrap fails, as it should"
 )]
 
+mod attacks;
 mod client;
 mod fixture;
 mod modern;
+mod sockets;

@@ -1,19 +1,442 @@
-//! The outcomes of the modern era.
+//! The outcomes of the modern era: the rows of annex C, in its order, and what streams.
 
-use serde_json::json;
+use serde_json::{Value, json};
+use treenail::Principal;
 
-use crate::client::Post;
-use crate::fixture::service;
+use crate::client::{MODERN, Post, messages, next};
+use crate::fixture::{builder, service};
+
+fn add() -> Post {
+    Post::tool("add", json!({"a": 2, "b": 3}))
+}
 
 #[tokio::test]
 async fn a_call_is_answered_with_json() {
-    let answer = Post::tool("add", json!({"a": 2, "b": 3}))
-        .send(&service())
-        .await;
+    let answer = add().send(&service()).await;
     assert_eq!(answer.status, 200, "SRV-HTTP-01: {answer:?}");
     assert_eq!(
         answer.json()["result"]["structuredContent"],
         5,
         "SRV-HTTP-08"
+    );
+    assert_eq!(answer.header("cache-control"), Some("no-store"));
+    let more = add()
+        .with("mcp-session-id", "abc")
+        .with("last-event-id", "7");
+    let answer = more.send(&service()).await;
+    assert_eq!(answer.status, 200, "SRV-ERA-11, ALL-HTTP-01: {answer:?}");
+    assert_eq!(answer.header("mcp-session-id"), None, "SRV-ERA-11");
+}
+
+#[tokio::test]
+async fn what_is_not_a_message_in_json_is_refused() {
+    let service = service();
+    let cases = [
+        (add().with("content-type", "text/plain"), 415),
+        (add().without("content-type"), 415),
+        (add().with("accept", "application/json"), 406),
+        (add().with("accept", "text/html"), 406),
+        (add().method("PUT"), 405),
+        (add().method("PATCH"), 405),
+        (add().method("OPTIONS"), 405),
+    ];
+    for (post, status) in cases {
+        let answer = post.send(&service).await;
+        assert_eq!(answer.status, status, "{answer:?}");
+        let allowed = (status == 405).then_some("POST");
+        assert_eq!(answer.header("allow"), allowed, "RFC 9110, 15.5.6");
+    }
+    let fine = [
+        add().with("content-type", "Application/JSON; charset=utf-8"),
+        add().with("accept", "*/*"),
+        add()
+            .with("accept", "text/event-stream;q=0.5")
+            .and("accept", "application/*"),
+        add().without("accept"),
+    ];
+    for post in fine {
+        assert_eq!(post.send(&service).await.status, 200);
+    }
+}
+
+#[tokio::test]
+async fn broken_messages_are_refused() {
+    let service = service();
+    let post = |body: &str| {
+        let mut post = add();
+        post.body = body.to_owned();
+        post
+    };
+    let cases = [
+        ("{", -32700),
+        ("", -32700),
+        ("\u{feff}{}", -32700),
+        ("3", -32600),
+        (r#"{"jsonrpc":"1.0","id":1,"method":"tools/list"}"#, -32600),
+        (
+            r#"[{"jsonrpc":"2.0","id":1,"method":"tools/list"}]"#,
+            -32600,
+        ),
+        (r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, -32600),
+    ];
+    for (body, code) in cases {
+        post(body).refused(&service, 400, code, "AMB-13").await;
+    }
+    let bomb = "[".repeat(1_000_000);
+    post(&bomb).refused(&service, 400, -32700, "a bomb").await;
+    let bomb = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"x","params":{}"#,
+        r#"{"a":"#.repeat(100_000)
+    );
+    post(&bomb).refused(&service, 400, -32700, "a bomb").await;
+}
+
+#[tokio::test]
+async fn the_standard_headers_are_required() {
+    let service = service();
+    let read = || Post::modern("resources/read", json!({"uri": "notes://7"}));
+    let prompt = || {
+        Post::modern(
+            "prompts/get",
+            json!({"name": "greet", "arguments": {"name": "Ada"}}),
+        )
+    };
+    let cases = [
+        (add().without("mcp-protocol-version"), "missing"),
+        (add().without("mcp-method"), "missing"),
+        (add().without("mcp-name"), "missing"),
+        (read().without("mcp-name"), "missing"),
+        (prompt().without("mcp-name"), "missing"),
+        (add().with("mcp-method", "tools/list"), "unequal"),
+        (
+            add().with("mcp-method", "Tools/Call"),
+            "ALL-HDR-01: values are compared exactly",
+        ),
+        (add().with("mcp-name", "subtract"), "unequal"),
+        (add().with("mcp-name", "Add"), "unequal"),
+        (add().with("mcp-name", ""), "empty"),
+        (read().with("mcp-name", "notes://8"), "unequal"),
+        (prompt().with("mcp-name", "greeting"), "unequal"),
+        (add().and("mcp-name", "add"), "twice"),
+        (add().and("mcp-method", "tools/call"), "twice"),
+        (add().with("mcp-name", "ad\u{e9}"), "not ASCII"),
+        (
+            add().with("mcp-protocol-version", "2025-11-25"),
+            "SRV-HDR-01: unequal",
+        ),
+        (
+            add().with("mcp-protocol-version", "1999-01-01"),
+            "SRV-HDR-01: unequal",
+        ),
+    ];
+    for (post, why) in cases {
+        post.refused(
+            &service,
+            400,
+            -32020,
+            &format!("SRV-HDR-02, SRV-HTTP-22: {why}"),
+        )
+        .await;
+    }
+    for fine in [read(), prompt(), add().with("mcp-name", " add\t")] {
+        let answer = fine.send(&service).await;
+        assert_eq!(answer.status, 200, "SRV-HDR-03: {answer:?}");
+    }
+}
+
+#[tokio::test]
+async fn names_may_be_written_in_base64() {
+    let service = service();
+    let fine = [
+        ("add", "=?base64?YWRk?="),
+        ("gr\u{fc}n", "=?base64?Z3LDvG4=?="),
+        ("=?BASE64?YWRk?=", "=?BASE64?YWRk?="),
+        ("=?base64?YWRk", "=?base64?YWRk"),
+        ("=?base64?YWRk?=", "=?base64?PT9iYXNlNjQ/WVdSaz89?="),
+    ];
+    for (name, header) in fine {
+        let answer = Post::tool(name, json!({"a": 2, "b": 3}))
+            .with("mcp-name", header)
+            .send(&service)
+            .await;
+        assert_eq!(answer.status, 200, "SRV-HDR-04, ALL-HDR-02: {answer:?}");
+    }
+    for wrong in [
+        "=?base64?YWRk=?=",
+        "=?base64?YW Rk?=",
+        "=?base64?*?=",
+        "=?base64?/w==?=",
+        "=?base64?YWRx?=",
+    ] {
+        add()
+            .with("mcp-name", wrong)
+            .refused(&service, 400, -32020, "SRV-HDR-04")
+            .await;
+    }
+}
+
+#[tokio::test]
+async fn requests_say_who_asks() {
+    let service = service();
+    let version = "io.modelcontextprotocol/protocolVersion";
+    let capabilities = "io.modelcontextprotocol/clientCapabilities";
+    let without = |key: &'static str| {
+        add().change(|body| {
+            body["params"]["_meta"].as_object_mut().unwrap().remove(key);
+        })
+    };
+    let cases = [
+        without(version),
+        without(capabilities),
+        add().change(|body| {
+            body["params"].as_object_mut().unwrap().remove("_meta");
+        }),
+        add().change(|body| body["params"]["_meta"] = json!(3)),
+        add().change(|body| body["params"]["_meta"][capabilities] = json!([])),
+        add().change(|body| body["params"]["_meta"][version] = json!(3)),
+    ];
+    for post in cases {
+        post.refused(&service, 400, -32602, "SRV-HTTP-23, SRV-META-02")
+            .await;
+    }
+    let unequal = without(capabilities).with("mcp-method", "tools/list");
+    unequal
+        .refused(
+            &service,
+            400,
+            -32602,
+            "annex C: `_meta` comes before equality",
+        )
+        .await;
+    let absent = without(capabilities).without("mcp-method");
+    absent
+        .refused(
+            &service,
+            400,
+            -32020,
+            "annex C: presence comes before `_meta`",
+        )
+        .await;
+}
+
+#[tokio::test]
+async fn unknown_revisions_are_refused() {
+    let service = service();
+    for version in ["2027-01-01", "1999-01-01", "2025-11-25", "x"] {
+        let post = add()
+            .change(|body| {
+                body["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"] = version.into();
+            })
+            .with("mcp-protocol-version", version);
+        let answer = post.send(&service).await;
+        assert_eq!(answer.status, 400, "SRV-HTTP-21");
+        let error = &answer.json()["error"];
+        assert_eq!(error["code"], -32022, "SRV-VER-01: {error}");
+        assert_eq!(error["data"]["requested"], version, "SRV-ERR-02");
+        assert_eq!(error["data"]["supported"][0], MODERN, "SRV-ERR-02");
+    }
+}
+
+#[tokio::test]
+async fn unknown_methods_are_not_found() {
+    let service = service();
+    let unknown = Post::modern("tools/fetch", json!({}));
+    unknown.refused(&service, 404, -32601, "SRV-HTTP-20").await;
+    let handshake = Post::modern("initialize", json!({"protocolVersion": MODERN}));
+    handshake.refused(&service, 404, -32601, "AMB-16").await;
+    let gone = Post::modern("logging/setLevel", json!({"level": "info"}));
+    gone.refused(&service, 404, -32601, "SRV-HTTP-20").await;
+    let bare = treenail::http_service(treenail::server!().build().unwrap());
+    let none = Post::modern("prompts/list", json!({}));
+    none.refused(&bare, 404, -32601, "SRV-ERR-01").await;
+}
+
+#[tokio::test]
+async fn a_missing_capability_is_told_before_anything_else() {
+    let service = service();
+    let answer = Post::tool("ask", json!({})).send(&service).await;
+    assert_eq!(answer.status, 400, "SRV-HTTP-24, SRV-META-04: {answer:?}");
+    assert_eq!(answer.json()["error"]["code"], -32021, "SRV-HTTP-24");
+    let able = json!({"elicitation": {}});
+    let params = json!({"name": "ask", "arguments": {}});
+    let answer = Post::modern_as("tools/call", params, &able)
+        .send(&service)
+        .await;
+    assert_eq!(answer.status, 200, "{answer:?}");
+    assert_eq!(
+        answer.json()["result"]["resultType"],
+        "input_required",
+        "SRV-HTTP-13: a plain answer"
+    );
+}
+
+#[tokio::test]
+async fn errors_of_functions_are_answers() {
+    let service = service();
+    let unknown = Post::tool("subtract", json!({}));
+    unknown.refused(&service, 200, -32602, "AMB-13").await;
+    let missing = Post::modern("resources/read", json!({"uri": "notes:none"}));
+    missing.refused(&service, 200, -32602, "AMB-13").await;
+    let cursor = Post::modern("tools/list", json!({"cursor": "?"}));
+    cursor.refused(&service, 200, -32602, "AMB-13").await;
+}
+
+#[tokio::test]
+async fn notifications_are_accepted() {
+    let service = service();
+    let notification = |method: &str| {
+        Post::raw(json!({"jsonrpc": "2.0", "method": method}).to_string())
+            .with("mcp-protocol-version", MODERN)
+    };
+    let answer = notification("notifications/x").send(&service).await;
+    assert_eq!(
+        (answer.status.as_u16(), &*answer.body),
+        (202, ""),
+        "SRV-HTTP-06, AMB-07"
+    );
+    let wrong = notification("notifications/x").with("mcp-method", "notifications/y");
+    wrong.refused(&service, 400, -32020, "SRV-HTTP-07").await;
+}
+
+fn counting(to: u32) -> Post {
+    Post::tool("count", json!({"to": to})).change(|body| {
+        body["params"]["_meta"]["progressToken"] = "t".into();
+    })
+}
+
+#[tokio::test]
+async fn what_is_told_before_the_answer_makes_it_a_stream() {
+    let answer = counting(3).send(&service()).await;
+    assert_eq!(answer.status, 200);
+    assert_eq!(
+        answer.header("x-accel-buffering"),
+        Some("no"),
+        "SRV-HTTP-14"
+    );
+    let events = answer.events();
+    let progress: Vec<_> = events
+        .iter()
+        .map(|event| &event["params"]["progress"])
+        .collect();
+    assert_eq!(progress[..3], [1, 2, 3], "SRV-HTTP-09: {events:?}");
+    assert_eq!(events.len(), 4, "SRV-HTTP-12: the answer is the last");
+    assert_eq!(events[3]["id"], 1, "SRV-HTTP-12");
+    assert!(
+        !answer.body.contains("id:"),
+        "ALL-HTTP-01: events have no ids"
+    );
+    let quiet = Post::tool("count", json!({"to": 3})).send(&service()).await;
+    assert_eq!(quiet.json()["result"]["content"][0]["text"], "counted");
+    // More than there is room for at once.
+    assert_eq!(counting(1_000).send(&service()).await.events().len(), 1_001);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_subscription_streams_until_the_server_closes() {
+    let service = service();
+    let filter = json!({"notifications": {"resourceSubscriptions": ["notes://7"]}});
+    let response = Post::modern("subscriptions/listen", filter)
+        .begin(&service)
+        .await;
+    assert_eq!(
+        response.headers()["content-type"],
+        "text/event-stream",
+        "SRV-HTTP-08"
+    );
+    let mut body = response.into_body();
+    let mut told = async || {
+        let bytes = next(&mut body).await?;
+        Some(String::from_utf8(bytes.to_vec()).unwrap())
+    };
+    let method = |text: &str| messages(text)[0]["method"].clone();
+    let first = told().await.unwrap();
+    assert_eq!(
+        method(&first),
+        "notifications/subscriptions/acknowledged",
+        "SRV-SUB-02"
+    );
+    service.server().resource_updated("notes://7");
+    let second = told().await.unwrap();
+    assert_eq!(method(&second), "notifications/resources/updated");
+    // The paused clock goes on, because nothing else does.
+    assert_eq!(told().await.unwrap(), ":\n\n", "SRV-HTTP-15");
+    assert_eq!(told().await.unwrap(), ":\n\n", "SRV-HTTP-15");
+    service.server().close();
+    let last = messages(&told().await.unwrap());
+    assert_eq!(last.len(), 1, "AMB-01: the result alone");
+    assert_eq!(last[0]["result"]["resultType"], "complete", "SRV-SUB-07");
+    assert_eq!(told().await, None, "SRV-SUB-07");
+}
+
+#[tokio::test]
+async fn arguments_are_compared_with_their_headers() {
+    let service = service();
+    let locate = |place: Value| Post::tool("locate", json!({"place": place}));
+    let full = || {
+        locate(json!({"region": "Nord\u{f8}st", "level": 42, "roofed": true}))
+            .with("mcp-param-region", "=?base64?Tm9yZMO4c3Q=?=")
+            .with("mcp-param-level", "42")
+            .with("mcp-param-roofed", "true")
+    };
+    let least = || locate(json!({"region": "west"})).with("mcp-param-region", "west");
+    let fine = [
+        (full(), "SRV-HDR-04"),
+        (full().with("mcp-param-level", "42.0"), "SRV-HDR-12"),
+        (least(), "SRV-HDR-09: nothing for what is absent"),
+        (
+            least().change(|body| body["params"]["arguments"]["place"]["level"] = Value::Null),
+            "SRV-HDR-09",
+        ),
+        (
+            least().with("mcp-param-other", "\u{e9}"),
+            "INT-HDR-01: unknown ones do not matter",
+        ),
+    ];
+    for (post, why) in fine {
+        let answer = post.send(&service).await;
+        assert_eq!(answer.status, 200, "{why}: {answer:?}");
+        assert_eq!(answer.json()["error"], Value::Null, "{why}");
+    }
+    let wrong = [
+        (full().without("mcp-param-region"), "SRV-HDR-10: missing"),
+        (full().without("mcp-param-level"), "SRV-HDR-10: missing"),
+        (full().with("mcp-param-level", "43"), "SRV-HDR-10: unequal"),
+        (
+            full().with("mcp-param-roofed", "false"),
+            "SRV-HDR-10: unequal",
+        ),
+        (
+            full().with("mcp-param-region", "Nord\u{f8}st"),
+            "SRV-HDR-11: not ASCII",
+        ),
+        (
+            full().with("mcp-param-region", "=?base64?%?="),
+            "SRV-HDR-04",
+        ),
+        (full().and("mcp-param-roofed", "true"), "SRV-HDR-10: twice"),
+        (
+            least().with("mcp-param-level", "1"),
+            "SRV-HDR-10: of no argument",
+        ),
+    ];
+    for (post, why) in wrong {
+        post.refused(&service, 400, -32020, why).await;
+    }
+}
+
+#[tokio::test]
+async fn functions_learn_what_layers_have_found_out() {
+    let server = builder().build().unwrap();
+    let service = treenail::http_service(server);
+    let post = Post::tool("whoami", json!({})).with("user-agent", "probe");
+    let answer = post.clone().send(&service).await.json();
+    assert_eq!(
+        answer["result"]["content"][0]["text"],
+        r#"None Some("probe")"#
+    );
+    let answer = post.send_as(&service, Principal::new("ada")).await.json();
+    assert_eq!(
+        answer["result"]["content"][0]["text"],
+        r#"Some("ada") Some("probe")"#
     );
 }

@@ -121,6 +121,13 @@ impl Connection {
         self.modern.identify(meta)
     }
 
+    /// The arguments of a tool that clients repeat in headers.
+    #[cfg(feature = "http")]
+    pub(crate) fn mirrors(&mut self, tool: &str) -> &[crate::tool::mirror::Mirror] {
+        self.server.shared.offers.refresh(&mut self.offer);
+        self.offer.mirrors(tool)
+    }
+
     /// The next message to the peer that is not the answer to a call: what a call in flight sends, which belongs before all
     /// answers that come out later, and what the peer has subscribed to.
     ///

@@ -25,6 +25,9 @@ pub(crate) struct Offer {
     pub(crate) version: u64,
     pub(crate) dynamic: bool,
     tools: Arc<Section<Tool>>,
+    /// The arguments that clients repeat in headers of HTTP, of the tools that have such arguments.
+    #[cfg(feature = "http")]
+    mirrors: std::collections::HashMap<Box<str>, Vec<crate::tool::mirror::Mirror>>,
     prompts: Arc<Section<Prompt>>,
     pub(crate) resources: Resources,
     /// The results of `initialize`, and of `server/discover`, for each revision.
@@ -66,10 +69,13 @@ impl Offer {
             single: Section::new(single, old.map(|old| &old.resources.single), setup),
             families: Section::new(families, old.map(|old| &old.resources.families), setup),
         };
+        let tools = Section::new(tools, old.map(|old| &old.tools), setup);
         let mut offer = Self {
             version: old.map_or(0, |old| old.version + 1),
             dynamic: setup.dynamic,
-            tools: Section::new(tools, old.map(|old| &old.tools), setup),
+            #[cfg(feature = "http")]
+            mirrors: mirrors(&tools.table),
+            tools,
             prompts: Section::new(prompts, old.map(|old| &old.prompts), setup),
             resources,
             greetings: Default::default(),
@@ -92,6 +98,12 @@ impl Offer {
         ];
         let changed = same.into_iter().filter(|(_, same)| !same);
         changed.map(|(kind, _)| kind).collect()
+    }
+
+    /// The arguments of a tool that clients repeat in headers.
+    #[cfg(feature = "http")]
+    pub(crate) fn mirrors(&self, tool: &str) -> &[crate::tool::mirror::Mirror] {
+        self.mirrors.get(tool).map_or(&[], Vec::as_slice)
     }
 
     /// The result of `initialize`, or of `server/discover` in the modern era.
@@ -250,6 +262,21 @@ impl Offer {
             _ => Err(RpcError::invalid_params("`params.ref` is of no known type")),
         }
     }
+}
+
+/// The arguments that are repeated in headers, of the tools that have any.
+#[cfg(feature = "http")]
+fn mirrors(
+    tools: &Table<Tool>,
+) -> std::collections::HashMap<Box<str>, Vec<crate::tool::mirror::Mirror>> {
+    let entries = tools.entries().iter();
+    let found = entries.filter_map(|entry| {
+        let tool = &entry.descriptor;
+        // Schemas were checked when the tool was added.
+        let mirrors = crate::tool::mirror::mirrors(&tool.input_schema).ok()?;
+        (!mirrors.is_empty()).then(|| (tool.name.as_str().into(), mirrors))
+    });
+    found.collect()
 }
 
 /// The tool or prompt that `params.name` names.

@@ -2,6 +2,7 @@
 
 pub(crate) mod error;
 mod keywords;
+pub(crate) mod mirror;
 pub(crate) mod output;
 pub(crate) mod reply;
 
@@ -157,6 +158,7 @@ impl<S: Send + Sync + 'static> ToolDefinition<S> {
             .take_input_schema()
             .and_then(|schema| keywords::add(head.details.schema.take(), schema))
             .map_err(|error| format!("tool `{name}`: {error}"))?;
+        mirror::mirrors(&input_schema).map_err(|error| format!("tool `{name}`: {error}"))?;
         let mut descriptor = Descriptor::new(name, input_schema);
         descriptor.title = head.title.map(str::to_owned);
         descriptor.description = head.description.map(str::to_owned);

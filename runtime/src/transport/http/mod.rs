@@ -7,6 +7,7 @@
 mod body;
 mod exchange;
 mod headers;
+mod mirror;
 mod modern;
 mod origin;
 mod reply;

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use http::request::Parts;
 use http::{HeaderMap, Response, StatusCode};
 use treenail_schema::Revision;
 use treenail_schema::error_code::{
@@ -9,12 +10,14 @@ use treenail_schema::error_code::{
     PARSE_ERROR, UNSUPPORTED_PROTOCOL_VERSION,
 };
 
+use crate::extensions::Principal;
 use crate::revision::stated_version;
 use crate::server::{Connection, Received, Server, error_code};
 use crate::transport::http::exchange::Exchange;
 use crate::transport::http::headers::{PROTOCOL_VERSION, Standard, check_notification};
+use crate::transport::http::mirror;
 use crate::transport::http::reply::{HttpBody, Refusal, json};
-use crate::wire::{Body, Envelope, Message, RpcError, object};
+use crate::wire::{Body, Envelope, Message, RpcError, as_string, object};
 
 /// Whether a message belongs to the modern era: it says so itself, or its headers do.
 pub(super) fn is_modern(headers: &HeaderMap, message: &Message<'_>) -> bool {
@@ -35,14 +38,18 @@ fn is_modern_version(headers: &HeaderMap) -> bool {
 /// Answers one message.
 pub(super) async fn answer(
     server: &Server,
-    headers: &HeaderMap,
+    parts: Parts,
     message: Message<'_>,
 ) -> Response<HttpBody> {
+    let headers = &parts.headers;
     match message {
         Message::Request(id, envelope) => {
             let mut connection = server.connect();
             match check(&mut connection, headers, &envelope) {
-                Ok(()) => run(connection, id, envelope).await,
+                Ok(()) => {
+                    introduce(&mut connection, parts);
+                    run(connection, id, envelope).await
+                }
                 Err(error) => Refusal::of(StatusCode::BAD_REQUEST, Some(id), error).into_response(),
             }
         }
@@ -78,7 +85,27 @@ fn check(
         Ok(Some(_)) | Err(_) => stated_version(meta).unwrap_or(Cow::Borrowed("")),
     };
     standard.check(&version, envelope)?;
-    known.map(drop)
+    known?;
+    if envelope.method != "tools/call" {
+        return Ok(());
+    }
+    let Some(tool) = envelope.params.name.and_then(as_string) else {
+        return Ok(());
+    };
+    mirror::check(
+        headers,
+        connection.mirrors(&tool),
+        envelope.params.arguments,
+    )
+}
+
+/// Tells functions who is calling, if a layer has found that out, and with which headers.
+fn introduce(connection: &mut Connection, parts: Parts) {
+    let extensions = connection.extensions_mut();
+    if let Some(principal) = parts.extensions.get::<Principal>() {
+        extensions.insert(principal.clone());
+    }
+    extensions.insert(parts);
 }
 
 /// Runs a request that has been checked; its response is JSON unless something has to be sent before the answer.

@@ -39,6 +39,10 @@ pub fn http_service(server: Server) -> HttpService {
 /// The bounds are those of [`Limits`](crate::Limits). What only a listener can bound, connections and slow readers,
 /// is bounded by [`HttpServer`](crate::HttpServer); in a stack of your own it is your listener's part.
 ///
+/// Functions find the [`Principal`](crate::Principal) that a layer has put into the extensions of the request with
+/// [`Context::principal`](crate::Context::principal), and all else of the request but its body with
+/// `cx.extension::<http::request::Parts>()`.
+///
 /// # Cancellation
 ///
 /// Dropping the response, or its future, cancels the call.
@@ -122,7 +126,7 @@ impl HttpService {
         self.check(&parts)?;
         let bytes = body::read(body, self.server.limits()).await?;
         match parse(&bytes, self.server.limits().message_depth) {
-            wire::Body::One(Ok(message)) => Ok(self.dispatch(&parts.headers, message).await),
+            wire::Body::One(Ok(message)) => Ok(self.dispatch(parts, message).await),
             wire::Body::One(Err(Invalid { id, error })) => {
                 Err(Refusal::of(StatusCode::BAD_REQUEST, id, error))
             }
@@ -133,9 +137,9 @@ impl HttpService {
         }
     }
 
-    async fn dispatch(&self, headers: &HeaderMap, message: Message<'_>) -> Response<HttpBody> {
-        if modern::is_modern(headers, &message) {
-            return modern::answer(&self.server, headers, message).await;
+    async fn dispatch(&self, parts: Parts, message: Message<'_>) -> Response<HttpBody> {
+        if modern::is_modern(&parts.headers, &message) {
+            return modern::answer(&self.server, parts, message).await;
         }
         let id = match &message {
             Message::Request(id, _) => Some(*id),

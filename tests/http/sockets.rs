@@ -1,0 +1,209 @@
+//! A listener, and clients over real sockets.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::task::JoinHandle;
+use treenail::{Limits, Server};
+
+use crate::client::{Post, messages};
+use crate::fixture::{Desk, builder, builder_of};
+
+struct Running {
+    server: Server,
+    address: SocketAddr,
+    serving: JoinHandle<treenail::Result<()>>,
+}
+
+impl Running {
+    async fn start(server: Server) -> Self {
+        let http = server.bind_http("127.0.0.1:0").await.unwrap();
+        Self {
+            server,
+            address: http.local_addr(),
+            serving: tokio::spawn(http.serve()),
+        }
+    }
+
+    async fn connect(&self) -> TcpStream {
+        TcpStream::connect(self.address).await.unwrap()
+    }
+
+    async fn finish(self) {
+        self.server.close();
+        self.serving.await.unwrap().unwrap();
+    }
+}
+
+/// The text of a request, which asks for the end of the connection.
+fn text(post: &Post, path: &str) -> String {
+    let mut text = format!("{} {path} HTTP/1.1\r\nconnection: close\r\n", post.method);
+    for (name, value) in &post.headers {
+        text += &format!("{name}: {}\r\n", str::from_utf8(value).unwrap());
+    }
+    text + &format!("content-length: {}\r\n\r\n{}", post.body.len(), post.body)
+}
+
+async fn ask(running: &Running, post: &Post, path: &str) -> String {
+    let mut socket = running.connect().await;
+    socket.write_all(text(post, path).as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    socket.read_to_string(&mut answer).await.unwrap();
+    answer
+}
+
+fn add() -> Post {
+    Post::tool("add", json!({"a": 2, "b": 3}))
+}
+
+#[tokio::test]
+async fn the_endpoint_is_at_one_path() {
+    let running = Running::start(builder().build().unwrap()).await;
+    let answer = ask(&running, &add(), "/mcp").await;
+    assert!(
+        answer.starts_with("HTTP/1.1 200 OK\r\n"),
+        "SRV-HTTP-01: {answer}"
+    );
+    assert!(answer.contains(r#""structuredContent":5"#), "{answer}");
+    let answer = ask(&running, &add(), "/").await;
+    assert!(answer.starts_with("HTTP/1.1 404 "), "{answer}");
+    let long = add().with("x", "x".repeat(1 << 20));
+    let mut socket = running.connect().await;
+    // It is refused before all of it has been sent.
+    let _ = socket.write_all(text(&long, "/mcp").as_bytes()).await;
+    let mut head = [0; 12];
+    if socket.read_exact(&mut head).await.is_ok() {
+        assert_eq!(&head, b"HTTP/1.1 431", "SRV-HDR-14");
+    }
+    let stream = Post::tool("count", json!({"to": 2}))
+        .change(|body| body["params"]["_meta"]["progressToken"] = 1.into());
+    assert_eq!(
+        messages(&ask(&running, &stream, "/mcp").await).len(),
+        3,
+        "SRV-HTTP-08"
+    );
+    running.finish().await;
+}
+
+#[tokio::test]
+async fn a_client_that_goes_away_cancels_its_call() {
+    let desk = Desk::default();
+    let running = Running::start(builder_of(&desk).build().unwrap()).await;
+    for tool in ["wait", "flood"] {
+        let post = Post::tool(tool, json!({}))
+            .change(|body| body["params"]["_meta"]["progressToken"] = 1.into());
+        let mut socket = running.connect().await;
+        socket
+            .write_all(text(&post, "/mcp").as_bytes())
+            .await
+            .unwrap();
+        desk.begun.notified().await;
+        drop(socket);
+        desk.ended.notified().await; // SRV-HTTP-17, SRV-HTTP-18, SRV-CANC-02
+    }
+    running.finish().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reader_that_stalls_is_dropped() {
+    let desk = Desk::default();
+    let running = Running::start(builder_of(&desk).build().unwrap()).await;
+    let post = Post::tool("flood", json!({}))
+        .change(|body| body["params"]["_meta"]["progressToken"] = 1.into());
+    let mut socket = running.connect().await;
+    socket
+        .write_all(text(&post, "/mcp").as_bytes())
+        .await
+        .unwrap();
+    desk.begun.notified().await;
+    // Nothing is read. Others are served meanwhile, and at last the call is ended.
+    assert!(ask(&running, &add(), "/mcp").await.contains("200 OK"));
+    desk.ended.notified().await;
+    running.finish().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_sends_slowly_is_dropped() {
+    let running = Running::start(builder().build().unwrap()).await;
+    let mut socket = running.connect().await;
+    socket
+        .write_all(b"POST /mcp HTTP/1.1\r\nhost: local")
+        .await
+        .unwrap();
+    let mut answer = Vec::new();
+    // The paused clock goes on while nothing happens.
+    let _ = socket.read_to_end(&mut answer).await;
+    assert!(!answer.starts_with(b"HTTP/1.1 200"));
+    let whole = text(&add(), "/mcp");
+    let mut socket = running.connect().await;
+    socket
+        .write_all(&whole.as_bytes()[..whole.len() - 5])
+        .await
+        .unwrap();
+    let mut answer = String::new();
+    socket.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 408 "), "{answer}");
+    running.finish().await;
+}
+
+#[tokio::test]
+async fn clients_beyond_the_bound_wait() {
+    let limits = Limits {
+        http_connections: 1,
+        ..Limits::default()
+    };
+    let running = Running::start(builder().limits(limits).build().unwrap()).await;
+    let mut first = running.connect().await;
+    let keep = text(&add(), "/mcp").replace("connection: close", "connection: keep-alive");
+    first.write_all(keep.as_bytes()).await.unwrap();
+    assert!(first.read(&mut [0; 1024]).await.unwrap() > 0);
+    let post = add();
+    let mut second = Box::pin(ask(&running, &post, "/mcp"));
+    // A whole exchange on the first connection goes by.
+    tokio::select! {
+        answer = &mut second => panic!("too many are served: {answer}"),
+        () = async {
+            first.write_all(keep.as_bytes()).await.unwrap();
+            assert!(first.read(&mut [0; 1024]).await.unwrap() > 0);
+        } => {}
+    }
+    drop(first);
+    assert!(second.await.contains("200 OK"));
+    running.finish().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_closing_server_finishes_what_it_is_about() {
+    let desk = Desk::default();
+    let limits = Limits {
+        finish_calls_within: Duration::from_secs(60),
+        ..Limits::default()
+    };
+    let running = Running::start(builder_of(&desk).limits(limits).build().unwrap()).await;
+    let filter = json!({"notifications": {"resourceSubscriptions": ["notes://7"]}});
+    let listen = Post::modern("subscriptions/listen", filter);
+    let mut listener = running.connect().await;
+    listener
+        .write_all(text(&listen, "/mcp").as_bytes())
+        .await
+        .unwrap();
+    assert!(listener.read(&mut [0; 64]).await.unwrap() > 0);
+    let mut waiting = running.connect().await;
+    let wait = Post::tool("wait", json!({}));
+    waiting
+        .write_all(text(&wait, "/mcp").as_bytes())
+        .await
+        .unwrap();
+    desk.begun.notified().await;
+    running.finish().await;
+    let mut answer = String::new();
+    listener.read_to_string(&mut answer).await.unwrap();
+    assert!(
+        answer.contains(r#""resultType":"complete""#),
+        "SRV-SUB-07: {answer}"
+    );
+    desk.ended.notified().await;
+}
