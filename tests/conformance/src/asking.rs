@@ -121,35 +121,35 @@ pub(crate) fn said(answer: &CreateMessageResult) -> &str {
 impl Asking {
     /// Asks the client's model.
     #[tool]
-    async fn test_sampling(&self, cx: &Context, prompt: String) -> Result<String, AskError> {
+    async fn test_sampling(cx: &Context, prompt: String) -> Result<String, AskError> {
         let answer = cx.sample(self::prompt(prompt)).await?;
         Ok(format!("LLM response: {}", said(&answer)))
     }
 
     /// Asks the client's model, so it is for clients that have one.
     #[tool]
-    async fn test_missing_capability(&self, cx: &Context) -> Result<String, AskError> {
+    async fn test_missing_capability(cx: &Context) -> Result<String, AskError> {
         let answer = cx.sample(prompt("Are you there?")).await?;
         Ok(said(&answer).to_owned())
     }
 
     /// Asks the user for a name and an address.
     #[tool]
-    async fn test_elicitation(&self, cx: &Context, message: String) -> Result<String, AskError> {
+    async fn test_elicitation(cx: &Context, message: String) -> Result<String, AskError> {
         let Account { username, email } = cx.elicit(message).await?;
         Ok(format!("User response: {username}, {email}"))
     }
 
     /// Asks the user, on a stream.
     #[tool]
-    async fn test_streaming_elicitation(&self, cx: &Context) -> Result<String, AskError> {
+    async fn test_streaming_elicitation(cx: &Context) -> Result<String, AskError> {
         let Account { username, .. } = cx.elicit("Who are you?").await?;
         Ok(format!("User response: {username}"))
     }
 
     /// Asks the user to look over what is filled in already.
     #[tool]
-    async fn test_elicitation_sep1034_defaults(&self, cx: &Context) -> Result<String, AskError> {
+    async fn test_elicitation_sep1034_defaults(cx: &Context) -> Result<String, AskError> {
         let form: Defaults = cx.elicit("Please review and update the form").await?;
         let Defaults {
             name,
@@ -165,7 +165,7 @@ impl Asking {
 
     /// Asks the user to choose, in each way that there is.
     #[tool]
-    async fn test_elicitation_sep1330_enums(&self, cx: &Context) -> Result<String, AskError> {
+    async fn test_elicitation_sep1330_enums(cx: &Context) -> Result<String, AskError> {
         let chosen: Choices = cx.elicit("Please select options").await?;
         let (untitled, titled) = (chosen.untitled_single, chosen.titled_single);
         let legacy = chosen.legacy_enum.map(|Legacy(name)| name);

@@ -16,25 +16,25 @@ pub(crate) struct Content;
 impl Content {
     /// Returns a text.
     #[tool(read_only)]
-    fn test_simple_text(&self) -> &'static str {
+    fn test_simple_text() -> &'static str {
         "This is a simple text response for testing."
     }
 
     /// Returns a picture.
     #[tool(read_only)]
-    fn test_image_content(&self) -> ImageContent {
+    fn test_image_content() -> ImageContent {
         ImageContent::new(DOT, "image/png")
     }
 
     /// Returns sound.
     #[tool(read_only)]
-    fn test_audio_content(&self) -> AudioContent {
+    fn test_audio_content() -> AudioContent {
         AudioContent::new(SILENCE, "audio/wav")
     }
 
     /// Returns the contents of a resource.
     #[tool(read_only)]
-    fn test_embedded_resource(&self) -> ContentBlock {
+    fn test_embedded_resource() -> ContentBlock {
         let text = "This is an embedded resource content.";
         let contents = TextResourceContents::new("test://embedded-resource", text);
         ContentBlock::resource(contents.with_mime_type("text/plain"))
@@ -42,7 +42,7 @@ impl Content {
 
     /// Returns a text, a picture and the contents of a resource.
     #[tool(read_only)]
-    fn test_multiple_content_types(&self) -> Vec<ContentBlock> {
+    fn test_multiple_content_types() -> Vec<ContentBlock> {
         let json = r#"{"test":"data","value":123}"#;
         let contents = TextResourceContents::new("test://mixed-content-resource", json);
         vec![
@@ -54,7 +54,7 @@ impl Content {
 
     /// Fails.
     #[tool(read_only)]
-    fn test_error_handling(&self) -> Result<String, ToolError> {
+    fn test_error_handling() -> Result<String, ToolError> {
         let message = "This tool intentionally returns an error for testing";
         Err(ToolError::new(message))
     }

@@ -22,14 +22,13 @@ enum ContactMethod {
 impl Input {
     /// Has an argument that HTTP clients put into a header too.
     #[tool(read_only)]
-    fn test_custom_header(&self, #[arg(header = "Value")] value: String) -> String {
+    fn test_custom_header(#[arg(header = "Value")] value: String) -> String {
         format!("The header had {value}")
     }
 
     /// Has conditions between its arguments.
     #[tool(name = "json_schema_2020_12_tool", read_only, schema = contact())]
     fn json_schema(
-        &self,
         name: Option<String>,
         address: Option<Address>,
         #[arg(name = "contactMethod")] contact_method: Option<ContactMethod>,

@@ -16,16 +16,15 @@ struct UserContext {
 impl Prompts {
     /// Has no arguments.
     #[prompt]
-    fn test_simple_prompt(&self) -> &'static str {
+    fn test_simple_prompt() -> &'static str {
         "This is a simple prompt for testing."
     }
 
     /// Has two arguments.
     #[prompt]
     fn test_prompt_with_arguments(
-        &self,
         /// First test argument
-        #[arg(complete = Self::values)]
+        #[arg(complete = values)]
         arg1: String,
         /// Second test argument
         arg2: String,
@@ -36,7 +35,6 @@ impl Prompts {
     /// Has the contents of a resource.
     #[prompt]
     fn test_prompt_with_embedded_resource(
-        &self,
         /// URI of the resource to embed
         #[arg(name = "resourceUri")]
         resource_uri: String,
@@ -51,7 +49,7 @@ impl Prompts {
 
     /// Has a picture.
     #[prompt]
-    fn test_prompt_with_image(&self) -> Vec<PromptMessage> {
+    fn test_prompt_with_image() -> Vec<PromptMessage> {
         vec![
             PromptMessage::user(ContentBlock::image(DOT, "image/png")),
             PromptMessage::user("Please analyze the image above."),
@@ -60,17 +58,17 @@ impl Prompts {
 
     /// Asks the user what it is about.
     #[prompt]
-    async fn test_input_required_result_prompt(&self, cx: &Context) -> Result<String, AskError> {
+    async fn test_input_required_result_prompt(cx: &Context) -> Result<String, AskError> {
         let question = cx.elicit("What context should the prompt use?");
         let UserContext { context } = question.key("user_context").await?;
         Ok(format!("Use the following context: {context}"))
     }
+}
 
-    fn values(&self, typed: &str) -> Vec<&'static str> {
-        let values = ["paris", "park", "party", "test", "testing"];
-        values
-            .into_iter()
-            .filter(|value| value.starts_with(typed))
-            .collect()
-    }
+fn values(typed: &str) -> Vec<&'static str> {
+    let values = ["paris", "park", "party", "test", "testing"];
+    values
+        .into_iter()
+        .filter(|value| value.starts_with(typed))
+        .collect()
 }

@@ -16,7 +16,7 @@ pub(crate) struct Reports;
 impl Reports {
     /// Sends log messages while it runs.
     #[tool(read_only)]
-    async fn test_tool_with_logging(&self, cx: &Context) -> &'static str {
+    async fn test_tool_with_logging(cx: &Context) -> &'static str {
         cx.log(LoggingLevel::Info, "Tool execution started").await;
         sleep(STEP).await;
         cx.log(LoggingLevel::Info, "Tool processing data").await;
@@ -27,19 +27,26 @@ impl Reports {
 
     /// Sends a log message to those who have asked for it.
     #[tool(read_only)]
-    async fn test_logging_tool(&self, cx: &Context) -> &'static str {
+    async fn test_logging_tool(cx: &Context) -> &'static str {
         cx.log(LoggingLevel::Info, "Called").await;
         "Logged what the caller wanted to read"
     }
 
     /// Tells its progress.
     #[tool(read_only)]
-    async fn test_tool_with_progress(&self, cx: &Context) -> &'static str {
+    async fn test_tool_with_progress(cx: &Context) -> &'static str {
         cx.progress(0).total(100).await;
         sleep(STEP).await;
         cx.progress(50).total(100).await;
         sleep(STEP).await;
         cx.progress(100).total(100).await;
         "Tool with progress executed successfully"
+    }
+
+    /// Takes a moment, in which its caller may lose the connection.
+    #[tool(read_only)]
+    async fn test_reconnection() -> &'static str {
+        sleep(2 * STEP).await;
+        "Reconnection test completed successfully"
     }
 }

@@ -16,25 +16,25 @@ struct Templated {
 impl Resources {
     /// A text.
     #[resource("test://static-text", mime_type = "text/plain")]
-    fn static_text(&self) -> &'static str {
+    fn static_text() -> &'static str {
         "This is the content of the static text resource."
     }
 
     /// A picture.
     #[resource("test://static-binary", mime_type = "image/png")]
-    fn static_binary(&self) -> &'static [u8] {
+    fn static_binary() -> &'static [u8] {
         include_bytes!("../assets/dot.png")
     }
 
     /// A text that tells when it changes.
     #[resource("test://watched-resource", mime_type = "text/plain", subscribe)]
-    fn watched_resource(&self) -> &'static str {
+    fn watched_resource() -> &'static str {
         "Watched resource content"
     }
 
     /// JSON about an id.
     #[resource("test://template/{id}/data")]
-    fn template(&self, id: String) -> Templated {
+    fn template(id: String) -> Templated {
         let data = format!("Data for ID: {id}");
         Templated {
             id,

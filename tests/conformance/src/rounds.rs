@@ -29,17 +29,14 @@ struct Colour {
 impl Rounds {
     /// Greets the user, whose name it asks for.
     #[tool]
-    async fn test_input_required_result_elicitation(
-        &self,
-        cx: &Context,
-    ) -> Result<String, AskError> {
+    async fn test_input_required_result_elicitation(cx: &Context) -> Result<String, AskError> {
         let Name { name } = cx.elicit("What is your name?").key("user_name").await?;
         Ok(format!("Hello, {name}!"))
     }
 
     /// Asks the client's model.
     #[tool]
-    async fn test_input_required_result_sampling(&self, cx: &Context) -> Result<String, AskError> {
+    async fn test_input_required_result_sampling(cx: &Context) -> Result<String, AskError> {
         let question = prompt("What is the capital of France?");
         let answer = cx.sample(question).key("capital_question").await?;
         Ok(said(&answer).to_owned())
@@ -47,30 +44,21 @@ impl Rounds {
 
     /// Asks where the client works.
     #[tool]
-    async fn test_input_required_result_list_roots(
-        &self,
-        cx: &Context,
-    ) -> Result<String, AskError> {
+    async fn test_input_required_result_list_roots(cx: &Context) -> Result<String, AskError> {
         let roots = cx.roots().key("client_roots").await?;
         Ok(format!("{} roots", roots.len()))
     }
 
     /// Asks the user to agree.
     #[tool]
-    async fn test_input_required_result_request_state(
-        &self,
-        cx: &Context,
-    ) -> Result<String, AskError> {
+    async fn test_input_required_result_request_state(cx: &Context) -> Result<String, AskError> {
         let Agreement { ok } = cx.elicit("Please confirm").key("confirm").await?;
         Ok(format!("state-ok: {ok}"))
     }
 
     /// Asks the user and the client's model, and where the client works, all at once.
     #[tool]
-    async fn test_input_required_result_multiple_inputs(
-        &self,
-        cx: &Context,
-    ) -> Result<String, AskError> {
+    async fn test_input_required_result_multiple_inputs(cx: &Context) -> Result<String, AskError> {
         let (user, greeting, roots) = tokio::try_join!(
             cx.elicit::<Name>("What is your name?")
                 .key("user_name")
@@ -90,10 +78,7 @@ impl Rounds {
 
     /// Asks the user twice.
     #[tool]
-    async fn test_input_required_result_multi_round(
-        &self,
-        cx: &Context,
-    ) -> Result<String, AskError> {
+    async fn test_input_required_result_multi_round(cx: &Context) -> Result<String, AskError> {
         let Name { name } = cx.elicit("Step 1: what is your name?").key("step1").await?;
         let Colour { color } = cx
             .elicit("Step 2: your favourite colour?")
@@ -104,20 +89,14 @@ impl Rounds {
 
     /// Asks the user to agree, and takes no state that is not its own.
     #[tool]
-    async fn test_input_required_result_tampered_state(
-        &self,
-        cx: &Context,
-    ) -> Result<String, AskError> {
+    async fn test_input_required_result_tampered_state(cx: &Context) -> Result<String, AskError> {
         let Agreement { ok } = cx.elicit("Please confirm").key("confirm").await?;
         Ok(format!("confirmed: {ok}"))
     }
 
     /// Asks whom the client can ask: the user, or else its model.
     #[tool]
-    async fn test_input_required_result_capabilities(
-        &self,
-        cx: &Context,
-    ) -> Result<String, AskError> {
+    async fn test_input_required_result_capabilities(cx: &Context) -> Result<String, AskError> {
         let who = cx.elicit::<Name>("What is your name?").key("user_name");
         if let Some(Name { name }) = who.if_supported().await? {
             return Ok(format!("Hello, {name}!"));

@@ -24,9 +24,10 @@ impl Running {
         }
         url.truncate(url.trim_end().len());
         let running = Self { process, url };
-        match running.url.starts_with("http://") {
-            true => Ok(running),
-            false => Err(io::Error::other("the server did not say where it listens")),
+        if running.url.starts_with("http://") {
+            Ok(running)
+        } else {
+            Err(io::Error::other("the server did not say where it listens"))
         }
     }
 
