@@ -45,7 +45,8 @@ impl Reports {
 
     /// Takes a moment, in which its caller may lose the connection.
     #[tool(read_only)]
-    async fn test_reconnection() -> &'static str {
+    async fn test_reconnection(cx: &Context) -> &'static str {
+        cx.log(LoggingLevel::Info, "Reconnect if you like").await;
         sleep(2 * STEP).await;
         "Reconnection test completed successfully"
     }
