@@ -305,8 +305,8 @@ pub use treenail_macros::mcp_form;
 ///
 /// A caller that sent a `progressToken` is told of **progress with each item**: how many there were, and the text of
 /// items that are texts, cut off after 4 KiB. If the function tells of progress itself, there is one sequence, which grows:
-/// an item is always told, with a number beyond the last one. A caller whose `_meta` also has `"treenail/items": true`
-/// gets each item itself, as `"treenail/item"` in the `_meta` of its progress. Telling waits while the caller takes no
+/// an item is always told, with a number beyond the last one. A caller whose `_meta` also has `"dev.treenail/items": true`
+/// gets each item itself, as `"dev.treenail/item"` in the `_meta` of its progress. Telling waits while the caller takes no
 /// messages, and the stream waits with it. Cancelling the call drops the stream.
 ///
 /// # Prompts

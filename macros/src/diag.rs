@@ -62,3 +62,23 @@ impl Drop for Sink {
         );
     }
 }
+
+/// The messages of the `compile_error!`s in an expansion.
+#[cfg(test)]
+pub(crate) fn messages(expansion: TokenStream) -> Vec<String> {
+    use proc_macro2::TokenTree;
+
+    let mut last = None;
+    let mut messages = Vec::new();
+    for token in expansion {
+        match (&last, &token) {
+            (Some(TokenTree::Punct(bang)), TokenTree::Group(message)) if bang.as_char() == '!' => {
+                let message = syn::parse2::<syn::LitStr>(message.stream());
+                messages.extend(message.map(|message| message.value()));
+            }
+            _ => {}
+        }
+        last = Some(token);
+    }
+    messages
+}

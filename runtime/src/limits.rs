@@ -77,6 +77,15 @@ pub struct Limits {
     pub http_write_within: Duration,
     /// Connections of HTTP that are served at once; more wait to be accepted. Default 1,024.
     pub http_connections: usize,
+    /// Sessions of clients of the legacy era over HTTP. When there are so many, those that have been idle the longest are
+    /// ended for a new one; if all are at work, it is refused with the status 503. Default 4,096.
+    pub http_sessions: usize,
+    /// How long such a session may be idle before it ends: no request, no call and no stream. Default 30 min.
+    pub http_session_idle: Duration,
+    /// Events of one such session that are kept for clients that resume a stream; older ones are dropped. Default 256.
+    pub http_session_events: usize,
+    /// Bytes of those events; one that is larger alone is kept until the next one. Default 1 MiB.
+    pub http_session_bytes: usize,
     /// Tools, prompts or resources in one page of a list. Default 1,000: many hosts read only the first page.
     pub page_size: usize,
 }
@@ -107,6 +116,10 @@ impl Default for Limits {
             http_read_within: Duration::from_secs(30),
             http_write_within: Duration::from_secs(30),
             http_connections: 1_024,
+            http_sessions: 4_096,
+            http_session_idle: Duration::from_secs(30 * 60),
+            http_session_events: 256,
+            http_session_bytes: 1 << 20,
             page_size: 1_000,
         }
     }

@@ -35,6 +35,16 @@ impl Outbox {
     }
 }
 
+impl Outbox {
+    /// Another queue for the same peer, which has all open requests in common with this one.
+    #[cfg(feature = "http")]
+    pub(crate) fn sibling(&self, limits: &Limits) -> (Self, Outgoing) {
+        let (sender, receiver) = mpsc::channel(limits.queued_messages.max(1));
+        let requests = Arc::clone(&self.requests);
+        (Self { sender, requests }, Outgoing { receiver })
+    }
+}
+
 /// The other end of an [`Outbox`].
 #[derive(Debug)]
 pub(crate) struct Outgoing {

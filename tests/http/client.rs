@@ -142,7 +142,9 @@ impl Post {
     }
 
     pub(crate) fn tool(name: &str, arguments: Value) -> Self {
-        Self::modern("tools/call", json!({"name": name, "arguments": arguments}))
+        let mut params = json!({"name": name});
+        params["arguments"] = arguments;
+        Self::modern("tools/call", params)
     }
 
     /// The same with a header, in place of one of that name.

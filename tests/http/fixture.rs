@@ -25,7 +25,7 @@ impl Drop for OnDrop {
 impl Desk {
     /// Adds two integers.
     #[tool]
-    fn add(&self, a: i64, b: i64) -> i64 {
+    fn add(a: i64, b: i64) -> i64 {
         a + b
     }
 
@@ -41,8 +41,8 @@ impl Desk {
     /// Asks before it answers.
     #[tool]
     async fn ask(&self, cx: &Context) -> Result<String, AskError> {
-        let sure = cx.confirm("Sure?").await?;
-        Ok(format!("{sure:?}"))
+        cx.confirm("Sure?").await?;
+        Ok("sure".to_owned())
     }
 
     /// Never ends.

@@ -4,6 +4,10 @@
 //! Most requests go to the service in memory; those about sockets go to a listener at a free port.
 
 #![allow(
+    clippy::too_many_lines,
+    reason = "a table of cases is as long as there are cases"
+)]
+#![allow(
     clippy::unwrap_used,
     reason = "a test that finds nothing to unwrap fails, as it should"
 )]
@@ -11,5 +15,6 @@
 mod attacks;
 mod client;
 mod fixture;
+mod legacy;
 mod modern;
 mod sockets;

@@ -39,11 +39,13 @@ async fn what_is_not_a_message_in_json_is_refused() {
         (add().method("PUT"), 405),
         (add().method("PATCH"), 405),
         (add().method("OPTIONS"), 405),
+        (add().method("GET"), 405),
+        (add().method("DELETE"), 405),
     ];
     for (post, status) in cases {
         let answer = post.send(&service).await;
         assert_eq!(answer.status, status, "{answer:?}");
-        let allowed = (status == 405).then_some("POST");
+        let allowed = (status == 405).then_some("GET, POST, DELETE");
         assert_eq!(answer.header("allow"), allowed, "RFC 9110, 15.5.6");
     }
     let fine = [

@@ -1,5 +1,6 @@
 //! A listener, and clients over real sockets.
 
+use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -42,7 +43,8 @@ impl Running {
 fn text(post: &Post, path: &str) -> String {
     let mut text = format!("{} {path} HTTP/1.1\r\nconnection: close\r\n", post.method);
     for (name, value) in &post.headers {
-        text += &format!("{name}: {}\r\n", str::from_utf8(value).unwrap());
+        let value = String::from_utf8_lossy(value);
+        write!(text, "{name}: {value}\r\n").unwrap();
     }
     text + &format!("content-length: {}\r\n\r\n{}", post.body.len(), post.body)
 }

@@ -110,6 +110,15 @@ impl Hotel {
     }
 
     #[tool]
+    async fn degrade_and_fail(&self, cx: &Context) -> Result<(), String> {
+        let who = cx.elicit::<Booking>("Who?").if_supported().await;
+        match who {
+            Ok(None) => Err("no room is free".to_owned()),
+            _ => Ok(()),
+        }
+    }
+
+    #[tool]
     async fn sample(&self, cx: &Context) -> Result<String, AskError> {
         let answer = cx.sample(capital()).await?;
         match answer.content.iter().next() {
@@ -456,6 +465,12 @@ async fn a_client_that_cannot_answer_is_not_asked() {
         }
         let answer = peer.round("degrade", json!({}), json!({})).await;
         assert_eq!(text(&answer["result"]), "somebody", "AMB-19 {revision}");
+        let answer = peer.round("degrade_and_fail", json!({}), json!({})).await;
+        assert_eq!(
+            text(&answer["result"]),
+            "no room is free",
+            "AMB-19 {revision}"
+        );
     }
 }
 

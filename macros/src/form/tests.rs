@@ -1,25 +1,14 @@
 //! What `tests/ui` cannot show: several mistakes at once, and what is left of an item that has them.
 
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::mcp_form;
+use crate::diag::messages;
 
 /// The messages of the `compile_error!`s in an expansion.
 fn errors(item: &TokenStream) -> Vec<String> {
-    let mut last = None;
-    let mut errors = Vec::new();
-    for token in mcp_form(quote!(), item) {
-        match (&last, &token) {
-            (Some(TokenTree::Punct(bang)), TokenTree::Group(message)) if bang.as_char() == '!' => {
-                let message = syn::parse2::<syn::LitStr>(message.stream());
-                errors.extend(message.map(|message| message.value()));
-            }
-            _ => {}
-        }
-        last = Some(token);
-    }
-    errors
+    messages(mcp_form(quote!(), item))
 }
 
 #[test]

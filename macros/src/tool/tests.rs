@@ -1,25 +1,14 @@
 //! What `tests/ui` cannot show: several mistakes at once, and what is left out of the expansion.
 
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::mcp_tool;
+use crate::diag::messages;
 
 /// The messages of the `compile_error!`s in an expansion.
 fn errors(args: TokenStream, item: &TokenStream) -> Vec<String> {
-    let mut last = None;
-    let mut errors = Vec::new();
-    for token in mcp_tool(args, item) {
-        match (&last, &token) {
-            (Some(TokenTree::Punct(bang)), TokenTree::Group(message)) if bang.as_char() == '!' => {
-                let message = syn::parse2::<syn::LitStr>(message.stream());
-                errors.extend(message.map(|message| message.value()));
-            }
-            _ => {}
-        }
-        last = Some(token);
-    }
-    errors
+    messages(mcp_tool(args, item))
 }
 
 #[track_caller]

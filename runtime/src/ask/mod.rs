@@ -28,6 +28,8 @@ pub(crate) use self::requests::Requests;
 use self::requests::Waiting;
 pub(crate) use self::round::{Asker, Origin, Resumed, Round};
 pub use self::seal::RequestStateKey;
+#[cfg(feature = "http")]
+pub(crate) use self::seal::random_id;
 use crate::call::CallState;
 use crate::context::Context;
 use crate::form::Form;
@@ -304,8 +306,13 @@ impl<'a, Q: Question> IntoFuture for AskIfSupported<'a, Q> {
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
+            let state = self.0.state;
             match self.0.await {
-                Err(AskError::Unsupported(_)) => Ok(None),
+                Err(AskError::Unsupported(_)) => {
+                    // The function goes on without, so what it may fail with later has another cause.
+                    state.set_fault(None);
+                    Ok(None)
+                }
                 answered => answered.map(Some),
             }
         })

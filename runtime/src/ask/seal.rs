@@ -102,7 +102,7 @@ impl RequestStateKey {
 pub(crate) struct Unsealable;
 
 /// A name that nothing else has.
-pub(super) fn random_id() -> Result<String, Unsealable> {
+pub(crate) fn random_id() -> Result<String, Unsealable> {
     random::<16>().map(|bytes| URL_SAFE_NO_PAD.encode(bytes))
 }
 

@@ -44,7 +44,7 @@ pub struct Connection {
 }
 
 /// How far the handshake of the legacy era is.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Handshake {
     NotBegun,
     Answered(Arc<Peer>),
@@ -119,6 +119,37 @@ impl Connection {
     #[cfg(feature = "http")]
     pub(crate) fn identify(&mut self, meta: &str) -> Result<Option<Arc<Peer>>, RpcError> {
         self.modern.identify(meta)
+    }
+
+    /// A connection to the same peer for one message, so that what comes of it is told apart. What is answered on one
+    /// counts on the other; subscriptions stay here.
+    #[cfg(feature = "http")]
+    pub(crate) fn branch(&self) -> Self {
+        let (outbox, outgoing) = self.outbox.sibling(self.server.limits());
+        Self {
+            server: self.server.clone(),
+            handshake: self.handshake.clone(),
+            modern: KnownPeer::default(),
+            offer: Arc::clone(&self.offer),
+            subscriber: Subscriber::default(),
+            extensions: Extensions::new(),
+            outbox,
+            outgoing,
+            room: usize::MAX,
+            calls_first: true,
+        }
+    }
+
+    /// Exchanges the subscriptions of two connections to one peer.
+    #[cfg(feature = "http")]
+    pub(crate) fn swap_subscriptions(&mut self, other: &mut Self) {
+        std::mem::swap(&mut self.subscriber, &mut other.subscriber);
+    }
+
+    /// The revision that the handshake has settled.
+    #[cfg(feature = "http")]
+    pub(crate) fn legacy_revision(&self) -> Option<Revision> {
+        self.legacy_peer().map(|peer| peer.revision())
     }
 
     /// The arguments of a tool that clients repeat in headers.
@@ -506,7 +537,7 @@ impl Connection {
 }
 
 /// Whether a request runs a function.
-fn begins_call(envelope: &Envelope<'_>) -> bool {
+pub(crate) fn begins_call(envelope: &Envelope<'_>) -> bool {
     matches!(
         &*envelope.method,
         "tools/call" | "prompts/get" | "resources/read" | "completion/complete"

@@ -24,6 +24,8 @@ pub use self::answer::PendingAnswer;
 #[cfg(feature = "http")]
 pub(crate) use self::answer::{error_code, write_error};
 pub use self::builder::ServerBuilder;
+#[cfg(feature = "http")]
+pub(crate) use self::connection::begins_call;
 pub use self::connection::{Connection, Received};
 pub use self::edit::{Edit, Item};
 pub use self::namespace::Namespace;

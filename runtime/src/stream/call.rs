@@ -10,7 +10,7 @@ use crate::stream::gathered::{Bounds, Gathered};
 use crate::wire::Members;
 
 /// The member of a request's `_meta` by which a client asks for the items themselves.
-const WANTS_ITEMS: &str = "treenail/items";
+const WANTS_ITEMS: &str = "dev.treenail/items";
 
 /// The bytes of JSON up to which a text is told whole as the message of its progress.
 const MESSAGE_BYTES: usize = 4096;
@@ -132,7 +132,7 @@ fn notification(state: &CallState, progress: &Number, gathered: &Gathered, items
         push_message(&mut message, text);
     }
     if items {
-        message.extend_from_slice(br#","_meta":{"treenail/item":"#);
+        message.extend_from_slice(br#","_meta":{"dev.treenail/item":"#);
         message.extend_from_slice(gathered.newest());
         message.push(b'}');
     }

@@ -69,8 +69,7 @@ async fn a_slow_reader_holds_a_stream_back() {
     };
     let fixture = fixture(limits);
     let mut peer = Peer::connect(&fixture.server, MODERN).await;
-    let params =
-        json!({"name": "station.eager", "_meta": {"progressToken": "t", "treenail/items": true}});
+    let params = json!({"name": "station.eager", "_meta": {"progressToken": "t", "dev.treenail/items": true}});
     let id = peer.begin("tools/call", params).await;
     // Time passes only when nothing can go on.
     tokio::time::sleep(Duration::from_secs(1)).await;

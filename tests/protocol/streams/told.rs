@@ -45,7 +45,7 @@ async fn each_item_is_progress_for_those_who_ask() {
             for meta in [
                 json!({}),
                 json!({"progressToken": null}),
-                json!({"treenail/items": true}),
+                json!({"dev.treenail/items": true}),
             ] {
                 let (notifications, _) = told(&mut peer, "words", json!({"to": 3}), meta).await;
                 assert_eq!(notifications, [] as [Value; 0]);
@@ -56,10 +56,10 @@ async fn each_item_is_progress_for_those_who_ask() {
 
 #[tokio::test]
 async fn the_items_themselves_are_told_to_those_who_take_them() {
-    // ALL-META-08: a client that has put `treenail/items` into its `_meta` knows `treenail/item` in ours.
+    // ALL-META-08: a client that has put `dev.treenail/items` into its `_meta` knows `dev.treenail/item` in ours.
     let item = |at: u32, value: Value, message: Option<String>| {
         let mut params =
-            json!({"progressToken": 1, "progress": at, "_meta": {"treenail/item": value}});
+            json!({"progressToken": 1, "progress": at, "_meta": {"dev.treenail/item": value}});
         if let Some(message) = message {
             params["message"] = message.into();
         }
@@ -97,12 +97,12 @@ async fn the_items_themselves_are_told_to_those_who_take_them() {
     for revision in Revision::ALL {
         let mut peer = Peer::connect(&server(), revision).await;
         for (name, expected) in &table {
-            let meta = json!({"progressToken": 1, "treenail/items": true});
+            let meta = json!({"progressToken": 1, "dev.treenail/items": true});
             let (notifications, _) = told(&mut peer, name, json!({"to": 2}), meta).await;
             assert_eq!(notifications, expected, "{name} in {revision}");
         }
         for wanted in [json!(false), json!("true"), json!(1)] {
-            let meta = json!({"progressToken": 1, "treenail/items": wanted});
+            let meta = json!({"progressToken": 1, "dev.treenail/items": wanted});
             let (notifications, _) = told(&mut peer, "frames", json!({"to": 1}), meta).await;
             assert_eq!(notifications, [json!({"progressToken": 1, "progress": 1})]);
         }
@@ -113,12 +113,12 @@ async fn the_items_themselves_are_told_to_those_who_take_them() {
 async fn a_long_text_is_cut_off_in_a_message_and_whole_in_the_item() {
     // SRV-PROG-04: a message is for people.
     let mut peer = Peer::connect(&server(), MODERN).await;
-    let meta = json!({"progressToken": 1, "treenail/items": true});
+    let meta = json!({"progressToken": 1, "dev.treenail/items": true});
     for (to, message) in [(30, 30), (6_000, 4_095)] {
         let (notifications, result) =
             told(&mut peer, "long_word", json!({"to": to}), meta.clone()).await;
         let whole = text(&result);
-        assert_eq!(notifications[0]["_meta"]["treenail/item"], whole);
+        assert_eq!(notifications[0]["_meta"]["dev.treenail/item"], whole);
         let told = notifications[0]["message"].as_str().unwrap();
         assert_eq!(told.trim_end_matches('…').len(), message);
         assert!(whole.starts_with(told.trim_end_matches('…')));

@@ -4,17 +4,13 @@ use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Response, StatusCode};
-use tokio::time::{Instant, Sleep, sleep};
 
 use crate::server::{Connection, PendingAnswer};
+use crate::transport::http::quiet::Quiet;
 use crate::transport::http::reply::{HttpBody, json, stream};
-
-/// How long a stream may be silent before a comment shows that it is still there.
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 /// A connection that has received one message, until that is answered. Dropping it cancels the call.
 pub(super) struct Exchange {
@@ -25,7 +21,7 @@ pub(super) struct Exchange {
     /// A message that has been taken over already.
     first: Option<Vec<u8>>,
     over: bool,
-    quiet: Option<Pin<Box<Sleep>>>,
+    quiet: Quiet,
 }
 
 /// What an exchange sends.
@@ -57,7 +53,7 @@ impl Exchange {
             answer,
             first: None,
             over: false,
-            quiet: None,
+            quiet: Quiet::default(),
         }
     }
 
@@ -92,27 +88,20 @@ impl Exchange {
                 Poll::Ready(Some(Sent::Message(message) | Sent::Answer(message))) => {
                     write_event(&mut events, &message);
                 }
-                Poll::Ready(None) => break,
-                Poll::Pending if events.is_empty() => return self.poll_quiet(context),
-                Poll::Pending => break,
+                Poll::Pending if events.is_empty() => return self.quiet.poll(context),
+                Poll::Ready(None) | Poll::Pending => break,
             }
         }
-        if let Some(quiet) = &mut self.quiet {
-            quiet.as_mut().reset(Instant::now() + KEEP_ALIVE);
-        }
+        self.quiet.reset();
         Poll::Ready((!events.is_empty()).then(|| events.into()))
     }
 
-    /// Breaks a long silence with a comment.
-    fn poll_quiet(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        let quiet = self
-            .quiet
-            .get_or_insert_with(|| Box::pin(sleep(KEEP_ALIVE)));
-        if quiet.as_mut().poll(context).is_pending() {
-            return Poll::Pending;
+    /// The next message, and whether it is the last one; `None` if there is no further one.
+    pub(super) async fn next(&mut self) -> Option<(Vec<u8>, bool)> {
+        match poll_fn(|context| self.poll_sent(context)).await? {
+            Sent::Message(message) => Some((message, false)),
+            Sent::Answer(answer) => Some((answer, true)),
         }
-        quiet.as_mut().reset(Instant::now() + KEEP_ALIVE);
-        Poll::Ready(Some(Bytes::from_static(b":\n\n")))
     }
 
     /// The next message, or `None` after the last one.
@@ -154,7 +143,7 @@ impl Exchange {
 }
 
 /// Bytes that are worth a write of their own.
-const ENOUGH: usize = 16 * 1024;
+pub(super) const ENOUGH: usize = 16 * 1024;
 
 fn write_event(out: &mut Vec<u8>, message: &[u8]) {
     out.reserve(message.len() + 8);

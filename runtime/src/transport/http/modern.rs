@@ -5,18 +5,14 @@ use std::borrow::Cow;
 use http::request::Parts;
 use http::{HeaderMap, Response, StatusCode};
 use treenail_schema::Revision;
-use treenail_schema::error_code::{
-    INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, MISSING_REQUIRED_CLIENT_CAPABILITY,
-    PARSE_ERROR, UNSUPPORTED_PROTOCOL_VERSION,
-};
+use treenail_schema::error_code::INVALID_PARAMS;
 
-use crate::extensions::Principal;
 use crate::revision::stated_version;
 use crate::server::{Connection, Received, Server, error_code};
 use crate::transport::http::exchange::Exchange;
 use crate::transport::http::headers::{PROTOCOL_VERSION, Standard, check_notification};
-use crate::transport::http::mirror;
 use crate::transport::http::reply::{HttpBody, Refusal, json};
+use crate::transport::http::{introduce, mirror, status};
 use crate::wire::{Body, Envelope, Message, RpcError, as_string, object};
 
 /// Whether a message belongs to the modern era: it says so itself, or its headers do.
@@ -29,7 +25,7 @@ pub(super) fn is_modern(headers: &HeaderMap, message: &Message<'_>) -> bool {
 }
 
 /// Whether the headers name a revision that has no handshake.
-fn is_modern_version(headers: &HeaderMap) -> bool {
+pub(super) fn is_modern_version(headers: &HeaderMap) -> bool {
     let version = headers.get(PROTOCOL_VERSION);
     let revision = version.and_then(|version| version.to_str().ok()?.trim().parse().ok());
     revision.is_some_and(Revision::is_modern)
@@ -99,15 +95,6 @@ fn check(
     )
 }
 
-/// Tells functions who is calling, if a layer has found that out, and with which headers.
-fn introduce(connection: &mut Connection, parts: Parts) {
-    let extensions = connection.extensions_mut();
-    if let Some(principal) = parts.extensions.get::<Principal>() {
-        extensions.insert(principal.clone());
-    }
-    extensions.insert(parts);
-}
-
 /// Runs a request that has been checked; its response is JSON unless something has to be sent before the answer.
 async fn run(mut connection: Connection, id: &str, envelope: Envelope<'_>) -> Response<HttpBody> {
     let mut out = Vec::new();
@@ -121,18 +108,4 @@ async fn run(mut connection: Connection, id: &str, envelope: Envelope<'_>) -> Re
     Exchange::new(connection, call, answer)
         .respond(|answer| status(error_code(answer, id)))
         .await
-}
-
-/// The status of an answer that is, or is not, an error.
-fn status(code: Option<i64>) -> StatusCode {
-    match code {
-        Some(METHOD_NOT_FOUND) => StatusCode::NOT_FOUND,
-        Some(
-            PARSE_ERROR
-            | INVALID_REQUEST
-            | MISSING_REQUIRED_CLIENT_CAPABILITY
-            | UNSUPPORTED_PROTOCOL_VERSION,
-        ) => StatusCode::BAD_REQUEST,
-        _ => StatusCode::OK,
-    }
 }

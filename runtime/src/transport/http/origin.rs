@@ -69,11 +69,11 @@ impl Guard {
             .map(|host| host.to_str().ok().and_then(|host| host.parse().ok()))
             .map(|host: Option<Authority>| host.ok_or_else(foreign_host))
             .transpose()?;
-        let named: Vec<_> = header.iter().chain(uri.authority()).collect();
-        if named.is_empty() {
+        let hosts: Vec<_> = header.iter().chain(uri.authority()).collect();
+        if hosts.is_empty() {
             return Err(Refusal::new(StatusCode::BAD_REQUEST, "`Host` is missing"));
         }
-        if named.into_iter().all(|host| allows_host(names, host)) {
+        if hosts.into_iter().all(|host| allows_host(names, host)) {
             return Ok(());
         }
         tracing::warn!("a request for another host was refused; see `HttpService::allow_host`");

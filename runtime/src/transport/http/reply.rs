@@ -12,6 +12,7 @@ use http_body::{Body, Frame, SizeHint};
 
 use crate::server::write_error;
 use crate::transport::http::exchange::Exchange;
+use crate::transport::http::legacy::Replay;
 use crate::wire::RpcError;
 
 /// The body of an answer: one JSON text, or a stream of server-sent events that goes on while the call does.
@@ -22,6 +23,7 @@ pub struct HttpBody(Kind);
 enum Kind {
     Whole(Option<Bytes>),
     Stream(Box<Exchange>),
+    Replay(Box<Replay>),
 }
 
 impl HttpBody {
@@ -34,7 +36,7 @@ impl fmt::Debug for HttpBody {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = match &self.0 {
             Kind::Whole(_) => "Whole",
-            Kind::Stream(_) => "Stream",
+            Kind::Stream(_) | Kind::Replay(_) => "Stream",
         };
         formatter.debug_tuple("HttpBody").field(&kind).finish()
     }
@@ -51,6 +53,7 @@ impl Body for HttpBody {
         let bytes = match &mut self.get_mut().0 {
             Kind::Whole(bytes) => Poll::Ready(bytes.take()),
             Kind::Stream(exchange) => exchange.poll_events(context),
+            Kind::Replay(replay) => replay.poll_events(context),
         };
         bytes.map(|bytes| bytes.map(|bytes| Ok(Frame::data(bytes))))
     }
@@ -59,6 +62,7 @@ impl Body for HttpBody {
         match &self.0 {
             Kind::Whole(bytes) => bytes.is_none(),
             Kind::Stream(exchange) => exchange.is_over(),
+            Kind::Replay(_) => false,
         }
     }
 
@@ -67,7 +71,7 @@ impl Body for HttpBody {
             Kind::Whole(bytes) => {
                 SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64))
             }
-            Kind::Stream(_) => SizeHint::default(),
+            Kind::Stream(_) | Kind::Replay(_) => SizeHint::default(),
         }
     }
 }
@@ -78,7 +82,7 @@ pub(super) struct Refusal {
     status: StatusCode,
     /// The text of the request's id, if it could be read.
     id: Option<Box<str>>,
-    error: Option<RpcError>,
+    error: Option<Box<RpcError>>,
 }
 
 impl Refusal {
@@ -91,7 +95,7 @@ impl Refusal {
         Self {
             status,
             id: id.map(Into::into),
-            error: Some(error),
+            error: Some(Box::new(error)),
         }
     }
 
@@ -111,7 +115,7 @@ impl Refusal {
         }
         let mut response = json(self.status, body);
         if self.status == StatusCode::METHOD_NOT_ALLOWED {
-            let methods = HeaderValue::from_static("POST");
+            let methods = HeaderValue::from_static("GET, POST, DELETE");
             response.headers_mut().insert(ALLOW, methods);
         }
         response
@@ -124,9 +128,17 @@ pub(super) fn json(status: StatusCode, body: Vec<u8>) -> Response<HttpBody> {
     respond(status, content, HttpBody::whole(body))
 }
 
-/// A response that streams.
+/// A response that streams what comes of a message.
 pub(super) fn stream(exchange: Exchange) -> Response<HttpBody> {
-    let body = HttpBody(Kind::Stream(Box::new(exchange)));
+    streaming(HttpBody(Kind::Stream(Box::new(exchange))))
+}
+
+/// A response that streams what a session keeps.
+pub(super) fn replay(replay: Replay) -> Response<HttpBody> {
+    streaming(HttpBody(Kind::Replay(Box::new(replay))))
+}
+
+fn streaming(body: HttpBody) -> Response<HttpBody> {
     let mut response = respond(StatusCode::OK, Some("text/event-stream"), body);
     // Proxies of the nginx kind would keep the events back otherwise.
     response.headers_mut().insert(

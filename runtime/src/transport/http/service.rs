@@ -14,10 +14,11 @@ use http_body::Body;
 use tower_service::Service;
 
 use crate::server::Server;
+use crate::transport::http::legacy::{Legacy, Sessions};
 use crate::transport::http::origin::Guard;
 use crate::transport::http::reply::{HttpBody, Refusal};
 use crate::transport::http::{body, modern};
-use crate::wire::{self, Invalid, Message, RpcError, parse};
+use crate::wire::{self, Invalid, parse};
 
 /// Makes a server a service for `axum`, `hyper` or any stack of `tower`; see [`HttpService`].
 pub fn http_service(server: Server) -> HttpService {
@@ -57,7 +58,7 @@ pub fn http_service(server: Server) -> HttpService {
 /// let server = Server::builder("demo", "1.0.0").build()?;
 /// let mut service = http_service(server).allow_host("mcp.example.com");
 ///
-/// let request = Request::get("https://mcp.example.com/mcp").body(String::new())?;
+/// let request = Request::put("https://mcp.example.com/mcp").body(String::new())?;
 /// let response = service.call(request).await?;
 /// assert_eq!(response.status(), StatusCode::METHOD_NOT_ALLOWED);
 /// # Ok(())
@@ -67,6 +68,7 @@ pub fn http_service(server: Server) -> HttpService {
 pub struct HttpService {
     server: Server,
     guard: Arc<Guard>,
+    sessions: Arc<Sessions>,
 }
 
 impl HttpService {
@@ -75,6 +77,7 @@ impl HttpService {
         Self {
             server,
             guard: Arc::default(),
+            sessions: Arc::default(),
         }
     }
 
@@ -123,49 +126,44 @@ impl HttpService {
 
     async fn accept<B: Body>(&self, request: Request<B>) -> Result<Response<HttpBody>, Refusal> {
         let (parts, body) = request.into_parts();
-        self.check(&parts)?;
-        let bytes = body::read(body, self.server.limits()).await?;
-        match parse(&bytes, self.server.limits().message_depth) {
-            wire::Body::One(Ok(message)) => Ok(self.dispatch(parts, message).await),
+        let limits = self.server.limits();
+        check_size(&parts.headers, limits.http_header_bytes)?;
+        self.guard.check(&parts)?;
+        match parts.method {
+            Method::POST => {}
+            Method::GET if !modern::is_modern_version(&parts.headers) => {
+                check_accept(&parts.headers, &["text/event-stream"])?;
+                return self.legacy(parts).get();
+            }
+            Method::DELETE if !modern::is_modern_version(&parts.headers) => {
+                return self.legacy(parts).delete();
+            }
+            _ => return Err(Refusal::bare(StatusCode::METHOD_NOT_ALLOWED)),
+        }
+        check_content(&parts.headers)?;
+        check_accept(&parts.headers, &["application/json", "text/event-stream"])?;
+        let bytes = body::read(body, limits).await?;
+        match parse(&bytes, limits.message_depth) {
+            wire::Body::One(Ok(message)) if modern::is_modern(&parts.headers, &message) => {
+                Ok(modern::answer(&self.server, parts, message).await)
+            }
             wire::Body::One(Err(Invalid { id, error })) => {
                 Err(Refusal::of(StatusCode::BAD_REQUEST, id, error))
             }
-            wire::Body::Batch(_) => Err(Refusal::new(
-                StatusCode::BAD_REQUEST,
-                "batches belong to revision 2025-03-26 only",
-            )),
+            wire::Body::Batch(_) if modern::is_modern_version(&parts.headers) => {
+                let why = "batches belong to revision 2025-03-26 only";
+                Err(Refusal::new(StatusCode::BAD_REQUEST, why))
+            }
+            body => self.legacy(parts).post(body).await,
         }
     }
 
-    async fn dispatch(&self, parts: Parts, message: Message<'_>) -> Response<HttpBody> {
-        if modern::is_modern(&parts.headers, &message) {
-            return modern::answer(&self.server, parts, message).await;
+    fn legacy(&self, parts: Parts) -> Legacy<'_> {
+        Legacy {
+            server: &self.server,
+            sessions: &self.sessions,
+            parts,
         }
-        let id = match &message {
-            Message::Request(id, _) => Some(*id),
-            _ => None,
-        };
-        let error = RpcError::invalid_request("only revision 2026-07-28 is served here");
-        Refusal::of(StatusCode::BAD_REQUEST, id, error).into_response()
-    }
-
-    /// Checks what can be checked before the body is read.
-    fn check(&self, parts: &Parts) -> Result<(), Refusal> {
-        let headers = &parts.headers;
-        check_size(headers, self.server.limits().http_header_bytes)?;
-        self.guard.check(parts)?;
-        if parts.method != Method::POST {
-            return Err(Refusal::bare(StatusCode::METHOD_NOT_ALLOWED));
-        }
-        if !is_json(headers) {
-            let why = "`Content-Type` is not application/json";
-            return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, why));
-        }
-        if !(accepts(headers, "application/json") && accepts(headers, "text/event-stream")) {
-            let why = "`Accept` lacks application/json or text/event-stream";
-            return Err(Refusal::new(StatusCode::NOT_ACCEPTABLE, why));
-        }
-        Ok(())
     }
 }
 
@@ -218,6 +216,24 @@ fn check_size(headers: &HeaderMap, most: usize) -> Result<(), Refusal> {
         ));
     }
     Ok(())
+}
+
+/// Refuses bodies that do not say that they are JSON.
+fn check_content(headers: &HeaderMap) -> Result<(), Refusal> {
+    if is_json(headers) {
+        return Ok(());
+    }
+    let why = "`Content-Type` is not application/json";
+    Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, why))
+}
+
+/// Refuses who cannot take all of these types.
+fn check_accept(headers: &HeaderMap, wanted: &[&str]) -> Result<(), Refusal> {
+    if wanted.iter().all(|wanted| accepts(headers, wanted)) {
+        return Ok(());
+    }
+    let why = "`Accept` lacks application/json or text/event-stream";
+    Err(Refusal::new(StatusCode::NOT_ACCEPTABLE, why))
 }
 
 /// Whether the body says that it is JSON.

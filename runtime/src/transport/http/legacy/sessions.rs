@@ -1,0 +1,83 @@
+//! All sessions of a service, no more than there may be.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::time::Instant;
+
+use crate::limits::Limits;
+use crate::transport::http::legacy::session::Session;
+
+/// The sessions by their ids.
+#[derive(Debug, Default)]
+pub(crate) struct Sessions {
+    table: Mutex<HashMap<Box<str>, Arc<Session>>>,
+}
+
+impl Sessions {
+    /// Adds a session; whether there was room for it.
+    pub(super) fn add(&self, id: &str, session: Session, limits: &Limits) -> bool {
+        let mut table = self.lock();
+        let mut ended = Vec::new();
+        if table.len() >= limits.http_sessions {
+            ended = make_room(&mut table, limits);
+        }
+        let room = table.len() < limits.http_sessions;
+        if room {
+            table.insert(id.into(), Arc::new(session));
+        }
+        drop(table);
+        for session in ended {
+            session.end();
+        }
+        room
+    }
+
+    /// The session of an id, which is used now.
+    pub(super) fn get(&self, id: &str, limits: &Limits) -> Option<Arc<Session>> {
+        let mut table = self.lock();
+        let session = Arc::clone(table.get(id)?);
+        if is_over(&session, limits) {
+            table.remove(id);
+            drop(table);
+            session.end();
+            return None;
+        }
+        session.touch();
+        Some(session)
+    }
+
+    /// Ends a session.
+    pub(super) fn remove(&self, id: &str) {
+        let session = self.lock().remove(id);
+        if let Some(session) = session {
+            session.end();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Box<str>, Arc<Session>>> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn is_over(session: &Session, limits: &Limits) -> bool {
+    session.used().elapsed() > limits.http_session_idle && !session.is_at_work()
+}
+
+/// Takes out the sessions that have been idle too long; if there are none, some that have been idle the longest. Several at
+/// once, so that a flood of new ones does not look through all of them each time.
+fn make_room(table: &mut HashMap<Box<str>, Arc<Session>>, limits: &Limits) -> Vec<Arc<Session>> {
+    let idle = table.iter().filter(|(_, session)| !session.is_at_work());
+    let mut idle: Vec<(Instant, Box<str>)> = idle
+        .map(|(id, session)| (session.used(), id.clone()))
+        .collect();
+    let some = (limits.http_sessions / 16).max(1).min(idle.len());
+    if some > 0 {
+        idle.select_nth_unstable(some - 1);
+    }
+    let over = |used: &Instant| used.elapsed() > limits.http_session_idle;
+    let (oldest, others) = idle.split_at(some);
+    let others = others.iter().filter(|(used, _)| over(used));
+    let ended = oldest.iter().chain(others);
+    ended.filter_map(|(_, id)| table.remove(id)).collect()
+}
