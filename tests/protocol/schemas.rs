@@ -27,13 +27,12 @@ fn query(
     #[arg(header = "Age", range = 0..=10)] age: Option<u64>,
     #[arg(header = "Dry-Run", default)] dry_run: bool,
     #[arg(header = "Tier", name = "customer-tier")] tier: Option<u8>,
-    sql: String,
 ) -> String {
     let region = match region {
         Region::North => "north",
         Region::South => "south",
     };
-    format!("{region} {shard} {age:?} {dry_run} {tier:?} {sql}")
+    format!("{region} {shard} {age:?} {dry_run} {tier:?}")
 }
 
 /// Finds a customer.
@@ -73,7 +72,6 @@ async fn headers_stand_in_the_schema_of_their_arguments() {
             "customer-tier": {
                 "type": "integer", "x-mcp-header": "Tier", "minimum": 0, "maximum": 255,
             },
-            "sql": {"type": "string"},
         })
     );
 }
@@ -84,11 +82,11 @@ async fn an_integer_in_a_header_is_one_that_all_can_compare() {
     for revision in [Revision::V2025_03_26, MODERN] {
         let mut peer = Peer::connect(&server, revision).await;
         let mut call = async |shard: i64| {
-            let arguments = json!({"region": "north", "shard": shard, "sql": "q"});
+            let arguments = json!({"region": "north", "shard": shard});
             peer.call("query", arguments).await
         };
         for shard in [-LARGEST, 0, LARGEST] {
-            let expected = format!("north {shard} None false None q");
+            let expected = format!("north {shard} None false None");
             assert_eq!(text(&call(shard).await), expected);
         }
         for shard in [-LARGEST - 1, LARGEST + 1] {
