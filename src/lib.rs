@@ -58,9 +58,9 @@ pub use treenail_runtime::schema;
 pub use treenail_runtime::{
     AskError, Bounded, Call, Connection, Context, Edit, Error, Extensions, Form, FormChoice,
     FormError, FormField, FormProblem, Formatted, FromCall, FromText, FromTyped, Item, Limits,
-    Measured, Mount, Namespace, PendingAnswer, Principal, Progress, PromptDefinition, PromptOutput,
-    Proposals, Received, RequestStateKey, ResourceDefinition, ResourceOutput, Result, RpcError,
-    Server, ServerBuilder, Stream, TestClientBuilder, TextArgument, Tool, ToolArgument,
+    Measured, Mirrored, Mount, Namespace, PendingAnswer, Principal, Progress, PromptDefinition,
+    PromptOutput, Proposals, Received, RequestStateKey, ResourceDefinition, ResourceOutput, Result,
+    RpcError, Server, ServerBuilder, Stream, TestClientBuilder, TextArgument, Tool, ToolArgument,
     ToolDefinition, ToolError, ToolItem, ToolOutput, ToolReply, ToolSet, ToolStream, Typed,
 };
 #[cfg(feature = "tower")]
@@ -225,10 +225,55 @@ pub use treenail_macros::mcp_form;
 /// | `default`, `default = value` | the argument may be left out or `null` |
 /// | `range = 1..=7` | bounds a number |
 /// | `length = 1..=80` | bounds the characters of a text or the items of a list |
+/// | `header = "Region"` | over HTTP, the value is in the header `Mcp-Param-Region` too: see [below](#headers) |
 /// | `complete = path` | proposes values, for prompts and resources: see [below](#completion) |
 ///
 /// Arguments are checked before the function runs. A wrong one gives a result with `isError` that names its JSON
 /// Pointer, what was expected and the nearest known name.
+///
+/// # Conditions between arguments
+///
+/// The value of `schema` is an object of JSON Schema keywords that are added to the schema of the arguments, to tell the
+/// model what no single argument says. They are told and not checked: the function sees to what they say.
+///
+/// ```
+/// use serde_json::json;
+/// use treenail::prelude::*;
+///
+/// /// Finds a customer.
+/// #[mcp_tool(
+///     read_only,
+///     schema = json!({"anyOf": [{"required": ["phone"]}, {"required": ["email"]}]}),
+/// )]
+/// async fn find(phone: Option<String>, email: Option<String>) -> Result<String, ToolError> {
+///     let given = phone.or(email);
+///     given.ok_or_else(|| ToolError::new("give `phone` or `email`"))
+/// }
+///
+/// let server = treenail::server!().tools(tools![find]).build()?;
+/// # Ok::<(), treenail::Error>(())
+/// ```
+///
+/// # Headers
+///
+/// `#[arg(header = "Region")]` on a text, an integer or a `bool` ([`Mirrored`]) asks HTTP clients of the modern era to send
+/// the value in the header `Mcp-Param-Region` too (`x-mcp-header`), where load balancers and gateways can see it without
+/// reading the body. The function gets the argument as any other. Integers are then within ±(2^53 − 1).
+///
+/// What is in a header is seen by all in between, and by their logs: **no secrets, nothing personal**.
+///
+/// ```
+/// use treenail::prelude::*;
+///
+/// /// Runs a query.
+/// #[mcp_tool(read_only)]
+/// async fn query(#[arg(header = "Region")] region: String, sql: String) -> String {
+///     format!("{sql} in {region}")
+/// }
+///
+/// let server = treenail::server!().tools(tools![query]).build()?;
+/// # Ok::<(), treenail::Error>(())
+/// ```
 ///
 /// # Output
 ///
@@ -452,6 +497,7 @@ pub use treenail_macros::mcp_form;
 /// |---|---|---|
 /// | `name = "…"`, `title = "…"` | tool, prompt, resource | the name for programs, and the one that people see |
 /// | `icons = …`, `meta = …` | tool, prompt, resource | values for `icons` and `_meta` |
+/// | `schema = …` | tool | keywords for the schema of all arguments, see [below](#conditions-between-arguments) |
 /// | `blocking` | tool, prompt, resource | a function that blocks runs on a thread of its own |
 /// | `stream`, `fold = "…"` | tool | the function returns a stream; how it becomes one result: see [above](#streams) |
 /// | `read_only`, `destructive`, `idempotent`, `open_world` | tool | hints for the host; `= false` denies one |

@@ -48,7 +48,7 @@ pub use self::error::{Error, Result};
 pub use self::extensions::{Extensions, Principal};
 pub use self::form::{Form, FormChoice, FormError, FormField, FormProblem, Formatted};
 pub use self::function::argument::{FromText, ToolArgument};
-pub use self::function::bounds::{Bounded, Measured};
+pub use self::function::bounds::{Bounded, Measured, Mirrored};
 pub use self::function::text::TextArgument;
 #[cfg(feature = "tower")]
 pub use self::layer::{BoxError, ToolCall, ToolFuture, ToolResponse, ToolService};

@@ -99,6 +99,7 @@ fn events(bytes: &Bytes) -> Vec<(String, String)> {
         .split_terminator("\n\n")
         .filter(|event| !event.starts_with(':'));
     let event = |event: &str| {
+        let event = event.strip_prefix("retry: 1000\n").unwrap_or(event);
         let (id, data) = event.split_once('\n').unwrap();
         let data = data.strip_prefix("data:").unwrap().trim_start();
         (id.strip_prefix("id: ").unwrap().to_owned(), data.to_owned())

@@ -48,6 +48,7 @@ mod prompts;
 mod rate_limit;
 mod requests;
 mod resources;
+mod schemas;
 mod sessions;
 mod streams;
 mod subscriptions;

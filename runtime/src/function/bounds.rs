@@ -67,6 +67,74 @@ pub trait Measured: Sized {
     fn length(range: impl RangeBounds<usize> + Send + Sync + 'static) -> Check<Self>;
 }
 
+/// A type whose values `#[arg(header = …)]` can put into a header: texts, integers, `bool`, and `Option`s of them.
+///
+/// A type of your own whose schema is of the type `string`, `integer` or `boolean` can have it as it is; a server with any
+/// other schema does not build.
+///
+/// ```
+/// use treenail_runtime::Mirrored;
+///
+/// enum Region {
+///     Europe,
+///     Asia,
+/// }
+///
+/// impl Mirrored for Region {}
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`header` cannot mirror a `{Self}`",
+    label = "this is no text, no integer and no `bool`",
+    note = "a type of your own whose schema is a string, an integer or a boolean can implement `Mirrored`"
+)]
+pub trait Mirrored: Sized + 'static {
+    /// Says in the schema that the value is in the header `Mcp-Param-{name}` too.
+    fn header(name: &'static str) -> Check<Self> {
+        mirrored(name, |_| true)
+    }
+}
+
+fn mirrored<T: 'static>(name: &'static str, holds: fn(&T) -> bool) -> Check<T> {
+    Check {
+        holds: Box::new(holds),
+        keywords: vec![("x-mcp-header", name.into())],
+    }
+}
+
+/// The largest integer that every language can compare exactly; headers have none beyond it.
+const LARGEST: i64 = (1 << 53) - 1;
+
+macro_rules! mirrored {
+    (wide $($number:ty, $lowest:expr;)*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl Mirrored for $number {
+            fn header(name: &'static str) -> Check<Self> {
+                let exact = |number: &Self| {
+                    i64::try_from(*number).is_ok_and(|it| (-LARGEST..=LARGEST).contains(&it))
+                };
+                let mut check = mirrored(name, exact);
+                check.keywords.push(("minimum", $lowest.into()));
+                check.keywords.push(("maximum", LARGEST.into()));
+                check
+            }
+        }
+    )*};
+    ($($type:ty)*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl Mirrored for $type {}
+    )*};
+}
+
+mirrored!(String Box<str> char bool i8 i16 i32 u8 u16 u32);
+mirrored!(wide i64, -LARGEST; isize, -LARGEST; u64, 0; usize, 0;);
+
+#[diagnostic::do_not_recommend]
+impl<T: Mirrored> Mirrored for Option<T> {
+    fn header(name: &'static str) -> Check<Self> {
+        T::header(name).optional()
+    }
+}
+
 macro_rules! bounded {
     ($($number:ty)*) => {$(
         #[diagnostic::do_not_recommend]

@@ -1,6 +1,7 @@
 //! Tools: what `#[mcp_tool]` declares, and what the server makes of it.
 
 pub(crate) mod error;
+mod keywords;
 pub(crate) mod mirror;
 pub(crate) mod output;
 pub(crate) mod reply;
@@ -8,6 +9,7 @@ pub(crate) mod reply;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::Value;
 use treenail_schema::{SchemaObject, Tool as Descriptor, ToolAnnotations};
 
 use crate::call::Call;
@@ -105,6 +107,13 @@ impl ToolHead {
         self
     }
 
+    /// What the schema of all arguments says beside the arguments, for example which of them go together.
+    #[must_use]
+    pub fn schema(mut self, keywords: impl Into<Value>) -> Self {
+        self.details.schema = Some(keywords.into());
+        self
+    }
+
     /// How long a call may take; [`Limits::call_timeout`](crate::Limits::call_timeout) if it is not said.
     #[must_use]
     pub fn timeout(mut self, within: Duration) -> Self {
@@ -128,6 +137,8 @@ impl ToolHead {
 #[derive(Debug, Default)]
 pub struct ToolDetails {
     annotations: Option<ToolAnnotations>,
+    /// What the schema says beside the arguments.
+    schema: Option<Value>,
     policy: Policy,
 }
 
@@ -141,12 +152,13 @@ impl<S: Send + Sync + 'static> ToolDefinition<S> {
         let name = self.head.full_name("tool", namespace)?;
         let policy = self.head.details.policy.check(&name)?;
         let (output_schema, shape) = declare(self.function.output_schema);
+        let head = &mut self.head;
         let input_schema = self
             .function
             .take_input_schema()
+            .and_then(|schema| keywords::add(head.details.schema.take(), schema))
             .map_err(|error| format!("tool `{name}`: {error}"))?;
         mirror::mirrors(&input_schema).map_err(|error| format!("tool `{name}`: {error}"))?;
-        let head = &mut self.head;
         let mut descriptor = Descriptor::new(name, input_schema);
         descriptor.title = head.title.map(str::to_owned);
         descriptor.description = head.description.map(str::to_owned);

@@ -1,5 +1,6 @@
 //! The rules for tools, prompts and resources. One function is one rule; each reports and lets checking go on.
 
+mod headers;
 mod names;
 mod policy;
 mod stream;
@@ -62,9 +63,11 @@ fn each(feature: &Feature, sink: &mut Sink) {
     one_call_input(feature, sink);
     few_arguments(feature, sink);
     names::distinct_arguments(feature, sink);
+    headers::distinct_headers(feature, sink);
     uri::variables_are_arguments(feature, sink);
     for argument in feature.arguments() {
         names::named_argument(argument, sink);
+        headers::legal_header(argument, sink);
         owned_argument(argument, sink);
     }
 }

@@ -59,7 +59,7 @@ impl Mode {
 /// Expands to
 /// ```text
 /// ::treenail::__private::ToolHead::new("forecast")
-///     .title("…").description("…").read_only(true).timeout(…).icons(…).meta(…)
+///     .title("…").description("…").read_only(true).timeout(…).schema(…).icons(…).meta(…)
 ///     .define(::treenail::__private::Function::asynchronous((<argument>, …), <output>, <handler>))
 /// ```
 /// and, for arguments that have it, `.complete(…)`; a tool that streams has its items before that.
@@ -80,6 +80,8 @@ pub(crate) fn entry(krate: &Krate, feature: &Feature, host: Host) -> TokenStream
     let policy = feature.tool().map(policy);
     let resource = feature.resource().map(|it| resource(krate, it));
     let (icons, meta) = (feature.icons.iter(), feature.meta.iter());
+    let schema = feature.tool().and_then(|tool| tool.schema.as_ref());
+    let schema = schema.iter();
     let mode = Mode::of(feature).constructor();
     let mode = Ident::new(mode, feature.signature.ident.span());
     let arguments = feature
@@ -104,6 +106,7 @@ pub(crate) fn entry(krate: &Krate, feature: &Feature, host: Host) -> TokenStream
             #resource
             #(.icons(#icons))*
             #(.meta(#meta))*
+            #(.schema(#schema))*
             .define(#krate::__private::Function::#mode((#(#arguments,)*), #output, #handler))
             #(#completers)*
     }}
@@ -158,6 +161,10 @@ fn argument(krate: &Krate, kind: &Kind, argument: &Argument) -> TokenStream {
         let make = default_value(krate, default);
         quote_spanned!(default.key.span()=> .default(#make))
     });
+    // Before the bounds, so that what they say of the same keyword is what counts.
+    let header = argument.header.iter().map(|Given { key, value }| {
+        quote_spanned!(key.span()=> .check(<#ty as #krate::Mirrored>::header(#value)))
+    });
     let range = argument.range.iter().map(|Given { key, value }| {
         quote_spanned!(key.span()=> .check(<#ty as #krate::Bounded>::range(#value)))
     });
@@ -168,6 +175,7 @@ fn argument(krate: &Krate, kind: &Kind, argument: &Argument) -> TokenStream {
         <#ty as #krate::#read>::argument(#name)
             #(.description(#description))*
             #(#default)*
+            #(#header)*
             #(#range)*
             #(#length)*
     }

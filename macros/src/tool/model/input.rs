@@ -38,6 +38,8 @@ pub(crate) struct Argument {
     pub(crate) default: Option<Given<Option<Expr>>>,
     pub(crate) range: Option<Given<ExprRange>>,
     pub(crate) length: Option<Given<ExprRange>>,
+    /// The end of the name of the header that has its value too.
+    pub(crate) header: Option<Given<LitStr>>,
     /// What proposes values for it.
     pub(crate) complete: Option<Path>,
 }
@@ -116,6 +118,7 @@ fn typed_input(param: &mut PatType, noun: &str, keys: &[&str], sink: &mut Sink) 
         default: keys.optional_expr("default"),
         range: keys.range("range", sink),
         length: keys.range("length", sink),
+        header: keys.given_string("header", sink),
         complete: keys.path("complete", sink),
     })
 }

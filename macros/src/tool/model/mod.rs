@@ -26,7 +26,7 @@ use self::uri::Uri;
 use super::parse::ImplBlock;
 
 /// The keys of a tool, on a function as on a method.
-pub(crate) const TOOL_KEYS: [&str; 13] = [
+pub(crate) const TOOL_KEYS: [&str; 14] = [
     "name",
     "title",
     "read_only",
@@ -35,6 +35,7 @@ pub(crate) const TOOL_KEYS: [&str; 13] = [
     "open_world",
     "icons",
     "meta",
+    "schema",
     "blocking",
     "stream",
     "fold",
@@ -154,7 +155,7 @@ impl Kind {
     /// The keys of `#[arg]`. A variable of a URI is always there, so it has no default.
     fn argument_keys(&self) -> &'static [&'static str] {
         match self {
-            Self::Tool(_) => &["name", "default", "range", "length"],
+            Self::Tool(_) => &["name", "default", "range", "length", "header"],
             Self::Prompt => &["name", "default", "range", "length", "complete"],
             Self::Resource(_) => &["name", "range", "length", "complete"],
         }

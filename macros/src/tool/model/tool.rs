@@ -12,6 +12,8 @@ pub(crate) struct Tool {
     pub(crate) hints: Vec<Hint>,
     pub(crate) timeout: Option<Given<Expr>>,
     pub(crate) concurrency: Option<Given<Expr>>,
+    /// What the schema of the arguments says beside them.
+    pub(crate) schema: Option<Expr>,
 }
 
 /// Something that a tool says of itself, like `read_only`.
@@ -27,6 +29,7 @@ impl Tool {
             hints: HINTS.into_iter().filter_map(hint).collect(),
             timeout: keys.given_expr("timeout", sink),
             concurrency: keys.given_expr("concurrency", sink),
+            schema: keys.expr("schema", sink),
         }
     }
 }

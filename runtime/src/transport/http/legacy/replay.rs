@@ -14,6 +14,9 @@ use crate::transport::http::legacy::events::{Event, EventId, Reader};
 use crate::transport::http::legacy::session::Session;
 use crate::transport::http::quiet::Quiet;
 
+/// How soon, in milliseconds, a client may come back after it has lost a stream.
+const RETRY_MS: u32 = 1_000;
+
 /// The events of one stream, each with its id.
 pub(crate) struct Replay {
     reader: Reader,
@@ -78,7 +81,7 @@ impl Replay {
     pub(crate) fn poll_events(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
         let mut events = Vec::new();
         if let Some(id) = self.priming.take() {
-            events.extend_from_slice(format!("id: {id}\ndata:\n\n").as_bytes());
+            events.extend_from_slice(format!("retry: {RETRY_MS}\nid: {id}\ndata:\n\n").as_bytes());
         }
         if let Some(event) = self.first.take() {
             write_event(&mut events, &event);
