@@ -21,8 +21,33 @@ async fn book(cx: &Context, city: String) -> Result<String, AskError> {
     Ok(format!("{name} has a room in {city} for {nights} nights"))
 }
 
+fn server() -> treenail::Result<Server> {
+    let server = Server::builder("booking", env!("CARGO_PKG_VERSION")).tools(tools![book]);
+    server.build()
+}
+
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> treenail::Result<()> {
-    let server = Server::builder("booking", env!("CARGO_PKG_VERSION")).tools(tools![book]);
-    server.build()?.serve_stdio().await
+    server()?.serve_stdio().await
+}
+
+#[cfg(test)]
+#[tokio::test]
+async fn guests_are_asked_in_every_revision_that_can() -> Result<(), Box<dyn std::error::Error>> {
+    use serde_json::json;
+    use treenail::schema::Revision;
+
+    for revision in [Revision::V2025_11_25, Revision::LATEST] {
+        // The page to pay at is agreed to like the form; it has no content to read.
+        let answer = |_| Ok(json!({"action": "accept", "content": {"name": "Ada"}}));
+        let mut client = server()?
+            .test_client()
+            .revision(revision)
+            .answer(answer)
+            .await?;
+        let result = client.call_tool("book", json!({"city": "Oslo"})).await?;
+        let expected = json!([{"type": "text", "text": "Ada has a room in Oslo for 1 nights"}]);
+        assert_eq!(json!(result.content), expected);
+    }
+    Ok(())
 }

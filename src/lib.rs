@@ -20,6 +20,32 @@
 ///     Ok(())
 /// }
 /// ```
+///
+/// It answers what a tool asks, in every revision:
+///
+/// ```
+/// use serde_json::json;
+/// use treenail::prelude::*;
+/// use treenail::schema::Revision;
+///
+/// #[mcp_tool(destructive)]
+/// async fn forget(cx: &Context, place: String) -> Result<String, AskError> {
+///     cx.confirm(format!("Delete {place}?")).await?;
+///     Ok(format!("{place} is gone"))
+/// }
+///
+/// #[tokio::main(flavor = "current_thread")]
+/// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+///     let server = treenail::server!().tools(tools![forget]).build()?;
+///     for (revision, action) in [(Revision::V2025_11_25, "accept"), (Revision::LATEST, "decline")] {
+///         let client = server.test_client().revision(revision);
+///         let mut client = client.answer(move |_| Ok(json!({"action": action}))).await?;
+///         let result = client.call_tool("forget", json!({"place": "Oslo"})).await?;
+///         assert_eq!(result.is_error == Some(true), action == "decline");
+///     }
+///     Ok(())
+/// }
+/// ```
 #[doc(inline)]
 pub use treenail_runtime::TestClient;
 /// Questions to the client.

@@ -271,3 +271,26 @@ async fn clients_on_one_connection_are_told_apart() {
         assert_eq!(answer["result"]["content"][0]["text"], name);
     }
 }
+
+#[tokio::test]
+async fn no_extension_is_offered_and_those_of_clients_change_nothing() {
+    let revision = covering_one("ALL-EXT-01, ALL-EXT-02, ALL-EXT-04, SRV-EXT-01 in 2026-07-28");
+    let extensions = json!({"extensions": {
+        "io.modelcontextprotocol/tasks": {}, "com.example/other": {"depth": [1, {"a": null}]},
+    }});
+    let mut plain = Peer::connect(&server(), revision).await;
+    let mut extended = Peer::connect_as(&server(), revision, extensions).await;
+    let answer = extended.request("server/discover", json!({})).await;
+    let capabilities = &answer["result"]["capabilities"];
+    assert_eq!(capabilities.get("extensions"), None, "ALL-EXT-04");
+    for (method, params) in [
+        ("tools/list", json!({})),
+        ("tools/call", json!({"name": "motto"})),
+        ("tasks/get", json!({"taskId": "1"})),
+    ] {
+        let expected = plain.request(method, params.clone()).await;
+        let mut answer = extended.request(method, params).await;
+        answer["id"] = expected["id"].clone();
+        assert_eq!(answer, expected, "ALL-EXT-02 {method}");
+    }
+}

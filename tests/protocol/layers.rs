@@ -12,6 +12,7 @@ use treenail::prelude::*;
 use treenail::schema::{CallToolResult, ContentBlock, ResultMetaObject, Revision};
 use treenail::{BoxError, Received, RpcError, ServerBuilder, ToolCall, ToolResponse, ToolService};
 
+use crate::covering::{covering, covering_one};
 use crate::fixture;
 use crate::peer::{MODERN, Peer, error, initialize, meta, text};
 
@@ -233,7 +234,7 @@ async fn a_layer_can_answer_in_place_of_the_function_and_fail() {
             }
         },
     ));
-    for revision in Revision::ALL {
+    for revision in covering("SRV-TOOL-16, SRV-TOOL-17") {
         let mut peer = Peer::connect(&server, revision).await;
         let result = peer.call("look", json!({})).await;
         assert_eq!(text(&result), "unseen");
@@ -288,7 +289,7 @@ async fn a_layer_can_change_arguments_and_results() {
 
 #[tokio::test]
 async fn what_a_call_sends_comes_before_its_answer_and_ends_with_it() {
-    // SRV-PROG-05
+    let revision = covering_one("SRV-PROG-02, SRV-PROG-05 in 2026-07-28");
     let contexts = Arc::new(Mutex::new(Vec::new()));
     let kept = Arc::clone(&contexts);
     let server = server(doing(move |call: ToolCall, inner: ToolService| {
@@ -303,7 +304,7 @@ async fn what_a_call_sends_comes_before_its_answer_and_ends_with_it() {
             response
         }
     }));
-    let mut peer = Peer::connect(&server, MODERN).await;
+    let mut peer = Peer::connect(&server, revision).await;
     let call = json!({"name": "echo", "arguments": {"text": "x"}, "_meta": {"progressToken": 1}});
     let (told, answer) = peer.request_told("tools/call", call).await;
     let told: Vec<_> = told
@@ -320,9 +321,9 @@ async fn what_a_call_sends_comes_before_its_answer_and_ends_with_it() {
 
 #[tokio::test]
 async fn a_call_within_layers_can_be_cancelled() {
-    // SRV-CANC-03
+    let revision = covering_one("SRV-CANC-03 in 2026-07-28");
     let server = server(|server| server.layer(ConcurrencyLimitLayer::new(1)));
-    let mut peer = Peer::connect(&server, MODERN).await;
+    let mut peer = Peer::connect(&server, revision).await;
     let token = json!({"progressToken": 1});
     let hang = json!({"name": "hang", "_meta": token});
     let first = peer.begin("tools/call", hang.clone()).await;

@@ -5,17 +5,14 @@ use treenail::prelude::*;
 use treenail::schema::Revision;
 use treenail::{Item, Limits};
 
+use crate::covering::covering;
 use crate::notes::{dynamic, first, fixed};
 use crate::peer::{MODERN, Peer};
 use crate::subscriptions::{TOOLS, UPDATED};
 
 #[tokio::test]
 async fn a_legacy_peer_subscribes_to_one_resource_after_the_other() {
-    // SRV-RES-01, SRV-RES-06, CLI-SUB-07, ALL-ERA-01
-    for revision in Revision::ALL {
-        if revision.is_modern() {
-            continue;
-        }
+    for revision in covering("SRV-RES-01 until 2025-11-25") {
         for (server, _) in [fixed(Limits::default()), dynamic(Limits::default())] {
             let mut peer = Peer::connect(&server, revision).await;
             let mut other = Peer::connect(&server, revision).await;

@@ -7,6 +7,7 @@ use treenail::Limits;
 use treenail::prelude::*;
 use treenail::schema::Revision;
 
+use crate::covering::covering_one;
 use crate::notes::{dynamic, extra, first};
 use crate::peer::{MODERN, Peer, text};
 use crate::subscriptions::{TOOLS, UPDATED, everything};
@@ -61,13 +62,13 @@ async fn a_peer_that_reads_nothing_costs_little_and_misses_no_change() {
 
 #[tokio::test(start_paused = true)]
 async fn a_subscription_is_no_call_in_flight_and_keeps_no_session() {
-    // SRV-STDIO-06
+    let revision = covering_one("SRV-STDIO-06 in 2026-07-28");
     let limits = Limits {
         calls_in_flight: 1,
         ..Limits::default()
     };
     let (server, _) = dynamic(limits);
-    let mut peer = Peer::connect(&server, MODERN).await;
+    let mut peer = Peer::connect(&server, revision).await;
     for id in 0..5 {
         peer.listen(id, everything()).await;
     }
@@ -79,9 +80,11 @@ async fn a_subscription_is_no_call_in_flight_and_keeps_no_session() {
 
 #[tokio::test]
 async fn a_server_that_closes_ends_each_subscription_with_its_result() {
-    // SRV-SUB-05, SRV-SUB-07, SRV-SUB-08, SRV-META-05, SRV-CANC-01, AMB-01
+    let revision = covering_one(
+        "SRV-SUB-05, SRV-SUB-07, SRV-SUB-08, SRV-META-05, SRV-META-06, SRV-CANC-01 in 2026-07-28",
+    );
     let (server, _) = dynamic(Limits::default());
-    let mut peer = Peer::connect(&server, MODERN).await;
+    let mut peer = Peer::connect(&server, revision).await;
     for id in [json!(1), json!("1")] {
         peer.listen(id, json!({"toolsListChanged": true})).await;
     }
@@ -104,7 +107,7 @@ async fn a_server_that_closes_ends_each_subscription_with_its_result() {
         };
         // What had happened before is told before the end.
         assert_eq!(changed["method"], TOOLS);
-        validate(MODERN, "subscriptions/listen", result);
+        validate(revision, "subscriptions/listen", result);
         assert_eq!(result["result"]["resultType"], "complete");
         let meta = &result["result"]["_meta"];
         assert_eq!(meta["io.modelcontextprotocol/subscriptionId"], id);
@@ -112,12 +115,12 @@ async fn a_server_that_closes_ends_each_subscription_with_its_result() {
             meta["io.modelcontextprotocol/serverInfo"]["name"],
             "treenail"
         );
-        validate_notification(MODERN, cancelled);
+        validate_notification(revision, cancelled);
         assert_eq!(cancelled["method"], "notifications/cancelled");
         assert_eq!(cancelled["params"]["requestId"], id);
     }
     // A server that is closed serves nobody any more.
-    let late = Peer::silent(&server, MODERN);
+    let late = Peer::silent(&server, revision);
     assert_eq!(late.finish().await, [] as [Value; 0]);
     server.closed().await;
 }

@@ -14,6 +14,10 @@
 
 mod arguments;
 mod asking;
+// Cargo does not run the tests inside of examples; those of these run here.
+#[path = "../../examples/booking.rs"]
+#[allow(dead_code, reason = "it is a program")]
+mod booking;
 mod cancelled;
 mod completion;
 mod coverage;
@@ -39,7 +43,6 @@ mod outputs;
 mod peer;
 mod policy;
 mod prompts;
-// Cargo does not run the tests inside of examples; that of this one runs here.
 #[path = "../../examples/rate_limit.rs"]
 #[allow(dead_code, reason = "it is a program")]
 mod rate_limit;

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf};
 use tokio::task::JoinHandle;
-use treenail::Server;
 use treenail::schema::Revision;
+use treenail::{Connection, Server};
 
 use crate::validator::{validate, validate_notification};
 
@@ -23,12 +23,16 @@ pub(crate) struct Peer {
 impl Peer {
     /// Connects without a word; what is received is validated against `revision`.
     pub(crate) fn silent(server: &Server, revision: Revision) -> Self {
+        Self::over(server.connect(), revision)
+    }
+
+    /// As [`Peer::silent`], as whoever the connection says.
+    pub(crate) fn over(connection: Connection, revision: Revision) -> Self {
         let (here, there) = tokio::io::duplex(64 * 1024);
         let (reader, writer) = tokio::io::split(here);
-        let server = server.clone();
         let server = tokio::spawn(async move {
             let (reader, writer) = tokio::io::split(there);
-            server.serve(reader, writer).await
+            connection.serve(reader, writer).await
         });
         Self {
             revision,

@@ -11,6 +11,7 @@ use treenail::prelude::*;
 use treenail::schema::Revision;
 use treenail::{Error, Limits, Server};
 
+use crate::covering::{covering, covering_one};
 use crate::peer::{MODERN, Peer, text};
 
 /// What the calls of [`Slow`] have come to.
@@ -169,10 +170,9 @@ fn check_failure(result: &Value, expected: &str) {
 
 #[tokio::test(start_paused = true)]
 async fn a_call_that_takes_too_long_is_given_up() {
-    // SRV-TOOL-16, SRV-TOOL-17
     let Fixture { server, seen, .. } = fixture(Limits::default());
     let gave_up = "the tool `limited` did not finish within its limit of 5s; the call was given up";
-    for (round, revision) in (1..).zip(Revision::ALL) {
+    for (round, revision) in (1..).zip(covering("SRV-TOOL-16")) {
         let mut peer = Peer::connect(&server, revision).await;
         let start = tokio::time::Instant::now();
         let result = peer.call("limited", json!({"call": 1})).await;
@@ -253,9 +253,9 @@ async fn calls_beyond_the_limit_wait_in_order() {
 
 #[tokio::test]
 async fn a_call_that_waits_can_be_cancelled() {
-    // SRV-CANC-03
+    let revision = covering_one("SRV-CANC-03 in 2026-07-28");
     let Fixture { server, seen, .. } = fixture(Limits::default());
-    let mut peer = Peer::connect(&server, MODERN).await;
+    let mut peer = Peer::connect(&server, revision).await;
     let mut ids = Vec::new();
     for call in 1..=4 {
         ids.push(begin(&mut peer, "two", call).await);

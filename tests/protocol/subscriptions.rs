@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use treenail::prelude::*;
 use treenail::{Item, Limits};
 
+use crate::covering::covering_one;
 use crate::notes::{dynamic, extra, first, fixed};
 use crate::peer::{MODERN, Peer, error, meta};
 
@@ -64,7 +65,8 @@ impl Peer {
 
 #[tokio::test]
 async fn the_acknowledgement_comes_first_and_says_what_is_honoured() {
-    // SRV-SUB-02, SRV-SUB-03, SRV-SUB-04, SRV-SUB-05
+    let revision =
+        covering_one("SRV-SUB-02, SRV-SUB-03, SRV-SUB-04, SRV-SUB-05, SRV-META-06 in 2026-07-28");
     let table = [
         (everything(), everything()),
         (json!({}), json!({})),
@@ -82,7 +84,7 @@ async fn the_acknowledgement_comes_first_and_says_what_is_honoured() {
         ),
     ];
     let (server, _) = dynamic(Limits::default());
-    let mut peer = Peer::connect(&server, MODERN).await;
+    let mut peer = Peer::connect(&server, revision).await;
     for (number, (asked, honoured)) in table.into_iter().enumerate() {
         // An event right after the request does not overtake the acknowledgement.
         let id = json!(number);
@@ -97,22 +99,24 @@ async fn the_acknowledgement_comes_first_and_says_what_is_honoured() {
 
 #[tokio::test]
 async fn what_cannot_change_is_not_honoured() {
-    // SRV-SUB-04, AMB-18
+    let revision = covering_one("SRV-SUB-04 in 2026-07-28");
     let (server, _) = fixed(Limits::default());
-    let mut peer = Peer::connect(&server, MODERN).await;
+    let mut peer = Peer::connect(&server, revision).await;
     let honoured = peer.listen(1, everything()).await;
     let uris = json!({"resourceSubscriptions": ["notes://all", "notes://by-id/7"]});
     assert_eq!(honoured, uris);
 
     let nothing = treenail::server!().tools(tools![first]).build().unwrap();
-    let mut peer = Peer::connect(&nothing, MODERN).await;
+    let mut peer = Peer::connect(&nothing, revision).await;
     assert_eq!(peer.listen("id", everything()).await, json!({}));
     peer.told_nothing().await;
 }
 
 #[tokio::test]
 async fn only_what_was_asked_for_is_told() {
-    // SRV-SUB-01, SRV-SUB-09, SRV-RES-09, SRV-TOOL-04
+    let revision = covering_one(
+        "SRV-SUB-01, SRV-SUB-09, SRV-RES-09, SRV-RES-10, SRV-TOOL-04, SRV-PRM-08 in 2026-07-28",
+    );
     let table = [
         (json!({"toolsListChanged": true}), &[TOOLS][..]),
         (json!({"promptsListChanged": true}), &[PROMPTS]),
@@ -126,8 +130,8 @@ async fn only_what_was_asked_for_is_told() {
     ];
     for (asked, expected) in table {
         let (server, _) = dynamic(Limits::default());
-        let mut peer = Peer::connect(&server, MODERN).await;
-        let mut other = Peer::connect(&server, MODERN).await;
+        let mut peer = Peer::connect(&server, revision).await;
+        let mut other = Peer::connect(&server, revision).await;
         peer.listen("s", asked).await;
         other.told_nothing().await;
         server.edit(extra).unwrap();
@@ -149,9 +153,9 @@ async fn only_what_was_asked_for_is_told() {
 
 #[tokio::test]
 async fn several_subscriptions_of_one_connection_are_told_apart() {
-    // SRV-SUB-05, SRV-SUB-06, CLI-SUB-03, CLI-SUB-04, GEN-03
+    let revision = covering_one("SRV-SUB-05, SRV-SUB-06, SRV-META-06, ALL-BASE-03 in 2026-07-28");
     let (server, _) = dynamic(Limits::default());
-    let mut peer = Peer::connect(&server, MODERN).await;
+    let mut peer = Peer::connect(&server, revision).await;
     let tools = json!({"toolsListChanged": true});
     let both = json!({"toolsListChanged": true, "promptsListChanged": true});
     let (number, string) = (json!(1), json!("1"));
@@ -282,8 +286,9 @@ async fn a_subscription_that_is_not_understood_or_one_too_many_is_refused() {
 
 #[tokio::test]
 async fn a_function_tells_of_what_it_has_changed() {
+    let revision = covering_one("SRV-RES-09 in 2026-07-28");
     let (server, _) = fixed(Limits::default());
-    let mut peer = Peer::connect(&server, MODERN).await;
+    let mut peer = Peer::connect(&server, revision).await;
     peer.listen(1, everything()).await;
     let arguments = json!({"uri": "notes://all", "times": 3});
     let params = json!({"name": "notes.touch", "arguments": arguments});

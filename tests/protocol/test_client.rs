@@ -1,16 +1,16 @@
 //! The client that users test their servers with.
 
-use serde_json::{Value, json};
-use treenail::Limits;
-use treenail::schema::{
-    ClientCapabilities, CompleteRequestParams, Implementation, LoggingLevel, Number,
-    PromptReference, Revision,
-};
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use serde_json::{Value, json};
 use treenail::prelude::*;
+use treenail::schema::{
+    ClientCapabilities, ClientCapabilitiesElicitation, CompleteRequestParams,
+    CreateMessageRequestParams, Implementation, InputRequest, LoggingLevel, Number,
+    PromptReference, Revision, Role, SamplingMessage, SamplingMessageContentBlock, TextContent,
+};
+use treenail::{Limits, RpcError};
 
 use crate::peer::text;
 
@@ -179,4 +179,151 @@ async fn a_call_that_is_dropped_is_cancelled() {
     assert!(dropped.load(Ordering::SeqCst), "SRV-CANC-03");
     let result = client.call_tool("all.add", json!({"a": 1, "b": 2})).await;
     assert_eq!(result.unwrap().structured_content, Some(json!(3)));
+}
+
+/// Asks for everything.
+struct Curious;
+
+#[mcp_tool]
+#[allow(deprecated, reason = "it is what is tested")]
+impl Curious {
+    #[tool]
+    async fn confirm(cx: &Context) -> Result<&'static str, AskError> {
+        cx.confirm("Sure?").await?;
+        Ok("sure")
+    }
+
+    #[tool]
+    async fn sample(cx: &Context) -> Result<String, AskError> {
+        let hello = SamplingMessageContentBlock::Text(TextContent::new("Hello"));
+        let messages = vec![SamplingMessage::new(Role::User, vec![hello])];
+        let answer = cx
+            .sample(CreateMessageRequestParams::new(messages, 9))
+            .await?;
+        Ok(answer.model)
+    }
+
+    #[tool]
+    async fn roots(cx: &Context) -> Result<usize, AskError> {
+        Ok(cx.roots().await?.len())
+    }
+
+    #[tool]
+    async fn forever(cx: &Context) -> Result<(), AskError> {
+        loop {
+            cx.confirm("Again?").await?;
+        }
+    }
+
+    #[prompt]
+    async fn greet(cx: &Context) -> Result<String, AskError> {
+        cx.confirm("Greet?").await?;
+        Ok("Hello".to_owned())
+    }
+
+    #[resource("curious://one")]
+    async fn one(cx: &Context) -> Result<String, AskError> {
+        cx.confirm("Read?").await?;
+        Ok("1".to_owned())
+    }
+}
+
+fn curious() -> Server {
+    let limits = Limits {
+        question_rounds: u32::MAX,
+        ..Limits::default()
+    };
+    let server = treenail::server!().mount(Curious).limits(limits);
+    server.build().unwrap()
+}
+
+fn answered(question: &InputRequest) -> Value {
+    match question {
+        InputRequest::CreateMessage(_) => {
+            json!({"role": "assistant", "content": {"type": "text", "text": "Hi"}, "model": "m"})
+        }
+        InputRequest::ListRoots(_) => json!({"roots": [{"uri": "file:///home"}]}),
+        _ => json!({"action": "accept", "content": {}}),
+    }
+}
+
+#[tokio::test]
+async fn what_functions_ask_is_answered_in_every_revision() {
+    for revision in Revision::ALL {
+        let client = curious().test_client().revision(revision);
+        let answer = |question: InputRequest| Ok(answered(&question));
+        let mut client = client.answer(answer).await.unwrap();
+        for (tool, expected) in [("sample", "m"), ("roots", "1")] {
+            let result = client.call_tool(tool, ()).await.unwrap();
+            assert_eq!(text(&json!(result)), expected, "{revision}");
+        }
+        if revision < Revision::V2025_06_18 {
+            continue;
+        }
+        let result = client.call_tool("confirm", ()).await.unwrap();
+        assert_eq!(text(&json!(result)), "sure", "{revision}");
+        let prompt = client.get_prompt("greet", ()).await.unwrap();
+        assert_eq!(json!(prompt)["messages"][0]["content"]["text"], "Hello");
+        let read = client.read_resource("curious://one").await.unwrap();
+        assert_eq!(json!(read)["contents"][0]["text"], "1");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_is_an_error_is_told_to_the_server_or_ends_the_request() {
+    for revision in [Revision::V2025_11_25, Revision::LATEST] {
+        let client = curious().test_client().revision(revision);
+        let client = client.answer(|_| Err::<Value, _>(RpcError::new(-1, "busy")));
+        let called = client.await.unwrap().call_tool("confirm", ()).await;
+        if revision.is_modern() {
+            assert_eq!(called.unwrap_err(), RpcError::new(-1, "busy"));
+        } else {
+            let expected = "the client could not answer: busy (code -1)";
+            assert_eq!(text(&json!(called.unwrap())), expected);
+        }
+    }
+}
+
+#[tokio::test]
+async fn questions_without_answers_are_errors_that_say_so() {
+    for revision in [Revision::V2025_11_25, Revision::LATEST] {
+        let client = curious().test_client().revision(revision);
+        let elicitation = ClientCapabilitiesElicitation::new();
+        let able = ClientCapabilities::new().with_elicitation(elicitation);
+        let mut client = client.capabilities(able).await.unwrap();
+        let said = match client.call_tool("confirm", ()).await {
+            Ok(result) => text(&json!(result)).to_owned(),
+            Err(error) => error.message.into_owned(),
+        };
+        assert!(said.contains("see `TestClientBuilder::answer`"), "{said}");
+        // What is asked can still be looked at.
+        let params = json!({"name": "confirm"});
+        let raw = client.request("tools/call", params).await.unwrap();
+        let question = &raw["inputRequests"]["question-1"]["params"]["message"];
+        assert_eq!(question == "Sure?", revision.is_modern(), "{raw}");
+    }
+}
+
+#[tokio::test]
+async fn questions_without_an_end_are_not_answered_without_an_end() {
+    for revision in [Revision::V2025_11_25, Revision::LATEST] {
+        let client = curious().test_client().revision(revision);
+        let asked = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+        let count = Arc::clone(&asked);
+        let client = client.answer(move |question| {
+            count.fetch_add(1, Ordering::SeqCst);
+            Ok(answered(&question))
+        });
+        let mut client = client.await.unwrap();
+        let said = match client.call_tool("forever", ()).await {
+            Ok(result) => text(&json!(result)).to_owned(),
+            Err(error) => error.message.into_owned(),
+        };
+        let expected = "the test client answers at most 100 questions of one request";
+        assert!(said.contains(expected), "{said}");
+        assert_eq!(asked.load(Ordering::SeqCst), 100, "{revision}");
+        // The next request is counted anew.
+        let result = client.call_tool("confirm", ()).await.unwrap();
+        assert_eq!(text(&json!(result)), "sure");
+    }
 }

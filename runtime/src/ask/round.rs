@@ -18,6 +18,9 @@ use crate::call::Call;
 use crate::limits::Limits;
 use crate::wire::{Params, RpcError, as_string, object};
 
+/// What is said of a state that does not fit; why it does not is told to nobody.
+const NOT_OURS: &str = "`params.requestState` was not made by this server for this request";
+
 /// What a server needs in order to ask: the same for all its calls.
 #[derive(Debug)]
 pub(crate) struct Asker {
@@ -68,11 +71,7 @@ impl Asker {
         let state = self.key.open(&self.scope(request), &sealed).ok();
         let state: State = state
             .and_then(|state| serde_json::from_slice(&state).ok())
-            .ok_or_else(|| {
-                RpcError::invalid_params(
-                    "`params.requestState` was not made by this server for this request",
-                )
-            })?;
+            .ok_or_else(|| RpcError::invalid_params(NOT_OURS))?;
         if state.expires <= now() {
             return Err(RpcError::invalid_params(
                 "`params.requestState` has expired; make the request again without it",
@@ -124,6 +123,9 @@ struct State {
     answers: BTreeMap<String, Answer>,
     /// What came out of work that is done once.
     once: BTreeMap<String, Box<RawValue>>,
+    /// Who was asked, as the layers around the tool know them; they do their work after the state has been opened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    caller: Option<Box<str>>,
 }
 
 /// What tells one question from another: an answer is for the question that was asked, also if the function asks something
@@ -207,6 +209,20 @@ impl Round {
                 ..Run::default()
             }),
         }
+    }
+
+    /// Begins a run of the function for a `caller` whom the layers around it may have authenticated: the state of another
+    /// one is refused. A layer may run the function more than once.
+    #[cfg(feature = "tower")]
+    pub(crate) fn begin(&self, caller: Option<&str>) -> Result<(), RpcError> {
+        let mut run = self.run();
+        run.keys.clear();
+        let state = &mut run.resumed.state;
+        if state.rounds > 0 && state.caller.as_deref() != caller {
+            return Err(RpcError::invalid_params(NOT_OURS));
+        }
+        state.caller = caller.map(Into::into);
+        Ok(())
     }
 
     /// The answer to a question, or else the question is among those that are asked now.

@@ -9,6 +9,7 @@ use std::task::{Context, Poll};
 use tokio::sync::Mutex;
 use tower_service::Service;
 
+use crate::extensions::Principal;
 use crate::layer::{BoxError, ToolCall, ToolResponse};
 use crate::respond::ResultWriter;
 
@@ -80,6 +81,9 @@ async fn run(call: ToolCall) -> Result<ToolResponse, BoxError> {
         call,
         context,
     } = call;
+    if let Some(round) = context.state().round() {
+        round.begin(context.principal().map(Principal::as_str))?;
+    }
     let call = call.with_context(context);
     let mut text = Vec::new();
     let mut result = ResultWriter::new(&mut text, &inner.style);

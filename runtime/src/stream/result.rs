@@ -37,6 +37,7 @@ impl Gathered {
                 let content = speak_content(content, result.style().revision());
                 write_blocks(&content, result);
                 result.push(br#"],"isError":true"#);
+                result.fail();
             }
         }
         result.end(None);

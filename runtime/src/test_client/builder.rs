@@ -3,12 +3,14 @@
 use std::future::{Future, IntoFuture};
 use std::pin::Pin;
 
+use serde::Serialize;
 use serde_json::{Value, json};
-use treenail_schema::{ClientCapabilities, Implementation, LoggingLevel, Revision};
+use treenail_schema::{ClientCapabilities, Implementation, InputRequest, LoggingLevel, Revision};
 
 use crate::extensions::{Extensions, Principal};
 use crate::server::Server;
 use crate::test_client::TestClient;
+use crate::test_client::answers::{Answers, everything};
 use crate::test_client::exchange::read_as;
 use crate::wire::RpcError;
 
@@ -22,9 +24,11 @@ impl Server {
             profile: Profile {
                 revision: Revision::LATEST,
                 capabilities: ClientCapabilities::default(),
+                answers: None,
                 info: Implementation::new("test", "0"),
                 log_level: None,
             },
+            declares: None,
             extensions: Extensions::new(),
         }
     }
@@ -49,6 +53,8 @@ impl Server {
 pub struct TestClientBuilder {
     server: Server,
     profile: Profile,
+    /// What it was told to declare.
+    declares: Option<ClientCapabilities>,
     extensions: Extensions,
 }
 
@@ -56,6 +62,7 @@ pub struct TestClientBuilder {
 #[derive(Clone, Debug)]
 pub(super) struct Profile {
     pub(super) revision: Revision,
+    pub(super) answers: Option<Answers>,
     capabilities: ClientCapabilities,
     info: Implementation,
     log_level: Option<LoggingLevel>,
@@ -97,9 +104,44 @@ impl TestClientBuilder {
         self
     }
 
-    /// What the client can do. Default: nothing beyond the protocol's base.
+    /// What the client can do. Default: nothing beyond the protocol's base, or, if it has [answers](Self::answer),
+    /// everything that can be asked.
     pub fn capabilities(mut self, capabilities: ClientCapabilities) -> Self {
-        self.profile.capabilities = capabilities;
+        self.declares = Some(capabilities);
+        self
+    }
+
+    /// Answers what the server asks while it serves a request: `answer` gets each question, and returns what serializes to
+    /// the result of the question's method, or an error.
+    ///
+    /// It is the same in both eras. In the legacy one the server gets the answer, or the error, as the response to a request
+    /// of its own. In the modern one the test client makes the request again with the answers; an error ends the request
+    /// there and is what it fails with. Of one request at most 100 questions are answered.
+    ///
+    /// Default: no answers. Then a request that needs some fails; [`TestClient::request`] returns what a server of the
+    /// modern era asks.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use treenail_runtime::Server;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let server = Server::builder("demo", "1.0.0").build()?;
+    /// let client = server.test_client().answer(|question| {
+    ///     assert_eq!(question.method(), "elicitation/create");
+    ///     Ok(json!({"action": "accept", "content": {"name": "Ada"}}))
+    /// });
+    /// let mut client = client.await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn answer<F, R>(mut self, answer: F) -> Self
+    where
+        F: FnMut(InputRequest) -> Result<R, RpcError> + Send + 'static,
+        R: Serialize,
+    {
+        self.profile.answers = Some(Answers::new(answer));
         self
     }
 
@@ -126,13 +168,20 @@ impl TestClientBuilder {
         self.extension(Principal::new(id))
     }
 
-    async fn connect(self) -> Result<TestClient, RpcError> {
+    async fn connect(mut self) -> Result<TestClient, RpcError> {
+        let profile = &mut self.profile;
+        profile.capabilities = match (self.declares, &profile.answers) {
+            (Some(capabilities), _) => capabilities,
+            (None, Some(_)) => everything(profile.revision),
+            (None, None) => ClientCapabilities::default(),
+        };
         let mut connection = self.server.connect();
         *connection.extensions_mut() = self.extensions;
         let mut client = TestClient {
             connection,
             profile: self.profile,
             last_id: 0,
+            answered: 0,
             initialized: None,
             notifications: Vec::new(),
         };
@@ -160,6 +209,7 @@ impl TestClient {
             capabilities,
             info,
             log_level,
+            ..
         } = self.profile.clone();
         let params = json!({
             "protocolVersion": revision.as_str(), "capabilities": capabilities, "clientInfo": info,

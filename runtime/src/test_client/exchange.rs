@@ -1,5 +1,6 @@
 //! Requests of a test client and their answers, as messages.
 
+use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::Poll;
@@ -12,6 +13,7 @@ use treenail_schema::{MaybeInputRequired, error_code};
 
 use crate::server::{PendingAnswer, Received};
 use crate::test_client::TestClient;
+use crate::test_client::answers::{MOST_QUESTIONS, asked};
 use crate::wire::RpcError;
 
 /// A message of the server that answers a request.
@@ -31,12 +33,43 @@ struct Told {
 }
 
 impl TestClient {
-    /// Sends a request and waits for its answer; what the server sends meanwhile is kept.
+    /// Makes a request until it is finished: what the server asks for on the way is answered, if there are answers.
     pub(super) async fn exchange(
         &mut self,
         method: &str,
-        mut params: Value,
+        params: Value,
     ) -> Result<Box<RawValue>, RpcError> {
+        self.answered = 0;
+        let mut round = params.clone();
+        loop {
+            let result = self.round(method, round).await?;
+            let Some(answers) = self.profile.answers.clone() else {
+                return Ok(result);
+            };
+            let Some(asked) = asked(&result)? else {
+                return Ok(result);
+            };
+            let questions = asked.input_requests.as_ref().map_or(0, BTreeMap::len);
+            // A round may ask for nothing, and only want to be called again.
+            self.count(questions.max(1))?;
+            round = params.clone();
+            answers.answer_result(asked, &mut round)?;
+        }
+    }
+
+    /// Counts questions that are about to be answered.
+    fn count(&mut self, questions: usize) -> Result<(), RpcError> {
+        self.answered = self.answered.saturating_add(questions);
+        if self.answered <= MOST_QUESTIONS {
+            return Ok(());
+        }
+        let message =
+            format!("the test client answers at most {MOST_QUESTIONS} questions of one request");
+        Err(RpcError::internal(message))
+    }
+
+    /// Sends a request and waits for its answer; what the server sends meanwhile is kept.
+    async fn round(&mut self, method: &str, mut params: Value) -> Result<Box<RawValue>, RpcError> {
         self.last_id += 1;
         self.profile.add_meta(self.last_id, &mut params);
         let message =
@@ -96,23 +129,38 @@ impl TestClient {
             Ok(Told {
                 id: Some(id),
                 method,
-                ..
-            }) => self.answer(&id, &method),
+                params,
+            }) => self.answer(&id, &method, &params),
             Err(error) => tracing::warn!(%error, "a message of the server cannot be read"),
         }
     }
 
-    /// Answers a request of the server: this client has no answers.
-    fn answer(&mut self, id: &Value, method: &str) {
-        let message = format!("the test client does not answer `{method}`");
-        let error = RpcError::new(error_code::METHOD_NOT_FOUND, message);
-        self.send(&json!({"jsonrpc": "2.0", "id": id, "error": error}));
+    /// Answers a request of the server.
+    fn answer(&mut self, id: &Value, method: &str, params: &Value) {
+        let counted = self.count(1);
+        let answer = counted.and_then(|()| match &self.profile.answers {
+            Some(answers) => answers.answer_request(method, params),
+            None => Err(RpcError::new(
+                error_code::METHOD_NOT_FOUND,
+                format!(
+                    "the test client does not answer `{method}`; see `TestClientBuilder::answer`"
+                ),
+            )),
+        });
+        self.send(&match answer {
+            Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
+            Err(error) => json!({"jsonrpc": "2.0", "id": id, "error": error}),
+        });
     }
 }
 
-/// The result of a request that is finished: this client gives no input.
+/// The result of a request that is finished, as it is if there are answers to what the server asks.
 pub(super) fn finished<T>(response: MaybeInputRequired<T>) -> Result<T, RpcError> {
-    let asks = || RpcError::internal("the server asks for input, which the test client lacks");
+    let asks = || {
+        RpcError::internal(
+            "the server asks for input, and the test client has no answers; see `TestClientBuilder::answer`",
+        )
+    };
     response.complete().ok_or_else(asks)
 }
 

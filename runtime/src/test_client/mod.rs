@@ -1,5 +1,6 @@
 //! A client in the same process, for the tests of a server.
 
+mod answers;
 mod builder;
 mod exchange;
 
@@ -38,6 +39,8 @@ pub struct TestClient {
     connection: Connection,
     profile: Profile,
     last_id: i64,
+    /// How many questions of the request have been answered.
+    answered: usize,
     initialized: Option<InitializeResult>,
     /// The notifications that nobody has asked for yet: method and params.
     notifications: Vec<(String, Value)>,
@@ -125,7 +128,8 @@ impl TestClient {
 
     /// Sends any request, and returns its result as it is.
     ///
-    /// The `_meta` of the revision is added to `params`, where that does not say otherwise.
+    /// The `_meta` of the revision is added to `params`, where that does not say otherwise. Without
+    /// [answers](TestClientBuilder::answer), what a server of the modern era asks is a result like any other.
     pub async fn request(&mut self, method: &str, params: Value) -> Result<Value, RpcError> {
         let result = self.exchange(method, params).await?;
         read_as(&result)

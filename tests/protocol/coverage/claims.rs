@@ -1,6 +1,7 @@
 //! What the tests claim to cover, read from their source.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use treenail::schema::Revision;
 
@@ -34,16 +35,27 @@ impl Claim {
 
 /// The modules with tests, by name; not those that speak of declarations.
 pub(super) fn sources() -> BTreeMap<String, String> {
-    let files = std::fs::read_dir(folder()).unwrap();
-    files
-        .map(|file| file.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
-        .map(|path| {
-            let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
-            (name, std::fs::read_to_string(path).unwrap())
-        })
-        .filter(|(name, _)| name != "coverage" && name != "covering")
-        .collect()
+    let mut sources = BTreeMap::new();
+    read_folder(&folder(), "", &mut sources);
+    sources.retain(|name, _| name != "covering" && !name.starts_with("coverage"));
+    sources
+}
+
+/// Reads the modules of a folder; `parent` is what their names begin with.
+fn read_folder(folder: &Path, parent: &str, sources: &mut BTreeMap<String, String>) {
+    for file in std::fs::read_dir(folder).unwrap() {
+        let path = file.unwrap().path();
+        let stem = path.file_stem().unwrap().to_str().unwrap();
+        if path.is_dir() {
+            read_folder(&path, &format!("{parent}{stem}::"), sources);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let name = match stem {
+                "mod" => parent.trim_end_matches("::").to_owned(),
+                _ => format!("{parent}{stem}"),
+            };
+            sources.insert(name, std::fs::read_to_string(path).unwrap());
+        }
+    }
 }
 
 /// What the tests of a module claim. The source is formatted: what belongs to a module begins at the margin.

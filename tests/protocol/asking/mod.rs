@@ -1,0 +1,9 @@
+//! Questions that functions ask their client, in both eras.
+
+mod bounds;
+mod eras;
+mod hotel;
+mod legacy;
+mod sampling;
+mod state;
+mod within;
