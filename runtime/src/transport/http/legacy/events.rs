@@ -102,9 +102,15 @@ impl Store {
                 self.bytes -= event.message.len();
             }
             let id = *id;
-            if stream.ended && stream.events.is_empty() && !stream.attached {
-                self.streams.remove(&id);
-            }
+            self.tidy(id);
+        }
+    }
+
+    /// Forgets a stream that has ended if nothing is kept of it.
+    fn tidy(&mut self, id: u64) {
+        let stream = self.streams.get(&id);
+        if stream.is_some_and(|one| one.ended && one.events.is_empty() && !one.attached) {
+            self.streams.remove(&id);
         }
     }
 
@@ -163,11 +169,13 @@ impl Events {
 
     /// Ends a stream without a further message.
     pub(super) fn end(&self, id: u64) {
-        if let Some(stream) = self.lock().streams.get_mut(&id) {
+        let mut store = self.lock();
+        if let Some(stream) = store.streams.get_mut(&id) {
             stream.ended = true;
             stream.wake_reader();
             stream.wake_writer();
         }
+        store.tidy(id);
     }
 
     /// Forgets a stream.
@@ -282,5 +290,33 @@ impl Drop for Reader {
                 stream.wake_writer();
             }
         }
+        store.tidy(self.after.stream);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn streams_of_which_nothing_is_kept_are_forgotten() {
+        let limits = Limits {
+            http_session_events: 2,
+            ..Limits::default()
+        };
+        let events = Events::new(&limits);
+        for _ in 0..10 {
+            let stream = events.open();
+            let reader = events.read(EventId { stream, number: 0 }).unwrap();
+            events.end(stream);
+            drop(reader);
+        }
+        assert_eq!(events.lock().streams.len(), 0);
+        for _ in 0..10 {
+            let stream = events.open();
+            events.push(stream, vec![1, 2, 3], true);
+        }
+        let store = events.lock();
+        assert_eq!((store.streams.len(), store.events, store.bytes), (2, 2, 6));
     }
 }
