@@ -54,7 +54,6 @@ pub struct Limits {
     /// Bytes of JSON that are kept of one stream that a tool returns, before they are copied into the result. A stream with
     /// more is stopped before the item that would exceed it, and its result says so with `isError`. Default 4 MiB.
     pub stream_bytes: usize,
-    /// How long calls may go on, and answers wait to be taken, after the end of the input. Default 30 s.
     /// Requests `subscriptions/listen` of one connection that are open at once; one more is answered with -32600. They do
     /// not count as calls in flight. Default 64.
     pub subscriptions: usize,
