@@ -12,7 +12,7 @@ use crate::call::Call;
 use crate::function::argument::ArgumentList;
 use crate::function::kind;
 use crate::function::problem::{Fault, Problem};
-use crate::function::run::unexpected;
+use crate::function::run::panicked;
 use crate::function::{Function, Output, Purpose};
 use crate::respond::{Handler, ResultWriter};
 use crate::wire::RpcError;
@@ -211,10 +211,6 @@ impl Purpose for CompleterFacts {
     }
 
     fn panicked(&self, message: &str, _: &mut ResultWriter<'_>) -> Result<(), RpcError> {
-        Err(RpcError::internal(unexpected(
-            "completion of",
-            self.argument,
-            message,
-        )))
+        Err(panicked("completion of", self.argument, message))
     }
 }

@@ -35,6 +35,11 @@ pub(crate) fn unexpected(kind: &str, name: &str, message: &str) -> String {
     format!("the {kind} `{name}` failed unexpectedly; this is a bug in the server")
 }
 
+/// As [`unexpected`], where the protocol has no other form for a failure.
+pub(crate) fn panicked(kind: &str, name: &str, message: &str) -> RpcError {
+    RpcError::internal(unexpected(kind, name, message))
+}
+
 /// The error that a function failed with, where the protocol has no other form for a failure.
 ///
 /// An [`RpcError`] is passed on as it is.

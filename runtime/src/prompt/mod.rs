@@ -11,7 +11,7 @@ use crate::call::Call;
 use crate::definition::{Bound, Definition, Head};
 use crate::function::Purpose;
 use crate::function::problem::{Problem, report};
-use crate::function::run::unexpected;
+use crate::function::run::panicked;
 use crate::respond::ResultWriter;
 use crate::wire::RpcError;
 
@@ -82,8 +82,6 @@ impl Purpose for PromptFacts {
     }
 
     fn panicked(&self, message: &str, _: &mut ResultWriter<'_>) -> Result<(), RpcError> {
-        Err(RpcError::internal(unexpected(
-            "prompt", &self.name, message,
-        )))
+        Err(panicked("prompt", &self.name, message))
     }
 }

@@ -15,7 +15,7 @@ use crate::call::Call;
 use crate::definition::{Bound, Definition, Head};
 use crate::function::Purpose;
 use crate::function::problem::{Problem, report};
-use crate::function::run::unexpected;
+use crate::function::run::panicked;
 use crate::resource::output::Form;
 use crate::resource::pattern::{Part, Pattern};
 use crate::respond::ResultWriter;
@@ -209,8 +209,6 @@ impl Purpose for ResourceFacts {
     }
 
     fn panicked(&self, message: &str, _: &mut ResultWriter<'_>) -> Result<(), RpcError> {
-        Err(RpcError::internal(unexpected(
-            "resource", &self.name, message,
-        )))
+        Err(panicked("resource", &self.name, message))
     }
 }

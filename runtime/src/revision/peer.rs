@@ -1,19 +1,13 @@
-//! The differences between the revisions of the protocol, as far as they are not data: who is asking, in which revision,
-//! and the shape in which a peer of that revision gets its results.
+//! Who is asking: the peer of a handshake, or what a request of the modern era says of its sender.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value, json};
-use treenail_schema::{
-    ClientCapabilities, ContentBlock, Implementation, LoggingLevel, ResultMetaObject, Revision,
-    Tool, error_code, field,
-};
+use treenail_schema::{ClientCapabilities, Implementation, LoggingLevel, Revision};
 
+use crate::revision::unsupported;
 use crate::wire::{Members, RpcError, as_string, quoted};
 
-/// The key in the `_meta` of a result under which a server of the modern era names itself.
-const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
@@ -227,176 +221,8 @@ impl KnownPeer {
     }
 }
 
-fn unsupported(version: &str) -> RpcError {
-    let requested: String = version.chars().take(64).collect();
-    let known_legacy = version.parse::<Revision>().is_ok();
-    let message = if known_legacy {
-        format!("revision {requested} is spoken after an `initialize` handshake only")
-    } else {
-        format!("revision {} is not supported", quoted(version))
-    };
-    RpcError::new(error_code::UNSUPPORTED_PROTOCOL_VERSION, message)
-        .with_data(json!({ "supported": supported_versions(), "requested": requested }))
-}
-
-/// All revisions that are served, the newest first.
-pub(crate) fn supported_versions() -> Vec<&'static str> {
-    Revision::ALL
-        .into_iter()
-        .rev()
-        .map(Revision::as_str)
-        .collect()
-}
-
-/// The revision in which the handshake with a client goes on that offered `version`.
-pub(crate) fn negotiate(version: &str) -> Revision {
-    version
-        .parse()
-        .ok()
-        .filter(|revision: &Revision| !revision.is_modern())
-        .unwrap_or(Revision::LATEST_LEGACY)
-}
-
 /// The revision that the text of a `_meta` object states, as it is written there.
 #[cfg(feature = "http")]
 pub(crate) fn stated_version(meta: &str) -> Option<std::borrow::Cow<'_, str>> {
     Credentials::read(meta).ok()?.version.and_then(as_string)
-}
-
-/// How results are written for a peer of one revision.
-#[derive(Debug)]
-pub(crate) struct Style {
-    revision: Revision,
-    server_info: Value,
-    has_structured_content: bool,
-    /// What ends a complete result: its `resultType` and its `_meta`.
-    result_end: Vec<u8>,
-}
-
-impl Style {
-    pub(crate) fn new(revision: Revision, server_info: Value) -> Self {
-        let mut result_end = Vec::new();
-        if revision.is_modern() {
-            result_end.extend_from_slice(RESULT_TYPE);
-            result_end.extend_from_slice(
-                format!(",\"_meta\":{}", json!({ SERVER_INFO: server_info })).as_bytes(),
-            );
-        }
-        let structured = field("CallToolResult", "structuredContent");
-        let has_structured_content =
-            structured.is_some_and(|field| field.revisions.contains(revision));
-        Self {
-            revision,
-            server_info,
-            has_structured_content,
-            result_end,
-        }
-    }
-
-    /// As the newest revision has results, without what belongs to every result there.
-    #[cfg(feature = "tower")]
-    pub(crate) fn bare() -> Self {
-        Self {
-            revision: Revision::LATEST,
-            server_info: Value::Null,
-            has_structured_content: true,
-            result_end: Vec::new(),
-        }
-    }
-
-    pub(crate) fn revision(&self) -> Revision {
-        self.revision
-    }
-
-    /// What ends a complete result without `_meta` of its own.
-    pub(crate) fn result_end(&self) -> &[u8] {
-        &self.result_end
-    }
-
-    /// The `resultType` of a complete result.
-    pub(crate) fn result_type(&self) -> &'static [u8] {
-        if self.revision.is_modern() {
-            RESULT_TYPE
-        } else {
-            b""
-        }
-    }
-
-    /// Adds to the `_meta` of a result what belongs to every result.
-    pub(crate) fn complete_meta(&self, meta: &mut ResultMetaObject) {
-        if self.revision.is_modern() && meta.server_info.is_none() {
-            meta.server_info = serde_json::from_value(self.server_info.clone()).ok();
-        }
-    }
-
-    /// Whether results can have structured content that is an object.
-    pub(crate) fn has_structured_content(&self) -> bool {
-        self.has_structured_content
-    }
-
-    /// Whether structured content can be any value.
-    pub(crate) fn has_structured_values(&self) -> bool {
-        self.revision.is_modern()
-    }
-
-    /// Whether `value` can be structured content.
-    pub(crate) fn allows_structured(&self, value: &Value) -> bool {
-        if value.is_object() {
-            self.has_structured_content()
-        } else {
-            self.has_structured_values()
-        }
-    }
-
-    /// A tool as a peer of this revision may be told of it.
-    pub(crate) fn tool(&self, tool: &Tool) -> Tool {
-        let mut tool = tool.clone();
-        let object =
-            |schema: &Map<String, Value>| schema.get("type").is_some_and(|kind| kind == "object");
-        let declared = tool
-            .output_schema
-            .as_ref()
-            .is_some_and(|schema| self.has_structured_values() || object(schema));
-        if !(declared && self.has_structured_content()) {
-            tool.output_schema = None;
-        }
-        tool
-    }
-}
-
-/// The error for a resource that does not exist.
-pub(crate) fn resource_not_found(uri: &str, message: String, revision: Revision) -> RpcError {
-    let code = if revision.is_modern() {
-        error_code::INVALID_PARAMS
-    } else {
-        error_code::RESOURCE_NOT_FOUND
-    };
-    RpcError::new(code, message).with_data(json!({ "uri": uri }))
-}
-
-const RESULT_TYPE: &[u8] = br#","resultType":"complete""#;
-
-/// Content blocks as a peer of `revision` knows them: a kind of block that came later becomes a text.
-pub(crate) fn speak_content(
-    mut content: Vec<ContentBlock>,
-    revision: Revision,
-) -> Vec<ContentBlock> {
-    for block in &mut content {
-        speak_block(block, revision);
-    }
-    content
-}
-
-/// As [`speak_content`], for one block.
-pub(crate) fn speak_block(block: &mut ContentBlock, revision: Revision) {
-    if block.since() > revision {
-        *block = ContentBlock::text(match &*block {
-            ContentBlock::Audio(audio) => format!(
-                "[audio of type {}, which this client cannot take]",
-                audio.mime_type
-            ),
-            ContentBlock::ResourceLink(link) => format!("{}: {}", link.name, link.uri),
-            _ => "[content of a kind that this client cannot take]".to_owned(),
-        });
-    }
 }

@@ -1,0 +1,73 @@
+//! The handshake of the legacy era.
+
+use std::sync::Arc;
+
+use treenail_schema::{ClientCapabilities, InitializeRequestParams, Revision};
+
+use super::Connection;
+use crate::revision::{Peer, negotiate};
+use crate::server::answer::write_result;
+use crate::wire::{Params, RpcError};
+
+/// How far the handshake of the legacy era is.
+#[derive(Clone, Debug)]
+pub(super) enum Handshake {
+    NotBegun,
+    Answered(Arc<Peer>),
+    Finished(Arc<Peer>),
+}
+
+impl Connection {
+    /// Who is asking, if the request does not say: the peer of the handshake.
+    pub(super) fn legacy_caller(&self, method: &str) -> Result<Arc<Peer>, RpcError> {
+        match &self.handshake {
+            Handshake::Finished(peer) => Ok(Arc::clone(peer)),
+            Handshake::Answered(peer) if method == "ping" => Ok(Arc::clone(peer)),
+            Handshake::Answered(_) => Err(RpcError::invalid_request(
+                "the handshake is not finished: send `notifications/initialized` first",
+            )),
+            // A peer that has not said anything yet may ask whether anyone is there.
+            Handshake::NotBegun if method == "ping" => Ok(Arc::new(Peer::legacy(
+                Revision::LATEST_LEGACY,
+                ClientCapabilities::default(),
+                None,
+            ))),
+            Handshake::NotBegun => Err(RpcError::invalid_params(
+                "`params._meta` has no `io.modelcontextprotocol/protocolVersion`, and there was no `initialize` handshake",
+            )),
+        }
+    }
+
+    pub(super) fn initialize(
+        &mut self,
+        id: &str,
+        params: &Params<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), RpcError> {
+        if self.legacy_peer().is_some() {
+            return Err(RpcError::invalid_request(
+                "`initialize` was answered already on this connection",
+            ));
+        }
+        let text = params
+            .text
+            .ok_or_else(|| RpcError::invalid_params("`params` is missing"))?;
+        let params: InitializeRequestParams = serde_json::from_str(text).map_err(|error| {
+            RpcError::invalid_params(format!("`params` is not what `initialize` takes: {error}"))
+        })?;
+        let revision = negotiate(&params.protocol_version);
+        let peer = Peer::legacy(revision, params.capabilities, Some(params.client_info));
+        self.handshake = Handshake::Answered(Arc::new(peer));
+        self.server.shared.offers.refresh(&mut self.offer);
+        let greeting = self.offer.greeting(revision);
+        write_result(out, id, |out| out.extend_from_slice(greeting));
+        Ok(())
+    }
+
+    pub(super) fn legacy_peer(&self) -> Option<&Arc<Peer>> {
+        match &self.handshake {
+            Handshake::NotBegun => None,
+            Handshake::Answered(peer) | Handshake::Finished(peer) => Some(peer),
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! One connection: which revision its peer speaks, and the answer to each of its messages.
+
+mod batch;
+mod handshake;
+mod request;
+
+use std::sync::Arc;
+use std::task::{self, Poll};
+
+use treenail_schema::{RequestId, Revision};
+
+use self::handshake::Handshake;
+pub(crate) use self::request::begins_call;
+use crate::extensions::Extensions;
+use crate::outbox::{Outbox, Outgoing, outbox};
+use crate::revision::{KnownPeer, Peer};
+use crate::server::Server;
+use crate::server::answer::{PendingAnswer, write_error};
+use crate::server::offer::Offer;
+use crate::server::subscriptions::Subscriber;
+use crate::wire::{Body, Envelope, Invalid, Message, RpcError, parse};
+
+/// One peer of a server: what it has said of itself, and its messages one at a time.
+///
+/// Requests of the modern era say with each message who is asking, so for them nothing is kept; a legacy peer has a
+/// handshake. Both may share a connection.
+#[derive(Debug)]
+pub struct Connection {
+    server: Server,
+    handshake: Handshake,
+    modern: KnownPeer,
+    /// What the server offered when it was last asked.
+    offer: Arc<Offer>,
+    subscriber: Subscriber,
+    extensions: Extensions,
+    outbox: Outbox,
+    outgoing: Outgoing,
+    /// How many calls may begin now.
+    room: usize,
+    /// Subscriptions and calls take turns in sending.
+    calls_first: bool,
+}
+
+/// What became of a message.
+#[derive(Debug)]
+pub enum Received {
+    /// It is dealt with; if it had to be answered, the answer has been written.
+    Done,
+    /// The answer takes longer.
+    Pending(PendingAnswer),
+    /// The peer takes back a request, which should be dropped without an answer.
+    Cancelled(RequestId),
+    /// Nothing has been done: the message begins more calls than there is [room](Connection::set_room) for. It may be
+    /// received again later. The id is that of its request, if it is a single one.
+    Held(Option<RequestId>),
+}
+
+impl Connection {
+    pub(crate) fn new(server: Server) -> Self {
+        let (outbox, outgoing) = outbox(server.limits());
+        let (handshake, modern) = (Handshake::NotBegun, KnownPeer::default());
+        Self {
+            offer: server.shared.offers.current(),
+            subscriber: Subscriber::default(),
+            server,
+            handshake,
+            modern,
+            extensions: Extensions::new(),
+            outbox,
+            outgoing,
+            room: usize::MAX,
+            calls_first: true,
+        }
+    }
+
+    /// The server at this end.
+    pub fn server(&self) -> &Server {
+        &self.server
+    }
+
+    /// What comes with the calls of this connection from outside of the protocol, such as the
+    /// [`Principal`](crate::Principal) that a transport has authenticated.
+    ///
+    /// A call has what is here when its message is received.
+    pub fn extensions_mut(&mut self) -> &mut Extensions {
+        &mut self.extensions
+    }
+
+    /// Takes one message, without its line end, and appends its answer to `out` if it is ready at once.
+    ///
+    /// A message that cannot be understood is answered with an error; it never ends the connection. Afterwards there may
+    /// be something [outgoing](Connection::poll_outgoing).
+    pub fn receive(&mut self, message: &[u8], out: &mut Vec<u8>) -> Received {
+        self.receive_body(parse(message, self.server.limits().message_depth), out)
+    }
+
+    /// As [`Connection::receive`], for what has been read already.
+    pub(crate) fn receive_body(&mut self, body: Body<'_>, out: &mut Vec<u8>) -> Received {
+        match body {
+            Body::One(message) => self.one(message, out),
+            Body::Batch(messages) => self.batch(&messages, out),
+        }
+    }
+
+    /// The peer of the modern era that a request's `_meta` tells of, if it tells of one.
+    #[cfg(feature = "http")]
+    pub(crate) fn identify(&mut self, meta: &str) -> Result<Option<Arc<Peer>>, RpcError> {
+        self.modern.identify(meta)
+    }
+
+    /// A connection to the same peer for one message, so that what comes of it is told apart. What is answered on one
+    /// counts on the other; subscriptions stay here.
+    #[cfg(feature = "http")]
+    pub(crate) fn branch(&self) -> Self {
+        let (outbox, outgoing) = self.outbox.sibling(self.server.limits());
+        Self {
+            server: self.server.clone(),
+            handshake: self.handshake.clone(),
+            modern: KnownPeer::default(),
+            offer: Arc::clone(&self.offer),
+            subscriber: Subscriber::default(),
+            extensions: Extensions::new(),
+            outbox,
+            outgoing,
+            room: usize::MAX,
+            calls_first: true,
+        }
+    }
+
+    /// Exchanges the subscriptions of two connections to one peer.
+    #[cfg(feature = "http")]
+    pub(crate) fn swap_subscriptions(&mut self, other: &mut Self) {
+        std::mem::swap(&mut self.subscriber, &mut other.subscriber);
+    }
+
+    /// The revision that the handshake has settled.
+    #[cfg(feature = "http")]
+    pub(crate) fn legacy_revision(&self) -> Option<Revision> {
+        self.legacy_peer().map(|peer| peer.revision())
+    }
+
+    /// The arguments of a tool that clients repeat in headers.
+    #[cfg(feature = "http")]
+    pub(crate) fn mirrors(&mut self, tool: &str) -> &[crate::tool::mirror::Mirror] {
+        self.server.shared.offers.refresh(&mut self.offer);
+        self.offer.mirrors(tool)
+    }
+
+    /// The next message to the peer that is not the answer to a call: what a call in flight sends, which belongs before all
+    /// answers that come out later, and what the peer has subscribed to.
+    ///
+    /// A request for a subscription is answered here too, when the server closes: first its result, then a notification
+    /// that it is cancelled, which belongs on transports where many requests share a stream only.
+    pub fn poll_outgoing(&mut self, context: &mut task::Context<'_>) -> Poll<Vec<u8>> {
+        let (server, subscriber) = (&self.server, &mut self.subscriber);
+        if !self.calls_first {
+            if let Poll::Ready(message) = subscriber.poll_next(server, context) {
+                self.calls_first = true;
+                return Poll::Ready(message);
+            }
+        }
+        if let Poll::Ready(message) = self.outgoing.poll_next(context) {
+            self.calls_first = false;
+            return Poll::Ready(message);
+        }
+        if self.calls_first {
+            return subscriber.poll_next(server, context);
+        }
+        Poll::Pending
+    }
+
+    /// The next message that a call in flight sends to the peer, without waiting.
+    pub fn next_outgoing(&mut self) -> Option<Vec<u8>> {
+        self.outgoing.next()
+    }
+
+    /// Whether calls wait for answers of the peer, which come as messages.
+    pub fn awaits_answers(&self) -> bool {
+        self.outbox.requests().are_open()
+    }
+
+    /// Sets how many calls may begin with the next message; without that, any number. A message that begins more is
+    /// [held](Received::Held).
+    pub fn set_room(&mut self, calls: usize) {
+        self.room = calls;
+    }
+
+    /// Whether a `subscriptions/listen` of the peer has neither been cancelled nor had its result.
+    pub fn is_listening(&self) -> bool {
+        self.subscriber.is_listening()
+    }
+
+    /// Answers a message that was too long to be read.
+    pub fn refuse_too_long(&self, out: &mut Vec<u8>) {
+        let limit = self.server.limits().message_bytes;
+        let error = RpcError::new(
+            treenail_schema::error_code::PARSE_ERROR,
+            format!("the message is longer than {limit} bytes"),
+        );
+        write_error(out, None, &error);
+    }
+
+    /// Answers a message for which there is no room, now or later.
+    pub fn refuse_held(&self, message: &[u8], out: &mut Vec<u8>) {
+        let limit = self.server.limits().calls_in_flight;
+        let error = RpcError::internal(format!(
+            "{limit} calls are in flight already, and as many wait as may"
+        ));
+        match parse(message, self.server.limits().message_depth) {
+            Body::One(Ok(Message::Request(id, _))) => write_error(out, Some(id), &error),
+            _ => write_error(out, None, &error),
+        }
+    }
+
+    fn one(&mut self, message: Result<Message<'_>, Invalid<'_>>, out: &mut Vec<u8>) -> Received {
+        match message {
+            Ok(Message::Request(id, envelope)) if self.room == 0 && begins_call(&envelope) => {
+                Received::Held(serde_json::from_str(id).ok())
+            }
+            Ok(Message::Request(id, envelope)) => match self.request(id, &envelope, out) {
+                Some(request) => Received::Pending(PendingAnswer::one(id, request)),
+                None => Received::Done,
+            },
+            Ok(Message::Notification(envelope)) => self.notification(&envelope),
+            Ok(Message::Response(id, answer)) => {
+                self.outbox.requests().answered(id, answer);
+                Received::Done
+            }
+            Err(invalid) => {
+                write_error(out, invalid.id, &invalid.error);
+                Received::Done
+            }
+        }
+    }
+
+    fn notification(&mut self, envelope: &Envelope<'_>) -> Received {
+        match (&*envelope.method, &self.handshake) {
+            ("notifications/initialized", Handshake::Answered(peer)) => {
+                self.handshake = Handshake::Finished(Arc::clone(peer));
+                self.subscriber.begin_legacy(&self.server);
+            }
+            ("notifications/cancelled", _) => {
+                let Some(id) = envelope.params.request_id else {
+                    return Received::Done;
+                };
+                if self.subscriber.cancel(&self.server, id) {
+                    return Received::Done;
+                }
+                return serde_json::from_str(id).map_or(Received::Done, Received::Cancelled);
+            }
+            (other, _) => tracing::debug!(method = other, "a notification was ignored"),
+        }
+        Received::Done
+    }
+}
