@@ -2,18 +2,20 @@
 
 mod batch;
 mod handshake;
+#[cfg(feature = "http")]
+mod http;
 mod request;
 
 use std::sync::Arc;
 use std::task::{self, Poll};
 
-use treenail_schema::{RequestId, Revision};
+use treenail_schema::RequestId;
 
 use self::handshake::Handshake;
 pub(crate) use self::request::begins_call;
 use crate::extensions::Extensions;
 use crate::outbox::{Outbox, Outgoing, outbox};
-use crate::revision::{KnownPeer, Peer};
+use crate::revision::KnownPeer;
 use crate::server::Server;
 use crate::server::answer::{PendingAnswer, write_error};
 use crate::server::offer::Offer;
@@ -100,50 +102,6 @@ impl Connection {
             Body::One(message) => self.one(message, out),
             Body::Batch(messages) => self.batch(&messages, out),
         }
-    }
-
-    /// The peer of the modern era that a request's `_meta` tells of, if it tells of one.
-    #[cfg(feature = "http")]
-    pub(crate) fn identify(&mut self, meta: &str) -> Result<Option<Arc<Peer>>, RpcError> {
-        self.modern.identify(meta)
-    }
-
-    /// A connection to the same peer for one message, so that what comes of it is told apart. What is answered on one
-    /// counts on the other; subscriptions stay here.
-    #[cfg(feature = "http")]
-    pub(crate) fn branch(&self) -> Self {
-        let (outbox, outgoing) = self.outbox.sibling(self.server.limits());
-        Self {
-            server: self.server.clone(),
-            handshake: self.handshake.clone(),
-            modern: KnownPeer::default(),
-            offer: Arc::clone(&self.offer),
-            subscriber: Subscriber::default(),
-            extensions: Extensions::new(),
-            outbox,
-            outgoing,
-            room: usize::MAX,
-            calls_first: true,
-        }
-    }
-
-    /// Exchanges the subscriptions of two connections to one peer.
-    #[cfg(feature = "http")]
-    pub(crate) fn swap_subscriptions(&mut self, other: &mut Self) {
-        std::mem::swap(&mut self.subscriber, &mut other.subscriber);
-    }
-
-    /// The revision that the handshake has settled.
-    #[cfg(feature = "http")]
-    pub(crate) fn legacy_revision(&self) -> Option<Revision> {
-        self.legacy_peer().map(|peer| peer.revision())
-    }
-
-    /// The arguments of a tool that clients repeat in headers.
-    #[cfg(feature = "http")]
-    pub(crate) fn mirrors(&mut self, tool: &str) -> &[crate::tool::mirror::Mirror] {
-        self.server.shared.offers.refresh(&mut self.offer);
-        self.offer.mirrors(tool)
     }
 
     /// The next message to the peer that is not the answer to a call: what a call in flight sends, which belongs before all

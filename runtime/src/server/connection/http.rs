@@ -1,0 +1,53 @@
+//! What a transport with a stream for each request needs of a connection.
+
+use std::sync::Arc;
+
+use treenail_schema::Revision;
+
+use super::Connection;
+use crate::extensions::Extensions;
+use crate::revision::{KnownPeer, Peer};
+use crate::server::subscriptions::Subscriber;
+use crate::tool::mirror::Mirror;
+use crate::wire::RpcError;
+
+impl Connection {
+    /// The peer of the modern era that a request's `_meta` tells of, if it tells of one.
+    pub(crate) fn identify(&mut self, meta: &str) -> Result<Option<Arc<Peer>>, RpcError> {
+        self.modern.identify(meta)
+    }
+
+    /// A connection to the same peer for one message, so that what comes of it is told apart. What is answered on one
+    /// counts on the other; subscriptions stay here.
+    pub(crate) fn branch(&self) -> Self {
+        let (outbox, outgoing) = self.outbox.sibling(self.server.limits());
+        Self {
+            server: self.server.clone(),
+            handshake: self.handshake.clone(),
+            modern: KnownPeer::default(),
+            offer: Arc::clone(&self.offer),
+            subscriber: Subscriber::default(),
+            extensions: Extensions::new(),
+            outbox,
+            outgoing,
+            room: usize::MAX,
+            calls_first: true,
+        }
+    }
+
+    /// Exchanges the subscriptions of two connections to one peer.
+    pub(crate) fn swap_subscriptions(&mut self, other: &mut Self) {
+        std::mem::swap(&mut self.subscriber, &mut other.subscriber);
+    }
+
+    /// The revision that the handshake has settled.
+    pub(crate) fn legacy_revision(&self) -> Option<Revision> {
+        self.legacy_peer().map(|peer| peer.revision())
+    }
+
+    /// The arguments of a tool that clients repeat in headers.
+    pub(crate) fn mirrors(&mut self, tool: &str) -> &[Mirror] {
+        self.server.shared.offers.refresh(&mut self.offer);
+        self.offer.mirrors(tool)
+    }
+}
