@@ -9,6 +9,8 @@
 mod around;
 pub mod ask;
 mod call;
+#[cfg(feature = "client")]
+pub mod client;
 mod completion;
 mod context;
 mod definition;

@@ -1,0 +1,68 @@
+//! Every bound of a client in one place.
+
+use std::time::Duration;
+
+/// The bounds of a client, each with a default that is safe with a server that is not trusted.
+///
+/// ```
+/// use treenail_runtime::client::ClientLimits;
+///
+/// let limits = ClientLimits { message_bytes: 1 << 20, ..ClientLimits::default() };
+/// assert_eq!(limits.requests_in_flight, 256);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClientLimits {
+    /// Bytes of one message of the server; a longer one is dropped, and the request that it answers fails. Default 64 MiB.
+    pub message_bytes: usize,
+    /// How deeply a message of the server may be nested, at most 128; a deeper one is dropped. Default 128.
+    pub message_depth: u32,
+    /// Requests that wait for their answers at once; further ones wait to be sent. Default 256.
+    pub requests_in_flight: usize,
+    /// Bytes of messages that the server has not taken yet. While there are more, further requests wait to be sent, and
+    /// nothing more of the server is read. Default 1 MiB.
+    pub queued_output_bytes: usize,
+    /// How long a request may take, unless it says otherwise. Default 60 s.
+    pub request_timeout: Duration,
+    /// How long the server may take to say which revisions it speaks, before it is taken for one of the legacy era, which
+    /// may leave unknown requests unanswered. Default 10 s.
+    pub probe_timeout: Duration,
+    /// Rounds in which a server of the modern era may ask before it finishes a request; the request fails then. Default 16.
+    pub input_rounds: u32,
+    /// Requests of a server of the legacy era that are being answered; further ones are refused. Default 32.
+    pub open_questions: usize,
+    /// Pages of a list; a longer list is an error. Default 1,000.
+    pub list_pages: usize,
+    /// Items of a list; a longer list is an error. Default 100,000.
+    pub list_items: usize,
+    /// Notifications that wait for one who listens; when there are more, the oldest are lost and the listener is told how
+    /// many. Default 1,024.
+    pub queued_notifications: usize,
+    /// Results of reading that are kept for as long as the server allows; the oldest make room. Default 256.
+    pub cached_results: usize,
+    /// Bytes of results that are kept. Default 16 MiB.
+    pub cached_bytes: usize,
+    /// How long a server that has been told to end may take, at each step: to end by itself after its input was closed,
+    /// and after it was asked to terminate. Default 2 s.
+    pub shutdown_within: Duration,
+}
+
+impl Default for ClientLimits {
+    fn default() -> Self {
+        Self {
+            message_bytes: 64 << 20,
+            message_depth: 128,
+            requests_in_flight: 256,
+            queued_output_bytes: 1 << 20,
+            request_timeout: Duration::from_secs(60),
+            probe_timeout: Duration::from_secs(10),
+            input_rounds: 16,
+            open_questions: 32,
+            list_pages: 1_000,
+            list_items: 100_000,
+            queued_notifications: 1_024,
+            cached_results: 256,
+            cached_bytes: 16 << 20,
+            shutdown_within: Duration::from_secs(2),
+        }
+    }
+}
