@@ -38,6 +38,10 @@ pub enum ClientError {
     /// The server has sent what the protocol does not allow.
     #[error("the server broke the protocol: {0}")]
     Protocol(Arc<str>),
+    /// The server asked for input in the middle of a request, and there was none: nobody answers such questions, or the
+    /// one who does has failed.
+    #[error("the server's question has no answer: {0}")]
+    Unanswered(Arc<str>),
     /// The server cannot do that: it has not declared the capability, or its revision does not have the method.
     #[error("not supported: {0}")]
     Unsupported(Arc<str>),

@@ -34,9 +34,10 @@ pub struct ClientLimits {
     pub list_pages: usize,
     /// Items of a list; a longer list is an error. Default 100,000.
     pub list_items: usize,
-    /// Notifications that wait for one who listens; when there are more, the oldest are lost and the listener is told how
-    /// many. Default 1,024.
+    /// Notifications that wait for one who listens; when there are more, the oldest are lost. Default 1,024.
     pub queued_notifications: usize,
+    /// Bytes of notifications that wait for one who listens, with the same consequence. Default 4 MiB.
+    pub queued_notification_bytes: usize,
     /// Results of reading that are kept for as long as the server allows; the oldest make room. Default 256.
     pub cached_results: usize,
     /// Bytes of results that are kept. Default 16 MiB.
@@ -60,6 +61,7 @@ impl Default for ClientLimits {
             list_pages: 1_000,
             list_items: 100_000,
             queued_notifications: 1_024,
+            queued_notification_bytes: 4 << 20,
             cached_results: 256,
             cached_bytes: 16 << 20,
             shutdown_within: Duration::from_secs(2),

@@ -1,11 +1,25 @@
 //! The client: for programs that use servers, and for the tests of servers.
+//!
+//! From the bytes up: `session` (what is needed of a connection), `line` and `child` (connections over byte streams),
+//! `protocol` (the requests of the protocol, typed), `kept` (lists that are kept and followed).
 
+mod child;
 mod error;
+mod kept;
 mod limits;
+mod line;
+mod protocol;
 mod session;
 
+pub use self::child::{ServerCommand, Stderr};
 pub use self::error::ClientError;
+pub use self::kept::{McpClient, McpClientBuilder, UrlTemplate};
 pub use self::limits::ClientLimits;
+pub use self::line::LineSession;
+pub use self::protocol::{
+    ClientHandler, ClientRequest, HandlerFuture, McpClientSession, McpClientSessionBuilder,
+    Notifications, ServerFacts, ServerNotification, Subscription,
+};
 pub use self::session::{
     Incoming, IncomingRequest, Responder, Session, SessionFuture, SessionNotification,
     SessionRequest, Transport,

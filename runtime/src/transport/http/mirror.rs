@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use http::{HeaderMap, HeaderName};
 
-use crate::tool::mirror::Mirror;
+use crate::tool::mirror::{Mirror, find};
 use crate::transport::http::headers::{decode, mismatch, single};
-use crate::wire::{Members, RpcError, as_string};
+use crate::wire::{RpcError, as_string};
 
 /// Compares the headers of a call with its arguments, the text of an object.
 pub(super) fn check(
@@ -30,21 +30,6 @@ pub(super) fn check(
             ))),
         }
     })
-}
-
-/// The text of the value that `path` leads to, unless there is none or it is `null`. (A member that is given twice is
-/// refused when the arguments are read.)
-fn find<'a>(mut text: &'a str, path: &[String]) -> Option<&'a str> {
-    for key in path {
-        let mut members = Members::new(text).ok()?;
-        text = loop {
-            let (name, value) = members.next().ok()??;
-            if name == key.as_str() {
-                break value;
-            }
-        };
-    }
-    (text != "null").then_some(text)
 }
 
 /// Whether a header says what an argument, the text of a JSON value, says.

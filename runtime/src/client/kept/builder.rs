@@ -1,0 +1,139 @@
+//! How a client is begun.
+
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use treenail_schema::{
+    ClientCapabilities, CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams,
+    ElicitResult, Implementation, Revision, Root,
+};
+
+use crate::client::kept::follow::{Follow, follow};
+use crate::client::kept::{Inner, Lists, McpClient};
+use crate::client::{
+    ClientError, ClientHandler, ClientLimits, McpClientSession, McpClientSessionBuilder,
+    ServerCommand, Session,
+};
+use crate::server::Server;
+use crate::wire::RpcError;
+
+/// [`McpClient::builder`] makes one; [`build`](Self::build) connects. What it does not say here is as in
+/// [`McpClientSessionBuilder`].
+#[derive(Default)]
+#[must_use = "`build` connects"]
+pub struct McpClientBuilder {
+    session: McpClientSessionBuilder,
+    follow: Follow,
+}
+
+impl McpClientBuilder {
+    /// Fetches lists that have changed at once, and not when they are used next. Default `false`.
+    pub fn auto_refresh(mut self, refreshes: bool) -> Self {
+        self.follow.refreshes = refreshes;
+        self
+    }
+
+    /// Whether the server is asked to tell of changes (modern era), with a request that stays open. Default `true`.
+    pub fn follow_changes(mut self, listens: bool) -> Self {
+        self.follow.listens = listens;
+        self
+    }
+
+    /// Connects, and makes a client of it. Nothing is listed yet.
+    ///
+    /// # Errors
+    ///
+    /// As [`McpClientSessionBuilder::build`].
+    pub async fn build(self) -> Result<McpClient, ClientError> {
+        let session = self.session.build().await?;
+        Ok(over(Arc::new(session), self.follow))
+    }
+}
+
+/// A client over a session.
+pub(super) fn over(session: Arc<McpClientSession>, how: Follow) -> McpClient {
+    let inner = Arc::new_cyclic(|inner| Inner {
+        _following: follow(&session, inner.clone(), how),
+        session,
+        lists: Lists::default(),
+    });
+    McpClient { inner }
+}
+
+/// Passes on what the session's builder is told.
+macro_rules! passed_on {
+    ($($(#[$docs:meta])* $name:ident($($argument:ident: $type:ty),*);)*) => {
+        impl McpClientBuilder {
+            $(
+                $(#[$docs])*
+                pub fn $name(mut self, $($argument: $type),*) -> Self {
+                    self.session = self.session.$name($($argument),*);
+                    self
+                }
+            )*
+        }
+    };
+}
+
+passed_on! {
+    /// Connects over a session that exists already.
+    session(session: Arc<dyn Session>);
+    /// Starts a server as a child process: the name of a program, or a [`ServerCommand`].
+    command(command: impl Into<ServerCommand>);
+    /// Connects to a server in the same process.
+    server(server: &Server);
+    /// Speaks this revision and no other; in the legacy era, the server may choose an older one.
+    protocol_version(revision: Revision);
+    /// Tries this revision first, since the same server spoke it the last time.
+    known_version(revision: Revision);
+    /// The client's name and version.
+    client_info(name: impl Into<String>, version: impl Into<String>);
+    /// The client's name and version, with what else there is to say of it.
+    implementation(info: Implementation);
+    /// Does not say in each request of the modern era who asks.
+    anonymous();
+    /// Says what the client can do, in place of what follows from the questions that it answers.
+    client_capabilities(capabilities: ClientCapabilities);
+    /// Tells the server which directories it may work in.
+    roots(roots: impl Into<Vec<Root>>);
+    /// Answers all questions with one value, in place of the closures.
+    handler(handler: impl ClientHandler);
+    /// Sets the bounds of the client.
+    limits(limits: ClientLimits);
+    /// Sets how long a request may take that does not say otherwise. Default 60 s.
+    request_timeout(limit: Duration);
+}
+
+impl McpClientBuilder {
+    /// Answers elicitation, forms and pages, with a closure.
+    pub fn on_elicit<F, A>(mut self, answer: F) -> Self
+    where
+        F: Fn(ElicitRequestParams) -> A + Send + Sync + 'static,
+        A: Future<Output = Result<ElicitResult, RpcError>> + Send + 'static,
+    {
+        self.session = self.session.on_elicit(answer);
+        self
+    }
+
+    /// Answers sampling with a closure.
+    pub fn on_sample<F, A>(mut self, answer: F) -> Self
+    where
+        F: Fn(CreateMessageRequestParams) -> A + Send + Sync + 'static,
+        A: Future<Output = Result<CreateMessageResult, RpcError>> + Send + 'static,
+    {
+        self.session = self.session.on_sample(answer);
+        self
+    }
+}
+
+impl fmt::Debug for McpClientBuilder {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("McpClientBuilder")
+            .field("session", &self.session)
+            .field("follow", &self.follow)
+            .finish()
+    }
+}

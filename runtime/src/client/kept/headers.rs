@@ -1,0 +1,47 @@
+//! Arguments that a tool wants to have in headers of HTTP too: `x-mcp-header`.
+
+use serde::Serialize;
+use treenail_schema::Tool;
+
+use crate::client::ClientError;
+use crate::tool::mirror::{Mirror, find, mirrors};
+use crate::wire::as_string;
+
+/// What the header of an argument begins with.
+const PREFIX: &str = "mcp-param-";
+
+/// Drops the tools that say it wrongly, as clients over HTTP have to; the others stay.
+pub(super) fn without_wrong(tools: Vec<Tool>) -> Vec<Tool> {
+    let is_right = |tool: &Tool| match mirrors(&tool.input_schema) {
+        Ok(_) => true,
+        Err(reason) => {
+            let tool = crate::wire::quoted(&tool.name);
+            tracing::warn!(tool, reason, "a tool was left out");
+            false
+        }
+    };
+    tools.into_iter().filter(is_right).collect()
+}
+
+/// The headers of a call: the names behind `Mcp-Param-`, and the values.
+pub(super) fn headers(
+    tool: &Tool,
+    arguments: &impl Serialize,
+) -> Result<Vec<(String, String)>, ClientError> {
+    let mirrors = mirrors(&tool.input_schema).unwrap_or_default();
+    if mirrors.is_empty() {
+        return Ok(Vec::new());
+    }
+    let arguments = serde_json::to_string(arguments)
+        .map_err(|error| ClientError::invalid(format!("not written as JSON: {error}")))?;
+    if !arguments.starts_with('{') {
+        return Ok(Vec::new());
+    }
+    let header = |mirror: Mirror| {
+        let value = find(&arguments, &mirror.path)?;
+        let value = as_string(value).map_or_else(|| value.to_owned(), |text| text.into_owned());
+        let name = mirror.header.strip_prefix(PREFIX)?.to_owned();
+        Some((name, value))
+    };
+    Ok(mirrors.into_iter().filter_map(header).collect())
+}

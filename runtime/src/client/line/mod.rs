@@ -1,0 +1,164 @@
+//! A session over a pair of byte streams, one message a line.
+//!
+//! Requests write their lines into one buffer and wait; one task writes that buffer, many lines at once, reads what the
+//! server sends, and wakes the request that an answer belongs to.
+
+mod driver;
+mod message;
+mod shared;
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use tokio::io::{AsyncRead, AsyncWrite, duplex};
+
+use self::driver::Driver;
+use self::shared::{Shared, Waiting};
+use crate::client::{
+    ClientLimits, Incoming, Session, SessionFuture, SessionNotification, SessionRequest, Transport,
+};
+use crate::server::Server;
+
+/// The bytes that are under way in memory, each way.
+const IN_MEMORY: usize = 64 * 1024;
+
+/// A [`Session`] over any pair of byte streams, such as the halves of a socket: one message a line, as over the standard
+/// streams of a process.
+///
+/// ```no_run
+/// use std::sync::Arc;
+/// use treenail_runtime::client::{LineSession, McpClientSession};
+///
+/// # async fn connect() -> Result<(), Box<dyn std::error::Error>> {
+/// let stream = tokio::net::TcpStream::connect("127.0.0.1:4000").await?;
+/// let (reader, writer) = tokio::io::split(stream);
+/// let session = Arc::new(LineSession::new(reader, writer));
+/// let session = McpClientSession::builder().session(session).build().await?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// One that is dropped lets the server know by ending its input, and reads on for at most
+/// [`ClientLimits::shutdown_within`].
+pub struct LineSession {
+    shared: Arc<Shared>,
+}
+
+/// What happens when the streams have ended; it tells why they did.
+pub(in crate::client) type Epilogue = Pin<Box<dyn Future<Output = String> + Send>>;
+
+impl LineSession {
+    /// A session over a pair of streams, with the default limits.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a tokio runtime, where it has a task of its own.
+    pub fn new<R, W>(reader: R, writer: W) -> Self
+    where
+        R: AsyncRead + Send + 'static,
+        W: AsyncWrite + Send + 'static,
+    {
+        Self::with_limits(reader, writer, &ClientLimits::default())
+    }
+
+    /// As [`LineSession::new`], with other limits.
+    ///
+    /// # Panics
+    ///
+    /// As [`LineSession::new`].
+    pub fn with_limits<R, W>(reader: R, writer: W, limits: &ClientLimits) -> Self
+    where
+        R: AsyncRead + Send + 'static,
+        W: AsyncWrite + Send + 'static,
+    {
+        let epilogue = Box::pin(async { "the server has closed it".to_owned() });
+        Self::with_epilogue(reader, writer, limits, epilogue)
+    }
+
+    /// A session with a server in the same process, which runs as a task of its own.
+    ///
+    /// # Panics
+    ///
+    /// As [`LineSession::new`].
+    pub fn in_memory(server: &Server, limits: &ClientLimits) -> Self {
+        let (ours, theirs) = duplex(IN_MEMORY);
+        let server = server.clone();
+        tokio::spawn(async move {
+            let (reader, writer) = tokio::io::split(theirs);
+            if let Err(error) = server.serve(reader, writer).await {
+                tracing::debug!(%error, "a server in memory has stopped");
+            }
+        });
+        let (reader, writer) = tokio::io::split(ours);
+        Self::with_limits(reader, writer, limits)
+    }
+
+    pub(in crate::client) fn with_epilogue<R, W>(
+        reader: R,
+        writer: W,
+        limits: &ClientLimits,
+        epilogue: Epilogue,
+    ) -> Self
+    where
+        R: AsyncRead + Send + 'static,
+        W: AsyncWrite + Send + 'static,
+    {
+        let shared = Arc::new(Shared::new(limits.clone()));
+        let (reader, writer) = (Box::pin(reader), Box::pin(writer));
+        tokio::spawn(Driver::new(Arc::clone(&shared), reader, writer, epilogue));
+        Self { shared }
+    }
+}
+
+impl Session for LineSession {
+    fn listen(&self, incoming: Arc<dyn Incoming>) {
+        self.shared.listen(incoming);
+    }
+
+    fn request(&self, request: SessionRequest) -> SessionFuture<'_, String> {
+        Box::pin(async move {
+            let _permit = self.shared.permit().await?;
+            self.shared.room().await;
+            let answer = self.shared.send_request(&request)?;
+            let mut waiting = Waiting::new(&self.shared, &request);
+            let answer = answer.await;
+            waiting.end();
+            answer.unwrap_or_else(|_| Err(self.shared.reason()))
+        })
+    }
+
+    fn notify(&self, notification: SessionNotification) -> SessionFuture<'_, ()> {
+        Box::pin(async move {
+            self.shared.room().await;
+            self.shared.send_notification(&notification)
+        })
+    }
+
+    fn transport(&self) -> Transport {
+        Transport::Stream
+    }
+
+    fn close(&self) -> SessionFuture<'_, ()> {
+        Box::pin(async move {
+            self.shared.begin_closing();
+            self.shared.ended().await;
+            Ok(())
+        })
+    }
+}
+
+impl Drop for LineSession {
+    fn drop(&mut self) {
+        self.shared.begin_closing();
+    }
+}
+
+impl fmt::Debug for LineSession {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("LineSession")
+            .finish_non_exhaustive()
+    }
+}

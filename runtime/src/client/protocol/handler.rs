@@ -1,0 +1,143 @@
+//! Who answers what a server asks.
+
+use std::fmt;
+use std::future::{Future, ready};
+use std::pin::Pin;
+use std::sync::Arc;
+
+use treenail_schema::{
+    ClientCapabilities, ClientCapabilitiesElicitation, ClientCapabilitiesRoots,
+    ClientCapabilitiesSampling, CreateMessageRequestParams, CreateMessageResult,
+    ElicitRequestParams, ElicitResult, JsonObject, ListRootsResult, Root, error_code,
+};
+
+use crate::wire::RpcError;
+
+/// A future of a [`ClientHandler`].
+pub type HandlerFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, RpcError>> + Send + 'a>>;
+
+/// Answers what a server asks: the same for requests of the legacy era and for results of the modern one that ask for
+/// input. Closures on the builder are enough for most clients; a type that implements this can share state between them.
+///
+/// # Cancellation
+///
+/// A future is dropped when the server, or the caller whose request it belongs to, does not want the answer any more.
+pub trait ClientHandler: Send + Sync + 'static {
+    /// What is answered; the server is told this, and what is not in it is refused before the handler sees it.
+    fn capabilities(&self) -> ClientCapabilities;
+
+    /// Answers a form or a page that the user is to look at.
+    ///
+    /// What is entered in a form is checked against its schema, and fields without a value get their defaults.
+    fn elicit(&self, params: ElicitRequestParams) -> HandlerFuture<'_, ElicitResult> {
+        drop(params);
+        Box::pin(ready(Err(unanswered("elicitation/create"))))
+    }
+
+    /// Answers with what a model has written.
+    fn create_message(
+        &self,
+        params: CreateMessageRequestParams,
+    ) -> HandlerFuture<'_, CreateMessageResult> {
+        drop(params);
+        Box::pin(ready(Err(unanswered("sampling/createMessage"))))
+    }
+
+    /// Answers with the directories that the server may work in.
+    fn list_roots(&self) -> HandlerFuture<'_, ListRootsResult> {
+        Box::pin(ready(Err(unanswered("roots/list"))))
+    }
+}
+
+/// The error for a request that nobody answers.
+pub(super) fn unanswered(method: &str) -> RpcError {
+    let message = format!("this client does not answer `{method}`");
+    RpcError::new(error_code::METHOD_NOT_FOUND, message)
+}
+
+type Elicit = dyn Fn(ElicitRequestParams) -> HandlerFuture<'static, ElicitResult> + Send + Sync;
+type Sample =
+    dyn Fn(CreateMessageRequestParams) -> HandlerFuture<'static, CreateMessageResult> + Send + Sync;
+
+/// The closures of a builder.
+#[derive(Clone, Default)]
+pub(super) struct Closures {
+    elicit: Option<Arc<Elicit>>,
+    sample: Option<Arc<Sample>>,
+    roots: Option<Vec<Root>>,
+}
+
+impl Closures {
+    pub(super) fn set_elicit<F, A>(&mut self, answer: F)
+    where
+        F: Fn(ElicitRequestParams) -> A + Send + Sync + 'static,
+        A: Future<Output = Result<ElicitResult, RpcError>> + Send + 'static,
+    {
+        self.elicit = Some(Arc::new(move |params| Box::pin(answer(params))));
+    }
+
+    pub(super) fn set_sample<F, A>(&mut self, answer: F)
+    where
+        F: Fn(CreateMessageRequestParams) -> A + Send + Sync + 'static,
+        A: Future<Output = Result<CreateMessageResult, RpcError>> + Send + 'static,
+    {
+        self.sample = Some(Arc::new(move |params| Box::pin(answer(params))));
+    }
+
+    pub(super) fn set_roots(&mut self, roots: Vec<Root>) {
+        self.roots = Some(roots);
+    }
+}
+
+impl ClientHandler for Closures {
+    fn capabilities(&self) -> ClientCapabilities {
+        let mut capabilities = ClientCapabilities::new();
+        if self.elicit.is_some() {
+            let mut elicitation = ClientCapabilitiesElicitation::new();
+            elicitation.form = Some(JsonObject::new());
+            elicitation.url = Some(JsonObject::new());
+            capabilities.elicitation = Some(elicitation);
+        }
+        if self.sample.is_some() {
+            capabilities.sampling = Some(ClientCapabilitiesSampling::new());
+        }
+        if self.roots.is_some() {
+            capabilities.roots = Some(ClientCapabilitiesRoots::new());
+        }
+        capabilities
+    }
+
+    fn elicit(&self, params: ElicitRequestParams) -> HandlerFuture<'_, ElicitResult> {
+        match &self.elicit {
+            Some(elicit) => elicit(params),
+            None => Box::pin(ready(Err(unanswered("elicitation/create")))),
+        }
+    }
+
+    fn create_message(
+        &self,
+        params: CreateMessageRequestParams,
+    ) -> HandlerFuture<'_, CreateMessageResult> {
+        match &self.sample {
+            Some(sample) => sample(params),
+            None => Box::pin(ready(Err(unanswered("sampling/createMessage")))),
+        }
+    }
+
+    fn list_roots(&self) -> HandlerFuture<'_, ListRootsResult> {
+        let roots = self.roots.clone();
+        let roots = roots.ok_or_else(|| unanswered("roots/list"));
+        Box::pin(ready(roots.map(ListRootsResult::new)))
+    }
+}
+
+impl fmt::Debug for Closures {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Closures")
+            .field("elicit", &self.elicit.is_some())
+            .field("sample", &self.sample.is_some())
+            .field("roots", &self.roots)
+            .finish()
+    }
+}
