@@ -541,11 +541,20 @@ pub use treenail_macros::mcp_type;
 /// ```
 pub use treenail_macros::tools;
 
-/// What most servers name: `use treenail::prelude::*;`.
+/// The client, for programs that use servers and for tests.
+#[cfg(feature = "client")]
+pub use treenail_runtime::client;
+#[cfg(feature = "client")]
+#[doc(inline)]
+pub use treenail_runtime::client::{ClientError, McpClient, McpClientSession};
+
+/// What most programs name: `use treenail::prelude::*;`.
 pub mod prelude {
     pub use crate::{
         AskError, Context, Server, Stream, ToolError, mcp_form, mcp_tool, mcp_type, tools,
     };
+    #[cfg(feature = "client")]
+    pub use crate::{ClientError, McpClient, McpClientSession};
 }
 
 /// Starts the description of a server that has the name and version of the crate in which this stands.

@@ -12,6 +12,10 @@ pub enum Error {
     /// Reading from or writing to the peer failed.
     #[error("the connection failed")]
     Io(#[from] io::Error),
+    /// A client could not connect, or a request of it failed.
+    #[cfg(feature = "client")]
+    #[error(transparent)]
+    Client(#[from] crate::client::ClientError),
     /// A user's error, passed on so that `main` needs only one error type.
     #[error(transparent)]
     Other(#[from] Box<dyn std::error::Error + Send + Sync>),

@@ -270,6 +270,6 @@ async fn pass_lines(mut stderr: impl AsyncRead + Unpin, take: Arc<dyn Fn(&str) +
 fn pass_line(frame: Frame<'_>, take: &dyn Fn(&str)) {
     match frame {
         Frame::Line(line) => take(String::from_utf8_lossy(line).trim_end()),
-        Frame::TooLong => take("[a line that is too long]"),
+        Frame::TooLong { .. } => take("[a line that is too long]"),
     }
 }

@@ -1,5 +1,7 @@
 //! Bytes of a stream cut into lines, with a bound on the length of each.
 
+use std::ops::Range;
+
 use memchr::memchr;
 
 /// What the buffer holds next.
@@ -7,9 +9,17 @@ use memchr::memchr;
 pub(crate) enum Frame<'a> {
     /// One line, without its end; never blank.
     Line(&'a [u8]),
-    /// A line was longer than the bound and has been dropped.
-    TooLong,
+    /// A line was longer than the bound and has been dropped, but for its ends.
+    TooLong {
+        /// Its first bytes, as many as the bound at least, or as are kept.
+        head: &'a [u8],
+        /// Its last bytes, without the line end.
+        tail: &'a [u8],
+    },
 }
+
+/// How many bytes of either end of a line are kept that is too long.
+const END: usize = 256;
 
 /// How many bytes are made room for at once.
 const CHUNK: usize = 64 * 1024;
@@ -27,6 +37,9 @@ pub(crate) struct LineBuffer {
     limit: usize,
     /// A line that is too long is being dropped.
     dropping: bool,
+    /// The ends of that line.
+    head: Vec<u8>,
+    tail: Vec<u8>,
 }
 
 impl LineBuffer {
@@ -39,6 +52,8 @@ impl LineBuffer {
             searched: 0,
             limit,
             dropping: false,
+            head: Vec::new(),
+            tail: Vec::new(),
         }
     }
 
@@ -72,8 +87,8 @@ impl LineBuffer {
             let line = self.start..self.searched + at;
             self.start = line.end + 1;
             self.searched = self.start;
-            if std::mem::take(&mut self.dropping) || line.len() > self.limit {
-                return Some(Frame::TooLong);
+            if self.dropping || line.len() > self.limit {
+                return Some(self.end_long_line(line));
             }
             if !is_blank(&self.bytes[line.clone()]) {
                 return Some(Frame::Line(&self.bytes[line]));
@@ -89,8 +104,8 @@ impl LineBuffer {
         let line = self.start..self.filled;
         self.start = self.filled;
         self.searched = self.filled;
-        if std::mem::take(&mut self.dropping) {
-            return Some(Frame::TooLong);
+        if self.dropping {
+            return Some(self.end_long_line(line));
         }
         (!is_blank(&self.bytes[line.clone()])).then(|| Frame::Line(&self.bytes[line]))
     }
@@ -98,10 +113,34 @@ impl LineBuffer {
     /// Lets go of an unfinished line that is too long already, and of the memory it took.
     fn drop_long_line(&mut self) {
         if self.dropping || self.filled - self.start > self.limit {
+            self.keep_ends(self.start..self.filled);
             self.dropping = true;
             (self.filled, self.start, self.searched) = (0, 0, 0);
             self.bytes.truncate(CHUNK);
             self.bytes.shrink_to_fit();
+        }
+    }
+
+    /// Keeps the ends of a line that is too long, of which this part has come now.
+    fn keep_ends(&mut self, part: Range<usize>) {
+        let part = &self.bytes[part];
+        if !self.dropping {
+            self.head.clear();
+            self.head.extend_from_slice(&part[..part.len().min(END)]);
+            self.tail.clear();
+        }
+        self.tail
+            .extend_from_slice(&part[part.len().saturating_sub(END)..]);
+        let surplus = self.tail.len().saturating_sub(END);
+        self.tail.drain(..surplus);
+    }
+
+    fn end_long_line(&mut self, rest: Range<usize>) -> Frame<'_> {
+        self.keep_ends(rest);
+        self.dropping = false;
+        Frame::TooLong {
+            head: &self.head,
+            tail: &self.tail,
         }
     }
 }
@@ -120,7 +159,14 @@ mod tests {
         let mut lines = Vec::new();
         let mut push = |frame: Frame<'_>| match frame {
             Frame::Line(line) => lines.push(String::from_utf8_lossy(line).into_owned()),
-            Frame::TooLong => lines.push("too long".to_owned()),
+            Frame::TooLong { head, tail } => {
+                let (head, tail) = (String::from_utf8_lossy(head), String::from_utf8_lossy(tail));
+                assert!(
+                    head.len() >= limit.min(END),
+                    "the beginning is kept: {head}"
+                );
+                lines.push(format!("too long: {}…{tail}", &head[..limit.min(END)]));
+            }
         };
         for piece in input.chunks(piece) {
             buffer.room()[..piece.len()].copy_from_slice(piece);
@@ -141,12 +187,24 @@ mod tests {
         for piece in 1..input.len() {
             assert_eq!(
                 lines(input, piece, 8),
-                ["one\r", "too long", "five", "too long", "last"],
+                [
+                    "one\r",
+                    "too long: two thre…two three four",
+                    "five",
+                    "too long: 12345678…123456789",
+                    "last"
+                ],
                 "{piece}"
             );
         }
         assert_eq!(lines(b"", 1, 8), Vec::<String>::new());
-        assert_eq!(lines(b"123456789", 4, 8), ["too long"]);
+        let long = "too long: 12345678…123456789";
+        assert_eq!(lines(b"123456789", 4, 8), [long]);
+        let long = [vec![b'a'; 300], vec![b'z'; 300]].concat();
+        for piece in [1, 7, 256, 300, 599, 600] {
+            let expected = format!("too long: {}…{}", "a".repeat(END), "z".repeat(END));
+            assert_eq!(lines(&long, piece, 290), [expected], "{piece}");
+        }
     }
 
     #[test]

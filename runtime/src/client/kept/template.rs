@@ -1,10 +1,7 @@
-//! Templates for URIs, and how they become URIs.
+//! Templates for URIs, and how they become URIs (RFC 6570).
 
-use std::ops::ControlFlow;
+use std::fmt::Write;
 
-use iri_string::spec::IriSpec;
-use iri_string::template::context::{Context, VarName, Visitor};
-use iri_string::template::{Error as TemplateError, UriTemplateStr};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use treenail_schema::ResourceTemplate;
@@ -52,68 +49,271 @@ fn expand(template: &str, values: impl Serialize) -> Result<String, ClientError>
     let values = serde_json::to_value(values)
         .map_err(|error| ClientError::invalid(format!("the values of a template: {error}")))?;
     let values = match values {
-        Value::Object(values) => Values(values),
-        Value::Null => Values(Map::new()),
+        Value::Object(values) => values,
+        Value::Null => Map::new(),
         _ => {
             return Err(ClientError::invalid(
                 "the values of a template are an object, by name",
             ));
         }
     };
-    let wrong = |error: TemplateError| {
-        let template = crate::wire::quoted(template);
-        ClientError::protocol(format!("{template} is no template for URIs: {error}"))
-    };
-    let parsed = UriTemplateStr::new(template).map_err(wrong)?;
-    // Expanded as an IRI, in which other letters than those of ASCII stand for themselves, and encoded then.
-    let expanded = parsed.expand::<IriSpec, _>(&values).map_err(wrong)?;
-    Ok(encode(&expanded.to_string()))
+    let mut uri = String::new();
+    let mut rest = template;
+    while let Some((literal, behind)) = rest.split_once('{') {
+        push_literal(&mut uri, literal);
+        let (expression, behind) = behind
+            .split_once('}')
+            .ok_or_else(|| malformed(template, "a `{` is not closed"))?;
+        Expression::parse(expression)
+            .ok_or_else(|| malformed(template, "an expression cannot be read"))?
+            .push(&mut uri, &values)?;
+        rest = behind;
+    }
+    push_literal(&mut uri, rest);
+    Ok(uri)
 }
 
-/// Encodes all that is not ASCII, byte by byte.
-fn encode(iri: &str) -> String {
-    const NOTHING_OF_ASCII: &percent_encoding::AsciiSet = &percent_encoding::AsciiSet::EMPTY;
-
-    percent_encoding::utf8_percent_encode(iri, NOTHING_OF_ASCII).to_string()
+fn malformed(template: &str, reason: &str) -> ClientError {
+    let template = crate::wire::quoted(template);
+    ClientError::protocol(format!("{template} is no template for URIs: {reason}"))
 }
 
-struct Values(Map<String, Value>);
+/// What stands between the braces.
+struct Expression<'a> {
+    operator: &'static Operator,
+    variables: &'a str,
+}
 
-impl Context for Values {
-    fn visit<V: Visitor>(&self, visitor: V) -> V::Result {
-        use iri_string::template::context::{AssocVisitor, ListVisitor};
+/// How an operator expands its variables (RFC 6570, appendix A).
+struct Operator {
+    sign: char,
+    first: &'static str,
+    separator: char,
+    /// Whether the names stand before the values.
+    named: bool,
+    /// What stands behind a name without a value.
+    if_empty: &'static str,
+    /// Whether reserved characters stand for themselves.
+    reserved: bool,
+}
 
-        let name: VarName<'_> = visitor.var_name();
-        match self.0.get(name.as_str()) {
-            None | Some(Value::Null) => visitor.visit_undefined(),
-            Some(Value::Array(items)) => {
-                let mut list = visitor.visit_list();
-                for item in items {
-                    if let ControlFlow::Break(result) = list.visit_item(&plain(item)) {
-                        return result;
-                    }
-                }
-                list.finish()
-            }
-            Some(Value::Object(members)) => {
-                let mut entries = visitor.visit_assoc();
-                for (key, value) in members {
-                    if let ControlFlow::Break(result) = entries.visit_entry(key, &plain(value)) {
-                        return result;
-                    }
-                }
-                entries.finish()
-            }
-            Some(value) => visitor.visit_string(plain(value)),
+impl Operator {
+    const fn new(sign: char, first: &'static str, separator: char) -> Self {
+        Self {
+            sign,
+            first,
+            separator,
+            named: false,
+            if_empty: "",
+            reserved: false,
         }
     }
 }
 
-/// A value as the text that stands for it in a URI.
+const PLAIN: Operator = Operator::new(' ', "", ',');
+
+const OPERATORS: [Operator; 7] = [
+    Operator {
+        reserved: true,
+        ..Operator::new('+', "", ',')
+    },
+    Operator {
+        reserved: true,
+        ..Operator::new('#', "#", ',')
+    },
+    Operator::new('.', ".", '.'),
+    Operator::new('/', "/", '/'),
+    Operator {
+        named: true,
+        ..Operator::new(';', ";", ';')
+    },
+    Operator {
+        named: true,
+        if_empty: "=",
+        ..Operator::new('?', "?", '&')
+    },
+    Operator {
+        named: true,
+        if_empty: "=",
+        ..Operator::new('&', "&", '&')
+    },
+];
+
+impl<'a> Expression<'a> {
+    fn parse(expression: &'a str) -> Option<Self> {
+        static PLAIN_OPERATOR: Operator = PLAIN;
+        static WITH_SIGN: [Operator; 7] = OPERATORS;
+
+        let operator = WITH_SIGN
+            .iter()
+            .find(|operator| expression.starts_with(operator.sign));
+        let variables = match operator {
+            Some(_) => &expression[1..],
+            None => expression,
+        };
+        (!variables.is_empty()).then_some(Self {
+            operator: operator.unwrap_or(&PLAIN_OPERATOR),
+            variables,
+        })
+    }
+
+    fn push(&self, uri: &mut String, values: &Map<String, Value>) -> Result<(), ClientError> {
+        let mut is_first = true;
+        for variable in self.variables.split(',') {
+            let variable = Variable::parse(variable)
+                .ok_or_else(|| malformed(self.variables, "a variable cannot be read"))?;
+            let Some(value) = values.get(variable.name).filter(|value| is_defined(value)) else {
+                continue;
+            };
+            if std::mem::take(&mut is_first) {
+                uri.push_str(self.operator.first);
+            } else {
+                uri.push(self.operator.separator);
+            }
+            variable.push(uri, self.operator, value);
+        }
+        Ok(())
+    }
+}
+
+/// Whether a value counts: `null`, and lists and objects without anything in them, do not.
+fn is_defined(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Array(items) => items.iter().any(|item| !item.is_null()),
+        Value::Object(members) => members.values().any(|member| !member.is_null()),
+        _ => true,
+    }
+}
+
+struct Variable<'a> {
+    name: &'a str,
+    explodes: bool,
+    most: Option<usize>,
+}
+
+impl<'a> Variable<'a> {
+    fn parse(variable: &'a str) -> Option<Self> {
+        let (name, explodes) = match variable.strip_suffix('*') {
+            Some(name) => (name, true),
+            None => (variable, false),
+        };
+        let (name, most) = match name.split_once(':') {
+            Some((name, most)) => (name, Some(most.parse().ok().filter(|most| *most < 10_000)?)),
+            None => (name, None),
+        };
+        let allowed = |character: char| {
+            character.is_ascii_alphanumeric() || matches!(character, '_' | '.' | '%')
+        };
+        (!name.is_empty() && name.chars().all(allowed)).then_some(Self {
+            name,
+            explodes,
+            most,
+        })
+    }
+
+    fn push(&self, uri: &mut String, operator: &Operator, value: &Value) {
+        match value {
+            Value::Array(items) => {
+                let items = items.iter().filter(|item| !item.is_null());
+                let items = items.map(|item| (None, plain(item)));
+                self.push_all(uri, operator, items);
+            }
+            Value::Object(members) => {
+                let members = members.iter().filter(|(_, member)| !member.is_null());
+                let members = members.map(|(key, member)| (Some(key.as_str()), plain(member)));
+                self.push_all(uri, operator, members);
+            }
+            value => {
+                let text = plain(value);
+                let end = self.most.and_then(|most| text.char_indices().nth(most));
+                let text = &text[..end.map_or(text.len(), |(end, _)| end)];
+                self.push_name(uri, operator, self.name, text.is_empty());
+                push_value(uri, text, operator.reserved);
+            }
+        }
+    }
+
+    /// Pushes the items of a list or the members of an object.
+    fn push_all<'k>(
+        &self,
+        uri: &mut String,
+        operator: &Operator,
+        items: impl Iterator<Item = (Option<&'k str>, String)>,
+    ) {
+        if !self.explodes {
+            self.push_name(uri, operator, self.name, false);
+        }
+        let (separator, equals) = match self.explodes {
+            true => (operator.separator, '='),
+            false => (',', ','),
+        };
+        for (number, (key, text)) in items.enumerate() {
+            if number > 0 {
+                uri.push(separator);
+            }
+            match key {
+                Some(key) => {
+                    push_value(uri, key, operator.reserved);
+                    uri.push(equals);
+                }
+                None if self.explodes => self.push_name(uri, operator, self.name, text.is_empty()),
+                None => {}
+            }
+            push_value(uri, &text, operator.reserved);
+        }
+    }
+
+    fn push_name(&self, uri: &mut String, operator: &Operator, name: &str, is_empty: bool) {
+        if operator.named {
+            uri.push_str(name);
+            uri.push_str(if is_empty { operator.if_empty } else { "=" });
+        }
+    }
+}
+
+/// A value as the text that stands for it.
 fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),
+    }
+}
+
+fn push_value(uri: &mut String, text: &str, reserved: bool) {
+    if reserved {
+        push_literal(uri, text);
+    } else {
+        for byte in text.bytes() {
+            push_byte(uri, byte, is_unreserved(byte));
+        }
+    }
+}
+
+/// Pushes a text in which reserved characters, and bytes that are encoded already, stand for themselves.
+fn push_literal(uri: &mut String, text: &str) {
+    let bytes = text.as_bytes();
+    for (at, byte) in bytes.iter().enumerate() {
+        let is_hex = |offset| bytes.get(at + offset).is_some_and(u8::is_ascii_hexdigit);
+        let is_encoded = *byte == b'%' && is_hex(1) && is_hex(2);
+        let is_reserved = b":/?#[]@!$&'()*+,;=".contains(byte);
+        push_byte(
+            uri,
+            *byte,
+            is_unreserved(*byte) || is_reserved || is_encoded,
+        );
+    }
+}
+
+fn is_unreserved(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-._~".contains(&byte)
+}
+
+fn push_byte(uri: &mut String, byte: u8, as_it_is: bool) {
+    if as_it_is {
+        uri.push(char::from(byte));
+    } else {
+        write!(uri, "%{byte:02X}").expect("a string takes everything");
     }
 }
 
@@ -126,19 +326,35 @@ mod tests {
     #[test]
     fn templates_become_uris() {
         let values = json!({
-            "city": "São Paulo", "path": "a/ö b", "day": 3, "wet": true, "none": null,
-            "list": ["x", "y z"], "keys": {"k": "v&", "l": 2},
+            "city": "São Paulo", "path": "a/ö b", "day": 3, "wet": true, "none": null, "empty": "",
+            "list": ["x", "y z"], "keys": {"k": "v&", "l": 2}, "half": "50%", "done": "a%20b",
+            "nothing": [],
         });
         let cases = [
+            ("plain://text", "plain://text"),
             ("w://{city}/{day}", "w://S%C3%A3o%20Paulo/3"),
             ("f:///{+path}", "f:///a/%C3%B6%20b"),
             ("w://a{#path}", "w://a#a/%C3%B6%20b"),
             ("w://a{?day,wet,none,other}", "w://a?day=3&wet=true"),
+            ("w://a?x=1{&day,empty}", "w://a?x=1&day=3&empty="),
+            ("w://a{;day,empty}", "w://a;day=3;empty"),
+            ("w://a{.day,wet}", "w://a.3.true"),
+            ("w://a{/day,wet}", "w://a/3/true"),
             ("w://a{/list*}", "w://a/x/y%20z"),
             ("w://a/{list}", "w://a/x,y%20z"),
+            ("w://a{?list}", "w://a?list=x,y%20z"),
+            ("w://a{?list*}", "w://a?list=x&list=y%20z"),
+            ("w://a/{keys}", "w://a/k,v%26,l,2"),
             ("w://a{?keys*}", "w://a?k=v%26&l=2"),
+            ("w://a{?keys}", "w://a?keys=k,v%26,l,2"),
+            ("w://a{;keys*}", "w://a;k=v%26;l=2"),
+            ("w://a{+keys*}", "w://ak=v&,l=2"),
             ("w://a/{city:3}", "w://a/S%C3%A3o"),
-            ("w://a/{none}{other}", "w://a/"),
+            ("w://a/{none}{other}{nothing}{?nothing}", "w://a/"),
+            (
+                "w://a/{half}/{+half}/{+done}/{done}",
+                "w://a/50%25/50%25/a%20b/a%2520b",
+            ),
         ];
         for (template, uri) in cases {
             assert_eq!(expand(template, &values).unwrap(), uri, "{template}");
@@ -147,30 +363,43 @@ mod tests {
 
     #[test]
     fn what_cannot_be_expanded_is_an_error() {
-        assert!(matches!(
-            expand("a://{city", json!({})),
-            Err(ClientError::Protocol(_))
-        ));
-        assert!(matches!(
-            expand("a://{city}", json!([1])),
-            Err(ClientError::Invalid(_))
-        ));
+        for template in [
+            "a://{city",
+            "a://{}",
+            "a://{?}",
+            "a://{a b}",
+            "a://{a:x}",
+            "a://{a,,b}",
+        ] {
+            let error = expand(template, json!({}));
+            assert!(matches!(error, Err(ClientError::Protocol(_))), "{template}");
+        }
+        let error = expand("a://{city}", json!([1]));
+        assert!(matches!(error, Err(ClientError::Invalid(_))));
     }
 
     #[test]
-    fn no_value_makes_it_panic() {
+    fn nothing_makes_it_panic_and_all_comes_out_ascii() {
         let mut random = fastrand::Rng::with_seed(7);
+        let mut text = || -> String {
+            let length = random.usize(..12);
+            (0..length)
+                .map(|_| match random.u8(..3) {
+                    0 => random.char(..),
+                    1 => random
+                        .choice(['{', '}', '%', '*', ':', ',', '3', '?'])
+                        .unwrap_or('a'),
+                    _ => random.alphanumeric(),
+                })
+                .collect()
+        };
         for _ in 0..20_000 {
-            let text = |random: &mut fastrand::Rng| -> String {
-                (0..random.usize(..12)).map(|_| random.char(..)).collect()
-            };
-            let value = text(&mut random);
-            let other = text(&mut random);
+            let (value, other) = (text(), text());
             for template in [
-                "{a}", "{+a}", "{#a}", "{/a*}", "{?a,b}", "{&b}", "{;a:3}", &other,
+                "{a}", "{+a}", "{#a}", "{/a*}", "{?a,b}", "{&b*}", "{;a:3}", &other,
             ] {
-                // Whether it is an error is up to the template.
-                drop(expand(template, json!({"a": value, "b": [value, other]})));
+                let expanded = expand(template, json!({"a": value, "b": [value, other]}));
+                assert!(expanded.is_ok_and(|uri| uri.is_ascii()) || template == other);
             }
         }
     }

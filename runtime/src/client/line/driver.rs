@@ -189,15 +189,47 @@ fn receive(shared: &Arc<Shared>, frame: Frame<'_>) {
                 }
             }
         },
-        Frame::TooLong => {
+        Frame::TooLong { head, tail } => {
             let limit = shared.limits.message_bytes;
             tracing::warn!(limit, "a message that is too long was dropped");
-            if let Some(id) = shared.only_waiting() {
+            if let Some(id) = id_at_ends(head, tail) {
                 let reason = format!("its answer is longer than {limit} bytes");
                 shared.answer(id, Err(ClientError::protocol(reason)));
             }
         }
     }
+}
+
+/// The id of an answer of which only the ends are known: it stands before or behind the result.
+fn id_at_ends(head: &[u8], tail: &[u8]) -> Option<i64> {
+    const KEY: &str = "\"id\":";
+
+    let (head, tail) = (String::from_utf8_lossy(head), String::from_utf8_lossy(tail));
+    let envelope = ["\"result\"", "\"error\"", "\"method\"", "\"params\""]
+        .iter()
+        .filter_map(|member| head.find(member))
+        .min();
+    let envelope = &head[..envelope.unwrap_or(head.len())];
+    let (id, behind) = match (envelope.find(KEY), tail.rfind(KEY)) {
+        (Some(at), _) => split_number(&envelope[at + KEY.len()..]),
+        (None, Some(at)) => split_number(&tail[at + KEY.len()..]),
+        (None, None) => return None,
+    };
+    let ends = |rest: &str| {
+        let rest = rest.trim_start_matches(",\"jsonrpc\":\"2.0\"");
+        rest.trim() == "}"
+    };
+    let is_its_own = envelope.contains(KEY) || ends(behind);
+    id.filter(|_| is_its_own)
+}
+
+/// The number that a text begins with, and what is behind it.
+fn split_number(text: &str) -> (Option<i64>, &str) {
+    let text = text.trim_start();
+    let is_digit = |character: char| character == '-' || character.is_ascii_digit();
+    let end = text.find(|character| !is_digit(character));
+    let (number, behind) = text.split_at(end.unwrap_or(text.len()));
+    (number.parse().ok(), behind)
 }
 
 fn receive_message(shared: &Arc<Shared>, message: Result<Message<'_>, Invalid<'_>>) {
@@ -247,5 +279,43 @@ pub(in crate::client) fn read_answer(answer: Result<&str, &str>) -> Result<Strin
             Ok(error) => ClientError::Refused(error),
             Err(_) => ClientError::protocol("an error has no code or no message"),
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_id_of_a_long_answer_is_found_at_its_ends() {
+        let cases = [
+            (
+                r#"{"jsonrpc":"2.0","id":7,"result":{"a":"x"#,
+                "xxx",
+                Some(7),
+            ),
+            (r#"{"id": 7,"result":{"id":8"#, r#"xx","id":9}"#, Some(7)),
+            (
+                r#"{"result":{"id":8,"a":"x"#,
+                r#"xx"},"jsonrpc":"2.0","id":9}"#,
+                Some(9),
+            ),
+            (
+                r#"{"result":{"a":"x"#,
+                r#"xx"},"id":9,"jsonrpc":"2.0"}"#,
+                Some(9),
+            ),
+            (r#"{"result":{"id":8,"a":"x"#, r#"xx","id":9}}"#, None),
+            (r#"{"result":{"a":"x"#, "xxx", None),
+            (r#"{"jsonrpc":"2.0","id":"s","result":{"a":"x"#, "xxx", None),
+            ("no message", "at all", None),
+        ];
+        for (head, tail, id) in cases {
+            assert_eq!(
+                id_at_ends(head.as_bytes(), tail.as_bytes()),
+                id,
+                "{head} … {tail}"
+            );
+        }
     }
 }

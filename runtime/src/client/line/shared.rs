@@ -160,14 +160,6 @@ impl Shared {
         }
     }
 
-    /// The id of the one request that is in flight, if it is only one.
-    pub(super) fn only_waiting(&self) -> Option<i64> {
-        let state = self.state();
-        let mut ids = state.waiting.keys();
-        let id = ids.next().copied();
-        id.filter(|_| ids.next().is_none())
-    }
-
     /// Remembers whom to wake when there is something to do; says whether the session is to end.
     pub(super) fn register(&self, waker: &Waker) -> Closing {
         let mut state = self.state();

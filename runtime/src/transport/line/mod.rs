@@ -242,7 +242,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineSession<R, W> {
                     }
                     other => other,
                 },
-                Frame::TooLong => {
+                Frame::TooLong { .. } => {
                     self.connection.refuse_too_long(&mut out.bytes);
                     Received::Done
                 }

@@ -1,0 +1,198 @@
+//! What a server asks its client, in both eras.
+
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+use treenail::client::ClientError;
+use treenail::prelude::*;
+use treenail::schema::{ElicitAction, ElicitRequestParams, ElicitResult, Revision, Root};
+
+use crate::fixture::server;
+use crate::script::{Say, discovered, scripted};
+
+/// The revisions in which users can be asked for forms.
+const ELICITING: [Revision; 3] = [
+    Revision::V2025_06_18,
+    Revision::V2025_11_25,
+    Revision::V2026_07_28,
+];
+
+#[tokio::test]
+async fn one_handler_answers_in_every_era() {
+    let (server, _) = server();
+    for revision in ELICITING {
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let noted = Arc::clone(&asked);
+        let session = McpClientSession::builder()
+            .server(&server)
+            .protocol_version(revision)
+            .on_elicit(move |question| {
+                if let ElicitRequestParams::Form(form) = &question {
+                    noted.lock().unwrap().push(form.message.clone());
+                }
+                async {
+                    let mut result = ElicitResult::new(ElicitAction::Accept);
+                    result.content = Some([("name".to_owned(), "Anna".into())].into());
+                    Ok(result)
+                }
+            })
+            .build()
+            .await
+            .unwrap();
+        let result = session.tools_call("book", ()).await.unwrap();
+        // CLI-ELI-04: the field without a value has its default.
+        assert_eq!(
+            result.content[0].as_text(),
+            Some("Anna stays 2 nights"),
+            "{revision}"
+        );
+        assert_eq!(*asked.lock().unwrap(), ["Who is coming?"], "{revision}");
+    }
+}
+
+#[tokio::test]
+async fn what_nobody_answers_is_not_declared() {
+    let (server, _) = server();
+    for revision in ELICITING {
+        let builder = McpClientSession::builder().server(&server);
+        let session = builder.protocol_version(revision).build().await.unwrap();
+        match session.tools_call("book", ()).await {
+            Ok(result) => assert_eq!(result.is_error, Some(true), "{revision}"),
+            Err(error) => {
+                let refused = error.as_refused().expect("the server refuses");
+                assert_eq!(refused.code, -32021, "CLI-ELI-01: {revision}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_form_that_is_filled_in_wrongly_is_not_sent() {
+    let (server, _) = server();
+    for revision in ELICITING {
+        let session = McpClientSession::builder()
+            .server(&server)
+            .protocol_version(revision)
+            .on_elicit(|_| async {
+                let mut result = ElicitResult::new(ElicitAction::Accept);
+                result.content = Some([("name".to_owned(), 7.into())].into());
+                Ok(result)
+            })
+            .build()
+            .await
+            .unwrap();
+        match session.tools_call("book", ()).await {
+            // The server of the legacy era is told that there is no answer.
+            Ok(result) => assert_eq!(result.is_error, Some(true), "CLI-ELI-13: {revision}"),
+            Err(error) => assert!(
+                matches!(error, ClientError::Unanswered(_) | ClientError::Refused(_)),
+                "CLI-ELI-13: {revision}: {error}"
+            ),
+        }
+    }
+}
+
+#[tokio::test]
+async fn rounds_are_bounded() {
+    let (server, _) = server();
+    let accept = |_| async { Ok(ElicitResult::new(ElicitAction::Accept)) };
+    let session = McpClientSession::builder()
+        .server(&server)
+        .on_elicit(accept);
+    let session = session.build().await.unwrap();
+    let few = session
+        .tools_call("insist", json!({"times": 5}))
+        .await
+        .unwrap();
+    assert_eq!(few.structured_content, Some(json!(5)));
+
+    // A server that never has enough.
+    let (session, heard) = scripted(|message| match message["method"].as_str() {
+        Some("server/discover") => discovered(message),
+        _ => Say::result(
+            message,
+            &json!({"resultType": "input_required", "inputRequests": {"a": {
+                "method": "roots/list"}}}),
+        ),
+    });
+    let builder = McpClientSession::builder()
+        .session(session)
+        .roots([Root::new("file:///a")]);
+    let session = builder.build().await.unwrap();
+    let error = session.tools_call("any", ()).await.unwrap_err();
+    assert!(matches!(error, ClientError::Protocol(_)), "{error}");
+    assert_eq!(heard.methods().len(), 18, "16 rounds beside the first one");
+}
+
+/// A server that asks once, with a state or without one.
+fn asking(state: Option<&'static str>) -> impl FnMut(&Value) -> Say + Send + 'static {
+    move |message| match message["method"].as_str() {
+        Some("server/discover") => discovered(message),
+        _ if message["params"]["inputResponses"].is_null() => {
+            let asked = r#"{"resultType":"input_required","inputRequests":{"k\"y":{"method":"roots/list"}}"#;
+            let state = state.map_or(String::new(), |it| format!(r#","requestState":{it}"#));
+            let id = &message["id"];
+            let line = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{asked}{state}}}}}"#);
+            Say::Lines(vec![line])
+        }
+        _ => Say::result(message, &json!({"content": []})),
+    }
+}
+
+#[tokio::test]
+async fn the_state_comes_back_as_it_was() {
+    for state in [Some(r#""a\u0062 \/\" ü""#), None] {
+        let (session, heard) = scripted(asking(state));
+        let builder = McpClientSession::builder().session(session);
+        let session = builder
+            .roots([Root::new("file:///a")])
+            .build()
+            .await
+            .unwrap();
+        session.tools_call("t", json!({"a": 1})).await.unwrap();
+
+        let heard = heard.all();
+        let (first, second) = (&heard[1], &heard[2]);
+        assert_ne!(first["id"], second["id"], "CLI-MRTR-05");
+        assert_eq!(
+            first["params"]["arguments"], second["params"]["arguments"],
+            "CLI-MRTR-01"
+        );
+        assert_eq!(
+            first["params"]["_meta"], second["params"]["_meta"],
+            "CLI-MRTR-07"
+        );
+        let answer = &second["params"]["inputResponses"]["k\"y"];
+        assert_eq!(
+            *answer,
+            json!({"roots": [{"uri": "file:///a"}]}),
+            "CLI-MRTR-01"
+        );
+        let expected = state.map_or(Value::Null, |state| serde_json::from_str(state).unwrap());
+        assert_eq!(second["params"]["requestState"], expected, "CLI-MRTR-03");
+        assert!(first["params"]["requestState"].is_null(), "CLI-MRTR-06");
+    }
+}
+
+#[tokio::test]
+async fn a_result_of_an_unknown_type_is_invalid() {
+    let (session, _) = scripted(|message| match message["method"].as_str() {
+        Some("server/discover") => discovered(message),
+        Some("tools/list") => Say::result(message, &json!({"tools": []})),
+        _ => Say::result(message, &json!({"resultType": "maybe", "content": []})),
+    });
+    let session = McpClientSession::builder()
+        .session(session)
+        .build()
+        .await
+        .unwrap();
+    let error = session.tools_call("t", ()).await.unwrap_err();
+    assert!(
+        matches!(error, ClientError::Protocol(_)),
+        "CLI-BASE-03: {error}"
+    );
+    session
+        .tools_list(None)
+        .await
+        .expect("CLI-BASE-02: without a type it is complete");
+}

@@ -1,0 +1,227 @@
+//! How a client finds out what its server speaks.
+
+use serde_json::{Value, json};
+use treenail::client::ClientError;
+use treenail::prelude::*;
+use treenail::schema::Revision;
+
+use crate::fixture::server;
+use crate::script::{Heard, Say, discovered, initialized, scripted};
+
+async fn meet(
+    say: impl FnMut(&Value) -> Say + Send + 'static,
+) -> (Result<McpClientSession, ClientError>, Heard) {
+    let (session, heard) = scripted(say);
+    let met = McpClientSession::builder().session(session).build().await;
+    (met, heard)
+}
+
+#[tokio::test]
+async fn the_newest_revision_that_both_speak_is_spoken() {
+    let (server, _) = server();
+    let session = McpClientSession::builder()
+        .server(&server)
+        .build()
+        .await
+        .unwrap();
+    assert_eq!(
+        session.protocol_version(),
+        Revision::LATEST,
+        "CLI-ERA-01, CLI-ERA-02"
+    );
+    assert_eq!(session.server_facts().supported_versions.len(), 5);
+}
+
+#[tokio::test]
+async fn any_answer_that_is_not_modern_is_legacy() {
+    let errors = [
+        json!({"code": -32601, "message": "no such method"}),
+        json!({"code": -32602, "message": "not initialized"}),
+        json!({"code": -32002, "message": "not initialized"}),
+        json!({"code": 0, "message": ""}),
+    ];
+    for error in errors {
+        let (met, heard) = meet(move |message| match message["method"].as_str() {
+            Some("server/discover") => Say::error(message, &error),
+            Some("initialize") => initialized(message, "2025-06-18"),
+            _ => Say::nothing(),
+        })
+        .await;
+        let session = met.unwrap();
+        let revision = session.protocol_version();
+        assert_eq!(revision, Revision::V2025_06_18, "CLI-ERA-05");
+        session.close().await.unwrap();
+        let expected = ["server/discover", "initialize", "notifications/initialized"];
+        assert_eq!(heard.methods(), expected, "CLI-ERA-04, CLI-LIFE-04");
+        let offered = &heard.all()[1]["params"];
+        assert_eq!(offered["protocolVersion"], "2025-11-25", "CLI-LIFE-02");
+        assert!(offered["clientInfo"]["name"].is_string(), "CLI-LIFE-01");
+    }
+}
+
+#[tokio::test]
+async fn a_result_that_says_nothing_of_revisions_is_legacy() {
+    let (met, _) = meet(|message| match message["method"].as_str() {
+        Some("initialize") => initialized(message, "2024-11-05"),
+        _ if message["id"].is_null() => Say::nothing(),
+        _ => Say::result(message, &json!({})),
+    })
+    .await;
+    assert_eq!(
+        met.unwrap().protocol_version(),
+        Revision::V2024_11_05,
+        "CLI-ERA-04"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn silence_is_legacy() {
+    let (met, heard) = meet(|message| match message["method"].as_str() {
+        Some("initialize") => initialized(message, "2025-11-25"),
+        _ => Say::nothing(),
+    })
+    .await;
+    assert_eq!(
+        met.unwrap().protocol_version(),
+        Revision::V2025_11_25,
+        "CLI-ERA-04"
+    );
+    // CLI-LIFE-05: nothing else is sent before the handshake, not even a cancellation.
+    assert_eq!(heard.methods()[1], "initialize");
+}
+
+#[tokio::test]
+async fn a_modern_error_is_not_followed_by_a_handshake() {
+    let unsupported = |supported: Value| json!({"code": -32022, "message": "no", "data": {"supported": supported, "requested": "x"}});
+    // The server names the revision and takes it the second time.
+    let error = unsupported(json!(["2026-07-28"]));
+    let mut refused = false;
+    let (met, heard) = meet(move |message| {
+        if std::mem::replace(&mut refused, true) {
+            discovered(message)
+        } else {
+            Say::error(message, &error)
+        }
+    })
+    .await;
+    assert_eq!(
+        met.unwrap().protocol_version(),
+        Revision::LATEST,
+        "CLI-VER-02"
+    );
+    assert_eq!(
+        heard.methods(),
+        ["server/discover", "server/discover"],
+        "CLI-ERA-03"
+    );
+    let ids: Vec<_> = heard
+        .all()
+        .iter()
+        .map(|message| message["id"].clone())
+        .collect();
+    assert_ne!(ids[0], ids[1], "CLI-BASE-01");
+
+    for error in [
+        unsupported(json!(["2031-01-01"])),
+        json!({"code": -32021, "message": "no", "data": {"requiredCapabilities": {"roots": {}}}}),
+    ] {
+        let (met, heard) = meet(move |message| Say::error(message, &error)).await;
+        let error = met.unwrap_err();
+        assert!(
+            matches!(error, ClientError::Unsupported(_) | ClientError::Refused(_)),
+            "CLI-ERA-03: {error}"
+        );
+        assert_eq!(heard.methods(), ["server/discover"], "CLI-ERA-03");
+    }
+}
+
+#[tokio::test]
+async fn a_revision_that_was_asked_for_is_spoken_or_nothing() {
+    let (session, heard) = scripted(|message| match message["method"].as_str() {
+        Some("initialize") => initialized(message, "2025-03-26"),
+        _ => Say::error(message, &json!({"code": -32601, "message": "no"})),
+    });
+    let builder = || McpClientSession::builder().session(session.clone());
+    let error = builder()
+        .protocol_version(Revision::LATEST)
+        .build()
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(error, ClientError::Unsupported(_)),
+        "CLI-ERA-06, CLI-ERA-14: {error}"
+    );
+    assert_eq!(heard.methods(), ["server/discover"]);
+}
+
+#[tokio::test]
+async fn a_revision_that_is_known_is_tried_first() {
+    let (server, _) = server();
+    for revision in Revision::ALL {
+        let builder = McpClientSession::builder()
+            .server(&server)
+            .known_version(revision);
+        let session = builder.build().await.unwrap();
+        assert_eq!(session.protocol_version(), revision, "CLI-ERA-13");
+    }
+    // CLI-ERA-12: what was known is not true any more.
+    let (session, heard) = scripted(|message| match message["method"].as_str() {
+        Some("initialize") => Say::error(message, &json!({"code": -32601, "message": "no"})),
+        _ => discovered(message),
+    });
+    let builder = McpClientSession::builder().session(session);
+    let session = builder
+        .known_version(Revision::V2025_06_18)
+        .build()
+        .await
+        .unwrap();
+    assert_eq!(session.protocol_version(), Revision::LATEST);
+    assert_eq!(heard.methods(), ["initialize", "server/discover"]);
+}
+
+#[tokio::test]
+async fn a_revision_that_nobody_knows_ends_the_connection() {
+    let (met, _) = meet(|message| match message["method"].as_str() {
+        Some("initialize") => initialized(message, "1999-01-01"),
+        _ => Say::error(message, &json!({"code": -32601, "message": "no"})),
+    })
+    .await;
+    let error = met.unwrap_err();
+    assert!(
+        matches!(error, ClientError::Unsupported(_)),
+        "CLI-LIFE-03: {error}"
+    );
+}
+
+#[tokio::test]
+async fn each_request_of_the_modern_era_says_who_asks() {
+    let (session, heard) = scripted(|message| match message["method"].as_str() {
+        Some("server/discover") => discovered(message),
+        _ => Say::result(message, &json!({"resultType": "complete", "tools": []})),
+    });
+    let builder = McpClientSession::builder().client_info("tester", "7");
+    let session = builder.session(session).build().await.unwrap();
+    let request = session
+        .tools_list(Some(""))
+        .meta("com.example/trace", "a\"b");
+    request.await.unwrap();
+    for message in heard.all() {
+        let meta = &message["params"]["_meta"];
+        assert_eq!(
+            meta["io.modelcontextprotocol/protocolVersion"], "2026-07-28",
+            "CLI-META-01"
+        );
+        assert_eq!(
+            meta["io.modelcontextprotocol/clientCapabilities"],
+            json!({}),
+            "CLI-META-02"
+        );
+        assert_eq!(
+            meta["io.modelcontextprotocol/clientInfo"]["name"], "tester",
+            "CLI-META-03"
+        );
+    }
+    let listed = &heard.all()[1]["params"];
+    assert_eq!(listed["cursor"], "", "CLI-PAGE-03");
+    assert_eq!(listed["_meta"]["com.example/trace"], "a\"b");
+}

@@ -1,0 +1,188 @@
+//! Servers that do what they must not.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use treenail::client::ClientError;
+use treenail::prelude::*;
+
+use crate::script::{Say, answer, discovered, scripted};
+
+/// A session with a server that is well until `say` has something to say about a call.
+async fn well_until(say: impl FnMut(&Value) -> Say + Send + 'static) -> McpClientSession {
+    let mut say = say;
+    let (session, _) = scripted(move |message| match message["method"].as_str() {
+        Some("server/discover") => discovered(message),
+        Some("tools/list") => Say::result(message, &json!({"tools": []})),
+        _ => say(message),
+    });
+    McpClientSession::builder()
+        .session(session)
+        .build()
+        .await
+        .unwrap()
+}
+
+#[tokio::test]
+async fn garbage_between_messages_ends_nothing() {
+    let session = well_until(|message| {
+        let garbage = [
+            "Starting…",
+            "{",
+            "[]",
+            "[1]",
+            "\u{0}",
+            "null",
+            "{\"jsonrpc\":\"2.0\"}",
+        ];
+        let mut lines: Vec<_> = garbage.iter().map(|line| (*line).to_owned()).collect();
+        lines.push(answer(message, &json!({"content": []})));
+        Say::Lines(lines)
+    })
+    .await;
+    session.tools_call("t", ()).await.unwrap();
+}
+
+#[tokio::test]
+async fn answers_that_belong_to_nothing_are_dropped() {
+    let session = well_until(|message| {
+        let id = message["id"].as_i64().unwrap();
+        let stray = json!({"id": id + 1_000});
+        let named = json!({"id": id.to_string()});
+        Say::Lines(vec![
+            answer(&stray, &json!({"content": []})),
+            answer(&named, &json!({"content": []})),
+            answer(message, &json!({"content": []})),
+            answer(
+                message,
+                &json!({"content": [{"type": "text", "text": "again"}]}),
+            ),
+        ])
+    })
+    .await;
+    for _ in 0..3 {
+        assert!(
+            session
+                .tools_call("t", ())
+                .await
+                .unwrap()
+                .content
+                .is_empty()
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_bad_answer_is_an_error_of_that_call_alone() {
+    let bad = [
+        r#"{"jsonrpc":"2.0","id":ID,"result":7}"#,
+        r#"{"jsonrpc":"2.0","id":ID,"result":{"content":7}}"#,
+        r#"{"jsonrpc":"2.0","id":ID,"result":{},"error":{"code":1,"message":"x"}}"#,
+        r#"{"jsonrpc":"2.0","id":ID,"error":"no"}"#,
+        r#"{"jsonrpc":"1.0","id":ID,"result":{}}"#,
+        r#"{"jsonrpc":"2.0","id":ID,"result":{"content":[],"resultType":7}}"#,
+    ];
+    for line in bad {
+        let session = well_until(move |message| {
+            Say::Lines(vec![line.replace("ID", &message["id"].to_string())])
+        })
+        .await;
+        let error = session.tools_call("t", ()).await.unwrap_err();
+        assert!(matches!(error, ClientError::Protocol(_)), "{line}: {error}");
+        session.tools_list(None).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_is_too_long_is_an_error_of_that_call_alone() {
+    let long = json!({"content": [{"type": "text", "text": "x".repeat(10_000)}]});
+    let id_first = move |message: &Value| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":{},"result":{long}}}"#,
+            message["id"]
+        )
+    };
+    let long = json!({"content": [{"type": "text", "text": "x".repeat(10_000)}]});
+    let id_last = move |message: &Value| {
+        format!(
+            r#"{{"result":{long},"jsonrpc":"2.0","id":{}}}"#,
+            message["id"]
+        )
+    };
+    let lines: [Arc<dyn Fn(&Value) -> String + Send + Sync>; 2] =
+        [Arc::new(id_first), Arc::new(id_last)];
+    for line in lines {
+        let session = well_until(move |message| match message["params"]["name"].as_str() {
+            Some("long") => Say::Lines(vec![line(message)]),
+            _ => Say::nothing(),
+        })
+        .await;
+        let other = tokio::spawn(session.tools_call("silent", ()).into_future());
+        let error = session.tools_call("long", ()).await.unwrap_err();
+        assert!(matches!(error, ClientError::Protocol(_)), "{error}");
+        session.tools_list(None).await.unwrap();
+        assert!(!other.is_finished());
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_dies_fails_what_was_waiting() {
+    for half in ["", "{\"jsonrpc\":\"2.0\",\"id\":2,\"resu"] {
+        let session = well_until(move |message| match message["params"]["name"].as_str() {
+            Some("die") => Say::Leave(half.to_owned()),
+            _ => Say::nothing(),
+        })
+        .await;
+        let other = tokio::spawn(session.tools_call("silent", ()).into_future());
+        let error = session.tools_call("die", ()).await.unwrap_err();
+        assert!(matches!(error, ClientError::Closed(_)), "{error}");
+        let error = other.await.unwrap().unwrap_err();
+        assert!(matches!(error, ClientError::Closed(_)), "{error}");
+        let error = session.tools_list(None).await.unwrap_err();
+        assert!(
+            matches!(error, ClientError::Closed(_)),
+            "later calls fail at once: {error}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_whole_last_line_without_its_end_counts() {
+    let session = well_until(|message| Say::Leave(answer(message, &json!({"content": []})))).await;
+    session.tools_call("t", ()).await.unwrap();
+}
+
+#[tokio::test]
+async fn floods_of_notifications_take_bounded_memory() {
+    let note = json!({"jsonrpc": "2.0", "method": "notifications/message",
+        "params": {"level": "info", "data": "x".repeat(100)}});
+    let session = well_until(move |message| {
+        let mut lines = vec![note.to_string(); 5_000];
+        lines.push(answer(message, &json!({"content": []})));
+        Say::Lines(lines)
+    })
+    .await;
+    let mut told = session.notifications();
+    session.tools_call("t", ()).await.unwrap();
+    assert_eq!(told.lost(), 5_000 - 1_024, "the oldest are lost");
+    assert!(tokio_stream::StreamExt::next(&mut told).await.is_some());
+}
+
+#[tokio::test]
+async fn requests_of_a_modern_server_are_not_answered() {
+    let (session, heard) = scripted(|message| match message["method"].as_str() {
+        Some("server/discover") => discovered(message),
+        _ => Say::Lines(vec![
+            json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}).to_string(),
+            answer(message, &json!({"content": []})),
+        ]),
+    });
+    let session = McpClientSession::builder()
+        .session(session)
+        .build()
+        .await
+        .unwrap();
+    session.tools_call("t", ()).await.unwrap();
+    session.tools_call("t", ()).await.unwrap();
+    assert_eq!(heard.methods().len(), 3, "CLI-BASE-04, CLI-STDIO-05");
+}

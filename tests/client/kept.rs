@@ -1,0 +1,218 @@
+//! Lists that are kept and followed, and what is made of them.
+
+use std::sync::atomic::Ordering;
+
+use serde_json::{Value, json};
+use treenail::client::{ClientError, ClientLimits};
+use treenail::prelude::*;
+use treenail::schema::Revision;
+
+use crate::fixture::server;
+use crate::script::{Say, discovered, scripted};
+
+#[tokio::test]
+async fn everything_is_found_by_its_name() {
+    let (server, _) = server();
+    for revision in Revision::ALL {
+        let builder = McpClient::builder().server(&server);
+        let client = builder.protocol_version(revision).build().await.unwrap();
+        assert_eq!(client.tool("add").await.unwrap().unwrap().name, "add");
+        assert!(client.tool("nothing").await.unwrap().is_none());
+        assert_eq!(client.tools().await.unwrap().len(), 7);
+        assert!(client.prompt("greeting").await.unwrap().is_some());
+        assert_eq!(client.prompts().await.unwrap().len(), 1);
+        assert!(client.resource("note://today").await.unwrap().is_some());
+        assert_eq!(client.resources().await.unwrap().len(), 1);
+
+        let prompt = client
+            .get_prompt("greeting", json!({"name": "Berta"}))
+            .await
+            .unwrap();
+        assert_eq!(prompt.messages.len(), 1);
+        let template = client.url_template("note").await.unwrap().unwrap();
+        let uri = template
+            .expand(json!({"city": "São Paulo", "day": 3}))
+            .unwrap();
+        assert_eq!(uri, "note://S%C3%A3o%20Paulo/3");
+        let read = client.read_resource(&uri).await.unwrap();
+        let text = serde_json::to_value(&read.contents[0]).unwrap();
+        assert_eq!(text["text"], "São Paulo on day 3", "{revision}");
+
+        let sum: i64 = client
+            .call_tool_as("add", json!({"a": 2, "b": 2}))
+            .await
+            .unwrap();
+        assert_eq!(sum, 4);
+        let text: String = client
+            .call_tool_as("echo", json!({"text": "7 }"}))
+            .await
+            .unwrap();
+        assert_eq!(text, "7 }");
+        let error = client.call_tool_as::<i64>("fail", ()).await.unwrap_err();
+        assert_eq!(error.to_string(), "the tool failed: the sea is rough");
+        let error = client
+            .call_tool_as::<bool>("add", json!({"a": 2, "b": 2}))
+            .await;
+        assert!(matches!(error, Err(ClientError::Protocol(_))));
+        client.refresh_all().await.unwrap();
+        client.close().await.unwrap();
+    }
+}
+
+/// A server of the modern era whose pages are what `page` says to the cursor.
+fn listing(
+    mut page: impl FnMut(Option<&str>) -> Value + Send + 'static,
+) -> impl FnMut(&Value) -> Say + Send + 'static {
+    move |message| match message["method"].as_str() {
+        Some("server/discover") => discovered(message),
+        Some("tools/list") => {
+            let mut result = page(message["params"]["cursor"].as_str());
+            result["resultType"] = json!("complete");
+            Say::result(message, &result)
+        }
+        _ => Say::nothing(),
+    }
+}
+
+fn tools(names: &[&str]) -> Value {
+    let tool = |name: &&str| json!({"name": name, "inputSchema": {"type": "object"}});
+    json!(names.iter().map(tool).collect::<Vec<_>>())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_is_kept_for_as_long_as_it_is_fresh() {
+    let say = listing(|_| json!({"tools": tools(&["a"]), "ttlMs": 5_000, "cacheScope": "public"}));
+    let (session, heard) = scripted(say);
+    let client = McpClient::builder().session(session).build().await.unwrap();
+    for _ in 0..3 {
+        client.tools().await.unwrap();
+    }
+    assert_eq!(heard.methods().len(), 2, "CLI-CACHE-02: fetched once");
+    tokio::time::advance(std::time::Duration::from_millis(5_001)).await;
+    client.tools().await.unwrap();
+    assert_eq!(
+        heard.methods().len(),
+        3,
+        "CLI-CACHE-02: stale, and fetched when it is used"
+    );
+}
+
+#[tokio::test]
+async fn a_list_that_says_nothing_is_stale_at_once() {
+    let (session, heard) = scripted(listing(|_| json!({"tools": tools(&["a"])})));
+    let client = McpClient::builder().session(session).build().await.unwrap();
+    client.tools().await.unwrap();
+    client.tools().await.unwrap();
+    assert_eq!(heard.methods().len(), 3, "CLI-CACHE-03");
+}
+
+#[tokio::test]
+async fn all_pages_are_fetched_within_bounds() {
+    let pages = |cursor: Option<&str>| match cursor {
+        None => json!({"tools": tools(&["a", "b"]), "nextCursor": ""}),
+        Some("") => json!({"tools": tools(&["c", "a"]), "nextCursor": "x y"}),
+        Some(_) => json!({"tools": tools(&["d"])}),
+    };
+    let (session, heard) = scripted(listing(pages));
+    let client = McpClient::builder().session(session).build().await.unwrap();
+    let tools_of = |client: &McpClient| client.clone();
+    let listed = tools_of(&client).tools().await.unwrap();
+    let names: Vec<_> = listed.iter().map(|tool| tool.name.clone()).collect();
+    assert_eq!(
+        names,
+        ["a", "b", "c", "d"],
+        "CLI-PAGE-04; the second `a` is left out"
+    );
+    let cursors: Vec<_> = heard
+        .all()
+        .iter()
+        .map(|it| it["params"]["cursor"].clone())
+        .collect();
+    assert_eq!(
+        cursors[1..],
+        [Value::Null, json!(""), json!("x y")],
+        "CLI-PAGE-02, CLI-PAGE-03"
+    );
+
+    for limits in [
+        ClientLimits {
+            list_pages: 3,
+            ..ClientLimits::default()
+        },
+        ClientLimits {
+            list_items: 100,
+            ..ClientLimits::default()
+        },
+    ] {
+        let endless = |_: Option<&str>| json!({"tools": tools(&["a"; 40]), "nextCursor": "more"});
+        let (session, _) = scripted(listing(endless));
+        let client = McpClient::builder()
+            .session(session)
+            .limits(limits)
+            .build()
+            .await
+            .unwrap();
+        let error = client.tools().await.unwrap_err();
+        assert!(matches!(error, ClientError::Protocol(_)), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_change_makes_a_list_stale_in_every_era() {
+    #[mcp_tool]
+    fn late() -> &'static str {
+        "here"
+    }
+
+    for revision in Revision::ALL {
+        let server = Server::builder("changing", "1").dynamic().build().unwrap();
+        let builder = McpClient::builder()
+            .server(&server)
+            .protocol_version(revision);
+        let client = builder.auto_refresh(true).build().await.unwrap();
+        assert!(client.tools().await.unwrap().is_empty(), "{revision}");
+        let mut told = client.session().notifications();
+        // In the modern era, the subscription has to be open before the change is made.
+        client.call_tool("late", ()).await.unwrap_err();
+        server.edit(|edit| edit.tools(tools![late])).unwrap();
+        let changed = tokio_stream::StreamExt::next(&mut told).await.unwrap();
+        assert!(
+            changed.method.ends_with("list_changed"),
+            "{revision}: {}",
+            changed.method
+        );
+        assert_eq!(
+            client.tools().await.unwrap().len(),
+            1,
+            "CLI-CACHE-07: {revision}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_was_read_is_kept_only_if_the_server_says_so() {
+    let (server, inside) = server();
+    let client = McpClient::builder().server(&server).build().await.unwrap();
+    for _ in 0..2 {
+        client.read_resource("note://today").await.unwrap();
+    }
+    assert_eq!(inside.calls.load(Ordering::SeqCst), 2, "CLI-CACHE-03");
+
+    let (session, heard) = scripted(|message| match message["method"].as_str() {
+        Some("server/discover") => discovered(message),
+        _ => Say::result(
+            message,
+            &json!({"resultType": "complete", "ttlMs": 60_000, "cacheScope": "private",
+                "contents": [{"uri": message["params"]["uri"], "text": "x"}]}),
+        ),
+    });
+    let client = McpClient::builder().session(session).build().await.unwrap();
+    for uri in ["a://1", "a://1", "a://2", "a://1"] {
+        assert_eq!(
+            client.read_resource(uri).await.unwrap().contents[0].uri(),
+            uri,
+            "CLI-CACHE-01"
+        );
+    }
+    assert_eq!(heard.methods().len(), 3, "CLI-CACHE-02");
+}

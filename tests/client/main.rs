@@ -1,0 +1,15 @@
+//! The client, in memory: against servers of ours in every revision, and against scripted peers that do what servers
+//! must not. The ids in names and messages are those of the requirements that are exercised.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that finds nothing to unwrap fails, as it should"
+)]
+
+mod asked;
+mod eras;
+mod faults;
+mod fixture;
+mod kept;
+mod requests;
+mod script;

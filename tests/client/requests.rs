@@ -1,0 +1,252 @@
+//! Each request of the protocol, in each revision; timeouts, progress and cancellation.
+
+use std::time::Duration;
+
+use std::sync::{Arc, Mutex};
+
+use serde_json::json;
+use treenail::client::ClientError;
+use treenail::prelude::*;
+use treenail::schema::{
+    CompleteRequestParams, CompletionArgument, LoggingLevel, PromptReference, Revision,
+};
+
+use crate::fixture::{names, server, session};
+
+#[tokio::test]
+async fn every_request_works_in_every_revision() {
+    let (server, _) = server();
+    for revision in Revision::ALL {
+        let session = session(&server, revision).await;
+        assert_eq!(session.protocol_version(), revision, "CLI-VER-01");
+        assert_eq!(session.server_info().unwrap().name, "everything");
+
+        let tools = session.tools_list(None).await.unwrap().tools;
+        assert_eq!(names(&tools)[..2], ["add", "echo"], "{revision}");
+        let sum = session
+            .tools_call("add", json!({"a": 1, "b": 2}))
+            .await
+            .unwrap();
+        assert_eq!(sum.content[0].as_text(), Some("3"), "{revision}");
+        let failed = session.tools_call("fail", ()).await.unwrap();
+        assert_eq!(failed.is_error, Some(true), "{revision}");
+
+        let prompts = session.prompts_list(None).await.unwrap().prompts;
+        assert_eq!(prompts[0].name, "greeting");
+        let prompt = session
+            .prompts_get("greeting", json!({"name": "Anna"}))
+            .await
+            .unwrap();
+        assert_eq!(prompt.messages[0].content.as_text(), Some("Hello Anna"));
+
+        let resources = session.resources_list(None).await.unwrap().resources;
+        assert_eq!(resources[0].uri, "note://today");
+        let templates = session.resources_templates_list(None).await.unwrap();
+        assert_eq!(
+            templates.resource_templates[0].uri_template,
+            "note://{city}/{day}"
+        );
+        let read = session.resources_read("note://Oslo/3").await.unwrap();
+        assert_eq!(read.contents[0].uri(), "note://Oslo/3");
+
+        let reference = PromptReference::new("greeting");
+        let params = CompleteRequestParams::new(reference, CompletionArgument::new("name", "An"));
+        let completed = session.completion_complete(&params).await.unwrap();
+        assert_eq!(completed.completion.values, ["Anna", "Anton"], "{revision}");
+        session.close().await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn what_an_era_does_not_have_is_not_sent() {
+    let (server, _) = server();
+    let legacy = session(&server, Revision::V2025_11_25).await;
+    legacy.ping().await.unwrap();
+    legacy
+        .logging_set_level(LoggingLevel::Warning)
+        .await
+        .unwrap();
+    let error = legacy.server_discover().await.unwrap_err();
+    assert!(
+        matches!(error, ClientError::Unsupported(_)),
+        "ALL-LIFE-01: {error}"
+    );
+
+    let modern = session(&server, Revision::LATEST).await;
+    let discovered = modern.server_discover().await.unwrap();
+    assert!(
+        discovered
+            .supported_versions
+            .contains(&"2026-07-28".to_owned()),
+        "CLI-DISC-01"
+    );
+    for error in [
+        modern.ping().await.unwrap_err(),
+        modern
+            .logging_set_level(LoggingLevel::Warning)
+            .await
+            .unwrap_err(),
+        // The server has declared no subscriptions.
+        legacy
+            .resources_subscribe("note://today")
+            .await
+            .unwrap_err(),
+    ] {
+        assert!(matches!(error, ClientError::Unsupported(_)), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn errors_of_the_server_are_told_apart_from_ours() {
+    let (server, _) = server();
+    for revision in Revision::ALL {
+        let session = session(&server, revision).await;
+        let error = session.tools_call("nothing", ()).await.unwrap_err();
+        let refused = error
+            .as_refused()
+            .expect("ALL-ERR-09: the server's own words");
+        assert_eq!(refused.code, -32602, "{revision}");
+        let error = session.tools_call("add", [1, 2]).await.unwrap_err();
+        assert!(matches!(error, ClientError::Invalid(_)), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn arguments_are_whatever_serializes_to_an_object() {
+    #[mcp_type]
+    struct Sum {
+        a: i64,
+        b: i64,
+    }
+
+    let (server, _) = server();
+    let session = session(&server, Revision::LATEST).await;
+    let map = std::collections::BTreeMap::from([("a", 20), ("b", 22)]);
+    for result in [
+        session
+            .tools_call("add", Sum { a: 20, b: 22 })
+            .await
+            .unwrap(),
+        session.tools_call("add", &map).await.unwrap(),
+        session
+            .tools_call("add", json!({"a": 20, "b": 22}))
+            .await
+            .unwrap(),
+    ] {
+        assert_eq!(result.structured_content, Some(json!(42)));
+    }
+    // Whatever a text holds, it takes one line.
+    let text = "one\ntwo\r\u{2028}\"\\ ü";
+    let echoed = session
+        .tools_call("echo", json!({"text": text}))
+        .await
+        .unwrap();
+    assert_eq!(echoed.content[0].as_text(), Some(text), "ALL-STDIO-01");
+}
+
+#[tokio::test]
+async fn dropping_a_request_cancels_it() {
+    let (server, inside) = server();
+    for revision in Revision::ALL {
+        let session = session(&server, revision).await;
+        let call = tokio::spawn(session.tools_call("wait", ()).into_future());
+        inside.begun.notified().await;
+        call.abort();
+        inside.dropped.notified().await;
+        // CLI-CANC-01, CLI-STDIO-07: the connection is as good as before.
+        let sum = session
+            .tools_call("add", json!({"a": 1, "b": 1}))
+            .await
+            .unwrap();
+        assert_eq!(sum.content[0].as_text(), Some("2"), "{revision}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_that_takes_too_long_is_cancelled() {
+    let (server, inside) = server();
+    for revision in Revision::ALL {
+        let session = session(&server, revision).await;
+        let started = tokio::time::Instant::now();
+        let error = session.tools_call("wait", ()).await.unwrap_err();
+        assert!(
+            matches!(error, ClientError::Timeout(limit) if limit.as_secs() == 60),
+            "ALL-CANC-03: {error}"
+        );
+        assert_eq!(started.elapsed().as_secs(), 60);
+        inside.dropped.notified().await;
+        let limit = Duration::from_secs(5);
+        let error = session
+            .tools_call("wait", ())
+            .timeout(limit)
+            .await
+            .unwrap_err();
+        assert!(
+            matches!(error, ClientError::Timeout(given) if given == limit),
+            "ALL-CANC-04"
+        );
+        inside.dropped.notified().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn progress_is_told_and_begins_the_time_anew() {
+    let (server, _) = server();
+    for revision in Revision::ALL {
+        let session = session(&server, revision).await;
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let sink = Arc::clone(&told);
+        let steps = json!({"count": 10});
+        let result = session
+            .tools_call("steps", &steps)
+            .timeout(Duration::from_secs(3))
+            .reset_timeout_on_progress(Duration::from_secs(60))
+            .on_progress(move |progress| sink.lock().unwrap().push(progress.progress))
+            .await
+            .unwrap();
+        assert_eq!(
+            result.content[0].as_text(),
+            Some("10"),
+            "ALL-CANC-05: {revision}"
+        );
+        assert_eq!(told.lock().unwrap().len(), 10, "CLI-PROG-01: {revision}");
+
+        let call = session
+            .tools_call("steps", &steps)
+            .timeout(Duration::from_secs(3));
+        let call = call.reset_timeout_on_progress(Duration::from_secs(6));
+        let error = call.await.unwrap_err();
+        assert!(
+            matches!(error, ClientError::Timeout(_)),
+            "ALL-CANC-06: {error}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_panic_where_progress_is_heard_ends_nothing() {
+    let (server, _) = server();
+    let session = session(&server, Revision::LATEST).await;
+    let call = session.tools_call("steps", json!({"count": 1}));
+    let result = call.on_progress(|_| panic!("not my day")).await.unwrap();
+    assert_eq!(result.content[0].as_text(), Some("1"));
+}
+
+#[tokio::test]
+async fn many_requests_are_in_flight_at_once() {
+    let (server, _) = server();
+    let session = Arc::new(session(&server, Revision::LATEST).await);
+    let calls = (0..2_000_i64).map(|number| {
+        let session = Arc::clone(&session);
+        tokio::spawn(async move {
+            let sum = session
+                .tools_call("add", json!({"a": number, "b": 1}))
+                .await
+                .unwrap();
+            assert_eq!(sum.structured_content, Some(json!(number + 1)));
+        })
+    });
+    for call in calls.collect::<Vec<_>>() {
+        call.await.unwrap();
+    }
+}
