@@ -35,15 +35,20 @@ async fn main() -> treenail::Result<()> {
 #[tokio::test]
 async fn guests_are_asked_in_every_revision_that_can() -> Result<(), Box<dyn std::error::Error>> {
     use serde_json::json;
-    use treenail::schema::Revision;
+    use treenail::schema::{ElicitAction, ElicitResult, Revision};
 
     for revision in [Revision::V2025_11_25, Revision::LATEST] {
         // The page to pay at is agreed to like the form; it has no content to read.
-        let answer = |_| Ok(json!({"action": "accept", "content": {"name": "Ada"}}));
-        let mut client = server()?
-            .test_client()
-            .revision(revision)
-            .answer(answer)
+        let accept = |_| async {
+            let mut accepted = ElicitResult::new(ElicitAction::Accept);
+            accepted.content = Some([("name".to_owned(), "Ada".into())].into());
+            Ok(accepted)
+        };
+        let client = McpClient::builder()
+            .server(&server()?)
+            .protocol_version(revision)
+            .on_elicit(accept)
+            .build()
             .await?;
         let result = client.call_tool("book", json!({"city": "Oslo"})).await?;
         let expected = json!([{"type": "text", "text": "Ada has a room in Oslo for 1 nights"}]);

@@ -4,7 +4,7 @@
 //! `revision` (who is asking, and in which shape the answer goes out), `function` (how any annotated function is run),
 //! `tool`, `prompt`, `resource` and `completion` (what it is for), `stream` (tools that stream), `ask` and `form` (questions to
 //! the client), `policy` and `layer` (what stands around a tool), `server` (the core, free of transport), `transport` (lines
-//! over byte streams, and the standard streams) and `test_client` (a client in memory, for tests).
+//! over byte streams, and the standard streams) and `client`.
 
 mod around;
 pub mod ask;
@@ -33,7 +33,6 @@ mod respond;
 mod revision;
 mod server;
 mod stream;
-mod test_client;
 mod tool;
 mod transport;
 mod wire;
@@ -63,7 +62,6 @@ pub use self::server::{
     Connection, Edit, Item, Namespace, PendingAnswer, Received, Server, ServerBuilder,
 };
 pub use self::stream::{ToolItem, ToolStream};
-pub use self::test_client::{TestClient, TestClientBuilder};
 pub use self::tool::error::ToolError;
 pub use self::tool::output::ToolOutput;
 pub use self::tool::reply::ToolReply;

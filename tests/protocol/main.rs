@@ -52,6 +52,5 @@ mod schemas;
 mod sessions;
 mod streams;
 mod subscriptions;
-mod test_client;
 mod told;
 mod validator;

@@ -21,7 +21,7 @@ use crate::client::protocol::greet::Expectation;
 use crate::client::protocol::handler::{ClientHandler, Closures};
 use crate::client::protocol::router::Router;
 use crate::client::{ClientError, ClientLimits, Session};
-use crate::server::Server;
+use crate::server::{Connection, Server};
 use crate::wire::RpcError;
 
 /// [`McpClientSession::builder`] makes one; [`build`](Self::build) connects.
@@ -42,7 +42,8 @@ pub struct McpClientSessionBuilder {
 enum Target {
     Session(Arc<dyn Session>),
     Command(ServerCommand),
-    Server(Server),
+    /// Until it is opened.
+    Memory(Option<Connection>),
 }
 
 impl McpClientSessionBuilder {
@@ -58,9 +59,15 @@ impl McpClientSessionBuilder {
         self
     }
 
-    /// Connects to a server in the same process.
-    pub fn server(mut self, server: &Server) -> Self {
-        self.target = Some(Target::Server(server.clone()));
+    /// Connects to a server in the same process, as tests do.
+    pub fn server(self, server: &Server) -> Self {
+        self.connection(server.connect())
+    }
+
+    /// Connects to a server in the same process over a connection that has been prepared, for example with a
+    /// [`Principal`](crate::Principal).
+    pub fn connection(mut self, connection: Connection) -> Self {
+        self.target = Some(Target::Memory(Some(connection)));
         self
     }
 
@@ -166,7 +173,7 @@ impl McpClientSessionBuilder {
     ///
     /// [`ClientError::Invalid`] if nothing was given to connect to; otherwise what the server makes of it.
     pub async fn build(mut self) -> Result<McpClientSession, ClientError> {
-        let target = self.target.take().ok_or_else(|| {
+        let mut target = self.target.take().ok_or_else(|| {
             ClientError::invalid("give the builder a `command`, a `session` or a `server`")
         })?;
         let session = target.open(&self.limits)?;
@@ -220,11 +227,15 @@ impl Greeter {
 }
 
 impl Target {
-    fn open(&self, limits: &ClientLimits) -> Result<Arc<dyn Session>, ClientError> {
+    fn open(&mut self, limits: &ClientLimits) -> Result<Arc<dyn Session>, ClientError> {
         Ok(match self {
             Self::Session(session) => Arc::clone(session),
             Self::Command(command) => Arc::new(command.start(limits)?),
-            Self::Server(server) => Arc::new(LineSession::in_memory(server, limits)),
+            Self::Memory(connection) => {
+                let connection = connection.take();
+                let connection = connection.ok_or_else(|| ClientError::closed("it has ended"))?;
+                Arc::new(LineSession::in_memory(connection, limits))
+            }
         })
     }
 
