@@ -17,6 +17,7 @@ mod server;
 mod service;
 mod stall;
 
+pub use self::legacy::LegacySse;
 pub use self::reply::HttpBody;
 pub use self::server::HttpServer;
 pub use self::service::{HttpFuture, HttpService, http_service};

@@ -14,7 +14,7 @@ use http_body::Body;
 use tower_service::Service;
 
 use crate::server::Server;
-use crate::transport::http::legacy::{Legacy, Sessions};
+use crate::transport::http::legacy::{Legacy, LegacySse, Place, Sessions};
 use crate::transport::http::origin::Guard;
 use crate::transport::http::reply::{HttpBody, Refusal};
 use crate::transport::http::{body, modern};
@@ -27,7 +27,7 @@ pub fn http_service(server: Server) -> HttpService {
 
 /// A server as a `tower` service over the types of the crate `http`: one endpoint of the Streamable HTTP transport.
 ///
-/// It answers every request, whatever its path, so where it is found is for the router to say; `/mcp` is usual. It never
+/// It answers every request, whatever its path (but for those of [`legacy_sse`](HttpService::legacy_sse)), so where it is found is for the router to say; `/mcp` is usual. It never
 /// fails. Any type of request body will do. It needs a tokio runtime with time enabled.
 ///
 /// Requests are refused that a web page could send to a server of the local network through a browser: those for a host,
@@ -38,7 +38,10 @@ pub fn http_service(server: Server) -> HttpService {
 /// their clients, [`ServerBuilder::request_state_key`](crate::ServerBuilder::request_state_key).
 ///
 /// The bounds are those of [`Limits`](crate::Limits). What only a listener can bound, connections and slow readers,
-/// is bounded by [`HttpServer`](crate::HttpServer); in a stack of your own it is your listener's part.
+/// is bounded by [`HttpServer`](crate::HttpServer); in a stack of your own it is your listener's part. A reader that stalls
+/// there holds its call, with at most [`Limits::queued_messages`](crate::Limits::queued_messages), until its connection is
+/// dropped; what goes on in sessions of the legacy era is taken from it after
+/// [`Limits::http_write_within`](crate::Limits::http_write_within).
 ///
 /// Functions find the [`Principal`](crate::Principal) that a layer has put into the extensions of the request with
 /// [`Context::principal`](crate::Context::principal), and all else of the request but its body with
@@ -69,6 +72,7 @@ pub struct HttpService {
     server: Server,
     guard: Arc<Guard>,
     sessions: Arc<Sessions>,
+    sse: Option<Arc<LegacySse>>,
 }
 
 impl HttpService {
@@ -78,6 +82,7 @@ impl HttpService {
             server,
             guard: Arc::default(),
             sessions: Arc::default(),
+            sse: None,
         }
     }
 
@@ -112,6 +117,32 @@ impl HttpService {
         self
     }
 
+    /// Serves clients that know only the transport of revision 2024-11-05, HTTP+SSE, at two paths beside the endpoint. Off
+    /// unless it is called: the protocol has deprecated that transport, and all newer clients use the endpoint.
+    ///
+    /// The client opens the stream, is told there where to post its messages, and gets the answers on the stream; closing
+    /// that ends the session and its calls. Any revision with a handshake will do. The paths are those that the service
+    /// sees, and they must not be that of the endpoint.
+    ///
+    /// ```
+    /// use treenail_runtime::{HttpService, LegacySse, Server};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> treenail_runtime::Result<()> {
+    /// let server = Server::builder("demo", "1.0.0").build()?;
+    /// let service = HttpService::new(server.clone()).legacy_sse(LegacySse::default());
+    /// // `/mcp`, and for old clients `/sse` and `/messages`.
+    /// let http = service.bind("127.0.0.1:0").await?;
+    /// # server.close();
+    /// http.serve().await
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn legacy_sse(mut self, paths: LegacySse) -> Self {
+        self.sse = Some(Arc::new(paths));
+        self
+    }
+
     /// The server behind it.
     pub fn server(&self) -> &Server {
         &self.server
@@ -129,6 +160,9 @@ impl HttpService {
         let limits = self.server.limits();
         check_size(&parts.headers, limits.http_header_bytes)?;
         self.guard.check(&parts)?;
+        if let Some((paths, place)) = self.sse(parts.uri.path()) {
+            return self.accept_sse(parts, body, paths, place).await;
+        }
         match parts.method {
             Method::POST => {}
             Method::GET if !modern::is_modern_version(&parts.headers) => {
@@ -138,7 +172,7 @@ impl HttpService {
             Method::DELETE if !modern::is_modern_version(&parts.headers) => {
                 return self.legacy(parts).delete();
             }
-            _ => return Err(Refusal::bare(StatusCode::METHOD_NOT_ALLOWED)),
+            _ => return Err(Refusal::method("GET, POST, DELETE")),
         }
         check_content(&parts.headers)?;
         check_accept(&parts.headers, &["application/json", "text/event-stream"])?;
@@ -156,6 +190,43 @@ impl HttpService {
             }
             body => self.legacy(parts).post(body).await,
         }
+    }
+
+    async fn accept_sse<B: Body>(
+        &self,
+        parts: Parts,
+        body: B,
+        paths: &LegacySse,
+        place: Place,
+    ) -> Result<Response<HttpBody>, Refusal> {
+        match (place, &parts.method) {
+            (Place::Stream, &Method::GET) => {
+                check_accept(&parts.headers, &["text/event-stream"])?;
+                return self.legacy(parts).open_sse(paths);
+            }
+            (Place::Messages, &Method::POST) => {}
+            (Place::Stream, _) => return Err(Refusal::method("GET")),
+            (Place::Messages, _) => return Err(Refusal::method("POST")),
+        }
+        check_content(&parts.headers)?;
+        let limits = self.server.limits();
+        let bytes = body::read(body, limits).await?;
+        match parse(&bytes, limits.message_depth) {
+            wire::Body::One(Err(Invalid { id, error })) => {
+                Err(Refusal::of(StatusCode::BAD_REQUEST, id, error))
+            }
+            wire::Body::One(Ok(message)) if modern::is_modern(&parts.headers, &message) => {
+                let why = "this transport has a handshake; the modern era is served at the endpoint of Streamable HTTP";
+                Err(Refusal::new(StatusCode::BAD_REQUEST, why))
+            }
+            body => self.legacy(parts).post_sse(body).await,
+        }
+    }
+
+    /// What of HTTP+SSE is at a path.
+    pub(super) fn sse(&self, path: &str) -> Option<(&LegacySse, Place)> {
+        let paths = self.sse.as_deref()?;
+        Some((paths, paths.place(path)?))
     }
 
     fn legacy(&self, parts: Parts) -> Legacy<'_> {
