@@ -88,9 +88,9 @@ pub struct Limits {
     /// [`Context::let_client_poll`](crate::Context::let_client_poll) is for single functions.
     pub http_poll_after: Option<Duration>,
     /// Events of one such session that are kept for clients that resume a stream; older ones are dropped, unless someone is
-    /// about to read them. While so many wait to be read, their calls wait. Default 256.
+    /// about to read them. Beyond that, a stream has one event at most that waits to be read. Default 256.
     pub http_session_events: usize,
-    /// Bytes of those events; beyond that, each stream has one event that waits to be read at most. Default 1 MiB.
+    /// Bytes of those events, in the same way. Default 1 MiB.
     pub http_session_bytes: usize,
     /// Tools, prompts or resources in one page of a list. Default 1,000: many hosts read only the first page.
     pub page_size: usize,

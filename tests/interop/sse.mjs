@@ -22,25 +22,20 @@ await check('connects', () => client.connect(transport));
 
 await check('lists tools', async () => {
   const { tools } = await client.listTools();
-  assert.deepEqual(tools.map(({ name }) => name).sort(), ['add', 'ask', 'count', 'wait']);
+  assert.deepEqual(tools.map(({ name }) => name).sort(), ['add', 'ask', 'wait']);
 });
 
 await check('calls a tool', async () => {
   assert.equal(text(await client.callTool({ name: 'add', arguments: { a: 2, b: 3 } })), '5');
 });
 
-await check('hears of progress before the answer', async () => {
+await check('hears of progress, then answers a question', async () => {
   const heard = [];
   const onprogress = ({ progress }) => heard.push(progress);
-  const call = { name: 'count', arguments: { to: 50 } };
-  assert.equal(text(await client.callTool(call, undefined, { onprogress })), 'counted');
-  // This client forgets progress that it reads at once with the answer.
-  assert.ok(heard.length > 0);
-  assert.deepEqual(heard, Array.from(heard, (_, index) => index + 1));
-});
-
-await check('answers a question', async () => {
-  assert.equal(text(await client.callTool({ name: 'ask', arguments: {} })), 'sure');
+  const call = { name: 'ask', arguments: {} };
+  assert.equal(text(await client.callTool(call, undefined, { onprogress })), 'sure');
+  // The answer comes after the question: this client forgets progress that it reads at once with the answer.
+  assert.deepEqual(heard, [1, 2, 3]);
 });
 
 await check('makes many calls at once', async () => {

@@ -16,18 +16,12 @@ impl Desk {
         a + b
     }
 
-    /// Tells how far it is, then is done.
-    #[tool]
-    async fn count(cx: &Context, to: u32) -> &'static str {
-        for step in 1..=to {
-            cx.progress(step).await;
-        }
-        "counted"
-    }
-
-    /// Asks before it answers.
+    /// Tells how far it is, and asks before it answers.
     #[tool]
     async fn ask(cx: &Context) -> Result<&'static str, AskError> {
+        for step in 1..=3 {
+            cx.progress(step).await;
+        }
         cx.confirm("Sure?").await?;
         Ok("sure")
     }

@@ -3,6 +3,7 @@
 mod bounds;
 mod messages;
 mod paths;
+mod sockets;
 
 use std::collections::VecDeque;
 

@@ -191,4 +191,19 @@ mod tests {
         }
         assert!(events.lock().bytes <= 10);
     }
+
+    #[test]
+    fn nothing_is_kept_of_a_stream_that_cannot_be_resumed() {
+        let mut context = Context::from_waker(Waker::noop());
+        let events = Events::new(&Limits::default());
+        let stream = events.open();
+        let reader = events.read(EventId::beginning(stream)).unwrap();
+        let mut reader = reader.once();
+        for _ in 0..10 {
+            events.push(stream, vec![0; 8], false);
+            assert!(reader.poll_next(&mut context).is_ready());
+        }
+        let store = events.lock();
+        assert_eq!((store.events, store.bytes), (0, 0));
+    }
 }

@@ -151,7 +151,7 @@ impl Store {
     pub(super) fn has_room(&mut self, id: u64, context: &mut Context<'_>) -> bool {
         self.shrink(None);
         // What is left are events that someone is about to read.
-        let full = self.bytes > self.most_bytes;
+        let full = self.bytes > self.most_bytes || self.events > self.most;
         let Some(stream) = self.streams.get_mut(&id) else {
             return true;
         };
