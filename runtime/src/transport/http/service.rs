@@ -14,7 +14,7 @@ use http_body::Body;
 use tower_service::Service;
 
 use crate::server::Server;
-use crate::transport::http::legacy::{Legacy, LegacySse, Place, Sessions};
+use crate::transport::http::legacy::{Legacy, LegacySse, Sessions};
 use crate::transport::http::origin::Guard;
 use crate::transport::http::reply::{HttpBody, Refusal};
 use crate::transport::http::{body, modern};
@@ -72,7 +72,7 @@ pub struct HttpService {
     server: Server,
     guard: Arc<Guard>,
     sessions: Arc<Sessions>,
-    sse: Option<Arc<LegacySse>>,
+    pub(super) sse: Option<Arc<LegacySse>>,
 }
 
 impl HttpService {
@@ -114,32 +114,6 @@ impl HttpService {
     #[must_use]
     pub fn allow_any_origin(mut self) -> Self {
         Arc::make_mut(&mut self.guard).allow_any_origin();
-        self
-    }
-
-    /// Serves clients that know only the transport of revision 2024-11-05, HTTP+SSE, at two paths beside the endpoint. Off
-    /// unless it is called: the protocol has deprecated that transport, and all newer clients use the endpoint.
-    ///
-    /// The client opens the stream, is told there where to post its messages, and gets the answers on the stream; closing
-    /// that ends the session and its calls. Any revision with a handshake will do. The paths are those that the service
-    /// sees, and they must not be that of the endpoint.
-    ///
-    /// ```
-    /// use treenail_runtime::{HttpService, LegacySse, Server};
-    ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> treenail_runtime::Result<()> {
-    /// let server = Server::builder("demo", "1.0.0").build()?;
-    /// let service = HttpService::new(server.clone()).legacy_sse(LegacySse::default());
-    /// // `/mcp`, and for old clients `/sse` and `/messages`.
-    /// let http = service.bind("127.0.0.1:0").await?;
-    /// # server.close();
-    /// http.serve().await
-    /// # }
-    /// ```
-    #[must_use]
-    pub fn legacy_sse(mut self, paths: LegacySse) -> Self {
-        self.sse = Some(Arc::new(paths));
         self
     }
 
@@ -192,44 +166,7 @@ impl HttpService {
         }
     }
 
-    async fn accept_sse<B: Body>(
-        &self,
-        parts: Parts,
-        body: B,
-        paths: &LegacySse,
-        place: Place,
-    ) -> Result<Response<HttpBody>, Refusal> {
-        match (place, &parts.method) {
-            (Place::Stream, &Method::GET) => {
-                check_accept(&parts.headers, &["text/event-stream"])?;
-                return self.legacy(parts).open_sse(paths);
-            }
-            (Place::Messages, &Method::POST) => {}
-            (Place::Stream, _) => return Err(Refusal::method("GET")),
-            (Place::Messages, _) => return Err(Refusal::method("POST")),
-        }
-        check_content(&parts.headers)?;
-        let limits = self.server.limits();
-        let bytes = body::read(body, limits).await?;
-        match parse(&bytes, limits.message_depth) {
-            wire::Body::One(Err(Invalid { id, error })) => {
-                Err(Refusal::of(StatusCode::BAD_REQUEST, id, error))
-            }
-            wire::Body::One(Ok(message)) if modern::is_modern(&parts.headers, &message) => {
-                let why = "this transport has a handshake; the modern era is served at the endpoint of Streamable HTTP";
-                Err(Refusal::new(StatusCode::BAD_REQUEST, why))
-            }
-            body => self.legacy(parts).post_sse(body).await,
-        }
-    }
-
-    /// What of HTTP+SSE is at a path.
-    pub(super) fn sse(&self, path: &str) -> Option<(&LegacySse, Place)> {
-        let paths = self.sse.as_deref()?;
-        Some((paths, paths.place(path)?))
-    }
-
-    fn legacy(&self, parts: Parts) -> Legacy<'_> {
+    pub(super) fn legacy(&self, parts: Parts) -> Legacy<'_> {
         Legacy {
             server: &self.server,
             sessions: &self.sessions,
@@ -290,7 +227,7 @@ fn check_size(headers: &HeaderMap, most: usize) -> Result<(), Refusal> {
 }
 
 /// Refuses bodies that do not say that they are JSON.
-fn check_content(headers: &HeaderMap) -> Result<(), Refusal> {
+pub(super) fn check_content(headers: &HeaderMap) -> Result<(), Refusal> {
     if is_json(headers) {
         return Ok(());
     }
@@ -299,7 +236,7 @@ fn check_content(headers: &HeaderMap) -> Result<(), Refusal> {
 }
 
 /// Refuses who cannot take all of these types.
-fn check_accept(headers: &HeaderMap, wanted: &[&str]) -> Result<(), Refusal> {
+pub(super) fn check_accept(headers: &HeaderMap, wanted: &[&str]) -> Result<(), Refusal> {
     if wanted.iter().all(|wanted| accepts(headers, wanted)) {
         return Ok(());
     }
