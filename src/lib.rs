@@ -21,7 +21,9 @@ pub use treenail_runtime::{BoxError, ToolCall, ToolFuture, ToolResponse, ToolSer
 
 #[cfg(feature = "http")]
 #[doc(inline)]
-pub use treenail_runtime::{HttpBody, HttpFuture, HttpServer, HttpService, http_service};
+pub use treenail_runtime::{
+    HttpBody, HttpFuture, HttpServer, HttpService, LegacySse, http_service,
+};
 
 /// Makes a struct a form that a user can be asked to fill in, or an enum a choice in one.
 ///

@@ -25,6 +25,7 @@ mod name;
 mod outbox;
 mod owned_call;
 mod policy;
+mod polling;
 #[doc(hidden)]
 pub mod private;
 mod prompt;
@@ -67,5 +68,7 @@ pub use self::tool::output::ToolOutput;
 pub use self::tool::reply::ToolReply;
 pub use self::tool::{Tool, ToolDefinition, ToolSet};
 #[cfg(feature = "http")]
-pub use self::transport::http::{HttpBody, HttpFuture, HttpServer, HttpService, http_service};
+pub use self::transport::http::{
+    HttpBody, HttpFuture, HttpServer, HttpService, LegacySse, http_service,
+};
 pub use self::wire::RpcError;

@@ -71,19 +71,26 @@ pub struct Limits {
     /// How long a client of HTTP may take to send the headers of a request, and as long again for its body; a body that
     /// takes longer is answered with the status 408. An idle connection is closed after as long. Default 30 s.
     pub http_read_within: Duration,
-    /// How long a client of HTTP may read nothing although there is something for it, before its connection is dropped.
-    /// Default 30 s.
+    /// How long a client of HTTP may read nothing although there is something for it, before its connection is dropped; in a
+    /// stack of your own, before a stream of the legacy era is taken from it. Default 30 s.
     pub http_write_within: Duration,
     /// Connections of HTTP that are served at once; more wait to be accepted. Default 1,024.
     pub http_connections: usize,
-    /// Sessions of clients of the legacy era over HTTP. When there are so many, those that have been idle the longest are
+    /// Sessions of clients of the legacy era over HTTP, those of HTTP+SSE included. When there are so many, those that have been idle the longest are
     /// ended for a new one; if all are at work, it is refused with the status 503. Default 4,096.
     pub http_sessions: usize,
-    /// How long such a session may be idle before it ends: no request, no call and no stream. Default 30 min.
+    /// How long such a session may be idle before it ends: no request, no call and no stream. (One of HTTP+SSE ends with its
+    /// stream.) Default 30 min.
     pub http_session_idle: Duration,
-    /// Events of one such session that are kept for clients that resume a stream; older ones are dropped. Default 256.
+    /// How long a request of such a session may wait, or its stream stay open, before its client is asked to come back for
+    /// the rest while the call goes on; only clients of revision 2025-11-25 can do that, and are told to do so after a
+    /// second. Right where proxies or hosts give up what is open for longer. Default `None`, as long as it takes:
+    /// [`Context::let_client_poll`](crate::Context::let_client_poll) is for single functions.
+    pub http_poll_after: Option<Duration>,
+    /// Events of one such session that are kept for clients that resume a stream; older ones are dropped, unless someone is
+    /// about to read them. Beyond that, a stream has one event at most that waits to be read. Default 256.
     pub http_session_events: usize,
-    /// Bytes of those events; one that is larger alone is kept until the next one. Default 1 MiB.
+    /// Bytes of those events, in the same way. Default 1 MiB.
     pub http_session_bytes: usize,
     /// Tools, prompts or resources in one page of a list. Default 1,000: many hosts read only the first page.
     pub page_size: usize,
@@ -117,6 +124,7 @@ impl Default for Limits {
             http_connections: 1_024,
             http_sessions: 4_096,
             http_session_idle: Duration::from_secs(30 * 60),
+            http_poll_after: None,
             http_session_events: 256,
             http_session_bytes: 1 << 20,
             page_size: 1_000,

@@ -18,3 +18,4 @@ mod fixture;
 mod legacy;
 mod modern;
 mod sockets;
+mod sse;

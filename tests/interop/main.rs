@@ -8,6 +8,8 @@
 #[allow(dead_code, unused_imports, reason = "only its tests are used here")]
 mod directory;
 
+mod sse;
+
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;

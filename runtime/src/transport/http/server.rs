@@ -23,6 +23,7 @@ use tower_service::Service as _;
 use crate::error::Result;
 use crate::limits::Limits;
 use crate::server::Server;
+use crate::transport::http::legacy::LegacySse;
 use crate::transport::http::reply::{HttpBody, Refusal};
 use crate::transport::http::service::HttpService;
 use crate::transport::http::stall::Impatient;
@@ -107,9 +108,16 @@ impl HttpServer {
         self.address
     }
 
-    /// The path of the endpoint, in place of `/mcp`. All others are not found.
+    /// The path of the endpoint, in place of `/mcp`. All others are not found, but for those of
+    /// [`legacy_sse`](HttpServer::legacy_sse).
     pub fn path(mut self, path: impl AsRef<str>) -> Self {
         self.path = path.as_ref().into();
+        self
+    }
+
+    /// Serves old clients at two more paths; see [`HttpService::legacy_sse`].
+    pub fn legacy_sse(mut self, paths: LegacySse) -> Self {
+        self.service = self.service.legacy_sse(paths);
         self
     }
 
@@ -199,7 +207,9 @@ fn route(
     path: &str,
     request: Request<Incoming>,
 ) -> impl Future<Output = Result<Response<HttpBody>, Infallible>> + Send + 'static + use<> {
-    let answer = (request.uri().path() == path).then(|| service.call(request));
+    let asked = request.uri().path();
+    let served = asked == path || service.sse(asked).is_some();
+    let answer = served.then(|| service.call(request));
     async move {
         match answer {
             Some(answer) => answer.await,

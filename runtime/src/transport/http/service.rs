@@ -14,7 +14,7 @@ use http_body::Body;
 use tower_service::Service;
 
 use crate::server::Server;
-use crate::transport::http::legacy::{Legacy, Sessions};
+use crate::transport::http::legacy::{Legacy, LegacySse, Sessions};
 use crate::transport::http::origin::Guard;
 use crate::transport::http::reply::{HttpBody, Refusal};
 use crate::transport::http::{body, modern};
@@ -27,7 +27,7 @@ pub fn http_service(server: Server) -> HttpService {
 
 /// A server as a `tower` service over the types of the crate `http`: one endpoint of the Streamable HTTP transport.
 ///
-/// It answers every request, whatever its path, so where it is found is for the router to say; `/mcp` is usual. It never
+/// It answers every request, whatever its path (but for those of [`legacy_sse`](HttpService::legacy_sse)), so where it is found is for the router to say; `/mcp` is usual. It never
 /// fails. Any type of request body will do. It needs a tokio runtime with time enabled.
 ///
 /// Requests are refused that a web page could send to a server of the local network through a browser: those for a host,
@@ -38,7 +38,10 @@ pub fn http_service(server: Server) -> HttpService {
 /// their clients, [`ServerBuilder::request_state_key`](crate::ServerBuilder::request_state_key).
 ///
 /// The bounds are those of [`Limits`](crate::Limits). What only a listener can bound, connections and slow readers,
-/// is bounded by [`HttpServer`](crate::HttpServer); in a stack of your own it is your listener's part.
+/// is bounded by [`HttpServer`](crate::HttpServer); in a stack of your own it is your listener's part. A reader that stalls
+/// there holds its call, with at most [`Limits::queued_messages`](crate::Limits::queued_messages), until its connection is
+/// dropped; what goes on in sessions of the legacy era is taken from it after
+/// [`Limits::http_write_within`](crate::Limits::http_write_within).
 ///
 /// Functions find the [`Principal`](crate::Principal) that a layer has put into the extensions of the request with
 /// [`Context::principal`](crate::Context::principal), and all else of the request but its body with
@@ -69,6 +72,7 @@ pub struct HttpService {
     server: Server,
     guard: Arc<Guard>,
     sessions: Arc<Sessions>,
+    pub(super) sse: Option<Arc<LegacySse>>,
 }
 
 impl HttpService {
@@ -78,6 +82,7 @@ impl HttpService {
             server,
             guard: Arc::default(),
             sessions: Arc::default(),
+            sse: None,
         }
     }
 
@@ -129,6 +134,9 @@ impl HttpService {
         let limits = self.server.limits();
         check_size(&parts.headers, limits.http_header_bytes)?;
         self.guard.check(&parts)?;
+        if let Some((paths, place)) = self.sse(parts.uri.path()) {
+            return self.accept_sse(parts, body, paths, place).await;
+        }
         match parts.method {
             Method::POST => {}
             Method::GET if !modern::is_modern_version(&parts.headers) => {
@@ -138,7 +146,7 @@ impl HttpService {
             Method::DELETE if !modern::is_modern_version(&parts.headers) => {
                 return self.legacy(parts).delete();
             }
-            _ => return Err(Refusal::bare(StatusCode::METHOD_NOT_ALLOWED)),
+            _ => return Err(Refusal::method("GET, POST, DELETE")),
         }
         check_content(&parts.headers)?;
         check_accept(&parts.headers, &["application/json", "text/event-stream"])?;
@@ -158,7 +166,7 @@ impl HttpService {
         }
     }
 
-    fn legacy(&self, parts: Parts) -> Legacy<'_> {
+    pub(super) fn legacy(&self, parts: Parts) -> Legacy<'_> {
         Legacy {
             server: &self.server,
             sessions: &self.sessions,
@@ -219,7 +227,7 @@ fn check_size(headers: &HeaderMap, most: usize) -> Result<(), Refusal> {
 }
 
 /// Refuses bodies that do not say that they are JSON.
-fn check_content(headers: &HeaderMap) -> Result<(), Refusal> {
+pub(super) fn check_content(headers: &HeaderMap) -> Result<(), Refusal> {
     if is_json(headers) {
         return Ok(());
     }
@@ -228,7 +236,7 @@ fn check_content(headers: &HeaderMap) -> Result<(), Refusal> {
 }
 
 /// Refuses who cannot take all of these types.
-fn check_accept(headers: &HeaderMap, wanted: &[&str]) -> Result<(), Refusal> {
+pub(super) fn check_accept(headers: &HeaderMap, wanted: &[&str]) -> Result<(), Refusal> {
     if wanted.iter().all(|wanted| accepts(headers, wanted)) {
         return Ok(());
     }

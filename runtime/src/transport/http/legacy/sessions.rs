@@ -3,10 +3,12 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use http::StatusCode;
 use tokio::time::Instant;
 
 use crate::limits::Limits;
 use crate::transport::http::legacy::session::Session;
+use crate::transport::http::reply::Refusal;
 
 /// The sessions by their ids.
 #[derive(Debug, Default)]
@@ -15,8 +17,14 @@ pub(crate) struct Sessions {
 }
 
 impl Sessions {
-    /// Adds a session; whether there was room for it.
-    pub(super) fn add(&self, id: &str, session: Session, limits: &Limits) -> bool {
+    /// Adds a session, if there is room for it.
+    pub(super) fn add(
+        &self,
+        id: &str,
+        session: Session,
+        limits: &Limits,
+    ) -> Result<Arc<Session>, Refusal> {
+        let session = Arc::new(session);
         let mut table = self.lock();
         let mut ended = Vec::new();
         if table.len() >= limits.http_sessions {
@@ -24,13 +32,17 @@ impl Sessions {
         }
         let room = table.len() < limits.http_sessions;
         if room {
-            table.insert(id.into(), Arc::new(session));
+            table.insert(id.into(), Arc::clone(&session));
         }
         drop(table);
         for session in ended {
             session.end();
         }
-        room
+        if room {
+            return Ok(session);
+        }
+        let why = "there are as many sessions at work as there may be";
+        Err(Refusal::new(StatusCode::SERVICE_UNAVAILABLE, why))
     }
 
     /// The session of an id, which is used now.
@@ -60,8 +72,21 @@ impl Sessions {
     }
 }
 
+/// Ends a session when it is dropped.
+pub(super) struct Leave {
+    pub(super) sessions: Arc<Sessions>,
+    pub(super) id: String,
+}
+
+impl Drop for Leave {
+    fn drop(&mut self) {
+        self.sessions.remove(&self.id);
+    }
+}
+
 fn is_over(session: &Session, limits: &Limits) -> bool {
-    session.used().elapsed() > limits.http_session_idle && !session.is_at_work()
+    let idle = session.used().elapsed() > limits.http_session_idle;
+    session.has_ended() || (idle && !session.is_at_work())
 }
 
 /// Takes out the sessions that have been idle too long; if there are none, some that have been idle the longest. Several at
