@@ -62,6 +62,12 @@ pub struct Limits {
     pub subscribed_resources: usize,
     /// Bytes of one URI that is subscribed to, and of the id of a subscription; a longer one is refused. Default 4 KiB.
     pub subscription_bytes: usize,
+    /// Bytes that what a client says of itself in `initialize` may take, since it is kept as long as the connection or the
+    /// session: its text, and 256 for each object, list and comma in it. More is answered with -32602. Default 64 KiB.
+    pub handshake_bytes: usize,
+    /// Bytes of a `progressToken`, which is repeated in all that a call tells of itself; a longer one is answered with
+    /// -32602. Default 4 KiB.
+    pub progress_token_bytes: usize,
     /// How long calls may go on, and answers wait to be taken, after the end of the input or after
     /// [`Server::close`](crate::Server::close). Default 30 s.
     pub finish_calls_within: Duration,
@@ -77,7 +83,8 @@ pub struct Limits {
     /// Connections of HTTP that are served at once; more wait to be accepted. Default 1,024.
     pub http_connections: usize,
     /// Sessions of clients of the legacy era over HTTP. When there are so many, those that have been idle the longest are
-    /// ended for a new one; if all are at work, it is refused with the status 503. Default 4,096.
+    /// ended for a new one, or else those whose clients have left their calls alone; if there are none, it is refused with
+    /// the status 503. Default 4,096.
     pub http_sessions: usize,
     /// How long such a session may be idle before it ends: no request, no call and no stream. Default 30 min.
     pub http_session_idle: Duration,
@@ -110,6 +117,8 @@ impl Default for Limits {
             subscriptions: 64,
             subscribed_resources: 1_000,
             subscription_bytes: 4 << 10,
+            handshake_bytes: 64 << 10,
+            progress_token_bytes: 4 << 10,
             finish_calls_within: Duration::from_secs(30),
             http_header_bytes: 64 << 10,
             http_read_within: Duration::from_secs(30),

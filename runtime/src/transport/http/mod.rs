@@ -13,6 +13,7 @@ mod modern;
 mod origin;
 mod quiet;
 mod reply;
+mod seldom;
 mod server;
 mod service;
 mod stall;

@@ -197,14 +197,15 @@ impl Events {
     }
 
     /// Begins to read a stream after an event; whoever has read it before gets nothing more. `None` if there is no such
-    /// stream any more.
+    /// stream any more, or has been no such event.
     pub(super) fn read(self: &Arc<Self>, after: EventId) -> Option<Reader> {
         let mut store = self.lock();
-        let stream = store.streams.get_mut(&after.stream)?;
+        let stream = store.streams.get_mut(&after.stream);
+        let stream = stream.filter(|stream| after.number <= stream.last)?;
         stream.wake_reader();
         stream.attached = true;
         stream.readers += 1;
-        stream.read = after.number.min(stream.last);
+        stream.read = after.number;
         Some(Reader {
             number: stream.readers,
             events: Arc::clone(self),
@@ -264,8 +265,10 @@ impl Reader {
             return Poll::Ready(None);
         };
         let after = self.after.number;
-        let next = stream.events.iter().find(|event| event.id.number > after);
-        if let Some(event) = next.cloned() {
+        let seen = stream
+            .events
+            .partition_point(|event| event.id.number <= after);
+        if let Some(event) = stream.events.get(seen).cloned() {
             self.after = event.id;
             self.over = event.last;
             stream.read = event.id.number;

@@ -101,7 +101,10 @@ impl Legacy<'_> {
         let id: Box<str> = (*id).into();
         let mut connection = self.server.connect();
         let principal = self.parts.extensions.get::<Principal>().cloned();
-        introduce(&mut connection, self.parts);
+        // Each call brings its headers with it. Those of this request would be kept as long as the session.
+        if let Some(principal) = &principal {
+            connection.extensions_mut().insert(principal.clone());
+        }
         let mut out = Vec::new();
         connection.receive_body(body, &mut out);
         let Some(revision) = connection.legacy_revision() else {
@@ -174,8 +177,7 @@ impl Legacy<'_> {
         })?;
         let principal = self.parts.extensions.get::<Principal>();
         self.sessions
-            .get(id, self.server.limits())
-            .filter(|session| session.belongs_to(principal))
+            .get(id, principal, self.server.limits())
             .ok_or_else(|| Refusal::new(StatusCode::NOT_FOUND, "there is no such session"))
     }
 }

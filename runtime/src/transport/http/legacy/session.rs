@@ -34,6 +34,8 @@ pub(super) struct Session {
 #[derive(Debug)]
 struct Running {
     id: Option<RequestId>,
+    /// A batch may be many.
+    calls: usize,
     handle: AbortHandle,
 }
 
@@ -84,7 +86,10 @@ impl Session {
 
     /// How many calls are in flight.
     pub(super) fn in_flight(&self) -> usize {
-        lock(&self.calls).len()
+        lock(&self.calls)
+            .values()
+            .map(|running| running.calls)
+            .sum()
     }
 
     /// Goes on with a call, whether its client stays or not; what comes of it is read from a stream.
@@ -92,7 +97,7 @@ impl Session {
         let stream = self.events.open();
         let reader = self.events.read(EventId { stream, number: 0 });
         let (events, calls) = (Arc::clone(&self.events), Arc::clone(&self.calls));
-        let id = call.id().cloned();
+        let (id, count) = (call.id().cloned(), call.calls());
         let mut running = lock(&self.calls);
         let task = tokio::spawn(async move {
             let mut exchange = Exchange::new(connection, Some(call), None);
@@ -104,7 +109,8 @@ impl Session {
             lock(&calls).remove(&stream);
         });
         let handle = task.abort_handle();
-        running.insert(stream, Running { id, handle });
+        let calls = count;
+        running.insert(stream, Running { id, calls, handle });
         reader
     }
 
@@ -145,6 +151,11 @@ impl Session {
 
     pub(super) fn used(&self) -> Instant {
         *lock(&self.used)
+    }
+
+    /// Whether nobody waits for what goes on, as far as can be seen: its clients have gone, and may come back.
+    pub(super) fn is_left(&self) -> bool {
+        !self.events.are_read()
     }
 
     /// Whether something goes on that an end would break off.
