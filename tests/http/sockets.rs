@@ -40,7 +40,7 @@ impl Running {
 }
 
 /// The text of a request, which asks for the end of the connection.
-fn text(post: &Post, path: &str) -> String {
+pub(crate) fn text(post: &Post, path: &str) -> String {
     let mut text = format!("{} {path} HTTP/1.1\r\nconnection: close\r\n", post.method);
     for (name, value) in &post.headers {
         let value = String::from_utf8_lossy(value);

@@ -151,7 +151,7 @@ impl HttpService {
         check_content(&parts.headers)?;
         check_accept(&parts.headers, &["application/json", "text/event-stream"])?;
         let bytes = body::read(body, limits).await?;
-        match parse(&bytes, limits.message_depth) {
+        match parse(&bytes, limits) {
             wire::Body::One(Ok(message)) if modern::is_modern(&parts.headers, &message) => {
                 Ok(modern::answer(&self.server, parts, message).await)
             }

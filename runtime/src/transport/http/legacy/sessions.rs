@@ -74,14 +74,15 @@ fn is_over(session: &Session, limits: &Limits) -> bool {
 /// Takes out the sessions that have been idle too long; if there are none, some that have been idle the longest. Several at
 /// once, so that a flood of new ones does not look through all of them each time.
 ///
-/// If all are at work, those go whose clients have left their calls alone: whoever begins calls and leaves could keep all
-/// others out otherwise, while who stays needs a connection for each session.
+/// If hardly any is idle, those count too whose clients have left their calls alone: whoever begins calls and leaves could
+/// keep all others out otherwise, while who stays needs a connection for each session.
 fn make_room(table: &mut HashMap<Box<str>, Arc<Session>>, limits: &Limits) -> Vec<Arc<Session>> {
+    let some = (limits.http_sessions / 16).max(1);
     let mut idle = those(table, |session| !session.is_at_work());
-    if idle.is_empty() {
+    if idle.len() <= some {
         idle = those(table, Session::is_left);
     }
-    let some = (limits.http_sessions / 16).max(1).min(idle.len());
+    let some = some.min(idle.len());
     if some > 0 {
         idle.select_nth_unstable(some - 1);
     }
