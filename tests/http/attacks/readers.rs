@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 
 use super::process::Attacked;
 use super::sessions::Session;
@@ -10,13 +10,16 @@ use super::wire::{Good, until};
 use crate::client::Post;
 use crate::sockets::text;
 
-const MANY: usize = 16;
+const MANY: usize = 8;
 /// What `babble` tells at once.
 const TOLD: usize = 10_300;
 
 /// Sends a request, reads what comes first, and then nothing.
 async fn stall(attacked: &Attacked, post: &Post) -> TcpStream {
-    let mut socket = TcpStream::connect(attacked.address).await.unwrap();
+    let socket = TcpSocket::new_v4().unwrap();
+    // The kernel would take megabytes for it.
+    socket.set_recv_buffer_size(16 << 10).unwrap();
+    let mut socket = socket.connect(attacked.address).await.unwrap();
     let request = text(post, "/mcp");
     socket.write_all(request.as_bytes()).await.unwrap();
     let mut head = [0; 15];
@@ -32,7 +35,7 @@ fn babble() -> Post {
 
 #[tokio::test]
 async fn readers_that_stall_are_dropped_and_their_calls_with_them() {
-    let attacked = Attacked::start(&json!({"http_write_within": 2_000}));
+    let attacked = Attacked::start(&json!({"http_write_within": 1_000}));
     let good = Good::start(attacked.address);
     good.is_served().await;
     let memory = attacked.memory();

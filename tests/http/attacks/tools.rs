@@ -52,7 +52,7 @@ impl Counters {
     #[tool]
     async fn babble(&self, cx: &Context) {
         let _running = Running::new(&self.running);
-        for step in 0..2_500 {
+        for step in 0..800 {
             cx.progress(step).message("x".repeat(10_000)).await;
         }
     }
