@@ -86,5 +86,5 @@ async fn bodies_that_stall_hold_what_was_sent_and_no_more() {
         assert_eq!(statuses(&rest(socket).await), [408]);
     }
     good.finish().await;
-    memory.check(2 * MANY * MESSAGE, "a message and its growth for each");
+    memory.check(MANY * MESSAGE, "a message for each");
 }

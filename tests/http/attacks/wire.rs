@@ -2,20 +2,24 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
-use tokio::time::timeout;
+use tokio::time::{interval, timeout};
 
 use crate::client::Post;
 use crate::sockets::text;
 
 /// Longer than anything here takes, on a slow machine too.
-const TOO_LONG: Duration = Duration::from_secs(12);
+const TOO_LONG: Duration = Duration::from_secs(60);
+
+/// How often somebody asks who asks again and again: there are few processors.
+const PACE: Duration = Duration::from_millis(5);
 
 /// Sends something, and then reads all that comes until the server hangs up.
 pub(crate) async fn exchange(address: SocketAddr, bytes: impl AsRef<[u8]>) -> String {
@@ -60,9 +64,10 @@ pub(crate) async fn call(address: SocketAddr, tool: &str, arguments: Value) -> V
 
 /// Asks until a tool returns this.
 pub(crate) async fn until(address: SocketAddr, tool: &str, expected: usize) {
+    let mut pace = interval(PACE);
     let asked = async {
         while call(address, tool, json!({})).await != expected {
-            tokio::task::yield_now().await;
+            pace.tick().await;
         }
     };
     timeout(TOO_LONG, asked).await.expect(tool);
@@ -71,39 +76,40 @@ pub(crate) async fn until(address: SocketAddr, tool: &str, expected: usize) {
 /// A client that calls again and again, each time on a new connection, and is served each time.
 pub(crate) struct Good {
     task: JoinHandle<()>,
-    calls: Arc<AtomicUsize>,
+    served: watch::Receiver<usize>,
     enough: Arc<AtomicBool>,
 }
 
 impl Good {
     pub(crate) fn start(address: SocketAddr) -> Self {
-        let (calls, enough) = (Arc::<AtomicUsize>::default(), Arc::<AtomicBool>::default());
+        let (served, enough) = (watch::Sender::new(0), Arc::<AtomicBool>::default());
+        let counted = served.subscribe();
         let task = tokio::spawn({
-            let (calls, enough) = (Arc::clone(&calls), Arc::clone(&enough));
+            let enough = Arc::clone(&enough);
             async move {
+                let mut pace = interval(PACE);
                 while !enough.load(Ordering::Relaxed) {
                     let sum = call(address, "add", json!({"a": 2, "b": 3})).await;
                     assert_eq!(sum, 5);
-                    calls.fetch_add(1, Ordering::Relaxed);
+                    served.send_modify(|served| *served += 1);
+                    pace.tick().await;
                 }
             }
         });
         Self {
             task,
-            calls,
+            served: counted,
             enough,
         }
     }
 
     /// Waits for a call that begins now; the attack goes on.
     pub(crate) async fn is_served(&self) {
-        let after = self.calls.load(Ordering::Relaxed) + 2;
-        let served = async {
-            while self.calls.load(Ordering::Relaxed) < after && !self.task.is_finished() {
-                tokio::task::yield_now().await;
-            }
-        };
-        timeout(TOO_LONG, served).await.expect("it is served");
+        let mut served = self.served.clone();
+        let enough = *served.borrow() + 2;
+        let waiting = timeout(TOO_LONG, served.wait_for(|served| *served >= enough));
+        let waited = waiting.await.expect("it is served in time");
+        waited.expect("it is served as it should be");
     }
 
     /// Fails unless all calls went well.
