@@ -4,6 +4,24 @@ use std::time::Duration;
 
 /// The bounds of a server, each with a default that is safe for a process of its own.
 ///
+/// What a server over HTTP takes at most is what its clients can bring it to, all at once. Of bytes that are `n` times a
+/// limit, `n` is how many there may be, and a body or a list that grows may have taken twice its length:
+///
+/// | what there is | each takes at most | how many |
+/// |---|---|---|
+/// | connections, reading headers | `http_header_bytes` | `http_connections` |
+/// | connections, reading a body | `message_bytes` | `http_connections` |
+/// | arguments of a call | what their type takes: 5 times their text as a `Vec<i64>`, up to 100 times as a `Value` | calls that run |
+/// | answers and streams | `queued_messages`, each as long as the function makes it and a token | calls that run |
+/// | results of streams | twice `stream_bytes` | calls that run |
+/// | calls that run | their function, and the text of their `_meta` | `http_connections`, and `calls_in_flight` for each session |
+/// | sessions | 5 KiB, `handshake_bytes`, and `http_session_bytes` or one larger event | `http_sessions` |
+/// | subscriptions | `subscribed_resources` of `subscription_bytes` | `http_connections` and `http_sessions` |
+///
+/// An idle session takes some 4 KiB, a connection with a stream on which nothing comes some 20 KiB. Sessions have the largest product: who fears their worst
+/// case lowers `http_sessions` or `http_session_bytes`. Each connection needs a file descriptor; where there are fewer of
+/// them than `http_connections`, further clients wait too.
+///
 /// ```
 /// use treenail_runtime::Limits;
 ///

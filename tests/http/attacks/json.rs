@@ -159,16 +159,12 @@ async fn json_bombs_cost_little_and_are_answered_shortly() {
     let memory = attacked.memory();
     for (name, post, status, code) in bombs() {
         let answer = ask(attacked.address, &post).await;
-        assert_eq!(statuses(&answer), [status], "{name}: {:.300}", answer);
+        assert_eq!(statuses(&answer), [status], "{name}: {answer:.300}");
         let answered = body(&answer);
         if code == 0 {
-            assert_eq!(
-                answered["result"]["isError"], true,
-                "{name}: {:.300}",
-                answer
-            );
+            assert_eq!(answered["result"]["isError"], true, "{name}: {answer:.300}");
         } else {
-            assert_eq!(answered["error"]["code"], code, "{name}: {:.300}", answer);
+            assert_eq!(answered["error"]["code"], code, "{name}: {answer:.300}");
         }
         assert!(answer.len() < 8_192, "{name}: {} bytes", answer.len());
     }
@@ -211,8 +207,13 @@ async fn many_values_take_what_their_type_takes() {
         (MESSAGE - 2_000) / 2
     );
     good.finish().await;
-    // Two bytes of text are eight of a number, in a list that has grown by doubling and is copied then.
+    // Two bytes of text are eight of a number, in a list that grows by doubling.
     memory.check(2 * MESSAGE + MESSAGE / 2 * 8 * 3, "the numbers");
+    let memory = attacked.memory();
+    let values = format!("{{\"value\":[{}0]}}", filled("[1],"));
+    let answer = ask(attacked.address, &with_arguments("any", &values)).await;
+    assert_eq!(body(&answer)["result"]["structuredContent"], true);
+    memory.check(100 * MESSAGE, "the values");
 }
 
 #[tokio::test]
@@ -225,7 +226,7 @@ async fn what_is_repeated_or_kept_of_a_client_is_bounded() {
     let babble = Post::tool("babble", json!({}))
         .change(|body| body["params"]["_meta"]["progressToken"] = token.into());
     let answer = ask(attacked.address, &babble).await;
-    assert_eq!(body(&answer)["error"]["code"], -32602, "{:.300}", answer);
+    assert_eq!(body(&answer)["error"]["code"], -32602, "{answer:.300}");
     let values = vec![0; 1_000_000];
     let initialize = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
         "protocolVersion": "2025-11-25",
@@ -234,7 +235,7 @@ async fn what_is_repeated_or_kept_of_a_client_is_bounded() {
     }});
     for _ in 0..4 {
         let answer = ask(attacked.address, &Post::raw(initialize.to_string())).await;
-        assert_eq!(body(&answer)["error"]["code"], -32602, "{:.300}", answer);
+        assert_eq!(body(&answer)["error"]["code"], -32602, "{answer:.300}");
         assert!(!answer.contains("mcp-session-id"));
     }
     let wrong = |name: &str, value: Value| {

@@ -92,6 +92,10 @@ impl Memory {
     }
 
     /// Fails if there were more than `most`, or more than what an allocator and a process need anyway.
+    #[allow(
+        clippy::print_stdout,
+        reason = "a test that fails tells all its figures"
+    )]
     pub(crate) fn check(&self, most: usize, why: &str) {
         const SLACK: usize = 3 << 20;
         if let Some(peak) = self.peak() {
