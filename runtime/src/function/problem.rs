@@ -38,7 +38,8 @@ pub(crate) enum Fault {
     },
     /// The value could not be read, for a reason that the schema may not tell.
     Unreadable {
-        value: Option<Value>,
+        /// As it stands in a message, if it is known.
+        value: Option<String>,
         reason: String,
     },
 }
@@ -78,10 +79,13 @@ impl Problem {
                 Segment::Enum { .. } | Segment::Unknown => break,
             }
         }
-        // As values, a text takes many times its length.
-        let short = Some(text).filter(|text| text.len() <= REREAD);
-        let value = short.and_then(|text| serde_json::from_str::<Value>(text).ok());
-        let value = value.and_then(|value| value.pointer(&inner).cloned());
+        // As a value, a text takes many times its length.
+        let value = if text.len() <= REREAD {
+            let value = serde_json::from_str::<Value>(text).ok();
+            value.and_then(|value| Some(shown(&value.pointer(&inner)?.to_string())))
+        } else {
+            inner.is_empty().then(|| shown(text))
+        };
         let reason = error.inner().to_string();
         let reason = reason.split(" at line ").next().unwrap_or_default();
         let reason = shortened(reason);
@@ -114,7 +118,7 @@ impl Problem {
                 },
                 Some(expected),
             ) if reason.starts_with("invalid ") => {
-                format!("expected {expected}, got {}", shown(&value.to_string()))
+                format!("expected {expected}, got {value}")
             }
             (Fault::Unreadable { reason, .. }, _) => reason.clone(),
         }
