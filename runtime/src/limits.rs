@@ -4,6 +4,24 @@ use std::time::Duration;
 
 /// The bounds of a server, each with a default that is safe for a process of its own.
 ///
+/// What a server over HTTP takes at most is what its clients can bring it to, all at once. Of bytes that are `n` times a
+/// limit, `n` is how many there may be, and a body or a list that grows may have taken twice its length:
+///
+/// | what there is | each takes at most | how many |
+/// |---|---|---|
+/// | connections, reading headers | `http_header_bytes` | `http_connections` |
+/// | connections, reading a body | `message_bytes` | `http_connections` |
+/// | arguments of a call | what their type takes: 5 times their text as a `Vec<i64>`, up to 100 times as a `Value` | calls that run |
+/// | answers and streams | `queued_messages`, each as long as the function makes it and a token | calls that run |
+/// | results of streams | twice `stream_bytes` | calls that run |
+/// | calls that run | their function, and the text of their `_meta` | `http_connections`, and `calls_in_flight` for each session |
+/// | sessions | 5 KiB, `handshake_bytes`, and `http_session_bytes` or one larger event | `http_sessions` |
+/// | subscriptions | `subscribed_resources` of `subscription_bytes` | `http_connections` and `http_sessions` |
+///
+/// An idle session takes some 4 KiB, a connection with a stream on which nothing comes some 20 KiB. Sessions have the largest product: who fears their worst
+/// case lowers `http_sessions` or `http_session_bytes`. Each connection needs a file descriptor; where there are fewer of
+/// them than `http_connections`, further clients wait too.
+///
 /// ```
 /// use treenail_runtime::Limits;
 ///
@@ -62,6 +80,12 @@ pub struct Limits {
     pub subscribed_resources: usize,
     /// Bytes of one URI that is subscribed to, and of the id of a subscription; a longer one is refused. Default 4 KiB.
     pub subscription_bytes: usize,
+    /// Bytes that what a client says of itself in `initialize` may take, since it is kept as long as the connection or the
+    /// session: its text, and 256 for each object, list and comma in it. More is answered with -32602. Default 64 KiB.
+    pub handshake_bytes: usize,
+    /// Bytes of a `progressToken`, which is repeated in all that a call tells of itself; a longer one is answered with
+    /// -32602. Default 4 KiB.
+    pub progress_token_bytes: usize,
     /// How long calls may go on, and answers wait to be taken, after the end of the input or after
     /// [`Server::close`](crate::Server::close). Default 30 s.
     pub finish_calls_within: Duration,
@@ -76,8 +100,9 @@ pub struct Limits {
     pub http_write_within: Duration,
     /// Connections of HTTP that are served at once; more wait to be accepted. Default 1,024.
     pub http_connections: usize,
-    /// Sessions of clients of the legacy era over HTTP, those of HTTP+SSE included. When there are so many, those that have been idle the longest are
-    /// ended for a new one; if all are at work, it is refused with the status 503. Default 4,096.
+    /// Sessions of clients of the legacy era over HTTP, those of HTTP+SSE included. When there are so many, those that have
+    /// been idle the longest are ended for a new one, or else those whose clients have left their calls alone; if there are none, it is refused with
+    /// the status 503. Default 4,096.
     pub http_sessions: usize,
     /// How long such a session may be idle before it ends: no request, no call and no stream. (One of HTTP+SSE ends with its
     /// stream.) Default 30 min.
@@ -117,6 +142,8 @@ impl Default for Limits {
             subscriptions: 64,
             subscribed_resources: 1_000,
             subscription_bytes: 4 << 10,
+            handshake_bytes: 64 << 10,
+            progress_token_bytes: 4 << 10,
             finish_calls_within: Duration::from_secs(30),
             http_header_bytes: 64 << 10,
             http_read_within: Duration::from_secs(30),

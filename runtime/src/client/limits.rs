@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::limits::Limits;
+
 /// The bounds of a client, each with a default that is safe with a server that is not trusted.
 ///
 /// ```
@@ -45,6 +47,18 @@ pub struct ClientLimits {
     /// How long a server that has been told to end may take, at each step: to end by itself after its input was closed,
     /// and after it was asked to terminate. Default 2 s.
     pub shutdown_within: Duration,
+}
+
+impl ClientLimits {
+    /// The bounds of one message, for those who read it.
+    pub(crate) fn parsing(&self) -> Limits {
+        Limits {
+            message_bytes: self.message_bytes,
+            message_depth: self.message_depth,
+            batch_messages: usize::MAX,
+            ..Limits::default()
+        }
+    }
 }
 
 impl Default for ClientLimits {

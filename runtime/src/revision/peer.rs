@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use treenail_schema::{ClientCapabilities, Implementation, LoggingLevel, Revision};
 
 use crate::revision::unsupported;
-use crate::wire::{Members, RpcError, as_string, quoted};
+use crate::wire::{Members, RpcError, as_string, quoted, shortened};
 
 const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
@@ -153,8 +153,12 @@ fn read_object<T: DeserializeOwned>(key: &str, text: &str) -> Result<T, RpcError
     if !text.starts_with('{') {
         return Err(wrong(key, "an object"));
     }
-    serde_json::from_str(text)
-        .map_err(|error| RpcError::invalid_params(format!("`{key}` in `params._meta`: {error}")))
+    serde_json::from_str(text).map_err(|error| {
+        RpcError::invalid_params(format!(
+            "`{key}` in `params._meta`: {}",
+            shortened(&error.to_string())
+        ))
+    })
 }
 
 /// The last modern peer that was seen on a connection, so that its capabilities are not read anew for each request.

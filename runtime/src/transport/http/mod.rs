@@ -14,6 +14,7 @@ mod modern;
 mod origin;
 mod quiet;
 mod reply;
+mod seldom;
 mod server;
 mod service;
 mod sse;

@@ -1,17 +1,21 @@
 //! Who may ask: defence against pages that reach a local server through a browser (DNS rebinding).
 
+use std::sync::Arc;
+
 use http::header::{HOST, HeaderMap, ORIGIN};
 use http::request::Parts;
 use http::uri::{Authority, Uri};
 use http::{HeaderValue, StatusCode};
 
 use crate::transport::http::reply::Refusal;
+use crate::transport::http::seldom::Seldom;
 
 /// The hosts and origins that requests may name.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Guard {
     hosts: Allowed,
     origins: Allowed,
+    warned: Arc<Seldom>,
 }
 
 /// This computer, and what else is allowed.
@@ -76,7 +80,9 @@ impl Guard {
         if hosts.into_iter().all(|host| allows_host(names, host)) {
             return Ok(());
         }
-        tracing::warn!("a request for another host was refused; see `HttpService::allow_host`");
+        if self.warned.is_due() {
+            tracing::warn!("a request for another host was refused; see `HttpService::allow_host`");
+        }
         Err(foreign_host())
     }
 
@@ -88,9 +94,11 @@ impl Guard {
         if origins.all(|origin| allows_origin(names, origin)) {
             return Ok(());
         }
-        tracing::warn!(
-            "a request from another origin was refused; see `HttpService::allow_origin`"
-        );
+        if self.warned.is_due() {
+            tracing::warn!(
+                "a request from another origin was refused; see `HttpService::allow_origin`"
+            );
+        }
         let why = "requests from the origin of this one are not allowed";
         Err(Refusal::new(StatusCode::FORBIDDEN, why))
     }

@@ -7,9 +7,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use http::header::{ACCEPT, CONTENT_TYPE};
+use http::header::{ACCEPT, CONNECTION, CONTENT_ENCODING, CONTENT_TYPE, TRANSFER_ENCODING};
 use http::request::Parts;
-use http::{HeaderMap, Method, Request, Response, StatusCode};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use http_body::Body;
 use tower_service::Service;
 
@@ -123,10 +123,18 @@ impl HttpService {
     }
 
     async fn answer<B: Body>(self, request: Request<B>) -> Response<HttpBody> {
-        match self.accept(request).await {
+        // A proxy that reads another length than we do could take what follows for a part of this request, or the other
+        // way round (RFC 9112, section 6.1). Nothing follows then.
+        let alone = request.headers().contains_key(TRANSFER_ENCODING);
+        let mut response = match self.accept(request).await {
             Ok(response) => response,
             Err(refusal) => refusal.into_response(),
+        };
+        if alone {
+            let close = HeaderValue::from_static("close");
+            response.headers_mut().insert(CONNECTION, close);
         }
+        response
     }
 
     async fn accept<B: Body>(&self, request: Request<B>) -> Result<Response<HttpBody>, Refusal> {
@@ -151,7 +159,7 @@ impl HttpService {
         check_content(&parts.headers)?;
         check_accept(&parts.headers, &["application/json", "text/event-stream"])?;
         let bytes = body::read(body, limits).await?;
-        match parse(&bytes, limits.message_depth) {
+        match parse(&bytes, limits) {
             wire::Body::One(Ok(message)) if modern::is_modern(&parts.headers, &message) => {
                 Ok(modern::answer(&self.server, parts, message).await)
             }
@@ -215,7 +223,7 @@ impl Future for HttpFuture {
 /// Refuses headers that are longer together than they may be.
 fn check_size(headers: &HeaderMap, most: usize) -> Result<(), Refusal> {
     let length =
-        |(name, value): (&http::HeaderName, &http::HeaderValue)| name.as_str().len() + value.len();
+        |(name, value): (&http::HeaderName, &HeaderValue)| name.as_str().len() + value.len();
     if headers.iter().map(length).sum::<usize>() > most {
         let why = "the headers are longer than they may be";
         return Err(Refusal::new(
@@ -226,8 +234,13 @@ fn check_size(headers: &HeaderMap, most: usize) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Refuses bodies that do not say that they are JSON.
+/// Refuses bodies that do not say that they are JSON, or are compressed: a layer that unpacks them takes that header away.
 pub(super) fn check_content(headers: &HeaderMap) -> Result<(), Refusal> {
+    let mut encodings = headers.get_all(CONTENT_ENCODING).iter();
+    if !encodings.all(|encoding| encoding.as_bytes().eq_ignore_ascii_case(b"identity")) {
+        let why = "bodies with a `Content-Encoding` are not taken";
+        return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, why));
+    }
     if is_json(headers) {
         return Ok(());
     }

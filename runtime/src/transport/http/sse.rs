@@ -58,7 +58,7 @@ impl HttpService {
         check_content(&parts.headers)?;
         let limits = self.server().limits();
         let bytes = body::read(body, limits).await?;
-        match parse(&bytes, limits.message_depth) {
+        match parse(&bytes, limits) {
             wire::Body::One(Err(Invalid { id, error })) => {
                 Err(Refusal::of(StatusCode::BAD_REQUEST, id, error))
             }

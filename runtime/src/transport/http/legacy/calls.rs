@@ -23,6 +23,8 @@ struct Table {
 #[derive(Debug)]
 struct Running {
     id: Option<RequestId>,
+    /// A batch may be many.
+    calls: usize,
     stream: u64,
     handle: Option<AbortHandle>,
 }
@@ -40,19 +42,26 @@ impl Running {
 impl Calls {
     /// How many there are.
     pub(super) fn count(&self) -> usize {
-        self.lock().running.len()
+        let table = self.lock();
+        table.running.values().map(|running| running.calls).sum()
     }
 
     /// Goes on with a call that tells `stream` what comes of it. `run` makes the call of what tells that it is over.
     pub(super) fn start<F>(
         self: &Arc<Self>,
         id: Option<RequestId>,
+        calls: usize,
         stream: u64,
         run: impl FnOnce(Over) -> F,
     ) where
         F: Future<Output = ()> + Send + 'static,
     {
-        let key = self.add(id, stream);
+        let key = self.add(Running {
+            id,
+            calls,
+            stream,
+            handle: None,
+        });
         let over = Over {
             calls: Arc::clone(self),
             key,
@@ -65,12 +74,11 @@ impl Calls {
         }
     }
 
-    fn add(&self, id: Option<RequestId>, stream: u64) -> u64 {
+    fn add(&self, call: Running) -> u64 {
         let mut table = self.lock();
         table.last += 1;
         let key = table.last;
-        let handle = None;
-        table.running.insert(key, Running { id, stream, handle });
+        table.running.insert(key, call);
         key
     }
 

@@ -89,13 +89,14 @@ impl Events {
     }
 
     /// Begins to read a stream after an event; whoever has read it before gets nothing more. `None` if there is no such
-    /// stream any more.
+    /// stream any more, or has been no such event.
     pub(super) fn read(self: &Arc<Self>, after: EventId) -> Option<Reader> {
         let mut store = self.lock();
-        let stream = store.streams.get_mut(&after.stream)?;
+        let stream = store.streams.get_mut(&after.stream);
+        let stream = stream.filter(|stream| after.number <= stream.last)?;
         stream.detach();
         stream.attached = true;
-        stream.read = after.number.min(stream.last);
+        stream.read = after.number;
         Some(Reader::new(Arc::clone(self), stream.readers, after))
     }
 

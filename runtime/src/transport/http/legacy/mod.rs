@@ -30,9 +30,8 @@ pub(super) use self::sse::Place;
 use self::store::EventId;
 use crate::ask::random_id;
 use crate::extensions::Principal;
-use crate::server::Server;
+use crate::server::{Connection, Server};
 use crate::transport::http::headers::{PROTOCOL_VERSION, single};
-use crate::transport::http::introduce;
 use crate::transport::http::reply::{HttpBody, Refusal, json, replay};
 use crate::wire::{Body, Message};
 
@@ -69,9 +68,7 @@ impl Legacy<'_> {
             return Err(Refusal::bare(StatusCode::BAD_REQUEST));
         };
         let id: Box<str> = (*id).into();
-        let mut connection = self.server.connect();
-        let principal = self.parts.extensions.get::<Principal>().cloned();
-        introduce(&mut connection, self.parts);
+        let (mut connection, principal) = self.connect();
         let mut out = Vec::new();
         connection.receive_body(body, &mut out);
         let Some(revision) = connection.legacy_revision() else {
@@ -86,6 +83,17 @@ impl Legacy<'_> {
             response.headers_mut().insert(SESSION, session_id);
         }
         Ok(response)
+    }
+
+    /// A connection for a session. Each call brings its headers with it; those of the first request would be kept as long as
+    /// the session.
+    fn connect(&self) -> (Connection, Option<Principal>) {
+        let mut connection = self.server.connect();
+        let principal = self.parts.extensions.get::<Principal>().cloned();
+        if let Some(principal) = &principal {
+            connection.extensions_mut().insert(principal.clone());
+        }
+        (connection, principal)
     }
 
     /// Streams what belongs to no request, or the rest of a stream that a client has lost.
@@ -144,8 +152,7 @@ impl Legacy<'_> {
     fn find(&self, id: &str) -> Result<Arc<Session>, Refusal> {
         let principal = self.parts.extensions.get::<Principal>();
         self.sessions
-            .get(id, self.server.limits())
-            .filter(|session| session.belongs_to(principal))
+            .get(id, principal, self.server.limits())
             .ok_or_else(no_session)
     }
 }

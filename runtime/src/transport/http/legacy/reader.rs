@@ -55,8 +55,10 @@ impl Reader {
             return Poll::Ready(None);
         };
         let after = self.after.number;
-        let next = stream.events.iter().find(|event| event.id.number > after);
-        if let Some(event) = next.cloned() {
+        let seen = stream
+            .events
+            .partition_point(|event| event.id.number <= after);
+        if let Some(event) = stream.events.get(seen).cloned() {
             self.after = event.id;
             self.over = event.last;
             stream.read = event.id.number;

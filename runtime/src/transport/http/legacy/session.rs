@@ -141,9 +141,9 @@ impl Session {
 
     /// Goes on with a call, whether its client stays or not; what comes of it goes to a stream.
     pub(super) fn start(self: &Arc<Self>, connection: Connection, call: PendingAnswer, to: u64) {
-        let id = call.id().cloned();
+        let (id, calls) = (call.id().cloned(), call.calls());
         let session = Arc::downgrade(self);
-        self.calls.start(id, to, |over| async move {
+        self.calls.start(id, calls, to, |over| async move {
             let mut exchange = Exchange::new(connection, Some(call), None);
             let mut over = Some(over);
             while let Some((message, last)) = exchange.next().await {
@@ -223,6 +223,11 @@ impl Session {
 
     pub(super) fn used(&self) -> Instant {
         *lock(&self.used)
+    }
+
+    /// Whether nobody waits for what goes on, as far as can be seen: its clients have gone, and may come back.
+    pub(super) fn is_left(&self) -> bool {
+        !self.events.are_read()
     }
 
     /// Whether something goes on that an end would break off.

@@ -5,8 +5,6 @@ use std::sync::Arc;
 use http::StatusCode;
 use http::uri::PathAndQuery;
 
-use crate::extensions::Principal;
-use crate::transport::http::introduce;
 use crate::transport::http::legacy::answer::answer;
 use crate::transport::http::legacy::replay::Replay;
 use crate::transport::http::legacy::session::{Kind, Session};
@@ -74,9 +72,7 @@ impl Legacy<'_> {
         let id = new_id()?;
         let messages = paths.announced.as_ref().unwrap_or(&paths.messages).path();
         let head = format!("event: endpoint\ndata: {messages}?{SESSION}={id}\n\n");
-        let mut connection = self.server.connect();
-        let principal = self.parts.extensions.get::<Principal>().cloned();
-        introduce(&mut connection, self.parts);
+        let (connection, principal) = self.connect();
         let session = Session::new(connection, Kind::OneStream, principal);
         let session = self.sessions.add(&id, session, self.server.limits())?;
         let reader = session.events.read(EventId::beginning(session.own_stream));
