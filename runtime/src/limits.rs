@@ -60,8 +60,15 @@ pub struct Limits {
     /// Resources that one connection has subscribed to, in all its subscriptions together; a request for more is answered
     /// with -32602. Default 1,000.
     pub subscribed_resources: usize,
-    /// Bytes of one URI that is subscribed to, and of the id of a subscription; a longer one is refused. Default 4 KiB.
+    /// Bytes of one URI that is subscribed to, and of the id of a subscription; a longer one is refused. Updates of longer
+    /// URIs are told nobody. Default 4 KiB.
     pub subscription_bytes: usize,
+    /// Updated resources that wait because the [`EventBus`](crate::EventBus) has not published them yet, each counted once;
+    /// when there are more, other replicas are told instead that anything may have changed. Default 1,024.
+    pub bus_events: usize,
+    /// How long a bus that keeps failing is left alone at most before it is tried again; the first pause is about 100 ms, and
+    /// none is shorter. Default 30 s.
+    pub bus_retry_within: Duration,
     /// How long calls may go on, and answers wait to be taken, after the end of the input or after
     /// [`Server::close`](crate::Server::close). Default 30 s.
     pub finish_calls_within: Duration,
@@ -110,6 +117,8 @@ impl Default for Limits {
             subscriptions: 64,
             subscribed_resources: 1_000,
             subscription_bytes: 4 << 10,
+            bus_events: 1_024,
+            bus_retry_within: Duration::from_secs(30),
             finish_calls_within: Duration::from_secs(30),
             http_header_bytes: 64 << 10,
             http_read_within: Duration::from_secs(30),

@@ -17,4 +17,5 @@ mod client;
 mod fixture;
 mod legacy;
 mod modern;
+mod replicas;
 mod sockets;

@@ -106,7 +106,7 @@ pub(crate) fn random_id() -> Result<String, Unsealable> {
     random::<16>().map(|bytes| URL_SAFE_NO_PAD.encode(bytes))
 }
 
-fn random<const N: usize>() -> Result<[u8; N], Unsealable> {
+pub(crate) fn random<const N: usize>() -> Result<[u8; N], Unsealable> {
     let mut bytes = [0; N];
     SystemRandom::new()
         .fill(&mut bytes)

@@ -113,8 +113,8 @@ impl HttpServer {
         self
     }
 
-    /// Serves until the server [closes](Server::close). Then requests in flight are finished, within
-    /// [`Limits::finish_calls_within`].
+    /// Serves until the server [closes](Server::close). Then requests in flight are finished, and other replicas
+    /// [told](Server::published), within [`Limits::finish_calls_within`].
     ///
     /// # Errors
     ///
@@ -144,7 +144,11 @@ impl HttpServer {
             connections.spawn(self.connection(socket, turn));
         }
         drop(self.listener);
-        let finished = async { while connections.join_next().await.is_some() {} };
+        let finished = async {
+            while connections.join_next().await.is_some() {}
+            // Other replicas hear of what the last calls have changed.
+            server.published().await;
+        };
         if timeout(limits.finish_calls_within, finished).await.is_err() {
             tracing::warn!("requests were given up after the server was closed");
         }
