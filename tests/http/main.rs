@@ -17,5 +17,6 @@ mod client;
 mod fixture;
 mod legacy;
 mod modern;
+mod nested;
 mod replicas;
 mod sockets;

@@ -40,7 +40,7 @@ impl Running {
 }
 
 /// The text of a request, which asks for the end of the connection.
-fn text(post: &Post, path: &str) -> String {
+pub(crate) fn text(post: &Post, path: &str) -> String {
     let mut text = format!("{} {path} HTTP/1.1\r\nconnection: close\r\n", post.method);
     for (name, value) in &post.headers {
         let value = String::from_utf8_lossy(value);
@@ -50,7 +50,12 @@ fn text(post: &Post, path: &str) -> String {
 }
 
 async fn ask(running: &Running, post: &Post, path: &str) -> String {
-    let mut socket = running.connect().await;
+    ask_at(running.address, post, path).await
+}
+
+/// The whole response to a request.
+pub(crate) async fn ask_at(address: SocketAddr, post: &Post, path: &str) -> String {
+    let mut socket = TcpStream::connect(address).await.unwrap();
     socket.write_all(text(post, path).as_bytes()).await.unwrap();
     let mut answer = String::new();
     socket.read_to_string(&mut answer).await.unwrap();
