@@ -2,6 +2,7 @@
 
 mod engine;
 mod listening;
+mod silent;
 
 use serde_json::{Value, json};
 
