@@ -69,6 +69,9 @@ pub struct Limits {
     /// How long a bus that keeps failing is left alone at most before it is tried again; the first pause is about 100 ms, and
     /// none is shorter. Default 30 s.
     pub bus_retry_within: Duration,
+    /// How long `HttpServer::serve` waits at its end, after its last request, until the bus has published what is left. Default
+    /// 5 s.
+    pub finish_bus_within: Duration,
     /// How long calls may go on, and answers wait to be taken, after the end of the input or after
     /// [`Server::close`](crate::Server::close). Default 30 s.
     pub finish_calls_within: Duration,
@@ -119,6 +122,7 @@ impl Default for Limits {
             subscription_bytes: 4 << 10,
             bus_events: 1_024,
             bus_retry_within: Duration::from_secs(30),
+            finish_bus_within: Duration::from_secs(5),
             finish_calls_within: Duration::from_secs(30),
             http_header_bytes: 64 << 10,
             http_read_within: Duration::from_secs(30),

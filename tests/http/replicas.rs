@@ -312,4 +312,18 @@ async fn the_last_changes_of_a_closing_replica_are_published() {
     http.serve().await.unwrap();
     let message = heard.try_recv().expect("it was published before the end");
     assert!(String::from_utf8(message).unwrap().contains("notes://7"));
+
+    // Without an engine it ends all the same.
+    engine.works.send_replace(false);
+    let limits = Limits {
+        finish_bus_within: Duration::from_secs(7),
+        ..Limits::default()
+    };
+    let server = replica(engine).limits(limits).build().unwrap();
+    let http = server.bind_http("127.0.0.1:0").await.unwrap();
+    server.close();
+    server.resource_updated("notes://7");
+    let closed = Instant::now();
+    http.serve().await.unwrap();
+    assert_eq!(closed.elapsed().as_secs(), 7);
 }

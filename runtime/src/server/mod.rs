@@ -121,7 +121,7 @@ impl Server {
     /// Waits until the [event bus](crate::ServerBuilder::event_bus) has published all that this server has had to tell other
     /// replicas. Without a bus that is at once; with one whose engine is away it takes until the engine is back.
     ///
-    /// It is for the end of a process. `HttpServer::serve` does so itself.
+    /// It is for the end of a process, with a timeout around it. `HttpServer::serve` does so itself.
     pub async fn published(&self) {
         self.shared.hub.published().await;
     }

@@ -44,10 +44,22 @@ impl Replica {
     /// Lets it end, as it does when nobody needs it any more; returns its log.
     pub(crate) fn end(mut self) -> String {
         drop(self.process.stdin.take());
+        let log = self.log();
+        assert!(self.process.wait().unwrap().success(), "{log}");
+        log
+    }
+
+    /// Ends it as a crash would; returns its log.
+    #[cfg(feature = "redis")]
+    pub(crate) fn kill(mut self) -> String {
+        self.process.kill().unwrap();
+        self.log()
+    }
+
+    fn log(&mut self) -> String {
         let mut log = String::new();
         let mut output = self.process.stderr.take().unwrap();
         output.read_to_string(&mut log).unwrap();
-        assert!(self.process.wait().unwrap().success(), "{log}");
         log
     }
 }

@@ -134,5 +134,7 @@ fn a_replica_that_is_not_let_in_serves_alone() {
         change(&here, "write", json!({"id": 1}));
         assert_eq!(heard.hear(), "notes://1");
     }
-    drop(here);
+    let log = here.kill();
+    assert!(log.contains("the event bus is not connected"), "{log}");
+    assert!(!log.contains("wrong-password"), "{log}");
 }
