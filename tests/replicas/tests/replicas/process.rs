@@ -49,11 +49,17 @@ impl Replica {
         log
     }
 
-    /// Ends it as a crash would; returns its log.
+    /// Waits until its log says something, and ends it as a crash would; returns its log.
     #[cfg(feature = "redis")]
-    pub(crate) fn kill(mut self) -> String {
+    pub(crate) fn kill_after(mut self, line: &str) -> String {
+        let mut output = BufReader::new(self.process.stderr.take().unwrap());
+        let mut log = String::new();
+        while !log.contains(line) {
+            assert_ne!(output.read_line(&mut log).unwrap(), 0, "{log}");
+        }
         self.process.kill().unwrap();
-        self.log()
+        output.read_to_string(&mut log).unwrap();
+        log
     }
 
     fn log(&mut self) -> String {
