@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use tokio::sync::{broadcast, watch};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 use treenail::{
     BusFuture, EventBus, EventLink, HttpBody, HttpService, Item, Limits, Server, ServerBuilder,
     http_service,
@@ -98,8 +98,12 @@ impl Listening {
 
     /// The next notification: the URI of an update, the method of all others.
     async fn hear(&mut self) -> String {
+        // Longer than any pause of a bus. The clock is paused, so it is over at once.
+        let patience = Instant::now() + Duration::from_secs(600);
         while self.told.is_empty() {
-            let bytes = next(&mut self.body).await.expect("it goes on");
+            let bytes = timeout_at(patience, next(&mut self.body)).await;
+            let bytes = bytes.expect("there is something to hear");
+            let bytes = bytes.expect("it goes on");
             let events = messages(std::str::from_utf8(&bytes).unwrap());
             self.told.extend(events.iter().map(|message| {
                 let uri = message["params"]["uri"].as_str();

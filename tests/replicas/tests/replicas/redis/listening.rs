@@ -2,11 +2,12 @@
 
 use std::io::{BufRead, BufReader};
 use std::net::TcpStream;
+use std::time::Instant;
 
 use serde_json::{Value, json};
 
 use crate::process::Replica;
-use crate::request::send;
+use crate::request::{PATIENCE, send};
 
 pub(crate) const TOOLS: &str = "notifications/tools/list_changed";
 
@@ -33,7 +34,9 @@ impl Listening {
 
     /// The next notification: the URI of an update, the method of all others.
     pub(crate) fn hear(&mut self) -> String {
+        let deadline = Instant::now() + PATIENCE;
         loop {
+            assert!(Instant::now() < deadline, "there is nothing to hear");
             let mut line = String::new();
             let length = self.stream.read_line(&mut line);
             let length = length.expect("there is something to hear in time");
