@@ -8,17 +8,21 @@ pub use treenail_runtime::private as __private;
 pub use treenail_runtime::schema;
 #[doc(inline)]
 pub use treenail_runtime::{
-    AskError, Bounded, Call, Connection, Context, Edit, Error, Extensions, Form, FormChoice,
-    FormError, FormField, FormProblem, Formatted, FromCall, FromText, FromTyped, Item, Limits,
-    Measured, Mirrored, Mount, Namespace, PendingAnswer, Principal, Progress, PromptDefinition,
-    PromptOutput, Proposals, Received, RequestStateKey, ResourceDefinition, ResourceOutput, Result,
-    RpcError, Server, ServerBuilder, Stream, TextArgument, Tool, ToolArgument, ToolDefinition,
-    ToolError, ToolItem, ToolOutput, ToolReply, ToolSet, ToolStream, Typed,
+    AskError, Bounded, BusFuture, Call, Connection, Context, Edit, Error, EventBus, EventLink,
+    Extensions, Form, FormChoice, FormError, FormField, FormProblem, Formatted, FromCall, FromText,
+    FromTyped, Item, Limits, Measured, Mirrored, Mount, Namespace, PendingAnswer, Principal,
+    Progress, PromptDefinition, PromptOutput, Proposals, Received, RequestStateKey,
+    ResourceDefinition, ResourceOutput, Result, RpcError, Server, ServerBuilder, Stream,
+    TextArgument, Tool, ToolArgument, ToolDefinition, ToolError, ToolItem, ToolOutput, ToolReply,
+    ToolSet, ToolStream, Typed,
 };
 #[cfg(feature = "tower")]
 #[doc(inline)]
 pub use treenail_runtime::{BoxError, ToolCall, ToolFuture, ToolResponse, ToolService};
 
+#[cfg(feature = "redis")]
+#[doc(inline)]
+pub use treenail_runtime::RedisBus;
 #[cfg(feature = "http")]
 #[doc(inline)]
 pub use treenail_runtime::{

@@ -3,11 +3,12 @@
 //! Use the crate `treenail`, which re-exports all of this. A reader finds here, from the bytes up: `wire` (messages),
 //! `revision` (who is asking, and in which shape the answer goes out), `function` (how any annotated function is run),
 //! `tool`, `prompt`, `resource` and `completion` (what it is for), `stream` (tools that stream), `ask` and `form` (questions to
-//! the client), `policy` and `layer` (what stands around a tool), `server` (the core, free of transport), `transport` (lines
-//! over byte streams, and the standard streams) and `client`.
+//! the client), `policy` and `layer` (what stands around a tool), `server` (the core, free of transport), `bus` (what replicas
+//! hear of each other), `transport` (lines over byte streams, and the standard streams) and `client`.
 
 mod around;
 pub mod ask;
+mod bus;
 mod call;
 #[cfg(feature = "client")]
 pub mod client;
@@ -42,6 +43,9 @@ pub use futures_core::Stream;
 pub use treenail_schema as schema;
 
 pub use self::ask::{AskError, RequestStateKey};
+#[cfg(feature = "redis")]
+pub use self::bus::RedisBus;
+pub use self::bus::{BusFuture, EventBus, EventLink};
 pub use self::call::{Call, FromCall};
 pub use self::completion::{FromTyped, Proposals, Typed};
 pub use self::context::{Context, Progress};

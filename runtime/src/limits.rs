@@ -78,7 +78,8 @@ pub struct Limits {
     /// Resources that one connection has subscribed to, in all its subscriptions together; a request for more is answered
     /// with -32602. Default 1,000.
     pub subscribed_resources: usize,
-    /// Bytes of one URI that is subscribed to, and of the id of a subscription; a longer one is refused. Default 4 KiB.
+    /// Bytes of one URI that is subscribed to, and of the id of a subscription; a longer one is refused. Updates of longer
+    /// URIs are told nobody. Default 4 KiB.
     pub subscription_bytes: usize,
     /// Bytes that what a client says of itself in `initialize` may take, since it is kept as long as the connection or the
     /// session: its text, and 256 for each object, list and comma in it. More is answered with -32602. Default 64 KiB.
@@ -86,6 +87,15 @@ pub struct Limits {
     /// Bytes of a `progressToken`, which is repeated in all that a call tells of itself; a longer one is answered with
     /// -32602. Default 4 KiB.
     pub progress_token_bytes: usize,
+    /// Updated resources that wait because the [`EventBus`](crate::EventBus) has not published them yet, each counted once;
+    /// when there are more, other replicas are told instead that anything may have changed. Default 1,024.
+    pub bus_events: usize,
+    /// How long a bus that keeps failing is left alone at most before it is tried again; the first pause is about 100 ms, and
+    /// none is shorter. Default 30 s.
+    pub bus_retry_within: Duration,
+    /// How long `HttpServer::serve` waits at its end, after its last request, until the bus has published what is left. Default
+    /// 5 s.
+    pub finish_bus_within: Duration,
     /// How long calls may go on, and answers wait to be taken, after the end of the input or after
     /// [`Server::close`](crate::Server::close). Default 30 s.
     pub finish_calls_within: Duration,
@@ -144,6 +154,9 @@ impl Default for Limits {
             subscription_bytes: 4 << 10,
             handshake_bytes: 64 << 10,
             progress_token_bytes: 4 << 10,
+            bus_events: 1_024,
+            bus_retry_within: Duration::from_secs(30),
+            finish_bus_within: Duration::from_secs(5),
             finish_calls_within: Duration::from_secs(30),
             http_header_bytes: 64 << 10,
             http_read_within: Duration::from_secs(30),

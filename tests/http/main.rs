@@ -17,5 +17,7 @@ mod client;
 mod fixture;
 mod legacy;
 mod modern;
+mod nested;
+mod replicas;
 mod sockets;
 mod sse;

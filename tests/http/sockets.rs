@@ -53,7 +53,12 @@ pub(crate) fn text(post: &Post, path: &str) -> String {
 }
 
 pub(crate) async fn ask(running: &Running, post: &Post, path: &str) -> String {
-    let mut socket = running.connect().await;
+    ask_at(running.address, post, path).await
+}
+
+/// The whole response to a request.
+pub(crate) async fn ask_at(address: SocketAddr, post: &Post, path: &str) -> String {
+    let mut socket = TcpStream::connect(address).await.unwrap();
     socket.write_all(text(post, path).as_bytes()).await.unwrap();
     let mut answer = String::new();
     socket.read_to_string(&mut answer).await.unwrap();

@@ -122,7 +122,8 @@ impl HttpServer {
     }
 
     /// Serves until the server [closes](Server::close). Then requests in flight are finished, within
-    /// [`Limits::finish_calls_within`].
+    /// [`Limits::finish_calls_within`], and other replicas [told](Server::published) of the last changes, within
+    /// [`Limits::finish_bus_within`].
     ///
     /// # Errors
     ///
@@ -155,6 +156,13 @@ impl HttpServer {
         let finished = async { while connections.join_next().await.is_some() {} };
         if timeout(limits.finish_calls_within, finished).await.is_err() {
             tracing::warn!("requests were given up after the server was closed");
+        }
+        // Other replicas hear of what the last calls have changed.
+        if timeout(limits.finish_bus_within, server.published())
+            .await
+            .is_err()
+        {
+            tracing::warn!("the event bus has not published the last changes");
         }
         Ok(())
     }

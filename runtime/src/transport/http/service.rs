@@ -35,7 +35,9 @@ pub fn http_service(server: Server) -> HttpService {
 /// [`allow_origin`](HttpService::allow_origin). It answers no preflight requests; a layer of the stack can do that.
 ///
 /// Each request of the modern era stands for itself, so replicas of a server need nothing in common but, if functions ask
-/// their clients, [`ServerBuilder::request_state_key`](crate::ServerBuilder::request_state_key).
+/// their clients, [`ServerBuilder::request_state_key`](crate::ServerBuilder::request_state_key), and if clients subscribe to
+/// what changes, [`ServerBuilder::event_bus`](crate::ServerBuilder::event_bus). A session of the legacy era belongs to one
+/// replica: requests with the same `Mcp-Session-Id` have to come to the same one.
 ///
 /// The bounds are those of [`Limits`](crate::Limits). What only a listener can bound, connections and slow readers,
 /// is bounded by [`HttpServer`](crate::HttpServer); in a stack of your own it is your listener's part. A reader that stalls
