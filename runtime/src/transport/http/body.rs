@@ -3,7 +3,7 @@
 use std::future::poll_fn;
 use std::pin::pin;
 
-use bytes::{Buf as _, BytesMut};
+use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
 use http::StatusCode;
 use http_body::Body;
 
@@ -11,7 +11,7 @@ use crate::limits::Limits;
 use crate::transport::http::reply::Refusal;
 
 /// Reads a whole body. What is too long is refused before it is read, if it says so, or as soon as it is too long.
-pub(super) async fn read<B: Body>(body: B, limits: &Limits) -> Result<BytesMut, Refusal> {
+pub(super) async fn read<B: Body>(body: B, limits: &Limits) -> Result<Bytes, Refusal> {
     if body.size_hint().lower() > limits.message_bytes as u64 {
         return Err(too_long());
     }
@@ -24,26 +24,34 @@ pub(super) async fn read<B: Body>(body: B, limits: &Limits) -> Result<BytesMut, 
     }
 }
 
-async fn collect<B: Body>(body: B, most: usize) -> Result<BytesMut, Refusal> {
+/// Most bodies come in one piece, which is taken as it is.
+async fn collect<B: Body>(body: B, most: usize) -> Result<Bytes, Refusal> {
     let mut body = pin!(body);
-    let mut bytes = BytesMut::new();
+    let (mut first, mut rest) = (Bytes::new(), BytesMut::new());
     while let Some(frame) = poll_fn(|context| body.as_mut().poll_frame(context)).await {
         let frame = frame
             .map_err(|_| Refusal::new(StatusCode::BAD_REQUEST, "the body could not be read"))?;
         let Ok(mut data) = frame.into_data() else {
             continue;
         };
-        if data.remaining() > most - bytes.len() {
+        let length = data.remaining();
+        if length > most - first.len() - rest.len() {
             return Err(too_long());
         }
-        while data.has_remaining() {
-            let chunk = data.chunk();
-            bytes.extend_from_slice(chunk);
-            let length = chunk.len();
-            data.advance(length);
+        if first.is_empty() && rest.is_empty() {
+            first = data.copy_to_bytes(length);
+            continue;
         }
+        if rest.is_empty() {
+            rest.extend_from_slice(&std::mem::take(&mut first));
+        }
+        rest.put(data);
     }
-    Ok(bytes)
+    Ok(if rest.is_empty() {
+        first
+    } else {
+        rest.freeze()
+    })
 }
 
 fn too_long() -> Refusal {
