@@ -60,3 +60,48 @@ fn too_long() -> Refusal {
         "the body is longer than a message may be",
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+    use std::convert::Infallible;
+    use std::pin::Pin;
+    use std::task::{Context, Poll};
+
+    use http_body::Frame;
+
+    use super::*;
+
+    struct Pieces(VecDeque<&'static str>);
+
+    impl Body for Pieces {
+        type Data = Bytes;
+        type Error = Infallible;
+
+        fn poll_frame(
+            self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+        ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+            let piece = self.get_mut().0.pop_front();
+            Poll::Ready(piece.map(|piece| Ok(Frame::data(Bytes::from_static(piece.as_bytes())))))
+        }
+    }
+
+    #[tokio::test(flavor = "current_thread")]
+    async fn pieces_are_put_together_within_the_bound() {
+        let cases: [(&[&str], Option<&str>); 7] = [
+            (&[], Some("")),
+            (&["abcdef"], Some("abcdef")),
+            (&["", "ab", "", "cd", "ef"], Some("abcdef")),
+            (&["abcdefg"], None),
+            (&["abc", "defg"], None),
+            (&["ab", "cd", "ef", "g"], None),
+            (&["ab", "cd", "ef", ""], Some("abcdef")),
+        ];
+        for (pieces, whole) in cases {
+            let body = Pieces(pieces.iter().copied().collect());
+            let read = collect(body, 6).await.ok();
+            assert_eq!(read.as_deref(), whole.map(str::as_bytes), "{pieces:?}");
+        }
+    }
+}

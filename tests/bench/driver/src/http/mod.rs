@@ -37,11 +37,10 @@ pub(crate) fn compare(rounds: usize, calls: usize) -> Result<()> {
     ];
     let mut table = Table::new(&head);
     for era in ERAS {
-        let (warm_up, calls) = (Calls::new(era, WARM_UP), Calls::new(era, calls));
         let mut samples = vec![Vec::new(); programs.len()];
         for _ in 0..rounds {
             for (samples, program) in samples.iter_mut().zip(&programs) {
-                samples.push(measure(*program, era, &warm_up, &calls)?);
+                samples.push(measure(*program, era, calls / program.patience)?);
             }
         }
         let medians: Vec<(f64, f64)> = samples
@@ -110,14 +109,16 @@ pub(crate) fn instructions(keep: Option<&Path>) -> Result<()> {
 
 /// The time and the CPU time of one request, in seconds.
 #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^52 calls")]
-fn measure(program: Program, era: Era, warm_up: &Calls, calls: &Calls) -> Result<(f64, f64)> {
+fn measure(program: Program, era: Era, calls: usize) -> Result<(f64, f64)> {
+    let warm_up = Calls::new(era, WARM_UP / program.patience);
+    let calls = Calls::new(era, calls);
     let server = program.start(&[])?;
     let mut client = Client::new(&server, era)?;
-    drive(&mut client, warm_up, program)?;
+    drive(&mut client, &warm_up, program)?;
     let (before, start) = (server.cpu()?, Instant::now());
-    let answers = client.call(calls)?;
+    let answers = client.call(&calls)?;
     let (time, cpu) = (start.elapsed(), server.cpu()?.saturating_sub(before));
-    check(calls, answers, program)?;
+    check(&calls, answers, program)?;
     server.stop()?;
     let count = calls.len() as f64;
     Ok((time.as_secs_f64() / count, cpu.as_secs_f64() / count))
@@ -136,10 +137,13 @@ fn check(calls: &Calls, answers: Vec<Response>, program: Program) -> Result<()> 
             let body = String::from_utf8_lossy(&body);
             return Err(format!("{}: status {status}: {body}", program.name).into());
         }
-        // On a stream, the answer is the data of the last event.
-        let line = body.rsplit(|byte| *byte == b'\n').find(|it| it.len() > 6);
-        let line = line.ok_or("a response is empty")?;
-        lines.extend_from_slice(line.strip_prefix(b"data: ").unwrap_or(line));
+        // On a stream, the answer is the data of the last event that has some.
+        let mut texts = body.rsplit(|byte| *byte == b'\n');
+        let answer = texts.find_map(|text| {
+            let text = text.strip_prefix(b"data: ").unwrap_or(text);
+            text.starts_with(b"{").then_some(text)
+        });
+        lines.extend_from_slice(answer.ok_or("a response has no answer")?);
         lines.push(b'\n');
     }
     if program.calls {

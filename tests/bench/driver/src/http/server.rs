@@ -18,12 +18,13 @@ pub(crate) struct Program {
     argument: Option<&'static str>,
     /// Whether it calls the tool; the others always answer the same.
     pub(crate) calls: bool,
+    /// It is given one request where the others are given so many.
+    pub(crate) patience: usize,
 }
 
 /// The first one is what the others are counted from, the last one rmcp as its documentation sets it up.
 const ALL: [Program; 5] = [
     Program {
-        argument: None,
         calls: false,
         ..program("hyper, fixed bytes", "hyper-http")
     },
@@ -37,7 +38,10 @@ const ALL: [Program; 5] = [
         "rmcp, JSON, no sessions, no delay, one thread",
         "rmcp-http-best",
     ),
-    program("rmcp", "rmcp-http"),
+    Program {
+        patience: 20,
+        ..program("rmcp", "rmcp-http")
+    },
 ];
 
 const fn program(name: &'static str, file: &'static str) -> Program {
@@ -46,6 +50,7 @@ const fn program(name: &'static str, file: &'static str) -> Program {
         file,
         argument: None,
         calls: true,
+        patience: 1,
     }
 }
 
