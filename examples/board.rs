@@ -58,9 +58,12 @@ impl Board {
     #[tool(idempotent)]
     fn allow(cx: &Context, pinning: bool) -> treenail::Result<()> {
         let pin = Item::tool("board.pin");
-        cx.server().edit(|offer| match pinning {
-            true => offer.enable(pin),
-            false => offer.disable(pin),
+        cx.server().edit(|offer| {
+            if pinning {
+                offer.enable(pin)
+            } else {
+                offer.disable(pin)
+            }
         })
     }
 
