@@ -1,5 +1,8 @@
 //! A tool that asks the user while it runs: for the values of a form, then to open a page. What is written is the same for
-//! clients of every revision; those that cannot be asked are told what they lack.
+//! clients of every revision; those that cannot be asked are told what they lack. `booking` serves standard input and output,
+//! `booking --http 127.0.0.1:8080` serves HTTP.
+
+use std::env;
 
 use treenail::prelude::*;
 
@@ -27,8 +30,18 @@ fn server() -> treenail::Result<Server> {
 }
 
 #[tokio::main(flavor = "current_thread")]
+#[expect(
+    clippy::print_stderr,
+    reason = "who starts it wants to know where it is"
+)]
 async fn main() -> treenail::Result<()> {
-    server()?.serve_stdio().await
+    let mut arguments = env::args().skip_while(|argument| argument != "--http");
+    let Some(address) = arguments.nth(1) else {
+        return server()?.serve_stdio().await;
+    };
+    let http = server()?.bind_http(address).await?;
+    eprintln!("http://{}/mcp", http.local_addr());
+    http.serve().await
 }
 
 #[cfg(test)]

@@ -164,9 +164,9 @@ fn read_object<T: DeserializeOwned>(key: &str, text: &str) -> Result<T, RpcError
 /// The last modern peer that was seen on a connection, so that its capabilities are not read anew for each request.
 ///
 /// Nothing is taken over from one request to the next: a peer is reused only for texts that are the same to the byte.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct KnownPeer {
-    known: Option<Known>,
+    known: Option<Arc<Known>>,
 }
 
 #[derive(Debug)]
@@ -212,16 +212,27 @@ impl KnownPeer {
         let peer = Arc::new(credentials.check()?);
         if let (Some(version), Some(capabilities)) = (credentials.version, credentials.capabilities)
         {
-            self.known = (meta.len() <= KEPT).then(|| Known {
-                meta: meta.into(),
-                version: version.into(),
-                capabilities: capabilities.into(),
-                info: credentials.info.map(Into::into),
-                log_level: credentials.log_level.map(Into::into),
-                peer: Arc::clone(&peer),
+            self.known = (meta.len() <= KEPT).then(|| {
+                Arc::new(Known {
+                    meta: meta.into(),
+                    version: version.into(),
+                    capabilities: capabilities.into(),
+                    info: credentials.info.map(Into::into),
+                    log_level: credentials.log_level.map(Into::into),
+                    peer: Arc::clone(&peer),
+                })
             });
         }
         Ok(Some(peer))
+    }
+
+    /// Whether both were seen in the same request.
+    #[cfg(feature = "http")]
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        match (&self.known, &other.known) {
+            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+            (one, other) => one.is_none() && other.is_none(),
+        }
     }
 }
 

@@ -15,6 +15,7 @@ use tower_service::Service;
 
 use crate::server::Server;
 use crate::transport::http::legacy::{Legacy, LegacySse, Sessions};
+use crate::transport::http::modern::LastPeer;
 use crate::transport::http::origin::Guard;
 use crate::transport::http::reply::{HttpBody, Refusal};
 use crate::transport::http::{body, modern};
@@ -75,6 +76,7 @@ pub struct HttpService {
     guard: Arc<Guard>,
     sessions: Arc<Sessions>,
     pub(super) sse: Option<Arc<LegacySse>>,
+    last: Arc<LastPeer>,
 }
 
 impl HttpService {
@@ -85,6 +87,7 @@ impl HttpService {
             guard: Arc::default(),
             sessions: Arc::default(),
             sse: None,
+            last: Arc::default(),
         }
     }
 
@@ -163,7 +166,7 @@ impl HttpService {
         let bytes = body::read(body, limits).await?;
         match parse(&bytes, limits) {
             wire::Body::One(Ok(message)) if modern::is_modern(&parts.headers, &message) => {
-                Ok(modern::answer(&self.server, parts, message).await)
+                Ok(modern::answer(&self.server, &self.last, parts, message).await)
             }
             wire::Body::One(Err(Invalid { id, error })) => {
                 Err(Refusal::of(StatusCode::BAD_REQUEST, id, error))
@@ -261,7 +264,11 @@ pub(super) fn check_accept(headers: &HeaderMap, wanted: &[&str]) -> Result<(), R
 
 /// Whether the body says that it is JSON.
 fn is_json(headers: &HeaderMap) -> bool {
-    let content = headers.get(CONTENT_TYPE).map(|content| content.to_str());
+    let content = headers.get(CONTENT_TYPE);
+    if content.is_some_and(|content| content == "application/json") {
+        return true;
+    }
+    let content = content.map(|content| content.to_str());
     content.is_some_and(|content| {
         content.is_ok_and(|content| media(content) == Some("application/json"))
     })
@@ -285,8 +292,11 @@ fn media(value: &str) -> Option<&'static str> {
 /// Whether an answer of this type can be taken. Who does not say takes all.
 fn accepts(headers: &HeaderMap, wanted: &str) -> bool {
     let mut values = headers.get_all(ACCEPT).iter().peekable();
-    if values.peek().is_none() {
-        return true;
+    match values.peek() {
+        None => return true,
+        // What the official clients send.
+        Some(value) if *value == "application/json, text/event-stream" => return true,
+        Some(_) => {}
     }
     let (kind, _) = wanted.split_once('/').unwrap_or((wanted, ""));
     values.filter_map(|value| value.to_str().ok()).any(|value| {
