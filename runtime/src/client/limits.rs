@@ -41,7 +41,8 @@ pub struct ClientLimits {
     pub cached_results: usize,
     /// Bytes of results that are kept. Default 16 MiB.
     pub cached_bytes: usize,
-    /// Bytes of the headers of an HTTP response, at least 8 KiB; a response with more fails its request. Default 64 KiB.
+    /// Bytes of the headers of an HTTP response, at least 8 KiB; a response with more than about that fails its request.
+    /// Default 64 KiB.
     pub http_header_bytes: usize,
     /// How long it may take to open a connection to an HTTP server, TLS not included. Default 10 s.
     pub connect_within: Duration,

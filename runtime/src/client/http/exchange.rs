@@ -34,7 +34,13 @@ pub(super) async fn modern(
         Reply::Events(body) => {
             let mut events = Events::new(body, shared.limits.message_bytes, Position::default());
             let answer = answer_in(shared, &mut events, source).await;
-            answer.unwrap_or_else(|| Err(broken_off()))
+            match answer {
+                Some(answer) => {
+                    events.release();
+                    answer
+                }
+                None => Err(broken_off()),
+            }
         }
         other => whole(shared, other, source).await,
     }
@@ -186,6 +192,7 @@ async fn follow(shared: &Arc<Shared>, body: Body, id: i64, standing: &Standing) 
     loop {
         let answer = answer_in(shared, &mut events, Source::Legacy(id)).await;
         if let Some(answer) = answer {
+            events.release();
             return answer;
         }
         let mut position = events.into_position();

@@ -25,6 +25,7 @@ mod standalone;
 use std::fmt;
 use std::sync::Arc;
 
+use tokio::time::timeout;
 use treenail_schema::Revision;
 
 pub use self::builder::HttpSessionBuilder;
@@ -45,6 +46,9 @@ use crate::client::{
 ///   [`ClientError::SessionExpired`] until `initialize` begins another one.
 /// - TLS trusts whom the system trusts (`SSL_CERT_FILE` names others). `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and
 ///   `NO_PROXY` are heeded, but not for loopback addresses. Redirects are not followed. Compressed responses are refused.
+///
+/// A notification has to be accepted within [`ClientLimits::request_timeout`]; how long a request may take is for its caller
+/// to say.
 ///
 /// Requests need a Tokio runtime with IO and time.
 ///
@@ -73,6 +77,7 @@ use crate::client::{
 /// ```
 ///
 /// [`ClientLimits::resume_attempts`]: crate::client::ClientLimits::resume_attempts
+/// [`ClientLimits::request_timeout`]: crate::client::ClientLimits::request_timeout
 pub struct HttpSession(Arc<Shared>);
 
 impl fmt::Debug for HttpSession {
@@ -109,8 +114,12 @@ impl Session for HttpSession {
 
     fn notify(&self, notification: SessionNotification) -> SessionFuture<'_, ()> {
         Box::pin(async move {
-            let sent = self.0.while_open(notify(&self.0, notification)).await;
-            sent.unwrap_or_else(|| Err(closed()))
+            let limit = self.0.limits.request_timeout;
+            let sent = timeout(limit, notify(&self.0, notification));
+            match self.0.while_open(sent).await {
+                Some(sent) => sent.unwrap_or(Err(ClientError::Timeout(limit))),
+                None => Err(closed()),
+            }
         })
     }
 

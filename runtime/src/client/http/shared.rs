@@ -60,17 +60,16 @@ impl fmt::Debug for Shared {
 
 impl Shared {
     pub(super) fn new(url: Uri, headers: HeaderMap, engine: Engine, limits: ClientLimits) -> Self {
+        let room = |most: usize| Semaphore::new(most.clamp(1, Semaphore::MAX_PERMITS));
         Self {
             url,
             headers,
             engine,
             incoming: OnceLock::new(),
-            turns: Semaphore::new(limits.requests_in_flight.max(1)),
+            turns: room(limits.requests_in_flight),
             // As many again can be refused while those are open.
-            questions: Arc::new(Semaphore::new(
-                limits.open_questions.saturating_mul(2).max(1),
-            )),
-            errands: Arc::new(Semaphore::new(limits.requests_in_flight.max(1))),
+            questions: Arc::new(room(limits.open_questions.saturating_mul(2))),
+            errands: Arc::new(room(limits.requests_in_flight)),
             closed: watch::Sender::new(false),
             legacy: Mutex::default(),
             waiting: Mutex::default(),
