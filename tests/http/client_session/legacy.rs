@@ -109,7 +109,7 @@ async fn every_message_names_the_session() {
     for _ in 0..5 {
         asked.push(script.asked().await);
     }
-    let names = |asked: &Asked| {
+    let session_of = |asked: &Asked| {
         let what = if asked.method == "POST" {
             asked.rpc()
         } else {
@@ -120,7 +120,7 @@ async fn every_message_names_the_session() {
             asked.header("mcp-session-id").map(str::to_owned),
         )
     };
-    let mut named: Vec<_> = asked.iter().map(names).collect();
+    let mut named: Vec<_> = asked.iter().map(session_of).collect();
     assert_eq!(
         named.remove(0),
         ("initialize".to_owned(), None),

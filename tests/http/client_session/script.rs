@@ -123,12 +123,7 @@ impl Script {
         tokio::spawn(async move {
             while let Ok((socket, _)) = listener.accept().await {
                 let (answer, sender) = (Arc::clone(&answer), sender.clone());
-                let gone = Arc::clone(&gone);
-                tokio::spawn(async move {
-                    if serve(socket, &answer, &sender).await.is_none() {
-                        gone.notify_one();
-                    }
-                });
+                tokio::spawn(serve(socket, answer, sender, Arc::clone(&gone)));
             }
         });
         Self { url, asked, left }
@@ -150,8 +145,19 @@ impl Script {
     }
 }
 
-/// Answers one request; `None` if the client has left before the end.
 async fn serve(
+    socket: TcpStream,
+    answer: Arc<Mutex<Answer>>,
+    sender: UnboundedSender<Asked>,
+    gone: Arc<Notify>,
+) {
+    if converse(socket, &answer, &sender).await.is_none() {
+        gone.notify_one();
+    }
+}
+
+/// Answers one request; `None` if the client has left before the end.
+async fn converse(
     mut socket: TcpStream,
     answer: &Mutex<Answer>,
     sender: &UnboundedSender<Asked>,
