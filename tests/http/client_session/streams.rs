@@ -8,7 +8,7 @@ use serde_json::json;
 use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::broadcast;
-use treenail_runtime::client::{ClientError, ClientLimits, Session, SessionRequest};
+use treenail_runtime::client::{ClientError, ClientLimits, SessionRequest};
 
 use super::ears::{Dialog, Heard, legacy, modern, serve, tool};
 use super::legacy::usual;
