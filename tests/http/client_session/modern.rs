@@ -1,7 +1,5 @@
 //! The modern era: requests that stand alone.
 
-use std::sync::Arc;
-
 use serde_json::json;
 use treenail::schema::Revision;
 use treenail_runtime::client::{ClientError, ClientLimits, Session, SessionNotification};
@@ -242,9 +240,6 @@ async fn requests_have_the_headers_that_they_should_have() {
         Some("2026-07-28"),
         "CLI-HDR-01"
     );
-    drop(Arc::clone(&dialog.session).close().await);
-    drop(dialog);
-    drop(script.left);
 }
 
 #[test]
