@@ -14,6 +14,7 @@
 
 mod attacks;
 mod client;
+mod client_session;
 mod fixture;
 mod legacy;
 mod modern;

@@ -108,6 +108,14 @@ passed_on! {
     request_timeout(limit: Duration);
 }
 
+#[cfg(feature = "http-client")]
+passed_on! {
+    /// Connects to a server over HTTP, at the URL of its endpoint.
+    url(url: impl Into<String>);
+    /// Connects to a server over HTTP, with headers of the caller's.
+    http(session: crate::client::HttpSessionBuilder);
+}
+
 impl McpClientBuilder {
     /// Answers elicitation, forms and pages, with a closure.
     pub fn on_elicit<F, A>(mut self, answer: F) -> Self

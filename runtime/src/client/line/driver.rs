@@ -180,7 +180,7 @@ impl<R, W> Drop for Driver<R, W> {
 /// Takes one line of the server.
 fn receive(shared: &Arc<Shared>, frame: Frame<'_>) {
     match frame {
-        Frame::Line(line) => match parse(line, &shared.parsing) {
+        Frame::Line(line) => match parse(line, &shared.limits.parsing()) {
             Body::One(message) => receive_message(shared, message),
             // Only revision 2025-03-26 has batches; what their messages say is clear in all of them.
             Body::Batch(messages) => {

@@ -10,7 +10,6 @@ use crate::client::line::message;
 use crate::client::{
     ClientError, ClientLimits, Incoming, Responder, SessionNotification, SessionRequest,
 };
-use crate::limits::Limits;
 
 type Answer = Result<String, ClientError>;
 
@@ -23,8 +22,6 @@ pub(super) struct Shared {
     room: Notify,
     ended: watch::Sender<bool>,
     pub(super) limits: ClientLimits,
-    /// What is read of one message.
-    pub(super) parsing: Limits,
 }
 
 #[derive(Default)]
@@ -68,7 +65,6 @@ impl Shared {
             permits: Semaphore::new(limits.requests_in_flight.clamp(1, Semaphore::MAX_PERMITS)),
             room: Notify::new(),
             ended: watch::Sender::new(false),
-            parsing: limits.parsing(),
             limits,
         }
     }

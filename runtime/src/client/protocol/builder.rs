@@ -21,6 +21,8 @@ use crate::client::protocol::greet::Expectation;
 use crate::client::protocol::handler::{ClientHandler, Closures};
 use crate::client::protocol::router::Router;
 use crate::client::{ClientError, ClientLimits, Session};
+#[cfg(feature = "http-client")]
+use crate::client::{HttpSession, HttpSessionBuilder};
 use crate::server::{Connection, Server};
 use crate::wire::RpcError;
 
@@ -44,6 +46,8 @@ enum Target {
     Command(ServerCommand),
     /// Until it is opened.
     Memory(Option<Connection>),
+    #[cfg(feature = "http-client")]
+    Http(HttpSessionBuilder),
 }
 
 impl McpClientSessionBuilder {
@@ -56,6 +60,26 @@ impl McpClientSessionBuilder {
     /// Starts a server as a child process: the name of a program, or a [`ServerCommand`].
     pub fn command(mut self, command: impl Into<ServerCommand>) -> Self {
         self.target = Some(Target::Command(command.into()));
+        self
+    }
+
+    /// Connects to a server over HTTP, at the URL of its endpoint.
+    #[cfg(feature = "http-client")]
+    pub fn url(self, url: impl Into<String>) -> Self {
+        self.http(HttpSession::builder(url))
+    }
+
+    /// Connects to a server over HTTP, with headers of the caller's. The bounds are those of this builder.
+    ///
+    /// ```
+    /// use treenail_runtime::client::{HttpSession, McpClientSession};
+    ///
+    /// let http = HttpSession::builder("https://example.com/mcp").header("Authorization", "Bearer …");
+    /// let builder = McpClientSession::builder().http(http);
+    /// ```
+    #[cfg(feature = "http-client")]
+    pub fn http(mut self, session: HttpSessionBuilder) -> Self {
+        self.target = Some(Target::Http(session));
         self
     }
 
@@ -174,7 +198,7 @@ impl McpClientSessionBuilder {
     /// [`ClientError::Invalid`] if nothing was given to connect to; otherwise what the server makes of it.
     pub async fn build(mut self) -> Result<McpClientSession, ClientError> {
         let mut target = self.target.take().ok_or_else(|| {
-            ClientError::invalid("give the builder a `command`, a `session` or a `server`")
+            ClientError::invalid("give the builder a `command`, a `url`, a `session` or a `server`")
         })?;
         let session = target.open(&self.limits)?;
         let (expected, limits) = (self.expected, self.limits.clone());
@@ -231,6 +255,8 @@ impl Target {
         Ok(match self {
             Self::Session(session) => Arc::clone(session),
             Self::Command(command) => Arc::new(command.start(limits)?),
+            #[cfg(feature = "http-client")]
+            Self::Http(builder) => Arc::new(builder.clone().limits(limits.clone()).build()?),
             Self::Memory(connection) => {
                 let connection = connection.take();
                 let connection = connection.ok_or_else(|| ClientError::closed("it has ended"))?;

@@ -81,6 +81,12 @@ impl Greeter {
                     }
                     _ => return Ok(Found::Legacy(None)),
                 },
+                // Who may not come in, and a server that is broken, tells nothing of its revision.
+                Ok(Err(ClientError::Http { status, body }))
+                    if !(400..500).contains(&status) || matches!(status, 401 | 403 | 429) =>
+                {
+                    return Err(ClientError::Http { status, body });
+                }
                 Ok(Err(ClientError::Http { .. } | ClientError::Protocol(_))) | Err(_) => {
                     return Ok(Found::Legacy(None));
                 }
