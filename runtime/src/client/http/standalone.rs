@@ -1,9 +1,11 @@
 //! The stream of what belongs to no request, in the legacy era.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use http::StatusCode;
-use tokio::time::sleep;
+use tokio::sync::oneshot;
+use tokio::time::{sleep, timeout};
 
 use crate::client::ClientError;
 use crate::client::http::backoff;
@@ -14,26 +16,37 @@ use crate::client::http::reply::Reply;
 use crate::client::http::shared::Shared;
 use crate::client::http::sse::{Event, Position};
 
-/// Listens in the background, for as long as the session lasts.
-pub(super) fn spawn(shared: &Arc<Shared>, standing: Standing) {
+/// How long the first request may wait for the stream. Servers open it at once, but some say so only with its first message.
+const OPEN_WITHIN: Duration = Duration::from_millis(250);
+
+/// Listens in the background, for as long as the session lasts. Ready when there is a stream, or will be none, or that takes
+/// long: what a server asks before it has one, some servers ask nobody.
+pub(super) async fn begin(shared: &Arc<Shared>, standing: Standing) {
     let handshake = standing.handshake;
     let listening = Arc::clone(shared);
+    let (opened, open) = oneshot::channel();
     let task = tokio::spawn(async move {
-        let listen = listen(&listening, &standing);
+        let listen = listen(&listening, &standing, opened);
         listening.while_open(listen).await;
     });
     let reader = task.abort_handle();
     if !shared.with_legacy(handshake, |legacy| legacy.read_by(reader)) {
         task.abort();
     }
+    // However that ends, requests can be sent.
+    drop(timeout(OPEN_WITHIN, open).await);
 }
 
 /// Asks for the stream again and again, unless the server has none.
-async fn listen(shared: &Arc<Shared>, standing: &Standing) {
+async fn listen(shared: &Arc<Shared>, standing: &Standing, opened: oneshot::Sender<()>) {
+    let mut opened = Some(opened);
     let mut position = Position::default();
     let mut failures = 0;
     loop {
-        match shared.get(standing, position.id.as_ref()).await {
+        let reply = shared.get(standing, position.id.as_ref()).await;
+        // Dropping it says as much as sending.
+        opened.take();
+        match reply {
             Ok(Reply::Events(body)) => {
                 let mut events = Events::new(body, shared.limits.message_bytes, position);
                 read(shared, &mut events).await;
