@@ -1,7 +1,13 @@
 //! How a client finds out what its server speaks.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use serde_json::{Value, json};
-use treenail::client::ClientError;
+use treenail::client::{
+    ClientError, Incoming, LineSession, Session, SessionFuture, SessionNotification,
+    SessionRequest, Transport,
+};
 use treenail::prelude::*;
 use treenail::schema::Revision;
 
@@ -224,4 +230,72 @@ async fn each_request_of_the_modern_era_says_who_asks() {
     let listed = &heard.all()[1]["params"];
     assert_eq!(listed["cursor"], "", "CLI-PAGE-03");
     assert_eq!(listed["_meta"]["com.example/trace"], "a\"b");
+}
+
+/// A session that the server forgets once, after the handshake.
+#[derive(Debug)]
+struct Forgotten {
+    session: Arc<LineSession>,
+    times: AtomicUsize,
+}
+
+impl Session for Forgotten {
+    fn listen(&self, incoming: Arc<dyn Incoming>) {
+        self.session.listen(incoming);
+    }
+
+    fn request(&self, request: SessionRequest) -> SessionFuture<'_, String> {
+        if request.method != "initialize" && self.times.fetch_add(1, Ordering::SeqCst) == 0 {
+            return Box::pin(async { Err(ClientError::SessionExpired) });
+        }
+        self.session.request(request)
+    }
+
+    fn notify(&self, notification: SessionNotification) -> SessionFuture<'_, ()> {
+        self.session.notify(notification)
+    }
+
+    fn transport(&self) -> Transport {
+        Transport::Http
+    }
+
+    fn close(&self) -> SessionFuture<'_, ()> {
+        self.session.close()
+    }
+}
+
+#[tokio::test]
+async fn a_session_that_has_expired_is_begun_anew() {
+    let (session, heard) = scripted(|message| match message["method"].as_str() {
+        Some("initialize") => initialized(message, "2025-11-25"),
+        Some("tools/list") => Say::result(message, &json!({"tools": []})),
+        _ => Say::nothing(),
+    });
+    let times = AtomicUsize::new(0);
+    let builder = McpClientSession::builder().session(Arc::new(Forgotten { session, times }));
+    let session = builder
+        .protocol_version(Revision::V2025_11_25)
+        .build()
+        .await
+        .unwrap();
+    // Both find out at once, and one of them begins anew for both.
+    let (first, second) = tokio::join!(session.tools_list(None), session.tools_list(None));
+    first.expect("CLI-LHTTP-08");
+    second.unwrap();
+    let begun = heard
+        .methods()
+        .iter()
+        .filter(|method| *method == "initialize")
+        .count();
+    assert_eq!(begun, 2, "CLI-LHTTP-08");
+    let ids: Vec<_> = heard
+        .all()
+        .iter()
+        .map(|it| it["id"].clone())
+        .filter(|id| !id.is_null())
+        .collect();
+    let mut unique = ids.clone();
+    unique.sort_by_key(ToString::to_string);
+    unique.dedup();
+    assert_eq!(unique.len(), ids.len(), "ALL-BASE-04");
 }

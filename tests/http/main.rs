@@ -17,6 +17,7 @@ mod client;
 mod client_session;
 mod fixture;
 mod legacy;
+mod mcp_client;
 mod modern;
 mod nested;
 mod replicas;
