@@ -1,0 +1,17 @@
+//! The client against servers that others wrote, as child processes: those of the npm registry, and two small ones with
+//! the official SDKs of TypeScript and Python. `tests/servers/install` installs what they need.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that finds nothing to unwrap fails, as it should"
+)]
+
+mod everything;
+mod filesystem;
+mod installed;
+mod memory;
+mod process;
+mod python;
+mod sdk;
+mod told;
+mod typescript;
