@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use treenail::client::ServerCommand;
+use treenail::client::{ServerCommand, Stderr};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/servers")
@@ -19,11 +19,15 @@ pub(crate) fn node(program: &str) -> ServerCommand {
     ServerCommand::new("node").arg(program)
 }
 
+/// What the server writes to standard error is shown if the test fails.
+pub(crate) fn heard(server: ServerCommand) -> ServerCommand {
+    server.stderr(Stderr::lines(|line| eprintln!("server: {line}")))
+}
+
 /// A reference server of the npm registry.
 pub(crate) fn reference(name: &str) -> ServerCommand {
-    node(&format!(
-        "node_modules/@modelcontextprotocol/server-{name}/dist/index.js"
-    ))
+    let program = format!("node_modules/@modelcontextprotocol/server-{name}/dist/index.js");
+    heard(node(&program))
 }
 
 /// A program of this folder for Python.

@@ -8,10 +8,8 @@
 
 mod everything;
 mod filesystem;
+mod harbour;
 mod installed;
 mod memory;
 mod process;
-mod python;
-mod sdk;
 mod told;
-mod typescript;
