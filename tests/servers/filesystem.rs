@@ -57,7 +57,10 @@ async fn every_tool_does_its_work() {
     let both = said(&client, "read_multiple_files", both).await;
     assert!(both.contains("three") && both.contains("# Title") && both.contains("Error"));
 
-    for (name, kind, data) in [("dot.png", "image", "iVBORw=="), ("beep.wav", "audio", "UklGRg==")] {
+    for (name, kind, data) in [
+        ("dot.png", "image", "iVBORw=="),
+        ("beep.wav", "audio", "UklGRg=="),
+    ] {
         let media = client.call_tool("read_media_file", json!({"path": at(name)}));
         let media = json!(media.await.unwrap());
         let expected = if kind == "image" { "iVBORw==" } else { data };
@@ -74,7 +77,12 @@ async fn every_tool_does_its_work() {
     let dry = json!({"path": at("new.txt"), "edits": edits, "dryRun": true});
     assert!(said(&client, "edit_file", dry).await.contains("+gamma"));
     assert_eq!(fs::read_to_string(at("new.txt")).unwrap(), "alpha\nbeta\n");
-    said(&client, "edit_file", json!({"path": at("new.txt"), "edits": edits})).await;
+    said(
+        &client,
+        "edit_file",
+        json!({"path": at("new.txt"), "edits": edits}),
+    )
+    .await;
     assert_eq!(fs::read_to_string(at("new.txt")).unwrap(), "alpha\ngamma\n");
 
     said(&client, "create_directory", json!({"path": at("deep/er")})).await;
@@ -90,17 +98,28 @@ async fn every_tool_does_its_work() {
     assert!(sizes.contains("Total: 3 files, 2 directories"), "{sizes}");
     let tree = said(&client, "directory_tree", json!({"path": at("")})).await;
     let tree: Value = serde_json::from_str(&tree).unwrap();
-    let sub = tree.as_array().unwrap().iter().find(|it| it["name"] == "sub");
+    let sub = tree
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|it| it["name"] == "sub");
     assert_eq!(sub.unwrap()["children"][0]["name"], "b ü.md");
     let search = json!({"path": at(""), "pattern": "**/*.md"});
-    assert_eq!(said(&client, "search_files", search).await, at("sub/b ü.md"));
+    assert_eq!(
+        said(&client, "search_files", search).await,
+        at("sub/b ü.md")
+    );
     let info = said(&client, "get_file_info", json!({"path": at("a.txt")})).await;
     assert!(info.contains("size: 14"), "{info}");
 
     let outside = client.call_tool("read_text_file", json!({"path": "/etc/hostname"}));
     let outside = outside.await.unwrap();
     assert_eq!(outside.is_error, Some(true));
-    assert!(text(&outside).contains("Access denied"), "{}", text(&outside));
+    assert!(
+        text(&outside).contains("Access denied"),
+        "{}",
+        text(&outside)
+    );
     client.close().await.unwrap();
 }
 
@@ -122,6 +141,9 @@ async fn roots_say_where_it_may_work() {
     // The server asks for the roots when it has been greeted, and logs when it has them.
     taken.wait_for(|taken| *taken).await.unwrap();
     let allowed = said(&client, "list_allowed_directories", json!({})).await;
-    assert!(allowed.contains(path.to_str().unwrap()), "CLI-ROOT-01: {allowed}");
+    assert!(
+        allowed.contains(path.to_str().unwrap()),
+        "CLI-ROOT-01: {allowed}"
+    );
     client.close().await.unwrap();
 }

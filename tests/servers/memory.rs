@@ -27,7 +27,8 @@ async fn a_graph_is_made_searched_and_kept() {
     session.resources_subscribe(graph).await.unwrap();
     let mut told = session.notifications();
 
-    let entity = |name: &str, kind: &str| json!({"name": name, "entityType": kind, "observations": ["old"]});
+    let entity =
+        |name: &str, kind: &str| json!({"name": name, "entityType": kind, "observations": ["old"]});
     let entities = json!({"entities": [entity("Ada", "person"), entity("Engine", "machine")]});
     let made = call(&client, "create_entities", entities).await;
     assert_eq!(made["entities"].as_array().unwrap().len(), 2);
@@ -38,9 +39,13 @@ async fn a_graph_is_made_searched_and_kept() {
     let relations = json!({"relations": [relation]});
     let made = call(&client, "create_relations", relations.clone()).await;
     assert_eq!(made["relations"], json!([relation]));
-    let observed = json!({"observations": [{"entityName": "Ada", "contents": ["countess", "old"]}]});
+    let observed =
+        json!({"observations": [{"entityName": "Ada", "contents": ["countess", "old"]}]});
     let added = call(&client, "add_observations", observed).await;
-    assert_eq!(added["results"][0]["addedObservations"], json!(["countess"]));
+    assert_eq!(
+        added["results"][0]["addedObservations"],
+        json!(["countess"])
+    );
 
     let found = call(&client, "search_nodes", json!({"query": "countess"})).await;
     assert_eq!(found["entities"][0]["name"], "Ada");
@@ -50,7 +55,12 @@ async fn a_graph_is_made_searched_and_kept() {
     let forgotten = json!({"deletions": [{"entityName": "Ada", "observations": ["old"]}]});
     call(&client, "delete_observations", forgotten).await;
     call(&client, "delete_relations", relations).await;
-    call(&client, "delete_entities", json!({"entityNames": ["Engine"]})).await;
+    call(
+        &client,
+        "delete_entities",
+        json!({"entityNames": ["Engine"]}),
+    )
+    .await;
     let expected = json!({
         "entities": [{"name": "Ada", "entityType": "person", "observations": ["countess"]}],
         "relations": [],

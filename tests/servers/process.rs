@@ -168,7 +168,10 @@ async fn a_server_ends_when_its_input_does() {
     session.close().await.unwrap();
     assert_eq!(life.end().await, Vec::<String>::new(), "no signal");
     let error = waiting.await.unwrap().unwrap_err();
-    assert!(error.to_string().ends_with("has exited with status 0"), "{error}");
+    assert!(
+        error.to_string().ends_with("has exited with status 0"),
+        "{error}"
+    );
     session.close().await.expect("closing again is nothing");
 }
 
@@ -256,7 +259,12 @@ async fn a_server_that_dies_when_it_is_probed_is_started_again() {
     let (first, second) = (lifelines.next().await, lifelines.next().await);
     assert_eq!(first.end().await, ["begun", "server/discover"]);
     session.close().await.unwrap();
-    let greeted = ["begun", "initialize", "notifications/initialized", "tools/call"];
+    let greeted = [
+        "begun",
+        "initialize",
+        "notifications/initialized",
+        "tools/call",
+    ];
     assert_eq!(second.end().await, greeted);
 
     // Once, and not when it dies again.
@@ -296,7 +304,10 @@ async fn standard_error_is_that_of_this_process_by_default() {
     let output = tokio::task::spawn_blocking(move || inner.output()).await;
     let output = output.unwrap().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && stderr.contains("ready\n"), "{stderr}");
+    assert!(
+        output.status.success() && stderr.contains("ready\n"),
+        "{stderr}"
+    );
 }
 
 #[tokio::test]

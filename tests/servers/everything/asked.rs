@@ -75,7 +75,10 @@ pub(super) async fn forms_are_filled_in(connect: Connect<'_>) {
     let fields = &asked[0]["requestedSchema"]["properties"];
     assert_eq!(fields["email"]["format"], "email");
     assert_eq!(fields["legacyTitledEnum"]["enumNames"][1], "Dogs");
-    assert_eq!(fields["titledSingleSelectEnum"]["oneOf"][0]["title"], "Superman");
+    assert_eq!(
+        fields["titledSingleSelectEnum"]["oneOf"][0]["title"],
+        "Superman"
+    );
     assert_eq!(fields.as_object().unwrap().len(), 13);
     client.close().await.unwrap();
 }
@@ -97,7 +100,10 @@ pub(super) async fn forms_are_declined_and_cancelled(connect: Connect<'_>) {
 pub(super) async fn wrong_values_are_not_sent(connect: Connect<'_>) {
     let wrong = [
         answer(ElicitAction::Accept, &[]),
-        answer(ElicitAction::Accept, &[("name", ElicitValue::Boolean(true))]),
+        answer(
+            ElicitAction::Accept,
+            &[("name", ElicitValue::Boolean(true))],
+        ),
         answer(
             ElicitAction::Accept,
             &[
@@ -227,7 +233,11 @@ pub(super) async fn questions_as_tasks_are_answered_at_once(connect: Connect<'_>
     let client = client.build().await.unwrap();
     let calls = [
         ("trigger-elicitation-request-async", json!({}), "Anna"),
-        ("trigger-sampling-request-async", json!({"prompt": "?"}), "aye"),
+        (
+            "trigger-sampling-request-async",
+            json!({"prompt": "?"}),
+            "aye",
+        ),
     ];
     for (tool, arguments, said) in calls {
         let result = client.call_tool(tool, arguments).await.unwrap();

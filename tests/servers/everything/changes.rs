@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use serde_json::json;
 use treenail::client::{ClientHandler, HandlerFuture};
 use treenail::schema::{
-    ClientCapabilities, ClientCapabilitiesRoots, ListRootsResult, LoggingLevel,
-    RootsListChangedNotification, Root,
+    ClientCapabilities, ClientCapabilitiesRoots, ListRootsResult, LoggingLevel, Root,
+    RootsListChangedNotification,
 };
 
 use super::{Connect, client};
@@ -19,7 +19,10 @@ pub(super) async fn logs_are_told_from_the_level_on(connect: Connect<'_>) {
     let client = client(connect).await;
     let session = client.session();
     let mut told = session.notifications();
-    session.logging_set_level(LoggingLevel::Debug).await.unwrap();
+    session
+        .logging_set_level(LoggingLevel::Debug)
+        .await
+        .unwrap();
     let started = client.call_tool("toggle-simulated-logging", ()).await;
     assert!(text(&started.unwrap()).starts_with("Started"));
     let message = wait_for(&mut told, LOG, |_| true).await;
@@ -30,7 +33,10 @@ pub(super) async fn logs_are_told_from_the_level_on(connect: Connect<'_>) {
     assert!(text(&stopped.unwrap()).starts_with("Stopped"));
 
     // The server logs each subscription as `info`, which is less than `error`.
-    session.logging_set_level(LoggingLevel::Error).await.unwrap();
+    session
+        .logging_set_level(LoggingLevel::Error)
+        .await
+        .unwrap();
     let mut told = session.notifications();
     session.resources_subscribe(DOCUMENT).await.unwrap();
     session.logging_set_level(LoggingLevel::Info).await.unwrap();

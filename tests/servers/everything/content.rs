@@ -42,7 +42,10 @@ pub(super) async fn every_tool_gives_its_result(connect: Connect<'_>) {
         let result = client.call_tool("get-annotated-message", arguments);
         let content = json!(result.await.unwrap())["content"].take();
         let annotations = &content[0]["annotations"];
-        assert_eq!(*annotations, json!({"priority": priority, "audience": audience}));
+        assert_eq!(
+            *annotations,
+            json!({"priority": priority, "audience": audience})
+        );
         let annotations = &content[1]["annotations"];
         assert_eq!(*annotations, json!({"priority": 0.5, "audience": ["user"]}));
     }
@@ -92,7 +95,10 @@ pub(super) async fn resources_are_linked_and_embedded(connect: Connect<'_>) {
         let content = json!(result.await.unwrap())["content"].take();
         assert_eq!(content[1]["type"], "resource");
         let resource = &content[1]["resource"];
-        assert_eq!(resource["uri"], format!("demo://resource/dynamic/{member}/7"));
+        assert_eq!(
+            resource["uri"],
+            format!("demo://resource/dynamic/{member}/7")
+        );
         assert!(resource[member].is_string());
     }
     client.close().await.unwrap();
@@ -100,12 +106,18 @@ pub(super) async fn resources_are_linked_and_embedded(connect: Connect<'_>) {
 
 pub(super) async fn wrong_calls_are_told_apart(connect: Connect<'_>) {
     let client = client(connect).await;
-    let failed = client.call_tool("get-sum", json!({"a": "x"})).await.unwrap();
+    let failed = client
+        .call_tool("get-sum", json!({"a": "x"}))
+        .await
+        .unwrap();
     assert_eq!(failed.is_error, Some(true));
     let failed = client.call_tool_as::<f64>("get-sum", json!({"a": "x"}));
     assert!(matches!(failed.await.unwrap_err(), ClientError::Tool(_)));
     let failed = client.call_tool("no-such-tool", ()).await.unwrap();
-    assert!(text(&failed).contains("no-such-tool"), "this server says so");
+    assert!(
+        text(&failed).contains("no-such-tool"),
+        "this server says so"
+    );
     assert_eq!(failed.is_error, Some(true));
     let error = client.call_tool("get-sum", [1, 2]).await.unwrap_err();
     assert!(matches!(error, ClientError::Invalid(_)), "{error}");
@@ -153,8 +165,8 @@ pub(super) async fn prompts_bring_their_messages(connect: Connect<'_>) {
 pub(super) async fn values_are_proposed(connect: Connect<'_>) {
     let client = client(connect).await;
     let prompt: CompletionReference = PromptReference::new("completable-prompt").into();
-    let sales = CompletionContext::new()
-        .with_arguments([("department".to_owned(), "Sales".to_owned())]);
+    let sales =
+        CompletionContext::new().with_arguments([("department".to_owned(), "Sales".to_owned())]);
     let template = "demo://resource/dynamic/text/{resourceId}";
     let template: CompletionReference = ResourceTemplateReference::new(template).into();
     let cases = [

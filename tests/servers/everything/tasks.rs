@@ -56,7 +56,10 @@ pub(super) async fn a_call_runs_as_a_task(connect: Connect<'_>) {
     let payload = payload.timeout(Duration::from_secs(60)).await.unwrap();
     let report = json!(payload)["content"][0]["text"].take();
     let report = report.as_str().unwrap();
-    assert!(report.contains("# Research Report: python (snake)"), "{report}");
+    assert!(
+        report.contains("# Research Report: python (snake)"),
+        "{report}"
+    );
     wait_for(&mut told, "notifications/tasks/status", |status| {
         status["status"] == "completed"
     })

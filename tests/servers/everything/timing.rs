@@ -44,7 +44,9 @@ pub(super) async fn a_call_that_takes_too_long_is_given_up(connect: Connect<'_>)
 
     // Each of many steps is within the limit, and all of them are not.
     let steps = json!({"duration": 2, "steps": 20});
-    let call = session.tools_call(LONG, &steps).timeout(Duration::from_secs(1));
+    let call = session
+        .tools_call(LONG, &steps)
+        .timeout(Duration::from_secs(1));
     let result = call
         .reset_timeout_on_progress(Duration::from_secs(60))
         .await

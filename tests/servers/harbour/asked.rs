@@ -21,8 +21,14 @@ fn accept(field: &str, value: &str) -> ElicitResult {
 pub(super) async fn a_form_is_answered(harbour: Harbour) {
     let answers = [
         (accept("name", "Anna"), "Anna stays 2 nights"),
-        (ElicitResult::new(ElicitAction::Decline), "no booking: decline"),
-        (ElicitResult::new(ElicitAction::Cancel), "no booking: cancel"),
+        (
+            ElicitResult::new(ElicitAction::Decline),
+            "no booking: decline",
+        ),
+        (
+            ElicitResult::new(ElicitAction::Cancel),
+            "no booking: cancel",
+        ),
     ];
     for (answer, said) in answers {
         let client = harbour.builder().on_elicit(move |question| {
@@ -46,7 +52,10 @@ pub(super) async fn several_rounds_are_answered(harbour: Harbour) {
     let client = harbour
         .builder()
         .on_elicit(move |question| {
-            forms.lock().unwrap().push(json!(question)["message"].take());
+            forms
+                .lock()
+                .unwrap()
+                .push(json!(question)["message"].take());
             async { Ok(accept("port", "Oslo")) }
         })
         .on_sample(move |question| {

@@ -53,14 +53,21 @@ pub(super) async fn tools_return_values_errors_and_media(harbour: Harbour) {
     assert_eq!(tool["inputSchema"]["properties"]["days"]["maximum"], 7);
     assert_eq!(tool["outputSchema"]["type"], "object");
     let city = "Ålesund".to_owned();
-    let days = Days { city: city.clone(), days: 3 };
+    let days = Days {
+        city: city.clone(),
+        days: 3,
+    };
     let forecast: Forecast = client.call_tool_as("forecast", &days).await.unwrap();
     let temperatures = vec![0.5, 1.5, 2.5];
     assert_eq!(forecast, Forecast { city, temperatures });
 
     let failed = client.call_tool("fail", ()).await.unwrap();
     assert_eq!(failed.is_error, Some(true));
-    assert!(text(&failed).contains("the sea is rough"), "{}", text(&failed));
+    assert!(
+        text(&failed).contains("the sea is rough"),
+        "{}",
+        text(&failed)
+    );
     let wrong = client.call_tool("forecast", json!({"city": 7, "days": 9}));
     let wrong = wrong.await.unwrap();
     assert_eq!(wrong.is_error, Some(true), "{}", text(&wrong));
@@ -72,9 +79,17 @@ pub(super) async fn tools_return_values_errors_and_media(harbour: Harbour) {
 
     let media = client.call_tool("media", ()).await.unwrap();
     let content = json!(media.content);
-    assert_eq!(content[0], json!({"type": "text", "text": "a dot and a beep"}));
+    assert_eq!(
+        content[0],
+        json!({"type": "text", "text": "a dot and a beep"})
+    );
     assert_eq!(content[1]["mimeType"], "image/png");
-    assert!(content[1]["data"].as_str().unwrap().starts_with("iVBORw0KGgo"));
+    assert!(
+        content[1]["data"]
+            .as_str()
+            .unwrap()
+            .starts_with("iVBORw0KGgo")
+    );
     let audio = json!({"type": "audio", "data": "UklGRg==", "mimeType": "audio/wav"});
     assert_eq!(content[2], audio);
     let link = json!({"type": "resource_link", "uri": "note://today", "name": "today"});
@@ -88,7 +103,11 @@ pub(super) async fn prompts_resources_and_proposals(harbour: Harbour) {
     let prompt = client.prompt("trip").await.unwrap().unwrap();
     assert_eq!(prompt.description.as_deref(), Some("Plans a trip."));
     let trip = client.get_prompt("trip", json!({"city": "Oslo"})).await;
-    let said = trip.unwrap().messages[0].content.as_text().unwrap().to_owned();
+    let said = trip.unwrap().messages[0]
+        .content
+        .as_text()
+        .unwrap()
+        .to_owned();
     assert_eq!(said, "Plan a trip to Oslo");
     let error = client.get_prompt("no-such-prompt", ()).await.unwrap_err();
     assert!(matches!(error, ClientError::Refused(_)), "{error}");

@@ -28,7 +28,10 @@ pub(super) async fn a_new_tool_is_told_and_found(harbour: Harbour) {
         let first = subscription.next().await.unwrap().unwrap();
         assert_eq!(first.method, "notifications/tools/list_changed");
     }
-    assert!(client.tool("anchor").await.unwrap().is_some(), "CLI-CACHE-07");
+    assert!(
+        client.tool("anchor").await.unwrap().is_some(),
+        "CLI-CACHE-07"
+    );
     let said = client.call_tool("anchor", ()).await.unwrap();
     assert_eq!(text(&said), "I am anchor");
     client.close().await.unwrap();

@@ -15,11 +15,7 @@ use tokio::time::timeout;
 use crate::client::line::Ending;
 
 /// Watches over a server in a task of its own: the server ends by itself, or when the session does.
-pub(super) fn watch_over(
-    child: Child,
-    stderr: Option<JoinHandle<()>>,
-    within: Duration,
-) -> Ending {
+pub(super) fn watch_over(child: Child, stderr: Option<JoinHandle<()>>, within: Duration) -> Ending {
     let process = Process {
         group: Group::of(&child),
         child,
