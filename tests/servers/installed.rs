@@ -4,19 +4,33 @@ use std::path::{Path, PathBuf};
 
 use treenail::client::{ServerCommand, Stderr};
 
-fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/servers")
+/// Where a file beside the tests is.
+fn file(name: &str) -> PathBuf {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let file = tests.join(name);
+    assert!(
+        file.exists(),
+        "{} is not there; run `tests/install`",
+        file.display()
+    );
+    file
+}
+
+/// Where a program of this folder is.
+pub(crate) fn program(name: &str) -> PathBuf {
+    file(&format!("servers/{name}"))
+}
+
+/// Where a reference server of the npm registry is.
+pub(crate) fn reference_program(name: &str) -> PathBuf {
+    program(&format!(
+        "node_modules/@modelcontextprotocol/server-{name}/dist/index.js"
+    ))
 }
 
 /// A program of this folder for Node.js.
-pub(crate) fn node(program: &str) -> ServerCommand {
-    let program = folder().join(program);
-    assert!(
-        program.is_file(),
-        "{} is not there; run `tests/servers/install`",
-        program.display()
-    );
-    ServerCommand::new("node").arg(program)
+pub(crate) fn node(name: &str) -> ServerCommand {
+    ServerCommand::new("node").arg(program(name))
 }
 
 /// What the server writes to standard error is shown if the test fails.
@@ -26,16 +40,11 @@ pub(crate) fn heard(server: ServerCommand) -> ServerCommand {
 
 /// A reference server of the npm registry.
 pub(crate) fn reference(name: &str) -> ServerCommand {
-    let program = format!("node_modules/@modelcontextprotocol/server-{name}/dist/index.js");
-    heard(node(&program))
+    heard(ServerCommand::new("node").arg(reference_program(name)))
 }
 
-/// A program of this folder for Python.
-pub(crate) fn python(program: &str) -> ServerCommand {
-    let python = folder().join(".venv/bin/python");
-    assert!(
-        python.exists(),
-        "the Python environment is not there; run `tests/servers/install`"
-    );
-    ServerCommand::new(python).arg(folder().join(program))
+/// A program of this folder for Python, with the SDK that the tests of its client use too.
+pub(crate) fn python(name: &str) -> ServerCommand {
+    let python = file("interop/.venv/bin/python");
+    ServerCommand::new(python).arg(program(name))
 }

@@ -1,5 +1,5 @@
-//! The client against servers that others wrote, as child processes: those of the npm registry, and two small ones with
-//! the official SDKs of TypeScript and Python. `tests/servers/install` installs what they need.
+//! The client against servers that others wrote: those of the npm registry, and two small ones with the official SDKs of
+//! TypeScript and Python. `tests/install` installs what they need.
 
 #![allow(
     clippy::unwrap_used,
@@ -10,6 +10,7 @@ mod everything;
 mod filesystem;
 mod harbour;
 mod installed;
+mod listening;
 mod memory;
 mod process;
 mod told;

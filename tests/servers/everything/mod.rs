@@ -10,7 +10,8 @@ mod timing;
 use treenail::McpClient;
 use treenail::client::McpClientBuilder;
 
-use crate::installed::reference;
+use crate::installed::{reference, reference_program};
+use crate::listening::Listening;
 
 /// A way to reach a server, as often as a test likes; each time it is a session of its own.
 pub(crate) type Connect<'a> = &'a (dyn Fn() -> McpClientBuilder + Sync);
@@ -33,6 +34,8 @@ macro_rules! over {
 macro_rules! over_all_transports {
     ($($checks:tt)*) => {
         over! { stdio: super::stdio(); $($checks)* }
+        over! { streamable_http: super::streamable_http(); $($checks)* }
+        over! { http_with_sse: super::http_with_sse(); $($checks)* }
     };
 }
 
@@ -68,6 +71,20 @@ over_all_transports! {
 /// The server as a child process.
 async fn stdio() -> impl Fn() -> McpClientBuilder {
     || McpClient::builder().command(reference("everything"))
+}
+
+/// The server over Streamable HTTP.
+async fn streamable_http() -> impl Fn() -> McpClientBuilder {
+    let program = reference_program("everything");
+    let server = Listening::start(&program, "streamableHttp", "/mcp").await;
+    move || server.builder()
+}
+
+/// The server over HTTP+SSE, the transport of 2024-11-05.
+async fn http_with_sse() -> impl Fn() -> McpClientBuilder {
+    let program = reference_program("everything");
+    let server = Listening::start(&program, "sse", "/sse").await;
+    move || server.builder()
 }
 
 async fn client(connect: Connect<'_>) -> McpClient {
