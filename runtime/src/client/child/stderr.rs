@@ -62,18 +62,18 @@ pub(super) async fn pass_lines(
         let count = stderr.read(lines.room()).await.unwrap_or(0);
         lines.advance(count);
         while let Some(frame) = lines.next() {
-            pass_line(frame, &*take);
+            pass_line(&frame, &*take);
         }
         if count == 0 {
             break;
         }
     }
     if let Some(frame) = lines.last() {
-        pass_line(frame, &*take);
+        pass_line(&frame, &*take);
     }
 }
 
-fn pass_line(frame: Frame<'_>, take: &dyn Fn(&str)) {
+fn pass_line(frame: &Frame<'_>, take: &dyn Fn(&str)) {
     let line = match frame {
         Frame::Line(line) => String::from_utf8_lossy(line),
         Frame::TooLong { .. } => "[a line that is too long]".into(),

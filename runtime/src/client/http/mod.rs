@@ -162,7 +162,7 @@ async fn notify(
     let standing = shared.standing(notification.revision);
     shared.deliver(&standing, body).await?;
     if method == "notifications/initialized" && !standing.is_older() {
-        standalone::spawn(shared, standing);
+        standalone::open(shared, standing).await;
     }
     Ok(())
 }

@@ -1,9 +1,11 @@
 //! The stream of what belongs to no request, in the legacy era.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use http::StatusCode;
-use tokio::time::sleep;
+use tokio::sync::oneshot;
+use tokio::time::{sleep, timeout};
 
 use crate::client::ClientError;
 use crate::client::http::backoff;
@@ -14,26 +16,41 @@ use crate::client::http::reply::Reply;
 use crate::client::http::shared::Shared;
 use crate::client::http::sse::{Event, Position};
 
-/// Listens in the background, for as long as the session lasts.
-pub(super) fn spawn(shared: &Arc<Shared>, standing: Standing) {
+/// How long the server may take to answer the request for the stream before its client goes on without. Some servers
+/// answer it only when they have something to say.
+const OPENING: Duration = Duration::from_millis(500);
+
+/// Listens in the background, for as long as the session lasts. It is ready when the server has answered, for what the
+/// server asks on this stream before that is lost.
+pub(super) async fn open(shared: &Arc<Shared>, standing: Standing) {
     let handshake = standing.handshake;
     let listening = Arc::clone(shared);
+    let (opened, is_open) = oneshot::channel();
     let task = tokio::spawn(async move {
-        let listen = listen(&listening, &standing);
+        let listen = listen(&listening, &standing, opened);
         listening.while_open(listen).await;
     });
     let reader = task.abort_handle();
     if !shared.with_legacy(handshake, |legacy| legacy.read_by(reader)) {
         task.abort();
     }
+    if timeout(OPENING, is_open).await.is_err() {
+        tracing::debug!("the server takes its time to answer the request for its stream");
+    }
 }
 
 /// Asks for the stream again and again, unless the server has none.
-async fn listen(shared: &Arc<Shared>, standing: &Standing) {
+async fn listen(shared: &Arc<Shared>, standing: &Standing, opened: oneshot::Sender<()>) {
+    let mut opened = Some(opened);
     let mut position = Position::default();
     let mut failures = 0;
     loop {
-        match shared.get(standing, position.id.as_ref()).await {
+        let answer = shared.get(standing, position.id.as_ref()).await;
+        if let Some(opened) = opened.take() {
+            // Nobody may wait for it any more.
+            let _ = opened.send(());
+        }
+        match answer {
             Ok(Reply::Events(body)) => {
                 let mut events = Events::new(body, shared.limits.message_bytes, position);
                 read(shared, &mut events).await;
