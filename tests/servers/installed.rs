@@ -35,7 +35,12 @@ pub(crate) fn node(name: &str) -> ServerCommand {
 
 /// What the server writes to standard error is shown if the test fails.
 pub(crate) fn heard(server: ServerCommand) -> ServerCommand {
-    server.stderr(Stderr::lines(|line| eprintln!("server: {line}")))
+    server.stderr(Stderr::lines(show))
+}
+
+#[allow(clippy::print_stderr, reason = "that is where tests show things")]
+pub(crate) fn show(line: &str) {
+    eprintln!("server: {line}");
 }
 
 /// A reference server of the npm registry.

@@ -8,7 +8,7 @@ use tokio::process::{Child, Command};
 use treenail::McpClient;
 use treenail::client::McpClientBuilder;
 
-use crate::installed::program;
+use crate::installed::{program, show};
 
 /// A server that listens, until this is dropped.
 pub(crate) struct Listening {
@@ -41,7 +41,7 @@ impl Listening {
         // What it says later is shown if the test fails.
         tokio::spawn(async move {
             while let Ok(Some(line)) = stderr.next_line().await {
-                eprintln!("server: {line}");
+                show(&line);
             }
         });
         Self {

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use serde_json::json;
 use treenail::client::{ClientHandler, HandlerFuture};
 use treenail::schema::{
-    ClientCapabilities, ClientCapabilitiesRoots, ListRootsResult, LoggingLevel, Root,
-    RootsListChangedNotification,
+    ClientCapabilities, ClientCapabilitiesRoots, ListRootsResult, LoggingLevel, NotificationParams,
+    Root, RootsListChangedNotification,
 };
 
 use super::{Connect, client};
@@ -118,7 +118,7 @@ pub(super) async fn changed_roots_are_fetched_again(connect: Connect<'_>) {
 
     roots.0.lock().unwrap().push(Root::new("file:///harbour"));
     session
-        .notify::<RootsListChangedNotification>(&Default::default())
+        .notify::<RootsListChangedNotification>(&NotificationParams::default())
         .await
         .unwrap();
     wait_for(&mut told, LOG, |message| {

@@ -7,6 +7,8 @@ mod lists;
 mod tasks;
 mod timing;
 
+use std::future::{Ready, ready};
+
 use treenail::McpClient;
 use treenail::client::McpClientBuilder;
 
@@ -69,8 +71,8 @@ over_all_transports! {
 }
 
 /// The server as a child process.
-async fn stdio() -> impl Fn() -> McpClientBuilder {
-    || McpClient::builder().command(reference("everything"))
+fn stdio() -> Ready<impl Fn() -> McpClientBuilder> {
+    ready(|| McpClient::builder().command(reference("everything")))
 }
 
 /// The server over Streamable HTTP.

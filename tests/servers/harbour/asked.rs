@@ -71,9 +71,9 @@ pub(super) async fn several_rounds_are_answered(harbour: Harbour) {
     let client = client.build().await.unwrap();
     let sailed = client.call_tool("sail", ()).await.unwrap();
     assert_eq!(text(&sailed), "Oslo to Bergen by file:///boat");
+    client.close().await.unwrap();
     let asked = asked.lock().unwrap();
     assert_eq!(*asked, ["Where from?", "Where to from Oslo?"]);
-    client.close().await.unwrap();
 }
 
 pub(super) async fn what_nobody_answers_is_refused(harbour: Harbour) {

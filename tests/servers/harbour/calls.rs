@@ -31,7 +31,7 @@ pub(super) async fn the_server_is_known(harbour: Harbour) {
     client.close().await.unwrap();
 }
 
-pub(super) async fn tools_return_values_errors_and_media(harbour: Harbour) {
+pub(super) async fn tools_return_values_and_errors(harbour: Harbour) {
     #[mcp_type]
     struct Days {
         city: String,
@@ -77,6 +77,11 @@ pub(super) async fn tools_return_values_errors_and_media(harbour: Harbour) {
         Err(error) => assert_eq!(error.as_refused().unwrap().code, -32602, "{error}"),
     }
 
+    client.close().await.unwrap();
+}
+
+pub(super) async fn media_links_and_resources_are_returned(harbour: Harbour) {
+    let client = harbour.client().await;
     let media = client.call_tool("media", ()).await.unwrap();
     let content = json!(media.content);
     assert_eq!(

@@ -69,7 +69,8 @@ macro_rules! over_all {
 
 over_all! {
     calls::the_server_is_known,
-    calls::tools_return_values_errors_and_media,
+    calls::tools_return_values_and_errors,
+    calls::media_links_and_resources_are_returned,
     calls::prompts_resources_and_proposals,
     calls::progress_and_logs_are_told,
     calls::a_dropped_call_is_cancelled,
