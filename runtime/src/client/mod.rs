@@ -10,6 +10,7 @@ mod http;
 mod kept;
 mod limits;
 mod line;
+mod mock;
 mod protocol;
 mod session;
 
@@ -20,9 +21,10 @@ pub use self::http::{HttpSession, HttpSessionBuilder};
 pub use self::kept::{McpClient, McpClientBuilder, UrlTemplate};
 pub use self::limits::ClientLimits;
 pub use self::line::LineSession;
+pub use self::mock::MockSession;
 pub use self::protocol::{
     ClientHandler, ClientRequest, HandlerFuture, McpClientSession, McpClientSessionBuilder,
-    Notifications, ServerFacts, ServerNotification, Subscription,
+    Notifications, ProgressStream, ServerFacts, ServerNotification, Subscription,
 };
 pub use self::session::{
     Incoming, IncomingRequest, Responder, Session, SessionFuture, SessionNotification,

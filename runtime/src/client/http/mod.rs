@@ -162,7 +162,7 @@ async fn notify(
     let standing = shared.standing(notification.revision);
     shared.deliver(&standing, body).await?;
     if method == "notifications/initialized" && !standing.is_older() {
-        standalone::open(shared, standing).await;
+        standalone::begin(shared, standing).await;
     }
     Ok(())
 }

@@ -16,16 +16,15 @@ use crate::client::http::reply::Reply;
 use crate::client::http::shared::Shared;
 use crate::client::http::sse::{Event, Position};
 
-/// How long the server may take to answer the request for the stream before its client goes on without. Some servers
-/// answer it only when they have something to say.
-const OPENING: Duration = Duration::from_millis(500);
+/// How long the first request may wait for the stream. Servers open it at once, but some say so only with its first message.
+const OPEN_WITHIN: Duration = Duration::from_millis(250);
 
-/// Listens in the background, for as long as the session lasts. It is ready when the server has answered, for what the
-/// server asks on this stream before that is lost.
-pub(super) async fn open(shared: &Arc<Shared>, standing: Standing) {
+/// Listens in the background, for as long as the session lasts. Ready when there is a stream, or will be none, or that takes
+/// long: what a server asks before it has one, some servers ask nobody.
+pub(super) async fn begin(shared: &Arc<Shared>, standing: Standing) {
     let handshake = standing.handshake;
     let listening = Arc::clone(shared);
-    let (opened, is_open) = oneshot::channel();
+    let (opened, open) = oneshot::channel();
     let task = tokio::spawn(async move {
         let listen = listen(&listening, &standing, opened);
         listening.while_open(listen).await;
@@ -34,9 +33,8 @@ pub(super) async fn open(shared: &Arc<Shared>, standing: Standing) {
     if !shared.with_legacy(handshake, |legacy| legacy.read_by(reader)) {
         task.abort();
     }
-    if timeout(OPENING, is_open).await.is_err() {
-        tracing::debug!("the server takes its time to answer the request for its stream");
-    }
+    // However that ends, requests can be sent.
+    drop(timeout(OPEN_WITHIN, open).await);
 }
 
 /// Asks for the stream again and again, unless the server has none.
@@ -45,12 +43,10 @@ async fn listen(shared: &Arc<Shared>, standing: &Standing, opened: oneshot::Send
     let mut position = Position::default();
     let mut failures = 0;
     loop {
-        let answer = shared.get(standing, position.id.as_ref()).await;
-        if let Some(opened) = opened.take() {
-            // Nobody may wait for it any more.
-            let _ = opened.send(());
-        }
-        match answer {
+        let reply = shared.get(standing, position.id.as_ref()).await;
+        // Dropping it says as much as sending.
+        opened.take();
+        match reply {
             Ok(Reply::Events(body)) => {
                 let mut events = Events::new(body, shared.limits.message_bytes, position);
                 read(shared, &mut events).await;
