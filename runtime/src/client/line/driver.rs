@@ -9,7 +9,7 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use crate::client::line::Epilogue;
+use crate::client::line::Ending;
 use crate::client::line::shared::{Closing, Shared};
 use crate::client::{ClientError, IncomingRequest};
 use crate::wire::{Body, Frame, Invalid, LineBuffer, Message, RpcError, parse, parse_element};
@@ -23,10 +23,10 @@ pub(super) struct Driver<R, W> {
     output: Vec<u8>,
     written: usize,
     flushed: bool,
-    /// When a server that has been told to end is waited for no longer.
+    /// When a server that has been told to end, or has ended, is waited for no longer.
     deadline: Option<Pin<Box<Sleep>>>,
     phase: Phase,
-    epilogue: Epilogue,
+    ending: Ending,
 }
 
 enum Phase {
@@ -40,7 +40,7 @@ impl<R: AsyncRead, W: AsyncWrite> Driver<R, W> {
         shared: Arc<Shared>,
         reader: Pin<Box<R>>,
         writer: Pin<Box<W>>,
-        epilogue: Epilogue,
+        ending: Ending,
     ) -> Self {
         let lines = LineBuffer::new(shared.limits.message_bytes);
         Self {
@@ -53,16 +53,18 @@ impl<R: AsyncRead, W: AsyncWrite> Driver<R, W> {
             flushed: true,
             deadline: None,
             phase: Phase::Running,
-            epilogue,
+            ending,
         }
     }
 
     /// Writes and reads until the streams end.
     fn run(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if self.shared.register(context.waker()) == Closing(true) {
+        let is_closing = self.shared.register(context.waker()) == Closing(true);
+        if self.deadline.is_none()
+            && (is_closing || self.ending.exited.as_mut().poll(context).is_ready())
+        {
             let within = self.shared.limits.shutdown_within;
-            let deadline = || Box::pin(sleep_until(Instant::now() + within));
-            self.deadline.get_or_insert_with(deadline);
+            self.deadline = Some(Box::pin(sleep_until(Instant::now() + within)));
         }
         loop {
             let mut progress = match self.write(context) {
@@ -161,7 +163,7 @@ impl<R: AsyncRead, W: AsyncWrite> Future for Driver<R, W> {
             this.writer = None;
             this.phase = Phase::Ended(ended.err());
         }
-        let mut reason = ready!(this.epilogue.as_mut().poll(context));
+        let mut reason = ready!(this.ending.reason.as_mut().poll(context));
         if let Phase::Ended(Some(error)) = &this.phase {
             reason = format!("{reason} ({error})");
         }

@@ -8,7 +8,7 @@ mod message;
 mod shared;
 
 use std::fmt;
-use std::future::Future;
+use std::future::{Future, pending, ready};
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -46,8 +46,13 @@ pub struct LineSession {
     shared: Arc<Shared>,
 }
 
-/// What happens when the streams have ended; it tells why they did.
-pub(in crate::client) type Epilogue = Pin<Box<dyn Future<Output = String> + Send>>;
+/// How a session ends.
+pub(in crate::client) struct Ending {
+    /// Ready when the server has ended, although its streams may be open still: somebody else may have them.
+    pub(in crate::client) exited: Pin<Box<dyn Future<Output = ()> + Send>>,
+    /// Polled when the streams have ended; it tells why they did.
+    pub(in crate::client) reason: Pin<Box<dyn Future<Output = String> + Send>>,
+}
 
 impl LineSession {
     /// A session over a pair of streams, with the default limits.
@@ -73,8 +78,11 @@ impl LineSession {
         R: AsyncRead + Send + 'static,
         W: AsyncWrite + Send + 'static,
     {
-        let epilogue = Box::pin(async { "the server has closed it".to_owned() });
-        Self::with_epilogue(reader, writer, limits, epilogue)
+        let ending = Ending {
+            exited: Box::pin(pending()),
+            reason: Box::pin(ready("the server has closed it".to_owned())),
+        };
+        Self::with_ending(reader, writer, limits, ending)
     }
 
     /// A session with a server in the same process, which serves the connection in a task of its own.
@@ -94,11 +102,11 @@ impl LineSession {
         Self::with_limits(reader, writer, limits)
     }
 
-    pub(in crate::client) fn with_epilogue<R, W>(
+    pub(in crate::client) fn with_ending<R, W>(
         reader: R,
         writer: W,
         limits: &ClientLimits,
-        epilogue: Epilogue,
+        ending: Ending,
     ) -> Self
     where
         R: AsyncRead + Send + 'static,
@@ -106,7 +114,7 @@ impl LineSession {
     {
         let shared = Arc::new(Shared::new(limits.clone()));
         let (reader, writer) = (Box::pin(reader), Box::pin(writer));
-        tokio::spawn(Driver::new(Arc::clone(&shared), reader, writer, epilogue));
+        tokio::spawn(Driver::new(Arc::clone(&shared), reader, writer, ending));
         Self { shared }
     }
 }

@@ -179,6 +179,7 @@ impl<R: Request> fmt::Debug for ClientRequest<R> {
 
 /// Until when a request may take.
 struct Clock {
+    started: Instant,
     limit: Duration,
     /// The end, whatever progress there is; `None` if progress does not count.
     last: Option<Instant>,
@@ -190,6 +191,7 @@ impl Clock {
         let now = Instant::now();
         let end = later(now, limit);
         Self {
+            started: now,
             limit,
             last: at_most.map(|at_most| later(now, at_most)),
             end: Mutex::new(end),
@@ -212,14 +214,13 @@ impl Clock {
         &self,
         future: impl Future<Output = Result<T, ClientError>>,
     ) -> Result<T, ClientError> {
-        let started = Instant::now();
         let mut future = pin!(future);
         loop {
             let end = self.end();
             match timeout_at(end, &mut future).await {
                 Ok(result) => return result,
                 Err(_) if self.end() > end => {}
-                Err(_) => return Err(ClientError::Timeout(end - started)),
+                Err(_) => return Err(ClientError::Timeout(end - self.started)),
             }
         }
     }

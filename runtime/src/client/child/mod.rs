@@ -1,22 +1,20 @@
 //! Servers as child processes.
 
+mod process;
+mod stderr;
+
 use std::ffi::OsStr;
 use std::fmt;
 use std::path::Path;
-use std::process::{ExitStatus, Stdio};
+use std::process::Stdio;
 use std::sync::Arc;
-use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncReadExt};
-use tokio::process::{Child, Command};
-use tokio::time::timeout;
+use tokio::process::Command;
 
-use crate::client::line::{Epilogue, LineSession};
+pub use self::stderr::Stderr;
+use self::stderr::pass_lines;
+use crate::client::line::LineSession;
 use crate::client::{ClientError, ClientLimits};
-use crate::wire::{Frame, LineBuffer};
-
-/// Bytes of one line of standard error; a longer one is told to be too long.
-const STDERR_LINE: usize = 16 * 1024;
 
 /// How to start a server that speaks over its standard streams.
 ///
@@ -32,7 +30,10 @@ const STDERR_LINE: usize = 16 * 1024;
 /// The server is a process group of its own. When the session is closed, its input is closed; if it does not end within
 /// [`ClientLimits::shutdown_within`] it gets SIGTERM, and after that time again SIGKILL (on Windows it is terminated at
 /// once). A session that is dropped does the same in the background, as long as the runtime lives; when that ends first,
-/// the server is killed.
+/// the server is killed. What the server has started itself and left in its group is killed when the server has ended.
+///
+/// A server that ends by itself ends the session: requests that wait fail with [`ClientError::Closed`], which tells its
+/// exit status. It is not started again; that is the choice of the caller, who can use the same command for it.
 #[derive(Clone)]
 pub struct ServerCommand {
     program: std::ffi::OsString,
@@ -40,36 +41,6 @@ pub struct ServerCommand {
     env: Vec<(std::ffi::OsString, Option<std::ffi::OsString>)>,
     current_dir: Option<std::path::PathBuf>,
     stderr: Stderr,
-}
-
-/// What becomes of what a server writes to standard error. It is for people, and not a sign of an error.
-#[derive(Clone, Default)]
-#[non_exhaustive]
-pub enum Stderr {
-    /// It goes to standard error of this process.
-    #[default]
-    Inherit,
-    /// Nobody sees it.
-    Null,
-    /// Each line, without its end, goes to a function, which must not wait.
-    Lines(Arc<dyn Fn(&str) + Send + Sync>),
-}
-
-impl Stderr {
-    /// Passes each line to a function, which must not wait.
-    pub fn lines(take: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        Self::Lines(Arc::new(take))
-    }
-}
-
-impl fmt::Debug for Stderr {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::Inherit => "Inherit",
-            Self::Null => "Null",
-            Self::Lines(_) => "Lines",
-        })
-    }
 }
 
 /// Arguments and environment may hold secrets, so only the program is shown.
@@ -153,19 +124,26 @@ impl ServerCommand {
     /// # Errors
     ///
     /// [`ClientError::Closed`] if the program cannot be started.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a tokio runtime with its drivers for input, output and time.
     pub fn start(&self, limits: &ClientLimits) -> Result<LineSession, ClientError> {
         let mut child = self.command().spawn().map_err(|error| {
             let program = self.program.to_string_lossy();
             ClientError::closed(format!("`{program}` cannot be started: {error}"))
         })?;
-        if let (Stderr::Lines(take), Some(stderr)) = (&self.stderr, child.stderr.take()) {
-            tokio::spawn(pass_lines(stderr, Arc::clone(take)));
-        }
+        let stderr = match (&self.stderr, child.stderr.take()) {
+            (Stderr::Lines(take), Some(stderr)) => {
+                Some(tokio::spawn(pass_lines(stderr, Arc::clone(take))))
+            }
+            _ => None,
+        };
         let (Some(stdout), Some(stdin)) = (child.stdout.take(), child.stdin.take()) else {
             return Err(ClientError::closed("the server has no standard streams"));
         };
-        let epilogue = end(child, limits.shutdown_within);
-        Ok(LineSession::with_epilogue(stdout, stdin, limits, epilogue))
+        let ending = process::watch_over(child, stderr, limits.shutdown_within);
+        Ok(LineSession::with_ending(stdout, stdin, limits, ending))
     }
 
     fn command(&self) -> Command {
@@ -185,91 +163,8 @@ impl ServerCommand {
         command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(match self.stderr {
-                Stderr::Inherit => Stdio::inherit(),
-                Stderr::Null => Stdio::null(),
-                Stderr::Lines(_) => Stdio::piped(),
-            })
+            .stderr(self.stderr.stdio())
             .kill_on_drop(true);
         command
-    }
-}
-
-/// Waits for the end of a server whose input has been closed, and makes sure of it.
-fn end(mut child: Child, within: Duration) -> Epilogue {
-    Box::pin(async move {
-        if let Ok(ended) = timeout(within, child.wait()).await {
-            return match ended {
-                Ok(status) => exited(status),
-                Err(error) => format!("the server cannot be waited for: {error}"),
-            };
-        }
-        if signal(&child, Signal::Terminate) && timeout(within, child.wait()).await.is_ok() {
-            return "the server did not end by itself and was told to terminate".to_owned();
-        }
-        signal(&child, Signal::Kill);
-        if let Err(error) = child.kill().await {
-            tracing::warn!(%error, "a server cannot be killed");
-        }
-        "the server did not end by itself and was killed".to_owned()
-    })
-}
-
-fn exited(status: ExitStatus) -> String {
-    match status.code() {
-        Some(code) => format!("the server has exited with status {code}"),
-        None => format!("the server has ended: {status}"),
-    }
-}
-
-#[derive(Clone, Copy)]
-enum Signal {
-    Terminate,
-    Kill,
-}
-
-/// Sends a signal to a server and its own children; whether that was possible.
-#[cfg(unix)]
-fn signal(child: &Child, signal: Signal) -> bool {
-    use rustix::process::{Pid, Signal as Unix, kill_process_group};
-
-    let id = child.id().and_then(|id| i32::try_from(id).ok());
-    let Some(group) = id.and_then(Pid::from_raw) else {
-        return false;
-    };
-    let signal = match signal {
-        Signal::Terminate => Unix::TERM,
-        Signal::Kill => Unix::KILL,
-    };
-    kill_process_group(group, signal).is_ok()
-}
-
-#[cfg(not(unix))]
-fn signal(_: &Child, _: Signal) -> bool {
-    false
-}
-
-/// Passes on the lines of standard error.
-async fn pass_lines(mut stderr: impl AsyncRead + Unpin, take: Arc<dyn Fn(&str) + Send + Sync>) {
-    let mut lines = LineBuffer::new(STDERR_LINE);
-    loop {
-        let count = stderr.read(lines.room()).await.unwrap_or(0);
-        lines.advance(count);
-        while let Some(frame) = lines.next() {
-            pass_line(frame, &*take);
-        }
-        if count == 0 {
-            break;
-        }
-    }
-    if let Some(frame) = lines.last() {
-        pass_line(frame, &*take);
-    }
-}
-
-fn pass_line(frame: Frame<'_>, take: &dyn Fn(&str)) {
-    match frame {
-        Frame::Line(line) => take(String::from_utf8_lossy(line).trim_end()),
-        Frame::TooLong { .. } => take("[a line that is too long]"),
     }
 }

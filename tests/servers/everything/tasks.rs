@@ -1,0 +1,68 @@
+//! Calls that run as tasks (2025-11-25): the client has no methods of its own for them, but sends any request.
+
+use std::time::Duration;
+
+use serde_json::json;
+use treenail::schema::{
+    CallToolRequestParams, CreateTaskResult, ElicitAction, ElicitResult, ElicitValue,
+    GetTaskPayloadRequest, GetTaskPayloadRequestParams, ListTasksRequest, Request, TaskStatus,
+};
+
+use super::Connect;
+use crate::told::{text, wait_for};
+
+/// `tools/call` with a task as its result.
+enum BeginCall {}
+
+impl Request for BeginCall {
+    const METHOD: &'static str = "tools/call";
+    type Params = CallToolRequestParams;
+    type Result = CreateTaskResult;
+    type Response = CreateTaskResult;
+}
+
+pub(super) async fn a_call_runs_as_a_task(connect: Connect<'_>) {
+    const NAME: &str = "simulate-research-query";
+
+    let client = connect().on_elicit(|question| async move {
+        let question = json!(question);
+        let choices = &question["requestedSchema"]["properties"]["interpretation"]["oneOf"];
+        let choice = choices[1]["const"].as_str().unwrap().to_owned();
+        let mut result = ElicitResult::new(ElicitAction::Accept);
+        let entered = ("interpretation".to_owned(), ElicitValue::String(choice));
+        result.content = Some([entered].into());
+        Ok(result)
+    });
+    let client = client.build().await.unwrap();
+    let tool = json!(*client.tool(NAME).await.unwrap().unwrap());
+    assert_eq!(tool["execution"]["taskSupport"], "required");
+    let plain = client.call_tool(NAME, json!({"topic": "python"})).await;
+    let plain = plain.unwrap();
+    assert!(text(&plain).contains("-32601"), "{}", text(&plain));
+
+    let session = client.session();
+    let mut told = session.notifications();
+    let arguments = json!({"topic": "python", "ambiguous": true});
+    let params = json!({"name": NAME, "arguments": arguments, "task": {"ttl": 60_000}});
+    let begun = session.request::<BeginCall>(&params).await.unwrap();
+    assert_eq!(begun.task.status, TaskStatus::Working);
+    let id = begun.task.task_id;
+    let listed = session.request::<ListTasksRequest>(&json!({})).await;
+    assert!(listed.unwrap().tasks.iter().any(|task| task.task_id == id));
+
+    // The server asks while its result is waited for.
+    let params = GetTaskPayloadRequestParams::new(&*id);
+    let payload = session.request::<GetTaskPayloadRequest>(&params);
+    let payload = payload.timeout(Duration::from_secs(60)).await.unwrap();
+    let report = json!(payload)["content"][0]["text"].take();
+    let report = report.as_str().unwrap();
+    assert!(
+        report.contains("# Research Report: python (snake)"),
+        "{report}"
+    );
+    wait_for(&mut told, "notifications/tasks/status", |status| {
+        status["status"] == "completed"
+    })
+    .await;
+    client.close().await.unwrap();
+}

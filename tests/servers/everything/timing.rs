@@ -1,0 +1,72 @@
+//! Progress, timeouts, and many calls at once.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::json;
+use treenail::client::ClientError;
+
+use super::{Connect, client};
+use crate::told::text;
+
+const LONG: &str = "trigger-long-running-operation";
+
+pub(super) async fn progress_is_told(connect: Connect<'_>) {
+    let client = client(connect).await;
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let sink = Arc::clone(&told);
+    let result = client
+        .session()
+        .tools_call(LONG, json!({"duration": 0.4, "steps": 4}))
+        .on_progress(move |progress| {
+            let progress = json!(progress);
+            let step = (progress["progress"].clone(), progress["total"].clone());
+            sink.lock().unwrap().push(step);
+        })
+        .await
+        .unwrap();
+    let expected = "Long running operation completed. Duration: 0.4 seconds, Steps: 4.";
+    assert_eq!(text(&result), expected);
+    let steps: Vec<_> = (1..=4).map(|step| (json!(step), json!(4))).collect();
+    assert_eq!(*told.lock().unwrap(), steps, "CLI-PROG-01");
+    client.close().await.unwrap();
+}
+
+pub(super) async fn a_call_that_takes_too_long_is_given_up(connect: Connect<'_>) {
+    let client = client(connect).await;
+    let session = client.session();
+    let limit = Duration::from_millis(300);
+    // Nobody waits for its end.
+    let endless = json!({"duration": 3_600, "steps": 1});
+    let error = session.tools_call(LONG, &endless).timeout(limit).await;
+    let error = error.unwrap_err();
+    assert!(matches!(error, ClientError::Timeout(given) if given == limit));
+
+    // Each of many steps is within the limit, and all of them are not.
+    let steps = json!({"duration": 2, "steps": 20});
+    let call = session
+        .tools_call(LONG, &steps)
+        .timeout(Duration::from_secs(1));
+    let result = call
+        .reset_timeout_on_progress(Duration::from_secs(60))
+        .await
+        .unwrap();
+    assert!(text(&result).contains("completed"), "ALL-CANC-05");
+    client.close().await.unwrap();
+}
+
+pub(super) async fn many_calls_are_in_flight(connect: Connect<'_>) {
+    let client = client(connect).await;
+    let calls = (0..500).map(|number| {
+        let client = client.clone();
+        tokio::spawn(async move {
+            let message = format!("{number} {}", "x".repeat(number));
+            let said = client.call_tool("echo", json!({"message": message}));
+            assert_eq!(text(&said.await.unwrap()), format!("Echo: {message}"));
+        })
+    });
+    for call in calls.collect::<Vec<_>>() {
+        call.await.unwrap();
+    }
+    client.close().await.unwrap();
+}
