@@ -1,0 +1,151 @@
+//! A server that is connected to: how it is found, and how requests to it are waited for.
+
+mod clock;
+mod http;
+mod run;
+mod stderr;
+mod target;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use treenail::McpClient;
+use treenail::client::{McpClientBuilder, ServerCommand, Stderr};
+use treenail::schema::{LoggingLevel, Root};
+
+pub(crate) use self::clock::Clock;
+use self::stderr::Tail;
+use self::target::Target;
+use crate::args::ServerArgs;
+use crate::ask::Asked;
+use crate::exit::{Exit, Failure};
+use crate::screen::Screen;
+
+/// Longer than any call; the clock of the program bounds them, because it can be stopped.
+const UNBOUNDED: Duration = Duration::from_secs(60 * 60 * 24 * 365);
+
+/// A server that is connected to.
+#[derive(Debug)]
+pub(crate) struct Connected {
+    pub(crate) client: McpClient,
+    pub(crate) screen: Screen,
+    clock: Arc<Clock>,
+    tail: Tail,
+}
+
+impl Connected {
+    /// Connects.
+    pub(crate) async fn open(args: &ServerArgs, screen: &Screen) -> Result<Self, Failure> {
+        let clock = Clock::new(args.timeout);
+        let asked = Asked::new(&args.answers, screen, &clock)?;
+        let tail = Tail::new(screen);
+        let mut builder = McpClient::builder()
+            .client_info("treenail", env!("CARGO_PKG_VERSION"))
+            .follow_changes(false)
+            .request_timeout(args.timeout)
+            .on_elicit({
+                let asked = Arc::clone(&asked);
+                move |params| Arc::clone(&asked).answer(params)
+            });
+        if let Some(revision) = args.protocol_version {
+            builder = builder.protocol_version(revision);
+        }
+        if !args.roots.is_empty() {
+            let roots: Result<Vec<_>, _> = args.roots.iter().map(|path| root(path)).collect();
+            builder = builder.roots(roots?);
+        }
+        let builder = aim(builder, args, &tail)?;
+        let connecting = async { Ok(builder.build().await?) };
+        let client = run::until_told_to_end(connecting).await;
+        let client = client.map_err(|failure| tail.explain(unreachable(failure)))?;
+        asked.know(&client.session().server_facts());
+        let connected = Self {
+            client,
+            screen: screen.clone(),
+            clock,
+            tail,
+        };
+        connected.ask_for_log().await;
+        Ok(connected)
+    }
+
+    /// Ends the connection in an orderly way.
+    pub(crate) async fn close(&self) {
+        self.screen.end_progress();
+        if let Err(error) = self.client.close().await {
+            self.screen
+                .note(&format!("the connection was not closed in order: {error}"));
+        }
+    }
+
+    /// Which log messages are shown.
+    fn log_level(&self) -> Option<LoggingLevel> {
+        match self.screen.verbose() {
+            0 => None,
+            1 => Some(LoggingLevel::Info),
+            _ => Some(LoggingLevel::Debug),
+        }
+    }
+
+    /// Servers of the legacy era are asked once for their log messages.
+    async fn ask_for_log(&self) {
+        let session = self.client.session();
+        let is_legacy = !session.protocol_version().is_modern();
+        let Some(level) = self.log_level() else {
+            return;
+        };
+        if is_legacy && session.server_capabilities().logging.is_some() {
+            if let Err(error) = session.logging_set_level(level).await {
+                self.screen
+                    .note(&format!("there is no log of the server: {error}"));
+            }
+        }
+    }
+}
+
+/// Tells the builder what to connect to.
+fn aim(
+    builder: McpClientBuilder,
+    args: &ServerArgs,
+    tail: &Tail,
+) -> Result<McpClientBuilder, Failure> {
+    match Target::of(args)? {
+        Target::Program { program, arguments } => {
+            let tail = tail.clone();
+            let command = ServerCommand::new(program).args(arguments);
+            Ok(builder.command(command.stderr(Stderr::lines(move |line| tail.line(line)))))
+        }
+        Target::Url { url, headers } => Ok(builder.session(http::open(&url, &headers)?)),
+    }
+}
+
+/// A server that does not answer while it is connected to cannot be reached, whatever it does instead.
+fn unreachable(failure: Failure) -> Failure {
+    match failure.exit() {
+        Exit::Timeout | Exit::Protocol => Failure::new(
+            Exit::Connection,
+            format!("no session with the server: {}", failure.message()),
+        ),
+        _ => failure,
+    }
+}
+
+/// A directory as servers are told of it.
+fn root(path: &Path) -> Result<Root, Failure> {
+    let full = path.canonicalize().map_err(|error| {
+        Failure::usage(format!(
+            "the directory `{}` for --roots: {error}",
+            path.display()
+        ))
+    })?;
+    if !full.is_dir() {
+        let message = format!("`{}` for --roots is no directory", path.display());
+        return Err(Failure::usage(message));
+    }
+    let mut root = Root::new(target::file_uri(&full));
+    root.name = full
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned());
+    Ok(root)
+}

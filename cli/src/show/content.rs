@@ -1,0 +1,128 @@
+//! The content of results: text is shown, all else is told of in a line, and can be saved.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::Value;
+use treenail::schema::{CallToolResult, ContentBlock, ResourceContents, ResourceLink};
+
+use super::{clean, clean_line, exact_json};
+
+/// A part of a result.
+#[derive(Debug)]
+pub(crate) enum Shown {
+    Text(String),
+    /// Bytes, and a line that tells of them.
+    Bytes {
+        line: String,
+        bytes: Vec<u8>,
+    },
+}
+
+impl Shown {
+    /// What is printed, cleaned.
+    pub(crate) fn line(&self) -> String {
+        match self {
+            Self::Text(text) => clean(text),
+            Self::Bytes { line, .. } => clean(line),
+        }
+    }
+
+    /// One block of content.
+    pub(crate) fn block(block: &ContentBlock) -> Self {
+        match block {
+            ContentBlock::Text(content) => Self::Text(content.text.clone()),
+            ContentBlock::Image(content) => Self::bytes("image", &content.mime_type, &content.data),
+            ContentBlock::Audio(content) => Self::bytes("audio", &content.mime_type, &content.data),
+            ContentBlock::ResourceLink(link) => Self::Text(linked(link)),
+            ContentBlock::Resource(embedded) => Self::contents(&embedded.resource),
+            other => Self::Text(exact_json(other)),
+        }
+    }
+
+    /// What was read, or is embedded.
+    pub(crate) fn contents(contents: &ResourceContents) -> Self {
+        match contents {
+            ResourceContents::Text(contents) => Self::Text(contents.text.clone()),
+            ResourceContents::Blob(contents) => {
+                let mime_type = contents.mime_type.as_deref().unwrap_or("of unknown type");
+                let kind = format!("resource {}", contents.uri);
+                Self::bytes(&kind, mime_type, &contents.blob)
+            }
+            other => Self::Text(exact_json(other)),
+        }
+    }
+
+    fn bytes(kind: &str, mime_type: &str, data: &str) -> Self {
+        let (kind, mime_type) = (clean_line(kind), clean_line(mime_type));
+        match STANDARD.decode(data) {
+            Ok(bytes) => Self::Bytes {
+                line: format!(
+                    "[{kind}: {mime_type}, {}; -o FILE saves it]",
+                    size(i64::try_from(bytes.len()).unwrap_or(i64::MAX))
+                ),
+                bytes,
+            },
+            Err(error) => Self::Text(format!("[{kind}: {mime_type}, not base64: {error}]")),
+        }
+    }
+}
+
+fn linked(link: &ResourceLink) -> String {
+    let name = clean_line(link.title.as_deref().unwrap_or(&link.name));
+    let mut line = format!("[link to a resource: {name} <{}>", clean_line(&link.uri));
+    if let Some(mime_type) = &link.mime_type {
+        line.push_str(&format!(", {}", clean_line(mime_type)));
+    }
+    if let Some(bytes) = link.size {
+        line.push_str(&format!(", {}", size(bytes)));
+    }
+    line.push(']');
+    if let Some(description) = &link.description {
+        line.push_str(&format!(" {}", clean_line(description)));
+    }
+    line
+}
+
+/// The parts of what a tool has returned. Text that only repeats the structured content is left out.
+pub(crate) fn tool_result(result: &CallToolResult) -> Vec<Shown> {
+    let structured = result.structured_content.as_ref();
+    let repeats = |block: &ContentBlock| {
+        let text = block.as_text();
+        let value = text.and_then(|text| serde_json::from_str::<Value>(text).ok());
+        value.is_some() && value.as_ref() == structured
+    };
+    let blocks = result.content.iter().filter(|block| !repeats(block));
+    let mut parts: Vec<_> = blocks.map(Shown::block).collect();
+    parts.extend(structured.map(|value| Shown::Text(exact_json(value))));
+    parts
+}
+
+/// A number of bytes for people.
+#[expect(clippy::cast_precision_loss, reason = "one digit is shown")]
+pub(crate) fn size(bytes: i64) -> String {
+    let mut size = bytes as f64;
+    if size < 1_000.0 {
+        return format!("{bytes} bytes");
+    }
+    for unit in ["kB", "MB", "GB"] {
+        size /= 1_000.0;
+        if size < 999.95 {
+            return format!("{size:.1} {unit}");
+        }
+    }
+    format!("{:.1} TB", size / 1_000.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_short() {
+        let cases = [(0, "0 bytes"), (999, "999 bytes"), (1_234, "1.2 kB")];
+        let large = [(999_999, "1.0 MB"), (i64::MAX, "9223372.0 TB")];
+        for (bytes, expected) in cases.into_iter().chain(large) {
+            assert_eq!(size(bytes), expected);
+        }
+    }
+}
