@@ -9,11 +9,11 @@ use treenail::schema::Revision;
 
 use crate::arguments::Given;
 use crate::commands::Command;
-use crate::exit::EXIT_CODES;
+use crate::exit::AFTER_HELP;
 
 /// Use servers of the Model Context Protocol from the command line.
 #[derive(Debug, Parser)]
-#[command(name = "treenail", version, after_help = EXIT_CODES, max_term_width = 100)]
+#[command(name = "treenail", version, after_help = AFTER_HELP, max_term_width = 100)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -72,7 +72,7 @@ pub(crate) struct HeaderArgs {
     #[arg(
         long = "header",
         value_name = "NAME: VALUE",
-        requires = "url",
+        conflicts_with_all = ["command", "program"],
         help_heading = "Server"
     )]
     pub(crate) plain: Vec<String>,
@@ -81,7 +81,7 @@ pub(crate) struct HeaderArgs {
     #[arg(
         long = "header-env",
         value_name = "NAME=VARIABLE",
-        requires = "url",
+        conflicts_with_all = ["command", "program"],
         help_heading = "Server"
     )]
     pub(crate) from_env: Vec<String>,

@@ -30,8 +30,14 @@ pub(crate) enum Exit {
     Terminated = 143,
 }
 
-/// What `--help` says of the exit codes.
-pub(crate) const EXIT_CODES: &str = "\
+/// What `--help` says at its end.
+pub(crate) const AFTER_HELP: &str = "\
+Examples:
+  treenail list -- npx -y @modelcontextprotocol/server-everything
+  treenail call echo message=hello -- npx -y @modelcontextprotocol/server-everything
+  treenail call search tags=a tags=b 'filter:={\"year\": 2026}' --json --command 'my-server --dir .'
+  treenail read file:///notes.txt -o notes.txt --url https://example.com/mcp --header-env Authorization=AUTH
+
 Exit codes:
   0    it worked
   1    the tool was run and failed

@@ -96,7 +96,7 @@ impl Screen {
 
     /// Says a line with a coloured word before it.
     pub(crate) fn say_under(&self, heading: &str, style: &Style, text: &str) {
-        let heading = style.clone().for_stderr().apply_to(clean_line(heading));
+        let heading = style.clone().for_stderr().apply_to(clean(heading));
         self.tell(&format!("{heading} {}\n", clean(text)));
     }
 

@@ -8,25 +8,25 @@ use serde_json::{Map, Value};
 use treenail::schema::{Prompt, Tool};
 
 pub(crate) use self::given::Given;
-use crate::args::ArgumentArgs;
+pub(crate) use self::source::Typed;
 use crate::exit::Failure;
 use crate::show::{arguments_of, clean_line};
 
 /// The arguments of a tool. What was typed as `key=value` is read by the tool's schema; JSON is sent as it is.
-pub(crate) fn of_tool(args: &ArgumentArgs, tool: &Tool) -> Result<Map<String, Value>, Failure> {
-    let (mut arguments, whole) = source::whole(args)?;
+pub(crate) fn of_tool(given: &Typed, tool: &Tool) -> Result<Map<String, Value>, Failure> {
+    let mut arguments = given.whole.clone().unwrap_or_default();
     let mut problems = Vec::new();
-    for (name, texts) in grouped(args) {
+    for (name, texts) in given.grouped() {
         match typed::value(tool, name, &texts) {
             Ok(value) => drop(arguments.insert(name.to_owned(), value)),
             Err(problem) => problems.push(problem),
         }
     }
     // Whoever gives all arguments as JSON means them as they are.
-    if !whole {
+    if given.whole.is_none() {
         let missing = typed::missing(tool, &arguments);
         // An argument that could not be read is not missing too.
-        let missing = missing.filter(|name| !args.given.iter().any(|it| it.name() == Some(*name)));
+        let missing = missing.filter(|name| !given.has(name));
         problems.extend(missing.map(|name| format!("`{}` is missing", clean_line(name))));
     }
     if problems.is_empty() {
@@ -45,15 +45,12 @@ pub(crate) fn of_tool(args: &ArgumentArgs, tool: &Tool) -> Result<Map<String, Va
 }
 
 /// The arguments of a prompt, which are texts.
-pub(crate) fn of_prompt(
-    args: &ArgumentArgs,
-    prompt: &Prompt,
-) -> Result<Map<String, Value>, Failure> {
-    let (mut arguments, whole) = source::whole(args)?;
+pub(crate) fn of_prompt(given: &Typed, prompt: &Prompt) -> Result<Map<String, Value>, Failure> {
+    let mut arguments = given.whole.clone().unwrap_or_default();
     let known = || prompt.arguments.iter().flatten();
     let names = || known().map(|argument| argument.name.as_str());
     let mut problems = Vec::new();
-    for (name, texts) in grouped(args) {
+    for (name, texts) in given.grouped() {
         match texts.as_slice() {
             _ if !names().any(|known| known == name) => {
                 problems.push(typed::unknown_argument(name, names()));
@@ -63,14 +60,9 @@ pub(crate) fn of_prompt(
             _ => problems.push(format!("`{name}` is given twice")),
         }
     }
-    if !whole {
+    if given.whole.is_none() {
         let required = known().filter(|argument| argument.required == Some(true));
-        let missing = required.filter(|argument| {
-            !args
-                .given
-                .iter()
-                .any(|it| it.name() == Some(&argument.name))
-        });
+        let missing = required.filter(|argument| !given.has(&argument.name));
         problems.extend(missing.map(|it| format!("`{}` is missing", clean_line(&it.name))));
     }
     if problems.is_empty() {
@@ -95,19 +87,4 @@ pub(crate) fn unknown<'a>(kind: &str, name: &str, known: impl Iterator<Item = &'
         }
         None => Failure::usage(message).note(format!("`treenail list {kind}s` shows what it has")),
     }
-}
-
-/// What was given for each name, in the order in which names came first.
-fn grouped(args: &ArgumentArgs) -> Vec<(&str, Vec<&Given>)> {
-    let mut groups: Vec<(&str, Vec<&Given>)> = Vec::new();
-    for given in &args.given {
-        let Some(name) = given.name() else {
-            continue;
-        };
-        match groups.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, group)) => group.push(given),
-            None => groups.push((name, vec![given])),
-        }
-    }
-    groups
 }

@@ -6,9 +6,10 @@ use clap::Args;
 
 use super::printed_as_json;
 use crate::args::{ArgumentArgs, ServerArgs};
-use crate::arguments;
+use crate::arguments::{self, Typed};
 use crate::exit::{Exit, Failure};
 use crate::save::print_or_save;
+use crate::screen::Screen;
 use crate::server::Connected;
 use crate::show::tool_result;
 
@@ -30,13 +31,21 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    pub(super) async fn run(self, connected: &Connected) -> Result<Exit, Failure> {
+    pub(super) async fn run(self, screen: &Screen) -> Result<Exit, Failure> {
+        let typed = Typed::read(&self.arguments)?;
+        Connected::with(&self.server, screen, async |server| {
+            self.call(server, &typed).await
+        })
+        .await
+    }
+
+    async fn call(&self, connected: &Connected, typed: &Typed) -> Result<Exit, Failure> {
         let client = &connected.client;
         let tools = connected.bounded(client.tools()).await?;
         let tool = tools.iter().find(|tool| tool.name == self.tool);
         let names = || tools.iter().map(|tool| tool.name.as_str());
         let tool = tool.ok_or_else(|| arguments::unknown("tool", &self.tool, names()))?;
-        let arguments = arguments::of_tool(&self.arguments, tool)?;
+        let arguments = arguments::of_tool(typed, tool)?;
 
         let preparing = client.tool_request(&self.tool, &arguments);
         let request = connected.bounded(preparing).await?;

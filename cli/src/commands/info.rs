@@ -7,6 +7,7 @@ use treenail::client::ServerFacts;
 use super::printed_as_json;
 use crate::args::ServerArgs;
 use crate::exit::{Exit, Failure};
+use crate::screen::Screen;
 use crate::server::Connected;
 use crate::show::{clean, clean_line};
 
@@ -18,7 +19,11 @@ pub(crate) struct Info {
 }
 
 impl Info {
-    pub(super) fn run(self, connected: &Connected) -> Result<Exit, Failure> {
+    pub(super) async fn run(self, screen: &Screen) -> Result<Exit, Failure> {
+        Connected::with(&self.server, screen, async |server| self.info(server)).await
+    }
+
+    fn info(&self, connected: &Connected) -> Result<Exit, Failure> {
         let facts = connected.client.session().server_facts();
         let screen = &connected.screen;
         let json = json!({
@@ -46,7 +51,7 @@ fn told(facts: &ServerFacts) -> String {
     lines.push(format!("protocol      {}", facts.revision));
     if !facts.supported_versions.is_empty() {
         let versions = facts.supported_versions.join(", ");
-        lines.push(format!("also speaks   {}", clean_line(&versions)));
+        lines.push(format!("speaks        {}", clean_line(&versions)));
     }
     let capabilities = capabilities(&json!(facts.capabilities));
     lines.push(format!("capabilities  {}", clean_line(&capabilities)));

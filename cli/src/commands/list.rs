@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use super::printed_as_json;
 use crate::args::ServerArgs;
 use crate::exit::{Exit, Failure};
+use crate::screen::Screen;
 use crate::server::Connected;
 use crate::show;
 
@@ -50,7 +51,11 @@ struct Listed {
 }
 
 impl List {
-    pub(super) async fn run(self, connected: &Connected) -> Result<Exit, Failure> {
+    pub(super) async fn run(self, screen: &Screen) -> Result<Exit, Failure> {
+        Connected::with(&self.server, screen, async |server| self.list(server).await).await
+    }
+
+    async fn list(&self, connected: &Connected) -> Result<Exit, Failure> {
         let kinds = match self.what {
             Some(kind) => vec![kind],
             None => Kind::ALL.into(),

@@ -9,10 +9,9 @@ mod read;
 use clap::Subcommand;
 use serde::Serialize;
 
-use crate::args::{OutputArgs, ServerArgs, Verbosity};
+use crate::args::{OutputArgs, Verbosity};
 use crate::exit::{Exit, Failure};
 use crate::screen::Screen;
-use crate::server::Connected;
 use crate::show::exact_json;
 
 /// What is done.
@@ -28,32 +27,26 @@ pub(crate) enum Command {
 impl Command {
     /// How much is said beside the result.
     pub(crate) fn verbosity(&self) -> Verbosity {
-        self.server().output.verbosity
-    }
-
-    fn server(&self) -> &ServerArgs {
-        match self {
-            Self::List(list) => &list.server,
-            Self::Call(call) => &call.server,
-            Self::Read(read) => &read.server,
-            Self::Prompt(prompt) => &prompt.server,
-            Self::Info(info) => &info.server,
-        }
+        let output = match self {
+            Self::List(list) => list.server.output,
+            Self::Call(call) => call.server.output,
+            Self::Read(read) => read.server.output,
+            Self::Prompt(prompt) => prompt.server.output,
+            Self::Info(info) => info.server.output,
+        };
+        output.verbosity
     }
 }
 
-/// Connects, does what is asked, and closes the connection whatever came of it.
+/// Does what is asked.
 pub(crate) async fn run(command: Command, screen: &Screen) -> Result<Exit, Failure> {
-    let connected = Connected::open(command.server(), screen).await?;
-    let done = match command {
-        Command::List(list) => list.run(&connected).await,
-        Command::Call(call) => call.run(&connected).await,
-        Command::Read(read) => read.run(&connected).await,
-        Command::Prompt(prompt) => prompt.run(&connected).await,
-        Command::Info(info) => info.run(&connected),
-    };
-    connected.close().await;
-    done
+    match command {
+        Command::List(list) => list.run(screen).await,
+        Command::Call(call) => call.run(screen).await,
+        Command::Read(read) => read.run(screen).await,
+        Command::Prompt(prompt) => prompt.run(screen).await,
+        Command::Info(info) => info.run(screen).await,
+    }
 }
 
 /// Prints a result of the protocol as JSON if that is asked for; whether it was.

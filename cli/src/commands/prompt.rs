@@ -6,7 +6,7 @@ use treenail::schema::{GetPromptResult, Role};
 
 use super::printed_as_json;
 use crate::args::{ArgumentArgs, ServerArgs};
-use crate::arguments;
+use crate::arguments::{self, Typed};
 use crate::exit::{Exit, Failure};
 use crate::screen::Screen;
 use crate::server::Connected;
@@ -26,13 +26,21 @@ pub(crate) struct Prompt {
 }
 
 impl Prompt {
-    pub(super) async fn run(self, connected: &Connected) -> Result<Exit, Failure> {
+    pub(super) async fn run(self, screen: &Screen) -> Result<Exit, Failure> {
+        let typed = Typed::read(&self.arguments)?;
+        Connected::with(&self.server, screen, async |server| {
+            self.prompt(server, &typed).await
+        })
+        .await
+    }
+
+    async fn prompt(&self, connected: &Connected, typed: &Typed) -> Result<Exit, Failure> {
         let client = &connected.client;
         let prompts = connected.bounded(client.prompts()).await?;
         let prompt = prompts.iter().find(|prompt| prompt.name == self.name);
         let names = || prompts.iter().map(|prompt| prompt.name.as_str());
         let prompt = prompt.ok_or_else(|| arguments::unknown("prompt", &self.name, names()))?;
-        let arguments = arguments::of_prompt(&self.arguments, prompt)?;
+        let arguments = arguments::of_prompt(typed, prompt)?;
 
         let request = client.get_prompt(&self.name, arguments);
         let result = connected.finish(request).await?;

@@ -9,6 +9,7 @@ use super::printed_as_json;
 use crate::args::ServerArgs;
 use crate::exit::{Exit, Failure};
 use crate::save::print_or_save;
+use crate::screen::Screen;
 use crate::server::Connected;
 use crate::show::Shown;
 
@@ -27,7 +28,11 @@ pub(crate) struct Read {
 }
 
 impl Read {
-    pub(super) async fn run(self, connected: &Connected) -> Result<Exit, Failure> {
+    pub(super) async fn run(self, screen: &Screen) -> Result<Exit, Failure> {
+        Connected::with(&self.server, screen, async |server| self.read(server).await).await
+    }
+
+    async fn read(&self, connected: &Connected) -> Result<Exit, Failure> {
         let request = connected.client.session().resources_read(&self.uri);
         let result = connected.finish(request).await?;
         let screen = &connected.screen;

@@ -10,9 +10,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use treenail::McpClient;
-use treenail::client::{McpClientBuilder, ServerCommand, Stderr};
+use treenail::client::{ClientLimits, McpClientBuilder, ServerCommand, Stderr};
 use treenail::schema::{LoggingLevel, Root};
+use treenail::{ClientError, McpClient};
 
 pub(crate) use self::clock::Clock;
 use self::stderr::Tail;
@@ -35,15 +35,29 @@ pub(crate) struct Connected {
 }
 
 impl Connected {
-    /// Connects.
-    pub(crate) async fn open(args: &ServerArgs, screen: &Screen) -> Result<Self, Failure> {
+    /// Connects, does something with the server, and ends the connection whatever came of it.
+    pub(crate) async fn with<T>(
+        args: &ServerArgs,
+        screen: &Screen,
+        work: impl AsyncFnOnce(&Self) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let connected = Self::open(args, screen).await?;
+        let done = work(&connected).await;
+        connected.close().await;
+        done
+    }
+
+    async fn open(args: &ServerArgs, screen: &Screen) -> Result<Self, Failure> {
         let clock = Clock::new(args.timeout);
         let asked = Asked::new(&args.answers, screen, &clock)?;
         let tail = Tail::new(screen);
+        let mut limits = ClientLimits::default();
+        limits.probe_timeout = limits.probe_timeout.min(args.timeout);
+        limits.request_timeout = args.timeout;
         let mut builder = McpClient::builder()
             .client_info("treenail", env!("CARGO_PKG_VERSION"))
             .follow_changes(false)
-            .request_timeout(args.timeout)
+            .limits(limits)
             .on_elicit({
                 let asked = Arc::clone(&asked);
                 move |params| Arc::clone(&asked).answer(params)
@@ -56,9 +70,9 @@ impl Connected {
             builder = builder.roots(roots?);
         }
         let builder = aim(builder, args, &tail)?;
-        let connecting = async { Ok(builder.build().await?) };
+        let connecting = async { builder.build().await.map_err(unreachable) };
         let client = run::until_told_to_end(connecting).await;
-        let client = client.map_err(|failure| tail.explain(unreachable(failure)))?;
+        let client = client.map_err(|failure| tail.explain(failure))?;
         asked.know(&client.session().server_facts());
         let connected = Self {
             client,
@@ -70,12 +84,14 @@ impl Connected {
         Ok(connected)
     }
 
-    /// Ends the connection in an orderly way.
-    pub(crate) async fn close(&self) {
+    /// Ends the connection in an orderly way, as long as the user waits for that.
+    async fn close(&self) {
         self.screen.end_progress();
-        if let Err(error) = self.client.close().await {
+        let closing = async { Ok(self.client.close().await?) };
+        if let Err(failure) = run::until_told_to_end(closing).await {
+            let why = failure.message();
             self.screen
-                .note(&format!("the connection was not closed in order: {error}"));
+                .note(&format!("the server was not ended in order: {why}"));
         }
     }
 
@@ -120,14 +136,17 @@ fn aim(
     }
 }
 
-/// A server that does not answer while it is connected to cannot be reached, whatever it does instead.
-fn unreachable(failure: Failure) -> Failure {
-    match failure.exit() {
-        Exit::Timeout | Exit::Protocol => Failure::new(
+/// A server with which nothing can be begun cannot be reached, whatever it does instead.
+fn unreachable(error: ClientError) -> Failure {
+    match error {
+        ClientError::Closed(reason) => {
+            Failure::new(Exit::Connection, format!("no connection: {reason}"))
+        }
+        ClientError::Timeout(_) | ClientError::Protocol(_) => Failure::new(
             Exit::Connection,
-            format!("no session with the server: {}", failure.message()),
+            format!("no session with the server: {error}"),
         ),
-        _ => failure,
+        error => error.into(),
     }
 }
 

@@ -32,6 +32,10 @@ impl Tail {
             return;
         }
         let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        // A server that ended when it was probed is started once more, and says the same again.
+        if lines.iter().any(|kept| kept == line) {
+            return;
+        }
         if lines.len() == KEPT {
             lines.pop_front();
         }
