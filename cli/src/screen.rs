@@ -113,6 +113,9 @@ impl Screen {
         let message = progress.message.as_deref().unwrap_or_default();
         let message = clean_line(message);
         let done = progress.progress.as_f64();
+        if self.bar.is_finished() {
+            self.bar.reset();
+        }
         match progress.total.as_ref().map(|total| (total, total.as_f64())) {
             Some((total, count)) if count > 0.0 => {
                 self.bar.set_style(style("{bar:30} {msg}"));

@@ -70,7 +70,13 @@ fn what_a_server_wrote_before_it_ended_is_shown_once() {
 #[cfg(unix)]
 #[test]
 fn a_server_that_never_answers_is_given_up() {
-    let ended = run_alone(&["list", "-c", "sh -c 'cat > /dev/null'", "--timeout", "300ms"]);
+    let ended = run_alone(&[
+        "list",
+        "-c",
+        "sh -c 'cat > /dev/null'",
+        "--timeout",
+        "300ms",
+    ]);
     assert_eq!(ended.code, 3, "{}", ended.stderr);
 }
 

@@ -40,7 +40,7 @@ fn everything_is_shown_under_headings() {
          b  integer  = 1       (at most 100)\n",
         "    id       integer   required  (at least 0)\n    tags     string[]  = []\n    express  boolean   required\n",
         "\n\nPrompts (1)\n\ngreeting\n  Greets.\n    name  required  Who it is for\n",
-        "note://today  text/plain                note: A note of the day.",
+        "note://today  text/plain                today: A note of the day.",
         "Templates for resources (1)\n\nnote://{city}/{day}",
     ] {
         assert!(
