@@ -108,6 +108,7 @@ impl From<ClientError> for Failure {
         let exit = match &error {
             ClientError::Tool(_) => Exit::Tool,
             ClientError::Timeout(_) => Exit::Timeout,
+            ClientError::Http { status, .. } if (400..500).contains(status) => Exit::Refused,
             ClientError::Closed(_) | ClientError::SessionExpired | ClientError::Http { .. } => {
                 Exit::Connection
             }

@@ -45,12 +45,12 @@ impl Screen {
     }
 
     /// Whether somebody can be asked: the terminal is read and written.
-    pub(crate) fn is_interactive(&self) -> bool {
+    pub(crate) fn is_interactive() -> bool {
         io::stdin().is_terminal() && io::stderr().is_terminal()
     }
 
     /// Columns of standard output; `None` where lines need not end.
-    pub(crate) fn width(&self) -> Option<usize> {
+    pub(crate) fn width() -> Option<usize> {
         let term = Term::stdout();
         term.is_term().then(|| usize::from(term.size().1).max(40))
     }

@@ -45,13 +45,12 @@ fn schema_of<'a>(root: &'a Map<String, Value>, name: &str) -> Result<&'a Value, 
     if let Some(schema) = properties.and_then(|properties| properties.get(name)) {
         return Ok(schema);
     }
-    match root.get("additionalProperties") {
-        Some(schema @ (Value::Bool(true) | Value::Object(_))) => Ok(schema),
-        _ => {
-            let names = properties.into_iter().flatten();
-            Err(unknown_argument(name, names.map(|(name, _)| name.as_str())))
-        }
-    }
+    let others = root.get("additionalProperties");
+    let others = others.filter(|others| others.is_object() || **others == Value::Bool(true));
+    others.ok_or_else(|| {
+        let names = properties.into_iter().flatten();
+        unknown_argument(name, names.map(|(name, _)| name.as_str()))
+    })
 }
 
 pub(super) fn unknown_argument<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
@@ -123,12 +122,13 @@ impl Reader<'_> {
 
     /// The text as one of the types of a schema, the strictest first.
     fn read(&self, schema: &Value, text: &str) -> Result<Value, String> {
+        const ORDER: [&str; 6] = ["null", "boolean", "integer", "number", "object", "string"];
+
         let kinds = kinds_of(schema, self.root);
         if kinds.is_empty() {
             return Ok(text.into());
         }
-        const ORDER: [&str; 6] = ["null", "boolean", "integer", "number", "object", "string"];
-        // A tool that takes texts too gets numbers as what was typed only where they are listed first.
+        // What may be a text is not taken for JSON because it looks like it.
         let has_text = kinds.iter().any(|kind| kind == "string");
         let mut tried = ORDER
             .iter()

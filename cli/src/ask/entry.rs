@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use treenail::FormProblem;
 use treenail::client::{expected, read_content};
 use treenail::schema::{
     ElicitFields, ElicitSchema, ElicitValue, EnumOption, PrimitiveSchemaDefinition as Kind,
@@ -42,7 +43,7 @@ impl<'a> Field<'a> {
         let entered = value.map(|value| (self.name.to_owned(), value));
         let entered: BTreeMap<_, _> = entered.into_iter().collect();
         let mut content = read_content(&schema, entered).map_err(|error| {
-            let messages = error.problems().iter().map(|problem| problem.message());
+            let messages = error.problems().iter().map(FormProblem::message);
             messages.collect::<Vec<_>>().join("; ")
         })?;
         Ok(content.remove(self.name))
@@ -76,9 +77,10 @@ impl<'a> Field<'a> {
         let options = options(self.definition);
         for (number, (name, title)) in (1..).zip(&options) {
             let (name, title) = (clean_line(name), clean_line(title));
-            lines.push(match name == title {
-                true => format!("  {number}  {name}"),
-                false => format!("  {number}  {title} ({name})"),
+            lines.push(if name == title {
+                format!("  {number}  {name}")
+            } else {
+                format!("  {number}  {title} ({name})")
             });
         }
         let expected = match (options.is_empty(), takes_many(self.definition)) {
@@ -86,9 +88,10 @@ impl<'a> Field<'a> {
             (false, false) => "a number or a name".to_owned(),
             (false, true) => "numbers or names, with commas between them".to_owned(),
         };
-        lines.push(match self.is_required || self.default().is_some() {
-            true => format!("  {expected}"),
-            false => format!("  {expected}; may be left empty"),
+        lines.push(if self.is_required || self.default().is_some() {
+            format!("  {expected}")
+        } else {
+            format!("  {expected}; may be left empty")
         });
         lines.join("\n")
     }

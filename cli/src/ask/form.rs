@@ -8,6 +8,7 @@ use treenail::schema::{ElicitAction, ElicitRequestFormParams, ElicitResult, Elic
 use super::Asked;
 use super::dialog::{Lines, Typed};
 use super::entry::{Field, told};
+use crate::screen::Screen;
 
 type Content = BTreeMap<String, ElicitValue>;
 
@@ -39,7 +40,7 @@ impl Asked {
                 open.push(field);
             }
         }
-        if self.screen.is_interactive() && !open.is_empty() {
+        if Screen::is_interactive() && !open.is_empty() {
             return self.fill_in(&form.message, &open, content, lines).await;
         }
         if !needed.is_empty() {
@@ -61,7 +62,7 @@ impl Asked {
                 .note(&format!("said yes to {}: {message}", self.server()));
             return accepted(Content::new());
         }
-        if !self.screen.is_interactive() {
+        if !Screen::is_interactive() {
             let why = "standard input is no terminal, and there is no --yes";
             return self.decline(message, why);
         }

@@ -77,6 +77,7 @@ impl Asked {
         // Whoever thinks about an answer is not to be blamed for a slow call.
         let _stopped = self.clock.stop();
         let mut lines = self.lines.lock().await;
+        self.screen.end_progress();
         match question {
             ElicitRequestParams::Form(form) => Ok(self.form(&form, &mut lines).await),
             ElicitRequestParams::Url(page) => Ok(self.page(&page, &mut lines).await),

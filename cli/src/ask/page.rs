@@ -6,6 +6,7 @@ use treenail::schema::{ElicitAction, ElicitRequestUrlParams, ElicitResult};
 
 use super::Asked;
 use super::dialog::{Lines, Typed};
+use crate::screen::Screen;
 
 /// What has to be known of a page before one agrees to it.
 #[derive(Debug, PartialEq, Eq)]
@@ -24,7 +25,7 @@ impl Asked {
             Ok(page) => page,
             Err(why) => return self.decline(&params.message, why),
         };
-        let is_interactive = self.screen.is_interactive();
+        let is_interactive = Screen::is_interactive();
         let known = self
             .hosts
             .iter()

@@ -71,14 +71,15 @@ fn capabilities(declared: &Value) -> String {
                 .filter(|(_, value)| **value != json!(false))
                 .map(|(name, _)| name.as_str())
                 .collect();
-            match more.is_empty() {
-                true => name.clone(),
-                false => format!("{name} ({})", more.join(", ")),
+            if more.is_empty() {
+                name.clone()
+            } else {
+                format!("{name} ({})", more.join(", "))
             }
         })
         .collect();
-    match names.is_empty() {
-        true => "none".to_owned(),
-        false => names.join(", "),
+    if names.is_empty() {
+        return "none".to_owned();
     }
+    names.join(", ")
 }

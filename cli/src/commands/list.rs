@@ -2,6 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
+use treenail::client::UrlTemplate;
 
 use super::printed_as_json;
 use crate::args::ServerArgs;
@@ -77,9 +78,13 @@ impl List {
         if lists.is_empty() {
             screen.note("the server offers nothing of this");
         }
-        let texts = lists.into_iter().map(|list| match several {
-            true => format!("{} ({})\n\n{}", list.kind.names().0, list.count, list.text),
-            false => list.text,
+        let texts = lists.into_iter().map(|list| {
+            if several {
+                let (heading, _) = list.kind.names();
+                format!("{heading} ({})\n\n{}", list.count, list.text)
+            } else {
+                list.text
+            }
         });
         screen.print(&texts.collect::<Vec<_>>().join("\n\n"))?;
         Ok(Exit::Success)
@@ -88,7 +93,7 @@ impl List {
 
 async fn fetch(kind: Kind, connected: &Connected) -> Result<Listed, Failure> {
     let client = &connected.client;
-    let width = connected.screen.width();
+    let width = Screen::width();
     let (count, json, text) = match kind {
         Kind::Tools => {
             let tools = connected.bounded(client.tools()).await?;
@@ -116,7 +121,7 @@ async fn fetch(kind: Kind, connected: &Connected) -> Result<Listed, Failure> {
         }
         Kind::Templates => {
             let templates = connected.bounded(client.url_templates()).await?;
-            let listed: Vec<_> = templates.iter().map(|template| template.listed()).collect();
+            let listed: Vec<_> = templates.iter().map(UrlTemplate::listed).collect();
             (
                 templates.len(),
                 json!(listed),

@@ -44,6 +44,11 @@ impl Clock {
         Stopped(Arc::clone(self))
     }
 
+    /// Whether somebody is being asked.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.state().questions > 0
+    }
+
     /// Ready when the time is over.
     pub(crate) async fn is_over(&self) {
         loop {

@@ -41,8 +41,9 @@ impl Connected {
         screen: &Screen,
         work: impl AsyncFnOnce(&Self) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        let connected = Self::open(args, screen).await?;
-        let done = work(&connected).await;
+        // Futures that connect and call are large.
+        let connected = Box::pin(Self::open(args, screen)).await?;
+        let done = Box::pin(work(&connected)).await;
         connected.close().await;
         done
     }
@@ -71,8 +72,11 @@ impl Connected {
         }
         let builder = aim(builder, args, &tail)?;
         let connecting = async { builder.build().await.map_err(unreachable) };
-        let client = run::until_told_to_end(connecting).await;
-        let client = client.map_err(|failure| tail.explain(failure))?;
+        let client = Box::pin(run::until_told_to_end(connecting)).await;
+        let client = match client {
+            Ok(client) => client,
+            Err(failure) => return Err(tail.explain(failure).await),
+        };
         asked.know(&client.session().server_facts());
         let connected = Self {
             client,
@@ -93,6 +97,7 @@ impl Connected {
             self.screen
                 .note(&format!("the server was not ended in order: {why}"));
         }
+        self.tail.settle().await;
     }
 
     /// Which log messages are shown.
@@ -128,9 +133,8 @@ fn aim(
 ) -> Result<McpClientBuilder, Failure> {
     match Target::of(args)? {
         Target::Program { program, arguments } => {
-            let tail = tail.clone();
             let command = ServerCommand::new(program).args(arguments);
-            Ok(builder.command(command.stderr(Stderr::lines(move |line| tail.line(line)))))
+            Ok(builder.command(command.stderr(Stderr::lines(tail.listen()))))
         }
         Target::Url { url, headers } => Ok(builder.session(http::open(&url, &headers)?)),
     }

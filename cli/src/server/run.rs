@@ -35,7 +35,10 @@ impl Connected {
         let (clock, screen) = (Arc::clone(&self.clock), self.screen.clone());
         let mut request = request.timeout(UNBOUNDED).on_progress(move |progress| {
             clock.restart();
-            screen.progress(&progress);
+            // A bar would be drawn over what is typed.
+            if !clock.is_stopped() {
+                screen.progress(&progress);
+            }
         });
         if let Some(level) = self.log_level() {
             request = request.log_level(level);
@@ -65,7 +68,10 @@ impl Connected {
         };
         let result = until_told_to_end(waiting).await;
         self.screen.end_progress();
-        result.map_err(|failure| self.tail.explain(failure))
+        match result {
+            Ok(result) => Ok(result),
+            Err(failure) => Err(self.tail.explain(failure).await),
+        }
     }
 
     /// Shows the next log message; without `-v` there are none.
@@ -114,7 +120,7 @@ pub(super) async fn until_told_to_end<T>(
 /// Ready when Ctrl-C was pressed; never where that cannot be heard.
 async fn interrupted() {
     if tokio::signal::ctrl_c().await.is_err() {
-        pending().await
+        pending::<()>().await;
     }
 }
 

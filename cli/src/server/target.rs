@@ -90,7 +90,7 @@ pub(super) fn file_uri(path: &Path) -> String {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' | b':' => {
                 uri.push(char::from(byte));
             }
-            _ => uri.push_str(&format!("%{byte:02X}")),
+            _ => uri.extend(format!("%{byte:02X}").chars()),
         }
     }
     uri

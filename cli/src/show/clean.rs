@@ -27,8 +27,8 @@ pub(crate) fn clean_line(text: &str) -> String {
 pub(super) fn is_hostile(c: char) -> bool {
     match c {
         '\n' | '\t' => false,
-        // Marks of direction, separators of lines, and what has no width and no meaning of its own. Joiners stay: scripts
-        // and emoji are made with them.
+        // Marks of direction, separators of lines, what has no width and no meaning of its own, and tags, which nobody
+        // sees. Joiners stay: scripts and emoji are made with them.
         '\u{061c}'
         | '\u{200b}'
         | '\u{200e}'
@@ -36,9 +36,8 @@ pub(super) fn is_hostile(c: char) -> bool {
         | '\u{2028}'..='\u{202e}'
         | '\u{2060}'..='\u{206f}'
         | '\u{feff}'
-        | '\u{fff9}'..='\u{fffb}' => true,
-        // Tags: text that nobody sees.
-        '\u{e0000}'..='\u{e007f}' => true,
+        | '\u{fff9}'..='\u{fffb}'
+        | '\u{e0000}'..='\u{e007f}' => true,
         c => c.is_control(),
     }
 }

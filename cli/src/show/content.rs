@@ -69,18 +69,16 @@ impl Shown {
 
 fn linked(link: &ResourceLink) -> String {
     let name = clean_line(link.title.as_deref().unwrap_or(&link.name));
-    let mut line = format!("[link to a resource: {name} <{}>", clean_line(&link.uri));
-    if let Some(mime_type) = &link.mime_type {
-        line.push_str(&format!(", {}", clean_line(mime_type)));
-    }
-    if let Some(bytes) = link.size {
-        line.push_str(&format!(", {}", size(bytes)));
-    }
-    line.push(']');
-    if let Some(description) = &link.description {
-        line.push_str(&format!(" {}", clean_line(description)));
-    }
-    line
+    let mut facts = vec![format!("{name} <{}>", clean_line(&link.uri))];
+    facts.extend(link.mime_type.as_deref().map(clean_line));
+    facts.extend(link.size.map(size));
+    let about = link.description.as_deref().unwrap_or_default();
+    let line = format!(
+        "[link to a resource: {}] {}",
+        facts.join(", "),
+        clean_line(about)
+    );
+    line.trim_end().to_owned()
 }
 
 /// The parts of what a tool has returned. Text that only repeats the structured content is left out.

@@ -17,7 +17,7 @@ pub(crate) fn exact_json(value: &impl Serialize) -> String {
             // Only texts have such characters.
             let mut units = [0; 2];
             for unit in c.encode_utf16(&mut units) {
-                escaped.push_str(&format!("\\u{unit:04x}"));
+                escaped.extend(format!("\\u{unit:04x}").chars());
             }
         } else {
             escaped.push(c);

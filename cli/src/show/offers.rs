@@ -139,14 +139,11 @@ pub(crate) fn templates(templates: &[UrlTemplate], width: Option<usize>) -> Stri
 }
 
 fn heading(name: &str, title: Option<&str>, marks: &str) -> String {
-    let mut heading = Style::new().bold().apply_to(clean_line(name)).to_string();
-    if let Some(title) = title {
-        heading.push_str(&format!("  {}", clean_line(title)));
-    }
-    if !marks.is_empty() {
-        heading.push_str(&format!("  [{marks}]"));
-    }
-    heading
+    let name = Style::new().bold().apply_to(clean_line(name)).to_string();
+    let title = title.map(clean_line);
+    let marks = (!marks.is_empty()).then(|| format!("[{marks}]"));
+    let parts: Vec<_> = [Some(name), title, marks].into_iter().flatten().collect();
+    parts.join("  ")
 }
 
 fn about(name: &str, title: Option<&str>, description: Option<&str>) -> String {

@@ -33,13 +33,13 @@ impl Terminal {
             ws_ypixel: 0,
         };
         tcsetwinsize(&keyboard, size).unwrap();
-        let mut side = OpenOptions::new();
-        let side = side.read(true).write(true);
-        let side = side.open(name.to_str().unwrap()).unwrap();
+        let mut options = OpenOptions::new();
+        let options = options.read(true).write(true);
+        let tty = options.open(name.to_str().unwrap()).unwrap();
         let mut call = command(&test_server(), &[&["call"], args].concat());
         call.env("TERM", "xterm").env("NO_COLOR", "1");
-        call.stdin(Stdio::from(side.try_clone().unwrap()));
-        call.stderr(Stdio::from(side)).stdout(Stdio::piped());
+        call.stdin(Stdio::from(tty.try_clone().unwrap()));
+        call.stderr(Stdio::from(tty)).stdout(Stdio::piped());
         let child = call.spawn().unwrap();
         drop(call);
 

@@ -3,7 +3,8 @@
 #![allow(
     missing_docs,
     deprecated,
-    reason = "the program is for tests, also of what is deprecated"
+    clippy::unused_self,
+    reason = "the program is for tests, also of what is deprecated, and its tools have no state"
 )]
 
 use std::time::Duration;
