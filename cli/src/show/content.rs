@@ -73,12 +73,12 @@ fn linked(link: &ResourceLink) -> String {
     facts.extend(link.mime_type.as_deref().map(clean_line));
     facts.extend(link.size.map(size));
     let about = link.description.as_deref().unwrap_or_default();
-    let line = format!(
+    let shown = format!(
         "[link to a resource: {}] {}",
         facts.join(", "),
         clean_line(about)
     );
-    line.trim_end().to_owned()
+    shown.trim_end().to_owned()
 }
 
 /// The parts of what a tool has returned. Text that only repeats the structured content is left out.

@@ -7,6 +7,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
@@ -178,4 +179,17 @@ fn progress_is_drawn_at_a_terminal() {
     let mut terminal = Terminal::call(&["steps"]);
     terminal.expect("of 6  step␛[1m by step");
     terminal.end(0, "done\n");
+}
+
+#[test]
+fn ctrl_c_ends_a_question_and_the_call() {
+    for revision in ["2025-11-25", "2026-07-28"] {
+        let mut terminal = Terminal::call(&["book", "--protocol-version", revision]);
+        terminal.expect("\n> ");
+        let id = i32::try_from(terminal.child.id()).unwrap();
+        // The terminal of the test is not the one that signals come from.
+        kill_process(Pid::from_raw(id).unwrap(), Signal::INT).unwrap();
+        terminal.expect("error: cancelled\n");
+        terminal.end(130, "");
+    }
 }
