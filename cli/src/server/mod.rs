@@ -58,7 +58,7 @@ impl Connected {
         let mut builder = McpClient::builder()
             .client_info("treenail", env!("CARGO_PKG_VERSION"))
             .follow_changes(false)
-            .limits(limits)
+            .limits(limits.clone())
             .on_elicit({
                 let asked = Arc::clone(&asked);
                 move |params| Arc::clone(&asked).answer(params)
@@ -70,7 +70,7 @@ impl Connected {
             let roots: Result<Vec<_>, _> = args.roots.iter().map(|path| root(path)).collect();
             builder = builder.roots(roots?);
         }
-        let builder = aim(builder, args, &tail)?;
+        let builder = aim(builder, args, &tail, &limits)?;
         let connecting = async { builder.build().await.map_err(unreachable) };
         let client = Box::pin(run::until_told_to_end(connecting)).await;
         let client = match client {
@@ -130,13 +130,14 @@ fn aim(
     builder: McpClientBuilder,
     args: &ServerArgs,
     tail: &Tail,
+    limits: &ClientLimits,
 ) -> Result<McpClientBuilder, Failure> {
     match Target::of(args)? {
         Target::Program { program, arguments } => {
             let command = ServerCommand::new(program).args(arguments);
             Ok(builder.command(command.stderr(Stderr::lines(tail.listen()))))
         }
-        Target::Url { url, headers } => Ok(builder.session(http::open(&url, &headers)?)),
+        Target::Url { url, headers } => Ok(builder.session(http::open(&url, &headers, limits)?)),
     }
 }
 

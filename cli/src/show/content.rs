@@ -81,7 +81,7 @@ fn linked(link: &ResourceLink) -> String {
     shown.trim_end().to_owned()
 }
 
-/// The parts of what a tool has returned. Text that only repeats the structured content is left out.
+/// The parts of what a tool has returned. Text and structured content that say the same are shown once.
 pub(crate) fn tool_result(result: &CallToolResult) -> Vec<Shown> {
     let structured = result.structured_content.as_ref();
     let repeats = |block: &ContentBlock| {
@@ -91,8 +91,20 @@ pub(crate) fn tool_result(result: &CallToolResult) -> Vec<Shown> {
     };
     let blocks = result.content.iter().filter(|block| !repeats(block));
     let mut parts: Vec<_> = blocks.map(Shown::block).collect();
+    let structured = structured.filter(|value| !wraps(value, &result.content));
     parts.extend(structured.map(|value| Shown::Text(exact_json(value))));
     parts
+}
+
+/// Whether structured content only puts a name before the text, as in `{"content": "the text"}`.
+fn wraps(structured: &Value, content: &[ContentBlock]) -> bool {
+    let mut members = structured.as_object().into_iter().flatten();
+    match (members.next(), members.next(), content) {
+        (Some((_, member)), None, [block]) => {
+            member.is_string() && member.as_str() == block.as_text()
+        }
+        _ => false,
+    }
 }
 
 /// A number of bytes for people.
@@ -113,7 +125,32 @@ pub(crate) fn size(bytes: i64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+
+    #[test]
+    fn what_is_said_twice_is_shown_once() {
+        let check = |text: &str, structured: Value, expected: &[&str]| {
+            let mut result = CallToolResult::text(text);
+            result.structured_content = Some(structured);
+            let shown: Vec<_> = tool_result(&result).iter().map(Shown::line).collect();
+            assert_eq!(shown, expected, "{text}");
+        };
+        check("{\"a\":1}", json!({"a": 1}), &["{\n  \"a\": 1\n}"]);
+        check("7", json!(7), &["7"]);
+        check("rain", json!({"content": "rain"}), &["rain"]);
+        check(
+            "rain",
+            json!({"content": "sun"}),
+            &["rain", "{\n  \"content\": \"sun\"\n}"],
+        );
+        check(
+            "one",
+            json!({"a": "one", "b": 2}),
+            &["one", "{\n  \"a\": \"one\",\n  \"b\": 2\n}"],
+        );
+    }
 
     #[test]
     fn sizes_are_short() {
