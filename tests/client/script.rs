@@ -81,10 +81,8 @@ pub(crate) fn scripted(
             let message: Value = serde_json::from_str(&line).expect("clients send JSON");
             listening.0.lock().unwrap().push(message.clone());
             let (text, leaves) = match say(&message) {
-                Say::Lines(lines) => (
-                    lines.iter().map(|line| format!("{line}\n")).collect(),
-                    false,
-                ),
+                Say::Lines(lines) if lines.is_empty() => continue,
+                Say::Lines(lines) => (lines.join("\n") + "\n", false),
                 Say::Leave(text) => (text, true),
             };
             if writer.write_all(text.as_bytes()).await.is_err() || leaves {

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use treenail::client::{ClientLimits, Session};
+use treenail::client::{ClientLimits, HttpSession, Session};
 
-use crate::exit::{Exit, Failure};
+use crate::exit::Failure;
 
 /// A connection to the server at a URL, with these headers in each request.
 pub(super) fn open(
@@ -12,8 +12,9 @@ pub(super) fn open(
     headers: &[(String, String)],
     limits: &ClientLimits,
 ) -> Result<Arc<dyn Session>, Failure> {
-    let _ = (headers, limits);
-    let message =
-        format!("`{url}`: this build of treenail connects to programs only, not over HTTP");
-    Err(Failure::new(Exit::Connection, message))
+    let builder = HttpSession::builder(url).limits(limits.clone());
+    let builder = headers.iter().fold(builder, |builder, (name, value)| {
+        builder.header(name, value)
+    });
+    Ok(Arc::new(builder.build()?))
 }

@@ -102,7 +102,7 @@ impl Router {
         lock(&self.progress).insert(token, sink);
         let router = Arc::clone(self);
         Listening(Box::new(move || {
-            drop(lock(&router.progress).remove(&token))
+            drop(lock(&router.progress).remove(&token));
         }))
     }
 

