@@ -191,5 +191,17 @@ impl Everything {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> treenail::Result<()> {
     let server = Server::builder("test \x1b[1mserver", "1").mount(Everything);
-    server.build()?.serve_stdio().await
+    let server = server.build()?;
+    if std::env::args().nth(1).as_deref() == Some("http") {
+        return serve_http(server).await;
+    }
+    server.serve_stdio().await
+}
+
+/// Says where it listens, and serves.
+#[expect(clippy::print_stdout, reason = "the tests read it")]
+async fn serve_http(server: Server) -> treenail::Result<()> {
+    let listening = server.bind_http("127.0.0.1:0").await?;
+    println!("http://{}/mcp", listening.local_addr());
+    listening.serve().await
 }
