@@ -143,7 +143,7 @@ fn the_log_is_shown_when_asked_for() {
             "call",
             "wait",
             "--timeout",
-            "1",
+            "2",
             "--protocol-version",
             revision,
         ];

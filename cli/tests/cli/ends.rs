@@ -87,7 +87,7 @@ fn a_call_that_takes_too_long_ends_with_5() {
             "call",
             "wait",
             "--timeout",
-            "500ms",
+            "2s",
             "-v",
             "--protocol-version",
             revision,
@@ -95,7 +95,7 @@ fn a_call_that_takes_too_long_ends_with_5() {
         let ended = run(&args);
         assert_eq!((ended.code, &*ended.stdout), (5, ""), "{}", ended.stderr);
         assert!(
-            ended.stderr.contains("error: no answer within 500ms\n"),
+            ended.stderr.contains("error: no answer within 2s\n"),
             "{}",
             ended.stderr
         );
@@ -110,7 +110,7 @@ fn a_call_that_takes_too_long_ends_with_5() {
 
 #[test]
 fn progress_begins_the_time_anew_and_is_not_drawn_into_a_pipe() {
-    run(&["call", "steps", "--timeout", "1s"]).check(0, "done\n", "");
+    run(&["call", "steps", "--timeout", "2s"]).check(0, "done\n", "");
 }
 
 #[cfg(unix)]

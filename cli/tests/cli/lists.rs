@@ -75,7 +75,7 @@ fn what_a_terminal_would_obey_is_never_shown() {
         &["call", "hostile", "--json"],
         &["call", "fail"],
         &["call", "book"],
-        &["call", "wait", "--timeout", "0.5s", "-v"],
+        &["call", "wait", "--timeout", "2s", "-v"],
     ] {
         let shown = run(args);
         for text in [&shown.stdout, &shown.stderr] {

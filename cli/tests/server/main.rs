@@ -110,7 +110,7 @@ impl Everything {
     #[tool]
     async fn steps(&self, cx: &Context) -> &'static str {
         for step in 1..=6 {
-            tokio::time::sleep(Duration::from_millis(250)).await;
+            tokio::time::sleep(Duration::from_millis(400)).await;
             cx.progress(step)
                 .total(6)
                 .message("step\x1b[1m by step")
