@@ -30,3 +30,4 @@ pub use self::session::{
     Incoming, IncomingRequest, Responder, Session, SessionFuture, SessionNotification,
     SessionRequest, Transport,
 };
+pub use crate::form::{expected, read_content};

@@ -26,7 +26,28 @@ pub fn check_content(
 }
 
 /// As [`check_content`]; returns what was entered in the words of the schema: with defaults for what is missing, choices in
-/// a list where they came in one text, and without what was not asked for.
+/// a list where they came in one text, and without what was not asked for. A client that has a form filled in can check one
+/// field with it, in a schema of that field alone.
+///
+/// ```
+/// use std::collections::BTreeMap;
+///
+/// use treenail_runtime::client::read_content;
+/// use treenail_runtime::schema::ElicitSchema;
+///
+/// let schema: ElicitSchema = serde_json::from_str(
+///     r#"{"type": "object", "properties": {
+///         "guests": {"type": "integer", "maximum": 12},
+///         "nights": {"type": "integer", "default": 1}}}"#,
+/// )?;
+/// let entered = BTreeMap::from([("guests".to_owned(), 2_i64.into())]);
+/// assert_eq!(read_content(&schema, entered)?["nights"], 1_i64.into());
+///
+/// let error = read_content(&schema, BTreeMap::from([("guests".to_owned(), 40_i64.into())]));
+/// let error = error.unwrap_err();
+/// assert_eq!(error.problems()[0].message(), "expected an integer (at most 12), got 40");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 ///

@@ -26,6 +26,8 @@ pub use self::field::{Field, FormField};
 pub use self::format::Formatted;
 pub use self::speak::speak_form;
 pub use self::visitor::{FormFields, FormVisitor};
+#[cfg(feature = "client")]
+pub use self::words::expected;
 
 /// A type whose values a user can be asked for in a form.
 ///

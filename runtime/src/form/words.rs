@@ -7,8 +7,22 @@ use treenail_schema::{
 use crate::form::options::{choices, counts};
 use crate::function::problem;
 
-/// What can be entered in a field, in words.
-pub(super) fn expected(definition: &Kind) -> String {
+/// What can be entered in a field of a form, in words, for those who fill it in.
+///
+/// ```
+/// use treenail_runtime::client::expected;
+/// use treenail_runtime::schema::PrimitiveSchemaDefinition;
+///
+/// let field: PrimitiveSchemaDefinition =
+///     serde_json::from_str(r#"{"type": "integer", "minimum": 1, "maximum": 12}"#)?;
+/// assert_eq!(expected(&field), "an integer (1 to 12)");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[cfg_attr(
+    not(feature = "client"),
+    expect(unreachable_pub, reason = "the client shows it")
+)]
+pub fn expected(definition: &Kind) -> String {
     if let Some(choices) = choices(definition) {
         let names: Vec<_> = choices
             .options

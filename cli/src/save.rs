@@ -1,0 +1,88 @@
+//! Saving what a server has sent in files.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::exit::Failure;
+use crate::screen::Screen;
+use crate::show::{Shown, size};
+
+/// Prints the parts of a result, or saves them in a file if one is named: the bytes, or the text if there are none. Several
+/// that are bytes get files with numbers.
+pub(crate) fn print_or_save(
+    parts: &[Shown],
+    file: Option<&Path>,
+    screen: &Screen,
+) -> Result<(), Failure> {
+    let Some(file) = file else {
+        for part in parts {
+            screen.print(&part.line())?;
+        }
+        return Ok(());
+    };
+    let binary: Vec<_> = parts
+        .iter()
+        .filter_map(|part| match part {
+            Shown::Bytes { bytes, .. } => Some(bytes.as_slice()),
+            Shown::Text(_) => None,
+        })
+        .collect();
+    if binary.is_empty() {
+        let texts = parts.iter().filter_map(|part| match part {
+            Shown::Text(text) => Some(text.as_str()),
+            Shown::Bytes { .. } => None,
+        });
+        return save(
+            file,
+            texts.collect::<Vec<_>>().join("\n").as_bytes(),
+            screen,
+        );
+    }
+    for (index, bytes) in binary.iter().enumerate() {
+        let several = binary.len() > 1;
+        let path = if several {
+            numbered(file, index + 1)
+        } else {
+            file.to_owned()
+        };
+        save(&path, bytes, screen)?;
+    }
+    for part in parts {
+        if let Shown::Text(_) = part {
+            screen.print(&part.line())?;
+        }
+    }
+    Ok(())
+}
+
+fn save(file: &Path, bytes: &[u8], screen: &Screen) -> Result<(), Failure> {
+    let name = file.display();
+    fs::write(file, bytes).map_err(Failure::local(format!("`{name}`")))?;
+    let size = size(i64::try_from(bytes.len()).unwrap_or(i64::MAX));
+    screen.note(&format!("{size} saved in `{name}`"));
+    Ok(())
+}
+
+/// `plot.png` becomes `plot-1.png`.
+fn numbered(file: &Path, number: usize) -> PathBuf {
+    let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+    let name = match file.extension() {
+        Some(extension) => format!("{stem}-{number}.{}", extension.to_string_lossy()),
+        None => format!("{stem}-{number}"),
+    };
+    file.with_file_name(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_stand_before_the_extension() {
+        assert_eq!(
+            numbered(Path::new("a/plot.png"), 2),
+            Path::new("a/plot-2.png")
+        );
+        assert_eq!(numbered(Path::new("plot"), 1), Path::new("plot-1"));
+    }
+}

@@ -1,0 +1,20 @@
+//! Servers over HTTP.
+
+use std::sync::Arc;
+
+use treenail::client::{ClientLimits, HttpSession, Session};
+
+use crate::exit::Failure;
+
+/// A connection to the server at a URL, with these headers in each request.
+pub(super) fn open(
+    url: &str,
+    headers: &[(String, String)],
+    limits: &ClientLimits,
+) -> Result<Arc<dyn Session>, Failure> {
+    let builder = HttpSession::builder(url).limits(limits.clone());
+    let builder = headers.iter().fold(builder, |builder, (name, value)| {
+        builder.header(name, value)
+    });
+    Ok(Arc::new(builder.build()?))
+}

@@ -1,0 +1,130 @@
+//! Servers over HTTP.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Ipv4Addr, TcpListener};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::channel;
+use std::thread;
+
+use crate::run::{ended, run_alone, test_server};
+
+/// The server of these tests, until it is dropped.
+struct Serving {
+    child: Child,
+    url: String,
+}
+
+impl Serving {
+    fn start() -> Self {
+        let mut server = Command::new(test_server());
+        server
+            .arg("http")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped());
+        let mut child = server.spawn().unwrap();
+        let mut url = String::new();
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        stdout.read_line(&mut url).unwrap();
+        let url = url.trim().to_owned();
+        Self { child, url }
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+#[test]
+fn a_url_is_as_good_as_a_program() {
+    let server = Serving::start();
+    for revision in ["2025-06-18", "2025-11-25", "2026-07-28"] {
+        let at = ["--url", &server.url, "--protocol-version", revision];
+        run_alone(&[&["call", "add", "a=1", "b=2"][..], &at].concat()).check(0, "3\n", "");
+        run_alone(&[&["read", "note://Oslo/3"][..], &at].concat()).check(0, "Oslo on day 3", "");
+        let book = [
+            "call",
+            "book",
+            "--answer",
+            "name=Ada",
+            "--answer",
+            "room=Single",
+        ];
+        let expected = "Ada, 2 nights, single, note: none\n";
+        run_alone(&[&book[..], &at].concat()).check(0, expected, "");
+        let late = run_alone(&[&["call", "wait", "--timeout", "2s"][..], &at].concat());
+        late.check(5, "", "error: no answer within 2s\n");
+        let listed = run_alone(&[&["list", "tools"][..], &at].concat());
+        assert!(
+            listed.stdout.starts_with("add  [read-only]\n"),
+            "{revision}: {}",
+            listed.stderr
+        );
+    }
+}
+
+/// A server that refuses everything, and passes on the head of each request.
+fn refusing() -> (String, std::sync::mpsc::Receiver<String>) {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    let (sender, heads) = channel();
+    thread::spawn(move || {
+        for stream in listener.incoming().map(Result::unwrap) {
+            let (mut head, mut byte) = (Vec::new(), [0]);
+            while !head.ends_with(b"\r\n\r\n") && (&stream).read_exact(&mut byte).is_ok() {
+                head.push(byte[0]);
+            }
+            let answer =
+                "HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+            // Whoever has gone away needs no answer.
+            let _ = (&stream).write_all(answer.as_bytes());
+            if sender.send(String::from_utf8(head).unwrap()).is_err() {
+                return;
+            }
+        }
+    });
+    (url, heads)
+}
+
+#[test]
+fn headers_are_sent_and_secrets_come_from_the_environment() {
+    let (url, heads) = refusing();
+    let mut list = Command::new(env!("CARGO_BIN_EXE_treenail"));
+    list.args(["list", "--url", &url, "--header", "X-Team: a: b"]);
+    list.args(["--header-env", "Authorization=TOKEN"])
+        .env("TOKEN", "Bearer s3cret");
+    let refused = ended(list.stdin(Stdio::null()).output().unwrap());
+    assert_eq!(
+        (refused.code, &*refused.stdout),
+        (4, ""),
+        "{}",
+        refused.stderr
+    );
+    assert!(
+        refused.stderr.contains("HTTP status 401"),
+        "{}",
+        refused.stderr
+    );
+    assert!(!refused.stderr.contains("s3cret"), "{}", refused.stderr);
+    let head = heads.recv().unwrap().to_lowercase();
+    assert!(head.contains("\r\nx-team: a: b\r\n"), "{head}");
+    assert!(
+        head.contains("\r\nauthorization: bearer s3cret\r\n"),
+        "{head}"
+    );
+}
+
+#[test]
+fn a_url_where_nobody_listens_cannot_be_reached() {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    drop(listener);
+    let ended = run_alone(&["list", "--url", &url]);
+    assert_eq!(ended.code, 3, "{}", ended.stderr);
+    for wrong in ["no url", "ftp://localhost/"] {
+        let ended = run_alone(&["list", "--url", wrong]);
+        assert_eq!(ended.code, 2, "{wrong}: {}", ended.stderr);
+    }
+}

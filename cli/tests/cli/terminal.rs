@@ -1,0 +1,195 @@
+//! Questions of the server where somebody sits at a terminal, which is a pseudo-terminal here.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
+use std::process::{Child, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+
+use crate::run::{command, test_server};
+
+/// The program at a terminal.
+struct Terminal {
+    child: Child,
+    keyboard: File,
+    shown: Receiver<String>,
+    seen: String,
+}
+
+impl Terminal {
+    fn call(args: &[&str]) -> Self {
+        let keyboard = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&keyboard).unwrap();
+        unlockpt(&keyboard).unwrap();
+        let name = ptsname(&keyboard, Vec::new()).unwrap();
+        let size = Winsize {
+            ws_row: 24,
+            ws_col: 100,
+            ws_xpixel: 0,
+            ws_ypixel: 0,
+        };
+        tcsetwinsize(&keyboard, size).unwrap();
+        let mut options = OpenOptions::new();
+        let options = options.read(true).write(true);
+        let tty = options.open(name.to_str().unwrap()).unwrap();
+        let mut call = command(&test_server(), &[&["call"], args].concat());
+        call.env("TERM", "xterm").env("NO_COLOR", "1");
+        call.stdin(Stdio::from(tty.try_clone().unwrap()));
+        call.stderr(Stdio::from(tty)).stdout(Stdio::piped());
+        let child = call.spawn().unwrap();
+        drop(call);
+
+        let keyboard = File::from(keyboard);
+        let (sender, shown) = channel();
+        let mut screen = keyboard.try_clone().unwrap();
+        thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            // It fails when the program has ended.
+            while let Ok(count) = screen.read(&mut bytes) {
+                let text = String::from_utf8_lossy(&bytes[..count]).into_owned();
+                if count == 0 || sender.send(text).is_err() {
+                    return;
+                }
+            }
+        });
+        let seen = String::new();
+        Self {
+            child,
+            keyboard,
+            shown,
+            seen,
+        }
+    }
+
+    /// Waits until this is shown, and forgets what stands before it.
+    #[track_caller]
+    fn expect(&mut self, text: &str) -> &mut Self {
+        while !self.seen.contains(text) {
+            let more = self.shown.recv_timeout(Duration::from_secs(30));
+            let seen = &self.seen;
+            let more = more.unwrap_or_else(|_| panic!("{text:?} is not shown:\n{seen}"));
+            self.seen.push_str(&more.replace("\r\n", "\n"));
+        }
+        let end = self.seen.find(text).unwrap() + text.len();
+        self.seen.drain(..end);
+        self
+    }
+
+    fn enter(&mut self, line: &str) -> &mut Self {
+        writeln!(self.keyboard, "{line}").unwrap();
+        self
+    }
+
+    #[track_caller]
+    fn end(self, code: i32, stdout: &str) {
+        let output = self.child.wait_with_output().unwrap();
+        let shown = String::from_utf8(output.stdout).unwrap();
+        assert_eq!((output.status.code(), &*shown), (Some(code), stdout));
+    }
+}
+
+#[test]
+fn a_form_is_filled_in_field_by_field() {
+    for revision in ["2025-11-25", "2026-07-28"] {
+        let mut terminal = Terminal::call(&["book", "--protocol-version", revision]);
+        terminal.expect("`test ␛[1mserver` asks: Who stays?␛[1m\n");
+        terminal.expect("\nGuest (name)\n  As it stands in the passport\n  a text\n> ");
+        terminal
+            .enter("Ada")
+            .expect("\nnights\n  an integer (1 to 30)\n[2] > ");
+        terminal
+            .enter("40")
+            .expect("no: expected an integer (1 to 30), got 40\n");
+        terminal
+            .enter("3")
+            .expect("  1  Single\n  2  Double room (double)\n");
+        terminal
+            .enter("/back")
+            .expect("\nnights\n")
+            .expect("[3] > ");
+        terminal.enter("").expect("\nroom\n").expect("> ");
+        terminal.enter("2").expect("a text; may be left empty\n> ");
+        terminal
+            .enter("")
+            .expect("\n  name: Ada\n  nights: 3\n  room: double\n");
+        terminal.expect("Send this to `test ␛[1mserver`? [y]es, [e]dit, [d]ecline, [c]ancel: ");
+        terminal.enter("e").expect("[Ada] > ");
+        terminal.enter("Grace").expect("[3] > ");
+        terminal.enter("").expect("[double] > ");
+        terminal.enter("").expect("> ");
+        terminal.enter("late").expect("note: late\n");
+        terminal.expect("[c]ancel: ").enter("y");
+        terminal.end(0, "Grace, 3 nights, double, note: late\n");
+    }
+}
+
+#[test]
+fn only_what_is_not_answered_yet_is_asked() {
+    let answers = ["--answer", "name=Ada", "--answer", "nights=3"];
+    let mut terminal = Terminal::call(&[&["book"][..], &answers].concat());
+    terminal.expect("\nroom\n").expect("> ").enter("single");
+    terminal.expect("\nnote\n").expect("> ").enter("");
+    terminal
+        .expect("name: Ada\n")
+        .expect("[c]ancel: ")
+        .enter("y");
+    terminal.end(0, "Ada, 3 nights, single, note: none\n");
+}
+
+#[test]
+fn declining_and_cancelling_are_always_possible() {
+    for (word, told) in [("/decline", "declined"), ("/cancel", "cancel")] {
+        let mut terminal = Terminal::call(&["book"]);
+        terminal
+            .expect("\n> ")
+            .enter(word)
+            .expect("error: the tool failed: ")
+            .expect(told);
+        terminal.end(1, "");
+    }
+    for (answer, code, stdout) in [("y", 0, "erased\n"), ("n", 1, ""), ("/cancel", 1, "")] {
+        let mut terminal = Terminal::call(&["erase"]);
+        terminal
+            .expect("asks: Erase everything?\n")
+            .expect("[c]ancel: ");
+        terminal.enter("perhaps").expect("[c]ancel: ").enter(answer);
+        terminal.end(code, stdout);
+    }
+}
+
+#[test]
+fn a_page_is_shown_and_agreed_to() {
+    let mut terminal = Terminal::call(&["pay"]);
+    terminal.expect("  host: xn--e1afmkfd.example\n");
+    terminal.expect("  page: http://shop@xn--e1afmkfd.example/pay?id=1\n");
+    terminal
+        .expect("Nothing has been opened or fetched")
+        .expect("[c]ancel: ");
+    terminal.enter("a");
+    terminal.end(0, "paid\n");
+}
+
+#[test]
+fn progress_is_drawn_at_a_terminal() {
+    let mut terminal = Terminal::call(&["steps"]);
+    terminal.expect("of 6  step␛[1m by step");
+    terminal.end(0, "done\n");
+}
+
+#[test]
+fn ctrl_c_ends_a_question_and_the_call() {
+    for revision in ["2025-11-25", "2026-07-28"] {
+        let mut terminal = Terminal::call(&["book", "--protocol-version", revision]);
+        terminal.expect("\n> ");
+        let id = i32::try_from(terminal.child.id()).unwrap();
+        // The terminal of the test is not the one that signals come from.
+        kill_process(Pid::from_raw(id).unwrap(), Signal::INT).unwrap();
+        terminal.expect("error: cancelled\n");
+        terminal.end(130, "");
+    }
+}

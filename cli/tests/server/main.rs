@@ -1,0 +1,207 @@
+//! A server for the tests of the command line, with something of everything, and with texts that terminals must not get.
+
+#![allow(
+    missing_docs,
+    deprecated,
+    clippy::unused_self,
+    reason = "the program is for tests, also of what is deprecated, and its tools have no state"
+)]
+
+use std::time::Duration;
+
+use serde_json::json;
+use treenail::prelude::*;
+use treenail::schema::{CallToolResult, ContentBlock, LoggingLevel};
+
+/// Says on standard error that it was dropped.
+struct Dropped;
+
+impl Drop for Dropped {
+    #[expect(clippy::print_stderr, reason = "the tests look for it")]
+    fn drop(&mut self) {
+        eprintln!("the call was dropped");
+    }
+}
+
+#[mcp_form]
+enum Room {
+    Single,
+    #[field(name = "double", title = "Double room")]
+    Double,
+}
+
+#[mcp_form]
+struct Stay {
+    /// As it stands in the passport
+    #[field(title = "Guest")]
+    name: String,
+    #[field(range = 1..=30, default = 2)]
+    nights: u8,
+    room: Room,
+    note: Option<String>,
+}
+
+#[mcp_type]
+struct Order {
+    id: u64,
+    tags: Vec<String>,
+    express: bool,
+}
+
+struct Everything;
+
+/// Be careful.\u{1b}[2J
+#[mcp_tool]
+impl Everything {
+    /// Adds two integers.
+    #[tool(read_only)]
+    fn add(
+        &self,
+        /// The first one
+        a: i64,
+        #[arg(default = 1, range = ..=100)] b: i64,
+    ) -> i64 {
+        a + b
+    }
+
+    /// Takes an order.
+    #[tool]
+    fn order(&self, id: u64, #[arg(default)] tags: Vec<String>, express: bool) -> Order {
+        Order { id, tags, express }
+    }
+
+    #[tool]
+    fn echo(&self, text: String) -> String {
+        text
+    }
+
+    #[tool]
+    fn fail(&self) -> Result<String, String> {
+        Err("the sea is \x1b[31mrough".to_owned())
+    }
+
+    #[doc = "Clears\x1b[2J the screen \u{202e}and turns text around"]
+    #[tool]
+    fn hostile(&self) -> CallToolResult {
+        let mut result = CallToolResult::text("one\x1b]0;title\x07\r\ntwo\u{9b}31m\u{202e}");
+        result
+            .content
+            .push(ContentBlock::resource_link("a\x1b[1m", "file:///\x08b"));
+        result
+    }
+
+    /// Draws.
+    #[tool]
+    fn picture(&self, #[arg(default = 1)] count: usize) -> Vec<ContentBlock> {
+        let mut blocks = vec![ContentBlock::text("here it is")];
+        blocks.extend((0..count).map(|_| ContentBlock::image("AQID", "image/png")));
+        blocks
+    }
+
+    /// Never ends.
+    #[tool]
+    async fn wait(&self, cx: &Context) -> String {
+        let _dropped = Dropped;
+        cx.log(LoggingLevel::Warning, json!("it begins")).await;
+        std::future::pending().await
+    }
+
+    /// Tells of its steps, which take longer than the time allows that the test gives.
+    #[tool]
+    async fn steps(&self, cx: &Context) -> &'static str {
+        for step in 1..=6 {
+            tokio::time::sleep(Duration::from_millis(400)).await;
+            cx.progress(step)
+                .total(6)
+                .message("step\x1b[1m by step")
+                .await;
+        }
+        "done"
+    }
+
+    #[tool]
+    async fn book(&self, cx: &Context) -> Result<String, AskError> {
+        let stay: Stay = cx.elicit("Who stays?\x1b[1m").await?;
+        let room = match stay.room {
+            Room::Single => "single",
+            Room::Double => "double",
+        };
+        let note = stay.note.unwrap_or_else(|| "none".to_owned());
+        Ok(format!(
+            "{}, {} nights, {room}, note: {note}",
+            stay.name, stay.nights
+        ))
+    }
+
+    #[tool]
+    async fn erase(&self, cx: &Context) -> Result<String, AskError> {
+        cx.confirm("Erase everything?").await?;
+        Ok("erased".to_owned())
+    }
+
+    #[tool]
+    async fn pay(&self, cx: &Context) -> Result<String, AskError> {
+        cx.elicit_url("Pay first", "http://shop@xn--e1afmkfd.example/pay?id=1")
+            .await?;
+        Ok("paid".to_owned())
+    }
+
+    #[tool]
+    async fn whereabouts(&self, cx: &Context) -> Result<String, AskError> {
+        let roots = cx.roots().await?;
+        Ok(roots
+            .into_iter()
+            .map(|root| root.uri)
+            .collect::<Vec<_>>()
+            .join(" "))
+    }
+
+    #[resource("data://bytes", mime_type = "application/octet-stream")]
+    fn bytes(&self) -> Vec<u8> {
+        vec![0, 27, 91, 109, 255]
+    }
+
+    /// A note of the day.
+    #[resource("note://today", mime_type = "text/plain")]
+    fn today(&self) -> String {
+        "rain\x1b[0m\n".to_owned()
+    }
+
+    #[resource("data://large", mime_type = "text/plain")]
+    fn large(&self) -> String {
+        "x".repeat(4 << 20)
+    }
+
+    #[resource("note://{city}/{day}")]
+    fn note(&self, city: String, day: u8) -> String {
+        format!("{city} on day {day}")
+    }
+
+    /// Greets.
+    #[prompt]
+    fn greeting(
+        &self,
+        /// Who it is for
+        name: String,
+    ) -> String {
+        format!("Hello {name}")
+    }
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> treenail::Result<()> {
+    let server = Server::builder("test \x1b[1mserver", "1").mount(Everything);
+    let server = server.build()?;
+    if std::env::args().nth(1).as_deref() == Some("http") {
+        return serve_http(server).await;
+    }
+    server.serve_stdio().await
+}
+
+/// Says where it listens, and serves.
+#[expect(clippy::print_stdout, reason = "the tests read it")]
+async fn serve_http(server: Server) -> treenail::Result<()> {
+    let listening = server.bind_http("127.0.0.1:0").await?;
+    println!("http://{}/mcp", listening.local_addr());
+    listening.serve().await
+}
