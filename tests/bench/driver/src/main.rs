@@ -1,5 +1,6 @@
 //! Measures MCP servers that offer the same tool: `bench <command> [--option value]…`.
 
+mod client;
 mod count;
 mod dialect;
 mod http;
@@ -24,6 +25,7 @@ usage: bench <command> [--option value]…
   instructions  instructions per call, with callgrind    --keep <directory for its files>
   syscalls      system calls per call, with strace
   lists         time of `tools/list` with 1,000 tools    --calls 100 --rounds 5
+  clients       calls per second and CPU time, client    --calls 50000 --rounds 5
   http          requests per second and CPU time, HTTP   --calls 50000 --rounds 5
   http-instructions  instructions per request, HTTP      --keep <directory for its files>";
 
@@ -50,6 +52,7 @@ fn run() -> Result<()> {
         "instructions" => count::instructions(options.keep.as_deref()),
         "syscalls" => count::system_calls(),
         "lists" => list::compare(options.rounds.unwrap_or(5), options.calls.unwrap_or(100)),
+        "clients" => client::compare(options.rounds.unwrap_or(5), options.calls.unwrap_or(50_000)),
         "http" => http::compare(options.rounds.unwrap_or(5), options.calls.unwrap_or(50_000)),
         "http-instructions" => http::instructions(options.keep.as_deref()),
         _ => Err(USAGE.into()),

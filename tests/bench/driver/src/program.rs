@@ -108,14 +108,18 @@ impl Program {
         Ok(server)
     }
 
-    /// The program beside this one.
     fn path(self) -> Result<PathBuf> {
-        let path = env::current_exe()?.with_file_name(self.file);
-        if path.exists() {
-            Ok(path)
-        } else {
-            Err(format!("{} is not built", path.display()).into())
-        }
+        built(self.file)
+    }
+}
+
+/// The path of a program beside this one.
+pub(crate) fn built(file: &str) -> Result<PathBuf> {
+    let path = env::current_exe()?.with_file_name(file);
+    if path.exists() {
+        Ok(path)
+    } else {
+        Err(format!("{} is not built", path.display()).into())
     }
 }
 
