@@ -13,3 +13,4 @@ mod fixture;
 mod kept;
 mod requests;
 mod script;
+mod validation;
