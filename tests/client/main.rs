@@ -8,9 +8,10 @@
 
 mod asked;
 mod eras;
-mod faults;
 mod fixture;
+mod jsoncall;
 mod kept;
+mod line;
 mod requests;
 mod script;
 mod validation;

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, duplex, split};
 use treenail::client::{ClientLimits, LineSession};
+use treenail::jsoncall::JsoncallSession;
 
 /// What a script does with a message.
 pub(crate) enum Say {
@@ -76,6 +77,20 @@ pub(crate) fn scripted(
         ..ClientLimits::default()
     };
     scripted_within(&limits, say)
+}
+
+/// As [`scripted`], over `jsoncall`.
+pub(crate) fn scripted_over_jsoncall(
+    say: impl FnMut(&Value) -> Say + Send + 'static,
+) -> (Arc<JsoncallSession>, Heard) {
+    let limits = ClientLimits {
+        message_bytes: 4_000,
+        ..ClientLimits::default()
+    };
+    let (stream, heard) = server(say);
+    let (reader, writer) = split(stream);
+    let session = JsoncallSession::with_limits(reader, writer, &limits);
+    (Arc::new(session), heard)
 }
 
 /// As [`scripted`], with other limits.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt};
-use tokio::process::{Child, Command};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
 
 use crate::client::line::{Epilogue, LineSession};
@@ -154,6 +154,15 @@ impl ServerCommand {
     ///
     /// [`ClientError::Closed`] if the program cannot be started.
     pub fn start(&self, limits: &ClientLimits) -> Result<LineSession, ClientError> {
+        let (stdout, stdin, epilogue) = self.open(limits)?;
+        Ok(LineSession::with_epilogue(stdout, stdin, limits, epilogue))
+    }
+
+    /// Starts the server: its streams, and what is to be done when they have ended.
+    pub(crate) fn open(
+        &self,
+        limits: &ClientLimits,
+    ) -> Result<(ChildStdout, ChildStdin, Epilogue), ClientError> {
         let mut child = self.command().spawn().map_err(|error| {
             let program = self.program.to_string_lossy();
             ClientError::closed(format!("`{program}` cannot be started: {error}"))
@@ -164,8 +173,7 @@ impl ServerCommand {
         let (Some(stdout), Some(stdin)) = (child.stdout.take(), child.stdin.take()) else {
             return Err(ClientError::closed("the server has no standard streams"));
         };
-        let epilogue = end(child, limits.shutdown_within);
-        Ok(LineSession::with_epilogue(stdout, stdin, limits, epilogue))
+        Ok((stdout, stdin, end(child, limits.shutdown_within)))
     }
 
     fn command(&self) -> Command {

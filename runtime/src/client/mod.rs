@@ -16,6 +16,8 @@ pub use self::error::ClientError;
 pub use self::kept::{McpClient, McpClientBuilder, UrlTemplate};
 pub use self::limits::ClientLimits;
 pub use self::line::LineSession;
+#[cfg(feature = "jsoncall")]
+pub(crate) use self::line::{Epilogue, IN_MEMORY, id_at_ends};
 pub use self::protocol::{
     ClientHandler, ClientRequest, HandlerFuture, McpClientSession, McpClientSessionBuilder,
     Notifications, ServerFacts, ServerNotification, Subscription,

@@ -15,6 +15,8 @@ use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite, duplex};
 
 use self::driver::Driver;
+#[cfg(feature = "jsoncall")]
+pub(crate) use self::driver::id_at_ends;
 use self::shared::{Shared, Waiting};
 use crate::client::{
     ClientLimits, Incoming, Session, SessionFuture, SessionNotification, SessionRequest, Transport,
@@ -22,7 +24,7 @@ use crate::client::{
 use crate::server::Server;
 
 /// The bytes that are under way in memory, each way.
-const IN_MEMORY: usize = 64 * 1024;
+pub(crate) const IN_MEMORY: usize = 64 * 1024;
 
 /// A [`Session`] over any pair of byte streams, such as the halves of a socket: one message a line, as over the standard
 /// streams of a process.
@@ -47,7 +49,7 @@ pub struct LineSession {
 }
 
 /// What happens when the streams have ended; it tells why they did.
-pub(in crate::client) type Epilogue = Pin<Box<dyn Future<Output = String> + Send>>;
+pub(crate) type Epilogue = Pin<Box<dyn Future<Output = String> + Send>>;
 
 impl LineSession {
     /// A session over a pair of streams, with the default limits.
