@@ -133,23 +133,23 @@ impl Bridge {
         let (ours, theirs) = duplex(PIPE);
         let (reader, writer) = split(ours);
         let (their_reader, their_writer) = split(theirs);
-        let served = async {
+        let serving = async {
             let mut their_writer = their_writer;
-            let served = server.serve(their_reader, &mut their_writer).await;
-            if let Err(error) = served.map_err(std::io::Error::other) {
+            let ended = server.serve(their_reader, &mut their_writer).await;
+            if let Err(error) = ended {
                 tracing::debug!(%error, "a server behind jsoncall has stopped");
             }
             // Its last words are read, and then the end.
             drop(their_writer.shutdown().await);
         };
-        let fed = async {
+        let feeding = async {
             self.feed(writer).await;
-            std::future::pending().await
+            std::future::pending::<()>().await;
         };
-        let read = async { tokio::join!(served, self.read(reader, &session)) };
+        let answering = async { tokio::join!(serving, self.read(reader, &session)) };
         tokio::select! {
-            () = fed => {}
-            _ = read => {}
+            () = feeding => {}
+            _ = answering => {}
         }
     }
 
@@ -184,7 +184,7 @@ impl Bridge {
             let count = reader.read(lines.room()).await.unwrap_or(0);
             lines.advance(count);
             while let Some(frame) = lines.next() {
-                self.take(frame, session);
+                self.take(&frame, session);
             }
             if count == 0 {
                 return;
@@ -193,7 +193,7 @@ impl Bridge {
     }
 
     /// Passes on one message of the server.
-    fn take(self: &Arc<Self>, frame: Frame<'_>, session: &SessionContext) {
+    fn take(self: &Arc<Self>, frame: &Frame<'_>, session: &SessionContext) {
         let Frame::Line(line) = frame else { return };
         let Body::One(message) = parse(line, DEEPEST) else {
             return;

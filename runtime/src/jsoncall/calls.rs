@@ -125,9 +125,8 @@ impl Side for Arc<Calls> {
         };
         let fault = match answer {
             Ok(result) if result.starts_with('{') => {
-                match self.take_number(id) {
-                    Some(number) => push_answer(inward, number, Ok(result)),
-                    None => tracing::debug!(id, "an answer to no request was dropped"),
+                if let Some(number) = self.take_number(id) {
+                    push_answer(inward, number, Ok(result));
                 }
                 return;
             }

@@ -327,15 +327,15 @@ impl Driver {
         };
         tokio::select! {
             biased;
-            read = &mut inward => return read,
-            () = over => return Ok(()),
+            read = &mut inward => read,
+            () = over => Ok(()),
             error = outward => {
                 // What the server has sent before it went away may be the answer that somebody waits for.
                 let read = std::future::poll_fn(|context| {
                     std::task::Poll::Ready(inward.as_mut().poll(context).is_ready())
                 });
                 read.await;
-                return Err(error);
+                Err(error)
             }
         }
     }

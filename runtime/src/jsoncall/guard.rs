@@ -104,11 +104,11 @@ impl<S: Side> Guard<S> {
             let count = peer.read(lines.room()).await?;
             lines.advance(count);
             while let Some(frame) = lines.next() {
-                self.receive(frame, &mut inward);
+                self.receive(&frame, &mut inward);
             }
             if count == 0 {
                 if let Some(frame) = lines.last() {
-                    self.receive(frame, &mut inward);
+                    self.receive(&frame, &mut inward);
                 }
                 self.side.ended(&mut inward);
             }
@@ -138,7 +138,7 @@ impl<S: Side> Guard<S> {
             let mut messages = 0;
             while let Some(frame) = lines.next() {
                 messages += 1;
-                self.send(frame, &mut outward);
+                self.send(&frame, &mut outward);
             }
             messages += self.take_replies(&mut outward);
             if !outward.is_empty() {
@@ -155,7 +155,7 @@ impl<S: Side> Guard<S> {
         }
     }
 
-    fn receive(&self, frame: Frame<'_>, inward: &mut Vec<u8>) {
+    fn receive(&self, frame: &Frame<'_>, inward: &mut Vec<u8>) {
         match frame {
             Frame::Line(line) => match parse(line, self.message_depth) {
                 Body::One(message) => self.receive_message(message, inward),
@@ -212,7 +212,7 @@ impl<S: Side> Guard<S> {
     }
 
     /// Passes on one message of `jsoncall`.
-    fn send(&self, frame: Frame<'_>, outward: &mut Vec<u8>) {
+    fn send(&self, frame: &Frame<'_>, outward: &mut Vec<u8>) {
         let Frame::Line(line) = frame else { return };
         let Body::One(message) = parse(line, DEEPEST) else {
             return;

@@ -16,7 +16,6 @@ use crate::jsoncall::bridge::Bridge;
 use crate::jsoncall::convert::{params_text, raw, to_jsoncall};
 use crate::jsoncall::ids::Ids;
 use crate::server::Server;
-use crate::wire::RpcError;
 
 /// What tells a handler that the input of its guard has ended. The guard lets no peer say it.
 pub(super) const END: &str = "$/treenail/end";
@@ -140,10 +139,10 @@ impl Handler for JsoncallHandler {
 }
 
 /// Keeps a panic from `jsoncall`, which would read no more.
-fn guarded<T>(work: impl FnOnce() -> T) -> Result<T> {
+fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, ErrorCode> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|_| {
         tracing::error!("a handler has panicked");
-        to_jsoncall(RpcError::internal("the server has failed"))
+        ErrorCode::INTERNAL_ERROR
     })
 }
 

@@ -3,6 +3,7 @@
 use std::io::{self, ErrorKind};
 use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use ::jsoncall::{Session, SessionOptions};
 use tokio::io::{AsyncRead, AsyncWrite, BufReader, duplex, split};
@@ -81,16 +82,7 @@ where
                 Ok(())
             }
         };
-        // What has been begun is finished, and its answers are written, before `jsoncall` learns of the end.
-        let rest = async {
-            bridge.finished().await;
-            backlog.empty().await;
-        };
-        // The calls have that time by themselves, and their answers as much again.
-        if timeout(2 * within, rest).await.is_err() {
-            tracing::warn!("calls and answers were given up after the end of the input");
-            backlog.clear();
-        }
+        finish(&bridge, &backlog, within).await;
         guard.close();
         read
     };
@@ -110,6 +102,19 @@ where
             Ok(())
         }
         other => Ok(other?),
+    }
+}
+
+/// Waits until what has been begun is finished, and its answers are written: all that before `jsoncall` learns of the end.
+async fn finish(bridge: &Bridge, backlog: &Backlog, within: Duration) {
+    let rest = async {
+        bridge.finished().await;
+        backlog.empty().await;
+    };
+    // The calls have that time by themselves, and their answers as much again.
+    if timeout(2 * within, rest).await.is_err() {
+        tracing::warn!("calls and answers were given up after the end of the input");
+        backlog.clear();
     }
 }
 

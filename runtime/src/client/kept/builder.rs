@@ -163,6 +163,6 @@ impl fmt::Debug for McpClientBuilder {
             .debug_struct("McpClientBuilder")
             .field("session", &self.session)
             .field("follow", &self.follow)
-            .finish()
+            .finish_non_exhaustive()
     }
 }

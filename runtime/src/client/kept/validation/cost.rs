@@ -56,7 +56,7 @@ impl<'a> Count<'a> {
     fn visit(&mut self, part: &Part, subject: Subject<'a>, depth: u32) -> Result<(), String> {
         self.add(1 + part.compared / COMPARED)?;
         // What others have not evaluated is found by evaluating them once more.
-        for _ in 0..1 + u8::from(part.looks_again) {
+        for _ in 0..=u8::from(part.looks_again) {
             self.open(&part.same, subject, depth)?;
         }
         match subject {
@@ -97,9 +97,10 @@ impl<'a> Count<'a> {
     /// Adds the matching of a text with patterns.
     fn add_matches(&mut self, patterns: u64, part: &Part, text: &str) -> Result<(), String> {
         let pieces = 1 + (text.len() / BYTES) as u64;
-        let back = match part.goes_back {
-            true => 1 + self.limits.pattern_backtracks as u64 / BACK,
-            false => 1,
+        let back = if part.goes_back {
+            1 + self.limits.pattern_backtracks as u64 / BACK
+        } else {
+            1
         };
         self.add(patterns.saturating_mul(pieces).saturating_mul(back))
     }

@@ -50,15 +50,14 @@ impl Validators {
         let Some(schema) = &tool.output_schema else {
             return Ok(None);
         };
-        // Not in the `match`, which would hold the lock to its end.
+        // Not in the condition, which would hold the lock to the end of what depends on it.
         let kept = self.state().find(list, tool);
-        let schema = match kept {
-            Some(schema) => schema,
-            None => {
-                let schema = Arc::new(compile(tool, schema, limits)?);
-                self.state().keep(tool, &schema, limits);
-                schema
-            }
+        let schema = if let Some(schema) = kept {
+            schema
+        } else {
+            let schema = Arc::new(compile(tool, schema, limits)?);
+            self.state().keep(tool, &schema, limits);
+            schema
         };
         let tool = Arc::clone(tool);
         Ok(Some(Expected { tool, schema }))
