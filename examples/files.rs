@@ -1,4 +1,5 @@
-//! Lists, reads and searches the text files of one directory: `files <directory>`.
+//! Lists, reads and searches the text files of one directory: `files <directory>` over standard input and output,
+//! `files --http 127.0.0.1:8080 <directory>` over HTTP.
 
 #[path = "files/mod.rs"]
 mod directory;
@@ -74,33 +75,46 @@ impl Files {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
-    let directory = match directory_from_args() {
-        Ok(directory) => directory,
+    let (address, directory) = match read_arguments() {
+        Ok(arguments) => arguments,
         Err(message) => return fail(2, &message),
     };
-    match serve(Files { directory }).await {
+    match serve(Files { directory }, address).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => fail(1, &format!("{:#}", anyhow::Error::from(error))),
     }
 }
 
-async fn serve(files: Files) -> treenail::Result<()> {
-    Server::builder("files", env!("CARGO_PKG_VERSION"))
+#[expect(
+    clippy::print_stderr,
+    reason = "who starts it wants to know where it is"
+)]
+async fn serve(files: Files, address: Option<String>) -> treenail::Result<()> {
+    let server = Server::builder("files", env!("CARGO_PKG_VERSION"))
         .mount(files)
-        .build()?
-        .serve_stdio()
-        .await
+        .build()?;
+    let Some(address) = address else {
+        return server.serve_stdio().await;
+    };
+    let http = server.bind_http(address).await?;
+    eprintln!("http://{}/mcp", http.local_addr());
+    http.serve().await
 }
 
-/// The one argument of the program.
-fn directory_from_args() -> Result<Directory, String> {
-    let mut arguments = env::args_os().skip(1);
-    let (Some(path), None) = (arguments.next(), arguments.next()) else {
-        return Err("usage: files <directory>".to_owned());
+/// The address to serve HTTP at, if any, and the directory.
+fn read_arguments() -> Result<(Option<String>, Directory), String> {
+    let arguments: Vec<_> = env::args_os().skip(1).collect();
+    let (address, path) = match &arguments[..] {
+        [path] => (None, Path::new(path)),
+        [option, address, path] if option == "--http" => {
+            let address = address.to_string_lossy();
+            (Some(address.into_owned()), Path::new(path))
+        }
+        _ => return Err("usage: files [--http <address>] <directory>".to_owned()),
     };
-    let path = Path::new(&path);
-    Directory::open(path)
-        .map_err(|error| format!("cannot open the directory `{}`: {error}", path.display()))
+    let directory = Directory::open(path)
+        .map_err(|error| format!("cannot open the directory `{}`: {error}", path.display()))?;
+    Ok((address, directory))
 }
 
 /// stdout is for the protocol, so a person is told on stderr.

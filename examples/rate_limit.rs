@@ -40,7 +40,8 @@ async fn main() -> treenail::Result<()> {
 #[cfg(test)]
 #[tokio::test(start_paused = true)]
 async fn calls_beyond_the_rate_are_told_to_try_again() -> Result<(), Box<dyn std::error::Error>> {
-    let mut client = server(2, Duration::from_secs(1))?.test_client().await?;
+    let server = server(2, Duration::from_secs(1))?;
+    let client = McpClient::builder().server(&server).build().await?;
     let text = serde_json::json!({"text": "to be or not"});
     for failed in [None, None, Some(true)] {
         let result = client.call_tool("count_words", &text).await?;

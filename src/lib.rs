@@ -1,53 +1,5 @@
 #![doc = include_str!("../README.md")]
 
-/// A client in the same process, for the tests of a server: no port, no process, no byte stream.
-///
-/// ```
-/// use serde_json::json;
-/// use treenail::prelude::*;
-///
-/// #[mcp_tool]
-/// fn add(a: i64, b: i64) -> i64 {
-///     a + b
-/// }
-///
-/// #[tokio::main(flavor = "current_thread")] // in a test of yours: `#[tokio::test]`
-/// async fn main() -> Result<(), Box<dyn std::error::Error>> {
-///     let server = treenail::server!().tools(tools![add]).build()?;
-///     let mut client = server.test_client().await?;
-///     let result = client.call_tool("add", json!({"a": 1, "b": 2})).await?;
-///     assert_eq!(result.structured_content, Some(json!(3)));
-///     Ok(())
-/// }
-/// ```
-///
-/// It answers what a tool asks, in every revision:
-///
-/// ```
-/// use serde_json::json;
-/// use treenail::prelude::*;
-/// use treenail::schema::Revision;
-///
-/// #[mcp_tool(destructive)]
-/// async fn forget(cx: &Context, place: String) -> Result<String, AskError> {
-///     cx.confirm(format!("Delete {place}?")).await?;
-///     Ok(format!("{place} is gone"))
-/// }
-///
-/// #[tokio::main(flavor = "current_thread")]
-/// async fn main() -> Result<(), Box<dyn std::error::Error>> {
-///     let server = treenail::server!().tools(tools![forget]).build()?;
-///     for (revision, action) in [(Revision::V2025_11_25, "accept"), (Revision::LATEST, "decline")] {
-///         let client = server.test_client().revision(revision);
-///         let mut client = client.answer(move |_| Ok(json!({"action": action}))).await?;
-///         let result = client.call_tool("forget", json!({"place": "Oslo"})).await?;
-///         assert_eq!(result.is_error == Some(true), action == "decline");
-///     }
-///     Ok(())
-/// }
-/// ```
-#[doc(inline)]
-pub use treenail_runtime::TestClient;
 /// Questions to the client.
 pub use treenail_runtime::ask;
 #[doc(hidden)]
@@ -56,20 +8,26 @@ pub use treenail_runtime::private as __private;
 pub use treenail_runtime::schema;
 #[doc(inline)]
 pub use treenail_runtime::{
-    AskError, Bounded, Call, Connection, Context, Edit, Error, Extensions, Form, FormChoice,
-    FormError, FormField, FormProblem, Formatted, FromCall, FromText, FromTyped, Item, Limits,
-    Measured, Mirrored, Mount, Namespace, PendingAnswer, Principal, Progress, PromptDefinition,
-    PromptOutput, Proposals, Received, RequestStateKey, ResourceDefinition, ResourceOutput, Result,
-    RpcError, Server, ServerBuilder, Stream, TestClientBuilder, TextArgument, Tool, ToolArgument,
-    ToolDefinition, ToolError, ToolItem, ToolOutput, ToolReply, ToolSet, ToolStream, Typed,
+    AskError, Bounded, BusFuture, Call, Connection, Context, Edit, Error, EventBus, EventLink,
+    Extensions, Form, FormChoice, FormError, FormField, FormProblem, Formatted, FromCall, FromText,
+    FromTyped, Item, Limits, Measured, Mirrored, Mount, Namespace, PendingAnswer, Principal,
+    Progress, PromptDefinition, PromptOutput, Proposals, Received, RequestStateKey,
+    ResourceDefinition, ResourceOutput, Result, RpcError, Server, ServerBuilder, Stream,
+    TextArgument, Tool, ToolArgument, ToolDefinition, ToolError, ToolItem, ToolOutput, ToolReply,
+    ToolSet, ToolStream, Typed,
 };
 #[cfg(feature = "tower")]
 #[doc(inline)]
 pub use treenail_runtime::{BoxError, ToolCall, ToolFuture, ToolResponse, ToolService};
 
+#[cfg(feature = "redis")]
+#[doc(inline)]
+pub use treenail_runtime::RedisBus;
 #[cfg(feature = "http")]
 #[doc(inline)]
-pub use treenail_runtime::{HttpBody, HttpFuture, HttpServer, HttpService, http_service};
+pub use treenail_runtime::{
+    HttpBody, HttpFuture, HttpServer, HttpService, LegacySse, http_service,
+};
 
 /// Makes a struct a form that a user can be asked to fill in, or an enum a choice in one.
 ///
@@ -541,7 +499,56 @@ pub use treenail_macros::mcp_type;
 /// ```
 pub use treenail_macros::tools;
 
-/// The client, for programs that use servers and for tests.
+/// The client, for programs that use servers and for the tests of servers.
+///
+/// ```
+/// use serde_json::json;
+/// use treenail::prelude::*;
+///
+/// #[mcp_tool]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// #[tokio::main(flavor = "current_thread")] // in a test of yours: `#[tokio::test]`
+/// async fn main() -> treenail::Result<()> {
+///     let server = treenail::server!().tools(tools![add]).build()?;
+///     let client = McpClient::builder().server(&server).build().await?;
+///     let sum: i64 = client.call_tool_as("add", json!({"a": 1, "b": 2})).await?;
+///     assert_eq!(sum, 3);
+///     Ok(())
+/// }
+/// ```
+///
+/// It answers what a tool asks, in every revision:
+///
+/// ```
+/// use serde_json::json;
+/// use treenail::prelude::*;
+/// use treenail::schema::{ElicitAction, ElicitResult, Revision};
+///
+/// #[mcp_tool(destructive)]
+/// async fn forget(cx: &Context, place: String) -> Result<String, AskError> {
+///     cx.confirm(format!("Delete {place}?")).await?;
+///     Ok(format!("{place} is gone"))
+/// }
+///
+/// #[tokio::main(flavor = "current_thread")]
+/// async fn main() -> treenail::Result<()> {
+///     let server = treenail::server!().tools(tools![forget]).build()?;
+///     for revision in [Revision::V2025_11_25, Revision::LATEST] {
+///         let client = McpClient::builder()
+///             .server(&server)
+///             .protocol_version(revision)
+///             .on_elicit(|_| async { Ok(ElicitResult::new(ElicitAction::Decline)) })
+///             .build()
+///             .await?;
+///         let result = client.call_tool("forget", json!({"place": "Oslo"})).await?;
+///         assert_eq!(result.is_error, Some(true));
+///     }
+///     Ok(())
+/// }
+/// ```
 #[cfg(feature = "client")]
 pub use treenail_runtime::client;
 #[cfg(feature = "client")]

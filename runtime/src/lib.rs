@@ -3,11 +3,12 @@
 //! Use the crate `treenail`, which re-exports all of this. A reader finds here, from the bytes up: `wire` (messages),
 //! `revision` (who is asking, and in which shape the answer goes out), `function` (how any annotated function is run),
 //! `tool`, `prompt`, `resource` and `completion` (what it is for), `stream` (tools that stream), `ask` and `form` (questions to
-//! the client), `policy` and `layer` (what stands around a tool), `server` (the core, free of transport), `transport` (lines
-//! over byte streams, and the standard streams) and `test_client` (a client in memory, for tests).
+//! the client), `policy` and `layer` (what stands around a tool), `server` (the core, free of transport), `bus` (what replicas
+//! hear of each other), `transport` (lines over byte streams, and the standard streams) and `client`.
 
 mod around;
 pub mod ask;
+mod bus;
 mod call;
 #[cfg(feature = "client")]
 pub mod client;
@@ -27,6 +28,7 @@ mod name;
 mod outbox;
 mod owned_call;
 mod policy;
+mod polling;
 #[doc(hidden)]
 pub mod private;
 mod prompt;
@@ -35,7 +37,6 @@ mod respond;
 mod revision;
 mod server;
 mod stream;
-mod test_client;
 mod tool;
 mod transport;
 mod wire;
@@ -44,6 +45,9 @@ pub use futures_core::Stream;
 pub use treenail_schema as schema;
 
 pub use self::ask::{AskError, RequestStateKey};
+#[cfg(feature = "redis")]
+pub use self::bus::RedisBus;
+pub use self::bus::{BusFuture, EventBus, EventLink};
 pub use self::call::{Call, FromCall};
 pub use self::completion::{FromTyped, Proposals, Typed};
 pub use self::context::{Context, Progress};
@@ -65,11 +69,12 @@ pub use self::server::{
     Connection, Edit, Item, Namespace, PendingAnswer, Received, Server, ServerBuilder,
 };
 pub use self::stream::{ToolItem, ToolStream};
-pub use self::test_client::{TestClient, TestClientBuilder};
 pub use self::tool::error::ToolError;
 pub use self::tool::output::ToolOutput;
 pub use self::tool::reply::ToolReply;
 pub use self::tool::{Tool, ToolDefinition, ToolSet};
 #[cfg(feature = "http")]
-pub use self::transport::http::{HttpBody, HttpFuture, HttpServer, HttpService, http_service};
+pub use self::transport::http::{
+    HttpBody, HttpFuture, HttpServer, HttpService, LegacySse, http_service,
+};
 pub use self::wire::RpcError;

@@ -4,6 +4,24 @@ use std::time::Duration;
 
 /// The bounds of a server, each with a default that is safe for a process of its own.
 ///
+/// What a server over HTTP takes at most is what its clients can bring it to, all at once. Of bytes that are `n` times a
+/// limit, `n` is how many there may be, and a body or a list that grows may have taken twice its length:
+///
+/// | what there is | each takes at most | how many |
+/// |---|---|---|
+/// | connections, reading headers | `http_header_bytes` | `http_connections` |
+/// | connections, reading a body | `message_bytes` | `http_connections` |
+/// | arguments of a call | what their type takes: 5 times their text as a `Vec<i64>`, up to 100 times as a `Value` | calls that run |
+/// | answers and streams | `queued_messages`, each as long as the function makes it and a token | calls that run |
+/// | results of streams | twice `stream_bytes` | calls that run |
+/// | calls that run | their function, and the text of their `_meta` | `http_connections`, and `calls_in_flight` for each session |
+/// | sessions | 5 KiB, `handshake_bytes`, and `http_session_bytes` or one larger event | `http_sessions` |
+/// | subscriptions | `subscribed_resources` of `subscription_bytes` | `http_connections` and `http_sessions` |
+///
+/// An idle session takes some 4 KiB, a connection with a stream on which nothing comes some 20 KiB. Sessions have the largest product: who fears their worst
+/// case lowers `http_sessions` or `http_session_bytes`. Each connection needs a file descriptor; where there are fewer of
+/// them than `http_connections`, further clients wait too.
+///
 /// ```
 /// use treenail_runtime::Limits;
 ///
@@ -60,8 +78,24 @@ pub struct Limits {
     /// Resources that one connection has subscribed to, in all its subscriptions together; a request for more is answered
     /// with -32602. Default 1,000.
     pub subscribed_resources: usize,
-    /// Bytes of one URI that is subscribed to, and of the id of a subscription; a longer one is refused. Default 4 KiB.
+    /// Bytes of one URI that is subscribed to, and of the id of a subscription; a longer one is refused. Updates of longer
+    /// URIs are told nobody. Default 4 KiB.
     pub subscription_bytes: usize,
+    /// Bytes that what a client says of itself in `initialize` may take, since it is kept as long as the connection or the
+    /// session: its text, and 256 for each object, list and comma in it. More is answered with -32602. Default 64 KiB.
+    pub handshake_bytes: usize,
+    /// Bytes of a `progressToken`, which is repeated in all that a call tells of itself; a longer one is answered with
+    /// -32602. Default 4 KiB.
+    pub progress_token_bytes: usize,
+    /// Updated resources that wait because the [`EventBus`](crate::EventBus) has not published them yet, each counted once;
+    /// when there are more, other replicas are told instead that anything may have changed. Default 1,024.
+    pub bus_events: usize,
+    /// How long a bus that keeps failing is left alone at most before it is tried again; the first pause is about 100 ms, and
+    /// none is shorter. Default 30 s.
+    pub bus_retry_within: Duration,
+    /// How long `HttpServer::serve` waits at its end, after its last request, until the bus has published what is left. Default
+    /// 5 s.
+    pub finish_bus_within: Duration,
     /// How long calls may go on, and answers wait to be taken, after the end of the input or after
     /// [`Server::close`](crate::Server::close). Default 30 s.
     pub finish_calls_within: Duration,
@@ -71,19 +105,27 @@ pub struct Limits {
     /// How long a client of HTTP may take to send the headers of a request, and as long again for its body; a body that
     /// takes longer is answered with the status 408. An idle connection is closed after as long. Default 30 s.
     pub http_read_within: Duration,
-    /// How long a client of HTTP may read nothing although there is something for it, before its connection is dropped.
-    /// Default 30 s.
+    /// How long a client of HTTP may read nothing although there is something for it, before its connection is dropped; in a
+    /// stack of your own, before a stream of the legacy era is taken from it. Default 30 s.
     pub http_write_within: Duration,
     /// Connections of HTTP that are served at once; more wait to be accepted. Default 1,024.
     pub http_connections: usize,
-    /// Sessions of clients of the legacy era over HTTP. When there are so many, those that have been idle the longest are
-    /// ended for a new one; if all are at work, it is refused with the status 503. Default 4,096.
+    /// Sessions of clients of the legacy era over HTTP, those of HTTP+SSE included. When there are so many, those that have
+    /// been idle the longest are ended for a new one, or else those whose clients have left their calls alone; if there are none, it is refused with
+    /// the status 503. Default 4,096.
     pub http_sessions: usize,
-    /// How long such a session may be idle before it ends: no request, no call and no stream. Default 30 min.
+    /// How long such a session may be idle before it ends: no request, no call and no stream. (One of HTTP+SSE ends with its
+    /// stream.) Default 30 min.
     pub http_session_idle: Duration,
-    /// Events of one such session that are kept for clients that resume a stream; older ones are dropped. Default 256.
+    /// How long a request of such a session may wait, or its stream stay open, before its client is asked to come back for
+    /// the rest while the call goes on; only clients of revision 2025-11-25 can do that, and are told to do so after a
+    /// second. Right where proxies or hosts give up what is open for longer. Default `None`, as long as it takes:
+    /// [`Context::let_client_poll`](crate::Context::let_client_poll) is for single functions.
+    pub http_poll_after: Option<Duration>,
+    /// Events of one such session that are kept for clients that resume a stream; older ones are dropped, unless someone is
+    /// about to read them. Beyond that, a stream has one event at most that waits to be read. Default 256.
     pub http_session_events: usize,
-    /// Bytes of those events; one that is larger alone is kept until the next one. Default 1 MiB.
+    /// Bytes of those events, in the same way. Default 1 MiB.
     pub http_session_bytes: usize,
     /// Tools, prompts or resources in one page of a list. Default 1,000: many hosts read only the first page.
     pub page_size: usize,
@@ -110,6 +152,11 @@ impl Default for Limits {
             subscriptions: 64,
             subscribed_resources: 1_000,
             subscription_bytes: 4 << 10,
+            handshake_bytes: 64 << 10,
+            progress_token_bytes: 4 << 10,
+            bus_events: 1_024,
+            bus_retry_within: Duration::from_secs(30),
+            finish_bus_within: Duration::from_secs(5),
             finish_calls_within: Duration::from_secs(30),
             http_header_bytes: 64 << 10,
             http_read_within: Duration::from_secs(30),
@@ -117,6 +164,7 @@ impl Default for Limits {
             http_connections: 1_024,
             http_sessions: 4_096,
             http_session_idle: Duration::from_secs(30 * 60),
+            http_poll_after: None,
             http_session_events: 256,
             http_session_bytes: 1 << 20,
             page_size: 1_000,

@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-for package in bench floor-server treenail-server treenail-many rmcp-server; do
+for package in bench floor-server treenail-server treenail-many rmcp-server hyper-http treenail-http rmcp-http; do
     cargo build --release --quiet --package "$package"
 done
 exec "${CARGO_TARGET_DIR:-target}/release/bench" "$@"

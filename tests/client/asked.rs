@@ -3,9 +3,13 @@
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
+use treenail::RpcError;
 use treenail::client::ClientError;
 use treenail::prelude::*;
-use treenail::schema::{ElicitAction, ElicitRequestParams, ElicitResult, Revision, Root};
+use treenail::schema::{
+    CreateMessageRequestParams, CreateMessageResult, ElicitAction, ElicitRequestParams,
+    ElicitResult, Revision, Role, Root, SamplingMessage, SamplingMessageContentBlock, TextContent,
+};
 
 use crate::fixture::server;
 use crate::script::{Say, discovered, scripted};
@@ -195,4 +199,80 @@ async fn a_result_of_an_unknown_type_is_invalid() {
         .tools_list(None)
         .await
         .expect("CLI-BASE-02: without a type it is complete");
+}
+
+#[tokio::test]
+async fn all_questions_are_answered_in_every_revision() {
+    struct Curious;
+
+    #[mcp_tool]
+    #[allow(deprecated, reason = "it is what is tested")]
+    impl Curious {
+        #[tool]
+        async fn sample(cx: &Context) -> Result<String, AskError> {
+            let hello = SamplingMessageContentBlock::Text(TextContent::new("Hello"));
+            let messages = vec![SamplingMessage::new(Role::User, vec![hello])];
+            let params = CreateMessageRequestParams::new(messages, 9);
+            Ok(cx.sample(params).await?.model)
+        }
+
+        #[tool]
+        async fn roots(cx: &Context) -> Result<usize, AskError> {
+            Ok(cx.roots().await?.len())
+        }
+
+        #[prompt]
+        async fn greet(cx: &Context) -> Result<String, AskError> {
+            Ok(format!("{} roots", cx.roots().await?.len()))
+        }
+
+        #[resource("curious://one")]
+        async fn one(cx: &Context) -> Result<String, AskError> {
+            Ok(format!("{} roots", cx.roots().await?.len()))
+        }
+    }
+
+    let server = treenail::server!().mount(Curious).build().unwrap();
+    for revision in Revision::ALL {
+        let client = McpClient::builder()
+            .server(&server)
+            .protocol_version(revision)
+            .roots([Root::new("file:///home")])
+            .on_sample(|asked| async move {
+                let said = SamplingMessageContentBlock::Text(TextContent::new("Hi"));
+                let model = format!("m{}", asked.max_tokens);
+                Ok(CreateMessageResult::new(Role::Assistant, vec![said], model))
+            })
+            .build()
+            .await
+            .unwrap();
+        let model: String = client.call_tool_as("sample", ()).await.unwrap();
+        assert_eq!(model, "m9", "CLI-SAM-06: {revision}");
+        let roots: usize = client.call_tool_as("roots", ()).await.unwrap();
+        assert_eq!(roots, 1, "CLI-ROOT-02: {revision}");
+        let prompt = client.get_prompt("greet", ()).await.unwrap();
+        assert_eq!(prompt.messages[0].content.as_text(), Some("1 roots"));
+        let read = client.read_resource("curious://one").await.unwrap();
+        assert_eq!(json!(*read)["contents"][0]["text"], "1 roots", "{revision}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_is_an_error_is_told() {
+    let (server, _) = server();
+    for revision in ELICITING {
+        let refuse = |_| async { Err::<ElicitResult, _>(RpcError::new(-1, "busy")) };
+        let builder = McpClientSession::builder()
+            .server(&server)
+            .on_elicit(refuse);
+        let session = builder.protocol_version(revision).build().await.unwrap();
+        let told = match session.tools_call("book", ()).await {
+            Ok(result) => result.content[0].as_text().unwrap_or_default().to_owned(),
+            Err(error) => error.to_string(),
+        };
+        assert!(
+            told.contains("busy (code -1)"),
+            "CLI-ERR-02: {revision}: {told}"
+        );
+    }
 }

@@ -1,7 +1,5 @@
 //! Servers that do what they must not.
 
-use std::sync::Arc;
-
 use serde_json::{Value, json};
 use treenail::client::ClientError;
 use treenail::prelude::*;
@@ -96,25 +94,16 @@ async fn a_bad_answer_is_an_error_of_that_call_alone() {
 
 #[tokio::test]
 async fn an_answer_that_is_too_long_is_an_error_of_that_call_alone() {
-    let long = json!({"content": [{"type": "text", "text": "x".repeat(10_000)}]});
-    let id_first = move |message: &Value| {
-        format!(
-            r#"{{"jsonrpc":"2.0","id":{},"result":{long}}}"#,
-            message["id"]
-        )
-    };
-    let long = json!({"content": [{"type": "text", "text": "x".repeat(10_000)}]});
-    let id_last = move |message: &Value| {
-        format!(
-            r#"{{"result":{long},"jsonrpc":"2.0","id":{}}}"#,
-            message["id"]
-        )
-    };
-    let lines: [Arc<dyn Fn(&Value) -> String + Send + Sync>; 2] =
-        [Arc::new(id_first), Arc::new(id_last)];
+    let text = "x".repeat(10_000);
+    let result = json!({"content": [{"type": "text", "text": text}]}).to_string();
+    let lines = [
+        r#"{"jsonrpc":"2.0","id":ID,"result":RESULT}"#,
+        r#"{"result":RESULT,"jsonrpc":"2.0","id":ID}"#,
+    ];
     for line in lines {
+        let line = line.replace("RESULT", &result);
         let session = well_until(move |message| match message["params"]["name"].as_str() {
-            Some("long") => Say::Lines(vec![line(message)]),
+            Some("long") => Say::Lines(vec![line.replace("ID", &message["id"].to_string())]),
             _ => Say::nothing(),
         })
         .await;

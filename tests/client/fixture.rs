@@ -46,12 +46,12 @@ impl Everything {
 
     /// Says the same.
     #[tool]
-    fn echo(&self, text: String) -> String {
+    fn echo(text: String) -> String {
         text
     }
 
     #[tool]
-    fn fail(&self) -> Result<String, String> {
+    fn fail() -> Result<String, String> {
         Err("the sea is rough".to_owned())
     }
 
@@ -96,19 +96,20 @@ impl Everything {
     }
 
     #[resource("note://{city}/{day}")]
-    fn note(&self, city: String, day: u8) -> String {
+    fn note(city: String, day: u8) -> String {
         format!("{city} on day {day}")
     }
 
     /// Greets.
     #[prompt]
-    fn greeting(&self, #[arg(complete = Self::names)] name: String) -> String {
+    fn greeting(#[arg(complete = Self::names)] name: String) -> String {
         format!("Hello {name}")
     }
 }
 
 impl Everything {
     fn names(&self, typed: &str) -> Vec<String> {
+        self.0.calls.fetch_add(1, Ordering::SeqCst);
         ["Anna", "Anton", "Berta"]
             .into_iter()
             .filter(|name| name.starts_with(typed))

@@ -8,6 +8,10 @@
 
 mod asked;
 mod eras;
+// Cargo does not run the tests inside of examples; those of this one run here.
+#[path = "../../examples/client.rs"]
+#[allow(dead_code, reason = "it is a program")]
+mod example;
 mod fixture;
 mod jsoncall;
 mod kept;

@@ -8,8 +8,10 @@ use serde_json::json;
 use treenail::client::ClientError;
 use treenail::prelude::*;
 use treenail::schema::{
-    CompleteRequestParams, CompletionArgument, LoggingLevel, PromptReference, Revision,
+    CompleteRequestParams, CompletionArgument, LoggingLevel, Number, PromptReference, Revision,
 };
+
+use tokio_stream::StreamExt;
 
 use crate::fixture::{names, server, session};
 
@@ -220,6 +222,20 @@ async fn progress_is_told_and_begins_the_time_anew() {
             matches!(error, ClientError::Timeout(_)),
             "ALL-CANC-06: {error}"
         );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn progress_is_a_stream_too() {
+    let (server, _) = server();
+    for revision in Revision::ALL {
+        let session = session(&server, revision).await;
+        let call = session.tools_call("steps", json!({"count": 3}));
+        let (progress, call) = call.progress();
+        let call = tokio::spawn(call.into_future());
+        let told: Vec<_> = progress.map(|step| step.progress).collect().await;
+        assert_eq!(told, [1.0, 2.0, 3.0].map(Number::from), "{revision}");
+        assert_eq!(call.await.unwrap().unwrap().content[0].as_text(), Some("3"));
     }
 }
 

@@ -116,10 +116,8 @@ pub(crate) fn server(mut say: impl FnMut(&Value) -> Say + Send + 'static) -> (Du
             let message: Value = serde_json::from_str(&line).expect("clients send JSON");
             listening.0.lock().unwrap().push(message.clone());
             let (text, leaves) = match say(&message) {
-                Say::Lines(lines) => (
-                    lines.iter().map(|line| format!("{line}\n")).collect(),
-                    false,
-                ),
+                Say::Lines(lines) if lines.is_empty() => continue,
+                Say::Lines(lines) => (lines.join("\n") + "\n", false),
                 Say::Leave(text) => (text, true),
             };
             if writer.write_all(text.as_bytes()).await.is_err() || leaves {

@@ -93,6 +93,7 @@ pub(crate) struct Post {
     pub(crate) headers: Vec<(String, Vec<u8>)>,
     pub(crate) body: String,
     pub(crate) method: &'static str,
+    pub(crate) path: String,
 }
 
 /// What has come back, as far as it has ended.
@@ -110,6 +111,7 @@ impl Post {
             headers: Vec::new(),
             body: body.into(),
             method: "POST",
+            path: "/mcp".to_owned(),
         };
         post.with("host", "localhost")
             .with("content-type", "application/json")
@@ -169,6 +171,12 @@ impl Post {
         self
     }
 
+    /// The same to another path, which may have a query.
+    pub(crate) fn at(mut self, path: impl Into<String>) -> Self {
+        self.path = path.into();
+        self
+    }
+
     /// The same with something else in its body.
     pub(crate) fn change(mut self, change: impl FnOnce(&mut Value)) -> Self {
         let mut body = serde_json::from_str(&self.body).unwrap();
@@ -178,7 +186,7 @@ impl Post {
     }
 
     fn request(self) -> Request<Text> {
-        let mut request = Request::builder().method(self.method).uri("/mcp");
+        let mut request = Request::builder().method(self.method).uri(self.path);
         for (name, value) in &self.headers {
             request = request.header(name, &value[..]);
         }
@@ -232,6 +240,11 @@ impl Answer {
             headers: head.headers,
             body: String::from_utf8(bytes.to_vec()).unwrap(),
         }
+    }
+
+    /// Fails unless the message was taken over, and nothing said to it.
+    pub(crate) fn is_accepted(&self, why: &str) {
+        assert_eq!((self.status.as_u16(), &*self.body), (202, ""), "{why}");
     }
 
     pub(crate) fn header(&self, name: &str) -> Option<&str> {

@@ -1,6 +1,7 @@
 //! The server that is asked.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::Notify;
 use treenail::prelude::*;
@@ -43,6 +44,18 @@ impl Desk {
     async fn ask(&self, cx: &Context) -> Result<String, AskError> {
         cx.confirm("Sure?").await?;
         Ok("sure".to_owned())
+    }
+
+    /// Takes a minute, and knows it.
+    #[tool]
+    async fn nap(&self, cx: &Context, tell: bool) -> String {
+        if tell {
+            cx.progress(1).await;
+            tokio::task::yield_now().await;
+        }
+        cx.let_client_poll();
+        tokio::time::sleep(Duration::from_secs(60)).await;
+        "rested".to_owned()
     }
 
     /// Never ends.

@@ -14,7 +14,11 @@
 
 mod attacks;
 mod client;
+mod client_session;
 mod fixture;
 mod legacy;
 mod modern;
+mod nested;
+mod replicas;
 mod sockets;
+mod sse;

@@ -273,6 +273,20 @@ async fn a_missing_capability_is_told_before_anything_else() {
 }
 
 #[tokio::test]
+async fn what_one_client_can_do_is_not_taken_for_what_another_can() {
+    let service = service();
+    let params = json!({"name": "ask", "arguments": {}});
+    let (able, unable) = (json!({"elicitation": {}}), json!({}));
+    // Twice the same, then the other: what was read of a client is used again for the same words only.
+    for capabilities in [&able, &able, &unable, &unable, &able, &unable] {
+        let post = Post::modern_as("tools/call", params.clone(), capabilities);
+        let answer = post.send(&service.clone()).await;
+        let status = if capabilities == &able { 200 } else { 400 };
+        assert_eq!(answer.status, status, "SRV-META-03: {answer:?}");
+    }
+}
+
+#[tokio::test]
 async fn errors_of_functions_are_answers() {
     let service = service();
     let unknown = Post::tool("subtract", json!({}));

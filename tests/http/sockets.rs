@@ -8,12 +8,12 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
-use treenail::{Limits, Server};
+use treenail::{HttpServer, Limits, Server};
 
 use crate::client::{Post, messages};
 use crate::fixture::{Desk, builder, builder_of};
 
-struct Running {
+pub(crate) struct Running {
     server: Server,
     address: SocketAddr,
     serving: JoinHandle<treenail::Result<()>>,
@@ -21,7 +21,10 @@ struct Running {
 
 impl Running {
     async fn start(server: Server) -> Self {
-        let http = server.bind_http("127.0.0.1:0").await.unwrap();
+        Self::start_http(server.bind_http("127.0.0.1:0").await.unwrap(), server)
+    }
+
+    pub(crate) fn start_http(http: HttpServer, server: Server) -> Self {
         Self {
             server,
             address: http.local_addr(),
@@ -29,18 +32,18 @@ impl Running {
         }
     }
 
-    async fn connect(&self) -> TcpStream {
+    pub(crate) async fn connect(&self) -> TcpStream {
         TcpStream::connect(self.address).await.unwrap()
     }
 
-    async fn finish(self) {
+    pub(crate) async fn finish(self) {
         self.server.close();
         self.serving.await.unwrap().unwrap();
     }
 }
 
 /// The text of a request, which asks for the end of the connection.
-fn text(post: &Post, path: &str) -> String {
+pub(crate) fn text(post: &Post, path: &str) -> String {
     let mut text = format!("{} {path} HTTP/1.1\r\nconnection: close\r\n", post.method);
     for (name, value) in &post.headers {
         let value = String::from_utf8_lossy(value);
@@ -49,8 +52,13 @@ fn text(post: &Post, path: &str) -> String {
     text + &format!("content-length: {}\r\n\r\n{}", post.body.len(), post.body)
 }
 
-async fn ask(running: &Running, post: &Post, path: &str) -> String {
-    let mut socket = running.connect().await;
+pub(crate) async fn ask(running: &Running, post: &Post, path: &str) -> String {
+    ask_at(running.address, post, path).await
+}
+
+/// The whole response to a request.
+pub(crate) async fn ask_at(address: SocketAddr, post: &Post, path: &str) -> String {
+    let mut socket = TcpStream::connect(address).await.unwrap();
     socket.write_all(text(post, path).as_bytes()).await.unwrap();
     let mut answer = String::new();
     socket.read_to_string(&mut answer).await.unwrap();

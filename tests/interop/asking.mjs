@@ -1,13 +1,13 @@
-// The questions of the example `booking`, answered by every client: `node asking.mjs <client> <server command…>`.
+// The questions of the example `booking`, answered by every client: `node asking.mjs <client> <command… or URL>`.
 
 import assert from 'node:assert/strict';
 
 import { createClient } from './clients.mjs';
-import { check, startDeadline } from './report.mjs';
+import { check, finish, startDeadline } from './report.mjs';
 
 const [name, ...server] = process.argv.slice(2);
 const capabilities = { elicitation: { form: {}, url: {} } };
-const { client, connect, expected, answer } = createClient(name, capabilities);
+const { client, connect, expected, answer, call } = createClient(name, capabilities);
 
 let questions = [];
 let reply = accept;
@@ -23,6 +23,7 @@ await check('the user declines', () => declined());
 await check('the user goes away from the page', () => left());
 await check('twenty conversations at once', () => many());
 await check('close', () => client.close());
+finish();
 
 async function bothAnswered() {
   const result = await book('Oslo');
@@ -67,7 +68,7 @@ async function many() {
 
 function book(city) {
   questions = [];
-  return client.callTool({ name: 'book', arguments: { city } });
+  return call('book', { city });
 }
 
 function accept(params) {

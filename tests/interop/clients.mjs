@@ -1,11 +1,14 @@
 // The clients of the official TypeScript SDKs, in the ways in which they can be used.
 
 import * as v1 from '@modelcontextprotocol/sdk/client/index.js';
+import * as v1Http from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import * as v1Stdio from '@modelcontextprotocol/sdk/client/stdio.js';
 import {
   CreateMessageRequestSchema,
   ElicitRequestSchema,
   ListRootsRequestSchema,
+  ResourceUpdatedNotificationSchema,
+  ToolListChangedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 import * as v2 from '@modelcontextprotocol/client';
 import * as v2Stdio from '@modelcontextprotocol/client/stdio';
@@ -19,11 +22,30 @@ const V2_MODES = {
 /**
  * @param name          `v1`, `v2-modern` or `v2-legacy`
  * @param capabilities  what the client declares
- * @returns client; connect: command line -> what was negotiated; expected: what must have been negotiated;
- *          answer: (method, params -> result) answers the server's requests
+ * @returns an object of
+ *          client: as the SDK has it;
+ *          era: `legacy` or `modern`;
+ *          expected: what must have been negotiated;
+ *          connect: (server, options) -> what was negotiated; the server is a command line, or the URL of an endpoint,
+ *          and the options are for the transport of HTTP;
+ *          call: (name, arguments, options) -> the result of a tool;
+ *          answer: (method, params -> result) answers the server's requests;
+ *          hear: (method, params -> ()) hears the server's notifications;
+ *          watch: (URIs) begins to hear of these resources, and of the list of tools
  */
 export function createClient(name, capabilities = {}) {
   return name === 'v1' ? createV1(capabilities) : createV2(name, capabilities);
+}
+
+/** Whether a server is the URL of an endpoint. */
+export function isHttp([server]) {
+  return server.startsWith('http://');
+}
+
+function createTransport(server, options, { StdioClientTransport, StreamableHTTPClientTransport }) {
+  if (isHttp(server)) return new StreamableHTTPClientTransport(new URL(server[0]), options);
+  const [command, ...args] = server;
+  return new StdioClientTransport({ command, args });
 }
 
 /** It knows the `initialize` handshake only. */
@@ -33,21 +55,34 @@ function createV1(capabilities) {
     'elicitation/create': ElicitRequestSchema,
     'sampling/createMessage': CreateMessageRequestSchema,
     'roots/list': ListRootsRequestSchema,
+    'notifications/resources/updated': ResourceUpdatedNotificationSchema,
+    'notifications/tools/list_changed': ToolListChangedNotificationSchema,
   };
   return {
     client,
+    era: 'legacy',
     expected: { version: '2025-11-25' },
-    async connect([command, ...args]) {
-      const transport = new v1Stdio.StdioClientTransport({ command, args });
+    async connect(server, options) {
+      const transport = createTransport(server, options, { ...v1Stdio, ...v1Http });
       const negotiated = {};
       // The v1 client has no getter for the version: it tells its transport instead.
-      transport.setProtocolVersion = (version) => (negotiated.version = version);
+      const setProtocolVersion = transport.setProtocolVersion?.bind(transport);
+      transport.setProtocolVersion = (version) => {
+        negotiated.version = version;
+        setProtocolVersion?.(version);
+      };
       await client.connect(transport);
       return negotiated;
     },
+    call: (name, args, options) =>
+      client.callTool({ name, arguments: args }, undefined, options),
     answer(method, handler) {
       client.setRequestHandler(schemas[method], ({ params }) => handler(params));
     },
+    hear(method, handler) {
+      client.setNotificationHandler(schemas[method], ({ params }) => handler(params));
+    },
+    watch: (uris) => Promise.all(uris.map((uri) => client.subscribeResource({ uri }))),
   };
 }
 
@@ -58,15 +93,25 @@ function createV2(name, capabilities) {
     { name: `interop-${name}`, version: '1.0.0' },
     { capabilities, versionNegotiation: { mode: mode.negotiation } },
   );
+  const { era } = mode.expected;
   return {
     client,
+    era,
     expected: mode.expected,
-    async connect([command, ...args]) {
-      await client.connect(new v2Stdio.StdioClientTransport({ command, args }));
+    async connect(server, options) {
+      await client.connect(createTransport(server, options, { ...v2Stdio, ...v2 }));
       return { version: client.getNegotiatedProtocolVersion(), era: client.getProtocolEra() };
     },
+    call: (name, args, options) => client.callTool({ name, arguments: args }, options),
     answer(method, handler) {
       client.setRequestHandler(method, ({ params }) => handler(params));
     },
+    hear(method, handler) {
+      client.setNotificationHandler(method, ({ params }) => handler(params));
+    },
+    watch: (uris) =>
+      era === 'modern'
+        ? client.listen({ toolsListChanged: true, resourceSubscriptions: uris })
+        : Promise.all(uris.map((uri) => client.subscribeResource({ uri }))),
   };
 }

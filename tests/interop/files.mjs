@@ -1,12 +1,13 @@
-// What every client must be able to do with the example `files`: `node files.mjs <client> <server command…>`.
+// What every client must be able to do with the example `files`, which serves an empty directory:
+// `node files.mjs <client> <directory> <command… or URL>`.
 
 import assert from 'node:assert/strict';
 import { subscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 
-import { createClient } from './clients.mjs';
-import { check, startDeadline } from './report.mjs';
-import { BINARY, NUMBERS, TEXTS, linesWith, makeTree } from './tree.mjs';
+import { createClient, isHttp } from './clients.mjs';
+import { check, finish, startDeadline } from './report.mjs';
+import { BINARY, NUMBERS, TEXTS, fillTree, linesWith } from './tree.mjs';
 
 const INVALID_PARAMS = -32602;
 
@@ -14,14 +15,14 @@ const INVALID_PARAMS = -32602;
 const children = [];
 subscribe('child_process', ({ process }) => children.push(process));
 
-const [name, ...server] = process.argv.slice(2);
+const [name, directory, ...server] = process.argv.slice(2);
 const { client, connect, expected } = createClient(name);
 const errors = [];
 client.onerror = (error) => errors.push(error);
 
 startDeadline();
-const command = [...server, makeTree()];
-await check('connect', async () => assert.deepEqual(await connect(command), expected));
+fillTree(directory);
+await check('connect', async () => assert.deepEqual(await connect(server), expected));
 await check('server info', () => serverInfo());
 await check('tools/list', () => listTools());
 await check('files.list', () => list());
@@ -30,8 +31,9 @@ await check('files.search', () => search());
 await check('results with isError', () => toolErrors());
 await check('unknown tool', () => unknownTool());
 await check('100 calls in flight', () => manyCalls());
-await check('close', () => close());
+await check('close', () => (isHttp(server) ? client.close() : close()));
 await check('no error of the client', () => assert.deepEqual(errors, []));
+finish();
 
 function serverInfo() {
   const { name, version } = client.getServerVersion();

@@ -1,68 +1,71 @@
-//! Clients that others wrote use the examples over stdio.
+//! Clients that others wrote use the examples, over stdio and over HTTP.
 //!
-//! The clients are the official TypeScript SDKs, pinned in `package-lock.json`; a program for each example says what each
-//! of them must be able to do.
+//! The clients are those of the official SDKs for TypeScript and Python, pinned in `package-lock.json` and
+//! `requirements.txt`; a program for each example and language says what each of them must be able to do.
 
 // Cargo does not run the tests inside of examples; those of this one run here.
 #[path = "../../examples/files/mod.rs"]
 #[allow(dead_code, unused_imports, reason = "only its tests are used here")]
 mod directory;
+mod programs;
+mod sse;
 
-use std::env;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::fs;
 
-/// The clients that `clients.mjs` has.
-const CLIENTS: [&str; 3] = ["v1", "v2-legacy", "v2-modern"];
+use crate::programs::{Client, Over};
+
+/// The clients that `clients.mjs` and `clients.py` have.
+const CLIENTS: [&str; 5] = [
+    "v1",
+    "v2-legacy",
+    "v2-modern",
+    "python-legacy",
+    "python-modern",
+];
 
 #[test]
-fn clients_use_the_files_example() {
+fn clients_use_the_files_example_over_stdio() {
+    use_files(Over::Stdio);
+}
+
+#[test]
+fn clients_use_the_files_example_over_http() {
+    use_files(Over::Http);
+}
+
+#[test]
+fn clients_answer_what_the_booking_example_asks_over_stdio() {
+    run("asking", "booking", Over::Stdio);
+}
+
+#[test]
+fn clients_answer_what_the_booking_example_asks_over_http() {
+    run("asking", "booking", Over::Http);
+}
+
+#[test]
+fn clients_hear_of_the_board_example_over_stdio() {
+    run("board", "board", Over::Stdio);
+}
+
+#[test]
+fn clients_hear_of_the_board_example_over_http() {
+    run("board", "board", Over::Http);
+}
+
+/// The programs put files into the directory that is served, and one beside it.
+fn use_files(over: Over) {
     for client in CLIENTS {
-        run("files.mjs", client, "files");
+        let parent = tempfile::tempdir().expect("there is room for a directory");
+        let root = parent.path().join("root");
+        fs::create_dir(&root).expect("the directory is new");
+        let client = Client::new("files", client).argument(&root);
+        client.use_example("files", &[root.as_os_str()], over);
     }
 }
 
-#[test]
-fn clients_answer_what_the_booking_example_asks() {
+fn run(program: &str, example: &str, over: Over) {
     for client in CLIENTS {
-        run("asking.mjs", client, "booking");
+        Client::new(program, client).use_example(example, &[], over);
     }
-}
-
-/// Runs a program for one client against an example; the program prints one line per check.
-fn run(program: &str, client: &str, server: &str) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/interop");
-    assert!(
-        folder.join("node_modules").is_dir(),
-        "the clients are not installed; run `npm ci --prefix tests/interop`"
-    );
-    let output = Command::new("node")
-        .args([program, client])
-        .arg(example(server))
-        .current_dir(folder)
-        .output()
-        .expect("`node` (20 or newer) is on the PATH");
-    assert!(
-        output.status.success(),
-        "`node {program} {client}` failed\n{}{}",
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr),
-    );
-}
-
-/// The example beside this test binary. `cargo test` builds it first; `cargo test --test interop` does
-/// not, and runs the one that is there.
-fn example(name: &str) -> PathBuf {
-    let test = env::current_exe().expect("this test binary has a path");
-    let profile = test
-        .ancestors()
-        .nth(2)
-        .expect("target/<profile>/deps/<test binary>");
-    let file = format!("{name}{}", env::consts::EXE_SUFFIX);
-    let example = profile.join("examples").join(file);
-    assert!(
-        example.is_file(),
-        "the example is not built; run `cargo build --example {name}`"
-    );
-    example
 }

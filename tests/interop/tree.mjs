@@ -1,7 +1,6 @@
 // The directory that the server serves, and what its tools must find in it.
 
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /** 100 lines, so that each of 100 calls in flight asks for a line of its own. */
@@ -25,19 +24,14 @@ const OTHERS = {
   'ignored.txt': 'needle\n',
 };
 
-/** Makes the directory and a secret beside it, and removes both at exit. */
-export function makeTree() {
-  const parent = mkdtempSync(join(tmpdir(), 'treenail-interop-'));
-  process.on('exit', () => rmSync(parent, { recursive: true, force: true }));
-  writeFileSync(join(parent, 'secret.txt'), 'needle outside\n');
-
-  const root = join(parent, 'root');
+/** Fills the directory, and puts a secret beside it. */
+export function fillTree(root) {
+  writeFileSync(join(dirname(root), 'secret.txt'), 'needle outside\n');
   for (const [path, text] of Object.entries({ ...TEXTS, ...BINARY, ...OTHERS })) {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), text);
   }
   symlinkSync(join('..', 'secret.txt'), join(root, 'escape.txt'));
-  return root;
 }
 
 /** The lines of `TEXTS` with `needle` in them, as `files.search` reports them. */

@@ -57,17 +57,16 @@ fn server() -> Server {
 async fn what_a_transport_puts_on_a_connection_comes_with_its_calls() {
     let server = server();
     for revision in Revision::ALL {
-        let client = server.test_client().revision(revision);
-        let mut nobody = client.clone().await.unwrap();
-        let mut alice = client
-            .principal("alice")
-            .extension(Tenant(7))
-            .await
-            .unwrap();
-        for (client, who, name) in [
-            (&mut nobody, "nobody of 0", "nobody"),
-            (&mut alice, "alice of 7", "alice"),
+        let nobody = server.connect();
+        let mut alice = server.connect();
+        alice.extensions_mut().insert(Principal::new("alice"));
+        alice.extensions_mut().insert(Tenant(7));
+        for (connection, who, name) in [
+            (nobody, "nobody of 0", "nobody"),
+            (alice, "alice of 7", "alice"),
         ] {
+            let client = McpClient::builder().connection(connection);
+            let client = client.protocol_version(revision).build().await.unwrap();
             let result = client.call_tool("who", json!({})).await.unwrap();
             assert_eq!(text(&json!(result)), who, "{revision}");
             let result = client.call_tool("who_blocks", json!({})).await.unwrap();
@@ -76,7 +75,7 @@ async fn what_a_transport_puts_on_a_connection_comes_with_its_calls() {
             let said = &json!(result)["messages"][0]["content"]["text"];
             assert_eq!(*said, format!("Hello {name}"));
             let result = client.read_resource("desk://top").await.unwrap();
-            let read = &json!(result)["contents"][0]["text"];
+            let read = &json!(*result)["contents"][0]["text"];
             assert_eq!(*read, format!("top of {name}"));
         }
     }
@@ -148,7 +147,13 @@ async fn what_a_layer_puts_on_a_call_is_seen_by_its_function_alone() {
         .layer(authenticate)
         .build()
         .unwrap();
-    let mut client = server.test_client().principal("alice").await.unwrap();
+    let mut alice = server.connect();
+    alice.extensions_mut().insert(Principal::new("alice"));
+    let client = McpClient::builder()
+        .connection(alice)
+        .build()
+        .await
+        .unwrap();
     for (arguments, expected) in [
         (json!({"deputy": true}), "bob of 9"),
         (json!({}), "alice of 0"),

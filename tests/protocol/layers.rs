@@ -190,7 +190,7 @@ async fn calls_go_through_the_layers_in_the_order_of_the_source() {
         .map_request(passing("fourth"));
     let (first, second) = (outer("first", "end"), outer("second", "out"));
     let server = server(|server| second(first(server)).layer(one_builder));
-    let mut client = server.test_client().await.unwrap();
+    let client = McpClient::builder().server(&server).build().await.unwrap();
     client.call_tool("look", json!({})).await.unwrap();
     let expected = ["first", "second", "third", "fourth", "out", "end"];
     assert_eq!(*notes.lock().unwrap(), expected);
@@ -418,8 +418,12 @@ impl tower::retry::Policy<ToolCall, ToolResponse, BoxError> for Again {
 async fn a_call_can_be_tried_again() {
     let retry = ServiceBuilder::new().retry(Again);
     let server = server(|server| server.layer(retry).layer(ConcurrencyLimitLayer::new(1)));
-    let mut client = server.test_client().await.unwrap();
-    let result = client.call_tool("echo", json!({})).await.unwrap();
-    assert_eq!(text(&json!(result)), "instead");
-    assert_eq!(client.take_progress().len(), 1);
+    let session = McpClientSession::builder().server(&server).build();
+    let session = session.await.unwrap();
+    let told = Arc::new(Mutex::new(0));
+    let count = Arc::clone(&told);
+    let call = session.tools_call("echo", json!({}));
+    let call = call.on_progress(move |_| *count.lock().unwrap() += 1);
+    assert_eq!(text(&json!(call.await.unwrap())), "instead");
+    assert_eq!(*told.lock().unwrap(), 1);
 }

@@ -15,6 +15,9 @@
 mod arguments;
 mod asking;
 // Cargo does not run the tests inside of examples; those of these run here.
+#[path = "../../examples/board.rs"]
+#[allow(dead_code, reason = "it is a program")]
+mod board;
 #[path = "../../examples/booking.rs"]
 #[allow(dead_code, reason = "it is a program")]
 mod booking;
@@ -52,6 +55,5 @@ mod schemas;
 mod sessions;
 mod streams;
 mod subscriptions;
-mod test_client;
 mod told;
 mod validator;

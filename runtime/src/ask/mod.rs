@@ -28,8 +28,7 @@ pub(crate) use self::requests::Requests;
 use self::requests::Waiting;
 pub(crate) use self::round::{Asker, Origin, Resumed, Round};
 pub use self::seal::RequestStateKey;
-#[cfg(feature = "http")]
-pub(crate) use self::seal::random_id;
+pub(crate) use self::seal::{random, random_id};
 use crate::call::CallState;
 use crate::context::Context;
 use crate::form::Form;

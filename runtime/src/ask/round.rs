@@ -16,7 +16,7 @@ use crate::ask::error::AskError;
 use crate::ask::seal::RequestStateKey;
 use crate::call::Call;
 use crate::limits::Limits;
-use crate::wire::{Params, RpcError, as_string, object};
+use crate::wire::{Params, RpcError, as_string, object, shortened};
 
 /// What is said of a state that does not fit; why it does not is told to nobody.
 const NOT_OURS: &str = "`params.requestState` was not made by this server for this request";
@@ -55,7 +55,10 @@ impl Asker {
     ) -> Result<Option<Resumed>, RpcError> {
         let responses = match object("inputResponses", params.input_responses)? {
             Some(responses) => serde_json::from_str(responses).map_err(|error| {
-                RpcError::invalid_params(format!("`params.inputResponses`: {error}"))
+                RpcError::invalid_params(format!(
+                    "`params.inputResponses`: {}",
+                    shortened(&error.to_string())
+                ))
             })?,
             None if params.request_state.is_none() => return Ok(None),
             None => BTreeMap::new(),

@@ -5,12 +5,17 @@
 //! number of replicas that share the key.
 
 use std::fmt;
+use std::str::FromStr;
 
 use base64::Engine;
+use base64::alphabet;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
 use ring::hkdf::{HKDF_SHA256, Salt};
 use ring::rand::{SecureRandom, SystemRandom};
+
+use crate::error::Error;
 
 /// What is derived is for this and nothing else; the number is that of the form.
 const INFO: &[&[u8]] = &[b"treenail request state 1"];
@@ -20,16 +25,20 @@ const SALT: usize = 32;
 /// [`ServerBuilder::request_state_key`](crate::ServerBuilder::request_state_key).
 ///
 /// A server that is given none makes one for itself. Replicas of a server need a common one, 32 bytes from a source of
-/// random numbers:
+/// random numbers. As text it is their base64, as `openssl rand -base64 32` writes it:
 ///
 /// ```
 /// use treenail_runtime::{RequestStateKey, Server};
 ///
-/// let (new, old) = ([7; 32], [3; 32]); // from the place where secrets are kept
-/// let key = RequestStateKey::new(new).or(RequestStateKey::new(old));
+/// // From the place where secrets are kept, such as a variable of the environment.
+/// let text = "kJpHhmlYJw5cQ1cPCs2xCkm8JvFMi7YHo4bWzKQJ9/I=";
+/// let key: RequestStateKey = text.parse()?;
 /// let server = Server::builder("demo", "1.0.0").request_state_key(key).build()?;
 /// # Ok::<(), treenail_runtime::Error>(())
 /// ```
+///
+/// The key of running replicas is replaced in three steps, so that each state is accepted wherever it arrives: first all
+/// replicas get `old.or(new)`, then all `new.or(old)`, and at last `new`.
 #[derive(Clone)]
 pub struct RequestStateKey {
     current: [u8; 32],
@@ -42,6 +51,26 @@ impl fmt::Debug for RequestStateKey {
         formatter
             .debug_struct("RequestStateKey")
             .finish_non_exhaustive()
+    }
+}
+
+impl FromStr for RequestStateKey {
+    type Err = Error;
+
+    /// Reads the base64 of 32 bytes, of either alphabet, with or without padding, and with space around it.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        const LENIENT: GeneralPurposeConfig =
+            GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
+        let alphabet = if text.contains(['-', '_']) {
+            alphabet::URL_SAFE
+        } else {
+            alphabet::STANDARD
+        };
+        let bytes = GeneralPurpose::new(&alphabet, LENIENT).decode(text.trim());
+        let key = bytes.ok().and_then(|bytes| bytes.try_into().ok());
+        // What was wrong with it would tell of the key.
+        key.map(Self::new)
+            .ok_or_else(|| Error::Build("a request state key is 32 bytes in base64".to_owned()))
     }
 }
 
@@ -106,7 +135,7 @@ pub(crate) fn random_id() -> Result<String, Unsealable> {
     random::<16>().map(|bytes| URL_SAFE_NO_PAD.encode(bytes))
 }
 
-fn random<const N: usize>() -> Result<[u8; N], Unsealable> {
+pub(crate) fn random<const N: usize>() -> Result<[u8; N], Unsealable> {
     let mut bytes = [0; N];
     SystemRandom::new()
         .fill(&mut bytes)
@@ -162,6 +191,30 @@ mod tests {
             assert!(key.open(b"scope", &sealed[..index]).is_err());
         }
         assert!(key.open(b"scope", &format!("{sealed}A")).is_err());
+    }
+
+    #[test]
+    fn a_key_is_read_from_text() {
+        let sealed = RequestStateKey::new([0xfb; 32]).seal(b"scope", b"state".to_vec());
+        let sealed = sealed.expect("sealed");
+        let padded = format!("{}+/s=", "+/v7".repeat(10));
+        for text in [
+            &*padded,
+            padded.trim_end_matches('='),
+            &format!("\n {padded}\n"),
+            &padded.replace('+', "-").replace('/', "_"),
+        ] {
+            let key: RequestStateKey = text.parse().expect("it is 32 bytes");
+            assert!(key.open(b"scope", &sealed).is_ok(), "{text}");
+        }
+        let long = format!("{}{padded}", "AAAA");
+        for text in ["", "AAAA", "?", &padded[..42], &long, &padded.repeat(2)] {
+            let error = text.parse::<RequestStateKey>().expect_err(text);
+            assert_eq!(
+                error.to_string(),
+                "a request state key is 32 bytes in base64"
+            );
+        }
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::limits::Limits;
+
 /// The bounds of a client, each with a default that is safe with a server that is not trusted.
 ///
 /// ```
@@ -59,9 +61,29 @@ pub struct ClientLimits {
     pub validation_steps: u64,
     /// Output schemas that are kept ready for use. Default 256.
     pub compiled_schemas: usize,
+    /// Bytes of the headers of an HTTP response, at least 8 KiB; a response with more than about that fails its request.
+    /// Default 64 KiB.
+    pub http_header_bytes: usize,
+    /// How long it may take to open a connection to an HTTP server, TLS not included. Default 10 s.
+    pub connect_within: Duration,
+    /// How often in a row an HTTP server of the legacy era is asked for the rest of a stream that has broken off, without
+    /// anything coming of it, before the request that waits for the rest fails. Default 8.
+    pub resume_attempts: u32,
     /// How long a server that has been told to end may take, at each step: to end by itself after its input was closed,
     /// and after it was asked to terminate. Default 2 s.
     pub shutdown_within: Duration,
+}
+
+impl ClientLimits {
+    /// The bounds of one message, for those who read it.
+    pub(crate) fn parsing(&self) -> Limits {
+        Limits {
+            message_bytes: self.message_bytes,
+            message_depth: self.message_depth,
+            batch_messages: usize::MAX,
+            ..Limits::default()
+        }
+    }
 }
 
 impl Default for ClientLimits {
@@ -88,6 +110,9 @@ impl Default for ClientLimits {
             pattern_backtracks: 10_000,
             validation_steps: 4_000_000,
             compiled_schemas: 256,
+            http_header_bytes: 64 << 10,
+            connect_within: Duration::from_secs(10),
+            resume_attempts: 8,
             shutdown_within: Duration::from_secs(2),
         }
     }

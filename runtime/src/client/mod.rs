@@ -1,26 +1,32 @@
 //! The client: for programs that use servers, and for the tests of servers.
 //!
 //! From the bytes up: `session` (what is needed of a connection), `line` and `child` (connections over byte streams),
-//! `protocol` (the requests of the protocol, typed), `kept` (lists that are kept and followed).
+//! `http` (one over HTTP), `protocol` (the requests of the protocol, typed), `kept` (lists that are kept and followed).
 
 mod child;
 mod error;
+#[cfg(feature = "http-client")]
+mod http;
 mod kept;
 mod limits;
 mod line;
+mod mock;
 mod protocol;
 mod session;
 
 pub use self::child::{ServerCommand, Stderr};
 pub use self::error::ClientError;
+#[cfg(feature = "http-client")]
+pub use self::http::{HttpSession, HttpSessionBuilder};
 pub use self::kept::{McpClient, McpClientBuilder, UrlTemplate};
 pub use self::limits::ClientLimits;
 pub use self::line::LineSession;
 #[cfg(feature = "jsoncall")]
 pub(crate) use self::line::{Epilogue, IN_MEMORY, id_at_ends};
+pub use self::mock::MockSession;
 pub use self::protocol::{
     ClientHandler, ClientRequest, HandlerFuture, McpClientSession, McpClientSessionBuilder,
-    Notifications, ServerFacts, ServerNotification, Subscription,
+    Notifications, ProgressStream, ServerFacts, ServerNotification, Subscription,
 };
 pub use self::session::{
     Incoming, IncomingRequest, Responder, Session, SessionFuture, SessionNotification,

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::function::bounds::Check;
-use crate::function::problem::{Fault, Problem};
+use crate::function::problem::{Fault, Problem, TOLD};
 use crate::function::schema::{Direction, drop_null};
 
 /// A type that can be an argument of a tool: owned, readable from JSON, and with a JSON schema.
@@ -298,6 +298,7 @@ impl<'a, const N: usize> Reader<'a, N> {
         while let Ok(Some((key, text))) = members.next() {
             match names.iter().position(|name| **name == *key) {
                 Some(index) if self.texts[index].replace(text).is_none() => {}
+                _ if self.problems.len() >= TOLD => {}
                 Some(_) => self.problems.push(Problem::new(&key, Fault::Repeated)),
                 None => self
                     .problems

@@ -6,10 +6,16 @@ use serde_json::{Map, Value};
 use serde_path_to_error::Segment;
 
 use crate::name::nearest;
-use crate::wire::quoted;
+use crate::wire::{quoted, shortened};
 
 /// The longest value that is repeated in a message, in bytes of JSON.
 const SHOWN: usize = 60;
+
+/// The longest argument that is read once more to show what is wrong in it, in bytes of JSON.
+const REREAD: usize = 64 * 1024;
+
+/// How many unknown or repeated arguments of one call are told.
+pub(crate) const TOLD: usize = 16;
 
 /// One thing that is wrong with the arguments of a call.
 #[derive(Debug)]
@@ -32,7 +38,8 @@ pub(crate) enum Fault {
     },
     /// The value could not be read, for a reason that the schema may not tell.
     Unreadable {
-        value: Option<Value>,
+        /// As it stands in a message, if it is known.
+        value: Option<String>,
         reason: String,
     },
 }
@@ -72,14 +79,16 @@ impl Problem {
                 Segment::Enum { .. } | Segment::Unknown => break,
             }
         }
-        let value = serde_json::from_str::<Value>(text).ok();
-        let value = value.and_then(|value| value.pointer(&inner).cloned());
+        // As a value, a text takes many times its length.
+        let value = if text.len() <= REREAD {
+            let value = serde_json::from_str::<Value>(text).ok();
+            value.and_then(|value| Some(shown(&value.pointer(&inner)?.to_string())))
+        } else {
+            inner.is_empty().then(|| shown(text))
+        };
         let reason = error.inner().to_string();
-        let reason = reason
-            .split(" at line ")
-            .next()
-            .unwrap_or_default()
-            .to_owned();
+        let reason = reason.split(" at line ").next().unwrap_or_default();
+        let reason = shortened(reason);
         let mut problem = Self::new(name, Fault::Unreadable { value, reason });
         problem.pointer.push_str(&inner);
         problem
@@ -109,7 +118,7 @@ impl Problem {
                 },
                 Some(expected),
             ) if reason.starts_with("invalid ") => {
-                format!("expected {expected}, got {}", shown(&value.to_string()))
+                format!("expected {expected}, got {value}")
             }
             (Fault::Unreadable { reason, .. }, _) => reason.clone(),
         }
@@ -128,7 +137,7 @@ pub(crate) fn report(
         let _ = write!(
             text,
             "\n- {}: {}",
-            problem.pointer,
+            shortened(&problem.pointer),
             problem.describe(input_schema)
         );
     }

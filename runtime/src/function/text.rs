@@ -7,7 +7,7 @@ use serde::forward_to_deserialize_any;
 
 use crate::function::argument::Argument;
 use crate::function::problem::{Fault, Problem, shown};
-use crate::wire::as_string;
+use crate::wire::{as_string, shortened};
 
 /// A type that can be an argument of a prompt, or a variable in the URI of a resource: owned, and readable from a text.
 ///
@@ -40,7 +40,7 @@ impl<T: DeserializeOwned + JsonSchema + Send + 'static> TextArgument for T {
                 ));
             };
             let error = T::deserialize(Text(&text)).err()?;
-            let (value, reason) = (Some(text.into_owned().into()), error.to_string());
+            let (value, reason) = (Some(shown(json)), shortened(&error.to_string()));
             Some(Problem::new(name, Fault::Unreadable { value, reason }))
         })
     }

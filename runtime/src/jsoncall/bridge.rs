@@ -15,9 +15,10 @@ use crate::jsoncall::backlog::Backlog;
 use crate::jsoncall::convert::{
     from_jsoncall, push_answer, push_notification, push_request, raw, read_error,
 };
-use crate::jsoncall::guard::PIPE;
+use crate::jsoncall::guard::{PIPE, own_limits};
+use crate::limits::Limits;
 use crate::server::Server;
-use crate::wire::{Body, DEEPEST, Envelope, Frame, LineBuffer, Message, RpcError, parse};
+use crate::wire::{Body, Envelope, Frame, LineBuffer, Message, RpcError, parse};
 
 /// The answer to a request of the peer; nobody sends one when the request has been cancelled.
 pub(super) type Answer = oneshot::Receiver<Result<String, RpcError>>;
@@ -32,6 +33,7 @@ pub(super) struct Bridge {
     /// What the peer has not taken yet, if there is a guard that counts it.
     pub(super) backlog: Option<Arc<Backlog>>,
     finished: watch::Sender<bool>,
+    own_limits: Limits,
 }
 
 #[derive(Debug, Default)]
@@ -55,6 +57,7 @@ impl Bridge {
             held: Arc::new(Backlog::new(held)),
             backlog,
             finished: watch::Sender::new(false),
+            own_limits: own_limits(),
         }
     }
 
@@ -195,7 +198,7 @@ impl Bridge {
     /// Passes on one message of the server.
     fn take(self: &Arc<Self>, frame: &Frame<'_>, session: &SessionContext) {
         let Frame::Line(line) = frame else { return };
-        let Body::One(message) = parse(line, DEEPEST) else {
+        let Body::One(message) = parse(line, &self.own_limits) else {
             return;
         };
         match message {

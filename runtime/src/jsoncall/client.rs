@@ -114,12 +114,7 @@ impl JsoncallSession {
     {
         let calls = Arc::new(Calls::new(limits));
         let backlog = Arc::new(Backlog::new(limits.queued_output_bytes));
-        let guard = Guard::new(
-            Arc::clone(&calls),
-            Arc::clone(&backlog),
-            limits.message_bytes,
-            limits.message_depth,
-        );
+        let guard = Guard::new(Arc::clone(&calls), Arc::clone(&backlog), limits.parsing());
         let (ours, theirs) = duplex(PIPE);
         let (their_reader, their_writer) = split(theirs);
         let handler = FromServer {

@@ -11,6 +11,7 @@ use crate::jsoncall::backlog::Backlog;
 use crate::jsoncall::convert::{push_answer, push_notification, push_request, read_error};
 use crate::jsoncall::handler::END;
 use crate::jsoncall::ids::Ids;
+use crate::limits::Limits;
 use crate::wire::{
     Body, DEEPEST, Frame, Invalid, LineBuffer, Message, RpcError, parse, parse_element,
 };
@@ -46,13 +47,22 @@ pub(super) struct Guard<S> {
     pub(super) backlog: Arc<Backlog>,
     /// What those who answer have not taken yet, if they count it.
     pub(super) held: Option<Arc<Backlog>>,
-    message_bytes: usize,
-    message_depth: u32,
+    limits: Limits,
+    /// How what `jsoncall` writes is read: it has been bounded where it was made.
+    own_limits: Limits,
     /// Answers that do not come from `jsoncall`.
     replies: Mutex<Replies>,
     /// Told of replies, and of the end.
     told: Notify,
     closing: AtomicBool,
+}
+
+/// How messages are read that are not the peer's.
+pub(super) fn own_limits() -> Limits {
+    Limits {
+        message_depth: DEEPEST,
+        ..Limits::default()
+    }
 }
 
 #[derive(Debug, Default)]
@@ -62,19 +72,14 @@ struct Replies {
 }
 
 impl<S: Side> Guard<S> {
-    pub(super) fn new(
-        side: S,
-        backlog: Arc<Backlog>,
-        message_bytes: usize,
-        message_depth: u32,
-    ) -> Self {
+    pub(super) fn new(side: S, backlog: Arc<Backlog>, limits: Limits) -> Self {
         Self {
             side,
             ids: Arc::default(),
             backlog,
             held: None,
-            message_bytes,
-            message_depth,
+            limits,
+            own_limits: own_limits(),
             replies: Mutex::default(),
             told: Notify::new(),
             closing: AtomicBool::new(false),
@@ -93,7 +98,7 @@ impl<S: Side> Guard<S> {
         mut peer: impl AsyncRead + Unpin,
         jsoncall: &mut (impl AsyncWrite + Unpin),
     ) -> io::Result<()> {
-        let mut lines = LineBuffer::new(self.message_bytes);
+        let mut lines = LineBuffer::new(self.limits.message_bytes);
         let mut inward = Vec::new();
         loop {
             // A peer that does not read makes no more work.
@@ -157,12 +162,16 @@ impl<S: Side> Guard<S> {
 
     fn receive(&self, frame: &Frame<'_>, inward: &mut Vec<u8>) {
         match frame {
-            Frame::Line(line) => match parse(line, self.message_depth) {
+            Frame::Line(line) => match parse(line, &self.limits) {
                 Body::One(message) => self.receive_message(message, inward),
-                Body::Batch(messages) if messages.is_empty() => {
+                Body::Batch(messages)
+                    if messages.is_empty() || messages.len() > self.limits.batch_messages =>
+                {
+                    let most = self.limits.batch_messages;
+                    let reason = format!("a batch has one message at least, and {most} at most");
                     let invalid = Invalid {
                         id: None,
-                        error: RpcError::invalid_request("a batch is not empty"),
+                        error: RpcError::invalid_request(reason),
                     };
                     self.refuse(Refused::Invalid(&invalid), inward);
                 }
@@ -214,7 +223,7 @@ impl<S: Side> Guard<S> {
     /// Passes on one message of `jsoncall`.
     fn send(&self, frame: &Frame<'_>, outward: &mut Vec<u8>) {
         let Frame::Line(line) = frame else { return };
-        let Body::One(message) = parse(line, DEEPEST) else {
+        let Body::One(message) = parse(line, &self.own_limits) else {
             return;
         };
         match message {

@@ -52,8 +52,7 @@ where
     let mut guard = Guard::new(
         ToServer(limits.message_bytes),
         Arc::clone(&backlog),
-        limits.message_bytes,
-        limits.message_depth,
+        limits.clone(),
     );
     guard.held = Some(Arc::clone(&bridge.held));
     let handler = JsoncallHandler::new(server, bridge, Some(Arc::clone(&guard.ids)));

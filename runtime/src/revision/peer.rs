@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use treenail_schema::{ClientCapabilities, Implementation, LoggingLevel, Revision};
 
 use crate::revision::unsupported;
-use crate::wire::{Members, RpcError, as_string, quoted};
+use crate::wire::{Members, RpcError, as_string, quoted, shortened};
 
 const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
@@ -153,16 +153,20 @@ fn read_object<T: DeserializeOwned>(key: &str, text: &str) -> Result<T, RpcError
     if !text.starts_with('{') {
         return Err(wrong(key, "an object"));
     }
-    serde_json::from_str(text)
-        .map_err(|error| RpcError::invalid_params(format!("`{key}` in `params._meta`: {error}")))
+    serde_json::from_str(text).map_err(|error| {
+        RpcError::invalid_params(format!(
+            "`{key}` in `params._meta`: {}",
+            shortened(&error.to_string())
+        ))
+    })
 }
 
 /// The last modern peer that was seen on a connection, so that its capabilities are not read anew for each request.
 ///
 /// Nothing is taken over from one request to the next: a peer is reused only for texts that are the same to the byte.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct KnownPeer {
-    known: Option<Known>,
+    known: Option<Arc<Known>>,
 }
 
 #[derive(Debug)]
@@ -208,16 +212,27 @@ impl KnownPeer {
         let peer = Arc::new(credentials.check()?);
         if let (Some(version), Some(capabilities)) = (credentials.version, credentials.capabilities)
         {
-            self.known = (meta.len() <= KEPT).then(|| Known {
-                meta: meta.into(),
-                version: version.into(),
-                capabilities: capabilities.into(),
-                info: credentials.info.map(Into::into),
-                log_level: credentials.log_level.map(Into::into),
-                peer: Arc::clone(&peer),
+            self.known = (meta.len() <= KEPT).then(|| {
+                Arc::new(Known {
+                    meta: meta.into(),
+                    version: version.into(),
+                    capabilities: capabilities.into(),
+                    info: credentials.info.map(Into::into),
+                    log_level: credentials.log_level.map(Into::into),
+                    peer: Arc::clone(&peer),
+                })
             });
         }
         Ok(Some(peer))
+    }
+
+    /// Whether both were seen in the same request.
+    #[cfg(feature = "http")]
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        match (&self.known, &other.known) {
+            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+            (one, other) => one.is_none() && other.is_none(),
+        }
     }
 }
 

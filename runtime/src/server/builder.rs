@@ -8,6 +8,7 @@ use treenail_schema::{CacheScope, Icon, Implementation, Revision};
 
 use crate::around::Around;
 use crate::ask::{Asker, RequestStateKey};
+use crate::bus::{EventBus, EventQueue, Supervised};
 use crate::definition::Mount;
 use crate::error::{Error, Result};
 #[cfg(feature = "tower")]
@@ -19,6 +20,7 @@ use crate::server::list::Caching;
 use crate::server::namespace::Namespace;
 use crate::server::offers::Offers;
 use crate::server::setup::Setup;
+use crate::server::subscriptions::Hub;
 use crate::server::{Server, Shared};
 use crate::tool::ToolSet;
 
@@ -41,6 +43,7 @@ pub struct ServerBuilder {
     caching: Caching,
     limits: Limits,
     request_state_key: Option<RequestStateKey>,
+    event_bus: Option<Arc<dyn EventBus>>,
     #[cfg(feature = "tower")]
     layers: LayerList,
 }
@@ -59,6 +62,7 @@ impl ServerBuilder {
             },
             limits: Limits::default(),
             request_state_key: None,
+            event_bus: None,
             #[cfg(feature = "tower")]
             layers: LayerList::default(),
         }
@@ -169,6 +173,14 @@ impl ServerBuilder {
         self
     }
 
+    /// Tells subscribers at all replicas of the server, and not at this one alone, of [`Server::edit`] and
+    /// [`Server::resource_updated`]: see [`EventBus`]. Building then has to happen on the tokio runtime on which the bus shall
+    /// run, and waits for no connection.
+    pub fn event_bus(mut self, bus: impl EventBus) -> Self {
+        self.event_bus = Some(Arc::new(bus));
+        self
+    }
+
     /// Puts a [`Layer`](tower_layer::Layer) around the calls of all tools, such as a rate limit; the feature `tower`.
     ///
     /// Calls go through the layers in the order in which they were added, and through those of one `ServiceBuilder` in the
@@ -218,7 +230,7 @@ impl ServerBuilder {
     /// # Errors
     ///
     /// [`Error::Build`] if two tools or prompts have one name, two resources have one URI, a name or URI is not allowed, or
-    /// a default of an argument is not JSON.
+    /// a default of an argument is not JSON; or if there is an event bus, but no tokio runtime.
     pub fn build(self) -> Result<Server> {
         let info =
             serde_json::to_value(&self.info).map_err(|error| Error::Build(error.to_string()))?;
@@ -248,15 +260,32 @@ impl ServerBuilder {
         let catalog = parts
             .and_then(|parts| Catalog::new(parts, &setup))
             .map_err(Error::Build)?;
+        let (hub, bus) = connect(self.event_bus, &self.info.name, &limits)?;
         Ok(Server {
             shared: Arc::new(Shared {
                 blocking: Arc::new(Semaphore::new(limits.blocking_calls)),
                 offers: Offers::new(catalog, &setup),
-                hub: Arc::default(),
+                hub,
+                bus,
                 setup,
                 limits,
                 asker,
             }),
         })
     }
+}
+
+/// The hub of a server, and what connects it with those of other replicas.
+fn connect(
+    bus: Option<Arc<dyn EventBus>>,
+    server: &str,
+    limits: &Limits,
+) -> Result<(Arc<Hub>, Option<Supervised>)> {
+    let Some(bus) = bus else {
+        return Ok(Default::default());
+    };
+    let queue = Arc::new(EventQueue::new(limits));
+    let hub = Arc::new(Hub::new(Some(Arc::clone(&queue))));
+    let running = Supervised::start(bus, server, (Arc::clone(&hub), queue), limits)?;
+    Ok((hub, Some(running)))
 }

@@ -143,6 +143,9 @@ impl Server {
     /// All changes of one edit happen at once: no request sees some of them without the others. Calls that are in flight
     /// go on with what they were called for. What is enabled and disabled again in one edit has not changed.
     ///
+    /// It is this server that changes. With an [event bus](crate::ServerBuilder::event_bus), the peers of other replicas are
+    /// told that lists have changed, and see a change if those replicas have been edited too: edit all of them alike.
+    ///
     /// ```
     /// use treenail_runtime::{Edit, Item, Server};
     ///

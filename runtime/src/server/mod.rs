@@ -12,7 +12,7 @@ mod offers;
 mod resources;
 mod setup;
 mod shelf;
-mod subscriptions;
+pub(crate) mod subscriptions;
 mod table;
 
 use std::sync::Arc;
@@ -33,6 +33,7 @@ use self::offers::Offers;
 use self::setup::Setup;
 use self::subscriptions::{Event, Hub};
 use crate::ask::Asker;
+use crate::bus::Supervised;
 use crate::limits::Limits;
 use crate::revision::Style;
 
@@ -56,6 +57,9 @@ struct Shared {
     blocking: Arc<Semaphore>,
     /// What calls need in order to ask their clients.
     asker: Arc<Asker>,
+    /// The bus that `hub` is told of other replicas by.
+    #[allow(dead_code, reason = "it runs until it is dropped")]
+    bus: Option<Supervised>,
 }
 
 impl Server {
@@ -89,7 +93,8 @@ impl Server {
     /// Tells those who have subscribed to the resource at `uri` that it is not what it was.
     ///
     /// A resource can be subscribed to if its `#[resource]` says `subscribe`. Peers are told of exactly the URIs that they
-    /// named, as they wrote them; several updates that a peer has not taken yet are told once.
+    /// named, as they wrote them; several updates that a peer has not taken yet are told once. With an
+    /// [event bus](crate::ServerBuilder::event_bus), the other replicas tell those who have subscribed there.
     ///
     /// ```
     /// # use treenail_runtime::Context;
@@ -111,6 +116,14 @@ impl Server {
     /// answering; end it when [`Server::closed`] is over, calls are finished and nothing is outgoing.
     pub fn close(&self) {
         self.shared.hub.close();
+    }
+
+    /// Waits until the [event bus](crate::ServerBuilder::event_bus) has published all that this server has had to tell other
+    /// replicas. Without a bus that is at once; with one whose engine is away it takes until the engine is back.
+    ///
+    /// It is for the end of a process, with a timeout around it. `HttpServer::serve` does so itself.
+    pub async fn published(&self) {
+        self.shared.hub.published().await;
     }
 
     /// Whether [`Server::close`] has been called.

@@ -96,3 +96,14 @@ pub(crate) fn quoted(text: &str) -> String {
     });
     quoted
 }
+
+/// The longest reason that is told, in characters: those of `serde_json` repeat what the peer sent.
+const REASON: usize = 200;
+
+/// A reason why something could not be read, cut to a bounded length.
+pub(crate) fn shortened(reason: &str) -> String {
+    match reason.char_indices().nth(REASON) {
+        Some((end, _)) => format!("{}…", &reason[..end]),
+        None => reason.to_owned(),
+    }
+}

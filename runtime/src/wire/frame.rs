@@ -5,7 +5,7 @@ use std::ops::Range;
 use memchr::memchr;
 
 /// What the buffer holds next.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Frame<'a> {
     /// One line, without its end; never blank.
     Line(&'a [u8]),

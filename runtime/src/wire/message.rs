@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::limits::Limits;
 use crate::wire::{DEEPEST, Params, RpcError, Scanner, SyntaxError, as_string};
 
 /// What one line or body holds.
@@ -45,10 +46,11 @@ impl From<SyntaxError> for Invalid<'_> {
     }
 }
 
-/// Reads one line or body; nesting deeper than `depth` is refused.
-pub(crate) fn parse(bytes: &[u8], depth: u32) -> Body<'_> {
+/// Reads one line or body; nesting deeper than [`Limits::message_depth`] is refused, and of a batch that is longer than it
+/// may be, one message too many is kept.
+pub(crate) fn parse<'a>(bytes: &'a [u8], limits: &Limits) -> Body<'a> {
     match std::str::from_utf8(bytes) {
-        Ok(text) => parse_text(text, depth),
+        Ok(text) => parse_text(text, limits),
         Err(error) => Body::One(Err(Invalid {
             id: None,
             error: RpcError::new(
@@ -59,10 +61,10 @@ pub(crate) fn parse(bytes: &[u8], depth: u32) -> Body<'_> {
     }
 }
 
-fn parse_text(text: &str, depth: u32) -> Body<'_> {
-    let mut scanner = Scanner::new(text, depth);
+fn parse_text<'a>(text: &'a str, limits: &Limits) -> Body<'a> {
+    let mut scanner = Scanner::new(text, limits.message_depth);
     if scanner.peek() == Some(b'[') {
-        return match elements(&mut scanner) {
+        return match elements(&mut scanner, limits.batch_messages) {
             Ok(messages) => Body::Batch(messages),
             Err(error) => Body::One(Err(error.into())),
         };
@@ -75,11 +77,13 @@ pub(crate) fn parse_element(text: &str) -> Result<Message<'_>, Invalid<'_>> {
     parse_message(Scanner::new(text, DEEPEST))
 }
 
-fn elements<'a>(scanner: &mut Scanner<'a>) -> Result<Vec<&'a str>, SyntaxError> {
+fn elements<'a>(scanner: &mut Scanner<'a>, most: usize) -> Result<Vec<&'a str>, SyntaxError> {
     let mut elements = Vec::new();
     scanner.open_array()?;
     while let Some(element) = scanner.next_element(elements.is_empty())? {
-        elements.push(element);
+        if elements.len() <= most {
+            elements.push(element);
+        }
     }
     scanner.end()?;
     Ok(elements)
@@ -214,8 +218,16 @@ fn is_request_id(text: &str) -> bool {
 mod tests {
     use super::*;
 
+    fn limits() -> Limits {
+        Limits {
+            message_depth: 8,
+            batch_messages: 2,
+            ..Limits::default()
+        }
+    }
+
     fn outcome(text: &str) -> String {
-        match parse(text.as_bytes(), 8) {
+        match parse(text.as_bytes(), &limits()) {
             Body::Batch(messages) => format!("batch of {}", messages.len()),
             Body::One(Ok(Message::Request(id, envelope))) => {
                 format!("request {id} {}", envelope.method)
@@ -229,7 +241,7 @@ mod tests {
     }
 
     /// A message, and what it is taken for.
-    const MESSAGES: [(&str, &str); 18] = [
+    const MESSAGES: [(&str, &str); 20] = [
         (
             r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#,
             "request 1 ping",
@@ -257,6 +269,11 @@ mod tests {
         (
             r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}, 3]"#,
             "batch of 2",
+        ),
+        ("[1,2,3,4,5]", "batch of 3"),
+        (
+            "[1,2,3,4,5",
+            "None not valid JSON: expected `,` or `]` at byte 10 (code -32700)",
         ),
         ("[]", "batch of 0"),
         ("3", "None a message is a JSON object (code -32600)"),
@@ -304,7 +321,7 @@ mod tests {
             assert_eq!(outcome(text), expected, "{text}");
         }
         assert!(
-            matches!(parse(b"\xff", 8), Body::One(Err(invalid)) if invalid.error.code == -32700)
+            matches!(parse(b"\xff", &limits()), Body::One(Err(invalid)) if invalid.error.code == -32700)
         );
     }
 }

@@ -9,7 +9,7 @@ mod params;
 mod scan;
 
 pub use self::error::RpcError;
-pub(crate) use self::error::quoted;
+pub(crate) use self::error::{quoted, shortened};
 pub(crate) use self::escape::{Escaped, escape_from_within};
 pub(crate) use self::frame::{Frame, LineBuffer};
 pub(crate) use self::members::Members;

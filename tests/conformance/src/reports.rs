@@ -43,10 +43,10 @@ impl Reports {
         "Tool with progress executed successfully"
     }
 
-    /// Takes a moment, in which its caller may lose the connection.
+    /// Takes a moment, in which its caller has no connection.
     #[tool(read_only)]
     async fn test_reconnection(cx: &Context) -> &'static str {
-        cx.log(LoggingLevel::Info, "Reconnect if you like").await;
+        cx.let_client_poll();
         sleep(2 * STEP).await;
         "Reconnection test completed successfully"
     }

@@ -18,7 +18,7 @@ use crate::client::{
     ClientError, ClientHandler, ClientLimits, McpClientSession, McpClientSessionBuilder,
     ServerCommand, Session,
 };
-use crate::server::Server;
+use crate::server::{Connection, Server};
 use crate::wire::RpcError;
 
 /// [`McpClient::builder`] makes one; [`build`](Self::build) connects. What it does not say here is as in
@@ -111,8 +111,10 @@ passed_on! {
     session(session: Arc<dyn Session>);
     /// Starts a server as a child process: the name of a program, or a [`ServerCommand`].
     command(command: impl Into<ServerCommand>);
-    /// Connects to a server in the same process.
+    /// Connects to a server in the same process, as tests do.
     server(server: &Server);
+    /// Connects to a server in the same process over a connection that has been prepared.
+    connection(connection: Connection);
     /// Speaks this revision and no other; in the legacy era, the server may choose an older one.
     protocol_version(revision: Revision);
     /// Tries this revision first, since the same server spoke it the last time.
@@ -133,6 +135,14 @@ passed_on! {
     limits(limits: ClientLimits);
     /// Sets how long a request may take that does not say otherwise. Default 60 s.
     request_timeout(limit: Duration);
+}
+
+#[cfg(feature = "http-client")]
+passed_on! {
+    /// Connects to a server over HTTP, at the URL of its endpoint.
+    url(url: impl Into<String>);
+    /// Connects to a server over HTTP, with headers of the caller's.
+    http(session: crate::client::HttpSessionBuilder);
 }
 
 impl McpClientBuilder {

@@ -1,5 +1,7 @@
 //! Arguments that a tool wants to have in headers of HTTP too: `x-mcp-header`.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use treenail_schema::Tool;
 
@@ -39,7 +41,7 @@ pub(super) fn headers(
     }
     let header = |mirror: Mirror| {
         let value = find(&arguments, &mirror.path)?;
-        let value = as_string(value).map_or_else(|| value.to_owned(), |text| text.into_owned());
+        let value = as_string(value).map_or_else(|| value.to_owned(), Cow::into_owned);
         let name = mirror.header.strip_prefix(PREFIX)?.to_owned();
         Some((name, value))
     };

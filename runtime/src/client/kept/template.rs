@@ -228,7 +228,7 @@ impl<'a> Variable<'a> {
                 let text = plain(value);
                 let end = self.most.and_then(|most| text.char_indices().nth(most));
                 let text = &text[..end.map_or(text.len(), |(end, _)| end)];
-                self.push_name(uri, operator, self.name, text.is_empty());
+                self.push_name(uri, operator, text.is_empty());
                 push_value(uri, text, operator.reserved);
             }
         }
@@ -242,11 +242,12 @@ impl<'a> Variable<'a> {
         items: impl Iterator<Item = (Option<&'k str>, String)>,
     ) {
         if !self.explodes {
-            self.push_name(uri, operator, self.name, false);
+            self.push_name(uri, operator, false);
         }
-        let (separator, equals) = match self.explodes {
-            true => (operator.separator, '='),
-            false => (',', ','),
+        let (separator, equals) = if self.explodes {
+            (operator.separator, '=')
+        } else {
+            (',', ',')
         };
         for (number, (key, text)) in items.enumerate() {
             if number > 0 {
@@ -257,16 +258,16 @@ impl<'a> Variable<'a> {
                     push_value(uri, key, operator.reserved);
                     uri.push(equals);
                 }
-                None if self.explodes => self.push_name(uri, operator, self.name, text.is_empty()),
+                None if self.explodes => self.push_name(uri, operator, text.is_empty()),
                 None => {}
             }
             push_value(uri, &text, operator.reserved);
         }
     }
 
-    fn push_name(&self, uri: &mut String, operator: &Operator, name: &str, is_empty: bool) {
+    fn push_name(&self, uri: &mut String, operator: &Operator, is_empty: bool) {
         if operator.named {
-            uri.push_str(name);
+            uri.push_str(self.name);
             uri.push_str(if is_empty { operator.if_empty } else { "=" });
         }
     }

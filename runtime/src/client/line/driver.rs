@@ -165,7 +165,7 @@ impl<R: AsyncRead, W: AsyncWrite> Future for Driver<R, W> {
         if let Phase::Ended(Some(error)) = &this.phase {
             reason = format!("{reason} ({error})");
         }
-        this.shared.end(ClientError::closed(reason));
+        this.shared.end(&ClientError::closed(reason));
         Poll::Ready(())
     }
 }
@@ -173,14 +173,14 @@ impl<R: AsyncRead, W: AsyncWrite> Future for Driver<R, W> {
 impl<R, W> Drop for Driver<R, W> {
     fn drop(&mut self) {
         let reason = "the runtime that drove it has stopped";
-        self.shared.end(ClientError::closed(reason));
+        self.shared.end(&ClientError::closed(reason));
     }
 }
 
 /// Takes one line of the server.
 fn receive(shared: &Arc<Shared>, frame: Frame<'_>) {
     match frame {
-        Frame::Line(line) => match parse(line, shared.limits.message_depth) {
+        Frame::Line(line) => match parse(line, &shared.limits.parsing()) {
             Body::One(message) => receive_message(shared, message),
             // Only revision 2025-03-26 has batches; what their messages say is clear in all of them.
             Body::Batch(messages) => {
@@ -234,10 +234,13 @@ fn split_number(text: &str) -> (Option<i64>, &str) {
 
 fn receive_message(shared: &Arc<Shared>, message: Result<Message<'_>, Invalid<'_>>) {
     match message {
-        Ok(Message::Response(id, answer)) => match id.parse() {
-            Ok(id) => shared.answer(id, read_answer(answer)),
-            Err(_) => tracing::debug!("an answer to no request was dropped"),
-        },
+        Ok(Message::Response(id, answer)) => {
+            if let Ok(id) = id.parse() {
+                shared.answer(id, read_answer(answer));
+            } else {
+                tracing::debug!("an answer to no request was dropped");
+            }
+        }
         Ok(Message::Notification(envelope)) => {
             if let Some(incoming) = shared.incoming() {
                 let params = envelope.params.text.unwrap_or("{}");

@@ -21,7 +21,7 @@ use self::shared::{Shared, Waiting};
 use crate::client::{
     ClientLimits, Incoming, Session, SessionFuture, SessionNotification, SessionRequest, Transport,
 };
-use crate::server::Server;
+use crate::server::Connection;
 
 /// The bytes that are under way in memory, each way.
 pub(crate) const IN_MEMORY: usize = 64 * 1024;
@@ -79,17 +79,16 @@ impl LineSession {
         Self::with_epilogue(reader, writer, limits, epilogue)
     }
 
-    /// A session with a server in the same process, which runs as a task of its own.
+    /// A session with a server in the same process, which serves the connection in a task of its own.
     ///
     /// # Panics
     ///
     /// As [`LineSession::new`].
-    pub fn in_memory(server: &Server, limits: &ClientLimits) -> Self {
+    pub fn in_memory(connection: Connection, limits: &ClientLimits) -> Self {
         let (ours, theirs) = duplex(IN_MEMORY);
-        let server = server.clone();
         tokio::spawn(async move {
             let (reader, writer) = tokio::io::split(theirs);
-            if let Err(error) = server.serve(reader, writer).await {
+            if let Err(error) = connection.serve(reader, writer).await {
                 tracing::debug!(%error, "a server in memory has stopped");
             }
         });

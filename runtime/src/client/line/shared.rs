@@ -153,10 +153,11 @@ impl Shared {
     /// Gives an answer to the request that waits for it, if there is one.
     pub(super) fn answer(&self, id: i64, answer: Answer) {
         let waiting = self.state().waiting.remove(&id);
-        match waiting {
+        if let Some(waiting) = waiting {
             // One that has just been dropped needs no answer.
-            Some(waiting) => drop(waiting.send(answer)),
-            None => tracing::debug!(id, "an answer to no request was dropped"),
+            drop(waiting.send(answer));
+        } else {
+            tracing::debug!(id, "an answer to no request was dropped");
         }
     }
 
@@ -200,7 +201,7 @@ impl Shared {
     }
 
     /// Ends the session, and with it all requests that wait.
-    pub(super) fn end(&self, reason: ClientError) {
+    pub(super) fn end(&self, reason: &ClientError) {
         let waiting = {
             let mut state = self.state();
             if state.closed.is_some() {

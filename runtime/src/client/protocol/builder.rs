@@ -21,7 +21,9 @@ use crate::client::protocol::greet::Expectation;
 use crate::client::protocol::handler::{ClientHandler, Closures};
 use crate::client::protocol::router::Router;
 use crate::client::{ClientError, ClientLimits, Session};
-use crate::server::Server;
+#[cfg(feature = "http-client")]
+use crate::client::{HttpSession, HttpSessionBuilder};
+use crate::server::{Connection, Server};
 use crate::wire::RpcError;
 
 /// [`McpClientSession::builder`] makes one; [`build`](Self::build) connects.
@@ -42,7 +44,10 @@ pub struct McpClientSessionBuilder {
 enum Target {
     Session(Arc<dyn Session>),
     Command(ServerCommand),
-    Server(Server),
+    /// Until it is opened.
+    Memory(Option<Connection>),
+    #[cfg(feature = "http-client")]
+    Http(HttpSessionBuilder),
 }
 
 impl McpClientSessionBuilder {
@@ -58,9 +63,35 @@ impl McpClientSessionBuilder {
         self
     }
 
-    /// Connects to a server in the same process.
-    pub fn server(mut self, server: &Server) -> Self {
-        self.target = Some(Target::Server(server.clone()));
+    /// Connects to a server over HTTP, at the URL of its endpoint.
+    #[cfg(feature = "http-client")]
+    pub fn url(self, url: impl Into<String>) -> Self {
+        self.http(HttpSession::builder(url))
+    }
+
+    /// Connects to a server over HTTP, with headers of the caller's. The bounds are those of this builder.
+    ///
+    /// ```
+    /// use treenail_runtime::client::{HttpSession, McpClientSession};
+    ///
+    /// let http = HttpSession::builder("https://example.com/mcp").header("Authorization", "Bearer …");
+    /// let builder = McpClientSession::builder().http(http);
+    /// ```
+    #[cfg(feature = "http-client")]
+    pub fn http(mut self, session: HttpSessionBuilder) -> Self {
+        self.target = Some(Target::Http(session));
+        self
+    }
+
+    /// Connects to a server in the same process, as tests do.
+    pub fn server(self, server: &Server) -> Self {
+        self.connection(server.connect())
+    }
+
+    /// Connects to a server in the same process over a connection that has been prepared, for example with a
+    /// [`Principal`](crate::Principal).
+    pub fn connection(mut self, connection: Connection) -> Self {
+        self.target = Some(Target::Memory(Some(connection)));
         self
     }
 
@@ -166,8 +197,8 @@ impl McpClientSessionBuilder {
     ///
     /// [`ClientError::Invalid`] if nothing was given to connect to; otherwise what the server makes of it.
     pub async fn build(mut self) -> Result<McpClientSession, ClientError> {
-        let target = self.target.take().ok_or_else(|| {
-            ClientError::invalid("give the builder a `command`, a `session` or a `server`")
+        let mut target = self.target.take().ok_or_else(|| {
+            ClientError::invalid("give the builder a `command`, a `url`, a `session` or a `server`")
         })?;
         let session = target.open(&self.limits)?;
         let (expected, limits) = (self.expected, self.limits.clone());
@@ -220,11 +251,17 @@ impl Greeter {
 }
 
 impl Target {
-    fn open(&self, limits: &ClientLimits) -> Result<Arc<dyn Session>, ClientError> {
+    fn open(&mut self, limits: &ClientLimits) -> Result<Arc<dyn Session>, ClientError> {
         Ok(match self {
             Self::Session(session) => Arc::clone(session),
             Self::Command(command) => Arc::new(command.start(limits)?),
-            Self::Server(server) => Arc::new(LineSession::in_memory(server, limits)),
+            #[cfg(feature = "http-client")]
+            Self::Http(builder) => Arc::new(builder.clone().limits(limits.clone()).build()?),
+            Self::Memory(connection) => {
+                let connection = connection.take();
+                let connection = connection.ok_or_else(|| ClientError::closed("it has ended"))?;
+                Arc::new(LineSession::in_memory(connection, limits))
+            }
         })
     }
 

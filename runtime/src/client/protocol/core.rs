@@ -35,6 +35,21 @@ pub(super) struct Draft {
     pub(super) progress_token: Option<i64>,
 }
 
+impl Draft {
+    /// The request of one round.
+    pub(super) fn compose(&self, id: i64, round: &Round, facts: &ServerFacts) -> SessionRequest {
+        let meta = Meta {
+            era: &facts.meta,
+            progress_token: self.progress_token,
+            own: &self.meta,
+        };
+        let mut request = SessionRequest::new(id, self.method, self.head.complete(round, &meta));
+        request.revision = Some(facts.revision);
+        request.headers.clone_from(&self.headers);
+        request
+    }
+}
+
 impl Core {
     pub(super) fn new(greeter: Greeter, facts: ServerFacts) -> Arc<Self> {
         greeter.router.set_modern(facts.revision.is_modern());
@@ -63,38 +78,16 @@ impl Core {
     pub(super) async fn send(&self, draft: &Draft, round: &Round) -> Result<String, ClientError> {
         let facts = self.facts();
         let id = self.next_id();
-        let sent = self
-            .session
-            .request(self.compose(id, draft, round, &facts))
-            .await;
+        let sent = self.session.request(draft.compose(id, round, &facts)).await;
         match sent {
             Err(ClientError::SessionExpired) => {
-                let facts = self.renew(&facts).await?;
+                // What is rare must not make every request large.
+                let facts = Box::pin(self.renew(&facts)).await?;
                 let id = self.next_id();
-                self.session
-                    .request(self.compose(id, draft, round, &facts))
-                    .await
+                self.session.request(draft.compose(id, round, &facts)).await
             }
             other => other,
         }
-    }
-
-    pub(super) fn compose(
-        &self,
-        id: i64,
-        draft: &Draft,
-        round: &Round,
-        facts: &ServerFacts,
-    ) -> SessionRequest {
-        let meta = Meta {
-            era: &facts.meta,
-            progress_token: draft.progress_token,
-            own: &draft.meta,
-        };
-        let mut request = SessionRequest::new(id, draft.method, draft.head.complete(round, &meta));
-        request.revision = Some(facts.revision);
-        request.headers.clone_from(&draft.headers);
-        request
     }
 
     /// Begins the session anew, unless somebody else has done so meanwhile.

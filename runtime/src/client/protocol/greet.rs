@@ -41,7 +41,7 @@ impl Greeter {
             },
             Expectation::Only(revision) if revision.is_modern() => {
                 match self.discover(revision).await? {
-                    Found::Modern(facts) => Ok(facts),
+                    Found::Modern(facts) => Ok(*facts),
                     Found::Legacy(_) => Err(ClientError::unsupported(format!(
                         "the server does not speak revision {revision}; it seems to be of the \
                          legacy era, which `initialize` begins"
@@ -55,7 +55,7 @@ impl Greeter {
     /// Asks the server what it speaks; one that does not understand the question is of the legacy era.
     async fn probe(&self, legacy: Revision) -> Result<ServerFacts, ClientError> {
         match self.discover(Revision::LATEST).await? {
-            Found::Modern(facts) => Ok(facts),
+            Found::Modern(facts) => Ok(*facts),
             Found::Legacy(offer) => self.initialize(offer.unwrap_or(legacy)).await,
         }
     }
@@ -81,6 +81,12 @@ impl Greeter {
                     }
                     _ => return Ok(Found::Legacy(None)),
                 },
+                // Who may not come in, and a server that is broken, tells nothing of its revision.
+                Ok(Err(ClientError::Http { status, body }))
+                    if !(400..500).contains(&status) || matches!(status, 401 | 403 | 429) =>
+                {
+                    return Err(ClientError::Http { status, body });
+                }
                 Ok(Err(ClientError::Http { .. } | ClientError::Protocol(_))) | Err(_) => {
                     return Ok(Found::Legacy(None));
                 }
@@ -135,7 +141,7 @@ impl Greeter {
 
 /// What a server turned out to be.
 enum Found {
-    Modern(ServerFacts),
+    Modern(Box<ServerFacts>),
     /// With the revision to offer, if the server has named one.
     Legacy(Option<Revision>),
 }
@@ -153,9 +159,8 @@ fn choose(text: &str, revision: Revision, meta: String) -> Result<Found, ClientE
             .filter_map(|it| it.parse().ok())
     };
     if versions().any(|version: Revision| version == revision) {
-        return Ok(Found::Modern(ServerFacts::discovered(
-            revision, result, meta,
-        )));
+        let facts = ServerFacts::discovered(revision, result, meta);
+        return Ok(Found::Modern(Box::new(facts)));
     }
     match versions().filter(|version| !version.is_modern()).max() {
         Some(legacy) => Ok(Found::Legacy(Some(legacy))),

@@ -14,6 +14,7 @@ use treenail_schema::{LoggingLevel, ProgressNotificationParams, Request};
 use crate::client::ClientError;
 use crate::client::protocol::core::{Core, Draft};
 use crate::client::protocol::greet::read;
+use crate::client::protocol::progress::{ProgressStream, Source};
 use crate::client::protocol::rounds::Finished;
 use crate::client::protocol::router::ProgressSink;
 use crate::client::protocol::text::{Head, push_member};
@@ -93,6 +94,25 @@ impl<R: Request> ClientRequest<R> {
     ) -> Self {
         self.progress = Some(Arc::new(sink));
         self
+    }
+
+    /// Asks for progress, as a stream that ends with the request. The request is still to be awaited, or given to a task.
+    ///
+    /// ```
+    /// # use treenail_runtime::client::McpClientSession;
+    /// # async fn example(session: &McpClientSession) -> Result<(), Box<dyn std::error::Error>> {
+    /// let (progress, call) = session.tools_call("import", ()).progress();
+    /// let call = tokio::spawn(call.into_future());
+    /// // … `while let Some(step) = progress.next().await { … }`
+    /// let result = call.await??;
+    /// # drop(progress);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn progress(self) -> (ProgressStream, Self) {
+        let (source, stream) = Source::new(&self.core.limits);
+        let request = self.on_progress(move |progress| source.push(progress));
+        (stream, request)
     }
 
     /// Adds a member to the `_meta` of the request, for extensions and tracing.

@@ -39,7 +39,10 @@ impl Core {
             match result_type(&text)?.as_deref() {
                 None | Some("complete") => return finished(text),
                 Some("input_required") if number == self.limits.input_rounds => break,
-                Some("input_required") => round = self.next_round(&text).await?,
+                Some("input_required") => {
+                    // What is rare must not make every request large.
+                    round = Box::pin(self.next_round(&text)).await?;
+                }
                 Some(other) => {
                     let reason = format!("a result has the unknown type {}", quoted(other));
                     return Err(ClientError::protocol(reason));

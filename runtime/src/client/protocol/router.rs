@@ -14,8 +14,9 @@ use tokio::task::AbortHandle;
 use treenail_schema::{InputRequest, ProgressNotificationParams, ProgressToken, RequestId};
 
 use crate::client::protocol::answer::Answers;
-use crate::client::protocol::feed::{Feed, Notifications, Queue, ServerNotification};
+use crate::client::protocol::feed::{Feed, Notifications, ServerNotification};
 use crate::client::protocol::handler::unanswered;
+use crate::client::protocol::queue::Queue;
 use crate::client::{ClientLimits, Incoming, IncomingRequest, Responder};
 use crate::wire::RpcError;
 
@@ -31,7 +32,7 @@ pub(super) struct Router {
     /// Whether the server is one of the modern era, which sends no requests.
     modern: AtomicBool,
     progress: Mutex<HashMap<i64, ProgressSink>>,
-    subscriptions: Mutex<HashMap<i64, Arc<Queue>>>,
+    subscriptions: Mutex<HashMap<i64, Arc<Queue<Arc<ServerNotification>>>>>,
     feed: Feed,
     /// The requests of the server that are being answered, by the text of their id.
     open: Mutex<HashMap<Box<str>, Open>>,
@@ -102,12 +103,15 @@ impl Router {
         lock(&self.progress).insert(token, sink);
         let router = Arc::clone(self);
         Listening(Box::new(move || {
-            drop(lock(&router.progress).remove(&token))
+            drop(lock(&router.progress).remove(&token));
         }))
     }
 
     /// Passes the notifications of a subscription on, until the guard is dropped.
-    pub(super) fn on_subscription(self: &Arc<Self>, id: i64) -> (Arc<Queue>, Listening) {
+    pub(super) fn on_subscription(
+        self: &Arc<Self>,
+        id: i64,
+    ) -> (Arc<Queue<Arc<ServerNotification>>>, Listening) {
         let queue = Queue::new(&self.limits);
         lock(&self.subscriptions).insert(id, Arc::clone(&queue));
         let router = Arc::clone(self);
@@ -210,7 +214,7 @@ impl Router {
             params: params.to_owned(),
         });
         if let Some(subscription) = subscription {
-            subscription.push(&notification);
+            subscription.push(Arc::clone(&notification));
         }
         self.feed.push(&notification);
     }

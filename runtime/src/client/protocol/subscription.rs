@@ -15,7 +15,8 @@ use treenail_schema::{
 
 use crate::client::ClientError;
 use crate::client::protocol::core::{Core, Draft};
-use crate::client::protocol::feed::{Queue, ServerNotification};
+use crate::client::protocol::feed::ServerNotification;
+use crate::client::protocol::queue::Queue;
 use crate::client::protocol::router::Listening;
 use crate::client::protocol::text::{Head, Round};
 
@@ -28,7 +29,7 @@ use crate::client::protocol::text::{Head, Round};
 /// Dropping it ends the subscription.
 pub struct Subscription {
     acknowledged: SubscriptionFilter,
-    queue: Arc<Queue>,
+    queue: Arc<Queue<Arc<ServerNotification>>>,
     /// The request, which is answered when the server ends the subscription.
     request: Option<Running>,
     /// Why it has ended, until that has been told.
@@ -67,7 +68,7 @@ impl Subscription {
             meta: String::new(),
             progress_token: None,
         };
-        let request = core.compose(id, &draft, &Round::default(), &facts);
+        let request = draft.compose(id, &Round::default(), &facts);
         let session = Arc::clone(&core.session);
         let mut request: Running = Box::pin(async move { session.request(request).await });
 

@@ -7,7 +7,7 @@ use treenail_schema::{ClientCapabilities, InitializeRequestParams, Revision};
 use super::Connection;
 use crate::revision::{Peer, negotiate};
 use crate::server::answer::write_result;
-use crate::wire::{Params, RpcError};
+use crate::wire::{Params, RpcError, shortened};
 
 /// How far the handshake of the legacy era is.
 #[derive(Clone, Debug)]
@@ -52,8 +52,15 @@ impl Connection {
         let text = params
             .text
             .ok_or_else(|| RpcError::invalid_params("`params` is missing"))?;
+        let most = self.server.limits().handshake_bytes;
+        if weight(text) > most {
+            return Err(RpcError::invalid_params(format!(
+                "`params` takes more than the {most} bytes that a client may say of itself"
+            )));
+        }
         let params: InitializeRequestParams = serde_json::from_str(text).map_err(|error| {
-            RpcError::invalid_params(format!("`params` is not what `initialize` takes: {error}"))
+            let reason = shortened(&error.to_string());
+            RpcError::invalid_params(format!("`params` is not what `initialize` takes: {reason}"))
         })?;
         let revision = negotiate(&params.protocol_version);
         let peer = Peer::legacy(revision, params.capabilities, Some(params.client_info));
@@ -70,4 +77,12 @@ impl Connection {
             Handshake::Answered(peer) | Handshake::Finished(peer) => Some(peer),
         }
     }
+}
+
+/// How many bytes a JSON text may take once it has been read: small values take far more than their texts.
+fn weight(text: &str) -> usize {
+    const VALUE: usize = 256;
+    let begins = |byte: &u8| matches!(byte, b'{' | b'[' | b',');
+    let values = text.bytes().filter(|byte| begins(byte)).count();
+    text.len().saturating_add(values.saturating_mul(VALUE))
 }

@@ -17,6 +17,11 @@ impl Connection {
         self.modern.identify(meta)
     }
 
+    /// The modern peer that was seen last, here or on a connection from which it has been taken over.
+    pub(crate) fn known_peer(&mut self) -> &mut KnownPeer {
+        &mut self.modern
+    }
+
     /// A connection to the same peer for one message, so that what comes of it is told apart. What is answered on one
     /// counts on the other; subscriptions stay here.
     pub(crate) fn branch(&self) -> Self {

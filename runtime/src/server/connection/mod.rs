@@ -93,7 +93,7 @@ impl Connection {
     /// A message that cannot be understood is answered with an error; it never ends the connection. Afterwards there may
     /// be something [outgoing](Connection::poll_outgoing).
     pub fn receive(&mut self, message: &[u8], out: &mut Vec<u8>) -> Received {
-        self.receive_body(parse(message, self.server.limits().message_depth), out)
+        self.receive_body(parse(message, self.server.limits()), out)
     }
 
     /// As [`Connection::receive`], for what has been read already.
@@ -164,7 +164,7 @@ impl Connection {
         let error = RpcError::internal(format!(
             "{limit} calls are in flight already, and as many wait as may"
         ));
-        match parse(message, self.server.limits().message_depth) {
+        match parse(message, self.server.limits()) {
             Body::One(Ok(Message::Request(id, _))) => write_error(out, Some(id), &error),
             _ => write_error(out, None, &error),
         }

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::task::{self, Waker};
 
+use treenail_schema::ProgressToken;
 use treenail_schema::method::{self, Direction};
 
 use super::Connection;
 use crate::ask::Origin;
-use crate::call::Call;
+use crate::call::{Call, progress_token};
 use crate::extensions::Principal;
 use crate::respond::Handler;
 use crate::revision::{Peer, read_log_level};
@@ -103,6 +104,7 @@ impl Connection {
         out: &mut Vec<u8>,
     ) -> Result<Answered, RpcError> {
         let (method, params) = (&*envelope.method, &envelope.params);
+        check_progress_token(params.meta, self.server.limits().progress_token_bytes)?;
         let shared = &self.server.shared;
         let revision = peer.revision();
         match self.offer.find(method, params, revision, &shared.setup)? {
@@ -157,6 +159,19 @@ impl Connection {
             .poll_answer(&mut context, out)
             .is_pending()
             .then_some(request)
+    }
+}
+
+/// Refuses a token that is longer than it may be: all that its call tells would be as long.
+fn check_progress_token(meta: Option<&str>, most: usize) -> Result<(), RpcError> {
+    let Some(meta) = meta.filter(|meta| meta.len() > most) else {
+        return Ok(());
+    };
+    match progress_token(meta) {
+        Some(ProgressToken::String(token)) if token.len() > most => Err(RpcError::invalid_params(
+            format!("`params._meta.progressToken` is longer than {most} bytes"),
+        )),
+        _ => Ok(()),
     }
 }
 

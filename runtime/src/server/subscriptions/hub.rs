@@ -8,6 +8,7 @@ use std::task::Waker;
 
 use tokio::sync::watch;
 
+use crate::bus::EventQueue;
 use crate::server::subscriptions::Event;
 use crate::server::subscriptions::listener::Listener;
 
@@ -17,6 +18,8 @@ pub(crate) struct Hub {
     listeners: Mutex<Listeners>,
     closed: AtomicBool,
     closing: watch::Sender<()>,
+    /// What other replicas are told; missing without a bus.
+    queue: Option<Arc<EventQueue>>,
 }
 
 #[derive(Default)]
@@ -35,6 +38,14 @@ impl fmt::Debug for Hub {
 }
 
 impl Hub {
+    /// A hub whose events `queue` keeps for other replicas.
+    pub(crate) fn new(queue: Option<Arc<EventQueue>>) -> Self {
+        Self {
+            queue,
+            ..Self::default()
+        }
+    }
+
     /// A new listener; the hub forgets it when what is returned is dropped.
     pub(crate) fn register(self: &Arc<Self>) -> Registration {
         let listener = Arc::<Listener>::default();
@@ -54,12 +65,28 @@ impl Hub {
         }
     }
 
-    /// Tells all who want to know. A server that has closed has nothing more to tell.
+    /// Tells all who want to know, at this replica and the others.
     ///
-    /// This is the one place that events come through.
+    /// This is the one place that events of this replica come through.
     pub(crate) fn publish(&self, event: &Event) {
+        self.tell(event);
+        // Also when it has closed: calls in flight may still change something.
+        if let Some(queue) = &self.queue {
+            queue.push(event);
+        }
+    }
+
+    /// Tells all at this replica who want to know. A server that has closed has nothing more to tell them.
+    pub(crate) fn tell(&self, event: &Event) {
         if !self.is_closed() {
             self.wake(|listener| listener.mark(event));
+        }
+    }
+
+    /// Waits until the bus has taken all that other replicas are told.
+    pub(crate) async fn published(&self) {
+        if let Some(queue) = &self.queue {
+            queue.emptied().await;
         }
     }
 

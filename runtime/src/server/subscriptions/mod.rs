@@ -34,6 +34,8 @@ pub(crate) enum Event {
     ListChanged(Kind),
     /// What is read at this URI is not what it was.
     ResourceUpdated(Box<str>),
+    /// All of that may have happened.
+    Everything,
 }
 
 impl From<Kind> for Event {
@@ -60,7 +62,7 @@ impl Kinds {
     }
 
     /// Takes out the first, if there is one.
-    fn take(&mut self) -> Option<Kind> {
+    pub(crate) fn take(&mut self) -> Option<Kind> {
         let kind = Kind::ALL.into_iter().find(|kind| self.contains(*kind))?;
         self.0 &= !Self::bit(kind);
         Some(kind)

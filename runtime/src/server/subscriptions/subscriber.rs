@@ -13,7 +13,7 @@ use crate::server::subscriptions::hub::Registration;
 use crate::server::subscriptions::listener::State;
 use crate::server::subscriptions::subscription::{ListenId, Subscription};
 use crate::server::subscriptions::{Kind, Kinds};
-use crate::wire::{Params, RpcError, object, string};
+use crate::wire::{Params, RpcError, object, shortened, string};
 
 /// What one connection has subscribed to; nothing, for most.
 #[derive(Debug, Default)]
@@ -156,8 +156,12 @@ impl Subscriber {
 fn filter(params: &Params<'_>) -> Result<SubscriptionFilter, RpcError> {
     let text = object("notifications", params.member("notifications")?)?;
     let text = text.ok_or_else(|| RpcError::invalid_params("`params.notifications` is missing"))?;
-    serde_json::from_str(text)
-        .map_err(|error| RpcError::invalid_params(format!("`params.notifications`: {error}")))
+    serde_json::from_str(text).map_err(|error| {
+        RpcError::invalid_params(format!(
+            "`params.notifications`: {}",
+            shortened(&error.to_string())
+        ))
+    })
 }
 
 /// What of that the server can do: changes of lists if they may change, and updates of resources that are marked.

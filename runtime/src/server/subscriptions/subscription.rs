@@ -132,7 +132,21 @@ impl Subscription {
                 self.uris.insert(uri, true);
                 true
             }
+            Event::Everything => self.mark_all(),
         }
+    }
+
+    /// Marks all that is wanted.
+    fn mark_all(&mut self) -> bool {
+        let mut new = self.waiting_kinds != self.kinds;
+        self.waiting_kinds = self.kinds;
+        for (uri, waiting) in &mut self.uris {
+            if !std::mem::replace(waiting, true) {
+                self.waiting_uris.push_back(Arc::clone(uri));
+                new = true;
+            }
+        }
+        new
     }
 
     /// Whether its result has been sent.

@@ -2,7 +2,8 @@
 //!
 //! A request goes through `service` (what HTTP asks for), `origin` (who may ask), `body` (bounded reading), and then by its
 //! era: `modern` checks `headers` and `mirror` against the body and runs the message on a connection of its own, whose
-//! messages `exchange` puts into the answer, or `legacy` finds its session. `server` is the listener for those who have no stack of their own.
+//! messages `exchange` puts into the answer, or `legacy` finds its session. `sse` is what old clients have
+//! beside the endpoint. `server` is the listener for those who have no stack of their own.
 
 mod body;
 mod exchange;
@@ -13,10 +14,13 @@ mod modern;
 mod origin;
 mod quiet;
 mod reply;
+mod seldom;
 mod server;
 mod service;
+mod sse;
 mod stall;
 
+pub use self::legacy::LegacySse;
 pub use self::reply::HttpBody;
 pub use self::server::HttpServer;
 pub use self::service::{HttpFuture, HttpService, http_service};

@@ -1,13 +1,14 @@
 //! A message of the modern era: checked against its headers, and run on a connection of its own.
 
 use std::borrow::Cow;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use http::request::Parts;
 use http::{HeaderMap, Response, StatusCode};
 use treenail_schema::Revision;
 use treenail_schema::error_code::INVALID_PARAMS;
 
-use crate::revision::stated_version;
+use crate::revision::{KnownPeer, stated_version};
 use crate::server::{Connection, Received, Server, error_code};
 use crate::transport::http::exchange::Exchange;
 use crate::transport::http::headers::{PROTOCOL_VERSION, Standard, check_notification};
@@ -21,7 +22,7 @@ pub(super) fn is_modern(headers: &HeaderMap, message: &Message<'_>) -> bool {
         return is_modern_version(headers);
     };
     let meta = envelope.params.meta.filter(|meta| meta.starts_with('{'));
-    meta.is_some_and(|meta| stated_version(meta).is_some()) || is_modern_version(headers)
+    is_modern_version(headers) || meta.is_some_and(|meta| stated_version(meta).is_some())
 }
 
 /// Whether the headers name a revision that has no handshake.
@@ -31,9 +32,31 @@ pub(super) fn is_modern_version(headers: &HeaderMap) -> bool {
     revision.is_some_and(Revision::is_modern)
 }
 
+/// The peer of the last request, whose words are not read again if the next request has the same; most have.
+#[derive(Debug, Default)]
+pub(super) struct LastPeer(Mutex<KnownPeer>);
+
+impl LastPeer {
+    /// Takes it over to a connection, does something that may find out about another peer, and remembers that one.
+    fn lend<T>(&self, connection: &mut Connection, find: impl FnOnce(&mut Connection) -> T) -> T {
+        let last = self.lock().clone();
+        connection.known_peer().clone_from(&last);
+        let found = find(connection);
+        if !connection.known_peer().is(&last) {
+            self.lock().clone_from(connection.known_peer());
+        }
+        found
+    }
+
+    fn lock(&self) -> MutexGuard<'_, KnownPeer> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// Answers one message.
 pub(super) async fn answer(
     server: &Server,
+    last: &LastPeer,
     parts: Parts,
     message: Message<'_>,
 ) -> Response<HttpBody> {
@@ -41,7 +64,10 @@ pub(super) async fn answer(
     match message {
         Message::Request(id, envelope) => {
             let mut connection = server.connect();
-            match check(&mut connection, headers, &envelope) {
+            let checked = last.lend(&mut connection, |connection| {
+                check(connection, headers, &envelope)
+            });
+            match checked {
                 Ok(()) => {
                     introduce(&mut connection, parts);
                     run(connection, id, envelope).await
@@ -78,7 +104,8 @@ fn check(
             return Err(RpcError::invalid_params(missing));
         }
         Err(error) if error.code == INVALID_PARAMS => return Err(error.clone()),
-        Ok(Some(_)) | Err(_) => stated_version(meta).unwrap_or(Cow::Borrowed("")),
+        Ok(Some(peer)) => Cow::Borrowed(peer.revision().as_str()),
+        Err(_) => stated_version(meta).unwrap_or(Cow::Borrowed("")),
     };
     standard.check(&version, envelope)?;
     known?;

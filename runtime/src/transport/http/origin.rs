@@ -1,17 +1,21 @@
 //! Who may ask: defence against pages that reach a local server through a browser (DNS rebinding).
 
+use std::sync::Arc;
+
 use http::header::{HOST, HeaderMap, ORIGIN};
 use http::request::Parts;
 use http::uri::{Authority, Uri};
 use http::{HeaderValue, StatusCode};
 
 use crate::transport::http::reply::Refusal;
+use crate::transport::http::seldom::Seldom;
 
 /// The hosts and origins that requests may name.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Guard {
     hosts: Allowed,
     origins: Allowed,
+    warned: Arc<Seldom>,
 }
 
 /// This computer, and what else is allowed.
@@ -65,6 +69,10 @@ impl Guard {
         };
         let header = single(headers.get_all(HOST).iter())
             .map_err(|()| Refusal::new(StatusCode::BAD_REQUEST, "`Host` is given twice"))?;
+        // Most requests to a local server need no parsing.
+        if uri.authority().is_none() && header.is_some_and(is_plainly_local) {
+            return Ok(());
+        }
         let header = header
             .map(|host| host.to_str().ok().and_then(|host| host.parse().ok()))
             .map(|host: Option<Authority>| host.ok_or_else(foreign_host))
@@ -76,7 +84,9 @@ impl Guard {
         if hosts.into_iter().all(|host| allows_host(names, host)) {
             return Ok(());
         }
-        tracing::warn!("a request for another host was refused; see `HttpService::allow_host`");
+        if self.warned.is_due() {
+            tracing::warn!("a request for another host was refused; see `HttpService::allow_host`");
+        }
         Err(foreign_host())
     }
 
@@ -88,9 +98,11 @@ impl Guard {
         if origins.all(|origin| allows_origin(names, origin)) {
             return Ok(());
         }
-        tracing::warn!(
-            "a request from another origin was refused; see `HttpService::allow_origin`"
-        );
+        if self.warned.is_due() {
+            tracing::warn!(
+                "a request from another origin was refused; see `HttpService::allow_origin`"
+            );
+        }
         let why = "requests from the origin of this one are not allowed";
         Err(Refusal::new(StatusCode::FORBIDDEN, why))
     }
@@ -107,6 +119,18 @@ fn single<'a>(
 ) -> Result<Option<&'a HeaderValue>, ()> {
     let first = values.next();
     values.next().map_or(Ok(first), |_| Err(()))
+}
+
+/// Whether a host is written as most clients write this computer; `false` says nothing.
+fn is_plainly_local(host: &HeaderValue) -> bool {
+    let port = ["localhost", "127.0.0.1", "[::1]"]
+        .iter()
+        .find_map(|local| host.as_bytes().strip_prefix(local.as_bytes()));
+    match port {
+        Some([b':', digits @ ..]) => digits.len() <= 5 && digits.iter().all(u8::is_ascii_digit),
+        Some(rest) => rest.is_empty(),
+        None => false,
+    }
 }
 
 /// A name without a port stands for every port.
@@ -169,6 +193,8 @@ mod tests {
             ("evil.example@localhost", false),
         ];
         for (host, allowed) in cases {
+            let value = HeaderValue::from_static(host);
+            assert!(allowed || !is_plainly_local(&value), "{host}");
             let host: Authority = host.parse().unwrap();
             assert_eq!(allows_host(&names, &host), allowed, "{host}");
         }

@@ -83,6 +83,7 @@ pub(super) struct Refusal {
     /// The text of the request's id, if it could be read.
     id: Option<Box<str>>,
     error: Option<Box<RpcError>>,
+    allowed: Option<&'static str>,
 }
 
 impl Refusal {
@@ -96,6 +97,15 @@ impl Refusal {
             status,
             id: id.map(Into::into),
             error: Some(Box::new(error)),
+            allowed: None,
+        }
+    }
+
+    /// A refusal of a method, where there are others.
+    pub(super) fn method(allowed: &'static str) -> Self {
+        Self {
+            allowed: Some(allowed),
+            ..Self::bare(StatusCode::METHOD_NOT_ALLOWED)
         }
     }
 
@@ -105,6 +115,7 @@ impl Refusal {
             status,
             id: None,
             error: None,
+            allowed: None,
         }
     }
 
@@ -114,8 +125,8 @@ impl Refusal {
             write_error(&mut body, self.id.as_deref(), error);
         }
         let mut response = json(self.status, body);
-        if self.status == StatusCode::METHOD_NOT_ALLOWED {
-            let methods = HeaderValue::from_static("GET, POST, DELETE");
+        if let Some(methods) = self.allowed {
+            let methods = HeaderValue::from_static(methods);
             response.headers_mut().insert(ALLOW, methods);
         }
         response

@@ -23,6 +23,7 @@ use tower_service::Service as _;
 use crate::error::Result;
 use crate::limits::Limits;
 use crate::server::Server;
+use crate::transport::http::legacy::LegacySse;
 use crate::transport::http::reply::{HttpBody, Refusal};
 use crate::transport::http::service::HttpService;
 use crate::transport::http::stall::Impatient;
@@ -107,14 +108,22 @@ impl HttpServer {
         self.address
     }
 
-    /// The path of the endpoint, in place of `/mcp`. All others are not found.
+    /// The path of the endpoint, in place of `/mcp`. All others are not found, but for those of
+    /// [`legacy_sse`](HttpServer::legacy_sse).
     pub fn path(mut self, path: impl AsRef<str>) -> Self {
         self.path = path.as_ref().into();
         self
     }
 
+    /// Serves old clients at two more paths; see [`HttpService::legacy_sse`].
+    pub fn legacy_sse(mut self, paths: LegacySse) -> Self {
+        self.service = self.service.legacy_sse(paths);
+        self
+    }
+
     /// Serves until the server [closes](Server::close). Then requests in flight are finished, within
-    /// [`Limits::finish_calls_within`].
+    /// [`Limits::finish_calls_within`], and other replicas [told](Server::published) of the last changes, within
+    /// [`Limits::finish_bus_within`].
     ///
     /// # Errors
     ///
@@ -147,6 +156,13 @@ impl HttpServer {
         let finished = async { while connections.join_next().await.is_some() {} };
         if timeout(limits.finish_calls_within, finished).await.is_err() {
             tracing::warn!("requests were given up after the server was closed");
+        }
+        // Other replicas hear of what the last calls have changed.
+        if timeout(limits.finish_bus_within, server.published())
+            .await
+            .is_err()
+        {
+            tracing::warn!("the event bus has not published the last changes");
         }
         Ok(())
     }
@@ -199,7 +215,9 @@ fn route(
     path: &str,
     request: Request<Incoming>,
 ) -> impl Future<Output = Result<Response<HttpBody>, Infallible>> + Send + 'static + use<> {
-    let answer = (request.uri().path() == path).then(|| service.call(request));
+    let asked = request.uri().path();
+    let served = asked == path || service.sse(asked).is_some();
+    let answer = served.then(|| service.call(request));
     async move {
         match answer {
             Some(answer) => answer.await,

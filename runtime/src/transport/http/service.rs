@@ -7,14 +7,15 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use http::header::{ACCEPT, CONTENT_TYPE};
+use http::header::{ACCEPT, CONNECTION, CONTENT_ENCODING, CONTENT_TYPE, TRANSFER_ENCODING};
 use http::request::Parts;
-use http::{HeaderMap, Method, Request, Response, StatusCode};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use http_body::Body;
 use tower_service::Service;
 
 use crate::server::Server;
-use crate::transport::http::legacy::{Legacy, Sessions};
+use crate::transport::http::legacy::{Legacy, LegacySse, Sessions};
+use crate::transport::http::modern::LastPeer;
 use crate::transport::http::origin::Guard;
 use crate::transport::http::reply::{HttpBody, Refusal};
 use crate::transport::http::{body, modern};
@@ -27,7 +28,7 @@ pub fn http_service(server: Server) -> HttpService {
 
 /// A server as a `tower` service over the types of the crate `http`: one endpoint of the Streamable HTTP transport.
 ///
-/// It answers every request, whatever its path, so where it is found is for the router to say; `/mcp` is usual. It never
+/// It answers every request, whatever its path (but for those of [`legacy_sse`](HttpService::legacy_sse)), so where it is found is for the router to say; `/mcp` is usual. It never
 /// fails. Any type of request body will do. It needs a tokio runtime with time enabled.
 ///
 /// Requests are refused that a web page could send to a server of the local network through a browser: those for a host,
@@ -35,10 +36,15 @@ pub fn http_service(server: Server) -> HttpService {
 /// [`allow_origin`](HttpService::allow_origin). It answers no preflight requests; a layer of the stack can do that.
 ///
 /// Each request of the modern era stands for itself, so replicas of a server need nothing in common but, if functions ask
-/// their clients, [`ServerBuilder::request_state_key`](crate::ServerBuilder::request_state_key).
+/// their clients, [`ServerBuilder::request_state_key`](crate::ServerBuilder::request_state_key), and if clients subscribe to
+/// what changes, [`ServerBuilder::event_bus`](crate::ServerBuilder::event_bus). A session of the legacy era belongs to one
+/// replica: requests with the same `Mcp-Session-Id` have to come to the same one.
 ///
 /// The bounds are those of [`Limits`](crate::Limits). What only a listener can bound, connections and slow readers,
-/// is bounded by [`HttpServer`](crate::HttpServer); in a stack of your own it is your listener's part.
+/// is bounded by [`HttpServer`](crate::HttpServer); in a stack of your own it is your listener's part. A reader that stalls
+/// there holds its call, with at most [`Limits::queued_messages`](crate::Limits::queued_messages), until its connection is
+/// dropped; what goes on in sessions of the legacy era is taken from it after
+/// [`Limits::http_write_within`](crate::Limits::http_write_within).
 ///
 /// Functions find the [`Principal`](crate::Principal) that a layer has put into the extensions of the request with
 /// [`Context::principal`](crate::Context::principal), and all else of the request but its body with
@@ -69,6 +75,8 @@ pub struct HttpService {
     server: Server,
     guard: Arc<Guard>,
     sessions: Arc<Sessions>,
+    pub(super) sse: Option<Arc<LegacySse>>,
+    last: Arc<LastPeer>,
 }
 
 impl HttpService {
@@ -78,6 +86,8 @@ impl HttpService {
             server,
             guard: Arc::default(),
             sessions: Arc::default(),
+            sse: None,
+            last: Arc::default(),
         }
     }
 
@@ -118,10 +128,18 @@ impl HttpService {
     }
 
     async fn answer<B: Body>(self, request: Request<B>) -> Response<HttpBody> {
-        match self.accept(request).await {
+        // A proxy that reads another length than we do could take what follows for a part of this request, or the other
+        // way round (RFC 9112, section 6.1). Nothing follows then.
+        let alone = request.headers().contains_key(TRANSFER_ENCODING);
+        let mut response = match self.accept(request).await {
             Ok(response) => response,
             Err(refusal) => refusal.into_response(),
+        };
+        if alone {
+            let close = HeaderValue::from_static("close");
+            response.headers_mut().insert(CONNECTION, close);
         }
+        response
     }
 
     async fn accept<B: Body>(&self, request: Request<B>) -> Result<Response<HttpBody>, Refusal> {
@@ -129,6 +147,9 @@ impl HttpService {
         let limits = self.server.limits();
         check_size(&parts.headers, limits.http_header_bytes)?;
         self.guard.check(&parts)?;
+        if let Some((paths, place)) = self.sse(parts.uri.path()) {
+            return self.accept_sse(parts, body, paths, place).await;
+        }
         match parts.method {
             Method::POST => {}
             Method::GET if !modern::is_modern_version(&parts.headers) => {
@@ -138,14 +159,14 @@ impl HttpService {
             Method::DELETE if !modern::is_modern_version(&parts.headers) => {
                 return self.legacy(parts).delete();
             }
-            _ => return Err(Refusal::bare(StatusCode::METHOD_NOT_ALLOWED)),
+            _ => return Err(Refusal::method("GET, POST, DELETE")),
         }
         check_content(&parts.headers)?;
         check_accept(&parts.headers, &["application/json", "text/event-stream"])?;
         let bytes = body::read(body, limits).await?;
-        match parse(&bytes, limits.message_depth) {
+        match parse(&bytes, limits) {
             wire::Body::One(Ok(message)) if modern::is_modern(&parts.headers, &message) => {
-                Ok(modern::answer(&self.server, parts, message).await)
+                Ok(modern::answer(&self.server, &self.last, parts, message).await)
             }
             wire::Body::One(Err(Invalid { id, error })) => {
                 Err(Refusal::of(StatusCode::BAD_REQUEST, id, error))
@@ -158,7 +179,7 @@ impl HttpService {
         }
     }
 
-    fn legacy(&self, parts: Parts) -> Legacy<'_> {
+    pub(super) fn legacy(&self, parts: Parts) -> Legacy<'_> {
         Legacy {
             server: &self.server,
             sessions: &self.sessions,
@@ -207,7 +228,7 @@ impl Future for HttpFuture {
 /// Refuses headers that are longer together than they may be.
 fn check_size(headers: &HeaderMap, most: usize) -> Result<(), Refusal> {
     let length =
-        |(name, value): (&http::HeaderName, &http::HeaderValue)| name.as_str().len() + value.len();
+        |(name, value): (&http::HeaderName, &HeaderValue)| name.as_str().len() + value.len();
     if headers.iter().map(length).sum::<usize>() > most {
         let why = "the headers are longer than they may be";
         return Err(Refusal::new(
@@ -218,8 +239,13 @@ fn check_size(headers: &HeaderMap, most: usize) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Refuses bodies that do not say that they are JSON.
-fn check_content(headers: &HeaderMap) -> Result<(), Refusal> {
+/// Refuses bodies that do not say that they are JSON, or are compressed: a layer that unpacks them takes that header away.
+pub(super) fn check_content(headers: &HeaderMap) -> Result<(), Refusal> {
+    let mut encodings = headers.get_all(CONTENT_ENCODING).iter();
+    if !encodings.all(|encoding| encoding.as_bytes().eq_ignore_ascii_case(b"identity")) {
+        let why = "bodies with a `Content-Encoding` are not taken";
+        return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, why));
+    }
     if is_json(headers) {
         return Ok(());
     }
@@ -228,7 +254,7 @@ fn check_content(headers: &HeaderMap) -> Result<(), Refusal> {
 }
 
 /// Refuses who cannot take all of these types.
-fn check_accept(headers: &HeaderMap, wanted: &[&str]) -> Result<(), Refusal> {
+pub(super) fn check_accept(headers: &HeaderMap, wanted: &[&str]) -> Result<(), Refusal> {
     if wanted.iter().all(|wanted| accepts(headers, wanted)) {
         return Ok(());
     }
@@ -238,7 +264,11 @@ fn check_accept(headers: &HeaderMap, wanted: &[&str]) -> Result<(), Refusal> {
 
 /// Whether the body says that it is JSON.
 fn is_json(headers: &HeaderMap) -> bool {
-    let content = headers.get(CONTENT_TYPE).map(|content| content.to_str());
+    let content = headers.get(CONTENT_TYPE);
+    if content.is_some_and(|content| content == "application/json") {
+        return true;
+    }
+    let content = content.map(|content| content.to_str());
     content.is_some_and(|content| {
         content.is_ok_and(|content| media(content) == Some("application/json"))
     })
@@ -262,8 +292,11 @@ fn media(value: &str) -> Option<&'static str> {
 /// Whether an answer of this type can be taken. Who does not say takes all.
 fn accepts(headers: &HeaderMap, wanted: &str) -> bool {
     let mut values = headers.get_all(ACCEPT).iter().peekable();
-    if values.peek().is_none() {
-        return true;
+    match values.peek() {
+        None => return true,
+        // What the official clients send.
+        Some(value) if *value == "application/json, text/event-stream" => return true,
+        Some(_) => {}
     }
     let (kind, _) = wanted.split_once('/').unwrap_or((wanted, ""));
     values.filter_map(|value| value.to_str().ok()).any(|value| {

@@ -9,8 +9,8 @@ use crate::load::drive;
 use crate::program::{Program, Streams, with_add};
 use crate::table::{Table, ratio};
 
-const SHORT: usize = 2_000;
-const LONG: usize = 12_000;
+pub(crate) const SHORT: usize = 2_000;
+pub(crate) const LONG: usize = 12_000;
 
 /// Prints instructions per call; the files of callgrind go to `keep`, if they are wanted.
 pub(crate) fn instructions(keep: Option<&Path>) -> Result<()> {
@@ -19,9 +19,7 @@ pub(crate) fn instructions(keep: Option<&Path>) -> Result<()> {
     let counted = compare("instructions/call", 0, |program, era, calls| {
         let name = format!("{}-{}-{}", program.file, era.name(), calls.len());
         let file = directory.join(name);
-        let mut tool = command("valgrind --tool=callgrind --quiet");
-        tool.push(format!("--callgrind-out-file={}", file.display()));
-        run(program, era, calls, &tool)?;
+        run(program, era, calls, &callgrind(&file))?;
         callgrind_total(&file)
     });
     if keep.is_none() {
@@ -45,8 +43,15 @@ pub(crate) fn system_calls() -> Result<()> {
     counted
 }
 
-fn scratch() -> PathBuf {
+pub(crate) fn scratch() -> PathBuf {
     std::env::temp_dir().join(format!("treenail-bench-{}", std::process::id()))
+}
+
+/// The command that counts the instructions of a program, and writes them to `file`.
+pub(crate) fn callgrind(file: &Path) -> Vec<String> {
+    let mut tool = command("valgrind --tool=callgrind --quiet");
+    tool.push(format!("--callgrind-out-file={}", file.display()));
+    tool
 }
 
 fn command(words: &str) -> Vec<String> {
@@ -91,7 +96,7 @@ fn compare(
 }
 
 /// The line `totals: 123` of a file of callgrind.
-fn callgrind_total(file: &Path) -> Result<u64> {
+pub(crate) fn callgrind_total(file: &Path) -> Result<u64> {
     let text = fs::read_to_string(file)?;
     let total = text
         .lines()

@@ -1,7 +1,8 @@
-//! Measures MCP servers that offer the same tool: `bench [calls|instructions|syscalls|lists] [--option value]…`.
+//! Measures MCP servers that offer the same tool: `bench <command> [--option value]…`.
 
 mod count;
 mod dialect;
+mod http;
 mod list;
 mod load;
 mod program;
@@ -22,7 +23,9 @@ usage: bench <command> [--option value]…
                                                          --streams pipes|sockets
   instructions  instructions per call, with callgrind    --keep <directory for its files>
   syscalls      system calls per call, with strace
-  lists         time of `tools/list` with 1,000 tools    --calls 100 --rounds 5";
+  lists         time of `tools/list` with 1,000 tools    --calls 100 --rounds 5
+  http          requests per second and CPU time, HTTP   --calls 50000 --rounds 5
+  http-instructions  instructions per request, HTTP      --keep <directory for its files>";
 
 fn main() -> ExitCode {
     match run() {
@@ -47,6 +50,8 @@ fn run() -> Result<()> {
         "instructions" => count::instructions(options.keep.as_deref()),
         "syscalls" => count::system_calls(),
         "lists" => list::compare(options.rounds.unwrap_or(5), options.calls.unwrap_or(100)),
+        "http" => http::compare(options.rounds.unwrap_or(5), options.calls.unwrap_or(50_000)),
+        "http-instructions" => http::instructions(options.keep.as_deref()),
         _ => Err(USAGE.into()),
     }
 }

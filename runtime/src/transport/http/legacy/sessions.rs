@@ -3,10 +3,13 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use http::StatusCode;
 use tokio::time::Instant;
 
+use crate::extensions::Principal;
 use crate::limits::Limits;
 use crate::transport::http::legacy::session::Session;
+use crate::transport::http::reply::Refusal;
 
 /// The sessions by their ids.
 #[derive(Debug, Default)]
@@ -15,8 +18,14 @@ pub(crate) struct Sessions {
 }
 
 impl Sessions {
-    /// Adds a session; whether there was room for it.
-    pub(super) fn add(&self, id: &str, session: Session, limits: &Limits) -> bool {
+    /// Adds a session, if there is room for it.
+    pub(super) fn add(
+        &self,
+        id: &str,
+        session: Session,
+        limits: &Limits,
+    ) -> Result<Arc<Session>, Refusal> {
+        let session = Arc::new(session);
         let mut table = self.lock();
         let mut ended = Vec::new();
         if table.len() >= limits.http_sessions {
@@ -24,19 +33,29 @@ impl Sessions {
         }
         let room = table.len() < limits.http_sessions;
         if room {
-            table.insert(id.into(), Arc::new(session));
+            table.insert(id.into(), Arc::clone(&session));
         }
         drop(table);
         for session in ended {
             session.end();
         }
-        room
+        if room {
+            return Ok(session);
+        }
+        let why = "there are as many sessions at work as there may be";
+        Err(Refusal::new(StatusCode::SERVICE_UNAVAILABLE, why))
     }
 
-    /// The session of an id, which is used now.
-    pub(super) fn get(&self, id: &str, limits: &Limits) -> Option<Arc<Session>> {
+    /// The session of an id, which is used now. One of somebody else is as good as none.
+    pub(super) fn get(
+        &self,
+        id: &str,
+        principal: Option<&Principal>,
+        limits: &Limits,
+    ) -> Option<Arc<Session>> {
         let mut table = self.lock();
-        let session = Arc::clone(table.get(id)?);
+        let session = table.get(id).filter(|one| one.belongs_to(principal))?;
+        let session = Arc::clone(session);
         if is_over(&session, limits) {
             table.remove(id);
             drop(table);
@@ -60,18 +79,35 @@ impl Sessions {
     }
 }
 
+/// Ends a session when it is dropped.
+pub(super) struct Leave {
+    pub(super) sessions: Arc<Sessions>,
+    pub(super) id: String,
+}
+
+impl Drop for Leave {
+    fn drop(&mut self) {
+        self.sessions.remove(&self.id);
+    }
+}
+
 fn is_over(session: &Session, limits: &Limits) -> bool {
-    session.used().elapsed() > limits.http_session_idle && !session.is_at_work()
+    let idle = session.used().elapsed() > limits.http_session_idle;
+    session.has_ended() || (idle && !session.is_at_work())
 }
 
 /// Takes out the sessions that have been idle too long; if there are none, some that have been idle the longest. Several at
 /// once, so that a flood of new ones does not look through all of them each time.
+///
+/// If hardly any is idle, those count too whose clients have left their calls alone: whoever begins calls and leaves could
+/// keep all others out otherwise, while who stays needs a connection for each session.
 fn make_room(table: &mut HashMap<Box<str>, Arc<Session>>, limits: &Limits) -> Vec<Arc<Session>> {
-    let idle = table.iter().filter(|(_, session)| !session.is_at_work());
-    let mut idle: Vec<(Instant, Box<str>)> = idle
-        .map(|(id, session)| (session.used(), id.clone()))
-        .collect();
-    let some = (limits.http_sessions / 16).max(1).min(idle.len());
+    let some = (limits.http_sessions / 16).max(1);
+    let mut idle = those(table, |session| !session.is_at_work());
+    if idle.len() <= some {
+        idle = those(table, |session| !session.is_at_work() || session.is_left());
+    }
+    let some = some.min(idle.len());
     if some > 0 {
         idle.select_nth_unstable(some - 1);
     }
@@ -80,4 +116,15 @@ fn make_room(table: &mut HashMap<Box<str>, Arc<Session>>, limits: &Limits) -> Ve
     let others = others.iter().filter(|(used, _)| over(used));
     let ended = oldest.iter().chain(others);
     ended.filter_map(|(_, id)| table.remove(id)).collect()
+}
+
+/// When some sessions were used, and their ids.
+fn those(
+    table: &HashMap<Box<str>, Arc<Session>>,
+    are: impl Fn(&Session) -> bool,
+) -> Vec<(Instant, Box<str>)> {
+    let found = table.iter().filter(|(_, session)| are(session));
+    found
+        .map(|(id, session)| (session.used(), id.clone()))
+        .collect()
 }

@@ -1,0 +1,97 @@
+//! A program that uses a server: `client <command> [argument]…` starts one, and shows what it has. The functions are the ways
+//! in which a client is used.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::sync::Arc;
+
+use serde_json::json;
+use treenail::client::ServerCommand;
+use treenail::prelude::*;
+use treenail::schema::{ElicitAction, ElicitResult};
+
+#[tokio::main(flavor = "current_thread")]
+#[allow(clippy::print_stdout, reason = "it is a program that shows something")]
+async fn main() -> treenail::Result<()> {
+    let mut arguments = env::args_os().skip(1);
+    let program = arguments.next().unwrap_or_else(|| "weather-server".into());
+    let command = ServerCommand::new(program).args(arguments);
+    let client = McpClient::builder().command(command).auto_refresh(true);
+    let client = client.build().await?;
+    for tool in client.tools().await? {
+        println!(
+            "{}: {}",
+            tool.name,
+            tool.description.as_deref().unwrap_or("-")
+        );
+    }
+    client.close().await?;
+    Ok(())
+}
+
+/// Arguments can be JSON, a struct or a map; the output comes as JSON or as a type.
+#[cfg_attr(not(test), allow(dead_code, reason = "the test uses it"))]
+async fn call(client: &McpClient) -> Result<Vec<i64>, ClientError> {
+    #[mcp_type]
+    struct Sum {
+        a: i64,
+        b: i64,
+    }
+
+    let by_json = client.call_tool("add", json!({"a": 1, "b": 2})).await?;
+    let by_json = by_json.structured_content.and_then(|sum| sum.as_i64());
+    let by_struct = client.call_tool_as("add", Sum { a: 3, b: 4 }).await?;
+    let map = BTreeMap::from([("a", 5), ("b", 6)]);
+    let by_map = client.call_tool_as("add", map).await?;
+    Ok(vec![by_json.unwrap_or_default(), by_struct, by_map])
+}
+
+/// A session has a method for each request; a client can be made of it later.
+#[cfg_attr(not(test), allow(dead_code, reason = "the test uses it"))]
+async fn by_session(server: &Server) -> Result<McpClient, ClientError> {
+    let session = McpClientSession::builder()
+        .client_info("reader", "1.0.0")
+        .on_elicit(|_| async { Ok(ElicitResult::new(ElicitAction::Decline)) })
+        .server(server)
+        .build()
+        .await?;
+    session.tools_list(None).await?;
+    session
+        .prompts_get("greeting", json!({"name": "Ada"}))
+        .await?;
+    Ok(McpClient::new(Arc::new(session)))
+}
+
+#[cfg(test)]
+#[tokio::test]
+async fn a_client_is_used_in_many_ways() -> Result<(), Box<dyn std::error::Error>> {
+    struct Desk;
+
+    #[mcp_tool]
+    impl Desk {
+        #[tool]
+        fn add(a: i64, b: i64) -> i64 {
+            a + b
+        }
+
+        #[prompt]
+        fn greeting(name: String) -> String {
+            format!("Hello {name}")
+        }
+
+        #[resource("note://{city}/{day}")]
+        fn note(city: String, day: u8) -> String {
+            format!("{city} on day {day}")
+        }
+    }
+
+    let server = treenail::server!().mount(Desk).build()?;
+    let client = by_session(&server).await?;
+    assert_eq!(call(&client).await?, [3, 7, 11]);
+    let template = client.url_template("note").await?.ok_or("no template")?;
+    let uri = template.expand(json!({"city": "São Paulo", "day": 3}))?;
+    let note = client.read_resource(&uri).await?;
+    assert_eq!(json!(*note)["contents"][0]["text"], "São Paulo on day 3");
+    client.close().await?;
+    Ok(())
+}

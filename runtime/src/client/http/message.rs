@@ -1,0 +1,32 @@
+//! The messages that are sent.
+
+use crate::client::{SessionNotification, SessionRequest};
+use crate::wire::RpcError;
+
+pub(super) fn request(request: &SessionRequest) -> Vec<u8> {
+    let start = format!("\"id\":{},", request.id);
+    message(&start, &request.method, &request.params)
+}
+
+pub(super) fn notification(notification: &SessionNotification) -> Vec<u8> {
+    message("", &notification.method, &notification.params)
+}
+
+pub(super) fn cancelled(id: i64) -> Vec<u8> {
+    let params = format!("{{\"requestId\":{id}}}");
+    message("", "notifications/cancelled", &params)
+}
+
+/// The answer to the request whose id is this text.
+pub(super) fn answer(id: &str, answer: Result<String, RpcError>) -> Vec<u8> {
+    let (member, value) = match answer {
+        Ok(result) => ("result", result),
+        Err(error) => ("error", serde_json::json!(error).to_string()),
+    };
+    format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"{member}\":{value}}}").into()
+}
+
+fn message(id: &str, method: &str, params: &str) -> Vec<u8> {
+    let method = serde_json::Value::from(method);
+    format!("{{\"jsonrpc\":\"2.0\",{id}\"method\":{method},\"params\":{params}}}").into()
+}

@@ -1,0 +1,166 @@
+use super::*;
+
+/// All that comes out of pieces of a stream.
+fn read<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, most: usize) -> (Vec<Event>, Position) {
+    let mut parser = Parser::new(most, Position::default());
+    let mut events = Vec::new();
+    for mut piece in pieces {
+        while let Some(event) = parser.next(&mut piece) {
+            events.push(event);
+        }
+        assert!(piece.is_empty(), "all of a piece is taken");
+    }
+    (events, parser.position)
+}
+
+fn message(text: &str) -> Event {
+    Event::Message(text.into())
+}
+
+#[test]
+fn streams_are_read_as_the_standard_says() {
+    let cases: [(&str, &[&str]); 19] = [
+        ("data: a\n\n", &["a"]),
+        ("data:a\r\n\r\ndata: b\r\rdata:  c\n\n", &["a", "b", " c"]),
+        ("data: a\r\n\ndata: b\n\r\n", &["a", "b"]),
+        ("data: a\ndata\ndata:\ndata: b\n\n", &["a\n\n\nb"]),
+        ("data\n\n", &[""]),
+        ("data: a", &[]),
+        ("data: a\n", &[]),
+        (": CLI-HTTP-06\n:\ndata: a\n:x\n\n:\n\n", &["a"]),
+        ("\u{feff}data: a\n\n", &["a"]),
+        ("\u{feff}\u{feff}data: a\n\n", &[]),
+        (" data: a\n\n", &[]),
+        ("Data: a\ndatas: b\ndat: c\nfoo\n\n", &[]),
+        ("event: message\ndata: a\n\n", &["a"]),
+        ("event: ping\ndata: a\n\ndata: b\n\n", &["b"]),
+        ("event: ping\nevent\ndata: a\n\n", &["a"]),
+        ("event: x\n\ndata: a\n\n", &["a"]),
+        ("data: a: b:c \n\n", &["a: b:c "]),
+        ("\n\n\n", &[]),
+        ("data: ø\0\n\n", &["ø\0"]),
+    ];
+    for (stream, expected) in cases {
+        let expected: Vec<_> = expected.iter().map(|text| message(text)).collect();
+        assert_eq!(read([stream.as_bytes()], 100).0, expected, "{stream:?}");
+    }
+    let endpoint = read([b"event: endpoint\ndata: /x\n\n".as_slice()], 100).0;
+    assert_eq!(endpoint, [Event::Endpoint(b"/x".to_vec())], "SRV-SSE-02");
+}
+
+#[test]
+fn the_position_is_that_of_the_last_event_that_has_ended() {
+    let long = format!("id: 1\n\nid: {}\n\n", "x".repeat(LONGEST + 1));
+    let cases: [(&str, Option<&str>, Option<u64>); 11] = [
+        ("id: 1\nretry: 500\ndata:\n\n", Some("1"), Some(500)),
+        ("id: 1\n\nid: 2\ndata: a\n", Some("1"), None),
+        ("id: 1\n\ndata: a\n\n", Some("1"), None),
+        ("id: 1\n\nid\n\n", None, None),
+        ("id: 1\n\nid: a\0b\n\n", Some("1"), None),
+        ("id: 1\n\nid: a\u{7}b\n\n", None, None),
+        (&long, None, None),
+        ("retry: 1\nretry: 2x\nretry: -3\nretry\n\n", None, Some(1)),
+        ("retry: 99999999999999999999\n\n", None, None),
+        ("retry: 7\n", None, Some(7)),
+        ("id:1\nid:2\n\n", Some("2"), None),
+    ];
+    for (stream, id, retry) in cases {
+        let position = read([stream.as_bytes()], 100).1;
+        let got = position.id.as_ref().map(|id| id.to_str().unwrap());
+        let wait = position.retry.map(|retry| retry.as_millis());
+        assert_eq!((got, wait), (id, retry.map(u128::from)), "{stream:?}");
+    }
+}
+
+#[test]
+fn a_long_event_is_told_of_once_and_skipped() {
+    let stream = b"id: 1\ndata: 12345\ndata: 6789\ndata: 0\n\ndata: 123\ndata: 56\n\n";
+    let (events, position) = read([stream.as_slice()], 6);
+    assert_eq!(events, [Event::TooLong, message("123\n56")]);
+    assert_eq!(position.id.unwrap(), "1");
+    let empty = "data\n".repeat(100);
+    assert_eq!(read([empty.as_bytes()], 6).0, [Event::TooLong]);
+}
+
+#[test]
+fn what_is_not_an_event_takes_no_memory() {
+    let mut parser = Parser::new(10, Position::default());
+    for line in [": ", "event: ", "id: ", "unknown: ", "data: "] {
+        let mut input = line.as_bytes();
+        assert_eq!(parser.next(&mut input), None);
+        for _ in 0..100 {
+            let mut input: &[u8] = &[b'x'; 10_000];
+            while parser.next(&mut input).is_some() {}
+        }
+        let held = parser.value.capacity() + parser.data.as_ref().map_or(0, Vec::capacity);
+        assert!(held <= 4 * LONGEST, "{line}: {held}");
+        while parser.next(&mut b"\n\n".as_slice()).is_some() {}
+    }
+}
+
+/// A stream of lines that may mean something, and of bytes that may end them.
+fn any_stream(random: &mut fastrand::Rng) -> Vec<u8> {
+    const PARTS: [&str; 18] = [
+        "data", "data: ", ":", " ", "\n", "\r", "\r\n", "\n\n", "id: ", "event: ", "retry: ", "12",
+        "endpoint", "message", "\u{feff}", "\0", "ø", "x",
+    ];
+    let parts = 0..random.usize(0..60);
+    let parts = parts.map(|_| PARTS[random.usize(0..PARTS.len())]);
+    parts.collect::<String>().into_bytes()
+}
+
+/// The same as the parser, for a stream that is there as a whole, in the words of the standard.
+fn read_whole(stream: &[u8]) -> Vec<Event> {
+    let text = String::from_utf8(stream.to_vec()).unwrap();
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    let text = text.replace("\r\n", "\n").replace('\r', "\n");
+    let mut lines: Vec<_> = text.split('\n').collect();
+    lines.pop();
+    let (mut data, mut name, mut events) = (None, "", Vec::new());
+    for line in lines {
+        let (field, value) = line.split_once(':').unwrap_or((line, ""));
+        let value = value.strip_prefix(' ').unwrap_or(value);
+        match field {
+            "" if line.is_empty() => {
+                let name = std::mem::take(&mut name);
+                let data: Option<String> = data.take();
+                match (data, name) {
+                    (Some(data), "" | "message") => events.push(Event::Message(data.into())),
+                    (Some(data), "endpoint") => events.push(Event::Endpoint(data.into())),
+                    _ => {}
+                }
+            }
+            "data" => {
+                data = Some(match data {
+                    Some(data) => data + "\n" + value,
+                    None => value.to_owned(),
+                });
+            }
+            "event" => name = value,
+            _ => {}
+        }
+    }
+    events
+}
+
+#[test]
+fn any_pieces_give_the_same_events() {
+    let mut random = fastrand::Rng::with_seed(7);
+    for _ in 0..20_000 {
+        let stream = any_stream(&mut random);
+        let most = if random.bool() { 4 } else { 10_000 };
+        let (whole, position) = read([stream.as_slice()], most);
+        if most > stream.len() {
+            assert_eq!(whole, read_whole(&stream), "{stream:?}");
+        }
+        let (mut pieces, mut rest) = (Vec::new(), stream.as_slice());
+        while !rest.is_empty() {
+            let (piece, others) = rest.split_at(random.usize(0..=rest.len().min(5)));
+            pieces.push(piece);
+            rest = others;
+        }
+        let (events, same) = read(pieces, most);
+        assert_eq!(events, whole, "{stream:?}");
+        assert_eq!(format!("{same:?}"), format!("{position:?}"), "{stream:?}");
+    }
+}

@@ -1,0 +1,116 @@
+//! The calls of one session that are in flight.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::task::AbortHandle;
+use treenail_schema::RequestId;
+
+/// The calls in flight. Dropping it ends them.
+#[derive(Debug, Default)]
+pub(super) struct Calls {
+    table: Mutex<Table>,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    running: HashMap<u64, Running>,
+    last: u64,
+}
+
+/// A call in flight.
+#[derive(Debug)]
+struct Running {
+    id: Option<RequestId>,
+    /// A batch may be many.
+    calls: usize,
+    stream: u64,
+    handle: Option<AbortHandle>,
+}
+
+impl Running {
+    /// Stops it, and says which stream it had.
+    fn stop(self) -> u64 {
+        if let Some(handle) = self.handle {
+            handle.abort();
+        }
+        self.stream
+    }
+}
+
+impl Calls {
+    /// How many there are.
+    pub(super) fn count(&self) -> usize {
+        let table = self.lock();
+        table.running.values().map(|running| running.calls).sum()
+    }
+
+    /// Goes on with a call that tells `stream` what comes of it. `run` makes the call of what tells that it is over.
+    pub(super) fn start<F>(
+        self: &Arc<Self>,
+        id: Option<RequestId>,
+        calls: usize,
+        stream: u64,
+        run: impl FnOnce(Over) -> F,
+    ) where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let key = self.add(Running {
+            id,
+            calls,
+            stream,
+            handle: None,
+        });
+        let over = Over {
+            calls: Arc::clone(self),
+            key,
+        };
+        let handle = tokio::spawn(run(over)).abort_handle();
+        match self.lock().running.get_mut(&key) {
+            Some(call) => call.handle = Some(handle),
+            // It is over, or was stopped in between.
+            None => handle.abort(),
+        }
+    }
+
+    fn add(&self, call: Running) -> u64 {
+        let mut table = self.lock();
+        table.last += 1;
+        let key = table.last;
+        table.running.insert(key, call);
+        key
+    }
+
+    /// Stops the call that a request has begun, and says which stream it had.
+    pub(super) fn cancel(&self, id: &RequestId) -> Option<u64> {
+        let mut table = self.lock();
+        let mut running = table.running.iter();
+        let (key, _) = running.find(|(_, call)| call.id.as_ref() == Some(id))?;
+        let key = *key;
+        let call = table.running.remove(&key)?;
+        Some(call.stop())
+    }
+
+    /// Stops all, and says which streams they had.
+    pub(super) fn end(&self) -> Vec<u64> {
+        let mut table = self.lock();
+        table.running.drain().map(|(_, call)| call.stop()).collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Tells that a call is over, at the latest when it is dropped.
+pub(super) struct Over {
+    calls: Arc<Calls>,
+    key: u64,
+}
+
+impl Drop for Over {
+    fn drop(&mut self) {
+        self.calls.lock().running.remove(&self.key);
+    }
+}

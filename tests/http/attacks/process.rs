@@ -1,0 +1,167 @@
+//! The server that is attacked.
+
+use std::env;
+use std::fs;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::SocketAddr;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use treenail::Limits;
+
+use super::tools::Counters;
+use super::wire::call;
+use crate::fixture::builder;
+
+/// Tells the process that it is the server, and within which limits.
+const ROLE: &str = "TREENAIL_ATTACKED";
+/// The test that is the server then.
+const NAME: &str = "attacks::process::a_server_of_its_own_ends_with_its_input";
+
+/// A server in a process of its own, which ends with this.
+pub(crate) struct Attacked {
+    pub(crate) address: SocketAddr,
+    child: Child,
+    input: Option<ChildStdin>,
+    /// Kept open, for the process says more at its end.
+    _output: BufReader<ChildStdout>,
+}
+
+impl Attacked {
+    /// Starts it with the default limits, but for those that are named; times are in milliseconds.
+    pub(crate) fn start(limits: &Value) -> Self {
+        let mut child = Command::new(env::current_exe().unwrap())
+            .args([NAME, "--exact", "--nocapture", "--test-threads=1"])
+            .env(ROLE, limits.to_string())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        let address = output.by_ref().lines().find_map(|line| {
+            let line = line.unwrap();
+            let (_, address) = line.split_once("listening at ")?;
+            Some(address.parse().unwrap())
+        });
+        Self {
+            address: address.expect("the server says where it listens"),
+            input: child.stdin.take(),
+            _output: output,
+            child,
+        }
+    }
+
+    /// Measures from now on how much memory is taken beyond what it has.
+    pub(crate) fn memory(&self) -> Memory {
+        let pid = self.child.id();
+        // This sets the peak back to what there is now.
+        let _ = fs::write(format!("/proc/{pid}/clear_refs"), "5");
+        Memory {
+            pid,
+            start: status(pid, "VmRSS:"),
+        }
+    }
+
+    /// Ends it; whether it has ended well.
+    fn finish(mut self) -> bool {
+        drop(self.input.take());
+        self.child.wait().unwrap().success()
+    }
+}
+
+impl Drop for Attacked {
+    fn drop(&mut self) {
+        drop(self.input.take());
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The memory of a process since some time.
+pub(crate) struct Memory {
+    pid: u32,
+    start: Option<usize>,
+}
+
+impl Memory {
+    /// How many bytes more it has had at once. Unknown where the system does not tell.
+    pub(crate) fn peak(&self) -> Option<usize> {
+        Some(status(self.pid, "VmHWM:")?.saturating_sub(self.start?))
+    }
+
+    /// Fails if there were more than `most`, or more than what an allocator and a process need anyway.
+    #[allow(
+        clippy::print_stdout,
+        reason = "a test that fails tells all its figures"
+    )]
+    pub(crate) fn check(&self, most: usize, why: &str) {
+        const SLACK: usize = 3 << 20;
+        if let Some(peak) = self.peak() {
+            println!("{why}: {} KiB of {} KiB", peak >> 10, (most + SLACK) >> 10);
+            assert!(
+                peak <= most + SLACK,
+                "{why}: {peak} bytes, more than {most}"
+            );
+        }
+    }
+}
+
+fn status(pid: u32, name: &str) -> Option<usize> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+    let kibibytes: usize = line.trim().strip_suffix(" kB")?.parse().ok()?;
+    Some(kibibytes << 10)
+}
+
+fn limits(named: &Value) -> Limits {
+    let mut limits = Limits::default();
+    for (name, value) in named.as_object().unwrap() {
+        let value = value.as_u64().unwrap();
+        let (count, time) = (
+            usize::try_from(value).unwrap(),
+            Duration::from_millis(value),
+        );
+        match &**name {
+            "message_bytes" => limits.message_bytes = count,
+            "http_connections" => limits.http_connections = count,
+            "http_sessions" => limits.http_sessions = count,
+            "http_read_within" => limits.http_read_within = time,
+            "http_write_within" => limits.http_write_within = time,
+            other => panic!("`{other}` is not read here"),
+        }
+    }
+    limits
+}
+
+/// Serves until the input ends.
+#[tokio::main(flavor = "current_thread")]
+async fn serve(limits: Limits) {
+    let builder = builder().mount(Counters::default()).limits(limits);
+    let server = builder.build().unwrap();
+    let http = server.bind_http("127.0.0.1:0").await.unwrap();
+    let mut out = io::stdout();
+    writeln!(out, "listening at {}", http.local_addr()).unwrap();
+    out.flush().unwrap();
+    std::thread::spawn(move || {
+        let _ = io::stdin().read_to_end(&mut Vec::new());
+        server.close();
+    });
+    http.serve().await.unwrap();
+}
+
+#[test]
+fn a_server_of_its_own_ends_with_its_input() {
+    if let Ok(named) = env::var(ROLE) {
+        return serve(limits(&serde_json::from_str(&named).unwrap()));
+    }
+    let attacked = Attacked::start(&json!({}));
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let sum = runtime.block_on(call(attacked.address, "sum", json!({"numbers": [2, 3]})));
+    assert_eq!(sum, 5);
+    assert!(attacked.finish());
+}

@@ -1,0 +1,124 @@
+//! Requests that mean no good, to the service in memory: whether they are refused before they cost anything.
+
+use std::time::Duration;
+
+use serde_json::json;
+use treenail::Limits;
+
+use crate::client::{Chunks, Post};
+use crate::fixture::{service, service_within};
+
+fn add() -> Post {
+    Post::tool("add", json!({"a": 2, "b": 3}))
+}
+
+#[tokio::test]
+async fn other_origins_and_hosts_are_refused() {
+    let open = service()
+        .allow_host("mcp.example.com")
+        .allow_origin("https://app.example.com");
+    let cases = [
+        (
+            add().with("origin", "http://evil.example"),
+            403,
+            "SRV-HTTP-03",
+        ),
+        (
+            add().with("origin", "http://localhost.evil.example"),
+            403,
+            "SRV-HTTP-03",
+        ),
+        (add().with("origin", "null"), 403, "SRV-HTTP-03"),
+        (
+            add()
+                .with("origin", "http://localhost")
+                .and("origin", "http://evil.example"),
+            403,
+            "SRV-HTTP-03",
+        ),
+        (add().with("host", "evil.example"), 403, "SRV-HTTP-02"),
+        (
+            add().with("host", "localhost.evil.example:80"),
+            403,
+            "SRV-HTTP-02",
+        ),
+        (
+            add().with("host", "localhost").and("host", "evil.example"),
+            400,
+            "SRV-HTTP-02",
+        ),
+        (add().with("host", "\u{e9}"), 403, "SRV-HTTP-02"),
+        (add().without("host"), 400, "SRV-HTTP-02"),
+        (
+            add().method("GET").with("origin", "http://evil.example"),
+            403,
+            "SRV-HTTP-02",
+        ),
+    ];
+    for (post, status, why) in cases {
+        let answer = post.send(&open).await;
+        assert_eq!(answer.status, status, "{why}: {answer:?}");
+        assert!(
+            !answer.body.contains("evil"),
+            "nothing is repeated: {answer:?}"
+        );
+        assert_eq!(answer.json().get("id"), None, "SRV-HTTP-03");
+    }
+    let fine = [
+        add().with("origin", "http://localhost:5173"),
+        add().with("origin", "https://app.example.com"),
+        add().with("host", "127.0.0.1:8080"),
+        add().with("host", "[::1]:8080"),
+        add().with("host", "mcp.example.com"),
+    ];
+    for post in fine {
+        assert_eq!(post.send(&open).await.status, 200);
+    }
+    let any = service().allow_any_host().allow_any_origin();
+    let post = add()
+        .with("host", "a.example")
+        .with("origin", "https://b.example");
+    assert_eq!(post.send(&any).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_body_that_is_too_long_is_not_taken_in() {
+    let limits = Limits {
+        message_bytes: 10_000,
+        ..Limits::default()
+    };
+    let service = service_within(limits);
+    let (chunks, taken) = Chunks::endless(vec![b' '; 1_000]);
+    let answer = add().send_with(&service, chunks).await;
+    assert_eq!(answer.status, 413, "CLI-HTTP-09: {answer:?}");
+    assert_eq!(taken.load(std::sync::atomic::Ordering::Relaxed), 11);
+    // What says that it is too long is not read at all.
+    let (chunks, taken) = Chunks::endless(vec![b' '; 1_000]);
+    let answer = add().send_with(&service, chunks.of_length(1 << 30)).await;
+    assert_eq!(answer.status, 413);
+    assert_eq!(taken.load(std::sync::atomic::Ordering::Relaxed), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_body_that_takes_too_long_is_given_up() {
+    let limits = Limits {
+        http_read_within: Duration::from_secs(5),
+        ..Limits::default()
+    };
+    let answer = add()
+        .send_with(&service_within(limits), Chunks::silent())
+        .await;
+    assert_eq!(answer.status, 408);
+}
+
+#[tokio::test]
+async fn long_headers_are_refused() {
+    let answer = add().with("x", vec![b'x'; 1 << 20]).send(&service()).await;
+    assert_eq!(answer.status, 431, "SRV-HDR-14");
+    let many = (0..6_000).fold(add(), |post, index| {
+        post.and("x", format!("padding-{index}"))
+    });
+    assert_eq!(many.send(&service()).await.status, 431, "SRV-HDR-14");
+    let long = add().with("mcp-name", vec![b'x'; 60_000]);
+    long.refused(&service(), 400, -32020, "SRV-HDR-02").await;
+}

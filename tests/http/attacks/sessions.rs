@@ -1,0 +1,269 @@
+//! Floods of sessions, and sessions of others.
+
+use std::net::SocketAddr;
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use super::process::Attacked;
+use super::wire::{Good, ask, body, call, statuses, until};
+use crate::client::Post;
+use crate::sockets::text;
+
+/// A session of the legacy era.
+pub(super) struct Session {
+    address: SocketAddr,
+    id: String,
+}
+
+fn initialize() -> Post {
+    let params = json!({
+        "protocolVersion": "2025-03-26",
+        "capabilities": {"elicitation": {}, "roots": {"listChanged": true}, "sampling": {}},
+        "clientInfo": {"name": "attacker", "title": "An attacker", "version": "1.0.0"},
+    });
+    let message = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params});
+    Post::raw(message.to_string())
+}
+
+/// The id of the session that a response tells.
+fn id_of(answer: &str) -> Option<&str> {
+    let (_, rest) = answer.split_once("mcp-session-id: ")?;
+    rest.lines().next()
+}
+
+impl Session {
+    pub(super) async fn begin(address: SocketAddr) -> Self {
+        let answer = ask(address, &initialize()).await;
+        let id = id_of(&answer).unwrap().to_owned();
+        let session = Self { address, id };
+        let done = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+        assert_eq!(statuses(&session.ask(&session.post(&done)).await), [202]);
+        session
+    }
+
+    pub(super) fn post(&self, message: &Value) -> Post {
+        Post::raw(message.to_string()).with("mcp-session-id", &self.id)
+    }
+
+    pub(super) fn tool(&self, id: usize, name: &str) -> Post {
+        let params = json!({"name": name, "arguments": {}, "_meta": {"progressToken": 1}});
+        self.post(&json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}))
+    }
+
+    pub(super) fn get(&self) -> Post {
+        let get = self.post(&Value::Null).method("GET");
+        Post {
+            body: String::new(),
+            ..get
+        }
+    }
+
+    async fn ask(&self, post: &Post) -> String {
+        ask(self.address, post).await
+    }
+}
+
+/// Begins sessions on one connection, as many at once as it takes.
+async fn flood(address: SocketAddr, many: usize) {
+    let last = text(&initialize(), "/mcp");
+    let requests = last.replace("connection: close\r\n", "").repeat(many - 1) + &last;
+    let mut socket = TcpStream::connect(address).await.unwrap();
+    let (mut reader, mut writer) = socket.split();
+    let mut answers = String::new();
+    let sending = writer.write_all(requests.as_bytes());
+    let (sent, read) = tokio::join!(sending, reader.read_to_string(&mut answers));
+    sent.and(read).unwrap();
+    assert_eq!(answers.matches("mcp-session-id: ").count(), many);
+    assert!(statuses(&answers).iter().all(|status| *status == 200));
+}
+
+#[tokio::test]
+async fn ten_thousand_idle_sessions_cost_what_they_may() {
+    const SESSIONS: usize = 10_000;
+    let attacked = Attacked::start(&json!({"http_sessions": SESSIONS}));
+    let good = Good::start(attacked.address);
+    let session = Session::begin(attacked.address).await;
+    let memory = attacked.memory();
+    flood(attacked.address, SESSIONS - 1).await;
+    memory.check(SESSIONS * 5 * 1_024, "ten thousand sessions");
+    let ping = session.post(&json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}));
+    assert_eq!(
+        statuses(&session.ask(&ping).await),
+        [200],
+        "it is not the oldest now"
+    );
+    // More take the places of those that were idle the longest.
+    let memory = attacked.memory();
+    flood(attacked.address, SESSIONS / 4).await;
+    memory.check(0, "a quarter as many again");
+    assert_eq!(statuses(&session.ask(&ping).await), [200]);
+    good.finish().await;
+}
+
+#[tokio::test]
+async fn calls_that_are_left_alone_keep_nobody_out() {
+    const SESSIONS: usize = 20;
+    let attacked = Attacked::start(&json!({"http_sessions": SESSIONS}));
+    let good = Good::start(attacked.address);
+    let mut attended = TcpStream::connect(attacked.address).await.unwrap();
+    let first = Session::begin(attacked.address).await;
+    let get = text(&first.get(), "/mcp");
+    attended.write_all(get.as_bytes()).await.unwrap();
+    attended.read_exact(&mut [0; 15]).await.unwrap();
+    for id in 0..SESSIONS - 1 {
+        let session = Session::begin(attacked.address).await;
+        let mut socket = TcpStream::connect(attacked.address).await.unwrap();
+        let sleep = text(&session.tool(id, "sleep"), "/mcp");
+        socket.write_all(sleep.as_bytes()).await.unwrap();
+        until(attacked.address, "running", id + 1).await;
+    }
+    for _ in 0..SESSIONS {
+        Session::begin(attacked.address).await;
+    }
+    let running = call(attacked.address, "running", json!({})).await;
+    assert!(running.as_u64().unwrap() < 19, "{running} calls go on");
+    let ping = first.post(&json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}));
+    assert_eq!(
+        statuses(&first.ask(&ping).await),
+        [200],
+        "who stays is not ended"
+    );
+    good.finish().await;
+}
+
+#[tokio::test]
+async fn sessions_are_neither_guessed_nor_chosen() {
+    let attacked = Attacked::start(&json!({}));
+    let good = Good::start(attacked.address);
+    let session = Session::begin(attacked.address).await;
+    let id = &session.id;
+    let shorter = &id[..id.len() - 1];
+    let other = format!("{shorter}{}", if id.ends_with('A') { 'B' } else { 'A' });
+    let list = session.post(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}));
+    let mut answers = Vec::new();
+    for guess in [
+        &*other,
+        shorter,
+        &format!("{id}A"),
+        &id.to_lowercase(),
+        "",
+        "MARK",
+        "*",
+        "\u{1}",
+        "%00",
+    ] {
+        for method in ["POST", "GET", "DELETE"] {
+            let post = list.clone().with("mcp-session-id", guess).method(method);
+            let answer = ask(attacked.address, &post).await;
+            let refused = matches!(statuses(&answer)[..], [400 | 404]);
+            assert!(refused, "SRV-LHTTP-19: {guess:?}: {answer}");
+            assert!(!answer.contains("MARK"), "nothing is repeated: {answer}");
+            if guess.len() > 10 {
+                let (_, body) = answer.split_once("\r\n\r\n").unwrap();
+                answers.push(body.to_owned());
+            }
+        }
+    }
+    answers.dedup();
+    assert_eq!(
+        answers.len(),
+        1,
+        "no guess is told to be nearer than another: {answers:?}"
+    );
+    // A session is not begun under an id that its client chooses.
+    let fixed = initialize().with("mcp-session-id", "MARK");
+    let answer = ask(attacked.address, &fixed).await;
+    assert_eq!((statuses(&answer), id_of(&answer)), (vec![404], None));
+    let twice = list.clone().and("mcp-session-id", &other);
+    assert_eq!(statuses(&session.ask(&twice).await), [400]);
+    assert_eq!(
+        statuses(&session.ask(&list).await),
+        [200],
+        "the session is still there"
+    );
+    good.finish().await;
+}
+
+#[tokio::test]
+async fn events_that_never_were_are_not_waited_for() {
+    let attacked = Attacked::start(&json!({}));
+    let good = Good::start(attacked.address);
+    let session = Session::begin(attacked.address).await;
+    let ids = [
+        "",
+        "1",
+        "-",
+        "1-",
+        "-1",
+        "1-1",
+        "1-18446744073709551615",
+        "1-18446744073709551616",
+        "2-0",
+        "0-0",
+        "18446744073709551615-0",
+        "1--1",
+        "1-0-0",
+        "x-y",
+        "\u{7f}",
+        "1-0x0",
+    ];
+    for id in ids {
+        let get = session.get().with("last-event-id", id);
+        let answer = session.ask(&get).await;
+        assert_eq!(statuses(&answer), [400], "SRV-LHTTP-15: {id:?}: {answer}");
+    }
+    let twice = session
+        .get()
+        .and("last-event-id", "1-0")
+        .and("last-event-id", "1-0");
+    assert_eq!(statuses(&session.ask(&twice).await), [400]);
+    good.finish().await;
+}
+
+#[tokio::test]
+async fn batches_are_bounded_as_all_else() {
+    let attacked = Attacked::start(&json!({}));
+    let good = Good::start(attacked.address);
+    let session = Session::begin(attacked.address).await;
+    good.is_served().await;
+    let message = |id: usize, tool: &str| {
+        let params = json!({"name": tool, "arguments": {"a": 2, "b": 3}});
+        json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
+    };
+    let memory = attacked.memory();
+    let whole: Vec<_> = (0..128).map(|id| message(id, "add")).collect();
+    let answer = session.ask(&session.post(&json!(whole))).await;
+    assert_eq!(statuses(&answer), [200]);
+    assert_eq!(body(&answer).as_array().unwrap().len(), 128);
+    let over: Vec<_> = (0..129).map(|id| message(id, "hit")).collect();
+    let millions = vec![0; 2_000_000];
+    for batch in [json!(over), json!(millions), json!([])] {
+        let answer = session.ask(&session.post(&batch)).await;
+        assert_eq!(statuses(&answer), [400]);
+        assert_eq!(body(&answer)["error"]["code"], -32600);
+    }
+    assert_eq!(call(attacked.address, "hits", json!({})).await, 0);
+    memory.check(3 * (4 << 20), "a message and its growth");
+    // Two batches are as many calls as a session may have in flight; each call counts.
+    for batch in 1..=2 {
+        let sleeping: Vec<_> = (0..128)
+            .map(|id| {
+                let params = json!({"name": "sleep", "arguments": {}});
+                json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
+            })
+            .collect();
+        let mut socket = TcpStream::connect(attacked.address).await.unwrap();
+        let post = text(&session.post(&json!(sleeping)), "/mcp");
+        socket.write_all(post.as_bytes()).await.unwrap();
+        until(attacked.address, "running", batch * 128).await;
+    }
+    let answer = session.ask(&session.tool(1_000, "hit")).await;
+    assert_eq!(
+        statuses(&answer),
+        [503],
+        "`Limits::calls_in_flight`: {answer}"
+    );
+    good.finish().await;
+}

@@ -1,0 +1,88 @@
+//! The calls of a session: how they end, and how many there may be.
+
+use serde_json::json;
+use treenail::schema::Revision;
+use treenail::{Limits, http_service};
+
+use super::{Client, SERVED, more};
+use crate::fixture::{Desk, builder_of, service};
+
+#[tokio::test]
+async fn a_call_is_cancelled_by_a_notification() {
+    let desk = Desk::default();
+    let service = http_service(builder_of(&desk).build().unwrap());
+    let client = Client::begin(&service, Revision::LATEST_LEGACY).await;
+    let waiting = client.send_beside(client.tool(1, "wait", &json!({})));
+    desk.begun.notified().await;
+    let params = json!({"requestId": 1});
+    let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params});
+    assert_eq!(client.send(client.post(&cancel)).await.status, 202);
+    desk.ended.notified().await;
+    assert_eq!(waiting.await.unwrap().body, "", "SRV-CANC-03");
+    // So is it by the end of its session.
+    let waiting = client.send_beside(client.tool(2, "wait", &json!({})));
+    desk.begun.notified().await;
+    assert_eq!(client.send(client.delete()).await.status, 204);
+    desk.ended.notified().await;
+    waiting.await.unwrap();
+}
+
+#[tokio::test]
+async fn batches_belong_to_one_revision() {
+    let service = service();
+    for revision in SERVED {
+        let client = Client::begin(&service, revision).await;
+        let batch = json!([
+            {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "add", "arguments": {"a": 2, "b": 3}}},
+            {"jsonrpc": "2.0", "id": 2, "method": "resources/subscribe", "params": {"uri": "notes://7"}},
+            {"jsonrpc": "2.0", "method": "notifications/x"},
+        ]);
+        let answer = client.send(client.post(&batch)).await;
+        if revision == Revision::V2025_03_26 {
+            assert_eq!(
+                answer.json().as_array().unwrap().len(),
+                2,
+                "SRV-BASE-07: {answer:?}"
+            );
+            service.server().resource_updated("notes://7");
+            let mut body = client.open(client.get()).await;
+            assert_eq!(
+                more(&mut body).await.len(),
+                1,
+                "the subscription is the session's"
+            );
+        } else {
+            assert_eq!(answer.status, 400, "{answer:?}");
+        }
+        let told = json!([{"jsonrpc": "2.0", "method": "notifications/x"}]);
+        let status = if revision == Revision::V2025_03_26 {
+            202
+        } else {
+            400
+        };
+        assert_eq!(
+            client.send(client.post(&told)).await.status,
+            status,
+            "SRV-LHTTP-02"
+        );
+    }
+}
+
+#[tokio::test]
+async fn calls_of_a_session_are_bounded() {
+    let desk = Desk::default();
+    let limits = Limits {
+        calls_in_flight: 1,
+        ..Limits::default()
+    };
+    let service = http_service(builder_of(&desk).limits(limits).build().unwrap());
+    let client = Client::begin(&service, Revision::LATEST_LEGACY).await;
+    let waiting = client.send_beside(client.tool(1, "wait", &json!({})));
+    desk.begun.notified().await;
+    let answer = client.send(client.add(2)).await;
+    assert_eq!(
+        (answer.status.as_u16(), &answer.json()["id"]),
+        (503, &json!(2))
+    );
+    waiting.abort();
+}

@@ -1,0 +1,138 @@
+//! Clients of the legacy era: what they all do here.
+
+mod calls;
+mod polling;
+mod sessions;
+mod streams;
+
+use bytes::Bytes;
+use serde_json::{Value, json};
+use tokio::task::JoinHandle;
+use treenail::schema::Revision;
+use treenail::{HttpBody, HttpService};
+
+use crate::client::{Answer, Post, next};
+
+const SERVED: [Revision; 3] = [
+    Revision::V2025_03_26,
+    Revision::V2025_06_18,
+    Revision::V2025_11_25,
+];
+
+/// A client that has a session.
+pub(crate) struct Client {
+    service: HttpService,
+    revision: Revision,
+    pub(crate) session: String,
+}
+
+fn initialize(revision: Revision) -> Post {
+    let params = json!({
+        "protocolVersion": revision.as_str(),
+        "capabilities": {"elicitation": {}},
+        "clientInfo": {"name": "test", "version": "1"},
+    });
+    Post::raw(
+        json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}).to_string(),
+    )
+}
+
+impl Client {
+    pub(crate) async fn begin(service: &HttpService, revision: Revision) -> Self {
+        let answer = initialize(revision).send(service).await;
+        assert_eq!(answer.status, 200, "SRV-LHTTP-16: {answer:?}");
+        assert_eq!(
+            answer.json()["result"]["protocolVersion"],
+            revision.as_str()
+        );
+        let session = answer.header("mcp-session-id").unwrap().to_owned();
+        let client = Self {
+            service: service.clone(),
+            revision,
+            session,
+        };
+        let done = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+        client
+            .send(client.post(&done))
+            .await
+            .is_accepted("SRV-LHTTP-02");
+        client
+    }
+
+    fn post(&self, message: &Value) -> Post {
+        let post = Post::raw(message.to_string()).with("mcp-session-id", &self.session);
+        if self.revision >= Revision::V2025_06_18 {
+            return post.with("mcp-protocol-version", self.revision.as_str());
+        }
+        post
+    }
+
+    fn request(&self, id: impl Into<Value>, method: &str, params: &Value) -> Post {
+        let id = id.into();
+        self.post(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
+    }
+
+    fn tool(&self, id: i64, name: &str, arguments: &Value) -> Post {
+        let params = json!({"name": name, "arguments": arguments, "_meta": {"progressToken": 7}});
+        self.request(id, "tools/call", &params)
+    }
+
+    fn get(&self) -> Post {
+        let get = self
+            .post(&Value::Null)
+            .method("GET")
+            .with("accept", "text/event-stream");
+        Post {
+            body: String::new(),
+            ..get
+        }
+    }
+
+    fn add(&self, id: i64) -> Post {
+        self.tool(id, "add", &json!({"a": 2, "b": 3}))
+    }
+
+    fn ping(&self) -> Post {
+        self.request(1, "ping", &json!({}))
+    }
+
+    fn delete(&self) -> Post {
+        self.get().method("DELETE")
+    }
+
+    async fn send(&self, post: Post) -> Answer {
+        post.send(&self.service).await
+    }
+
+    /// Sends it, and reads on as the test does.
+    async fn open(&self, post: Post) -> HttpBody {
+        post.begin(&self.service).await.into_body()
+    }
+
+    /// Sends it, and waits for its answer beside the test.
+    fn send_beside(&self, post: Post) -> JoinHandle<Answer> {
+        let service = self.service.clone();
+        tokio::spawn(async move { post.send(&service).await })
+    }
+}
+
+/// The id and the data of the events in some bytes.
+fn events(bytes: &Bytes) -> Vec<(String, String)> {
+    let text = std::str::from_utf8(bytes).unwrap();
+    let events = text
+        .split_terminator("\n\n")
+        .filter(|event| !event.starts_with(':'));
+    let event = |event: &str| {
+        let event = event.strip_prefix("retry: 1000\n").unwrap_or(event);
+        let (id, data) = event.split_once('\n').unwrap();
+        let data = data.strip_prefix("data:").unwrap().trim_start();
+        (id.strip_prefix("id: ").unwrap().to_owned(), data.to_owned())
+    };
+    events.map(event).collect()
+}
+
+async fn more(body: &mut HttpBody) -> Vec<(String, String)> {
+    next(body)
+        .await
+        .map_or_else(Vec::new, |bytes| events(&bytes))
+}

@@ -1,0 +1,177 @@
+//! The streams of a session: what goes where, and what is kept for clients that come back.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use treenail::Limits;
+use treenail::schema::Revision;
+
+use super::{Client, SERVED, events, more};
+use crate::client::{messages, next};
+use crate::fixture::{service, service_within};
+
+#[tokio::test]
+async fn messages_of_a_call_go_to_its_own_stream() {
+    let service = service();
+    for revision in SERVED {
+        let client = Client::begin(&service, revision).await;
+        let answer = client
+            .send(client.tool(1, "count", &json!({"to": 3})))
+            .await;
+        let primed = revision >= Revision::V2025_11_25;
+        let found = events(&answer.body.clone().into());
+        assert_eq!(found.len(), 4 + usize::from(primed), "{answer:?}");
+        if primed {
+            assert_eq!(found[0].1, "", "SRV-LHTTP-03");
+        }
+        let last: Value = serde_json::from_str(&found.last().unwrap().1).unwrap();
+        assert_eq!(last["id"], 1, "SRV-LHTTP-09");
+        let mut ids: Vec<_> = found.iter().map(|(id, _)| id).collect();
+        ids.dedup();
+        assert_eq!(ids.len(), found.len(), "SRV-LHTTP-14");
+        // A second client of the service has a stream of its own all the while.
+        let many = client
+            .send(client.tool(2, "count", &json!({"to": 1_000})))
+            .await;
+        assert_eq!(many.body.matches("notifications/progress").count(), 1_000);
+    }
+}
+
+#[tokio::test]
+async fn a_lost_stream_is_resumed() {
+    let service = service();
+    let client = Client::begin(&service, Revision::V2025_11_25).await;
+    let count = client.tool(1, "count", &json!({"to": 200}));
+    let mut body = client.open(count).await;
+    let first = more(&mut body).await;
+    drop(body);
+    let (last, _) = first.last().unwrap();
+    assert!(
+        first.len() < 201,
+        "there is something left: {}",
+        first.len()
+    );
+    let get = client.get().with("last-event-id", last);
+    let rest = client.send(get).await;
+    let rest = events(&rest.body.into());
+    let progress: Vec<Value> = first[1..]
+        .iter()
+        .chain(&rest[1..])
+        .map(|(_, data)| serde_json::from_str(data).unwrap())
+        .collect();
+    assert_eq!(progress.len(), 201, "SRV-LHTTP-10: the call has gone on");
+    for (index, message) in progress[..200].iter().enumerate() {
+        assert_eq!(message["params"]["progress"], index + 1, "SRV-LHTTP-15");
+    }
+    assert_eq!(progress[200]["id"], 1, "SRV-LHTTP-12");
+    for unknown in ["99-1", "x", "", "-", "1-99999999999999999999"] {
+        let answer = client
+            .send(client.get().with("last-event-id", unknown))
+            .await;
+        assert_eq!(answer.status, 400, "{unknown}: {answer:?}");
+    }
+}
+
+#[tokio::test]
+async fn questions_go_out_on_the_stream_of_their_call() {
+    let service = service();
+    for revision in [Revision::V2025_06_18, Revision::V2025_11_25] {
+        let client = Client::begin(&service, revision).await;
+        let mut body = client.open(client.tool(1, "ask", &json!({}))).await;
+        let mut found = more(&mut body).await;
+        let question: Value = serde_json::from_str(&found.pop().unwrap().1).unwrap();
+        assert_eq!(
+            question["method"], "elicitation/create",
+            "SRV-LHTTP-07, SRV-LHTTP-08"
+        );
+        let content = json!({"action": "accept", "content": {"confirmed": true}});
+        let reply = json!({"jsonrpc": "2.0", "id": question["id"], "result": content});
+        client
+            .send(client.post(&reply))
+            .await
+            .is_accepted("SRV-LHTTP-02");
+        let answer: Value = serde_json::from_str(&more(&mut body).await[0].1).unwrap();
+        assert_eq!(answer["id"], 1, "SRV-LHTTP-09: {answer}");
+        assert!(next(&mut body).await.is_none(), "SRV-LHTTP-09");
+    }
+}
+
+#[tokio::test]
+async fn what_belongs_to_no_request_goes_to_the_stream_of_a_get() {
+    let service = service();
+    let client = Client::begin(&service, Revision::V2025_06_18).await;
+    let mut body = client.open(client.get()).await;
+    assert_eq!(
+        client.send(client.get()).await.status,
+        409,
+        "SRV-LHTTP-13: one stream"
+    );
+    assert_eq!(
+        client
+            .send(client.get().with("accept", "application/json"))
+            .await
+            .status,
+        406
+    );
+    let reading = tokio::spawn(async move {
+        let told = more(&mut body).await;
+        (told, body)
+    });
+    tokio::task::yield_now().await;
+    let subscribe = client.request(1, "resources/subscribe", &json!({"uri": "notes://7"}));
+    assert_eq!(client.send(subscribe).await.json()["result"], json!({}));
+    service.server().resource_updated("notes://7");
+    let (told, body) = reading.await.unwrap();
+    let message: Value = serde_json::from_str(&told[0].1).unwrap();
+    assert_eq!(
+        message["method"], "notifications/resources/updated",
+        "SRV-LHTTP-11"
+    );
+    drop(body);
+    // What happens while nobody listens is told to the next stream.
+    service.server().resource_updated("notes://7");
+    let mut body = client.open(client.get()).await;
+    assert_eq!(more(&mut body).await.len(), 1);
+    service.server().close();
+    assert!(
+        next(&mut body).await.is_none(),
+        "the stream ends with the server"
+    );
+}
+
+#[tokio::test]
+async fn what_is_kept_for_lost_streams_is_bounded() {
+    let limits = Limits {
+        http_session_events: 10,
+        ..Limits::default()
+    };
+    let service = service_within(limits);
+    let client = Client::begin(&service, Revision::V2025_11_25).await;
+    let mut body = client
+        .open(client.tool(1, "count", &json!({"to": 1_000})))
+        .await;
+    let first = more(&mut body).await;
+    drop(body);
+    // Until the call is over: its answer is the last event.
+    let get = client.get().with("last-event-id", &first[0].0);
+    let rest = client.send(get).await;
+    let rest = messages(&rest.body);
+    assert!(rest.len() <= 1_001, "{}", rest.len());
+    assert_eq!(rest.last().unwrap()["id"], 1, "the answer is not lost");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reader_that_stalls_loses_its_stream_and_not_its_call() {
+    let service = service();
+    let client = Client::begin(&service, Revision::V2025_11_25).await;
+    let mut stalled = client
+        .open(client.tool(1, "count", &json!({"to": 1_000})))
+        .await;
+    let first = more(&mut stalled).await;
+    // The paused clock goes on while nothing happens: the call waits for its reader, until it goes on without.
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert!(next(&mut stalled).await.is_none());
+    let get = client.get().with("last-event-id", &first[0].0);
+    let rest = messages(&client.send(get).await.body);
+    assert_eq!(rest.last().unwrap()["id"], 1, "SRV-LHTTP-10");
+}

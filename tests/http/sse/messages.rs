@@ -1,0 +1,146 @@
+//! What is posted, and what comes on the stream.
+
+use serde_json::json;
+use treenail::schema::Revision;
+
+use super::{Client, SERVED, service, service_of};
+use crate::fixture::Desk;
+
+#[tokio::test]
+async fn answers_come_on_the_stream_in_every_revision() {
+    let service = service();
+    for revision in SERVED {
+        let mut client = Client::begin(&service, revision).await;
+        client.tool(1, "add", &json!({"a": 2, "b": 3})).await;
+        let answer = client.stream().message().await;
+        assert_eq!(answer["id"], 1);
+        assert_eq!(answer["result"]["content"][0]["text"], "5", "SRV-SSE-03");
+        client.call(2, "tools/list", &json!({})).await;
+        assert_eq!(client.stream().message().await["id"], 2);
+        client.call(3, "no/such", &json!({})).await;
+        assert_eq!(client.stream().message().await["error"]["code"], -32601);
+    }
+}
+
+#[tokio::test]
+async fn what_calls_tell_comes_before_their_answers() {
+    let service = service();
+    let mut client = Client::begin(&service, Revision::V2024_11_05).await;
+    client.tool(1, "count", &json!({"to": 100})).await;
+    for step in 1..=100 {
+        let message = client.stream().message().await;
+        assert_eq!(message["params"]["progress"], step, "{message}");
+    }
+    assert_eq!(client.stream().message().await["id"], 1);
+}
+
+#[tokio::test]
+async fn many_calls_share_the_stream_and_none_is_lost() {
+    let service = service();
+    let mut client = Client::begin(&service, Revision::V2024_11_05).await;
+    let mut stream = client.take_stream();
+    let reading = tokio::spawn(async move {
+        let (mut told, mut answered) = (0, Vec::new());
+        while answered.len() < 100 {
+            let message = stream.message().await;
+            match message["id"].as_i64() {
+                Some(id) => answered.push(id),
+                None => told += 1,
+            }
+        }
+        (told, answered, stream)
+    });
+    for id in 1..=100 {
+        client.tool(id, "count", &json!({"to": 10})).await;
+    }
+    let (told, mut answered, _stream) = reading.await.unwrap();
+    answered.sort_unstable();
+    assert_eq!(told, 1_000);
+    assert!(answered.into_iter().eq(1..=100));
+}
+
+#[tokio::test]
+async fn questions_and_their_answers_go_either_way() {
+    let service = service();
+    for revision in [Revision::V2025_06_18, Revision::V2025_11_25] {
+        let mut client = Client::begin(&service, revision).await;
+        client.tool(1, "ask", &json!({})).await;
+        let question = client.stream().message().await;
+        assert_eq!(question["method"], "elicitation/create");
+        let content = json!({"action": "accept", "content": {"confirmed": true}});
+        let reply = json!({"jsonrpc": "2.0", "id": question["id"], "result": content});
+        client.send(&reply).await.is_accepted("SRV-SSE-03");
+        let answer = client.stream().message().await;
+        assert_eq!(answer["result"]["content"][0]["text"], "sure", "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn what_belongs_to_no_request_comes_too() {
+    let service = service();
+    let mut client = Client::begin(&service, Revision::V2024_11_05).await;
+    client
+        .call(1, "resources/subscribe", &json!({"uri": "notes://7"}))
+        .await;
+    assert_eq!(client.stream().message().await["result"], json!({}));
+    service.server().resource_updated("notes://7");
+    let told = client.stream().message().await;
+    assert_eq!(told["method"], "notifications/resources/updated");
+}
+
+#[tokio::test]
+async fn a_batch_has_one_answer() {
+    let service = service();
+    let mut client = Client::begin(&service, Revision::V2025_03_26).await;
+    let batch = json!([
+        {"jsonrpc": "2.0", "id": 1, "method": "ping"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
+    ]);
+    client.send(&batch).await.is_accepted("SRV-BASE-07");
+    assert_eq!(client.stream().message().await.as_array().unwrap().len(), 2);
+    let client = Client::begin(&service, Revision::V2024_11_05).await;
+    assert_eq!(client.send(&batch).await.status, 400);
+}
+
+#[tokio::test]
+async fn a_call_is_cancelled_by_a_notification() {
+    let desk = Desk::default();
+    let service = service_of(&desk);
+    let mut client = Client::begin(&service, Revision::V2024_11_05).await;
+    client.tool(1, "wait", &json!({})).await;
+    desk.begun.notified().await;
+    let params = json!({"requestId": 1});
+    let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params});
+    client.send(&cancel).await.is_accepted("SRV-CANC-03");
+    desk.ended.notified().await;
+    // Nothing is said to it, and the session goes on.
+    client.ping().await.is_accepted("");
+    assert_eq!(client.stream().message().await["id"], 9, "SRV-CANC-03");
+}
+
+#[tokio::test]
+async fn the_end_of_the_stream_ends_the_session_and_its_calls() {
+    let desk = Desk::default();
+    let service = service_of(&desk);
+    let mut client = Client::begin(&service, Revision::V2024_11_05).await;
+    let other = Client::begin(&service, Revision::V2024_11_05).await;
+    client.tool(1, "wait", &json!({})).await;
+    desk.begun.notified().await;
+    drop(client.take_stream());
+    desk.ended.notified().await;
+    assert_eq!(client.ping().await.status, 404);
+    other.ping().await.is_accepted("others stay");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_closing_server_finishes_its_calls() {
+    let service = service();
+    let mut client = Client::begin(&service, Revision::V2024_11_05).await;
+    let mut idle = Client::begin(&service, Revision::V2024_11_05).await;
+    client.tool(1, "nap", &json!({"tell": false})).await;
+    service.server().close();
+    assert!(idle.stream().event().await.is_none());
+    let answer = client.stream().message().await;
+    assert_eq!(answer["result"]["content"][0]["text"], "rested");
+    assert!(client.stream().event().await.is_none());
+}

@@ -1,0 +1,157 @@
+//! Clients of the HTTP+SSE transport of revision 2024-11-05.
+
+mod bounds;
+mod messages;
+mod paths;
+mod sockets;
+
+use std::collections::VecDeque;
+
+use http::Response;
+use serde_json::{Value, json};
+use treenail::schema::Revision;
+use treenail::{HttpBody, HttpService, LegacySse, Limits, http_service};
+
+use crate::client::{Answer, Post, next};
+use crate::fixture::{Desk, builder, builder_of};
+
+const SERVED: [Revision; 4] = [
+    Revision::V2024_11_05,
+    Revision::V2025_03_26,
+    Revision::V2025_06_18,
+    Revision::V2025_11_25,
+];
+
+fn service() -> HttpService {
+    service_within(Limits::default())
+}
+
+fn service_within(limits: Limits) -> HttpService {
+    http_service(builder().limits(limits).build().unwrap()).legacy_sse(LegacySse::default())
+}
+
+fn service_of(desk: &Desk) -> HttpService {
+    http_service(builder_of(desk).build().unwrap()).legacy_sse(LegacySse::default())
+}
+
+fn get() -> Post {
+    Post::raw("")
+        .method("GET")
+        .at("/sse")
+        .with("accept", "text/event-stream")
+        .without("content-type")
+}
+
+/// A client with its stream.
+struct Client {
+    service: HttpService,
+    endpoint: String,
+    stream: Option<Stream>,
+}
+
+/// The events of a stream that have been read, and its rest.
+struct Stream {
+    body: HttpBody,
+    read: VecDeque<(String, String)>,
+}
+
+impl Stream {
+    fn new(response: Response<HttpBody>) -> Self {
+        assert_eq!(response.status(), 200, "SRV-SSE-01");
+        assert_eq!(response.headers()["content-type"], "text/event-stream");
+        Self {
+            body: response.into_body(),
+            read: VecDeque::new(),
+        }
+    }
+
+    /// The name and the data of the next event; `None` at the end.
+    async fn event(&mut self) -> Option<(String, String)> {
+        while self.read.is_empty() {
+            let bytes = next(&mut self.body).await?;
+            let text = std::str::from_utf8(&bytes).unwrap();
+            for event in text.split_terminator("\n\n") {
+                if event == ":" {
+                    continue;
+                }
+                let (name, data) = event.split_once('\n').unwrap();
+                let name = name.strip_prefix("event: ").unwrap().to_owned();
+                let data = data.strip_prefix("data: ").unwrap().to_owned();
+                self.read.push_back((name, data));
+            }
+        }
+        self.read.pop_front()
+    }
+
+    async fn message(&mut self) -> Value {
+        let (name, data) = self.event().await.unwrap();
+        assert_eq!(name, "message", "SRV-SSE-03");
+        serde_json::from_str(&data).unwrap()
+    }
+}
+
+impl Client {
+    /// Opens the stream.
+    async fn open(service: &HttpService) -> Self {
+        let mut stream = Stream::new(get().begin(service).await);
+        let (name, endpoint) = stream.event().await.unwrap();
+        assert_eq!(name, "endpoint", "SRV-SSE-02");
+        Self {
+            service: service.clone(),
+            endpoint,
+            stream: Some(stream),
+        }
+    }
+
+    /// Opens the stream, and has the handshake.
+    async fn begin(service: &HttpService, revision: Revision) -> Self {
+        let mut client = Self::open(service).await;
+        let params = json!({
+            "protocolVersion": revision.as_str(),
+            "capabilities": {"elicitation": {}},
+            "clientInfo": {"name": "test", "version": "1"},
+        });
+        client.call(0, "initialize", &params).await;
+        let answer = client.stream().message().await;
+        assert_eq!(answer["result"]["protocolVersion"], revision.as_str());
+        let done = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+        client.send(&done).await.is_accepted("SRV-SSE-03");
+        client
+    }
+
+    fn stream(&mut self) -> &mut Stream {
+        self.stream.as_mut().unwrap()
+    }
+
+    /// Its stream, for somebody else.
+    fn take_stream(&mut self) -> Stream {
+        self.stream.take().unwrap()
+    }
+
+    /// Old clients say only what HTTP itself asks for.
+    fn post(&self, message: &Value) -> Post {
+        Post::raw(message.to_string())
+            .at(&self.endpoint)
+            .without("accept")
+    }
+
+    async fn send(&self, message: &Value) -> Answer {
+        self.post(message).send(&self.service).await
+    }
+
+    /// Sends a request, whose answer will come on the stream.
+    async fn call(&self, id: i64, method: &str, params: &Value) {
+        let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+        self.send(&request).await.is_accepted("SRV-SSE-03");
+    }
+
+    async fn tool(&self, id: i64, name: &str, arguments: &Value) {
+        let params = json!({"name": name, "arguments": arguments, "_meta": {"progressToken": 7}});
+        self.call(id, "tools/call", &params).await;
+    }
+
+    async fn ping(&self) -> Answer {
+        self.send(&json!({"jsonrpc": "2.0", "id": 9, "method": "ping"}))
+            .await
+    }
+}

@@ -1,0 +1,64 @@
+"""The client of the official Python SDK, in the ways in which it can be used."""
+
+import anyio
+from mcp import Client
+from mcp.client.stdio import StdioServerParameters
+from mcp.client.subscriptions import ResourceUpdated, ToolsListChanged
+from mcp_types import ResourceUpdatedNotification, ToolListChangedNotification
+
+# "auto" finds the era with `server/discover`; "legacy" opens with `initialize`.
+MODES = {"python-modern": ("auto", "2026-07-28"), "python-legacy": ("legacy", "2025-11-25")}
+
+
+def create_client(name, server, **callbacks):
+    """A client for a command line or for the URL of an endpoint, and the revision that it must negotiate."""
+    mode, version = MODES[name]
+    if is_http(server):
+        (target,) = server
+    else:
+        target = StdioServerParameters(command=server[0], args=server[1:])
+    return Client(target, mode=mode, **callbacks), version
+
+
+def is_http(server):
+    return server[0].startswith("http://")
+
+
+class Heard:
+    """What the server has told of changes: URIs of resources, and "tools" for their list."""
+
+    def __init__(self):
+        self._told = []
+        self._more = anyio.Event()
+
+    async def message_handler(self, message):
+        """For the client to be made with: the legacy era tells of all changes without being asked further."""
+        if isinstance(message, ResourceUpdatedNotification):
+            self._tell(message.params.uri)
+        elif isinstance(message, ToolListChangedNotification):
+            self._tell("tools")
+
+    async def watch(self, client, uris, *, task_status):
+        """Subscribes to resources and to the list of tools, and listens from then on."""
+        if client.session.discover_result is None:
+            for uri in uris:
+                await client.subscribe_resource(uri)
+            return task_status.started()
+        async with client.listen(tools_list_changed=True, resource_subscriptions=uris) as events:
+            assert events.honored.tools_list_changed is True, events.honored
+            assert events.honored.resource_subscriptions == uris, events.honored
+            task_status.started()
+            async for event in events:
+                # The client hands these to its `message_handler` too.
+                assert isinstance(event, (ResourceUpdated, ToolsListChanged)), event
+
+    async def wait(self, what):
+        """Waits until a change of this is told."""
+        while what not in self._told:
+            self._more = anyio.Event()
+            await self._more.wait()
+        self._told.remove(what)
+
+    def _tell(self, what):
+        self._told.append(what)
+        self._more.set()

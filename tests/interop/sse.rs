@@ -1,0 +1,73 @@
+//! A client of the time before Streamable HTTP.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use treenail::prelude::*;
+use treenail::{HttpService, LegacySse};
+
+struct Desk;
+
+#[mcp_tool]
+impl Desk {
+    /// Adds two integers.
+    #[tool]
+    fn add(a: i64, b: i64) -> i64 {
+        a + b
+    }
+
+    /// Tells how far it is, and asks before it answers.
+    #[tool]
+    async fn ask(cx: &Context) -> Result<&'static str, AskError> {
+        for step in 1..=3 {
+            cx.progress(step).await;
+        }
+        cx.confirm("Sure?").await?;
+        Ok("sure")
+    }
+
+    /// Never ends.
+    #[tool]
+    async fn wait() {
+        std::future::pending::<()>().await;
+    }
+}
+
+#[tokio::test]
+async fn the_client_of_the_v1_sdk_uses_http_sse() {
+    let server = Server::builder("desk", "1.0.0").mount(Desk);
+    let server = server.build().expect("the tools are in order");
+    let service = HttpService::new(server.clone()).legacy_sse(LegacySse::default());
+    let http = service
+        .bind("127.0.0.1:0")
+        .await
+        .expect("a port of this computer is free");
+    let url = format!("http://{}/sse", http.local_addr());
+    let serving = tokio::spawn(http.serve());
+    let output = tokio::task::spawn_blocking(move || run(&url)).await;
+    let output = output.expect("the program was run");
+    assert!(
+        output.status.success(),
+        "`node sse.mjs` failed\n{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+    );
+    server.close();
+    serving
+        .await
+        .expect("serving does not panic")
+        .expect("serving ends well");
+}
+
+fn run(url: &str) -> Output {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/interop");
+    assert!(
+        folder.join("node_modules").is_dir(),
+        "the clients are not installed; run `npm ci --prefix tests/interop`"
+    );
+    Command::new("node")
+        .args(["sse.mjs", url])
+        .current_dir(folder)
+        .output()
+        .expect("`node` (20 or newer) is on the PATH")
+}

@@ -1,0 +1,15 @@
+//! Several processes that serve as one server over HTTP.
+//!
+//! Those that hear of each other need a Redis: `cargo test --package replicas --features redis`, with `redis-server` on the
+//! `PATH`.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that finds nothing to unwrap fails, as it should"
+)]
+
+mod conversation;
+mod process;
+#[cfg(feature = "redis")]
+mod redis;
+mod request;
