@@ -424,7 +424,7 @@ fn cli_jsch_01_all_keywords_of_a_schema_stay() {
         "oneOf": [{"required": ["a"]}, {"required": ["b"]}], "not": false,
         "if": {"properties": {"a": {"const": 1}}}, "then": {"$ref": "#b"}, "else": true,
         "$defs": {"b": {"$anchor": "b", "minProperties": 2, "default": {"z": 0, "a": 0}}},
-        "properties": {"n": {"enum": [null, 1, "x"], "examples": [1e3, 12345678901234567890_u64]}},
+        "properties": {"n": {"enum": [null, 1, "x"], "examples": [1e3, 12_345_678_901_234_567_890_u64]}},
         "additionalProperties": {"type": ["string", "null"]}, "dependentSchemas": {"n": {}},
         "patternProperties": {"^x": true}, "unevaluatedProperties": false,
     });
