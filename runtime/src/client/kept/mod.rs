@@ -127,8 +127,8 @@ impl McpClient {
     /// none. A tool that fails is no error here, but a result with `isError`.
     ///
     /// With the feature `validation`, the structured content of the result is validated against the tool's output schema,
-    /// if the tools have been listed before; the one that was listed last counts. See
-    /// [`validate_results`](McpClientBuilder::validate_results).
+    /// if the tools have been listed before; the one that was listed last counts. The builder's
+    /// `validate_results` says more.
     ///
     /// # Errors
     ///
