@@ -554,6 +554,9 @@ pub use treenail_runtime::client;
 #[cfg(feature = "client")]
 #[doc(inline)]
 pub use treenail_runtime::client::{ClientError, McpClient, McpClientSession};
+/// Clients over sessions of the crate `jsoncall`, and servers as its handlers.
+#[cfg(feature = "jsoncall")]
+pub use treenail_runtime::jsoncall;
 
 /// What most programs name: `use treenail::prelude::*;`.
 pub mod prelude {

@@ -19,6 +19,8 @@ mod error;
 mod extensions;
 mod form;
 mod function;
+#[cfg(feature = "jsoncall")]
+pub mod jsoncall;
 #[cfg(feature = "tower")]
 mod layer;
 mod limits;

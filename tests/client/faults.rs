@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 use treenail::client::ClientError;
 use treenail::prelude::*;
 
-use crate::script::{Say, answer, discovered, scripted};
+use super::scripted;
+use crate::script::{Say, answer, discovered};
 
 /// A session with a server that is well until `say` has something to say about a call.
 async fn well_until(say: impl FnMut(&Value) -> Say + Send + 'static) -> McpClientSession {

@@ -12,8 +12,10 @@ mod eras;
 #[path = "../../examples/client.rs"]
 #[allow(dead_code, reason = "it is a program")]
 mod example;
-mod faults;
 mod fixture;
+mod jsoncall;
 mod kept;
+mod line;
 mod requests;
 mod script;
+mod validation;

@@ -3,8 +3,9 @@
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, duplex, split};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, duplex, split};
 use treenail::client::{ClientLimits, LineSession};
+use treenail::jsoncall::JsoncallSession;
 
 /// What a script does with a message.
 pub(crate) enum Say {
@@ -67,10 +68,44 @@ impl Heard {
     }
 }
 
-/// A session with a server that answers each message as `say` says.
+/// A session with a server that answers each message as `say` says, in messages of at most 4,000 bytes.
 pub(crate) fn scripted(
-    mut say: impl FnMut(&Value) -> Say + Send + 'static,
+    say: impl FnMut(&Value) -> Say + Send + 'static,
 ) -> (Arc<LineSession>, Heard) {
+    let limits = ClientLimits {
+        message_bytes: 4_000,
+        ..ClientLimits::default()
+    };
+    scripted_within(&limits, say)
+}
+
+/// As [`scripted`], over `jsoncall`.
+pub(crate) fn scripted_over_jsoncall(
+    say: impl FnMut(&Value) -> Say + Send + 'static,
+) -> (Arc<JsoncallSession>, Heard) {
+    let limits = ClientLimits {
+        message_bytes: 4_000,
+        ..ClientLimits::default()
+    };
+    let (stream, heard) = server(say);
+    let (reader, writer) = split(stream);
+    let session = JsoncallSession::with_limits(reader, writer, &limits);
+    (Arc::new(session), heard)
+}
+
+/// As [`scripted`], with other limits.
+pub(crate) fn scripted_within(
+    limits: &ClientLimits,
+    say: impl FnMut(&Value) -> Say + Send + 'static,
+) -> (Arc<LineSession>, Heard) {
+    let (stream, heard) = server(say);
+    let (reader, writer) = split(stream);
+    let session = LineSession::with_limits(reader, writer, limits);
+    (Arc::new(session), heard)
+}
+
+/// The stream to a server that answers each message as `say` says.
+pub(crate) fn server(mut say: impl FnMut(&Value) -> Say + Send + 'static) -> (DuplexStream, Heard) {
     let (ours, theirs) = duplex(1 << 20);
     let heard = Heard::default();
     let listening = heard.clone();
@@ -90,13 +125,5 @@ pub(crate) fn scripted(
             }
         }
     });
-    let (reader, writer) = split(ours);
-    let limits = ClientLimits {
-        message_bytes: 4_000,
-        ..ClientLimits::default()
-    };
-    (
-        Arc::new(LineSession::with_limits(reader, writer, &limits)),
-        heard,
-    )
+    (ours, heard)
 }

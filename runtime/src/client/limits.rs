@@ -44,6 +44,23 @@ pub struct ClientLimits {
     pub cached_results: usize,
     /// Bytes of results that are kept. Default 16 MiB.
     pub cached_bytes: usize,
+    /// Bytes of the output schema of a tool, with the feature `validation`. A tool with a larger one is not called.
+    /// Default 256 KiB.
+    pub schema_bytes: usize,
+    /// Subschemas of an output schema; with the same consequence. Default 10,000.
+    pub subschemas: usize,
+    /// How deeply the subschemas of an output schema may be nested, those that are referred to included, and how deeply
+    /// they may be applied to what a tool has returned. Default 512.
+    pub schema_depth: u32,
+    /// Bytes that all compiled patterns of an output schema may take together. Default 16 MiB.
+    pub pattern_bytes: usize,
+    /// How often matching one text with one pattern may go back, where a pattern cannot do without. Default 10,000.
+    pub pattern_backtracks: usize,
+    /// How many steps it may take to validate what a tool has returned; one step is a subschema applied to a value, or 16
+    /// bytes of a text matched with a pattern. What takes more is an error. Default 4,000,000.
+    pub validation_steps: u64,
+    /// Output schemas that are kept ready for use. Default 256.
+    pub compiled_schemas: usize,
     /// Bytes of the headers of an HTTP response, at least 8 KiB; a response with more than about that fails its request.
     /// Default 64 KiB.
     pub http_header_bytes: usize,
@@ -86,6 +103,13 @@ impl Default for ClientLimits {
             queued_notification_bytes: 4 << 20,
             cached_results: 256,
             cached_bytes: 16 << 20,
+            schema_bytes: 256 << 10,
+            subschemas: 10_000,
+            schema_depth: 512,
+            pattern_bytes: 16 << 20,
+            pattern_backtracks: 10_000,
+            validation_steps: 4_000_000,
+            compiled_schemas: 256,
             http_header_bytes: 64 << 10,
             connect_within: Duration::from_secs(10),
             resume_attempts: 8,

@@ -21,6 +21,8 @@ pub use self::http::{HttpSession, HttpSessionBuilder};
 pub use self::kept::{McpClient, McpClientBuilder, UrlTemplate};
 pub use self::limits::ClientLimits;
 pub use self::line::LineSession;
+#[cfg(feature = "jsoncall")]
+pub(crate) use self::line::{Ending, IN_MEMORY, id_at_ends};
 pub use self::mock::MockSession;
 pub use self::protocol::{
     ClientHandler, ClientRequest, HandlerFuture, McpClientSession, McpClientSessionBuilder,

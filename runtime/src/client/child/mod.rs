@@ -9,11 +9,11 @@ use std::path::Path;
 use std::process::Stdio;
 use std::sync::Arc;
 
-use tokio::process::Command;
+use tokio::process::{ChildStdin, ChildStdout, Command};
 
 pub use self::stderr::Stderr;
 use self::stderr::pass_lines;
-use crate::client::line::LineSession;
+use crate::client::line::{Ending, LineSession};
 use crate::client::{ClientError, ClientLimits};
 
 /// How to start a server that speaks over its standard streams.
@@ -129,6 +129,15 @@ impl ServerCommand {
     ///
     /// Outside of a tokio runtime with its drivers for input, output and time.
     pub fn start(&self, limits: &ClientLimits) -> Result<LineSession, ClientError> {
+        let (stdout, stdin, ending) = self.open(limits)?;
+        Ok(LineSession::with_ending(stdout, stdin, limits, ending))
+    }
+
+    /// Starts the server: its streams, and how they end.
+    pub(crate) fn open(
+        &self,
+        limits: &ClientLimits,
+    ) -> Result<(ChildStdout, ChildStdin, Ending), ClientError> {
         let mut child = self.command().spawn().map_err(|error| {
             let program = self.program.to_string_lossy();
             ClientError::closed(format!("`{program}` cannot be started: {error}"))
@@ -143,7 +152,7 @@ impl ServerCommand {
             return Err(ClientError::closed("the server has no standard streams"));
         };
         let ending = process::watch_over(child, stderr, limits.shutdown_within);
-        Ok(LineSession::with_ending(stdout, stdin, limits, ending))
+        Ok((stdout, stdin, ending))
     }
 
     fn command(&self) -> Command {

@@ -11,6 +11,8 @@ use treenail_schema::{
 };
 
 use crate::client::kept::follow::{Follow, follow};
+#[cfg(feature = "validation")]
+use crate::client::kept::validation::Validators;
 use crate::client::kept::{Inner, Lists, McpClient};
 use crate::client::{
     ClientError, ClientHandler, ClientLimits, McpClientSession, McpClientSessionBuilder,
@@ -26,6 +28,8 @@ use crate::wire::RpcError;
 pub struct McpClientBuilder {
     session: McpClientSessionBuilder,
     follow: Follow,
+    #[cfg(feature = "validation")]
+    leaves_results: bool,
 }
 
 impl McpClientBuilder {
@@ -41,6 +45,18 @@ impl McpClientBuilder {
         self
     }
 
+    /// Whether what tools return is validated against their output schemas. Default `true`.
+    ///
+    /// A schema is of JSON Schema 2020-12 if it does not say otherwise; 2019-09 and the drafts 7, 6 and 4 are understood
+    /// too. References are followed within a schema only, never to a file or the network. What a schema, and validating
+    /// with it, may take has bounds in [`ClientLimits`]. A schema that is outside of all that is refused, and the calls of
+    /// its tool with it: a result that cannot be validated is not taken for valid.
+    #[cfg(feature = "validation")]
+    pub fn validate_results(mut self, validates: bool) -> Self {
+        self.leaves_results = !validates;
+        self
+    }
+
     /// Connects, and makes a client of it. Nothing is listed yet.
     ///
     /// # Errors
@@ -48,16 +64,29 @@ impl McpClientBuilder {
     /// As [`McpClientSessionBuilder::build`].
     pub async fn build(self) -> Result<McpClient, ClientError> {
         let session = self.session.build().await?;
-        Ok(over(Arc::new(session), self.follow))
+        #[cfg(feature = "validation")]
+        let validators = (!self.leaves_results).then(Validators::default);
+        Ok(over(
+            Arc::new(session),
+            self.follow,
+            #[cfg(feature = "validation")]
+            validators,
+        ))
     }
 }
 
 /// A client over a session.
-pub(super) fn over(session: Arc<McpClientSession>, how: Follow) -> McpClient {
+pub(super) fn over(
+    session: Arc<McpClientSession>,
+    how: Follow,
+    #[cfg(feature = "validation")] validators: Option<Validators>,
+) -> McpClient {
     let inner = Arc::new_cyclic(|inner| Inner {
         _following: follow(&session, inner.clone(), how),
         session,
         lists: Lists::default(),
+        #[cfg(feature = "validation")]
+        validators,
     });
     McpClient { inner }
 }
@@ -144,6 +173,6 @@ impl fmt::Debug for McpClientBuilder {
             .debug_struct("McpClientBuilder")
             .field("session", &self.session)
             .field("follow", &self.follow)
-            .finish()
+            .finish_non_exhaustive()
     }
 }

@@ -6,6 +6,8 @@ mod headers;
 mod list;
 mod reads;
 mod template;
+#[cfg(feature = "validation")]
+mod validation;
 
 use std::future::Future;
 use std::sync::Arc;
@@ -14,6 +16,8 @@ use std::sync::atomic::Ordering;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+#[cfg(feature = "validation")]
+use treenail_schema::Revision;
 use treenail_schema::{
     CallToolRequest, CallToolResult, GetPromptRequest, ListToolsResult, Prompt, ReadResourceResult,
     Resource, ResourceTemplate, Tool, error_code,
@@ -24,6 +28,8 @@ use self::follow::Following;
 use self::list::{Fetched, Kept, Listed, Source};
 use self::reads::Reads;
 pub use self::template::UrlTemplate;
+#[cfg(feature = "validation")]
+use self::validation::{Expected, Validators};
 use crate::client::protocol::read;
 use crate::client::{ClientError, ClientRequest, McpClientSession, Transport};
 
@@ -57,6 +63,9 @@ pub struct McpClient {
 struct Inner {
     session: Arc<McpClientSession>,
     lists: Lists,
+    /// Unless results are not validated.
+    #[cfg(feature = "validation")]
+    validators: Option<Validators>,
     /// The task that follows changes, which ends with the client.
     _following: Option<Following>,
 }
@@ -83,7 +92,12 @@ impl McpClient {
     ///
     /// Outside of a tokio runtime, if the server tells of changes.
     pub fn new(session: Arc<McpClientSession>) -> Self {
-        builder::over(session, follow::Follow::default())
+        builder::over(
+            session,
+            follow::Follow::default(),
+            #[cfg(feature = "validation")]
+            Some(Validators::default()),
+        )
     }
 
     /// The session that this client keeps the lists of.
@@ -112,15 +126,39 @@ impl McpClient {
     /// Calls a tool. The arguments are what serializes to an object, such as a struct, a map or `json!({…})`, or `()` for
     /// none. A tool that fails is no error here, but a result with `isError`.
     ///
+    /// With the feature `validation`, the structured content of the result is validated against the tool's output schema,
+    /// if the tools have been listed before; the one that was listed last counts. The builder's
+    /// `validate_results` says more.
+    ///
     /// # Errors
     ///
-    /// As [`ClientRequest`]; dropping the future cancels the call.
+    /// As [`ClientRequest`]; and [`ClientError::Protocol`] if the result is not what the tool's output schema says, or if
+    /// that cannot be used, for then nothing is sent.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future cancels the call.
     pub async fn call_tool(
         &self,
         name: &str,
         arguments: impl Serialize,
     ) -> Result<CallToolResult, ClientError> {
-        let outcome = self.tool_request(name, &arguments).await?.await;
+        #[cfg(feature = "validation")]
+        let expected = self.expected(name)?;
+        let result = self.call(name, &arguments).await?;
+        #[cfg(feature = "validation")]
+        if let Some(expected) = expected {
+            expected.check(&result, self.session().limits())?;
+        }
+        Ok(result)
+    }
+
+    async fn call(
+        &self,
+        name: &str,
+        arguments: &impl Serialize,
+    ) -> Result<CallToolResult, ClientError> {
+        let outcome = self.tool_request(name, arguments).await?.await;
         let Err(ClientError::Refused(error)) = &outcome else {
             return outcome;
         };
@@ -129,7 +167,21 @@ impl McpClient {
             return outcome;
         }
         self.refresh_tools().await?;
-        self.tool_request(name, &arguments).await?.await
+        self.tool_request(name, arguments).await?.await
+    }
+
+    /// What the result of a call has to be, as far as that is known.
+    #[cfg(feature = "validation")]
+    fn expected(&self, name: &str) -> Result<Option<Expected>, ClientError> {
+        // Before this revision, tools had no schema for what they return.
+        let has_schemas = self.session().protocol_version() >= Revision::V2025_06_18;
+        let list = self.inner.lists.tools.last().filter(|_| has_schemas);
+        match (&self.inner.validators, list) {
+            (Some(validators), Some(list)) => {
+                validators.expected(&list, name, self.session().limits())
+            }
+            _ => Ok(None),
+        }
     }
 
     /// Calls a tool for what it returns: its structured content, or, where it has none, its text read as JSON or taken as
@@ -147,7 +199,8 @@ impl McpClient {
         output_of(self.call_tool(name, arguments).await?)
     }
 
-    /// A call of a tool that can be given options: a timeout, a function that hears of progress, a task of its own.
+    /// A call of a tool that can be given options: a timeout, a function that hears of progress, a task of its own. Its
+    /// result is not validated.
     ///
     /// # Errors
     ///

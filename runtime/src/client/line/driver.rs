@@ -203,7 +203,7 @@ fn receive(shared: &Arc<Shared>, frame: Frame<'_>) {
 }
 
 /// The id of an answer of which only the ends are known: it stands before or behind the result.
-fn id_at_ends(head: &[u8], tail: &[u8]) -> Option<i64> {
+pub(crate) fn id_at_ends(head: &[u8], tail: &[u8]) -> Option<i64> {
     const KEY: &str = "\"id\":";
 
     let (head, tail) = (String::from_utf8_lossy(head), String::from_utf8_lossy(tail));

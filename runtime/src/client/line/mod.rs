@@ -15,6 +15,8 @@ use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite, duplex};
 
 use self::driver::Driver;
+#[cfg(feature = "jsoncall")]
+pub(crate) use self::driver::id_at_ends;
 use self::shared::{Shared, Waiting};
 use crate::client::{
     ClientLimits, Incoming, Session, SessionFuture, SessionNotification, SessionRequest, Transport,
@@ -22,7 +24,7 @@ use crate::client::{
 use crate::server::Connection;
 
 /// The bytes that are under way in memory, each way.
-const IN_MEMORY: usize = 64 * 1024;
+pub(crate) const IN_MEMORY: usize = 64 * 1024;
 
 /// A [`Session`] over any pair of byte streams, such as the halves of a socket: one message a line, as over the standard
 /// streams of a process.
@@ -47,11 +49,21 @@ pub struct LineSession {
 }
 
 /// How a session ends.
-pub(in crate::client) struct Ending {
+pub(crate) struct Ending {
     /// Ready when the server has ended, although its streams may be open still: somebody else may have them.
-    pub(in crate::client) exited: Pin<Box<dyn Future<Output = ()> + Send>>,
+    pub(crate) exited: Pin<Box<dyn Future<Output = ()> + Send>>,
     /// Polled when the streams have ended; it tells why they did.
-    pub(in crate::client) reason: Pin<Box<dyn Future<Output = String> + Send>>,
+    pub(crate) reason: Pin<Box<dyn Future<Output = String> + Send>>,
+}
+
+impl Ending {
+    /// When it is the streams alone that end.
+    pub(crate) fn of_streams() -> Self {
+        Self {
+            exited: Box::pin(pending()),
+            reason: Box::pin(ready("the server has closed it".to_owned())),
+        }
+    }
 }
 
 impl LineSession {
@@ -78,11 +90,7 @@ impl LineSession {
         R: AsyncRead + Send + 'static,
         W: AsyncWrite + Send + 'static,
     {
-        let ending = Ending {
-            exited: Box::pin(pending()),
-            reason: Box::pin(ready("the server has closed it".to_owned())),
-        };
-        Self::with_ending(reader, writer, limits, ending)
+        Self::with_ending(reader, writer, limits, Ending::of_streams())
     }
 
     /// A session with a server in the same process, which serves the connection in a task of its own.

@@ -1,0 +1,127 @@
+//! One schema of a tool, ready to validate what the tool returns.
+
+use std::fmt;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use jsonschema::{PatternOptions, ValidationError, Validator};
+use serde_json::Value;
+use treenail_schema::SchemaObject;
+
+use crate::client::ClientLimits;
+use crate::client::kept::validation::cost::steps;
+use crate::client::kept::validation::dialect::dialect;
+use crate::client::kept::validation::plan::{Plan, plan};
+
+/// Why a schema, or a value, does not pass: the words of a library about it are cut here.
+const LONGEST: usize = 300;
+
+/// The schema of what a tool returns.
+pub(super) struct OutputSchema {
+    validator: Validator,
+    plan: Plan,
+}
+
+impl OutputSchema {
+    /// Compiles a schema; the error tells what is wrong with it.
+    pub(super) fn new(schema: &SchemaObject, limits: &ClientLimits) -> Result<Self, String> {
+        check_size(schema, limits)?;
+        let schema = Value::Object((**schema).clone());
+        let draft = dialect(&schema)?;
+        let plan = plan(&schema, draft, limits)?;
+        let patterns = PatternOptions::fancy_regex()
+            .backtrack_limit(limits.pattern_backtracks)
+            .size_limit(limits.pattern_bytes / plan.patterns.max(1))
+            .dfa_size_limit(limits.pattern_bytes / plan.patterns.max(1));
+        let options = jsonschema::options()
+            .with_draft(draft)
+            .with_pattern_options(patterns)
+            // Whatever other users of the library in the same program want of it.
+            .offline();
+        let compiled = guarded(|| options.build(&schema).map_err(|error| words(&error)))?;
+        Ok(Self {
+            validator: compiled?,
+            plan,
+        })
+    }
+
+    /// Validates what a tool has returned; the error tells where it is wrong, and why.
+    pub(super) fn validate(&self, value: &Value, limits: &ClientLimits) -> Result<(), String> {
+        // Finding the words for an error takes longer than finding that there is one.
+        const FEW: u64 = 64;
+
+        let steps = steps(&self.plan, value, limits)?;
+        if guarded(|| self.validator.is_valid(value))? {
+            return Ok(());
+        }
+        if steps > limits.validation_steps / FEW {
+            return Err("it does not fit, and is too large to tell where".to_owned());
+        }
+        match guarded(|| {
+            self.validator
+                .validate(value)
+                .map_err(|error| place(&error))
+        })? {
+            Err(place) => Err(place),
+            Ok(()) => Err("it does not fit".to_owned()),
+        }
+    }
+}
+
+impl fmt::Debug for OutputSchema {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("OutputSchema")
+            .field("subschemas", &self.plan.parts.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Where a value is wrong, and what was expected there.
+fn place(error: &ValidationError<'_>) -> String {
+    let pointer = cut(error.instance_path().as_str());
+    if pointer.is_empty() {
+        return words(error);
+    }
+    format!("at `{pointer}`, {}", words(error))
+}
+
+/// What the library says, without the value that it says it of.
+fn words(error: &ValidationError<'_>) -> String {
+    cut(&error.masked().to_string())
+}
+
+fn cut(text: &str) -> String {
+    let mut characters = text.chars().filter(|character| !character.is_control());
+    let mut cut: String = characters.by_ref().take(LONGEST).collect();
+    if characters.next().is_some() {
+        cut.push('…');
+    }
+    cut
+}
+
+/// Keeps a panic of the library from ending more than this one use of it.
+fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|_| "the validator failed".to_owned())
+}
+
+fn check_size(schema: &SchemaObject, limits: &ClientLimits) -> Result<(), String> {
+    let room = Room(limits.schema_bytes);
+    serde_json::to_writer(room, &**schema)
+        .map_err(|_| format!("it is longer than {} bytes", limits.schema_bytes))
+}
+
+/// Takes so many bytes, and forgets them.
+struct Room(usize);
+
+impl io::Write for Room {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let left = self.0.checked_sub(bytes.len());
+        self.0 = left.ok_or(io::ErrorKind::FileTooLarge)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

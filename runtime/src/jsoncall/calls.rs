@@ -1,0 +1,178 @@
+//! The calls of a client over `jsoncall`, and what the guard has to know of them.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use tokio::sync::{Semaphore, SemaphorePermit, watch};
+
+use crate::client::{ClientError, ClientLimits, Incoming, id_at_ends};
+use crate::jsoncall::convert::{push_answer, push_request, read_error};
+use crate::jsoncall::guard::{Refused, Side};
+use crate::wire::RpcError;
+
+/// What the calls of a client share with the guard.
+pub(super) struct Calls {
+    state: Mutex<State>,
+    pub(super) incoming: OnceLock<Arc<dyn Incoming>>,
+    /// One for each request that may be in flight.
+    permits: Semaphore,
+    pub(super) closing: watch::Sender<bool>,
+    ended: watch::Sender<bool>,
+}
+
+#[derive(Default)]
+struct State {
+    open: HashMap<i64, Call>,
+    closed: Option<ClientError>,
+}
+
+#[derive(Default)]
+struct Call {
+    /// The id that `jsoncall` has given it; not known before it is on its way.
+    number: Option<u64>,
+    /// What was wrong with its answer.
+    fault: Option<ClientError>,
+}
+
+impl Calls {
+    pub(super) fn new(limits: &ClientLimits) -> Self {
+        let most = limits.requests_in_flight.clamp(1, Semaphore::MAX_PERMITS);
+        Self {
+            state: Mutex::default(),
+            incoming: OnceLock::new(),
+            permits: Semaphore::new(most),
+            closing: watch::Sender::new(false),
+            ended: watch::Sender::new(false),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for its turn to have a request in flight.
+    pub(super) async fn permit(&self) -> Result<SemaphorePermit<'_>, ClientError> {
+        self.permits.acquire().await.map_err(|_| self.reason())
+    }
+
+    pub(super) fn check_open(&self) -> Result<(), ClientError> {
+        match &self.state().closed {
+            Some(reason) => Err(reason.clone()),
+            None if *self.closing.borrow() => Err(ClientError::closed("it is being closed")),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn open(&self, id: i64) {
+        self.state().open.insert(id, Call::default());
+    }
+
+    /// Forgets a call, and tells what was wrong with its answer.
+    pub(super) fn forget(&self, id: i64) -> Option<ClientError> {
+        self.state().open.remove(&id)?.fault
+    }
+
+    /// Why the session has ended.
+    pub(super) fn reason(&self) -> ClientError {
+        let closed = self.state().closed.clone();
+        closed.unwrap_or_else(|| ClientError::closed("it was given up"))
+    }
+
+    /// Says why the session ends; the first reason counts.
+    pub(super) fn set_reason(&self, reason: ClientError) {
+        self.state().closed.get_or_insert(reason);
+    }
+
+    /// Lets all know that the session has ended.
+    pub(super) fn end(&self) {
+        if self.ended.send_replace(true) {
+            return;
+        }
+        self.permits.close();
+        if let Some(incoming) = self.incoming.get() {
+            incoming.closed();
+        }
+    }
+
+    pub(super) async fn ended(&self) {
+        let mut ended = self.ended.subscribe();
+        // The sender lives as long as this borrow.
+        drop(ended.wait_for(|ended| *ended).await);
+    }
+
+    /// Has a call fail that waits for an answer.
+    fn fail(&self, id: i64, fault: ClientError, inward: &mut Vec<u8>) {
+        if let Some(call) = self.state().open.get_mut(&id) {
+            if let Some(number) = call.number.take() {
+                call.fault = Some(fault);
+                let error = RpcError::internal("");
+                push_answer(inward, number, Err(&error));
+            }
+        }
+    }
+
+    /// The number of the call that is answered now, once.
+    fn take_number(&self, id: i64) -> Option<u64> {
+        self.state().open.get_mut(&id)?.number.take()
+    }
+}
+
+impl Side for Arc<Calls> {
+    fn answered(&self, id: &str, answer: Result<&str, &str>, inward: &mut Vec<u8>) {
+        let Ok(id) = id.parse() else {
+            tracing::debug!("an answer to no request was dropped");
+            return;
+        };
+        let fault = match answer {
+            Ok(result) if result.starts_with('{') => {
+                if let Some(number) = self.take_number(id) {
+                    push_answer(inward, number, Ok(result));
+                }
+                return;
+            }
+            Ok(_) => "a result is not an object",
+            Err(error) => match read_error(error) {
+                Some(error) => {
+                    if let Some(number) = self.take_number(id) {
+                        push_answer(inward, number, Err(&error));
+                    }
+                    return;
+                }
+                None => "an error has no code or no message",
+            },
+        };
+        self.fail(id, ClientError::protocol(fault), inward);
+    }
+
+    fn refused(&self, refused: Refused<'_>, inward: &mut Vec<u8>, _: &mut Vec<u8>) {
+        let (id, reason) = match refused {
+            Refused::Invalid(invalid) => {
+                let error = &invalid.error;
+                tracing::warn!(%error, "a line of the server is no message");
+                let id = invalid.id.and_then(|id| id.parse().ok());
+                (id, format!("its answer is no message: {}", error.message))
+            }
+            Refused::TooLong { head, tail } => {
+                tracing::warn!("a message that is too long was dropped");
+                let id = id_at_ends(head, tail);
+                (id, "its answer is longer than is allowed".to_owned())
+            }
+        };
+        if let Some(id) = id {
+            self.fail(id, ClientError::protocol(reason), inward);
+        }
+    }
+
+    /// The id that the caller has chosen stands before the method, since `jsoncall` has no other place for it.
+    fn requests(&self, number: &str, method: &str, params: &str, outward: &mut Vec<u8>) {
+        let Some((id, method)) = method.split_once(':') else {
+            return;
+        };
+        let Ok(id) = id.parse() else { return };
+        // One that has been dropped meanwhile is sent all the same: its cancellation follows.
+        if let Some(call) = self.state().open.get_mut(&id) {
+            call.number = number.parse().ok();
+        }
+        push_request(outward, id, method, params);
+    }
+}

@@ -1,0 +1,349 @@
+//! The client's session over `jsoncall`.
+
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+
+use ::jsoncall::{Session as Inner, SessionOptions};
+use serde::Serialize;
+use serde_json::value::RawValue;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, BufReader, ReadHalf, WriteHalf};
+use tokio::io::{DuplexStream, duplex, split};
+use tokio::time::sleep;
+
+use crate::client::{
+    ClientError, ClientLimits, Ending, IN_MEMORY, Incoming, ServerCommand, Session, SessionFuture,
+    SessionNotification, SessionRequest, Transport,
+};
+use crate::jsoncall::backlog::Backlog;
+use crate::jsoncall::calls::Calls;
+use crate::jsoncall::convert::{from_jsoncall, raw};
+use crate::jsoncall::guard::{Guard, PIPE};
+use crate::jsoncall::incoming::FromServer;
+use crate::server::Server;
+
+type ClientGuard = Guard<Arc<Calls>>;
+
+/// A [`Session`] over a session of `jsoncall`, behind a guard that keeps what `jsoncall` cannot bear away from it: it is as
+/// hard to break as [`LineSession`](crate::client::LineSession), at a higher price.
+///
+/// ```no_run
+/// use std::sync::Arc;
+/// use treenail_runtime::client::{McpClient, ServerCommand};
+/// use treenail_runtime::jsoncall::JsoncallSession;
+///
+/// # async fn connect() -> Result<(), Box<dyn std::error::Error>> {
+/// let session = JsoncallSession::command(&ServerCommand::new("some-server"), &Default::default())?;
+/// let client = McpClient::builder().session(Arc::new(session)).build().await?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// One that is dropped lets the server know by ending its input, and reads on for at most
+/// [`ClientLimits::shutdown_within`].
+pub struct JsoncallSession {
+    inner: Arc<Inner>,
+    calls: Arc<Calls>,
+    backlog: Arc<Backlog>,
+}
+
+impl JsoncallSession {
+    /// A session over a pair of streams, one message a line, with the default limits.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a tokio runtime, where it has tasks of its own.
+    pub fn new<R, W>(reader: R, writer: W) -> Self
+    where
+        R: AsyncRead + Send + 'static,
+        W: AsyncWrite + Send + 'static,
+    {
+        Self::with_limits(reader, writer, &ClientLimits::default())
+    }
+
+    /// As [`JsoncallSession::new`], with other limits.
+    ///
+    /// # Panics
+    ///
+    /// As [`JsoncallSession::new`].
+    pub fn with_limits<R, W>(reader: R, writer: W, limits: &ClientLimits) -> Self
+    where
+        R: AsyncRead + Send + 'static,
+        W: AsyncWrite + Send + 'static,
+    {
+        Self::with_ending(reader, writer, limits, Ending::of_streams())
+    }
+
+    /// Starts a server as a child process, and a session with it. It ends as [`ServerCommand`] says.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError::Closed`] if the program cannot be started.
+    ///
+    /// # Panics
+    ///
+    /// As [`JsoncallSession::new`].
+    pub fn command(command: &ServerCommand, limits: &ClientLimits) -> Result<Self, ClientError> {
+        let (stdout, stdin, ending) = command.open(limits)?;
+        Ok(Self::with_ending(stdout, stdin, limits, ending))
+    }
+
+    /// A session with a server in the same process, which runs as a task of its own.
+    ///
+    /// # Panics
+    ///
+    /// As [`JsoncallSession::new`].
+    pub fn in_memory(server: &Server, limits: &ClientLimits) -> Self {
+        let (ours, theirs) = duplex(IN_MEMORY);
+        let server = server.clone();
+        tokio::spawn(async move {
+            let (reader, writer) = split(theirs);
+            if let Err(error) = server.serve(reader, writer).await {
+                tracing::debug!(%error, "a server in memory has stopped");
+            }
+        });
+        let (reader, writer) = split(ours);
+        Self::with_limits(reader, writer, limits)
+    }
+
+    fn with_ending<R, W>(reader: R, writer: W, limits: &ClientLimits, ending: Ending) -> Self
+    where
+        R: AsyncRead + Send + 'static,
+        W: AsyncWrite + Send + 'static,
+    {
+        let calls = Arc::new(Calls::new(limits));
+        let backlog = Arc::new(Backlog::new(limits.queued_output_bytes));
+        let guard = Guard::new(Arc::clone(&calls), Arc::clone(&backlog), limits.parsing());
+        let (ours, theirs) = duplex(PIPE);
+        let (their_reader, their_writer) = split(theirs);
+        let handler = FromServer {
+            calls: Arc::clone(&calls),
+            ids: Arc::clone(&guard.ids),
+            backlog: Arc::clone(&backlog),
+        };
+        let options = SessionOptions {
+            expose_internals: Some(false),
+        };
+        let inner = Inner::new(
+            handler,
+            BufReader::new(their_reader),
+            their_writer,
+            &options,
+        );
+        let inner = Arc::new(inner);
+        let driver = Driver {
+            guard,
+            inner: Arc::clone(&inner),
+            limits: limits.clone(),
+        };
+        let (reader, writer) = (Box::pin(reader), Box::pin(writer));
+        tokio::spawn(driver.run(reader, writer, split(ours), ending));
+        Self {
+            inner,
+            calls,
+            backlog,
+        }
+    }
+
+    fn tell(&self, method: &str, params: &impl Serialize, bytes: usize) {
+        self.backlog.push(bytes);
+        if let Err(error) = self.inner.notification(method, Some(params)) {
+            tracing::debug!(%error, "a notification was not sent");
+        }
+    }
+}
+
+impl Session for JsoncallSession {
+    fn listen(&self, incoming: Arc<dyn Incoming>) {
+        if self.calls.incoming.set(incoming).is_err() {
+            tracing::warn!("a session has one listener; a second one was ignored");
+        }
+    }
+
+    fn request(&self, request: SessionRequest) -> SessionFuture<'_, String> {
+        Box::pin(async move {
+            let _permit = self.calls.permit().await?;
+            self.backlog.room().await;
+            self.calls.check_open()?;
+            let bytes = request.params.len();
+            let params = params_of(request.params)?;
+            let method = format!("{}:{}", request.id, request.method);
+            let mut call = Waiting {
+                session: self,
+                id: request.id,
+                cancels: request.cancellable,
+            };
+            self.calls.open(request.id);
+            self.backlog.push(bytes);
+            let answer = self.inner.request(&method, Some(&params)).await;
+            call.cancels = false;
+            let fault = self.calls.forget(request.id);
+            answer
+                .map(|result: Box<RawValue>| Box::<str>::from(result).into_string())
+                .map_err(|error| match (fault, error.error_object()) {
+                    (Some(fault), _) => fault,
+                    (None, Some(error)) => ClientError::Refused(from_jsoncall(error)),
+                    (None, None) => self.calls.reason(),
+                })
+        })
+    }
+
+    fn notify(&self, notification: SessionNotification) -> SessionFuture<'_, ()> {
+        Box::pin(async move {
+            self.backlog.room().await;
+            self.calls.check_open()?;
+            let bytes = notification.params.len();
+            let params = params_of(notification.params)?;
+            self.tell(&notification.method, &params, bytes);
+            Ok(())
+        })
+    }
+
+    fn transport(&self) -> Transport {
+        Transport::Stream
+    }
+
+    fn close(&self) -> SessionFuture<'_, ()> {
+        Box::pin(async move {
+            self.calls.closing.send_replace(true);
+            self.calls.ended().await;
+            Ok(())
+        })
+    }
+}
+
+impl Drop for JsoncallSession {
+    fn drop(&mut self) {
+        self.calls.closing.send_replace(true);
+    }
+}
+
+impl fmt::Debug for JsoncallSession {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("JsoncallSession")
+            .finish_non_exhaustive()
+    }
+}
+
+fn params_of(params: String) -> Result<Box<RawValue>, ClientError> {
+    raw(params).ok_or_else(|| ClientError::invalid("the parameters are no JSON"))
+}
+
+/// A request in flight; dropping it cancels the request.
+struct Waiting<'a> {
+    session: &'a JsoncallSession,
+    id: i64,
+    cancels: bool,
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Cancelled {
+            request_id: i64,
+        }
+
+        self.session.calls.forget(self.id);
+        if self.cancels && self.session.calls.check_open().is_ok() {
+            let params = Cancelled {
+                request_id: self.id,
+            };
+            self.session.tell("notifications/cancelled", &params, 0);
+        }
+    }
+}
+
+/// The task that has the streams.
+struct Driver {
+    guard: ClientGuard,
+    inner: Arc<Inner>,
+    limits: ClientLimits,
+}
+
+impl Driver {
+    async fn run<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(
+        self,
+        reader: R,
+        writer: W,
+        pipe: (ReadHalf<DuplexStream>, WriteHalf<DuplexStream>),
+        ending: Ending,
+    ) {
+        let Ending { exited, reason } = ending;
+        let (mut from_inner, mut to_inner) = pipe;
+        let passed = self
+            .pass((reader, writer), &mut from_inner, &mut to_inner, exited)
+            .await;
+        let mut reason = reason.await;
+        if let Err(error) = passed {
+            reason = format!("{reason} ({error})");
+        }
+        let calls = &self.guard.side;
+        calls.set_reason(ClientError::closed(reason));
+        self.guard.backlog.clear();
+        // The answers that have come count, so what is still written must not be an error before they have been read.
+        let (read, written) = tokio::join!(to_inner.shutdown(), async {
+            let nowhere = &mut tokio::io::sink();
+            tokio::select! {
+                _ = self.inner.wait() => Ok(0),
+                copied = tokio::io::copy(&mut from_inner, nowhere) => copied,
+            }
+        });
+        if let Some(error) = read.err().or(written.err()) {
+            tracing::debug!(%error, "a session of jsoncall ended before its streams");
+        }
+        // `Drop` does the rest.
+    }
+
+    /// Passes on what either side sends, until the server has ended, or has been told to end and does not.
+    async fn pass<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(
+        &self,
+        (reader, writer): (R, W),
+        from_inner: &mut ReadHalf<DuplexStream>,
+        to_inner: &mut WriteHalf<DuplexStream>,
+        exited: impl Future<Output = ()>,
+    ) -> io::Result<()> {
+        let calls = &self.guard.side;
+        let mut closing = calls.closing.subscribe();
+        let mut inward = std::pin::pin!(self.guard.inward(reader, to_inner));
+        let outward = async {
+            let written = self.guard.outward(from_inner, writer).await;
+            match written {
+                // Its output is read on until that ends too.
+                Ok(()) => std::future::pending().await,
+                Err(error) => error,
+            }
+        };
+        let over = async {
+            tokio::select! {
+                _ = closing.wait_for(|closing| *closing) => self.guard.close(),
+                () = exited => {}
+            }
+            sleep(self.limits.shutdown_within).await;
+        };
+        tokio::select! {
+            biased;
+            read = &mut inward => read,
+            () = over => Ok(()),
+            error = outward => {
+                // What the server has sent before it went away may be the answer that somebody waits for.
+                let read = std::future::poll_fn(|context| {
+                    std::task::Poll::Ready(inward.as_mut().poll(context).is_ready())
+                });
+                read.await;
+                Err(error)
+            }
+        }
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        let calls = &self.guard.side;
+        calls.set_reason(ClientError::closed("the runtime that drove it has stopped"));
+        self.guard.backlog.clear();
+        self.inner.shutdown();
+        calls.end();
+    }
+}

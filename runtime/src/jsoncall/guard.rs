@@ -1,0 +1,250 @@
+//! What stands between a peer and `jsoncall`.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::sync::Notify;
+
+use crate::jsoncall::backlog::Backlog;
+use crate::jsoncall::convert::{push_answer, push_notification, push_request, read_error};
+use crate::jsoncall::handler::END;
+use crate::jsoncall::ids::Ids;
+use crate::limits::Limits;
+use crate::wire::{
+    Body, DEEPEST, Frame, Invalid, LineBuffer, Message, RpcError, parse, parse_element,
+};
+
+/// The bytes that are under way between the guard and `jsoncall`, each way.
+pub(super) const PIPE: usize = 64 * 1024;
+
+/// What clients and servers do differently.
+pub(super) trait Side: Send + Sync + 'static {
+    /// The peer has answered the request with this id; what `jsoncall` is to know of it goes to `inward`.
+    fn answered(&self, id: &str, answer: Result<&str, &str>, inward: &mut Vec<u8>);
+
+    /// A message could not be read; what the peer is to know of it goes to `outward`.
+    fn refused(&self, refused: Refused<'_>, inward: &mut Vec<u8>, outward: &mut Vec<u8>);
+
+    /// Writes a request of `jsoncall` for the peer.
+    fn requests(&self, id: &str, method: &str, params: &str, outward: &mut Vec<u8>);
+
+    /// The peer sends no more; what the handler is to know of it goes to `inward`.
+    fn ended(&self, _inward: &mut Vec<u8>) {}
+}
+
+/// What could not be read.
+pub(super) enum Refused<'a> {
+    Invalid(&'a Invalid<'a>),
+    TooLong { head: &'a [u8], tail: &'a [u8] },
+}
+
+#[derive(Debug)]
+pub(super) struct Guard<S> {
+    pub(super) side: S,
+    pub(super) ids: Arc<Ids>,
+    pub(super) backlog: Arc<Backlog>,
+    /// What those who answer have not taken yet, if they count it.
+    pub(super) held: Option<Arc<Backlog>>,
+    limits: Limits,
+    /// How what `jsoncall` writes is read: it has been bounded where it was made.
+    own_limits: Limits,
+    /// Answers that do not come from `jsoncall`.
+    replies: Mutex<Replies>,
+    /// Told of replies, and of the end.
+    told: Notify,
+    closing: AtomicBool,
+}
+
+/// How messages are read that are not the peer's.
+pub(super) fn own_limits() -> Limits {
+    Limits {
+        message_depth: DEEPEST,
+        ..Limits::default()
+    }
+}
+
+#[derive(Debug, Default)]
+struct Replies {
+    bytes: Vec<u8>,
+    messages: usize,
+}
+
+impl<S: Side> Guard<S> {
+    pub(super) fn new(side: S, backlog: Arc<Backlog>, limits: Limits) -> Self {
+        Self {
+            side,
+            ids: Arc::default(),
+            backlog,
+            held: None,
+            limits,
+            own_limits: own_limits(),
+            replies: Mutex::default(),
+            told: Notify::new(),
+            closing: AtomicBool::new(false),
+        }
+    }
+
+    /// Ends writing when all has been written.
+    pub(super) fn close(&self) {
+        self.closing.store(true, Ordering::Release);
+        self.told.notify_one();
+    }
+
+    /// Passes on what the peer sends, until it ends.
+    pub(super) async fn inward(
+        &self,
+        mut peer: impl AsyncRead + Unpin,
+        jsoncall: &mut (impl AsyncWrite + Unpin),
+    ) -> io::Result<()> {
+        let mut lines = LineBuffer::new(self.limits.message_bytes);
+        let mut inward = Vec::new();
+        loop {
+            // A peer that does not read makes no more work.
+            self.backlog.room().await;
+            if let Some(held) = &self.held {
+                held.room().await;
+            }
+            let count = peer.read(lines.room()).await?;
+            lines.advance(count);
+            while let Some(frame) = lines.next() {
+                self.receive(&frame, &mut inward);
+            }
+            if count == 0 {
+                if let Some(frame) = lines.last() {
+                    self.receive(&frame, &mut inward);
+                }
+                self.side.ended(&mut inward);
+            }
+            if jsoncall.write_all(&inward).await.is_err() || count == 0 {
+                return Ok(());
+            }
+            inward.clear();
+            inward.shrink_to(PIPE);
+        }
+    }
+
+    /// Passes on what `jsoncall` sends, many messages at once, until the guard is closed.
+    pub(super) async fn outward(
+        &self,
+        mut jsoncall: impl AsyncRead + Unpin,
+        mut peer: impl AsyncWrite + Unpin,
+    ) -> io::Result<()> {
+        // What comes from `jsoncall` is bounded where it is made.
+        let mut lines = LineBuffer::new(usize::MAX);
+        let mut outward = Vec::new();
+        loop {
+            let count = tokio::select! {
+                count = jsoncall.read(lines.room()) => Some(count?),
+                () = self.told.notified() => None,
+            };
+            lines.advance(count.unwrap_or(0));
+            let mut messages = 0;
+            while let Some(frame) = lines.next() {
+                messages += 1;
+                self.send(&frame, &mut outward);
+            }
+            messages += self.take_replies(&mut outward);
+            if !outward.is_empty() {
+                peer.write_all(&outward).await?;
+                peer.flush().await?;
+                outward.clear();
+                outward.shrink_to(4 * PIPE);
+            }
+            self.backlog.written(messages);
+            let is_closing = self.closing.load(Ordering::Acquire) && self.backlog.is_empty();
+            if is_closing || count == Some(0) {
+                return peer.shutdown().await;
+            }
+        }
+    }
+
+    fn receive(&self, frame: &Frame<'_>, inward: &mut Vec<u8>) {
+        match frame {
+            Frame::Line(line) => match parse(line, &self.limits) {
+                Body::One(message) => self.receive_message(message, inward),
+                Body::Batch(messages)
+                    if messages.is_empty() || messages.len() > self.limits.batch_messages =>
+                {
+                    let most = self.limits.batch_messages;
+                    let reason = format!("a batch has one message at least, and {most} at most");
+                    let invalid = Invalid {
+                        id: None,
+                        error: RpcError::invalid_request(reason),
+                    };
+                    self.refuse(Refused::Invalid(&invalid), inward);
+                }
+                Body::Batch(messages) => {
+                    for message in messages {
+                        self.receive_message(parse_element(message), inward);
+                    }
+                }
+            },
+            Frame::TooLong { head, tail } => self.refuse(Refused::TooLong { head, tail }, inward),
+        }
+    }
+
+    fn receive_message(&self, message: Result<Message<'_>, Invalid<'_>>, inward: &mut Vec<u8>) {
+        match message {
+            Ok(Message::Request(id, envelope)) => {
+                let number = self.ids.open(id);
+                let params = envelope.params.text.unwrap_or("{}");
+                push_request(inward, number, &envelope.method, params);
+            }
+            Ok(Message::Notification(envelope)) if envelope.method == END => {}
+            Ok(Message::Notification(envelope)) => {
+                let params = envelope.params.text.unwrap_or("{}");
+                push_notification(inward, &envelope.method, params);
+            }
+            Ok(Message::Response(id, answer)) => self.side.answered(id, answer, inward),
+            Err(invalid) => self.refuse(Refused::Invalid(&invalid), inward),
+        }
+    }
+
+    fn refuse(&self, refused: Refused<'_>, inward: &mut Vec<u8>) {
+        let mut replies = self.replies.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = replies.bytes.len();
+        self.side.refused(refused, inward, &mut replies.bytes);
+        let more = replies.bytes.len() - before;
+        if more > 0 {
+            replies.messages += 1;
+            self.backlog.push(more);
+            self.told.notify_one();
+        }
+    }
+
+    fn take_replies(&self, outward: &mut Vec<u8>) -> usize {
+        let mut replies = self.replies.lock().unwrap_or_else(PoisonError::into_inner);
+        outward.append(&mut replies.bytes);
+        std::mem::take(&mut replies.messages)
+    }
+
+    /// Passes on one message of `jsoncall`.
+    fn send(&self, frame: &Frame<'_>, outward: &mut Vec<u8>) {
+        let Frame::Line(line) = frame else { return };
+        let Body::One(message) = parse(line, &self.own_limits) else {
+            return;
+        };
+        match message {
+            Ok(Message::Request(id, envelope)) => {
+                let params = envelope.params.text.unwrap_or("{}");
+                self.side.requests(id, &envelope.method, params, outward);
+            }
+            Ok(Message::Notification(envelope)) => {
+                let params = envelope.params.text.unwrap_or("{}");
+                push_notification(outward, &envelope.method, params);
+            }
+            Ok(Message::Response(number, answer)) => {
+                if let Some(id) = self.ids.close(number) {
+                    let answer = answer.map_err(|error| {
+                        let unreadable = || RpcError::internal("the error cannot be told");
+                        read_error(error).unwrap_or_else(unreadable)
+                    });
+                    push_answer(outward, id, answer.as_ref().copied());
+                }
+            }
+            Err(invalid) => tracing::debug!(error = %invalid.error, "jsoncall wrote no message"),
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! A server as the handler of a session of `jsoncall`.
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use ::jsoncall::{
+    ErrorCode, Handler, Hook, NotificationContext, Params, RequestContext, RequestId, Response,
+    Result, SessionContext,
+};
+use serde_json::value::RawValue;
+use tokio::task::AbortHandle;
+
+use crate::jsoncall::backlog::Backlog;
+use crate::jsoncall::bridge::Bridge;
+use crate::jsoncall::convert::{params_text, raw, to_jsoncall};
+use crate::jsoncall::ids::Ids;
+use crate::server::Server;
+
+/// What tells a handler that the input of its guard has ended. The guard lets no peer say it.
+pub(super) const END: &str = "$/treenail/end";
+
+/// A [`Server`] as the [`Handler`](::jsoncall::Handler) of one session of `jsoncall`;
+/// [`Server::jsoncall_handler`] makes one.
+///
+/// A session that is made with it by hand has none of the guard: `jsoncall` ends it at the first line that is no message,
+/// drops what is under way when its input ends, and bounds nothing. [`serve`](crate::jsoncall::serve) is behind the guard.
+pub struct JsoncallHandler {
+    server: Server,
+    pub(super) bridge: Arc<Bridge>,
+    /// The ids that the guard has exchanged, if there is one.
+    ids: Option<Arc<Ids>>,
+    running: Option<AbortHandle>,
+}
+
+impl Server {
+    /// This server as the handler of one session of `jsoncall`, for those who have one.
+    ///
+    /// ```
+    /// use tokio::io::{BufReader, duplex, split};
+    /// use treenail_runtime::Server;
+    ///
+    /// # async fn example(server: Server) {
+    /// let (ours, theirs) = duplex(1024);
+    /// let (reader, writer) = split(theirs);
+    /// let handler = server.jsoncall_handler();
+    /// let session = jsoncall::Session::new(handler, BufReader::new(reader), writer, &Default::default());
+    /// # }
+    /// ```
+    pub fn jsoncall_handler(&self) -> JsoncallHandler {
+        let bridge = Bridge::new(self.limits().held_bytes, None);
+        JsoncallHandler::new(self, bridge, None)
+    }
+}
+
+impl JsoncallHandler {
+    pub(super) fn new(server: &Server, bridge: Bridge, ids: Option<Arc<Ids>>) -> Self {
+        Self {
+            server: server.clone(),
+            bridge: Arc::new(bridge),
+            ids,
+            running: None,
+        }
+    }
+
+    /// Begins to run the server with the first message, since there is no session before.
+    fn run(&mut self, session: SessionContext) {
+        let (bridge, server) = (&self.bridge, &self.server);
+        self.running.get_or_insert_with(|| {
+            tokio::spawn(Arc::clone(bridge).run(server.clone(), session)).abort_handle()
+        });
+    }
+
+    /// The text of the id that the peer has chosen.
+    fn id_of(&self, id: &RequestId) -> Option<String> {
+        match &self.ids {
+            Some(ids) => Some(ids.text(&id.to_string())?.to_string()),
+            None => serde_json::to_string(id).ok(),
+        }
+    }
+}
+
+impl Handler for JsoncallHandler {
+    fn hook(&self) -> Arc<dyn Hook> {
+        Arc::new(TakeBack(self.bridge.backlog.clone()))
+    }
+
+    fn request(
+        &mut self,
+        method: &str,
+        params: Params<'_>,
+        cx: RequestContext<'_>,
+    ) -> Result<Response> {
+        let session = cx.session();
+        let id = self.id_of(cx.id()).ok_or(ErrorCode::INVALID_REQUEST)?;
+        let params: Option<&RawValue> = params.to_opt()?;
+        let answer = guarded(|| {
+            self.run(session.clone());
+            self.bridge.request(&id, method, params_text(params))
+        })?;
+        let answer = answer.ok_or(ErrorCode::INVALID_REQUEST)?;
+        let (request, ids) = (cx.id().clone(), self.ids.clone());
+        cx.handle_async(async move {
+            match answer.await {
+                Ok(Ok(result)) => raw(result).ok_or(ErrorCode::INTERNAL_ERROR.into()),
+                Ok(Err(error)) => Err(to_jsoncall(error)),
+                Err(_) => {
+                    // The peer has cancelled its request, or the server has ended; this ends here.
+                    if let Some(ids) = ids {
+                        ids.close(&request.to_string());
+                    }
+                    session.cancel_incoming_request(&request, None);
+                    std::future::pending().await
+                }
+            }
+        })
+    }
+
+    fn notification(
+        &mut self,
+        method: &str,
+        params: Params<'_>,
+        cx: NotificationContext<'_>,
+    ) -> Result<Response> {
+        if method == END && self.ids.is_some() {
+            match self.running {
+                Some(_) => self.bridge.end(),
+                None => self.bridge.finish(),
+            }
+            return cx.handle(Ok(()));
+        }
+        let params: Option<&RawValue> = params.to_opt()?;
+        guarded(|| {
+            self.run(cx.session());
+            self.bridge.notification(method, params_text(params));
+        })?;
+        cx.handle(Ok(()))
+    }
+}
+
+/// Keeps a panic from `jsoncall`, which would read no more.
+fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, ErrorCode> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|_| {
+        tracing::error!("a handler has panicked");
+        ErrorCode::INTERNAL_ERROR
+    })
+}
+
+impl Drop for JsoncallHandler {
+    fn drop(&mut self) {
+        if let Some(running) = &self.running {
+            running.abort();
+        }
+    }
+}
+
+impl fmt::Debug for JsoncallHandler {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("JsoncallHandler")
+            .field("server", &self.server)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Takes back a question to the peer that nobody wants answered any more.
+struct TakeBack(Option<Arc<Backlog>>);
+
+impl Hook for TakeBack {
+    fn cancel_outgoing_request(&self, id: RequestId, session: &SessionContext) {
+        if let Some(backlog) = &self.0 {
+            backlog.push(0);
+        }
+        let params = serde_json::json!({ "requestId": id });
+        if let Err(error) = session.notification("notifications/cancelled", Some(&params)) {
+            tracing::debug!(%error, "a question was not taken back");
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! What a server sends of its own accord, on its way from `jsoncall`.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use ::jsoncall::{
+    ErrorCode, Handler, NotificationContext, Params, RequestContext, Response, Result,
+};
+use serde_json::value::RawValue;
+use tokio::sync::oneshot;
+
+use crate::client::{Incoming, IncomingRequest, Responder};
+use crate::jsoncall::backlog::Backlog;
+use crate::jsoncall::calls::Calls;
+use crate::jsoncall::convert::{params_text, raw, to_jsoncall};
+use crate::jsoncall::ids::Ids;
+use crate::wire::RpcError;
+
+/// The handler of a client's session.
+pub(super) struct FromServer {
+    pub(super) calls: Arc<Calls>,
+    pub(super) ids: Arc<Ids>,
+    pub(super) backlog: Arc<Backlog>,
+}
+
+impl FromServer {
+    /// Passes something on to the one who listens. A panic there must not stop `jsoncall` from reading.
+    fn pass(&self, what: impl FnOnce(&dyn Incoming)) {
+        let Some(incoming) = self.calls.incoming.get() else {
+            return;
+        };
+        if catch_unwind(AssertUnwindSafe(|| what(&**incoming))).is_err() {
+            tracing::error!("what listens to a server has panicked");
+        }
+    }
+}
+
+impl Handler for FromServer {
+    fn request(
+        &mut self,
+        method: &str,
+        params: Params<'_>,
+        cx: RequestContext<'_>,
+    ) -> Result<Response> {
+        let number = cx.id().to_string();
+        let id = self.ids.text(&number).ok_or(ErrorCode::INVALID_REQUEST)?;
+        let (sender, answer) = oneshot::channel();
+        let backlog = Arc::clone(&self.backlog);
+        let responder = Responder::new(move |answer: std::result::Result<String, RpcError>| {
+            backlog.push(answer.as_ref().map_or(0, String::len));
+            // A session that has ended needs no answer.
+            drop(sender.send(answer));
+        });
+        let params: Option<&RawValue> = params.to_opt()?;
+        self.pass(|incoming| {
+            let params = params_text(params);
+            incoming.request(IncomingRequest::new(&id, method, params, responder));
+        });
+        let (session, request, ids) = (cx.session(), cx.id().clone(), Arc::clone(&self.ids));
+        cx.handle_async(async move {
+            match answer.await {
+                Ok(Ok(result)) => raw(result).ok_or(ErrorCode::INTERNAL_ERROR.into()),
+                Ok(Err(error)) => Err(to_jsoncall(error)),
+                Err(_) => {
+                    // The server has cancelled its request, and this ends here.
+                    ids.close(&number);
+                    session.cancel_incoming_request(&request, None);
+                    std::future::pending().await
+                }
+            }
+        })
+    }
+
+    fn notification(
+        &mut self,
+        method: &str,
+        params: Params<'_>,
+        cx: NotificationContext<'_>,
+    ) -> Result<Response> {
+        let params: Option<&RawValue> = params.to_opt()?;
+        self.pass(|incoming| incoming.notification(method, params_text(params)));
+        cx.handle(Ok(()))
+    }
+}
