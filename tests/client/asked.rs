@@ -276,3 +276,33 @@ async fn an_answer_that_is_an_error_is_told() {
         );
     }
 }
+
+#[tokio::test]
+async fn what_only_looks_complete_is_not() {
+    // The word stands in the result, but not where the type of the result does.
+    let asked = json!({"structuredContent": {"resultType": "complete"}, "resultType": "input_required",
+        "inputRequests": {"a": {"method": "roots/list"}}});
+    let complete = json!({"content": [{"type": "text", "text": "\"resultType\":\"input_required\""}],
+        "structuredContent": {"resultType": "input_required"}});
+    let (session, heard) = scripted(move |message| match message["method"].as_str() {
+        Some("server/discover") => discovered(message),
+        _ if message["params"]["inputResponses"].is_null() => Say::result(message, &asked),
+        _ => Say::result(message, &complete),
+    });
+    let builder = McpClientSession::builder()
+        .session(session)
+        .roots([Root::new("file:///a")]);
+    let result = builder
+        .build()
+        .await
+        .unwrap()
+        .tools_call("t", ())
+        .await
+        .unwrap();
+    assert_eq!(
+        result.structured_content,
+        Some(json!({"resultType": "input_required"})),
+        "CLI-BASE-02"
+    );
+    assert_eq!(heard.methods().len(), 3, "CLI-MRTR-01");
+}

@@ -1,6 +1,7 @@
 //! What the requests of a session share with the task that writes and reads.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::task::Waker;
 
@@ -31,10 +32,37 @@ struct State {
     /// Bytes that the driver has taken over and not written yet.
     being_written: usize,
     /// The requests that wait for their answers.
-    waiting: HashMap<i64, oneshot::Sender<Answer>>,
+    waiting: HashMap<i64, oneshot::Sender<Answer>, BuildHasherDefault<IdHasher>>,
     driver: Option<Waker>,
     closing: bool,
     closed: Option<ClientError>,
+}
+
+/// Spreads ids, which are chosen on this side, so that no server can make them collide.
+#[derive(Default)]
+struct IdHasher(u64);
+
+impl Hasher for IdHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u64(u64::from(*byte));
+        }
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        // The golden ratio, as a fraction of 64 bits.
+        self.0 = (self.0 ^ number)
+            .wrapping_mul(0x9E37_79B9_7F4A_7C15)
+            .rotate_left(26);
+    }
+
+    fn write_i64(&mut self, number: i64) {
+        self.write_u64(u64::from_ne_bytes(number.to_ne_bytes()));
+    }
 }
 
 impl State {

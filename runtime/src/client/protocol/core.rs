@@ -25,7 +25,7 @@ pub(in crate::client) struct Core {
 }
 
 /// A request, in the words that stay the same in each round.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Draft {
     pub(super) method: &'static str,
     pub(super) head: Head,
@@ -36,6 +36,16 @@ pub(super) struct Draft {
 }
 
 impl Draft {
+    pub(super) fn new(method: &'static str, head: Head) -> Self {
+        Self {
+            method,
+            head,
+            headers: Vec::new(),
+            meta: String::new(),
+            progress_token: None,
+        }
+    }
+
     /// The request of one round.
     pub(super) fn compose(&self, id: i64, round: &Round, facts: &ServerFacts) -> SessionRequest {
         let meta = Meta {
@@ -75,14 +85,18 @@ impl Core {
     }
 
     /// Sends a request once, or twice if the server has forgotten the session.
-    pub(super) async fn send(&self, draft: &Draft, round: &Round) -> Result<String, ClientError> {
-        let facts = self.facts();
+    pub(super) async fn send(
+        &self,
+        draft: &Draft,
+        round: &Round,
+        facts: &Arc<ServerFacts>,
+    ) -> Result<String, ClientError> {
         let id = self.next_id();
-        let sent = self.session.request(draft.compose(id, round, &facts)).await;
+        let sent = self.session.request(draft.compose(id, round, facts)).await;
         match sent {
             Err(ClientError::SessionExpired) => {
                 // What is rare must not make every request large.
-                let facts = Box::pin(self.renew(&facts)).await?;
+                let facts = Box::pin(self.renew(facts)).await?;
                 let id = self.next_id();
                 self.session.request(draft.compose(id, round, &facts)).await
             }

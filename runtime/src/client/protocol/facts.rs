@@ -52,17 +52,18 @@ impl ServerFacts {
     pub(super) fn allow(&self, method: &str) -> Result<(), ClientError> {
         use treenail_schema::method::{Direction, exists};
 
-        if !exists(method, Direction::ClientToServer, self.revision) {
-            let revision = self.revision;
-            let reason = format!("revision {revision} of the protocol has no `{method}`");
-            return Err(ClientError::unsupported(reason));
-        }
         let capabilities = &self.capabilities;
+        // These are in every revision.
         let (name, declared) = match method {
             "tools/call" | "tools/list" => ("tools", capabilities.tools.is_some()),
             "prompts/get" | "prompts/list" => ("prompts", capabilities.prompts.is_some()),
             "resources/read" | "resources/list" | "resources/templates/list" => {
                 ("resources", capabilities.resources.is_some())
+            }
+            _ if !exists(method, Direction::ClientToServer, self.revision) => {
+                let revision = self.revision;
+                let reason = format!("revision {revision} of the protocol has no `{method}`");
+                return Err(ClientError::unsupported(reason));
             }
             "resources/subscribe" | "resources/unsubscribe" => {
                 let resources = capabilities.resources.as_ref();

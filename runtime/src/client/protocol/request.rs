@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, timeout, timeout_at};
 use treenail_schema::{LoggingLevel, ProgressNotificationParams, Request};
 
 use crate::client::ClientError;
@@ -33,9 +33,7 @@ use crate::client::protocol::text::{Head, push_member};
 #[must_use = "a request is sent when it is awaited"]
 pub struct ClientRequest<R: Request> {
     core: Arc<Core>,
-    head: Result<Head, ClientError>,
-    headers: Vec<(String, String)>,
-    meta: String,
+    draft: Result<Draft, ClientError>,
     limit: Option<Duration>,
     /// Progress begins the time anew, but not beyond this.
     at_most: Option<Duration>,
@@ -47,9 +45,7 @@ impl<R: Request> ClientRequest<R> {
     pub(super) fn new(core: &Arc<Core>, head: Result<Head, ClientError>) -> Self {
         Self {
             core: Arc::clone(core),
-            head,
-            headers: Vec::new(),
-            meta: String::new(),
+            draft: head.map(|head| Draft::new(R::METHOD, head)),
             limit: None,
             at_most: None,
             progress: None,
@@ -59,7 +55,9 @@ impl<R: Request> ClientRequest<R> {
 
     /// Repeats arguments in headers, where there are headers.
     pub(in crate::client) fn with_headers(mut self, headers: Vec<(String, String)>) -> Self {
-        self.headers = headers;
+        if let Ok(draft) = &mut self.draft {
+            draft.headers = headers;
+        }
         self
     }
 
@@ -117,7 +115,9 @@ impl<R: Request> ClientRequest<R> {
 
     /// Adds a member to the `_meta` of the request, for extensions and tracing.
     pub fn meta(mut self, key: &str, value: impl Into<Value>) -> Self {
-        push_member(&mut self.meta, key, &value.into());
+        if let Ok(draft) = &mut self.draft {
+            push_member(&mut draft.meta, key, &value.into());
+        }
         self
     }
 
@@ -132,33 +132,54 @@ impl<R: Request> ClientRequest<R> {
         }
     }
 
-    /// Sends it, and brings the text of the result.
-    pub(in crate::client) async fn finish(self) -> Result<Finished, ClientError> {
-        let core = self.core;
-        core.facts().allow(R::METHOD)?;
-        let wants_progress = self.progress.is_some() || self.at_most.is_some();
-        let token = wants_progress.then(|| core.next_id());
-        let draft = Draft {
-            method: R::METHOD,
-            head: self.head?,
-            headers: self.headers,
-            meta: self.meta,
-            progress_token: token,
-        };
-        let limit = self.limit.unwrap_or(core.limits.request_timeout);
-        let clock = Arc::new(Clock::start(limit, self.at_most));
-        let _listening = token.map(|token| {
-            let (clock, sink) = (Arc::clone(&clock), self.progress);
-            let sink = move |progress| {
-                clock.restart();
-                if let Some(sink) = &sink {
-                    sink(progress);
-                }
-            };
-            core.router.on_progress(token, Arc::new(sink))
-        });
-        clock.bound(core.finish(&draft)).await
+    /// Sends it, and brings the text of the result. The future is small, since each request has one: what is used is
+    /// taken over and not moved, and what is rare is boxed.
+    pub(in crate::client) fn finish(
+        self,
+    ) -> impl Future<Output = Result<Finished, ClientError>> + Send {
+        let Self {
+            core,
+            draft,
+            limit,
+            at_most,
+            progress,
+            ..
+        } = self;
+        async move {
+            let draft = draft.as_ref().map_err(ClientError::clone)?;
+            let limit = limit.unwrap_or(core.limits.request_timeout);
+            if progress.is_some() || at_most.is_some() {
+                return Box::pin(with_progress(&core, draft, limit, at_most, progress)).await;
+            }
+            let finished = timeout(limit, core.finish(draft)).await;
+            finished.map_err(|_| ClientError::Timeout(limit))?
+        }
     }
+}
+
+/// As [`ClientRequest::finish`], for a request that hears of progress.
+async fn with_progress(
+    core: &Arc<Core>,
+    draft: &Draft,
+    limit: Duration,
+    at_most: Option<Duration>,
+    progress: Option<ProgressSink>,
+) -> Result<Finished, ClientError> {
+    let token = core.next_id();
+    let draft = Draft {
+        progress_token: Some(token),
+        ..draft.clone()
+    };
+    let clock = Arc::new(Clock::start(limit, at_most));
+    let ticking = Arc::clone(&clock);
+    let sink = move |told| {
+        ticking.restart();
+        if let Some(progress) = &progress {
+            progress(told);
+        }
+    };
+    let _listening = core.router.on_progress(token, Arc::new(sink));
+    clock.bound(core.finish(&draft)).await
 }
 
 impl<R: Request + 'static> IntoFuture for ClientRequest<R> {
@@ -166,7 +187,8 @@ impl<R: Request + 'static> IntoFuture for ClientRequest<R> {
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
 
     fn into_future(self) -> Self::IntoFuture {
-        Box::pin(async move { read(&self.finish().await?.text) })
+        let finished = self.finish();
+        Box::pin(async move { read(&finished.await?.text) })
     }
 }
 

@@ -1,8 +1,10 @@
 //! A request, until it has a result: servers of the modern era may ask for input first.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 use std::time::Duration;
 
+use memchr::memmem::Finder;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use treenail_schema::InputRequest;
@@ -26,14 +28,16 @@ pub(in crate::client) struct Finished {
 impl Core {
     /// A result that is complete.
     pub(super) async fn finish(&self, draft: &Draft) -> Result<Finished, ClientError> {
+        let facts = self.facts();
+        facts.allow(draft.method)?;
         let mut round = Round::default();
         for number in 0..=self.limits.input_rounds {
-            let text = self.send(draft, &round).await?;
+            let text = self.send(draft, &round, &facts).await?;
             let finished = |text| {
                 let was_asked = number > 0;
                 Ok(Finished { text, was_asked })
             };
-            if !self.facts().revision.is_modern() {
+            if !facts.revision.is_modern() || is_plainly_complete(&text) {
                 return finished(text);
             }
             match result_type(&text)?.as_deref() {
@@ -100,6 +104,15 @@ impl Core {
         }
         Ok(Round(members))
     }
+}
+
+/// Whether nothing in a result, wherever it stands, says that it is anything but complete. That is quickly seen of nearly all.
+fn is_plainly_complete(text: &str) -> bool {
+    const KEY: &str = "\"resultType\"";
+    static KEYS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(KEY));
+
+    let says_complete = |at: usize| text[at + KEY.len()..].starts_with(":\"complete\"");
+    KEYS.find_iter(text.as_bytes()).all(says_complete)
 }
 
 /// The `resultType` of a result, if it has one.

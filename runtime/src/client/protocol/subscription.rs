@@ -61,13 +61,7 @@ impl Subscription {
         facts.allow(METHOD)?;
         let id = core.next_id();
         let (queue, listening) = core.router.on_subscription(id);
-        let draft = Draft {
-            method: METHOD,
-            head: Head::new(&json!({ "notifications": filter }))?,
-            headers: Vec::new(),
-            meta: String::new(),
-            progress_token: None,
-        };
+        let draft = Draft::new(METHOD, Head::new(&json!({ "notifications": filter }))?);
         let request = draft.compose(id, &Round::default(), &facts);
         let session = Arc::clone(&core.session);
         let mut request: Running = Box::pin(async move { session.request(request).await });

@@ -25,18 +25,22 @@ impl Head {
 
     /// The parameters of a request for something by its name.
     pub(super) fn named(name: &str, arguments: &impl Serialize) -> Result<Self, ClientError> {
-        let arguments = write(arguments)?;
-        let mut text = format!("{{\"name\":{}", write(&name)?);
-        match arguments.as_bytes().first() {
-            Some(b'{') => {
-                text.push_str(",\"arguments\":");
-                text.push_str(&arguments);
-            }
-            Some(b'n') => {}
+        let mut text = Vec::with_capacity(128);
+        text.extend_from_slice(b"{\"name\":");
+        append(&mut text, &name)?;
+        let end = text.len();
+        text.extend_from_slice(b",\"arguments\":");
+        let start = text.len();
+        append(&mut text, arguments)?;
+        match text.get(start) {
+            Some(b'{') => {}
+            Some(b'n') => text.truncate(end),
             _ => return Err(ClientError::invalid("arguments are an object, by name")),
         }
-        text.push('}');
-        Ok(Self(text))
+        text.push(b'}');
+        let text = String::from_utf8(text);
+        text.map(Self)
+            .map_err(|_| ClientError::invalid("not written as UTF-8"))
     }
 
     /// The parameters of a request for the page of a list behind a cursor.
@@ -61,6 +65,11 @@ impl Head {
         text.0.push('}');
         text.0
     }
+}
+
+fn append(text: &mut Vec<u8>, value: &impl Serialize) -> Result<(), ClientError> {
+    serde_json::to_writer(text, value)
+        .map_err(|error| ClientError::invalid(format!("not written as JSON: {error}")))
 }
 
 pub(super) fn write(value: &impl Serialize) -> Result<String, ClientError> {
