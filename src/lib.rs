@@ -557,6 +557,9 @@ pub use treenail_runtime::client::{ClientError, McpClient, McpClientSession};
 /// Clients over sessions of the crate `jsoncall`, and servers as its handlers.
 #[cfg(feature = "jsoncall")]
 pub use treenail_runtime::jsoncall;
+/// The tool loop: runs a language model with tools until it is done.
+#[cfg(feature = "tool-loop")]
+pub use treenail_runtime::tool_loop;
 
 /// What most programs name: `use treenail::prelude::*;`.
 pub mod prelude {

@@ -4,7 +4,7 @@
 //! `revision` (who is asking, and in which shape the answer goes out), `function` (how any annotated function is run),
 //! `tool`, `prompt`, `resource` and `completion` (what it is for), `stream` (tools that stream), `ask` and `form` (questions to
 //! the client), `policy` and `layer` (what stands around a tool), `server` (the core, free of transport), `bus` (what replicas
-//! hear of each other), `transport` (lines over byte streams, and the standard streams) and `client`.
+//! hear of each other), `transport` (lines over byte streams, and the standard streams), `client` and `tool_loop`.
 
 mod around;
 pub mod ask;
@@ -38,6 +38,8 @@ mod revision;
 mod server;
 mod stream;
 mod tool;
+#[cfg(feature = "tool-loop")]
+pub mod tool_loop;
 mod transport;
 mod wire;
 
