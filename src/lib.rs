@@ -8,13 +8,14 @@ pub use treenail_runtime::private as __private;
 pub use treenail_runtime::schema;
 #[doc(inline)]
 pub use treenail_runtime::{
-    AskError, Bounded, BusFuture, Call, Connection, Context, Edit, Error, EventBus, EventLink,
-    Extensions, Form, FormChoice, FormError, FormField, FormProblem, Formatted, FromCall, FromText,
-    FromTyped, Item, Limits, Measured, Mirrored, Mount, Namespace, PendingAnswer, Principal,
-    Progress, PromptDefinition, PromptOutput, Proposals, Received, RequestStateKey,
-    ResourceDefinition, ResourceOutput, Result, RpcError, Server, ServerBuilder, Stream,
-    TextArgument, Tool, ToolArgument, ToolDefinition, ToolError, ToolItem, ToolOutput, ToolReply,
-    ToolSet, ToolStream, Typed,
+    AnnotationsValue, AskError, Bounded, BusFuture, Call, Connection, Context, DefaultArgument,
+    Edit, Error, EventBus, EventLink, Extensions, Form, FormChoice, FormError, FormField,
+    FormProblem, Formatted, FromCall, FromText, FromTyped, IconValues, Item, Limits, Measured,
+    MetaValue, Mirrored, Mount, Namespace, PendingAnswer, Principal, Progress, PromptDefinition,
+    PromptOutput, Proposals, RangeOf, Received, RequestStateKey, ResourceDefinition,
+    ResourceOutput, Result, RpcError, SchemaValue, Server, ServerBuilder, Stream, TextArgument,
+    Tool, ToolArgument, ToolDefinition, ToolError, ToolItem, ToolOutput, ToolReply, ToolSet,
+    ToolStream, Typed,
 };
 #[cfg(feature = "tower")]
 #[doc(inline)]
@@ -498,6 +499,9 @@ pub use treenail_macros::mcp_type;
 /// # let _ = tools;
 /// ```
 pub use treenail_macros::tools;
+/// The marks of methods in an `impl` block that has [`macro@mcp_tool`], which reads them; see there. Anywhere else they are
+/// errors that say so.
+pub use treenail_macros::{prompt, resource, tool};
 
 /// The client, for programs that use servers and for the tests of servers.
 ///
@@ -564,7 +568,8 @@ pub use treenail_runtime::tool_loop;
 /// What most programs name: `use treenail::prelude::*;`.
 pub mod prelude {
     pub use crate::{
-        AskError, Context, Server, Stream, ToolError, mcp_form, mcp_tool, mcp_type, tools,
+        AskError, Context, Server, Stream, ToolError, mcp_form, mcp_tool, mcp_type, prompt,
+        resource, tool, tools,
     };
     #[cfg(feature = "client")]
     pub use crate::{ClientError, McpClient, McpClientSession};

@@ -5,7 +5,7 @@ use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Expr, ExprLit, ExprRange, Lit, LitStr, Meta, Path, Token};
+use syn::{Attribute, Expr, ExprLit, ExprRange, Lit, LitStr, Meta, Path, Token, token};
 
 use crate::diag::Sink;
 
@@ -71,7 +71,12 @@ impl Keys {
         let mut entries: Vec<Entry> = Vec::new();
         for entry in all {
             let key = &entry.key;
-            if !known.iter().any(|known| key == known) {
+            if key == "description" {
+                sink.error(
+                    key,
+                    "the documentation comment is the description; write `/// …` instead",
+                );
+            } else if !known.iter().any(|known| key == known) {
                 sink.error(key, unknown("key", &key.to_string(), known));
             } else if entries.iter().any(|earlier| earlier.key == *key) {
                 sink.error(key, format!("key `{key}` is given twice; remove one"));
@@ -207,12 +212,26 @@ impl Entry {
 
 impl Parse for Entry {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        if !input.peek(Ident::peek_any) {
+            return Err(input.error("a value needs its key; write `key = value`"));
+        }
         let key = input.call(Ident::parse_any)?;
+        if input.peek(token::Paren) || input.peek(Token![:]) {
+            let write = format!("a key has its value after `=`; write `{key} = …`");
+            return Err(input.error(write));
+        }
         let equals: Option<Token![=]> = input.parse()?;
         let value = match equals {
+            Some(equals) if input.is_empty() || input.peek(Token![,]) => {
+                let write = format!("key `{key}` has no value; write `{key} = …`");
+                return Err(syn::Error::new(equals.span, write));
+            }
             Some(_) => Some(input.parse()?),
             None => None,
         };
+        if !input.is_empty() && !input.peek(Token![,]) {
+            return Err(input.error("keys are listed with commas between them; write `,`"));
+        }
         Ok(Self { key, value })
     }
 }

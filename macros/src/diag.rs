@@ -5,6 +5,7 @@ use std::thread;
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
+use syn::Attribute;
 
 /// Gathers all mistakes of one macro call, so that the user sees them at once.
 ///
@@ -25,6 +26,19 @@ impl Sink {
     /// Reports a mistake at the smallest thing to change: what is wrong, then what to write.
     pub(crate) fn error(&mut self, at: impl ToTokens, message: impl Display) {
         self.errors.push(syn::Error::new_spanned(at, message));
+    }
+
+    /// Reports that one of our attributes is on the item again, and takes it off.
+    pub(crate) fn once(&mut self, name: &str, attributes: &mut Vec<Attribute>) {
+        let is_same = |attribute: &Attribute| {
+            let last = attribute.path().segments.last();
+            last.is_some_and(|last| last.ident == name)
+        };
+        for again in attributes.iter().filter(|attribute| is_same(attribute)) {
+            let message = format!("`#[{name}]` is there twice; remove one");
+            self.error(again.path(), message);
+        }
+        attributes.retain(|attribute| !is_same(attribute));
     }
 
     /// Passes a parsed value on, or reports why there is none.

@@ -15,6 +15,7 @@ mod args;
 mod diag;
 mod docs;
 mod krate;
+mod mark;
 mod signature;
 
 use proc_macro::TokenStream;
@@ -41,4 +42,22 @@ pub fn mcp_form(args: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn tools(paths: TokenStream) -> TokenStream {
     tools::tools(paths.into()).into()
+}
+
+/// Marks a method as a tool, in an `impl` block that has `#[mcp_tool]`.
+#[proc_macro_attribute]
+pub fn tool(_: TokenStream, item: TokenStream) -> TokenStream {
+    mark::unread("tool", &item.into()).into()
+}
+
+/// Marks a method as a prompt, in an `impl` block that has `#[mcp_tool]`.
+#[proc_macro_attribute]
+pub fn prompt(_: TokenStream, item: TokenStream) -> TokenStream {
+    mark::unread("prompt", &item.into()).into()
+}
+
+/// Marks a method as a resource, in an `impl` block that has `#[mcp_tool]`.
+#[proc_macro_attribute]
+pub fn resource(_: TokenStream, item: TokenStream) -> TokenStream {
+    mark::unread("resource", &item.into()).into()
 }

@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::parse::{Parse, ParseStream};
-use syn::{Attribute, Token, Visibility};
+use syn::{Attribute, Path, Token, Visibility};
 
 use crate::args::Keys;
 use crate::diag::Sink;
@@ -23,7 +23,13 @@ pub(crate) fn mcp_type(args: TokenStream, item: &TokenStream) -> TokenStream {
     let krate = Krate::new(keys.path("crate", &mut sink));
     let derives = sink
         .ok(syn::parse2(item.clone()))
-        .map(|Derivable| derives(&krate));
+        .filter(|Derivable { again }| {
+            for again in again {
+                sink.error(again, "`#[mcp_type]` is there twice; remove one");
+            }
+            again.is_empty()
+        })
+        .map(|_| derives(&krate));
     sink.finish(&quote!(#derives #item), TokenStream::new, TokenStream::new)
 }
 
@@ -45,16 +51,26 @@ fn path_text(path: &TokenStream) -> String {
 }
 
 /// A struct or an enum.
-struct Derivable;
+struct Derivable {
+    /// Where the attribute is on it once more.
+    again: Vec<Path>,
+}
 
 impl Parse for Derivable {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        input.call(Attribute::parse_outer)?;
+        let attributes = input.call(Attribute::parse_outer)?;
         input.parse::<Visibility>()?;
         if !input.peek(Token![struct]) && !input.peek(Token![enum]) {
             return Err(input.error("`#[mcp_type]` goes on a struct or on an enum"));
         }
         input.parse::<TokenStream>()?;
-        Ok(Self)
+        let paths = attributes.iter().map(Attribute::path);
+        let is_again = |path: &&Path| {
+            let last = path.segments.last();
+            last.is_some_and(|last| last.ident == "mcp_type")
+        };
+        Ok(Self {
+            again: paths.filter(is_again).cloned().collect(),
+        })
     }
 }

@@ -1,7 +1,7 @@
 //! A function as the macros see it: its head as syntax, its body as the user's own tokens.
 
-use proc_macro2::{Group, TokenStream, TokenTree};
-use quote::{ToTokens, TokenStreamExt};
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use quote::{ToTokens, TokenStreamExt, quote};
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, Ident, LitStr, Signature, Token, Type, Visibility, token};
@@ -12,6 +12,8 @@ pub(crate) struct Function {
     pub(crate) visibility: Visibility,
     pub(crate) signature: Signature,
     pub(crate) body: Group,
+    /// The `;` that stands where the body should be.
+    pub(crate) missing: Option<Token![;]>,
 }
 
 impl Function {
@@ -29,11 +31,18 @@ impl Function {
 
 impl Parse for Function {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let (attributes, visibility) = (input.call(Attribute::parse_outer)?, input.parse()?);
+        let signature = input.parse()?;
+        let missing: Option<Token![;]> = input.parse()?;
         Ok(Self {
-            attributes: input.call(Attribute::parse_outer)?,
-            visibility: input.parse()?,
-            signature: input.parse()?,
-            body: braces(input)?,
+            attributes,
+            visibility,
+            signature,
+            body: match missing {
+                Some(_) => Group::new(Delimiter::Brace, quote!(loop {})),
+                None => braces(input)?,
+            },
+            missing,
         })
     }
 }
@@ -45,6 +54,7 @@ impl ToTokens for Function {
             visibility,
             signature,
             body,
+            ..
         } = self;
         tokens.append_all(attributes);
         visibility.to_tokens(tokens);

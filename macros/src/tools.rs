@@ -2,10 +2,10 @@
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
+use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
-use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Path, Token};
+use syn::{Ident, Path, Token, token};
 
 use crate::krate::Krate;
 
@@ -49,7 +49,7 @@ pub(crate) fn tools(input: TokenStream) -> TokenStream {
 /// `a, b::c` or `crate = path; a, b::c`
 struct List {
     krate: Krate,
-    paths: Punctuated<Path, Token![,]>,
+    paths: Vec<Path>,
 }
 
 impl Parse for List {
@@ -59,11 +59,42 @@ impl Parse for List {
             input.parse::<Token![crate]>()?;
             input.parse::<Token![=]>()?;
             krate = Some(input.call(Path::parse_mod_style)?);
+            if !input.peek(Token![;]) {
+                return Err(input.error("the functions come after a semicolon; write `;`"));
+            }
             input.parse::<Token![;]>()?;
+        }
+        let mut paths = Vec::new();
+        while !input.is_empty() {
+            paths.push(function(input)?);
+            if !input.is_empty() {
+                comma(input)?;
+            }
         }
         Ok(Self {
             krate: Krate::new(krate),
-            paths: input.call(Punctuated::parse_terminated)?,
+            paths,
         })
     }
+}
+
+/// The path of a function.
+fn function(input: ParseStream<'_>) -> syn::Result<Path> {
+    if !input.peek(Ident::peek_any) && !input.peek(Token![::]) && !input.peek(Token![<]) {
+        let write =
+            "a function is listed by its path; write its name, as in `tools![add, text::search]`";
+        return Err(input.error(write));
+    }
+    input.parse()
+}
+
+/// What stands between two functions.
+fn comma(input: ParseStream<'_>) -> syn::Result<()> {
+    if input.peek(token::Paren) {
+        return Err(input.error("a function is listed and not called; remove the parentheses"));
+    }
+    if !input.peek(Token![,]) {
+        return Err(input.error("functions are listed with commas between them; write `,`"));
+    }
+    input.parse::<Token![,]>().map(drop)
 }

@@ -84,19 +84,15 @@ impl<P: Purpose> Head<P> {
 
     /// Pictures for it.
     #[must_use]
-    pub fn icons<I>(mut self, icons: I) -> Self
-    where
-        I: IntoIterator,
-        I::Item: Into<Icon>,
-    {
-        self.icons = icons.into_iter().map(Into::into).collect();
+    pub fn icons(mut self, icons: Vec<Icon>) -> Self {
+        self.icons = icons;
         self
     }
 
     /// What stands in its `_meta`.
     #[must_use]
-    pub fn meta(mut self, meta: impl Into<MetaObject>) -> Self {
-        self.meta = Some(meta.into());
+    pub fn meta(mut self, meta: MetaObject) -> Self {
+        self.meta = Some(meta);
         self
     }
 

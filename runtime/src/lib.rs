@@ -41,6 +41,7 @@ mod tool;
 #[cfg(feature = "tool-loop")]
 pub mod tool_loop;
 mod transport;
+mod value;
 mod wire;
 
 pub use futures_core::Stream;
@@ -78,5 +79,8 @@ pub use self::tool::{Tool, ToolDefinition, ToolSet};
 #[cfg(feature = "http")]
 pub use self::transport::http::{
     HttpBody, HttpFuture, HttpServer, HttpService, LegacySse, http_service,
+};
+pub use self::value::{
+    AnnotationsValue, DefaultArgument, IconValues, MetaValue, RangeOf, SchemaValue,
 };
 pub use self::wire::RpcError;

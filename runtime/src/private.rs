@@ -8,7 +8,7 @@ pub use crate::call::{CallValue, Lifetime};
 pub use crate::completion::{Completer, CompleterFacts};
 pub use crate::definition::{Definition, Head};
 pub use crate::form::{Field, FormFields, FormVisitor, check_content, read_content, speak_form};
-pub use crate::function::argument::{Argument, ArgumentList};
+pub use crate::function::argument::{Argument, ArgumentList, DefaultValue};
 pub use crate::function::bounds::Check;
 pub use crate::function::kind::{self, Kind, Returns, ReturnsValue};
 pub use crate::function::problem::Problem;

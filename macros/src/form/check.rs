@@ -5,6 +5,7 @@ use syn::{Fields, Generics, ItemEnum, ItemStruct};
 
 use crate::args::unknown;
 use crate::diag::Sink;
+use crate::tool::check::bounds;
 use crate::tool::model::Name;
 
 use super::model::{Choice, Field, Form, Marks};
@@ -20,6 +21,10 @@ pub(crate) fn form(form: &Form, item: &ItemStruct, sink: &mut Sink) {
     distinct_names("field", names, sink);
     for field in &form.fields {
         known_format(field, sink);
+        bounds::constant_default(field.default.as_ref(), sink);
+        bounds::some_value(field.range.as_ref(), sink);
+        bounds::some_value(field.length.as_ref(), sink);
+        bounds::default_in_range(field.default.as_ref(), field.range.as_ref(), sink);
     }
 }
 

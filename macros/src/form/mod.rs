@@ -26,6 +26,7 @@ pub(crate) fn mcp_form(args: TokenStream, item: &TokenStream) -> TokenStream {
     let krate = Krate::new(keys.path("crate", &mut sink));
     match syn::parse2(item.clone()) {
         Ok(Item::Struct(mut item)) => {
+            sink.once("mcp_form", &mut item.attrs);
             let form = Form::read(&mut item, &mut sink);
             check::form(&form, &item, &mut sink);
             sink.finish(
@@ -35,6 +36,7 @@ pub(crate) fn mcp_form(args: TokenStream, item: &TokenStream) -> TokenStream {
             )
         }
         Ok(Item::Enum(mut item)) => {
+            sink.once("mcp_form", &mut item.attrs);
             let choice = Choice::read(&mut item, &mut sink);
             check::choice(&choice, &item, &mut sink);
             sink.finish(

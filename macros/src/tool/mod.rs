@@ -4,7 +4,7 @@ mod parse;
 
 pub(crate) mod model;
 
-mod check;
+pub(crate) mod check;
 
 pub(crate) mod expand;
 
@@ -39,6 +39,7 @@ pub(crate) fn mcp_tool(args: TokenStream, item: &TokenStream) -> TokenStream {
 
 fn function(args: TokenStream, mut item: Function) -> TokenStream {
     let mut sink = Sink::new();
+    sink.once("mcp_tool", &mut item.attributes);
     let known = [&TOOL_KEYS[..], &["crate", "namespace"]].concat();
     let mut keys = Keys::parse(args, &known, &mut sink);
     let krate = Krate::new(keys.path("crate", &mut sink));
@@ -68,6 +69,7 @@ fn without_self(mut item: Function) -> TokenStream {
 
 fn block(args: TokenStream, mut item: ImplBlock) -> TokenStream {
     let mut sink = Sink::new();
+    sink.once("mcp_tool", &mut item.attributes);
     let mut keys = Keys::parse(args, &["namespace", "crate"], &mut sink);
     let krate = Krate::new(keys.path("crate", &mut sink));
     let block = Block::read(&mut item, &mut keys, &mut sink);

@@ -3,7 +3,6 @@
 use std::fmt;
 
 use schemars::{JsonSchema, SchemaGenerator};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -48,13 +47,22 @@ pub struct Argument<T> {
     /// Reads the value of the argument of this name again, and tells why it cannot be read.
     explain: fn(&str, &str) -> Option<Problem>,
     absent: fn() -> Option<T>,
-    default: Option<Default<T>>,
+    default: Option<DefaultValue<T>>,
     checks: Vec<Check<T>>,
 }
 
-struct Default<T> {
-    make: fn() -> T,
-    json: fn(&T) -> serde_json::Result<Value>,
+/// What an argument is when it is left out.
+pub struct DefaultValue<T> {
+    pub(crate) make: fn() -> T,
+    pub(crate) json: fn(&T) -> serde_json::Result<Value>,
+}
+
+impl<T> fmt::Debug for DefaultValue<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("DefaultValue")
+            .finish_non_exhaustive()
+    }
 }
 
 impl<T> fmt::Debug for Argument<T> {
@@ -95,16 +103,10 @@ impl<T> Argument<T> {
         self
     }
 
-    /// Makes the argument optional; `make` gives its value when it is left out or `null`.
+    /// Makes the argument optional: this is its value when it is left out or `null`.
     #[must_use]
-    pub fn default(mut self, make: fn() -> T) -> Self
-    where
-        T: Serialize,
-    {
-        self.default = Some(Default {
-            make,
-            json: |value| serde_json::to_value(value),
-        });
+    pub fn default(mut self, default: DefaultValue<T>) -> Self {
+        self.default = Some(default);
         self
     }
 
@@ -138,7 +140,14 @@ impl<T> Argument<T> {
                 }
             }
             if let Some(default) = &self.default {
-                let value = (default.json)(&(default.make)()).map_err(|error| {
+                let value = (default.make)();
+                if !self.checks.iter().all(|check| check.holds(&value)) {
+                    let name = self.name;
+                    return Err(format!(
+                        "the default of argument `{name}` is out of its bounds"
+                    ));
+                }
+                let value = (default.json)(&value).map_err(|error| {
                     format!(
                         "the default of argument `{}` cannot be written as JSON: {error}",
                         self.name

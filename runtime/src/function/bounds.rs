@@ -5,6 +5,8 @@ use std::ops::{Bound, RangeBounds};
 
 use serde_json::Value;
 
+use crate::value::RangeOf;
+
 /// A condition on the value of an argument, and the keywords that say it in the schema.
 pub struct Check<T> {
     holds: Box<dyn Fn(&T) -> bool + Send + Sync>,
@@ -53,7 +55,7 @@ pub trait Bounded: Sized {
     type Number;
 
     /// The condition to be within `range`.
-    fn range(range: impl RangeBounds<Self::Number> + Send + Sync + 'static) -> Check<Self>;
+    fn range(range: impl RangeOf<Self::Number>) -> Check<Self>;
 }
 
 /// A type whose length `#[arg(length = …)]` can bound: texts, lists, and `Option`s of them.
@@ -64,7 +66,7 @@ pub trait Bounded: Sized {
 )]
 pub trait Measured: Sized {
     /// The condition that the length, in characters or items, is within `range`.
-    fn length(range: impl RangeBounds<usize> + Send + Sync + 'static) -> Check<Self>;
+    fn length(range: impl RangeOf<usize>) -> Check<Self>;
 }
 
 /// A type whose values `#[arg(header = …)]` can put into a header: texts, integers, `bool`, and `Option`s of them.
@@ -141,7 +143,7 @@ macro_rules! bounded {
         impl Bounded for $number {
             type Number = Self;
 
-            fn range(range: impl RangeBounds<Self> + Send + Sync + 'static) -> Check<Self> {
+            fn range(range: impl RangeOf<Self>) -> Check<Self> {
                 let low = match range.start_bound() {
                     Bound::Included(&bound) => Some(("minimum", bound.into())),
                     Bound::Excluded(&bound) => Some(("exclusiveMinimum", bound.into())),
@@ -165,14 +167,14 @@ bounded!(i8 i16 i32 i64 isize u8 u16 u32 u64 usize f32 f64);
 impl<T: Bounded + 'static> Bounded for Option<T> {
     type Number = T::Number;
 
-    fn range(range: impl RangeBounds<T::Number> + Send + Sync + 'static) -> Check<Self> {
+    fn range(range: impl RangeOf<T::Number>) -> Check<Self> {
         T::range(range).optional()
     }
 }
 
 #[diagnostic::do_not_recommend]
 impl Measured for String {
-    fn length(range: impl RangeBounds<usize> + Send + Sync + 'static) -> Check<Self> {
+    fn length(range: impl RangeOf<usize>) -> Check<Self> {
         let keywords = whole("minLength", "maxLength", &range);
         Check {
             holds: Box::new(move |text: &Self| range.contains(&text.chars().count())),
@@ -183,7 +185,7 @@ impl Measured for String {
 
 #[diagnostic::do_not_recommend]
 impl<T> Measured for Vec<T> {
-    fn length(range: impl RangeBounds<usize> + Send + Sync + 'static) -> Check<Self> {
+    fn length(range: impl RangeOf<usize>) -> Check<Self> {
         let keywords = whole("minItems", "maxItems", &range);
         Check {
             holds: Box::new(move |list: &Self| range.contains(&list.len())),
@@ -194,7 +196,7 @@ impl<T> Measured for Vec<T> {
 
 #[diagnostic::do_not_recommend]
 impl<T: Measured + 'static> Measured for Option<T> {
-    fn length(range: impl RangeBounds<usize> + Send + Sync + 'static) -> Check<Self> {
+    fn length(range: impl RangeOf<usize>) -> Check<Self> {
         T::length(range).optional()
     }
 }

@@ -71,8 +71,8 @@ impl ResourceHead {
 
     /// Whom it is for, and how much it matters.
     #[must_use]
-    pub fn annotations(mut self, annotations: impl Into<Annotations>) -> Self {
-        self.details.annotations = Some(annotations.into());
+    pub fn annotations(mut self, annotations: Annotations) -> Self {
+        self.details.annotations = Some(annotations);
         self
     }
 

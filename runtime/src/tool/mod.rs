@@ -109,8 +109,8 @@ impl ToolHead {
 
     /// What the schema of all arguments says beside the arguments, for example which of them go together.
     #[must_use]
-    pub fn schema(mut self, keywords: impl Into<Value>) -> Self {
-        self.details.schema = Some(keywords.into());
+    pub fn schema(mut self, keywords: Value) -> Self {
+        self.details.schema = Some(keywords);
         self
     }
 

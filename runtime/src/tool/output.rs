@@ -31,7 +31,7 @@ use crate::tool::reply::ToolReply;
 /// The parameter `K` tells the ways apart and is always inferred.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the output of a tool",
-    label = "an output needs `Serialize` and `JsonSchema`",
+    label = "an output needs `Serialize` and `JsonSchema`, the error of a `Result` needs `Error`",
     note = "put `#[mcp_type]` on your own types, or return content blocks, a stream (with the key `stream`), or a `Result` of those with an `Error`"
 )]
 pub trait ToolOutput<K> {

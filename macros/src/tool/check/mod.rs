@@ -1,5 +1,6 @@
 //! The rules for tools, prompts and resources. One function is one rule; each reports and lets checking go on.
 
+pub(crate) mod bounds;
 mod headers;
 mod names;
 mod policy;
@@ -69,6 +70,10 @@ fn each(feature: &Feature, sink: &mut Sink) {
         names::named_argument(argument, sink);
         headers::legal_header(argument, sink);
         owned_argument(argument, sink);
+        bounds::constant_default(argument.default.as_ref(), sink);
+        bounds::some_value(argument.range.as_ref(), sink);
+        bounds::some_value(argument.length.as_ref(), sink);
+        bounds::default_in_range(argument.default.as_ref(), argument.range.as_ref(), sink);
     }
 }
 

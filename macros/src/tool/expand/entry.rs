@@ -3,7 +3,7 @@
 //! A type of the user's is mentioned once for each trait that it needs, as `<Type as Trait>::…`
 //! under its own span, so that a type without the trait is one error right there.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Expr, ExprLit, Lit};
@@ -79,9 +79,13 @@ pub(crate) fn entry(krate: &Krate, feature: &Feature, host: Host) -> TokenStream
     });
     let policy = feature.tool().map(policy);
     let resource = feature.resource().map(|it| resource(krate, it));
-    let (icons, meta) = (feature.icons.iter(), feature.meta.iter());
+    let icons = feature.icons.iter();
+    let icons = icons.map(|it| value(it, "icons", &quote!(#krate::IconValues::into_icons)));
+    let meta = feature.meta.iter();
+    let meta = meta.map(|it| value(it, "meta", &quote!(#krate::MetaValue::into_meta)));
     let schema = feature.tool().and_then(|tool| tool.schema.as_ref());
     let schema = schema.iter();
+    let schema = schema.map(|it| value(it, "schema", &quote!(#krate::SchemaValue::into_schema)));
     let mode = Mode::of(feature).constructor();
     let mode = Ident::new(mode, feature.signature.ident.span());
     let arguments = feature
@@ -93,23 +97,47 @@ pub(crate) fn entry(krate: &Krate, feature: &Feature, host: Host) -> TokenStream
         None => output(krate, feature),
     };
     let handler = handler(krate, feature, host);
+    // Before the function that takes it, so that rustc finds what is not `Send` here and not in the bounds of that.
+    let (early, handler) = match Mode::of(feature) {
+        Mode::Asynchronous => (Some(quote!(let __handler = #handler;)), quote!(__handler)),
+        Mode::Synchronous | Mode::Blocking => (None, handler),
+    };
     let completers = feature.arguments().filter_map(|it| complete(krate, it));
     quote! {{
         #[allow(unused_imports, reason = "a `Result` does without")]
         use #krate::__private::ReturnsValue as _;
         #items
+        #early
         #krate::__private::#head::new(#name)
             #(.title(#title))*
             #(.description(#description))*
             #(#hints)*
             #policy
             #resource
-            #(.icons(#icons))*
-            #(.meta(#meta))*
-            #(.schema(#schema))*
+            #(#icons)*
+            #(#meta)*
+            #(#schema)*
             .define(#krate::__private::Function::#mode((#(#arguments,)*), #output, #handler))
             #(#completers)*
     }}
+}
+
+/// Expands to `.icons(::treenail::IconValues::into_icons([…]))`, and the same for other keys whose value may be of more than
+/// one type; errors about it belong under it.
+fn value(value: &Expr, key: &str, into: &TokenStream) -> TokenStream {
+    let method = Ident::new(key, value.span());
+    let (into, of): (TokenStream, _) = (respan(into, value.span()), value);
+    quote_spanned!(value.span()=> .#method(#into(#of)))
+}
+
+/// The same tokens as if they stood at `span`.
+fn respan(tokens: &TokenStream, span: Span) -> TokenStream {
+    let tokens = tokens.clone().into_iter();
+    let moved = tokens.map(|mut token| {
+        token.set_span(span);
+        token
+    });
+    moved.collect()
 }
 
 /// Expands to
@@ -132,13 +160,16 @@ fn resource(krate: &Krate, resource: &Resource) -> TokenStream {
         quote!(.template(#literal, [#(#parts),*]))
     });
     let mime_type = resource.mime_type.iter();
-    let (size, annotations) = (resource.size.iter(), resource.annotations.iter());
+    let size = resource.size.iter();
+    let annotations = resource.annotations.iter();
+    let into = quote!(#krate::AnnotationsValue::into_annotations);
+    let annotations = annotations.map(|it| value(it, "annotations", &into));
     let subscribe = resource.subscribe.iter().map(|given| given.value);
     quote! {
         #(#uri)*
         #(.mime_type(#mime_type))*
         #(.size(#size))*
-        #(.annotations(#annotations))*
+        #(#annotations)*
         #(.subscribe(#subscribe))*
     }
 }
@@ -159,7 +190,9 @@ fn argument(krate: &Krate, kind: &Kind, argument: &Argument) -> TokenStream {
     let description = argument.description.iter();
     let default = argument.default.iter().map(|default| {
         let make = default_value(krate, default);
-        quote_spanned!(default.key.span()=> .default(#make))
+        let made_by =
+            quote_spanned!(default.key.span()=> <#ty as #krate::DefaultArgument>::made_by);
+        quote_spanned!(default.key.span()=> .default(#made_by(#make)))
     });
     // Before the bounds, so that what they say of the same keyword is what counts.
     let header = argument.header.iter().map(|Given { key, value }| {
@@ -263,12 +296,27 @@ fn handler(krate: &Krate, feature: &Feature, host: Host) -> TokenStream {
         None => call,
     };
     let (state, body) = match Mode::of(feature) {
-        Mode::Asynchronous => (state, quote!(async move { #call })),
+        Mode::Asynchronous => (state, sent(&feature.signature.ident, &call)),
         Mode::Blocking => (state, call),
         Mode::Synchronous => (quote!(&#state), call),
     };
     let capture = feature.stream.as_ref().map(|_| quote!(move));
     quote!(#capture |__state: #state, __call: #call_ty, (#(#arguments,)*)| #body)
+}
+
+/// The future of a call. Expands to
+/// ```text
+/// { let __future = async move { <call> }; let _: &dyn ::core::marker::Send = &__future; __future }
+/// ```
+/// which asks for `Send` where rustc tells which value is held across which `await`, and nothing of ours.
+fn sent(ident: &Ident, call: &TokenStream) -> TokenStream {
+    let span = ident.span();
+    let future = quote_spanned!(span=> async move { #call });
+    quote_spanned! {span=> {
+        let __future = #future;
+        let _: &dyn ::core::marker::Send = &__future;
+        __future
+    }}
 }
 
 /// The call of the user's function. Expands to

@@ -6,8 +6,9 @@ mod policy;
 mod stream;
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens, format_ident, quote};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::Visibility;
+use syn::spanned::Spanned;
 
 use crate::krate::Krate;
 
@@ -143,16 +144,26 @@ fn impl_mount(krate: &Krate, item: &ImplBlock, members: &TokenStream) -> TokenSt
         self_ty,
         ..
     } = item;
-    let where_clause = &generics.where_clause;
+    let predicates = generics.where_clause.iter().flat_map(|it| &it.predicates);
     let cfg = attributes
         .iter()
         .filter(|attribute| attribute.path().is_ident("cfg"));
+    let span = self_ty.span();
+    // A value that cannot be mounted is told of where it is mounted, as far as that depends on its parameters.
+    let implementation = quote_spanned! {span=>
+        impl #generics #krate::Mount for #self_ty
+        where
+            #(#predicates,)*
+            #self_ty: ::core::marker::Send + ::core::marker::Sync + 'static,
+        {
+            #members
+        }
+    };
     quote! {
         #(#cfg)*
         #[automatically_derived]
-        impl #generics #krate::Mount for #self_ty #where_clause {
-            #members
-        }
+        #[allow(trivial_bounds, reason = "a type may have parameters or not")]
+        #implementation
     }
 }
 

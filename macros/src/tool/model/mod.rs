@@ -11,7 +11,7 @@ use std::mem;
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
-use syn::{Attribute, Expr, LitStr, ReturnType, Signature, Type, parse_quote};
+use syn::{Attribute, Expr, LitStr, Meta, Path, ReturnType, Signature, Type, parse_quote};
 
 use crate::args::{Given, Keys};
 use crate::diag::Sink;
@@ -165,8 +165,15 @@ impl Kind {
 impl Feature {
     /// Reads a function that is marked `#[tool]`, `#[prompt]` or `#[resource("…")]`.
     fn marked(function: &mut Function, sink: &mut Sink) -> Option<Self> {
-        let mut marks = |name| extract(&mut function.attributes, |mark| mark.path().is_ident(name));
-        let (tool, prompt, resource) = (marks("tool"), marks("prompt"), marks("resource"));
+        let mut marks = |name| extract(&mut function.attributes, |mark| is_mark(mark.path(), name));
+        let (mut tool, prompt, resource) = (marks("tool"), marks("prompt"), marks("resource"));
+        for mut whole in marks("mcp_tool") {
+            let message = "`#[mcp_tool]` is for the whole block; mark its methods with `#[tool]`";
+            sink.error(whole.path(), message);
+            // Read as what is meant, so that nothing else is missed.
+            whole.meta = Meta::Path(whole.path().clone());
+            tool.push(whole);
+        }
         let firsts: Vec<_> = [&tool, &prompt, &resource]
             .into_iter()
             .filter_map(|marks| marks.first())
@@ -198,6 +205,10 @@ impl Feature {
         keys: &mut Keys,
         sink: &mut Sink,
     ) -> Self {
+        if let Some(semicolon) = &function.missing {
+            let noun = kind.noun();
+            sink.error(semicolon, format!("a {noun} has a body; write `{{ … }}`"));
+        }
         let signature = &mut function.signature;
         let (noun, known) = (kind.noun(), kind.argument_keys());
         let inputs = signature.inputs.iter_mut();
@@ -273,6 +284,13 @@ impl Feature {
             Input::Argument(_) => None,
         })
     }
+}
+
+/// Whether an attribute is the mark of this name, with or without the crate before it.
+fn is_mark(path: &Path, name: &str) -> bool {
+    let mut segments = path.segments.iter().rev();
+    let last = segments.next().is_some_and(|last| last.ident == name);
+    last && segments.all(|before| before.ident == "treenail")
 }
 
 /// Silences lints about the shape of a function has to have here.

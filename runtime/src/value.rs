@@ -1,0 +1,112 @@
+//! What the keys of the macros take where that is more than one type.
+//!
+//! Each has a trait of its own, so that a wrong value is told in the words of its key.
+
+use std::ops::RangeBounds;
+
+use serde::Serialize;
+use serde_json::Value;
+use treenail_schema::{Annotations, Icon, MetaObject};
+
+use crate::function::argument::DefaultValue;
+
+/// A value for `icons = …`: anything that yields [`Icon`]s, such as an array of them.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the value of `icons`",
+    label = "expected a list of `Icon`s",
+    note = "write `icons = [Icon::new(\"https://…\")]`"
+)]
+pub trait IconValues {
+    /// The icons.
+    fn into_icons(self) -> Vec<Icon>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<I: IntoIterator<Item: Into<Icon>>> IconValues for I {
+    fn into_icons(self) -> Vec<Icon> {
+        self.into_iter().map(Into::into).collect()
+    }
+}
+
+/// A value for `meta = …`: a [`MetaObject`], or what becomes one.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the value of `meta`",
+    label = "expected a `MetaObject`"
+)]
+pub trait MetaValue {
+    /// The object.
+    fn into_meta(self) -> MetaObject;
+}
+
+#[diagnostic::do_not_recommend]
+impl<M: Into<MetaObject>> MetaValue for M {
+    fn into_meta(self) -> MetaObject {
+        self.into()
+    }
+}
+
+/// A value for `schema = …`: keywords of JSON Schema, as an object.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the value of `schema`",
+    label = "expected an object of JSON Schema keywords",
+    note = "write `schema = json!({{…}})`, with `serde_json::json`"
+)]
+pub trait SchemaValue {
+    /// The object.
+    fn into_schema(self) -> Value;
+}
+
+#[diagnostic::do_not_recommend]
+impl<V: Into<Value>> SchemaValue for V {
+    fn into_schema(self) -> Value {
+        self.into()
+    }
+}
+
+/// A value for `annotations = …`: [`Annotations`], or what becomes that.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the value of `annotations`",
+    label = "expected `Annotations`"
+)]
+pub trait AnnotationsValue {
+    /// The annotations.
+    fn into_annotations(self) -> Annotations;
+}
+
+#[diagnostic::do_not_recommend]
+impl<A: Into<Annotations>> AnnotationsValue for A {
+    fn into_annotations(self) -> Annotations {
+        self.into()
+    }
+}
+
+/// A value for `range = …` on a number of type `N`: a range of such numbers.
+#[diagnostic::on_unimplemented(
+    message = "the bounds of a `{N}` are of another type",
+    label = "expected a range of `{N}`"
+)]
+pub trait RangeOf<N>: RangeBounds<N> + Send + Sync + 'static {}
+
+#[diagnostic::do_not_recommend]
+impl<N, R: RangeBounds<N> + Send + Sync + 'static> RangeOf<N> for R {}
+
+/// A type whose values can stand in a schema as what an argument is when it is left out.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot have a default",
+    label = "a default is written into the schema, and so needs `Serialize`",
+    note = "put `#[mcp_type]` on your own types"
+)]
+pub trait DefaultArgument: Sized {
+    /// The default that `make` makes.
+    fn made_by(make: fn() -> Self) -> DefaultValue<Self>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize> DefaultArgument for T {
+    fn made_by(make: fn() -> Self) -> DefaultValue<Self> {
+        DefaultValue {
+            make,
+            json: |value| serde_json::to_value(value),
+        }
+    }
+}
