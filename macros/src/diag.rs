@@ -12,6 +12,8 @@ use syn::Attribute;
 /// It has to be finished: a sink that is dropped unread would hide what it holds.
 pub(crate) struct Sink {
     errors: Vec<syn::Error>,
+    /// Whether rustc reports a mistake, so that we say nothing.
+    left_to_rustc: bool,
     finished: bool,
 }
 
@@ -19,6 +21,7 @@ impl Sink {
     pub(crate) fn new() -> Self {
         Self {
             errors: Vec::new(),
+            left_to_rustc: false,
             finished: false,
         }
     }
@@ -26,6 +29,11 @@ impl Sink {
     /// Reports a mistake at the smallest thing to change: what is wrong, then what to write.
     pub(crate) fn error(&mut self, at: impl ToTokens, message: impl Display) {
         self.errors.push(syn::Error::new_spanned(at, message));
+    }
+
+    /// Notes a mistake that rustc reports in the item itself.
+    pub(crate) fn leave_to_rustc(&mut self) {
+        self.left_to_rustc = true;
     }
 
     /// Reports that one of our attributes is on the item again, and takes it off.
@@ -57,7 +65,7 @@ impl Sink {
         stub: impl FnOnce() -> TokenStream,
     ) -> TokenStream {
         self.finished = true;
-        let ours = if self.errors.is_empty() {
+        let ours = if self.errors.is_empty() && !self.left_to_rustc {
             generated()
         } else {
             let errors = self.errors.iter().map(syn::Error::to_compile_error);

@@ -4,7 +4,7 @@ use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::{ToTokens, TokenStreamExt, quote};
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
-use syn::{Attribute, Ident, LitStr, Signature, Token, Type, Visibility, token};
+use syn::{Attribute, Ident, LitStr, Signature, Token, Type, Visibility, braced, token};
 
 /// A function whose body is not looked into, so that rustc reports what is wrong in there.
 pub(crate) struct Function {
@@ -65,11 +65,18 @@ impl ToTokens for Function {
 
 /// A `{ … }` as one group of tokens.
 fn braces(input: ParseStream<'_>) -> syn::Result<Group> {
-    if input.peek(token::Brace) {
-        input.parse()
-    } else {
-        Err(input.error("expected a body in braces"))
+    if !input.peek(token::Brace) {
+        return Err(input.error("expected a body in braces"));
     }
+    if input.fork().parse::<Group>().is_ok() {
+        return input.parse();
+    }
+    // What a `macro_rules` fragment like `$body:block` stands for.
+    let content;
+    let brace = braced!(content in input);
+    let mut body = Group::new(Delimiter::Brace, content.parse()?);
+    body.set_span(brace.span.join());
+    Ok(body)
 }
 
 /// The type itself, without parentheses and the invisible groups of `macro_rules`.

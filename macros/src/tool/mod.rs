@@ -20,6 +20,7 @@ use syn::FnArg;
 use crate::args::Keys;
 use crate::diag::Sink;
 use crate::krate::Krate;
+use crate::mark::unmarked;
 use crate::signature::Function;
 
 use self::model::{Block, Feature, Kind, TOOL_KEYS};
@@ -31,7 +32,7 @@ pub(crate) fn mcp_tool(args: TokenStream, item: &TokenStream) -> TokenStream {
         Ok(Item::Function(item)) => function(args, item),
         Ok(Item::Block(item)) => block(args, item),
         Err(error) => {
-            let error = error.to_compile_error();
+            let (item, error) = (unmarked(item), error.to_compile_error());
             quote!(#item #error)
         }
     }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::marker::PhantomData;
 
 use serde::de::DeserializeOwned;
 use treenail_schema::method::{self, Direction};
@@ -17,7 +16,7 @@ use treenail_schema::{
 use crate::ask::AskError;
 use crate::ask::sampling;
 use crate::ask::seal::random_id;
-use crate::form::{Form, read_content, speak_form};
+use crate::form::{Form, FormError, read_content, speak_form};
 
 /// What can be asked of a client.
 pub trait Question: Send + 'static {
@@ -38,9 +37,12 @@ pub trait Question: Send + 'static {
 }
 
 /// Asks for the values of a [`Form`]; see [`Context::elicit`](crate::Context::elicit).
+///
+/// It carries what it needs of `T` as functions, so that a type that is no form is one error, where it is asked for.
 pub struct Elicit<T> {
     message: String,
-    form: PhantomData<fn() -> T>,
+    schema: fn() -> ElicitSchema,
+    read: fn(BTreeMap<String, ElicitValue>) -> Result<T, FormError>,
 }
 
 impl<T> fmt::Debug for Elicit<T> {
@@ -53,15 +55,19 @@ impl<T> fmt::Debug for Elicit<T> {
 }
 
 impl<T> Elicit<T> {
-    pub(super) fn new(message: String) -> Self {
+    pub(super) fn new(message: String) -> Self
+    where
+        T: Form,
+    {
         Self {
             message,
-            form: PhantomData,
+            schema: T::schema,
+            read: T::read,
         }
     }
 }
 
-impl<T: Form> Question for Elicit<T> {
+impl<T: Send + 'static> Question for Elicit<T> {
     type Answer = T;
 
     fn request(
@@ -69,11 +75,11 @@ impl<T: Form> Question for Elicit<T> {
         revision: Revision,
         client: &ClientCapabilities,
     ) -> Result<InputRequest, AskError> {
-        form(self.message.clone(), T::schema(), revision, client)
+        form(self.message.clone(), (self.schema)(), revision, client)
     }
 
     fn read(self, answer: &str) -> Result<T, AskError> {
-        T::read(accepted(answer)?).map_err(|error| AskError::Invalid(error.to_string()))
+        (self.read)(accepted(answer)?).map_err(|error| AskError::Invalid(error.to_string()))
     }
 }
 

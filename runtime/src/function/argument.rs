@@ -19,7 +19,7 @@ use crate::function::schema::{Direction, drop_null};
     label = "an argument needs `Deserialize` and `JsonSchema`",
     note = "put `#[mcp_type]` on your own types; take what belongs to the call by reference, as in `cx: &Context`"
 )]
-pub trait ToolArgument: Sized + Send + 'static {
+pub trait ToolArgument: Sized {
     /// How the argument called `name` is described and read.
     fn argument(name: &'static str) -> Argument<Self>;
 }
@@ -228,7 +228,7 @@ impl<T: From<&'static str>> FromText for T {
 /// The arguments of one function: a tuple of up to 16 [`Argument`]s.
 pub trait ArgumentList: Send + Sync + 'static {
     /// The values that the function takes.
-    type Values: Send + 'static;
+    type Values: 'static;
 
     /// The JSON schema of the object that holds the arguments.
     fn schema(&self) -> Result<Map<String, Value>, String>;
@@ -329,7 +329,7 @@ impl<'a, const N: usize> Reader<'a, N> {
 
 macro_rules! argument_lists {
     ($($count:literal: $($value:ident $T:ident),*;)*) => {$(
-        impl<$($T: Send + 'static),*> ArgumentList for ($(Argument<$T>,)*) {
+        impl<$($T: 'static),*> ArgumentList for ($(Argument<$T>,)*) {
             type Values = ($($T,)*);
 
             fn schema(&self) -> Result<Map<String, Value>, String> {

@@ -109,7 +109,7 @@ impl<S: Send + Sync + 'static, P: Purpose> Function<S, P> {
     /// A function that blocks; it runs on a thread for that.
     pub fn blocking<A, C, T, B>(arguments: A, output: Output<T, P>, body: B) -> Self
     where
-        A: ArgumentList,
+        A: ArgumentList<Values: Send>,
         C: CallValue,
         T: Send + 'static,
         B: Fn(Arc<S>, C, A::Values) -> T + Send + Sync + 'static,

@@ -19,7 +19,7 @@ use crate::wire::{as_string, shortened};
     label = "arguments of prompts and variables of URIs need `Deserialize` and `JsonSchema`",
     note = "put `#[mcp_type]` on your own types; take what belongs to the call by reference, as in `cx: &Context`"
 )]
-pub trait TextArgument: Sized + Send + 'static {
+pub trait TextArgument: Sized {
     /// How the argument called `name` is described and read.
     fn argument(name: &'static str) -> Argument<Self>;
 }

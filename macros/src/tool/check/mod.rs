@@ -8,10 +8,10 @@ mod stream;
 mod uri;
 
 use quote::ToTokens;
-use syn::{LitStr, ReceiverKind, Safety, Signature, Type};
+use syn::{LitStr, ReceiverKind, ReturnType, Safety, Signature, Type};
 
 use crate::diag::Sink;
-use crate::signature::{borrow_in, keyword_in};
+use crate::signature::{borrow_in, keyword_in, peel};
 
 use super::model::{Argument, Block, Feature, Kind, Name, Output, is_method};
 use super::parse::{ImplBlock, Member};
@@ -61,6 +61,7 @@ fn each(feature: &Feature, sink: &mut Sink) {
         owned_output(feature, sink);
         free_opaque_output(feature, sink);
     }
+    written_types(feature, sink);
     one_call_input(feature, sink);
     few_arguments(feature, sink);
     names::distinct_arguments(feature, sink);
@@ -250,6 +251,26 @@ fn free_opaque_output(feature: &Feature, sink: &mut Sink) {
             keyword_in(ty, "impl"),
             "`impl Trait` borrows from the references before it; write `impl Trait + use<>`",
         );
+    }
+}
+
+/// No type is `_` or `!`, or one without a size: rustc says so itself.
+fn written_types(feature: &Feature, sink: &mut Sink) {
+    let returned = match &feature.signature.output {
+        ReturnType::Default => None,
+        ReturnType::Type(_, ty) => Some(&**ty),
+    };
+    if returned.is_some_and(|ty| matches!(peel(ty), Type::Infer(_) | Type::Never(_))) {
+        sink.leave_to_rustc();
+    }
+    let unsized_or_unknown = |ty: &Type| {
+        matches!(
+            peel(ty),
+            Type::Infer(_) | Type::Slice(_) | Type::TraitObject(_)
+        )
+    };
+    if feature.arguments().any(|it| unsized_or_unknown(&it.ty)) {
+        sink.leave_to_rustc();
     }
 }
 

@@ -149,12 +149,19 @@ fn impl_mount(krate: &Krate, item: &ImplBlock, members: &TokenStream) -> TokenSt
         .iter()
         .filter(|attribute| attribute.path().is_ident("cfg"));
     let span = self_ty.span();
+    // Of a type with lifetimes rustc cannot use it in what is asynchronous; there the parameters tell.
+    let lifetimes = self_ty.to_token_stream().to_string().contains('\'');
+    let parameters = generics.type_params().map(|parameter| &parameter.ident);
+    let parameters = parameters.filter(|_| lifetimes);
+    let shared =
+        (!lifetimes).then(|| quote_spanned!(span=> ::core::marker::Send + ::core::marker::Sync +));
     // A value that cannot be mounted is told of where it is mounted, as far as that depends on its parameters.
     let implementation = quote_spanned! {span=>
         impl #generics #krate::Mount for #self_ty
         where
             #(#predicates,)*
-            #self_ty: ::core::marker::Send + ::core::marker::Sync + 'static,
+            #(#parameters: ::core::marker::Send + ::core::marker::Sync,)*
+            Self: #shared 'static,
         {
             #members
         }

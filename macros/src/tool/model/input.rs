@@ -136,8 +136,10 @@ fn refuse_others(attributes: &mut Vec<Attribute>, noun: &str, sink: &mut Sink) {
             .to_string()
             .replace(' ', "");
         let message = match &*name {
-            "cfg" => {
-                format!("`cfg` on a parameter of a {noun}; write two functions with a `cfg` each")
+            "cfg" | "cfg_attr" => {
+                format!(
+                    "`{name}` on a parameter of a {noun}; write two functions with a `cfg` each"
+                )
             }
             "arg" => "`#[arg]` on `self`; remove it".into(),
             _ => format!("`{name}` on a parameter of a {noun}; write `#[arg(…)]` or remove it"),

@@ -79,6 +79,14 @@ fn push_text(parts: &mut Vec<Part>, text: &str) -> Result<(), String> {
             "a `}` was never opened; write `{name}`, or `%7D` for the character itself".to_owned(),
         );
     }
+    if let Some(c) = text
+        .chars()
+        .find(|c| !c.is_ascii_graphic() || "\"<>\\^`|".contains(*c))
+    {
+        return Err(format!(
+            "{c:?} is not allowed in a URI; write it percent-encoded, like `%20` for a space"
+        ));
+    }
     match parts.last_mut() {
         _ if text.is_empty() => {}
         Some(Part::Text(before)) => before.push_str(text),
@@ -178,6 +186,8 @@ mod tests {
             ("a:{b}{c}", "where `b` ends and `c` begins"),
             ("a:{+b}/{c}", "make it the last variable"),
             ("a:{b}/{b}", "twice"),
+            ("a:b c", "' ' is not allowed"),
+            ("a:\u{e9}/{b}", "is not allowed"),
         ] {
             let error = parts(uri).unwrap_err();
             assert!(error.contains(part), "{uri}: {error}");

@@ -1,5 +1,6 @@
 //! What the macros write builds where little can be taken for granted.
 
+#![forbid(unsafe_code)]
 #![deny(warnings, missing_docs, unused_qualifications)]
 #![deny(missing_debug_implementations, unreachable_pub)]
 #![deny(unused_lifetimes, single_use_lifetimes, unnameable_types)]
@@ -12,8 +13,16 @@
     reason = "these are about what is written here, not about what is generated"
 )]
 
+mod documented;
+mod generic;
+mod long;
+mod made;
+mod raw;
+mod shadowed;
+
 use std::path::Path;
 use std::process::Command;
+use std::sync::Mutex;
 use std::{env, fs};
 
 /// A unit of length.
@@ -251,6 +260,17 @@ fn generated_code_builds_and_runs() {
     let server = treenail::server!()
         .mount(bare::State)
         .mount(renamed::State)
+        .mount(shadowed::State)
+        .mount(made::Made)
+        .mount(raw::r#mod::r#struct)
+        .mount(generic::Borrowing { value: "a" })
+        .mount(generic::Unnamed("a"))
+        .mount(generic::Kept(Mutex::new([1, 2])))
+        .mount(long::Long)
+        .tools(made::all())
+        .tools(raw::all())
+        .tools(shadowed::all())
+        .tools(documented::all())
         .tools(bare::all())
         .tools(renamed::all())
         .build();

@@ -1,0 +1,28 @@
+//! The parameter wrapper of a tool is behind a type alias.
+
+use rmcp::handler::server::wrapper::Parameters;
+use rmcp::{schemars, tool, tool_router};
+use serde_json::json;
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Find {
+    name: String,
+}
+
+type FindArguments = Parameters<Find>;
+
+struct Map;
+
+#[tool_router(server_handler)]
+impl Map {
+    #[tool(description = "Finds a place.")]
+    fn find(&self, arguments: FindArguments) -> String {
+        arguments.0.name
+    }
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> anyhow::Result<()> {
+    compare::declared(&Map::find_tool_attr());
+    compare::observe(Map, &[("find", json!({})), ("find", json!({"name": "Oslo"}))]).await
+}

@@ -1,0 +1,50 @@
+//! What a client sees of a server on rmcp that has a mistake in it.
+//!
+//! Each program in `bin/` has one mistake, builds without a warning, and hands its server to [`observe`]. The client is
+//! rmcp's too, over a pipe in memory.
+
+use std::fmt::Write;
+
+use rmcp::model::CallToolRequestParams;
+use rmcp::{ServerHandler, ServiceExt};
+use serde_json::Value;
+
+/// Prints one line: the tools that are listed, and what became of each call.
+pub async fn observe<S: ServerHandler>(server: S, calls: &[(&'static str, Value)]) -> anyhow::Result<()> {
+    let (near, far) = tokio::io::duplex(1 << 16);
+    let serving = tokio::spawn(async move {
+        let running = server.serve(far).await?;
+        running.waiting().await?;
+        anyhow::Ok(())
+    });
+    let client = ().serve(near).await?;
+    let mut line = match client.list_all_tools().await {
+        Ok(tools) => {
+            let names: Vec<_> = tools.iter().map(|tool| format!("`{}`", tool.name)).collect();
+            format!("listed: {}", if names.is_empty() { "nothing".into() } else { names.join(", ") })
+        }
+        Err(error) => format!("listing fails: {error}"),
+    };
+    for (name, arguments) in calls {
+        let params = CallToolRequestParams::new(*name)
+            .with_arguments(arguments.as_object().cloned().unwrap_or_default());
+        let outcome = match client.call_tool(params).await {
+            Ok(result) => serde_json::to_string(&result)?,
+            Err(error) => format!("error {error}"),
+        };
+        write!(line, "; {name}({arguments}): {outcome}")?;
+    }
+    println!("{line}");
+    client.cancel().await?;
+    serving.await?
+}
+
+/// Prints one line: the schema that is declared for the arguments or the output of a tool.
+pub fn declared(tool: &rmcp::model::Tool) {
+    let input = Value::Object((*tool.input_schema).clone());
+    let output = tool.output_schema.as_ref().map(|schema| Value::Object((**schema).clone()));
+    println!("input schema: {input}");
+    if let Some(output) = output {
+        println!("output schema: {output}");
+    }
+}

@@ -1,0 +1,6 @@
+struct Booking {
+    #[field(default)]
+    nights: u8,
+}
+
+fn main() {}

@@ -1,0 +1,15 @@
+use treenail::__private::serde;
+use treenail::mcp_tool;
+
+#[derive(serde::Deserialize)]
+#[serde(crate = "serde")]
+struct Place {
+    id: u64,
+}
+
+#[mcp_tool]
+fn visit(place: Place) -> u64 {
+    place.id
+}
+
+fn main() {}

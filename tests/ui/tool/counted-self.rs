@@ -1,0 +1,15 @@
+use std::sync::Arc;
+
+use treenail::mcp_tool;
+
+struct Map;
+
+#[mcp_tool]
+impl Map {
+    #[tool]
+    fn find(self: Arc<Self>) -> u64 {
+        7
+    }
+}
+
+fn main() {}

@@ -1,0 +1,16 @@
+use treenail::__private::{schemars, serde};
+use treenail::mcp_tool;
+
+#[derive(Default, serde::Deserialize, schemars::JsonSchema)]
+#[serde(crate = "serde")]
+#[schemars(crate = "schemars")]
+struct Place {
+    id: u64,
+}
+
+#[mcp_tool]
+fn visit(#[arg(default)] place: Place) -> u64 {
+    place.id
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+use treenail::__private::serde::Serialize;
+use treenail::mcp_type;
+
+#[mcp_type]
+#[derive(Serialize)]
+struct Place {
+    id: u64,
+}
+
+fn main() {}

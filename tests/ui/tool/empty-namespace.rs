@@ -1,0 +1,13 @@
+use treenail::mcp_tool;
+
+struct Map;
+
+#[mcp_tool(namespace = "")]
+impl Map {
+    #[tool]
+    fn find() -> u64 {
+        7
+    }
+}
+
+fn main() {}

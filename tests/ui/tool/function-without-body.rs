@@ -1,0 +1,6 @@
+use treenail::mcp_tool;
+
+#[mcp_tool]
+fn find() -> u64;
+
+fn main() {}

@@ -1,0 +1,9 @@
+use treenail::mcp_tool;
+
+#[mcp_tool]
+#[mcp_tool(read_only)]
+fn find() -> u64 {
+    7
+}
+
+fn main() {}

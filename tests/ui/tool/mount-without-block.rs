@@ -1,0 +1,7 @@
+use treenail::server;
+
+struct Map;
+
+fn main() {
+    server!().mount(Map);
+}

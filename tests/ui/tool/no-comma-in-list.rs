@@ -1,0 +1,15 @@
+use treenail::{mcp_tool, tools};
+
+#[mcp_tool]
+fn find() -> u64 {
+    7
+}
+
+#[mcp_tool]
+fn count() -> u64 {
+    7
+}
+
+fn main() {
+    tools![find count];
+}

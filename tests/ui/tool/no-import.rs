@@ -1,0 +1,6 @@
+#[mcp_tool]
+fn find() -> u64 {
+    7
+}
+
+fn main() {}

@@ -1,0 +1,15 @@
+use treenail::__private::serde;
+use treenail::mcp_tool;
+
+#[derive(serde::Serialize)]
+#[serde(crate = "serde")]
+struct Place {
+    id: u64,
+}
+
+#[mcp_tool]
+fn find() -> Place {
+    Place { id: 7 }
+}
+
+fn main() {}

@@ -1,0 +1,8 @@
+use treenail::prelude::*;
+
+#[prompt]
+fn visit() -> String {
+    String::new()
+}
+
+fn main() {}

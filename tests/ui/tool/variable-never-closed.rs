@@ -1,0 +1,13 @@
+use treenail::mcp_tool;
+
+struct Map;
+
+#[mcp_tool]
+impl Map {
+    #[resource("map://{id")]
+    fn place(id: u64) -> String {
+        id.to_string()
+    }
+}
+
+fn main() {}
