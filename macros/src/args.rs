@@ -71,11 +71,8 @@ impl Keys {
         let mut entries: Vec<Entry> = Vec::new();
         for entry in all {
             let key = &entry.key;
-            if key == "description" {
-                sink.error(
-                    key,
-                    "the documentation comment is the description; write `/// …` instead",
-                );
+            if let Some(instead) = of_elsewhere(key) {
+                sink.error(key, instead);
             } else if !known.iter().any(|known| key == known) {
                 sink.error(key, unknown("key", &key.to_string(), known));
             } else if entries.iter().any(|earlier| earlier.key == *key) {
@@ -253,6 +250,26 @@ impl Parse for TextFirst {
             rest: input.parse()?,
         })
     }
+}
+
+/// What to write for a key that other frameworks have.
+fn of_elsewhere(key: &Ident) -> Option<&'static str> {
+    [
+        (
+            "description",
+            "the documentation comment is the description; write `/// …` instead",
+        ),
+        (
+            "input_schema",
+            "the schema is that of the parameters; remove this, and add keywords with `schema = …`",
+        ),
+        (
+            "output_schema",
+            "the schema is that of the type that is returned; remove this",
+        ),
+    ]
+    .into_iter()
+    .find_map(|(theirs, instead)| (key == theirs).then_some(instead))
 }
 
 fn entries(tokens: TokenStream, sink: &mut Sink) -> Vec<Entry> {

@@ -33,7 +33,7 @@ pub fn all() -> treenail::ToolSet {
 async fn documentation_is_told() {
     let server = treenail::server!().tools(all()).build().unwrap();
     let client = McpClient::builder().server(&server).build().await.unwrap();
-    let starred = client.tool("starred").await.unwrap();
+    let starred = client.tool("starred").await.unwrap().unwrap();
     assert_eq!(
         starred.description.as_deref(),
         Some("Searches.\n\nIn two paragraphs.")
@@ -47,7 +47,7 @@ async fn documentation_is_told() {
         let description = &schema["properties"][argument]["description"];
         assert_eq!(description, expected, "{argument}");
     }
-    let included = client.tool("included").await.unwrap();
+    let included = client.tool("included").await.unwrap().unwrap();
     assert_eq!(
         included.description.as_deref(),
         Some("Includes:\nA file.\n")

@@ -15,7 +15,7 @@ pub struct Borrowing<'a, T: ?Sized> {
 #[mcp_tool(namespace = "borrowing")]
 impl<'a, T> Borrowing<'a, T>
 where
-    T: AsRef<str> + ?Sized,
+    T: AsRef<str> + Sync + ?Sized,
 {
     #[tool]
     async fn later(&self, _cx: &Context, times: usize) -> String {

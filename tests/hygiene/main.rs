@@ -10,15 +10,16 @@
     clippy::missing_errors_doc,
     clippy::must_use_candidate,
     clippy::unnecessary_literal_bound,
+    clippy::unused_self,
     reason = "these are about what is written here, not about what is generated"
 )]
 
-mod documented;
-mod generic;
-mod long;
-mod made;
-mod raw;
-mod shadowed;
+pub mod documented;
+pub mod generic;
+pub mod long;
+pub mod made;
+pub mod raw;
+pub mod shadowed;
 
 use std::path::Path;
 use std::process::Command;

@@ -14,6 +14,9 @@ pub async fn add(
     a + b
 }
 
+/// An alias, which is not to be told from what it stands for.
+type Pattern = String;
+
 mod text {
     use super::*;
 
@@ -25,7 +28,7 @@ mod text {
          * What to search for
          */
         #[arg(default = "x", length = 1..)]
-        pattern: String,
+        pattern: Pattern,
         #[arg(name = "type", default)] kind: Option<Kind>,
     ) -> Result<String, std::fmt::Error> {
         let _ = (cx.request_id(), kind);

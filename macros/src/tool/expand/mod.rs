@@ -5,7 +5,7 @@ mod entry;
 mod policy;
 mod stream;
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::Visibility;
 use syn::spanned::Spanned;
@@ -73,11 +73,14 @@ fn impl_tool(
 ///     const NAMESPACE: &'static str = "weather";
 ///     const INSTRUCTIONS: &'static str = "…";
 ///     fn tools() -> ::std::vec::Vec<::treenail::ToolDefinition<Self>> {
-///         ::core::convert::From::from([#[cfg(…)] <entry>, …])
+///         let mut __list = ::std::vec::Vec::new();
+///         #[cfg(…)] __list.push((|| <entry>)());
+///         …
+///         __list
 ///     }
 /// }
 /// ```
-/// and the same for `prompts` and `resources`, where there are any.
+/// where each entry is a function of its own, so that the stack has room for however many; and the same for `prompts` and `resources`, where there are any.
 pub(crate) fn block(krate: &Krate, block: &Block, item: &ImplBlock) -> TokenStream {
     let tools = list(krate, block, ["tools", "ToolDefinition"], |kind| {
         matches!(kind, Kind::Tool(_))
@@ -116,13 +119,15 @@ fn list(
         .map(|feature| {
             let entry = entry(krate, feature, Host::Type);
             let cfg = &feature.cfg;
-            quote!(#(#cfg)* #entry)
+            quote!(#(#cfg)* __list.push((|| #entry)());)
         })
         .collect();
     (!entries.is_empty()).then(|| {
         quote! {
             fn #method() -> ::std::vec::Vec<#krate::#definition<Self>> {
-                ::core::convert::From::from([#(#entries),*])
+                let mut __list = ::std::vec::Vec::new();
+                #(#entries)*
+                __list
             }
         }
     })
@@ -151,8 +156,11 @@ fn impl_mount(krate: &Krate, item: &ImplBlock, members: &TokenStream) -> TokenSt
     let span = self_ty.span();
     // Of a type with lifetimes rustc cannot use it in what is asynchronous; there the parameters tell.
     let lifetimes = self_ty.to_token_stream().to_string().contains('\'');
-    let parameters = generics.type_params().map(|parameter| &parameter.ident);
-    let parameters = parameters.filter(|_| lifetimes);
+    let parameters = generics.type_params().filter(|_| lifetimes);
+    let bounds = parameters.map(|parameter| {
+        let ident = format_ident!("{}", parameter.ident, span = Span::call_site());
+        quote!(#ident: ::core::marker::Send + ::core::marker::Sync,)
+    });
     let shared =
         (!lifetimes).then(|| quote_spanned!(span=> ::core::marker::Send + ::core::marker::Sync +));
     // A value that cannot be mounted is told of where it is mounted, as far as that depends on its parameters.
@@ -160,7 +168,7 @@ fn impl_mount(krate: &Krate, item: &ImplBlock, members: &TokenStream) -> TokenSt
         impl #generics #krate::Mount for #self_ty
         where
             #(#predicates,)*
-            #(#parameters: ::core::marker::Send + ::core::marker::Sync,)*
+            #(#bounds)*
             Self: #shared 'static,
         {
             #members
