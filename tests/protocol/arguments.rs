@@ -155,3 +155,22 @@ async fn a_function_can_see_the_meta_of_its_call() {
         assert_eq!(text(&result), "00-ab-cd-01");
     }
 }
+
+#[test]
+fn default_that_its_own_bounds_refuse_does_not_build() {
+    const MOST: u8 = 7;
+
+    #[treenail::mcp_tool]
+    fn double(#[arg(default = MOST + 1, range = 1..=MOST)] number: u8) -> u8 {
+        number * 2
+    }
+
+    let error = treenail::server!()
+        .tools(treenail::tools![double])
+        .build()
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "tool `double`: the default of argument `number` is out of its bounds"
+    );
+}

@@ -4,13 +4,21 @@
 //! rmcp's too, over a pipe in memory.
 
 use std::fmt::Write;
+use std::time::Duration;
 
 use rmcp::model::CallToolRequestParams;
 use rmcp::{ServerHandler, ServiceExt};
 use serde_json::Value;
+use tokio::time::timeout;
+
+/// After which nobody expects an answer any more.
+const LONG: Duration = Duration::from_secs(3);
 
 /// Prints one line: the tools that are listed, and what became of each call.
-pub async fn observe<S: ServerHandler>(server: S, calls: &[(&'static str, Value)]) -> anyhow::Result<()> {
+pub async fn observe<S: ServerHandler>(
+    server: S,
+    calls: &[(&'static str, Value)],
+) -> anyhow::Result<()> {
     let (near, far) = tokio::io::duplex(1 << 16);
     let serving = tokio::spawn(async move {
         let running = server.serve(far).await?;
@@ -18,19 +26,31 @@ pub async fn observe<S: ServerHandler>(server: S, calls: &[(&'static str, Value)
         anyhow::Ok(())
     });
     let client = ().serve(near).await?;
-    let mut line = match client.list_all_tools().await {
-        Ok(tools) => {
-            let names: Vec<_> = tools.iter().map(|tool| format!("`{}`", tool.name)).collect();
-            format!("listed: {}", if names.is_empty() { "nothing".into() } else { names.join(", ") })
+    let mut line = match timeout(LONG, client.list_all_tools()).await {
+        Err(_) => "listing is never answered".to_owned(),
+        Ok(Ok(tools)) => {
+            let names: Vec<_> = tools
+                .iter()
+                .map(|tool| format!("`{}`", tool.name))
+                .collect();
+            format!(
+                "listed: {}",
+                if names.is_empty() {
+                    "nothing".into()
+                } else {
+                    names.join(", ")
+                }
+            )
         }
-        Err(error) => format!("listing fails: {error}"),
+        Ok(Err(error)) => format!("listing fails: {error}"),
     };
     for (name, arguments) in calls {
         let params = CallToolRequestParams::new(*name)
             .with_arguments(arguments.as_object().cloned().unwrap_or_default());
-        let outcome = match client.call_tool(params).await {
-            Ok(result) => serde_json::to_string(&result)?,
-            Err(error) => format!("error {error}"),
+        let outcome = match timeout(LONG, client.call_tool(params)).await {
+            Err(_) => "never answered".to_owned(),
+            Ok(Ok(result)) => serde_json::to_string(&result)?,
+            Ok(Err(error)) => format!("error {error}"),
         };
         write!(line, "; {name}({arguments}): {outcome}")?;
     }
@@ -42,7 +62,10 @@ pub async fn observe<S: ServerHandler>(server: S, calls: &[(&'static str, Value)
 /// Prints one line: the schema that is declared for the arguments or the output of a tool.
 pub fn declared(tool: &rmcp::model::Tool) {
     let input = Value::Object((*tool.input_schema).clone());
-    let output = tool.output_schema.as_ref().map(|schema| Value::Object((**schema).clone()));
+    let output = tool
+        .output_schema
+        .as_ref()
+        .map(|schema| Value::Object((**schema).clone()));
     println!("input schema: {input}");
     if let Some(output) = output {
         println!("output schema: {output}");

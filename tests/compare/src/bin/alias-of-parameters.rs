@@ -24,5 +24,9 @@ impl Map {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> anyhow::Result<()> {
     compare::declared(&Map::find_tool_attr());
-    compare::observe(Map, &[("find", json!({})), ("find", json!({"name": "Oslo"}))]).await
+    compare::observe(
+        Map,
+        &[("find", json!({})), ("find", json!({"name": "Oslo"}))],
+    )
+    .await
 }
