@@ -57,7 +57,7 @@ pub mod bare {
     #[::treenail::mcp_tool(title = "Measure", read_only)]
     pub async fn measure(
         _cx: &::treenail::Context,
-        #[arg(default, range = 1..=7)] count: u8,
+        #[arg(default, range = 0..=7)] count: u8,
         /// The unit
         #[arg(default)]
         unit: Unit,
