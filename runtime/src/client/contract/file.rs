@@ -140,7 +140,7 @@ fn malformed(error: &serde_json::Error, path: &str) -> ContractError {
     ContractError::Malformed {
         line: error.line(),
         column: error.column(),
-        path: if path == "." { "" } else { path }.to_owned(),
+        path: if matches!(path, "." | "?") { "" } else { path }.to_owned(),
         reason: shortened(reason),
     }
 }

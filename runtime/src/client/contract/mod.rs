@@ -191,3 +191,6 @@ impl Contract {
         self.resources.as_deref()
     }
 }
+
+#[cfg(test)]
+mod tests;
