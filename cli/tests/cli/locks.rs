@@ -140,7 +140,7 @@ fn files_that_are_no_lock_files_are_refused_before_anything_is_started() {
     fs::write(&file, "{}").unwrap();
     check("not a lock file: it has no member `treenailLock`");
     fs::write(&file, "{\"treenailLock\": 1, \"tools\": 3}").unwrap();
-    check("expected a sequence, at line 1, column 31, in `tools`");
+    check("expected a sequence, at line 1, column 30, in `tools`");
 
     let nowhere = directory.path().join("nowhere").join("a.json");
     let told = run("before", &["lock", "-o", nowhere.to_str().unwrap()]);

@@ -2,7 +2,9 @@
 
 mod entries;
 mod hostile;
+mod places;
 mod random;
+mod same;
 mod schemas;
 mod text;
 

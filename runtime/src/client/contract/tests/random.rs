@@ -119,7 +119,7 @@ fn contract(input: &Value, output: &Value) -> Contract {
 #[test]
 fn a_contract_has_no_drift_with_itself_whatever_the_order() {
     let mut random = Rng::with_seed(11);
-    for _ in 0..3_000 {
+    for _ in 0..500 {
         let (input, output) = (schema(&mut random, 3), schema(&mut random, 3));
         let recorded = contract(&input, &output);
         let live = contract(
@@ -135,7 +135,7 @@ fn a_contract_has_no_drift_with_itself_whatever_the_order() {
 #[test]
 fn the_parts_of_a_contract_that_are_the_same_have_no_drift_either() {
     let mut random = Rng::with_seed(12);
-    for _ in 0..3_000 {
+    for _ in 0..500 {
         // Something else is different, so that both are gone through.
         let input = schema(&mut random, 3);
         let whole = |text: &str| json!({"description": text, "properties": {"p": input}});
@@ -149,7 +149,7 @@ fn the_parts_of_a_contract_that_are_the_same_have_no_drift_either() {
 fn two_contracts_can_always_be_compared() {
     let mut random = Rng::with_seed(13);
     let mut breaking = 0;
-    for _ in 0..3_000 {
+    for _ in 0..500 {
         let schemas = [(); 4].map(|()| schema(&mut random, 3));
         let (one, other) = (
             contract(&schemas[0], &schemas[1]),
@@ -159,5 +159,5 @@ fn two_contracts_can_always_be_compared() {
         breaking += drift.count(Severity::Breaking);
         assert!(drift.to_string().lines().count() <= 101);
     }
-    assert!(breaking > 3_000, "{breaking}");
+    assert!(breaking > 500, "{breaking}");
 }
