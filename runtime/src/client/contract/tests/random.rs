@@ -52,7 +52,7 @@ fn keyword(random: &mut Rng, depth: u8) -> (&'static str, Value) {
     };
     let branches = list(4);
     let one = || branches.first().cloned().unwrap_or(json!({}));
-    let named: Map<String, Value> = names
+    let members: Map<String, Value> = names
         .iter()
         .map(|name| (*name).to_owned())
         .zip(branches.clone())
@@ -67,12 +67,12 @@ fn keyword(random: &mut Rng, depth: u8) -> (&'static str, Value) {
         6 => ("items", one()),
         7 => ("prefixItems", json!(branches)),
         8 => ("additionalProperties", one()),
-        9 => ("patternProperties", json!(named)),
-        10 => ("dependentSchemas", json!(named)),
+        9 => ("patternProperties", json!(members)),
+        10 => ("dependentSchemas", json!(members)),
         11 => ("contains", one()),
         12 => ("propertyNames", one()),
-        13 => ("$defs", json!(named)),
-        _ => ("properties", json!(named)),
+        13 => ("$defs", json!(members)),
+        _ => ("properties", json!(members)),
     }
 }
 

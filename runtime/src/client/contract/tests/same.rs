@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::schemas::check;
 
 #[test]
+#[allow(clippy::too_many_lines, reason = "it is a table")]
 fn the_same_in_other_words_is_no_drift() {
     let with_definitions = |schema: Value| {
         let mut schema = schema;
@@ -110,6 +111,7 @@ fn the_same_in_other_words_is_no_drift() {
 }
 
 #[test]
+#[allow(clippy::too_many_lines, reason = "it is a table")]
 fn what_cannot_be_judged_is_breaking() {
     let not = |inner: Value| json!({"type": "string", "not": inner});
     let condition =

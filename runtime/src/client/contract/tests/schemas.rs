@@ -60,6 +60,7 @@ fn check_narrowing(table: &[(Value, Value, &str)]) {
 }
 
 #[test]
+#[allow(clippy::too_many_lines, reason = "it is a table")]
 fn what_allows_less_breaks_those_who_send_and_what_allows_more_those_who_read() {
     check_narrowing(&[
         (
