@@ -6,6 +6,10 @@ pub use serde_json;
 
 pub use crate::call::{CallValue, Lifetime};
 pub use crate::completion::{Completer, CompleterFacts};
+pub use crate::contract::{
+    Arguments, Fallible, FromBlock, FromContent, FromItem, FromToolResult, ItemReader,
+    OutputReader, TraitContract, within,
+};
 pub use crate::definition::{Definition, Head};
 pub use crate::form::{Field, FormFields, FormVisitor, check_content, read_content, speak_form};
 pub use crate::function::argument::{Argument, ArgumentList};

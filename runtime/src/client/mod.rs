@@ -33,5 +33,6 @@ pub use self::session::{
     Incoming, IncomingRequest, Responder, Session, SessionFuture, SessionNotification,
     SessionRequest, Transport,
 };
-pub use self::typed::{TypedCall, TypedCallFuture};
+pub use self::typed::{MockCall, MockCalls, MockStream, Scope, unanswered};
+pub use self::typed::{TypedCall, TypedCallFuture, TypedStream};
 pub use crate::form::{expected, read_content};

@@ -51,12 +51,12 @@ pub struct TypedCall<T> {
 }
 
 /// How a `T` is read from a result.
-pub(super) type Read<T> = fn(CallToolResult) -> Result<T, ClientError>;
+pub(super) type Read<T> = Box<dyn Fn(CallToolResult) -> Result<T, ClientError> + Send + Sync>;
 
 /// The future of a [`TypedCall`].
 pub type TypedCallFuture<T> = Pin<Box<dyn Future<Output = Result<T, ClientError>> + Send>>;
 
-impl<T: DeserializeOwned> TypedCall<T> {
+impl<T: DeserializeOwned + 'static> TypedCall<T> {
     /// A call for the tool's structured content, or, where it has none, its text read as JSON or taken as it is. The
     /// arguments are what serializes to an object, or `()` for none.
     pub fn new(
@@ -64,7 +64,7 @@ impl<T: DeserializeOwned> TypedCall<T> {
         name: impl Into<Cow<'static, str>>,
         arguments: &impl Serialize,
     ) -> Self {
-        Self::read_by(client, name.into(), arguments, output_of)
+        Self::read_by(client, name.into(), arguments, Box::new(output_of))
     }
 }
 
@@ -76,7 +76,7 @@ impl TypedCall<CallToolResult> {
         name: impl Into<Cow<'static, str>>,
         arguments: &impl Serialize,
     ) -> Self {
-        Self::read_by(client, name.into(), arguments, succeeded)
+        Self::read_by(client, name.into(), arguments, Box::new(succeeded))
     }
 }
 

@@ -5,6 +5,7 @@ use serde_json::Value;
 use treenail_schema::CallToolResult;
 
 use crate::client::ClientError;
+use crate::contract::text_of;
 
 /// A failure of the tool as an error.
 pub(super) fn succeeded(result: CallToolResult) -> Result<CallToolResult, ClientError> {
@@ -36,15 +37,6 @@ pub(in crate::client) fn output_of<T: DeserializeOwned>(
             serde_json::from_value(text).map_err(|_| unfit(&error))
         }
     }
-}
-
-/// The texts of a result; `None` if it has no content.
-pub(super) fn text_of(result: &CallToolResult) -> Option<String> {
-    if result.content.is_empty() {
-        return None;
-    }
-    let texts = result.content.iter().filter_map(|block| block.as_text());
-    Some(texts.collect::<Vec<_>>().join("\n"))
 }
 
 pub(super) fn unfit(error: &serde_json::Error) -> ClientError {

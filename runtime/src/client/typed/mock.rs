@@ -1,0 +1,88 @@
+//! What is inside of the mock of a trait.
+
+use std::fmt;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+
+use futures_core::Stream;
+use serde_json::Value;
+
+use crate::contract::Arguments;
+
+/// A call that a mock has got.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct MockCall {
+    /// The name of the tool, without its namespace.
+    pub tool: &'static str,
+    /// The arguments as JSON, those that have a default included.
+    pub arguments: Value,
+}
+
+/// The calls that a mock has got; its clones share them.
+#[derive(Clone, Debug, Default)]
+pub struct MockCalls(Arc<Mutex<Vec<MockCall>>>);
+
+impl MockCalls {
+    /// None yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Notes a call.
+    pub fn note(&self, tool: &'static str, arguments: &Arguments) {
+        // What cannot be written as JSON has not come as JSON.
+        let arguments = serde_json::to_value(arguments).unwrap_or_default();
+        let mut calls = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        calls.push(MockCall { tool, arguments });
+    }
+
+    /// All calls, oldest first.
+    pub fn all(&self) -> Vec<MockCall> {
+        let calls = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        calls.clone()
+    }
+}
+
+/// Fails a call that the mock has no answer to.
+///
+/// # Panics
+///
+/// Always, since the type of the tool's error is not known; the caller of the tool reads why.
+#[track_caller]
+#[allow(
+    clippy::panic,
+    reason = "it is for tests, and tells what is missing there"
+)]
+pub fn unanswered(mock: &str, method: &str) -> ! {
+    panic!("`{mock}` has no answer to `{method}`; give one with `on_{method}(…)`")
+}
+
+/// The items that a mock streams.
+pub struct MockStream<T>(Box<dyn Iterator<Item = T> + Send>);
+
+impl<T> MockStream<T> {
+    /// A stream of items that are all there.
+    pub fn new<I>(items: I) -> Self
+    where
+        I: IntoIterator<Item = T>,
+        I::IntoIter: Send + 'static,
+    {
+        Self(Box::new(items.into_iter()))
+    }
+}
+
+impl<T> Stream for MockStream<T> {
+    type Item = T;
+
+    fn poll_next(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<T>> {
+        Poll::Ready(self.get_mut().0.next())
+    }
+}
+
+impl<T> fmt::Debug for MockStream<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("MockStream").finish_non_exhaustive()
+    }
+}
