@@ -8,13 +8,13 @@ pub use treenail_runtime::private as __private;
 pub use treenail_runtime::schema;
 #[doc(inline)]
 pub use treenail_runtime::{
-    AskError, Bounded, BusFuture, Call, Connection, Context, Edit, Error, EventBus, EventLink,
-    Extensions, Form, FormChoice, FormError, FormField, FormProblem, Formatted, FromCall, FromText,
-    FromTyped, Item, Limits, Measured, Mirrored, Mount, Namespace, PendingAnswer, Principal,
-    Progress, PromptDefinition, PromptOutput, Proposals, Received, RequestStateKey,
-    ResourceDefinition, ResourceOutput, Result, RpcError, Server, ServerBuilder, Stream,
-    TextArgument, Tool, ToolArgument, ToolDefinition, ToolError, ToolItem, ToolOutput, ToolReply,
-    ToolSet, ToolStream, Typed,
+    AskError, Bounded, BusFuture, Call, Connection, Context, ContractArgument, ContractItem,
+    ContractOutput, Edit, Error, EventBus, EventLink, Extensions, Form, FormChoice, FormError,
+    FormField, FormProblem, Formatted, FromCall, FromText, FromTyped, Item, Limits, Measured,
+    Mirrored, Mount, Namespace, PendingAnswer, Principal, Progress, PromptDefinition, PromptOutput,
+    Proposals, Received, RequestStateKey, ResourceDefinition, ResourceOutput, Result, RpcError,
+    Server, ServerBuilder, Stream, TextArgument, Tool, ToolArgument, ToolDefinition, ToolError,
+    ToolItem, ToolOutput, ToolReply, ToolSet, ToolStream, Typed,
 };
 #[cfg(feature = "tower")]
 #[doc(inline)]
@@ -29,6 +29,8 @@ pub use treenail_runtime::{
     HttpBody, HttpFuture, HttpServer, HttpService, LegacySse, http_service,
 };
 
+/// Makes a trait the contract of a server half and a client half.
+pub use treenail_macros::mcp_client;
 /// Makes a struct a form that a user can be asked to fill in, or an enum a choice in one.
 ///
 /// On a **struct** with named fields it implements [`Form`]. Each field is described by its documentation comment; that of
@@ -564,7 +566,8 @@ pub use treenail_runtime::tool_loop;
 /// What most programs name: `use treenail::prelude::*;`.
 pub mod prelude {
     pub use crate::{
-        AskError, Context, Server, Stream, ToolError, mcp_form, mcp_tool, mcp_type, tools,
+        AskError, Context, Server, Stream, ToolError, mcp_client, mcp_form, mcp_tool, mcp_type,
+        tools,
     };
     #[cfg(feature = "client")]
     pub use crate::{ClientError, McpClient, McpClientSession};

@@ -54,7 +54,7 @@ impl ToTokens for Function {
 }
 
 /// A `{ … }` as one group of tokens.
-fn braces(input: ParseStream<'_>) -> syn::Result<Group> {
+pub(crate) fn braces(input: ParseStream<'_>) -> syn::Result<Group> {
     if input.peek(token::Brace) {
         input.parse()
     } else {

@@ -5,9 +5,11 @@ pub use serde;
 pub use serde_json;
 
 pub use crate::call::{CallValue, Lifetime};
+#[cfg(feature = "client")]
+pub use crate::client::typed::{MockCalls, MockStream, Scope, connect, unanswered};
 pub use crate::completion::{Completer, CompleterFacts};
 pub use crate::contract::{
-    Arguments, Fallible, FromBlock, FromContent, FromItem, FromToolResult, ItemReader,
+    Arguments, Fallible, FromBlock, FromContent, FromItem, FromToolResult, Given, ItemReader,
     OutputReader, TraitContract, within,
 };
 pub use crate::definition::{Definition, Head};

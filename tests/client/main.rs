@@ -18,4 +18,5 @@ mod kept;
 mod line;
 mod requests;
 mod script;
+mod typed;
 mod validation;

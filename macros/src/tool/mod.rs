@@ -1,10 +1,10 @@
 //! `#[mcp_tool]`: functions become tools, prompts and resources.
 
-mod parse;
+pub(crate) mod parse;
 
 pub(crate) mod model;
 
-mod check;
+pub(crate) mod check;
 
 pub(crate) mod expand;
 
@@ -18,6 +18,7 @@ use quote::quote;
 use syn::FnArg;
 
 use crate::args::Keys;
+use crate::client;
 use crate::diag::Sink;
 use crate::krate::Krate;
 use crate::signature::Function;
@@ -70,6 +71,9 @@ fn block(args: TokenStream, mut item: ImplBlock) -> TokenStream {
     let mut sink = Sink::new();
     let mut keys = Keys::parse(args, &["namespace", "crate"], &mut sink);
     let krate = Krate::new(keys.path("crate", &mut sink));
+    if item.of_trait.is_some() {
+        return client::implement(&krate, keys, item, sink);
+    }
     let block = Block::read(&mut item, &mut keys, &mut sink);
     check::block(&block, &item, &mut sink);
     sink.finish(

@@ -13,7 +13,7 @@ mod line;
 mod mock;
 mod protocol;
 mod session;
-mod typed;
+pub(crate) mod typed;
 
 pub use self::child::{ServerCommand, Stderr};
 pub use self::error::ClientError;
@@ -33,6 +33,5 @@ pub use self::session::{
     Incoming, IncomingRequest, Responder, Session, SessionFuture, SessionNotification,
     SessionRequest, Transport,
 };
-pub use self::typed::{MockCall, MockCalls, MockStream, Scope, unanswered};
-pub use self::typed::{TypedCall, TypedCallFuture, TypedStream};
+pub use self::typed::{MockCall, TypedCall, TypedCallFuture, TypedStream};
 pub use crate::form::{expected, read_content};

@@ -22,11 +22,9 @@ pub trait ContractArgument: Sized + Send + 'static {
     /// How the server describes and reads the argument called `name`.
     fn argument(name: &'static str) -> Argument<Self>;
 
-    /// Whether nothing at all stands for the same value, if the argument has no default.
-    fn is_nothing(&self, json: &str) -> bool;
-
-    /// Writes the argument.
-    fn put(&self, arguments: &mut Arguments, name: &'static str, has_default: bool);
+    /// How the client writes it. A value that nothing at all stands for, such as `None`, is left out, unless nothing stands
+    /// for a default.
+    fn given(&self, name: &'static str, has_default: bool) -> Given;
 }
 
 #[diagnostic::do_not_recommend]
@@ -35,19 +33,28 @@ impl<T: Serialize + DeserializeOwned + JsonSchema + Send + 'static> ContractArgu
         <T as ToolArgument>::argument(name)
     }
 
-    fn is_nothing(&self, json: &str) -> bool {
-        let read = || absent::<T>().and_then(|value| to_raw_value(&value).ok());
-        json == "null" && read().is_some_and(|nothing| nothing.get() == json)
+    fn given(&self, name: &'static str, has_default: bool) -> Given {
+        let json = to_raw_value(self);
+        let is_null = json.as_ref().is_ok_and(|json| json.get() == "null");
+        let may_be_absent = is_null && !has_default;
+        Given {
+            name,
+            json: (!may_be_absent || !is_nothing_null::<T>()).then_some(json),
+        }
     }
+}
 
-    fn put(&self, arguments: &mut Arguments, name: &'static str, has_default: bool) {
-        let json = match to_raw_value(self) {
-            // Where there is a default, nothing stands for that.
-            Ok(json) if !has_default && self.is_nothing(json.get()) => return,
-            json => json,
-        };
-        arguments.0.push((name, json));
-    }
+/// Whether what is read from nothing is also what null is read as.
+fn is_nothing_null<T: Serialize + DeserializeOwned>() -> bool {
+    let nothing = absent::<T>().and_then(|value| to_raw_value(&value).ok());
+    nothing.is_some_and(|nothing| nothing.get() == "null")
+}
+
+/// An argument as JSON; `None` if it is left out.
+#[derive(Debug)]
+pub struct Given {
+    name: &'static str,
+    json: Option<serde_json::Result<Box<RawValue>>>,
 }
 
 /// The arguments of one call, in order.
@@ -62,13 +69,8 @@ impl Arguments {
 
     /// With one more.
     #[must_use]
-    pub fn with(
-        mut self,
-        name: &'static str,
-        has_default: bool,
-        value: &impl ContractArgument,
-    ) -> Self {
-        value.put(&mut self, name, has_default);
+    pub fn with(mut self, Given { name, json }: Given) -> Self {
+        self.0.extend(json.map(|json| (name, json)));
         self
     }
 }

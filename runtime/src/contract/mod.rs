@@ -10,7 +10,7 @@ use std::fmt;
 
 use treenail_schema::Tool as Descriptor;
 
-pub use self::argument::{Arguments, ContractArgument};
+pub use self::argument::{Arguments, ContractArgument, Given};
 pub use self::content::{FromBlock, FromContent};
 pub use self::item::{ContractItem, FromItem, ItemReader};
 pub(crate) use self::output::text_of;

@@ -3,7 +3,7 @@
 //! A type of the user's is mentioned once for each trait that it needs, as `<Type as Trait>::…`
 //! under its own span, so that a type without the trait is one error right there.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Expr, ExprLit, Lit};
@@ -24,6 +24,19 @@ pub(crate) enum Host {
     None,
     /// In the `impl` block of a type; its state is a value of that type.
     Type,
+    /// In a trait with `#[mcp_client]`; `__part` finds what implements it in a state of the type `__Whole`.
+    Contract,
+}
+
+impl Host {
+    /// What is asked of the user's types: more, where there is a client too.
+    pub(super) fn name(self, usual: &str, contract: &str, span: Span) -> Ident {
+        let name = match self {
+            Self::None | Self::Type => usual,
+            Self::Contract => contract,
+        };
+        Ident::new(name, span)
+    }
 }
 
 /// How the function runs.
@@ -86,11 +99,11 @@ pub(crate) fn entry(krate: &Krate, feature: &Feature, host: Host) -> TokenStream
     let mode = Ident::new(mode, feature.signature.ident.span());
     let arguments = feature
         .arguments()
-        .map(|it| argument(krate, &feature.kind, it));
-    let items = items(krate, feature);
+        .map(|it| argument(krate, &feature.kind, it, host));
+    let items = items(krate, feature, host);
     let output = match items {
         Some(_) => quote!(__items.output()),
-        None => output(krate, feature),
+        None => output(krate, feature, host),
     };
     let handler = handler(krate, feature, host);
     let completers = feature.arguments().filter_map(|it| complete(krate, it));
@@ -149,10 +162,11 @@ fn resource(krate: &Krate, resource: &Resource) -> TokenStream {
 ///     .description("…").default(|| 1).check(<u8 as ::treenail::Bounded>::range(1..=7))
 /// ```
 /// with `TextArgument` for what comes as text.
-fn argument(krate: &Krate, kind: &Kind, argument: &Argument) -> TokenStream {
+fn argument(krate: &Krate, kind: &Kind, argument: &Argument, host: Host) -> TokenStream {
+    let span = argument.ty.span();
     let read = match kind {
-        Kind::Tool(_) => quote_spanned!(argument.ty.span()=> ToolArgument),
-        Kind::Prompt | Kind::Resource(_) => quote_spanned!(argument.ty.span()=> TextArgument),
+        Kind::Tool(_) => host.name("ToolArgument", "ContractArgument", span),
+        Kind::Prompt | Kind::Resource(_) => Ident::new("TextArgument", span),
     };
     let ty = &argument.ty;
     let name = &argument.name.text;
@@ -205,7 +219,7 @@ pub(crate) fn default_value(krate: &Krate, default: &Given<Option<Expr>>) -> Tok
 /// )
 /// ```
 /// or, if the type has no name, to the same with `_`, which the handler will tell. A prompt has no kinds to choose from.
-fn output(krate: &Krate, feature: &Feature) -> TokenStream {
+fn output(krate: &Krate, feature: &Feature, host: Host) -> TokenStream {
     let (ty, kind) = match &feature.output {
         Output::Opaque(ty) => {
             let any = quote_spanned!(ty.span()=> #krate::__private::Kind::any());
@@ -220,7 +234,10 @@ fn output(krate: &Krate, feature: &Feature) -> TokenStream {
     };
     let span = ty.span();
     match feature.kind {
-        Kind::Tool(_) => quote_spanned!(span=> <#ty as #krate::ToolOutput<_>>::output(#kind)),
+        Kind::Tool(_) => {
+            let output = host.name("ToolOutput", "ContractOutput", span);
+            quote_spanned!(span=> <#ty as #krate::#output<_>>::output(#kind))
+        }
         Kind::Prompt => quote_spanned!(span=> <#ty as #krate::PromptOutput>::output()),
         Kind::Resource(_) => {
             quote_spanned!(span=> <#ty as #krate::ResourceOutput<_>>::output(#kind))
@@ -247,6 +264,7 @@ fn handler(krate: &Krate, feature: &Feature, host: Host) -> TokenStream {
     let state = match host {
         Host::None => quote!(::std::sync::Arc<()>),
         Host::Type => quote!(::std::sync::Arc<Self>),
+        Host::Contract => quote!(::std::sync::Arc<__Whole>),
     };
     let call_ty = feature
         .call_inputs()
@@ -267,7 +285,8 @@ fn handler(krate: &Krate, feature: &Feature, host: Host) -> TokenStream {
         Mode::Blocking => (state, call),
         Mode::Synchronous => (quote!(&#state), call),
     };
-    let capture = feature.stream.as_ref().map(|_| quote!(move));
+    let captures = feature.stream.is_some() || matches!(host, Host::Contract);
+    let capture = captures.then(|| quote!(move));
     quote!(#capture |__state: #state, __call: #call_ty, (#(#arguments,)*)| #body)
 }
 
@@ -280,9 +299,12 @@ fn call(krate: &Krate, feature: &Feature, host: Host) -> TokenStream {
     let ident = &feature.signature.ident;
     let function = match host {
         Host::None => quote!(#ident),
-        Host::Type => quote!(Self::#ident),
+        Host::Type | Host::Contract => quote!(Self::#ident),
     };
-    let state = feature.signature.receiver().map(|_| quote!(&__state));
+    let state = feature.signature.receiver().map(|_| match host {
+        Host::None | Host::Type => quote!(&__state),
+        Host::Contract => quote!(__part(&__state)),
+    });
     let context = if feature.stream.is_some() {
         quote!(__call.context())
     } else {

@@ -8,7 +8,11 @@ use std::task::{Context, Poll};
 use futures_core::Stream;
 use serde_json::Value;
 
+use crate::client::McpClient;
 use crate::contract::Arguments;
+use crate::definition::Mount;
+use crate::error::Result;
+use crate::server::Server;
 
 /// A call that a mock has got.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,6 +47,16 @@ impl MockCalls {
         let calls = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         calls.clone()
     }
+}
+
+/// A client of a server in memory that has nothing but the mock.
+///
+/// # Errors
+///
+/// When the server cannot be built.
+pub async fn connect(mock: impl Mount) -> Result<McpClient> {
+    let server = Server::builder("mock", "0.0.0").mount(mock).build()?;
+    Ok(McpClient::builder().server(&server).build().await?)
 }
 
 /// Fails a call that the mock has no answer to.

@@ -24,8 +24,13 @@ impl Scope {
         }
     }
 
+    /// What the names of the tools begin with.
+    pub fn namespace(&self) -> &str {
+        &self.namespace
+    }
+
     /// The client that calls are made with.
-    pub fn client(&self) -> &McpClient {
+    pub const fn client(&self) -> &McpClient {
         &self.client
     }
 
