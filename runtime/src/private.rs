@@ -6,7 +6,9 @@ pub use serde_json;
 
 pub use crate::call::{CallValue, Lifetime};
 #[cfg(feature = "client")]
-pub use crate::client::typed::{MockCalls, MockStream, Scope, connect, unanswered};
+pub use crate::client::typed::{
+    MockCalls, MockStream, Mocked, Scope, connect, described, missing, mocked, unanswered,
+};
 pub use crate::completion::{Completer, CompleterFacts};
 pub use crate::contract::{
     Arguments, Fallible, FromBlock, FromContent, FromItem, FromToolResult, Given, ItemReader,

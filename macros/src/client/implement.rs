@@ -7,7 +7,7 @@ use crate::args::Keys;
 use crate::diag::Sink;
 use crate::krate::Krate;
 use crate::signature::Function;
-use crate::tool::expand::impl_mount;
+use crate::tool::expand::{block_stub, impl_mount};
 use crate::tool::model::extract;
 use crate::tool::parse::{ImplBlock, Member};
 
@@ -37,8 +37,8 @@ pub(crate) fn implement(
     });
     sink.finish(
         &item,
-        || mount.clone().unwrap_or_default(),
-        || mount.clone().unwrap_or_default(),
+        || mount.unwrap_or_default(),
+        || block_stub(krate, &item),
     )
 }
 

@@ -8,6 +8,7 @@ mod output;
 
 use std::fmt;
 
+#[cfg(feature = "client")]
 use treenail_schema::Tool as Descriptor;
 
 pub use self::argument::{Arguments, ContractArgument, Given};
@@ -15,6 +16,7 @@ pub use self::content::{FromBlock, FromContent};
 pub use self::item::{ContractItem, FromItem, ItemReader};
 pub(crate) use self::output::text_of;
 pub use self::output::{ContractOutput, Fallible, FromToolResult, OutputReader};
+#[cfg(feature = "client")]
 use crate::error::{Error, Result};
 use crate::tool::ToolDefinition;
 
@@ -37,13 +39,14 @@ impl<S> fmt::Debug for TraitContract<S> {
     }
 }
 
+#[cfg(feature = "client")]
 impl<S: Send + Sync + 'static> TraitContract<S> {
     /// The tools as peers see them, in `namespace`.
     ///
     /// # Errors
     ///
     /// [`Error::Build`] where a server could not be built either.
-    pub fn describe(&self, namespace: &str) -> Result<Vec<Descriptor>> {
+    pub(crate) fn describe(&self, namespace: &str) -> Result<Vec<Descriptor>> {
         let tools = (self.tools)().into_iter();
         let described = tools.map(|tool| tool.describe(namespace));
         described.collect::<Result<_, _>>().map_err(Error::Build)

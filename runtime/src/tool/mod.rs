@@ -14,6 +14,8 @@ use treenail_schema::{SchemaObject, Tool as Descriptor, ToolAnnotations};
 
 use crate::call::Call;
 use crate::definition::{Bound, Definition, Head};
+#[cfg(feature = "client")]
+use crate::function::Function;
 use crate::function::Purpose;
 use crate::function::problem::{Problem, report};
 use crate::function::run::unexpected;
@@ -159,6 +161,7 @@ impl<S: Send + Sync + 'static> ToolDefinition<S> {
     }
 
     /// The tool as peers see it, in `namespace`.
+    #[cfg(feature = "client")]
     pub(crate) fn describe(mut self, namespace: &str) -> Result<Descriptor, String> {
         Ok(self.take_description(namespace)?.0)
     }
@@ -183,6 +186,25 @@ impl<S: Send + Sync + 'static> ToolDefinition<S> {
         descriptor.meta = head.meta.take();
         descriptor.output_schema = output_schema.map(Into::into);
         Ok((descriptor, policy, shape))
+    }
+}
+
+impl<S: Send + Sync + 'static> Function<S, ToolFacts> {
+    /// The same, which fails with what `reason` says, if it says something.
+    #[cfg(feature = "client")]
+    pub(crate) fn unless(
+        self,
+        reason: impl Fn(&S) -> Option<String> + Send + Sync + 'static,
+    ) -> Self {
+        self.map_handler(move |state, facts, handler| {
+            Box::new(move |call, result| match reason(&state) {
+                Some(reason) => {
+                    facts.fail(reason, result);
+                    Ok(None)
+                }
+                None => handler(call, result),
+            })
+        })
     }
 }
 

@@ -1,9 +1,7 @@
 //! What goes out and comes back.
 
-use treenail::client::{ClientError, TypedCall};
-use treenail::schema::{ContentBlock, ElicitAction, ElicitResult, Revision};
-
-use treenail::prelude::*;
+use treenail::client::TypedCall;
+use treenail::schema::{ContentBlock, Revision};
 
 use super::station::{Forecast, WeatherApiClient, client, server};
 

@@ -90,9 +90,8 @@ fn described(krate: &Krate, contract: &Contract, item: &Trait) -> Option<TokenSt
             /// # Errors
             ///
             /// Where no server could be built either, because of a name or a default.
-            #vis fn contract() -> #krate::Result<::std::vec::Vec<#krate::schema::Tool>> {
-                let contract = <#mock as #ident>::MCP_CONTRACT;
-                contract.describe(contract.namespace)
+            #vis fn contract() -> #krate::Result<#krate::client::Contract> {
+                #krate::__private::described(&<#mock as #ident>::MCP_CONTRACT)
             }
         }
     })

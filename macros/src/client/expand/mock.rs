@@ -11,7 +11,6 @@ use crate::tool::model::Input;
 use super::super::model::{Contract, Entry, Parameter, Part, Tool, renamed};
 use super::super::parse::Trait;
 use super::client::{arguments, returned};
-use super::implementation;
 
 /// Expands to
 /// ```text
@@ -32,7 +31,7 @@ pub(super) fn mock(krate: &Krate, contract: &Contract, item: &Trait) -> TokenStr
         .methods
         .iter()
         .map(|entry| method(krate, entry, &mock));
-    let mount = implementation(krate, &syn::parse_quote!(#ident));
+    let mount = mount(krate, contract, &mock, ident);
     let allow = allow_deprecated(contract.methods.iter().map(Entry::is_deprecated));
     let cfg: Vec<_> = cfg.collect();
     quote! {
@@ -45,10 +44,69 @@ pub(super) fn mock(krate: &Krate, contract: &Contract, item: &Trait) -> TokenStr
             #(#methods)*
         }
 
-        #(#cfg)*
+        #mount
+    }
+}
+
+/// The mock as a server half, which says of a tool without an answer that there is none. Expands to
+/// ```text
+/// impl ::treenail::__private::Mocked for MockWeatherApi {
+///     fn missing(&self, __tool: &str) -> Option<String> {
+///         if __tool == "forecast" && self.forecast.is_none() { return Some(…); }
+///         if let Some(__tool) = __tool.strip_prefix("alerts.") { return self.alerts.missing(__tool); }
+///         None
+///     }
+/// }
+/// impl ::treenail::Mount for MockWeatherApi { … }
+/// ```
+fn mount(krate: &Krate, contract: &Contract, mock: &Ident, of: &Ident) -> TokenStream {
+    let known = contract
+        .methods
+        .iter()
+        .map(|entry| known(krate, entry, mock));
+    quote! {
+        #[automatically_derived]
+        impl #krate::__private::Mocked for #mock {
+            fn missing(&self, __tool: &str) -> ::core::option::Option<::std::string::String> {
+                #(#known)*
+                ::core::option::Option::None
+            }
+        }
+
         #[automatically_derived]
         impl #krate::Mount for #mock {
-            #mount
+            const NAMESPACE: &'static str = <Self as #of>::MCP_CONTRACT.namespace;
+            const INSTRUCTIONS: &'static str = <Self as #of>::MCP_CONTRACT.instructions;
+
+            fn tools() -> ::std::vec::Vec<#krate::ToolDefinition<Self>> {
+                #krate::__private::mocked((<Self as #of>::MCP_CONTRACT.tools)())
+            }
+        }
+    }
+}
+
+/// What the mock knows of one method.
+fn known(krate: &Krate, entry: &Entry, mock: &Ident) -> TokenStream {
+    let (cfg, field) = (entry.cfg(), &entry.signature().ident);
+    match entry {
+        Entry::Tool(tool) => {
+            let (name, mock) = (&tool.feature.name.text, mock.to_string());
+            let method = field.unraw().to_string();
+            quote! {
+                #(#cfg)*
+                if __tool == #name && ::core::option::Option::is_none(&self.#field) {
+                    return ::core::option::Option::Some(#krate::__private::missing(#mock, #method));
+                }
+            }
+        }
+        Entry::Part(part) => {
+            let prefix = format!("{}.", part.name.text);
+            quote! {
+                #(#cfg)*
+                if let ::core::option::Option::Some(__tool) = __tool.strip_prefix(#prefix) {
+                    return #krate::__private::Mocked::missing(&self.#field, __tool);
+                }
+            }
         }
     }
 }

@@ -13,6 +13,7 @@ use crate::contract::Arguments;
 use crate::definition::Mount;
 use crate::error::Result;
 use crate::server::Server;
+use crate::tool::ToolDefinition;
 
 /// A call that a mock has got.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,18 +60,37 @@ pub async fn connect(mock: impl Mount) -> Result<McpClient> {
     Ok(McpClient::builder().server(&server).build().await?)
 }
 
-/// Fails a call that the mock has no answer to.
+/// What the mock of a trait knows of its answers.
+pub trait Mocked {
+    /// Why a tool cannot be called, if it cannot.
+    fn missing(&self, tool: &str) -> Option<String>;
+}
+
+/// The tools of a mock: what it has no answer to fails, and says so.
+pub fn mocked<S: Mocked + Send + Sync + 'static>(
+    tools: Vec<ToolDefinition<S>>,
+) -> Vec<ToolDefinition<S>> {
+    let guard = |mut tool: ToolDefinition<S>| {
+        let name = tool.head.name.clone();
+        tool.function = tool.function.unless(move |mock| mock.missing(&name));
+        tool
+    };
+    tools.into_iter().map(guard).collect()
+}
+
+/// What is said where a mock has no answer.
+pub fn missing(mock: &str, method: &str) -> String {
+    format!("`{mock}` has no answer to `{method}`; give one with `on_{method}(…)`")
+}
+
+/// Ends a call of a mock itself, without a server, that it has no answer to.
 ///
 /// # Panics
 ///
-/// Always, since the type of the tool's error is not known; the caller of the tool reads why.
+/// Always, since the type of the method's error is not known.
 #[track_caller]
-#[allow(
-    clippy::panic,
-    reason = "it is for tests, and tells what is missing there"
-)]
 pub fn unanswered(mock: &str, method: &str) -> ! {
-    panic!("`{mock}` has no answer to `{method}`; give one with `on_{method}(…)`")
+    panic!("{}", missing(mock, method))
 }
 
 /// The items that a mock streams.

@@ -12,7 +12,9 @@ mod scope;
 mod stream;
 
 pub use self::call::{TypedCall, TypedCallFuture};
-pub use self::mock::{MockCall, MockCalls, MockStream, connect, unanswered};
+pub use self::mock::{
+    MockCall, MockCalls, MockStream, Mocked, connect, missing, mocked, unanswered,
+};
 pub(in crate::client) use self::read::output_of;
-pub use self::scope::Scope;
+pub use self::scope::{Scope, described};
 pub use self::stream::TypedStream;

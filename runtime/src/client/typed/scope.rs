@@ -2,11 +2,22 @@
 
 use std::sync::Arc;
 
-use crate::client::McpClient;
 use crate::client::typed::call::TypedCall;
 use crate::client::typed::read::{succeeded, unfit};
 use crate::client::typed::stream::TypedStream;
-use crate::contract::{Arguments, ItemReader, OutputReader};
+use crate::client::{Contract, McpClient};
+use crate::contract::{Arguments, ItemReader, OutputReader, TraitContract};
+use crate::error::Result;
+
+/// What a trait says of itself, as data.
+///
+/// # Errors
+///
+/// [`Error::Build`](crate::Error::Build) where a server could not be built either.
+pub fn described<S: Send + Sync + 'static>(contract: &TraitContract<S>) -> Result<Contract> {
+    let tools = contract.describe(contract.namespace)?;
+    Ok(Contract::new().with_tools(tools))
+}
 
 /// A client, and what the names of the tools begin with that it calls.
 #[derive(Clone, Debug)]
