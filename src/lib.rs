@@ -9,12 +9,12 @@ pub use treenail_runtime::schema;
 #[doc(inline)]
 pub use treenail_runtime::{
     AskError, Bounded, BusFuture, Call, Connection, Context, ContractArgument, ContractItem,
-    ContractOutput, Edit, Error, EventBus, EventLink, Extensions, Form, FormChoice, FormError,
-    FormField, FormProblem, Formatted, FromCall, FromText, FromTyped, Item, Limits, Measured,
-    Mirrored, Mount, Namespace, PendingAnswer, Principal, Progress, PromptDefinition, PromptOutput,
-    Proposals, Received, RequestStateKey, ResourceDefinition, ResourceOutput, Result, RpcError,
-    Server, ServerBuilder, Stream, TextArgument, Tool, ToolArgument, ToolDefinition, ToolError,
-    ToolItem, ToolOutput, ToolReply, ToolSet, ToolStream, Typed,
+    ContractOutput, Edit, Error, EventBus, EventLink, Extensions, Fallible, Form, FormChoice,
+    FormError, FormField, FormProblem, Formatted, FromCall, FromText, FromTyped, Item, Limits,
+    Measured, Mirrored, Mount, Namespace, PendingAnswer, Principal, Progress, PromptDefinition,
+    PromptOutput, Proposals, Received, RequestStateKey, ResourceDefinition, ResourceOutput, Result,
+    RpcError, Server, ServerBuilder, Stream, TextArgument, Tool, ToolArgument, ToolDefinition,
+    ToolError, ToolItem, ToolOutput, ToolReply, ToolSet, ToolStream, Typed,
 };
 #[cfg(feature = "tower")]
 #[doc(inline)]

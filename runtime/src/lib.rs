@@ -54,7 +54,7 @@ pub use self::bus::{BusFuture, EventBus, EventLink};
 pub use self::call::{Call, FromCall};
 pub use self::completion::{FromTyped, Proposals, Typed};
 pub use self::context::{Context, Progress};
-pub use self::contract::{ContractArgument, ContractItem, ContractOutput};
+pub use self::contract::{ContractArgument, ContractItem, ContractOutput, Fallible};
 pub use self::definition::Mount;
 pub use self::error::{Error, Result};
 pub use self::extensions::{Extensions, Principal};

@@ -7,12 +7,12 @@ pub use serde_json;
 pub use crate::call::{CallValue, Lifetime};
 #[cfg(feature = "client")]
 pub use crate::client::typed::{
-    MockCalls, MockStream, Mocked, Scope, connect, described, missing, mocked, unanswered,
+    ClientOf, MockCalls, MockStream, Mocked, Scope, connect, described, missing, mocked, unanswered,
 };
 pub use crate::completion::{Completer, CompleterFacts};
 pub use crate::contract::{
-    Arguments, Fallible, FromBlock, FromContent, FromItem, FromToolResult, Given, ItemReader,
-    OutputReader, TraitContract, within,
+    Arguments, FromBlock, FromContent, FromItem, FromToolResult, Given, ItemReader, OutputReader,
+    TraitContract, within,
 };
 pub use crate::definition::{Definition, Head};
 pub use crate::form::{Field, FormFields, FormVisitor, check_content, read_content, speak_form};

@@ -291,7 +291,7 @@ fn returns_a_part(part: &Part, sink: &mut Sink) {
 /// What a part is depends on who implements the trait.
 fn parts_have_no_body(contract: &Contract, provided: &syn::Signature, sink: &mut Sink) {
     let is_part = |part: &Part| part.signature.ident == provided.ident;
-    if contract.parts().any(|part| is_part(part)) {
+    if contract.parts().any(is_part) {
         sink.error(
             &provided.ident,
             "a namespace is returned by those that implement the trait; remove the body",

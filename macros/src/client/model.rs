@@ -1,9 +1,10 @@
 //! What the macro has to know of a contract.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens, format_ident};
+use quote::{ToTokens, format_ident, quote_spanned};
 use syn::ext::IdentExt;
 use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
 use syn::{
     Attribute, FnArg, LitStr, Pat, Path, ReturnType, Signature, Token, Type, TypeImplTrait,
     TypeParamBound,
@@ -205,6 +206,26 @@ impl Part {
         }
     }
 
+    /// The client of the part's trait, beside that: `api::AlertsClient` for `api::Alerts`.
+    pub(crate) fn client(&self) -> Option<Path> {
+        let mut path = self.of.clone()?;
+        let last = path.segments.last_mut()?;
+        last.ident = Ident::new(&format!("{}Client", last.ident), last.ident.span());
+        Some(path)
+    }
+
+    /// The function that lists the tools of the part. It is found by the name of the client, where there is one, so that
+    /// there is one error if the trait is no contract.
+    pub(crate) fn tools(&self) -> TokenStream {
+        let (of, part) = (&self.of, self.type_ident());
+        match self.client() {
+            Some(client) if cfg!(feature = "client") => {
+                quote_spanned!(of.span()=> <#client>::mcp_tools::<Self::#part, __Whole, _>)
+            }
+            _ => quote_spanned!(of.span()=> <Self::#part as #of>::mcp_tools),
+        }
+    }
+
     /// The associated type of the part: `Alerts` for `alerts`.
     pub(crate) fn type_ident(&self) -> Ident {
         part_type(&self.signature.ident)
@@ -247,15 +268,6 @@ fn only_trait(bounds: &Punctuated<TypeParamBound, Token![+]>) -> Option<Path> {
         (Some(TypeParamBound::Trait(bound)), 1) => Some(bound.path.clone()),
         _ => None,
     }
-}
-
-/// The last segment of a path, made into another name: `api::Alerts` → `api::AlertsClient`.
-pub(crate) fn renamed(path: &Path, name: impl FnOnce(&Ident) -> Ident) -> Path {
-    let mut path = path.clone();
-    if let Some(last) = path.segments.last_mut() {
-        last.ident = name(&last.ident);
-    }
-    path
 }
 
 fn documentation(attributes: &[Attribute]) -> Vec<Attribute> {

@@ -14,31 +14,26 @@ use crate::stream::{Fold, Form, Items, ToolItem, folded};
 /// A type that a tool can stream where one trait has a server half and a client half.
 ///
 /// As [`ToolItem`](crate::ToolItem), and values have to be readable too: [`serde::Deserialize`], which `#[mcp_type]`
-/// derives with the others.
+/// derives with the others. The parameters, the way in which it is written and what the client gets, are always inferred.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be streamed by a tool that has a client",
     label = "an item needs `Serialize`, `Deserialize` and `JsonSchema`",
     note = "put `#[mcp_type]` on your own types, or stream content blocks; the error is any `Error`"
 )]
-pub trait ContractItem<K>: Sized {
-    /// What the client gets.
-    type Ok;
-
+pub trait ContractItem<K, T>: Sized {
     /// How the server writes the items.
     fn items(kind: Kind<K>, fold: Option<Fold>) -> Items<Self>;
 
     /// How the client reads them.
-    fn reader(kind: Kind<K>, fold: Option<Fold>) -> ItemReader<Self::Ok>;
+    fn reader(kind: Kind<K>, fold: Option<Fold>) -> ItemReader<T>;
 }
 
 #[diagnostic::do_not_recommend]
-impl<T, E, K> ContractItem<kind::Fallible<K>> for Result<T, E>
+impl<T, E, K> ContractItem<kind::Fallible<K>, T> for Result<T, E>
 where
     T: ToolItem<K> + FromItem<K>,
     E: Into<Box<dyn Error + Send + Sync>>,
 {
-    type Ok = T;
-
     fn items(kind: Kind<kind::Fallible<K>>, fold: Option<Fold>) -> Items<Self> {
         <Self as ToolItem<_>>::items(kind, fold)
     }
@@ -57,14 +52,12 @@ where
 macro_rules! refused_elsewhere {
     ($($kind:ident)*) => {$(
         #[diagnostic::do_not_recommend]
-        impl<T: ToolItem<kind::$kind>> ContractItem<kind::$kind> for T {
-            type Ok = T;
-
+        impl<T: ToolItem<kind::$kind>> ContractItem<kind::$kind, ()> for T {
             fn items(kind: Kind<kind::$kind>, fold: Option<Fold>) -> Items<Self> {
                 <Self as ToolItem<_>>::items(kind, fold)
             }
 
-            fn reader(_: Kind<kind::$kind>, fold: Option<Fold>) -> ItemReader<T> {
+            fn reader(_: Kind<kind::$kind>, fold: Option<Fold>) -> ItemReader<()> {
                 let (form, fold) = folded::<T, kind::$kind>(fold);
                 ItemReader {
                     form,

@@ -25,6 +25,7 @@ pub trait Fallible {
     type Ok;
 }
 
+#[diagnostic::do_not_recommend]
 impl<T, E> Fallible for Result<T, E> {
     type Ok = T;
 }
@@ -32,34 +33,29 @@ impl<T, E> Fallible for Result<T, E> {
 /// A type that a tool can return where one trait has a server half and a client half.
 ///
 /// As [`ToolOutput`](crate::ToolOutput), and values have to be readable too: [`serde::Deserialize`], which `#[mcp_type]`
-/// derives with the others.
+/// derives with the others. The parameters, the way in which it is written and what the client gets, are always inferred.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the output of a tool that has a client",
     label = "an output needs `Serialize`, `Deserialize` and `JsonSchema`",
     note = "put `#[mcp_type]` on your own types, or return content blocks; the error is any `Error`"
 )]
-pub trait ContractOutput<K>: Sized {
-    /// What the client gets.
-    type Ok;
-
+pub trait ContractOutput<K, T>: Sized {
     /// How the server writes it.
     fn output(kind: Kind<K>) -> Output<Self, ToolFacts>;
 
     /// How the client reads it.
-    fn reader(kind: Kind<K>) -> OutputReader<Self::Ok>;
+    fn reader(kind: Kind<K>) -> OutputReader<T>;
 }
 
 /// Reads what a tool has returned from a result that tells of no failure.
 pub type OutputReader<T> = fn(CallToolResult) -> serde_json::Result<T>;
 
 #[diagnostic::do_not_recommend]
-impl<T, E, K> ContractOutput<kind::Fallible<K>> for Result<T, E>
+impl<T, E, K> ContractOutput<kind::Fallible<K>, T> for Result<T, E>
 where
     T: ToolOutput<K> + FromToolResult<K>,
     E: Into<Box<dyn Error + Send + Sync>>,
 {
-    type Ok = T;
-
     fn output(kind: Kind<kind::Fallible<K>>) -> Output<Self, ToolFacts> {
         <Self as ToolOutput<_>>::output(kind)
     }
@@ -73,14 +69,12 @@ where
 macro_rules! refused_elsewhere {
     ($($kind:ident)*) => {$(
         #[diagnostic::do_not_recommend]
-        impl<T: ToolOutput<kind::$kind>> ContractOutput<kind::$kind> for T {
-            type Ok = T;
-
+        impl<T: ToolOutput<kind::$kind>> ContractOutput<kind::$kind, ()> for T {
             fn output(kind: Kind<kind::$kind>) -> Output<Self, ToolFacts> {
                 <Self as ToolOutput<_>>::output(kind)
             }
 
-            fn reader(_: Kind<kind::$kind>) -> OutputReader<T> {
+            fn reader(_: Kind<kind::$kind>) -> OutputReader<()> {
                 |_| Err(serde_json::Error::custom("not a `Result`"))
             }
         }

@@ -1,5 +1,6 @@
 //! A contract as data.
 
+use treenail::client::Contract;
 use treenail::prelude::*;
 use treenail::schema::Revision;
 
@@ -14,8 +15,8 @@ async fn the_contract_is_what_a_server_lists() {
         .await
         .unwrap();
     let listed: Vec<_> = tools.iter().map(|tool| (**tool).clone()).collect();
-    assert_eq!(contract.tools(), listed);
-    let names: Vec<_> = contract.tools().iter().map(|tool| &*tool.name).collect();
+    assert_eq!(contract, Contract::new().with_tools(listed));
+    let names: Vec<_> = tools.iter().map(|tool| &*tool.name).collect();
     let own = [
         "forecast", "radar", "forget", "echo", "wait", "blocks", "block",
     ];

@@ -9,8 +9,8 @@ struct Station;
 
 #[mcp_tool]
 impl Weather for Station {
-    async fn radar(&self, city: Vec<u8>) -> Result<u32, ToolError> {
-        Ok(city.len() as u32)
+    async fn radar(&self) -> Result<u32, ToolError> {
+        Ok(1)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::krate::Krate;
 use crate::tool::expand::{fold, or_empty};
 use crate::tool::model::Output;
 
-use super::super::model::{Contract, Entry, Parameter, Part, Tool, renamed};
+use super::super::model::{Contract, Entry, Parameter, Part, Tool};
 use super::super::parse::Trait;
 
 /// Expands to
@@ -23,13 +23,14 @@ use super::super::parse::Trait;
 /// ```
 pub(super) fn client(krate: &Krate, contract: &Contract, item: &Trait) -> TokenStream {
     let (ident, vis) = (&item.ident, &item.visibility);
-    let client = format_ident!("{ident}Client");
+    let (client, mock) = (format_ident!("{ident}Client"), format_ident!("Mock{ident}"));
     let namespace = or_empty(contract.namespace.as_ref());
     let methods = contract.methods.iter().map(|entry| match entry {
         Entry::Tool(tool) => Some(stub(krate, tool, item)),
         Entry::Part(part) => sub_client(part, item),
     });
     let described = described(krate, contract, item);
+    let tools = (!contract.methods.is_empty()).then(|| tools(krate, item));
     let cfg: Vec<_> = item.cfg().collect();
     let doc = format!("The client of [`{ident}`]: calls its tools on a server.");
     quote! {
@@ -74,7 +75,14 @@ pub(super) fn client(krate: &Krate, contract: &Contract, item: &Trait) -> TokenS
             }
 
             #described
+            #tools
             #(#methods)*
+        }
+
+        #(#cfg)*
+        #[automatically_derived]
+        impl #krate::__private::ClientOf for #client {
+            type Mock = #mock;
         }
     }
 }
@@ -97,12 +105,34 @@ fn described(krate: &Krate, contract: &Contract, item: &Trait) -> Option<TokenSt
     })
 }
 
+/// The tools of something that implements the trait, for contracts that it is a part of.
+fn tools(krate: &Krate, item: &Trait) -> TokenStream {
+    let (ident, vis) = (&item.ident, &item.visibility);
+    quote! {
+        #[doc(hidden)]
+        #vis fn mcp_tools<__Part, __Whole, __Find>(
+            find: __Find,
+        ) -> ::std::vec::Vec<#krate::ToolDefinition<__Whole>>
+        where
+            __Part: #ident,
+            __Whole: ::core::marker::Send + ::core::marker::Sync + 'static,
+            __Find: ::core::ops::Fn(&__Whole) -> &__Part
+                + ::core::marker::Copy
+                + ::core::marker::Send
+                + ::core::marker::Sync
+                + 'static,
+        {
+            __Part::mcp_tools(find)
+        }
+    }
+}
+
 /// A method for a tool. Expands to
 /// ```text
 /// pub fn forecast(&self, city: String)
-///     -> ::treenail::client::TypedCall<<Result<Forecast, E> as ::treenail::__private::Fallible>::Ok>
+///     -> ::treenail::client::TypedCall<<Result<Forecast, E> as ::treenail::Fallible>::Ok>
 /// {
-///     self.scope.call("forecast", &<arguments>, <Result<Forecast, E> as ::treenail::ContractOutput<_>>::reader(<kind>))
+///     self.scope.call("forecast", &<arguments>, <Result<Forecast, E> as ::treenail::ContractOutput<_, _>>::reader(<kind>))
 /// }
 /// ```
 fn stub(krate: &Krate, tool: &Tool, item: &Trait) -> TokenStream {
@@ -120,28 +150,32 @@ fn stub(krate: &Krate, tool: &Tool, item: &Trait) -> TokenStream {
     let arguments = arguments(krate, &tool.parameters);
     let ty = returned(tool);
     let kind = quote_spanned!(ty.span()=> #krate::__private::Returns::<#ty>::kind());
-    let ok = quote_spanned!(ty.span()=> <#ty as #krate::__private::Fallible>::Ok);
+    let ok = quote_spanned!(ty.span()=> <#ty as #krate::Fallible>::Ok);
     let (returns, call) = match &feature.stream {
         None => {
             let reader =
-                quote_spanned!(ty.span()=> <#ty as #krate::ContractOutput<_>>::reader(#kind));
-            (quote!(TypedCall), quote!(call(#name, &#arguments, #reader)))
+                quote_spanned!(ty.span()=> <#ty as #krate::ContractOutput<_, _>>::reader(#kind));
+            (
+                quote_spanned!(ty.span()=> TypedCall),
+                quote!(call(#name, &#arguments, #reader)),
+            )
         }
         Some(stream) => {
             let fold = fold(krate, stream);
-            let reader =
-                quote_spanned!(ty.span()=> <#ty as #krate::ContractItem<_>>::reader(#kind, #fold));
+            let reader = quote_spanned!(ty.span()=> <#ty as #krate::ContractItem<_, _>>::reader(#kind, #fold));
             (
-                quote!(TypedStream),
+                quote_spanned!(ty.span()=> TypedStream),
                 quote!(stream(#name, &#arguments, #reader)),
             )
         }
     };
+    let krate_there = krate.at(ty.span());
+    let returns = quote_spanned!(ty.span()=> #krate_there::client::#returns<#ok>);
     quote! {
         #(#cfg)*
         #(#docs)*
         #deprecated
-        #vis fn #ident(&self, #(#parameters),*) -> #krate::client::#returns<#ok> {
+        #vis fn #ident(&self, #(#parameters),*) -> #returns {
             #[allow(unused_imports, reason = "a `Result` does without")]
             use #krate::__private::ReturnsValue as _;
             self.scope.#call
@@ -188,20 +222,20 @@ pub(super) fn arguments(krate: &Krate, parameters: &[Parameter]) -> TokenStream 
 /// A method for a part. Expands to
 /// ```text
 /// pub fn alerts(&self) -> AlertsApiClient {
-///     AlertsApiClient::new(self.client()).with_namespace(&self.scope.name("alerts"))
+///     <AlertsApiClient>::new(self.client()).with_namespace(&self.scope.name("alerts"))
 /// }
 /// ```
 fn sub_client(part: &Part, item: &Trait) -> Option<TokenStream> {
     let (vis, ident, name) = (&item.visibility, &part.signature.ident, &part.name.text);
     let (docs, cfg, deprecated) = (&part.docs, &part.cfg, &part.deprecated);
-    let client = renamed(part.of.as_ref()?, |ident| format_ident!("{ident}Client"));
+    let client = part.client()?;
     Some(quote! {
         #(#cfg)*
         #(#docs)*
         #deprecated
         #[must_use]
         #vis fn #ident(&self) -> #client {
-            #client::new(self.scope.client()).with_namespace(&self.scope.name(#name))
+            <#client>::new(self.scope.client()).with_namespace(&self.scope.name(#name))
         }
     })
 }

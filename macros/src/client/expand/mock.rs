@@ -1,14 +1,15 @@
 //! The mock: a server half that answers with what a test has given it.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{format_ident, quote};
+use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
+use syn::spanned::Spanned;
 
 use crate::krate::Krate;
 use crate::tool::expand::allow_deprecated;
 use crate::tool::model::Input;
 
-use super::super::model::{Contract, Entry, Parameter, Part, Tool, renamed};
+use super::super::model::{Contract, Entry, Parameter, Part, Tool};
 use super::super::parse::Trait;
 use super::client::{arguments, returned};
 
@@ -31,7 +32,7 @@ pub(super) fn mock(krate: &Krate, contract: &Contract, item: &Trait) -> TokenStr
         .methods
         .iter()
         .map(|entry| method(krate, entry, &mock));
-    let mount = mount(krate, contract, &mock, ident);
+    let mount = mount(krate, item, &mock);
     let allow = allow_deprecated(contract.methods.iter().map(Entry::is_deprecated));
     let cfg: Vec<_> = cfg.collect();
     quote! {
@@ -48,31 +49,14 @@ pub(super) fn mock(krate: &Krate, contract: &Contract, item: &Trait) -> TokenStr
     }
 }
 
-/// The mock as a server half, which says of a tool without an answer that there is none. Expands to
+/// The mock as a server half. Expands to
 /// ```text
-/// impl ::treenail::__private::Mocked for MockWeatherApi {
-///     fn missing(&self, __tool: &str) -> Option<String> {
-///         if __tool == "forecast" && self.forecast.is_none() { return Some(…); }
-///         if let Some(__tool) = __tool.strip_prefix("alerts.") { return self.alerts.missing(__tool); }
-///         None
-///     }
-/// }
 /// impl ::treenail::Mount for MockWeatherApi { … }
 /// ```
-fn mount(krate: &Krate, contract: &Contract, mock: &Ident, of: &Ident) -> TokenStream {
-    let known = contract
-        .methods
-        .iter()
-        .map(|entry| known(krate, entry, mock));
+fn mount(krate: &Krate, item: &Trait, mock: &Ident) -> TokenStream {
+    let (cfg, of) = (item.cfg(), &item.ident);
     quote! {
-        #[automatically_derived]
-        impl #krate::__private::Mocked for #mock {
-            fn missing(&self, __tool: &str) -> ::core::option::Option<::std::string::String> {
-                #(#known)*
-                ::core::option::Option::None
-            }
-        }
-
+        #(#cfg)*
         #[automatically_derived]
         impl #krate::Mount for #mock {
             const NAMESPACE: &'static str = <Self as #of>::MCP_CONTRACT.namespace;
@@ -80,6 +64,40 @@ fn mount(krate: &Krate, contract: &Contract, mock: &Ident, of: &Ident) -> TokenS
 
             fn tools() -> ::std::vec::Vec<#krate::ToolDefinition<Self>> {
                 #krate::__private::mocked((<Self as #of>::MCP_CONTRACT.tools)())
+            }
+        }
+    }
+}
+
+/// What the mock knows of its answers. Expands to
+/// ```text
+/// impl ::treenail::__private::Mocked for MockWeatherApi {
+///     fn empty() -> Self { Self::new() }
+///     fn missing(&self, __tool: &str) -> Option<String> {
+///         if __tool == "forecast" && self.forecast.is_none() { return Some(…); }
+///         if let Some(__tool) = __tool.strip_prefix("alerts.") { return self.alerts.missing(__tool); }
+///         None
+///     }
+/// }
+/// ```
+fn mocked(krate: &Krate, contract: &Contract, item: &Trait, mock: &Ident) -> TokenStream {
+    let known = contract
+        .methods
+        .iter()
+        .map(|entry| known(krate, entry, mock));
+    let cfg = item.cfg();
+    quote! {
+        #(#cfg)*
+        #[automatically_derived]
+        impl #krate::__private::Mocked for #mock {
+            fn empty() -> Self {
+                Self::new()
+            }
+
+            #[allow(unused_variables, reason = "methods may be left out by `cfg`")]
+            fn missing(&self, __tool: &str) -> ::core::option::Option<::std::string::String> {
+                #(#known)*
+                ::core::option::Option::None
             }
         }
     }
@@ -116,24 +134,13 @@ pub(super) fn inherent(krate: &Krate, contract: &Contract, item: &Trait) -> Toke
     let (vis, ident) = (&item.visibility, &item.ident);
     let (mock, client) = (format_ident!("Mock{ident}"), format_ident!("{ident}Client"));
     let fields = contract.methods.iter().map(|entry| field(krate, entry));
-    let starts = contract.methods.iter().map(start);
+    let starts = contract.methods.iter().map(|entry| start(krate, entry));
     let setters = contract
         .methods
         .iter()
         .map(|entry| setter(krate, entry, item));
-    let connect = (!contract.methods.is_empty()).then(|| {
-        quote! {
-            /// A client of the trait, connected to a server in memory that this mock answers for.
-            ///
-            /// # Errors
-            ///
-            /// When the server cannot be built, because of a name or a default in the trait.
-            #vis async fn client(&self) -> #krate::Result<#client> {
-                let client = #krate::__private::connect(::core::clone::Clone::clone(self)).await?;
-                ::core::result::Result::Ok(#client::new(&client))
-            }
-        }
-    });
+    let connect = connect(krate, contract, item);
+    let mocked = mocked(krate, contract, item, &mock);
     let name = mock.to_string();
     let doc = format!(
         "A [`{ident}`] for tests, which answers with what the `on_…` methods have given it. Its clones share the calls \
@@ -184,26 +191,47 @@ pub(super) fn inherent(krate: &Krate, contract: &Contract, item: &Trait) -> Toke
                 formatter.debug_struct(#name).field("calls", &self.mcp_calls).finish_non_exhaustive()
             }
         }
+
+        #mocked
     }
+}
+
+/// What connects a client with a server that the mock answers for.
+fn connect(krate: &Krate, contract: &Contract, item: &Trait) -> Option<TokenStream> {
+    let (vis, client) = (&item.visibility, format_ident!("{}Client", item.ident));
+    (!contract.methods.is_empty()).then(|| {
+        quote! {
+            /// A client of the trait, connected to a server in memory that this mock answers for.
+            ///
+            /// # Errors
+            ///
+            /// When the server cannot be built, because of a name or a default in the trait.
+            #vis async fn client(&self) -> #krate::Result<#client> {
+                let client = #krate::__private::connect(::core::clone::Clone::clone(self)).await?;
+                ::core::result::Result::Ok(#client::new(&client))
+            }
+        }
+    })
 }
 
 /// `dyn Fn(String) -> Result<Forecast, E> + Send + Sync`
 fn answer(krate: &Krate, tool: &Tool) -> TokenStream {
     let inputs = tool.parameters.iter().map(|parameter| &parameter.ty);
     let returned = returned(tool);
-    let returned = match tool.feature.stream {
-        Some(_) => quote!(#krate::__private::MockStream<#returned>),
-        None => quote!(#returned),
+    let returned = if tool.feature.stream.is_some() {
+        quote!(#krate::__private::MockStream<#returned>)
+    } else {
+        quote!(#returned)
     };
     quote! {
         dyn ::core::ops::Fn(#(#inputs),*) -> #returned + ::core::marker::Send + ::core::marker::Sync
     }
 }
 
-fn mock_of(part: &Part) -> Option<syn::Path> {
-    Some(renamed(part.of.as_ref()?, |ident| {
-        format_ident!("Mock{ident}")
-    }))
+/// The mock of a part's trait, which is found by its client: so one name tells that a trait is no contract.
+fn mock_of(krate: &Krate, part: &Part) -> TokenStream {
+    let client = part.client();
+    quote_spanned!(client.span()=> <#client as #krate::__private::ClientOf>::Mock)
 }
 
 fn field(krate: &Krate, entry: &Entry) -> TokenStream {
@@ -214,21 +242,18 @@ fn field(krate: &Krate, entry: &Entry) -> TokenStream {
             quote!(::core::option::Option<::std::sync::Arc<#answer>>)
         }
         Entry::Part(part) => {
-            let mock = mock_of(part);
+            let mock = mock_of(krate, part);
             quote!(#mock)
         }
     };
     quote!(#(#cfg)* #ident: #ty,)
 }
 
-fn start(entry: &Entry) -> TokenStream {
+fn start(krate: &Krate, entry: &Entry) -> TokenStream {
     let (cfg, ident) = (entry.cfg(), &entry.signature().ident);
     let value = match entry {
         Entry::Tool(_) => quote!(::core::option::Option::None),
-        Entry::Part(part) => {
-            let mock = mock_of(part);
-            quote!(#mock::new())
-        }
+        Entry::Part(_) => quote!(#krate::__private::Mocked::empty()),
     };
     quote!(#(#cfg)* #ident: #value,)
 }
@@ -239,7 +264,7 @@ fn setter(krate: &Krate, entry: &Entry, item: &Trait) -> TokenStream {
     let (setter, name) = (setter_name(ident), ident.to_string());
     let function = match entry {
         Entry::Part(part) => {
-            let mock = mock_of(part);
+            let mock = mock_of(krate, part);
             let doc = format!("Answers for what `{name}` returns.");
             quote! {
                 #[doc = #doc]
@@ -320,7 +345,7 @@ fn method(krate: &Krate, entry: &Entry, mock: &Ident) -> TokenStream {
     let (cfg, ident) = (entry.cfg(), &entry.signature().ident);
     let tool = match entry {
         Entry::Part(part) => {
-            let (of, ty) = (mock_of(part), part.type_ident());
+            let (of, ty) = (mock_of(krate, part), part.type_ident());
             return quote! {
                 #(#cfg)*
                 type #ty = #of;

@@ -111,7 +111,7 @@ fn part_of(part: &Part, signature: &mut Signature) -> Option<TokenStream> {
 ///     __tools.push(<entry>);
 ///     __tools.extend(::treenail::__private::within(
 ///         "alerts",
-///         <Self::Alerts as AlertsApi>::mcp_tools(move |__whole: &__Whole| Self::alerts(__part(__whole))),
+///         <AlertsApiClient>::mcp_tools::<Self::Alerts, __Whole, _>(move |__whole: &__Whole| Self::alerts(__part(__whole))),
 ///     ));
 ///     __tools
 /// }
@@ -160,10 +160,10 @@ fn tools(krate: &Krate, method: &Entry) -> TokenStream {
             quote!(#(#cfg)* __tools.push(#entry);)
         }
         Entry::Part(part) => {
-            let (name, method, ident) = (&part.name.text, &part.signature.ident, part.type_ident());
-            let of = &part.of;
+            let (name, method) = (&part.name.text, &part.signature.ident);
+            let of = part.tools();
             let tools = quote_spanned! {of.span()=>
-                <Self::#ident as #of>::mcp_tools(move |__whole: &__Whole| Self::#method(__part(__whole)))
+                #of(move |__whole: &__Whole| Self::#method(__part(__whole)))
             };
             quote! {
                 #(#cfg)*

@@ -3,7 +3,7 @@
 //! A type of the user's is mentioned once for each trait that it needs, as `<Type as Trait>::…`
 //! under its own span, so that a type without the trait is one error right there.
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Expr, ExprLit, Lit};
@@ -30,12 +30,11 @@ pub(crate) enum Host {
 
 impl Host {
     /// What is asked of the user's types: more, where there is a client too.
-    pub(super) fn name(self, usual: &str, contract: &str, span: Span) -> Ident {
-        let name = match self {
+    pub(super) fn asks(self, usual: TokenStream, contract: TokenStream) -> TokenStream {
+        match self {
             Self::None | Self::Type => usual,
             Self::Contract => contract,
-        };
-        Ident::new(name, span)
+        }
     }
 }
 
@@ -165,8 +164,11 @@ fn resource(krate: &Krate, resource: &Resource) -> TokenStream {
 fn argument(krate: &Krate, kind: &Kind, argument: &Argument, host: Host) -> TokenStream {
     let span = argument.ty.span();
     let read = match kind {
-        Kind::Tool(_) => host.name("ToolArgument", "ContractArgument", span),
-        Kind::Prompt | Kind::Resource(_) => Ident::new("TextArgument", span),
+        Kind::Tool(_) => host.asks(
+            quote_spanned!(span=> ToolArgument),
+            quote_spanned!(span=> ContractArgument),
+        ),
+        Kind::Prompt | Kind::Resource(_) => quote_spanned!(span=> TextArgument),
     };
     let ty = &argument.ty;
     let name = &argument.name.text;
@@ -235,8 +237,11 @@ fn output(krate: &Krate, feature: &Feature, host: Host) -> TokenStream {
     let span = ty.span();
     match feature.kind {
         Kind::Tool(_) => {
-            let output = host.name("ToolOutput", "ContractOutput", span);
-            quote_spanned!(span=> <#ty as #krate::#output<_>>::output(#kind))
+            let output = host.asks(
+                quote_spanned!(span=> ToolOutput<_>),
+                quote_spanned!(span=> ContractOutput<_, _>),
+            );
+            quote_spanned!(span=> <#ty as #krate::#output>::output(#kind))
         }
         Kind::Prompt => quote_spanned!(span=> <#ty as #krate::PromptOutput>::output()),
         Kind::Resource(_) => {

@@ -32,9 +32,12 @@ pub(super) fn items(krate: &Krate, feature: &Feature, host: Host) -> Option<Toke
         (None, _) => (quote!(_), quote!(#krate::__private::Kind::any())),
     };
     let span = item.span();
-    let item_trait = host.name("ToolItem", "ContractItem", span);
+    let asked = host.asks(
+        quote_spanned!(span=> ToolItem<_>),
+        quote_spanned!(span=> ContractItem<_, _>),
+    );
     Some(quote_spanned! {span=>
-        let __items = <#item as #krate::#item_trait<_>>::items(#kind, #fold);
+        let __items = <#item as #krate::#asked>::items(#kind, #fold);
     })
 }
 

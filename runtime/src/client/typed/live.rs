@@ -75,7 +75,7 @@ impl Live {
     }
 
     /// What has been seen by the end of the call.
-    pub(super) fn into_seen(&self) -> Seen {
+    pub(super) fn take_seen(&self) -> Seen {
         std::mem::take(&mut self.state().seen)
     }
 }

@@ -60,8 +60,17 @@ pub async fn connect(mock: impl Mount) -> Result<McpClient> {
     Ok(McpClient::builder().server(&server).build().await?)
 }
 
-/// What the mock of a trait knows of its answers.
+/// The client of a trait, which leads to the mock of the same trait.
+pub trait ClientOf {
+    /// The mock.
+    type Mock: Mocked;
+}
+
+/// The mock of a trait, and what it knows of its answers.
 pub trait Mocked {
+    /// One that answers nothing yet.
+    fn empty() -> Self;
+
     /// Why a tool cannot be called, if it cannot.
     fn missing(&self, tool: &str) -> Option<String>;
 }

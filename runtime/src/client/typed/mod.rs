@@ -13,7 +13,7 @@ mod stream;
 
 pub use self::call::{TypedCall, TypedCallFuture};
 pub use self::mock::{
-    MockCall, MockCalls, MockStream, Mocked, connect, missing, mocked, unanswered,
+    ClientOf, MockCall, MockCalls, MockStream, Mocked, connect, missing, mocked, unanswered,
 };
 pub(in crate::client) use self::read::output_of;
 pub use self::scope::{Scope, described};

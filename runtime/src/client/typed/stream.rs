@@ -165,7 +165,7 @@ fn rest(live: &Live, answer: Result<CallToolResult, ClientError>) -> State {
     let mut items: VecDeque<Value> = std::iter::from_fn(|| live.take()).collect();
     let error = match answer {
         Err(error) => Some(error),
-        Ok(result) => match live.into_seen().rest(&result) {
+        Ok(result) => match live.take_seen().rest(&result) {
             Err(error) => Some(unfit(&error)),
             Ok(rest) => {
                 items.extend(rest);
