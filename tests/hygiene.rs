@@ -178,7 +178,6 @@ pub mod bare {
             __state: u8,
             r#type: Option<String>,
             __part: String,
-            __arguments: Unit,
         ) -> Result<Option<u8>, ::std::fmt::Error>;
 
         /// Is seldom called.
@@ -198,6 +197,7 @@ pub mod bare {
         fn stream(
             &self,
             __items: u8,
+            __arguments: Unit,
         ) -> impl ::treenail::Stream<Item = Result<u8, ::std::fmt::Error>>;
 
         /// A part.
@@ -225,7 +225,6 @@ pub mod bare {
             count: u8,
             _: Option<String>,
             _: String,
-            _: Unit,
         ) -> Result<Option<u8>, ::std::fmt::Error> {
             ::std::future::ready(Result::Ok(Option::Some(count))).await
         }
@@ -233,6 +232,7 @@ pub mod bare {
         fn stream(
             &self,
             item: u8,
+            _: Unit,
         ) -> impl ::treenail::Stream<Item = Result<u8, ::std::fmt::Error>> {
             ::tokio_stream::once(Result::Ok(item))
         }

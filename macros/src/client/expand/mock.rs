@@ -132,7 +132,7 @@ fn known(krate: &Krate, entry: &Entry, mock: &Ident) -> TokenStream {
 /// The type itself, and its own functions.
 pub(super) fn inherent(krate: &Krate, contract: &Contract, item: &Trait) -> TokenStream {
     let (vis, ident) = (&item.visibility, &item.ident);
-    let (mock, client) = (format_ident!("Mock{ident}"), format_ident!("{ident}Client"));
+    let mock = format_ident!("Mock{ident}");
     let fields = contract.methods.iter().map(|entry| field(krate, entry));
     let starts = contract.methods.iter().map(|entry| start(krate, entry));
     let setters = contract
