@@ -10,6 +10,7 @@ mod calls;
 mod ends;
 mod http;
 mod lists;
+mod locks;
 mod reads;
 mod run;
 #[cfg(unix)]
