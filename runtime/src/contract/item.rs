@@ -93,6 +93,7 @@ impl<T: FromBlock> FromItem<kind::Content> for T {
 pub struct ItemReader<T> {
     pub(crate) form: Form,
     pub(crate) fold: Fold,
+    #[cfg_attr(not(feature = "client"), allow(dead_code, reason = "the client reads"))]
     pub(crate) read: fn(Value) -> serde_json::Result<T>,
 }
 

@@ -14,6 +14,7 @@ use treenail_schema::Tool as Descriptor;
 pub use self::argument::{Arguments, ContractArgument, Given};
 pub use self::content::{FromBlock, FromContent};
 pub use self::item::{ContractItem, FromItem, ItemReader};
+#[cfg(feature = "client")]
 pub(crate) use self::output::text_of;
 pub use self::output::{ContractOutput, Fallible, FromToolResult, OutputReader};
 #[cfg(feature = "client")]

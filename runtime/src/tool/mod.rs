@@ -189,9 +189,9 @@ impl<S: Send + Sync + 'static> ToolDefinition<S> {
     }
 }
 
+#[cfg(feature = "client")]
 impl<S: Send + Sync + 'static> Function<S, ToolFacts> {
     /// The same, which fails with what `reason` says, if it says something.
-    #[cfg(feature = "client")]
     pub(crate) fn unless(
         self,
         reason: impl Fn(&S) -> Option<String> + Send + Sync + 'static,
