@@ -8,14 +8,14 @@ pub use treenail_runtime::private as __private;
 pub use treenail_runtime::schema;
 #[doc(inline)]
 pub use treenail_runtime::{
-    AnnotationsValue, AskError, Bounded, BusFuture, Call, Connection, Context, DefaultArgument,
-    Edit, Error, EventBus, EventLink, Extensions, Form, FormChoice, FormError, FormField,
-    FormProblem, Formatted, FromCall, FromText, FromTyped, IconValues, Item, Limits, Measured,
-    MetaValue, Mirrored, Mount, Namespace, PendingAnswer, Principal, Progress, PromptDefinition,
-    PromptOutput, Proposals, RangeOf, Received, RequestStateKey, ResourceDefinition,
-    ResourceOutput, Result, RpcError, SchemaValue, Server, ServerBuilder, Stream, TextArgument,
-    Tool, ToolArgument, ToolDefinition, ToolError, ToolItem, ToolOutput, ToolReply, ToolSet,
-    ToolStream, Typed,
+    AnnotationsValue, AskError, Bounded, BusFuture, Call, Connection, Context, ContractArgument,
+    ContractItem, ContractOutput, DefaultArgument, Edit, Error, EventBus, EventLink, Extensions,
+    Fallible, Form, FormChoice, FormError, FormField, FormProblem, Formatted, FromCall, FromText,
+    FromTyped, IconValues, Item, Limits, Measured, MetaValue, Mirrored, Mount, Namespace,
+    PendingAnswer, Principal, Progress, PromptDefinition, PromptOutput, Proposals, RangeOf,
+    Received, RequestStateKey, ResourceDefinition, ResourceOutput, Result, RpcError, SchemaValue,
+    Server, ServerBuilder, Stream, TextArgument, Tool, ToolArgument, ToolDefinition, ToolError,
+    ToolItem, ToolOutput, ToolReply, ToolSet, ToolStream, Typed,
 };
 #[cfg(feature = "tower")]
 #[doc(inline)]
@@ -30,6 +30,170 @@ pub use treenail_runtime::{
     HttpBody, HttpFuture, HttpServer, HttpService, LegacySse, http_service,
 };
 
+/// Makes a trait the contract of a server half and a client half: one definition, which the compiler checks on both sides.
+///
+/// Of a trait `WeatherApi` it makes
+///
+/// | name | what it is |
+/// |---|---|
+/// | `WeatherApi` | the trait itself, which servers implement with `#[mcp_tool] impl WeatherApi for …` |
+/// | `WeatherApiClient` | the client: a method for each tool, which returns a `TypedCall` or a `TypedStream` |
+/// | `MockWeatherApi` | a server half for tests, which answers with what it is given |
+/// | `WeatherApiClient::contract()` | the tools as data, a `client::Contract`, to compare a server with |
+///
+/// ```
+/// use treenail::prelude::*;
+///
+/// #[mcp_type]
+/// #[derive(Debug, PartialEq)]
+/// pub struct Forecast {
+///     /// Degrees Celsius
+///     temperature: f64,
+/// }
+///
+/// /// Weather for travellers.
+/// #[mcp_client(namespace = "weather")]
+/// pub trait WeatherApi {
+///     /// Daily forecast for one city.
+///     #[tool(read_only)]
+///     async fn forecast(
+///         &self,
+///         /// City name, e.g. "Oslo"
+///         city: String,
+///         #[arg(default = 1, range = 1..=7)] days: u8,
+///     ) -> Result<Forecast, ToolError>;
+/// }
+///
+/// struct Station;
+///
+/// #[mcp_tool]
+/// impl WeatherApi for Station {
+///     async fn forecast(&self, city: String, days: u8) -> Result<Forecast, ToolError> {
+///         Ok(Forecast { temperature: 12.5 })
+///     }
+/// }
+///
+/// #[tokio::main(flavor = "current_thread")]
+/// async fn main() -> treenail::Result<()> {
+///     let server = treenail::server!().mount(Station).build()?;
+///     let client = McpClient::builder().server(&server).build().await?;
+///     let weather = WeatherApiClient::new(&client);
+///     let forecast = weather.forecast("Oslo".to_owned(), 3).await?;
+///     assert_eq!(forecast, Forecast { temperature: 12.5 });
+///     Ok(())
+/// }
+/// ```
+///
+/// # The trait
+///
+/// **Every method is a tool**, called `namespace.method`; `#[tool(…)]` gives it keys, and `#[arg(…)]` its arguments, as with
+/// [`macro@mcp_tool`]. It takes `&self` and owned arguments, which need `Serialize`, `Deserialize` and `JsonSchema`
+/// ([`macro@mcp_type`] derives them). A `&Context` is the server's; the client does without. It returns a `Result` or an
+/// `impl Stream` of `Result`s, since a call can fail on its way: the client gets the `Ok` type with a
+/// `ClientError`, which has the words of the tool's own error. A method may have a body.
+///
+/// In the trait, `async fn f(…) -> R` becomes `fn f(…) -> impl Future<Output = R> + Send`, and streams are `Send`;
+/// those who implement it write `async fn` all the same. All of them are `Send + Sync + 'static`.
+///
+/// Prompts and resources are not part of a contract; they go in an `#[mcp_tool] impl` block of the same or of another type.
+/// A type is mounted by one `#[mcp_tool] impl` block. One that fulfils two contracts is wrapped for the second,
+/// `struct Second(Arc<Station>);`, and both are mounted.
+///
+/// # Calls
+///
+/// A `TypedCall` borrows nothing. It can be given a timeout, a function that hears of progress and more, or a task of its
+/// own; awaiting it sends it, and dropping it cancels the call. A `TypedStream` is sent when it is first polled. Its items
+/// come while the tool runs, and what has not come by the end comes with the result, each item once and in order.
+///
+/// # Namespaces
+///
+/// A method marked `#[namespace]` returns a part with a contract of its own: here, the tools `town.weather.…`. The part's
+/// own namespace does not count; `#[namespace(name = "…")]` gives another one than the method's name. In the trait, the type
+/// of the part becomes an associated type with the name of the method, here `Weather`; `#[mcp_tool]` adds that to an
+/// implementation.
+///
+/// ```
+/// use treenail::prelude::*;
+///
+/// #[mcp_client]
+/// trait WeatherApi {
+///     async fn temperature(&self) -> Result<f64, ToolError>;
+/// }
+///
+/// #[mcp_client(namespace = "town")]
+/// trait TownApi {
+///     #[namespace]
+///     fn weather(&self) -> &impl WeatherApi;
+/// }
+///
+/// struct Station;
+///
+/// #[mcp_tool]
+/// impl WeatherApi for Station {
+///     async fn temperature(&self) -> Result<f64, ToolError> {
+///         Ok(12.5)
+///     }
+/// }
+///
+/// struct Town(Station);
+///
+/// #[mcp_tool]
+/// impl TownApi for Town {
+///     fn weather(&self) -> &Station {
+///         &self.0
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> treenail::Result<()> {
+/// let server = treenail::server!().mount(Town(Station)).build()?;
+/// let client = McpClient::builder().server(&server).build().await?;
+/// let town = TownApiClient::new(&client);
+/// assert_eq!(town.weather().temperature().await?, 12.5); // the tool `town.weather.temperature`
+/// # let mock = MockTownApi::new().on_weather(MockWeatherApi::new().on_temperature(|| Ok(1.0)));
+/// # assert_eq!(mock.client().await?.weather().temperature().await?, 1.0);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// A server that has the tools in another namespace is called with `WeatherApiClient::with_namespace`.
+///
+/// # The mock
+///
+/// `MockWeatherApi` answers each method with a function, from the arguments to what the method returns; a stream is answered
+/// with its items, and a part with the mock of its own contract. `client()` connects a client with it over a real server in
+/// memory, so arguments are checked and all goes through JSON. A call without an answer fails and says which `on_…` is
+/// missing; `calls()` are those that it has got.
+///
+/// ```
+/// use treenail::prelude::*;
+///
+/// #[mcp_client]
+/// trait WeatherApi {
+///     async fn temperature(&self, city: String) -> Result<f64, ToolError>;
+///     fn cities(&self) -> impl Stream<Item = Result<String, ToolError>>;
+/// }
+///
+/// async fn is_warm(weather: &WeatherApiClient) -> Result<bool, ClientError> {
+///     Ok(weather.temperature("Oslo".to_owned()).await? > 20.0)
+/// }
+///
+/// #[tokio::main(flavor = "current_thread")] // in a test of yours: `#[tokio::test]`
+/// async fn main() -> treenail::Result<()> {
+///     let mock = MockWeatherApi::new()
+///         .on_temperature(|city| Ok(if city == "Oslo" { 12.5 } else { 25.0 }))
+///         .on_cities(|| [Ok("Oslo".to_owned())]);
+///     assert!(!is_warm(&mock.client().await?).await?);
+///     assert_eq!(mock.calls()[0].arguments["city"], "Oslo");
+///     Ok(())
+/// }
+/// ```
+///
+/// # Keys
+///
+/// `namespace = "…"` is what the names of all tools begin with, `crate = path` where this crate is if it has another name.
+/// Without the feature `client` there is the server half alone.
+pub use treenail_macros::mcp_client;
 /// Makes a struct a form that a user can be asked to fill in, or an enum a choice in one.
 ///
 /// On a **struct** with named fields it implements [`Form`]. Each field is described by its documentation comment; that of
@@ -568,8 +732,8 @@ pub use treenail_runtime::tool_loop;
 /// What most programs name: `use treenail::prelude::*;`.
 pub mod prelude {
     pub use crate::{
-        AskError, Context, Server, Stream, ToolError, mcp_form, mcp_tool, mcp_type, prompt,
-        resource, tool, tools,
+        AskError, Context, Server, Stream, ToolError, mcp_client, mcp_form, mcp_tool, mcp_type,
+        prompt, resource, tool, tools,
     };
     #[cfg(feature = "client")]
     pub use crate::{ClientError, McpClient, McpClientSession};

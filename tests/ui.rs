@@ -1,4 +1,4 @@
-//! What the compiler says to each mistake in `ui/tool` and `ui/form`, and that it accepts what is in `ui/pass`.
+//! What the compiler says to each mistake in `ui/tool`, `ui/form` and `ui/client`, and that it accepts what is in `ui/pass`.
 //!
 //! The `.stderr` files are of one release of the compiler; on others the test passes unseen, but
 //! not in CI. `TRYBUILD=overwrite cargo test --test ui` writes them anew.
@@ -35,13 +35,14 @@ fn mistakes_are_explained() {
     let cases = trybuild::TestCases::new();
     cases.compile_fail("tests/ui/tool/*.rs");
     cases.compile_fail("tests/ui/form/*.rs");
+    cases.compile_fail("tests/ui/client/*.rs");
     cases.pass("tests/ui/pass/*.rs");
 }
 
 #[test]
 fn one_mistake_is_one_short_error_in_the_users_terms() {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/ui");
-    let folders = ["tool", "form"].map(|folder| fs::read_dir(root.join(folder)).unwrap());
+    let folders = ["tool", "form", "client"].map(|folder| fs::read_dir(root.join(folder)).unwrap());
     for entry in folders.into_iter().flatten() {
         let path = entry.unwrap().path();
         let name = path.display();

@@ -54,6 +54,11 @@ impl Sink {
         result.map_err(|error| self.errors.push(error)).ok()
     }
 
+    /// Whether there was no mistake so far.
+    pub(crate) fn is_clean(&self) -> bool {
+        self.errors.is_empty()
+    }
+
     /// The expansion: the user's item in any case, beside it what the macro generates.
     ///
     /// After a mistake that is the errors and a `stub` in place of the real thing, so that code

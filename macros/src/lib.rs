@@ -5,6 +5,7 @@
 //! `check` (one function a rule) and `expand` (model to tokens). This crate knows neither the
 //! protocol nor the runtime; it only writes paths that begin with `::treenail`.
 
+mod client;
 mod form;
 mod tool;
 
@@ -24,6 +25,12 @@ use proc_macro::TokenStream;
 #[proc_macro_attribute]
 pub fn mcp_tool(args: TokenStream, item: TokenStream) -> TokenStream {
     tool::mcp_tool(args.into(), &item.into()).into()
+}
+
+/// Makes a trait the contract of a server half and a client half.
+#[proc_macro_attribute]
+pub fn mcp_client(args: TokenStream, item: TokenStream) -> TokenStream {
+    client::mcp_client(args.into(), &item.into()).into()
 }
 
 /// Derives what a struct or enum needs in order to be a tool's argument or output.

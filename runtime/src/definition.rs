@@ -1,5 +1,6 @@
 //! What a type offers, as the macros write it down: a head that is told, and a function that answers.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -47,7 +48,7 @@ pub trait Mount: Sized + Send + Sync + 'static {
 /// What is told about a tool, a prompt or a resource beside what its function says.
 #[derive(Debug)]
 pub struct Head<P: Purpose> {
-    pub(crate) name: &'static str,
+    pub(crate) name: Cow<'static, str>,
     pub(crate) title: Option<&'static str>,
     pub(crate) description: Option<&'static str>,
     icons: Vec<Icon>,
@@ -59,7 +60,7 @@ impl<P: Purpose> Head<P> {
     /// Begins with the name, without its namespace.
     pub fn new(name: &'static str) -> Self {
         Self {
-            name,
+            name: Cow::Borrowed(name),
             title: None,
             description: None,
             icons: Vec::new(),
@@ -108,7 +109,7 @@ impl<P: Purpose> Head<P> {
     /// The name in `namespace`, if peers may be told of it.
     pub(crate) fn full_name(&self, kind: &str, namespace: &str) -> Result<String, String> {
         let name = if namespace.is_empty() {
-            self.name.to_owned()
+            self.name.clone().into_owned()
         } else {
             format!("{namespace}.{}", self.name)
         };

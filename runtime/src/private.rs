@@ -5,7 +5,15 @@ pub use serde;
 pub use serde_json;
 
 pub use crate::call::{CallValue, Lifetime};
+#[cfg(feature = "client")]
+pub use crate::client::typed::{
+    ClientOf, MockCalls, MockStream, Mocked, Scope, connect, described, missing, mocked, unanswered,
+};
 pub use crate::completion::{Completer, CompleterFacts};
+pub use crate::contract::{
+    Arguments, FromBlock, FromContent, FromItem, FromToolResult, Given, ItemReader, OutputReader,
+    TraitContract, within,
+};
 pub use crate::definition::{Definition, Head};
 pub use crate::form::{Field, FormFields, FormVisitor, check_content, read_content, speak_form};
 pub use crate::function::argument::{Argument, ArgumentList, DefaultValue};

@@ -19,4 +19,5 @@ mod kept;
 mod line;
 mod requests;
 mod script;
+mod typed;
 mod validation;

@@ -175,6 +175,94 @@ pub mod bare {
         Nothing,
     }
 
+    /// A contract.
+    #[::treenail::mcp_client(namespace = "contract")]
+    pub trait Contract {
+        /// Waits.
+        #[tool(read_only)]
+        async fn wait(
+            &self,
+            _cx: &::treenail::Context,
+            /// How long
+            #[arg(default, range = 1..=7)]
+            __state: u8,
+            r#type: Option<String>,
+            __part: String,
+        ) -> Result<Option<u8>, ::std::fmt::Error>;
+
+        /// Is seldom called.
+        #[deprecated]
+        #[doc = "More."]
+        fn r#move(&self, answer: u8) -> Result<(), ::std::fmt::Error> {
+            let _ = answer;
+            Result::Ok(())
+        }
+
+        /// Nothing.
+        #[cfg(any())]
+        fn nothing(&self) -> Nothing;
+
+        /// Streams.
+        #[tool(fold = "last")]
+        fn stream(
+            &self,
+            __items: u8,
+            __arguments: Unit,
+        ) -> impl ::treenail::Stream<Item = Result<u8, ::std::fmt::Error>>;
+
+        /// A part.
+        #[namespace(name = "piece")]
+        #[deprecated]
+        fn r#part(&self) -> &impl Part;
+    }
+
+    /// A part of it.
+    #[::treenail::mcp_client]
+    pub trait Part {
+        /// Is there.
+        async fn is_there(&self) -> Result<(), ::std::fmt::Error> {
+            ::std::future::ready(()).await;
+            Result::Ok(())
+        }
+    }
+
+    #[allow(deprecated, reason = "the test is about deprecated tools too")]
+    #[::treenail::mcp_tool]
+    impl Contract for Whole {
+        async fn wait(
+            &self,
+            _cx: &::treenail::Context,
+            count: u8,
+            _: Option<String>,
+            _: String,
+        ) -> Result<Option<u8>, ::std::fmt::Error> {
+            ::std::future::ready(Result::Ok(Option::Some(count))).await
+        }
+
+        fn stream(
+            &self,
+            item: u8,
+            _: Unit,
+        ) -> impl ::treenail::Stream<Item = Result<u8, ::std::fmt::Error>> {
+            ::tokio_stream::once(Result::Ok(item))
+        }
+
+        fn part(&self) -> &Piece {
+            &Piece
+        }
+    }
+
+    /// Has a part.
+    #[derive(Debug)]
+    pub struct Whole;
+
+    /// The part.
+    #[derive(Debug)]
+    pub struct Piece;
+
+    #[::treenail::mcp_tool]
+    impl Part for Piece {}
+
     async fn values(typed: &::treenail::Typed) -> [String; 1] {
         ::std::future::ready([::std::borrow::ToOwned::to_owned(typed.text())]).await
     }
@@ -192,7 +280,7 @@ pub mod renamed {
 
     /// A type.
     #[nail::mcp_type(crate = nail)]
-    #[derive(Debug)]
+    #[derive(Debug, Default)]
     pub struct Text(String);
 
     /// A tool.
@@ -229,6 +317,27 @@ pub mod renamed {
         tokio_stream::once(text)
     }
 
+    /// A contract.
+    #[nail::mcp_client(crate = nail)]
+    pub trait Contract {
+        /// A text.
+        async fn text(&self, text: Text) -> Result<Text, nail::ToolError>;
+
+        /// Texts.
+        fn texts(&self) -> impl nail::Stream<Item = Result<Text, nail::ToolError>>;
+    }
+
+    #[nail::mcp_tool(crate = nail)]
+    impl Contract for Text {
+        async fn text(&self, text: Text) -> Result<Text, nail::ToolError> {
+            Ok(text)
+        }
+
+        fn texts(&self) -> impl nail::Stream<Item = Result<Text, nail::ToolError>> {
+            tokio_stream::empty()
+        }
+    }
+
     /// Has a prompt and a resource.
     #[derive(Debug)]
     pub struct State;
@@ -260,6 +369,8 @@ pub mod renamed {
 fn generated_code_builds_and_runs() {
     let server = treenail::server!()
         .mount(bare::State)
+        .mount(bare::Whole)
+        .namespace("more", |more| more.mount(renamed::Text::default()))
         .mount(renamed::State)
         .mount(shadowed::State)
         .mount(made::Made)

@@ -1,6 +1,6 @@
 //! `#[mcp_tool]`: functions become tools, prompts and resources.
 
-mod parse;
+pub(crate) mod parse;
 
 pub(crate) mod model;
 
@@ -18,6 +18,7 @@ use quote::quote;
 use syn::FnArg;
 
 use crate::args::Keys;
+use crate::client;
 use crate::diag::Sink;
 use crate::krate::Krate;
 use crate::mark::unmarked;
@@ -73,6 +74,9 @@ fn block(args: TokenStream, mut item: ImplBlock) -> TokenStream {
     sink.once("mcp_tool", &mut item.attributes);
     let mut keys = Keys::parse(args, &["namespace", "crate"], &mut sink);
     let krate = Krate::new(keys.path("crate", &mut sink));
+    if item.of_trait.is_some() {
+        return client::implement(&krate, keys, item, sink);
+    }
     let block = Block::read(&mut item, &mut keys, &mut sink);
     check::block(&block, &item, &mut sink);
     sink.finish(

@@ -15,6 +15,7 @@ mod line;
 mod mock;
 mod protocol;
 mod session;
+pub(crate) mod typed;
 
 pub use self::child::{ServerCommand, Stderr};
 pub use self::contract::{Change, Contract, ContractError, Drift, Severity, Subject};
@@ -35,4 +36,5 @@ pub use self::session::{
     Incoming, IncomingRequest, Responder, Session, SessionFuture, SessionNotification,
     SessionRequest, Transport,
 };
+pub use self::typed::{MockCall, TypedCall, TypedCallFuture, TypedStream};
 pub use crate::form::{expected, read_content};

@@ -90,7 +90,7 @@ impl<T> Argument<T> {
             schema: |generator| generator.subschema_for::<T>().to_value(),
             read,
             explain,
-            absent: || T::deserialize(Absent).ok(),
+            absent: absent::<T>,
             default: None,
             checks: Vec::new(),
         }
@@ -183,6 +183,11 @@ impl<T> Argument<T> {
         (self.explain)(self.name, text)
             .unwrap_or_else(|| Problem::new(self.name, Fault::wrong(text)))
     }
+}
+
+/// What can be made of nothing, such as `None`.
+pub(crate) fn absent<T: DeserializeOwned>() -> Option<T> {
+    T::deserialize(Absent).ok()
 }
 
 /// A deserializer of nothing: only what can be made of nothing, such as an `Option`, can be read from it.

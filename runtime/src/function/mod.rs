@@ -192,6 +192,22 @@ impl<S: Send + Sync + 'static, P: Purpose> Function<S, P> {
         std::mem::replace(&mut self.input_schema, Ok(Map::new()))
     }
 
+    /// The same with something around what answers the requests.
+    #[cfg(feature = "client")]
+    pub(crate) fn map_handler(
+        self,
+        wrap: impl FnOnce(Arc<S>, Arc<P>, Handler) -> Handler + Send + Sync + 'static,
+    ) -> Self {
+        let bind = self.bind;
+        Self {
+            bind: Box::new(move |state, facts| {
+                let handler = bind(Arc::clone(&state), Arc::clone(&facts));
+                wrap(state, facts, handler)
+            }),
+            ..self
+        }
+    }
+
     /// What answers the requests for the function, run on `state`.
     pub(crate) fn bind(self, state: Arc<S>, facts: P) -> Handler {
         (self.bind)(state, Arc::new(facts))

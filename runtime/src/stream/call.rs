@@ -10,7 +10,11 @@ use crate::stream::gathered::{Bounds, Gathered};
 use crate::wire::Members;
 
 /// The member of a request's `_meta` by which a client asks for the items themselves.
-const WANTS_ITEMS: &str = "dev.treenail/items";
+pub(crate) const WANTS_ITEMS: &str = "dev.treenail/items";
+
+/// The member of a progress's `_meta` that is an item.
+#[cfg(feature = "client")]
+pub(crate) const ITEM: &str = "dev.treenail/item";
 
 /// The bytes of JSON up to which a text is told whole as the message of its progress.
 const MESSAGE_BYTES: usize = 4096;

@@ -45,8 +45,7 @@ pub trait ToolItem<K>: Sized {
     /// The items as functions, so that the bounds on the type are asked for in one place only.
     #[doc(hidden)]
     fn items(_: Kind<K>, fold: Option<Fold>) -> Items<Self> {
-        let (form, usual) = form(Self::schema(&mut Direction::Output.generator()));
-        let fold = fold.unwrap_or(usual);
+        let (form, fold) = folded::<Self, K>(fold);
         Items {
             schema: match fold {
                 Fold::Collect => collected::<Self, K>,
@@ -58,6 +57,12 @@ pub trait ToolItem<K>: Sized {
             add: Self::add,
         }
     }
+}
+
+/// What items are written as, and how they are folded.
+pub(crate) fn folded<I: ToolItem<K>, K>(fold: Option<Fold>) -> (Form, Fold) {
+    let (form, usual) = form(I::schema(&mut Direction::Output.generator()));
+    (form, fold.unwrap_or(usual))
 }
 
 /// What items of a schema are written as, and how they are folded if nothing else is said.

@@ -16,7 +16,11 @@ use futures_core::Stream;
 use tokio::task::coop::consume_budget;
 
 pub use self::call::Streaming;
+#[cfg(feature = "client")]
+pub(crate) use self::call::{ITEM, WANTS_ITEMS};
+pub(crate) use self::gathered::Form;
 pub use self::gathered::{Fold, Gathered};
+pub(crate) use self::item::folded;
 pub use self::item::{IntoBlock, Items, ToolItem};
 
 use crate::function::kind::Returns;

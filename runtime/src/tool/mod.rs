@@ -14,6 +14,8 @@ use treenail_schema::{SchemaObject, Tool as Descriptor, ToolAnnotations};
 
 use crate::call::Call;
 use crate::definition::{Bound, Definition, Head};
+#[cfg(feature = "client")]
+use crate::function::Function;
 use crate::function::Purpose;
 use crate::function::problem::{Problem, report};
 use crate::function::run::unexpected;
@@ -149,6 +151,23 @@ impl<S: Send + Sync + 'static> ToolDefinition<S> {
         namespace: &str,
         state: &Arc<S>,
     ) -> Result<Bound<Descriptor>, String> {
+        let (descriptor, policy, shape) = self.take_description(namespace)?;
+        let bound = self.bind_to(state, descriptor, move |descriptor| ToolFacts {
+            name: descriptor.name.clone(),
+            input_schema: descriptor.input_schema.clone(),
+            shape,
+        });
+        Ok(bound.with_policy(policy))
+    }
+
+    /// The tool as peers see it, in `namespace`.
+    #[cfg(feature = "client")]
+    pub(crate) fn describe(mut self, namespace: &str) -> Result<Descriptor, String> {
+        Ok(self.take_description(namespace)?.0)
+    }
+
+    /// What the tool says of itself; it can be taken once.
+    fn take_description(&mut self, namespace: &str) -> Result<(Descriptor, Policy, Shape), String> {
         let name = self.head.full_name("tool", namespace)?;
         let policy = self.head.details.policy.check(&name)?;
         let (output_schema, shape) = declare(self.function.output_schema);
@@ -166,12 +185,26 @@ impl<S: Send + Sync + 'static> ToolDefinition<S> {
         descriptor.icons = head.take_icons();
         descriptor.meta = head.meta.take();
         descriptor.output_schema = output_schema.map(Into::into);
-        let bound = self.bind_to(state, descriptor, move |descriptor| ToolFacts {
-            name: descriptor.name.clone(),
-            input_schema: descriptor.input_schema.clone(),
-            shape,
-        });
-        Ok(bound.with_policy(policy))
+        Ok((descriptor, policy, shape))
+    }
+}
+
+#[cfg(feature = "client")]
+impl<S: Send + Sync + 'static> Function<S, ToolFacts> {
+    /// The same, which fails with what `reason` says, if it says something.
+    pub(crate) fn unless(
+        self,
+        reason: impl Fn(&S) -> Option<String> + Send + Sync + 'static,
+    ) -> Self {
+        self.map_handler(move |state, facts, handler| {
+            Box::new(move |call, result| match reason(&state) {
+                Some(reason) => {
+                    facts.fail(reason, result);
+                    Ok(None)
+                }
+                None => handler(call, result),
+            })
+        })
     }
 }
 

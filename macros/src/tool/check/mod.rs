@@ -13,6 +13,7 @@ use syn::{LitStr, ReceiverKind, ReturnType, Safety, Signature, Type};
 use crate::diag::Sink;
 use crate::signature::{borrow_in, keyword_in, peel};
 
+pub(crate) use self::names::{distinct_names, legal_name, legal_namespace, legal_part};
 use super::model::{Argument, Block, Feature, Kind, Name, Output, is_method};
 use super::parse::{ImplBlock, Member};
 
@@ -23,31 +24,28 @@ const MOST_ARGUMENTS: usize = 16;
 pub(crate) fn function(tool: &Feature, namespace: Option<&LitStr>, sink: &mut Sink) {
     without_self(tool, sink);
     without_namespace(namespace, &tool.name, sink);
-    names::legal_name(tool, "", sink);
+    legal_name(tool, "", sink);
     each(tool, sink);
 }
 
 /// The rules for an `impl` block and what is marked in it.
 pub(crate) fn block(block: &Block, item: &ImplBlock, sink: &mut Sink) {
-    if let Some(of_trait) = &item.of_trait {
-        not_of_trait(of_trait, sink);
-        return;
-    }
     some_feature(block, item, sink);
-    names::legal_namespace(block, sink);
-    names::distinct_names(&block.features, sink);
+    legal_namespace(block.namespace.as_ref(), sink);
+    let features: Vec<_> = block.features.iter().collect();
+    distinct_names(&features, "block", sink);
     uri::distinct_uris(&block.features, sink);
     let namespace = block.namespace.as_ref().map(|name| name.value() + ".");
     for feature in &block.features {
         completers_take_self(feature, item, sink);
         shared_self(&feature.signature, sink);
-        names::legal_name(feature, namespace.as_deref().unwrap_or_default(), sink);
+        legal_name(feature, namespace.as_deref().unwrap_or_default(), sink);
         each(feature, sink);
     }
 }
 
 /// The rules for all kinds.
-fn each(feature: &Feature, sink: &mut Sink) {
+pub(crate) fn each(feature: &Feature, sink: &mut Sink) {
     plain_rust(feature, sink);
     not_generic(feature, sink);
     blocking_is_synchronous(feature, sink);
@@ -103,14 +101,6 @@ fn without_namespace(namespace: Option<&LitStr>, name: &Name, sink: &mut Sink) {
     }
 }
 
-/// The block is not of a trait.
-fn not_of_trait(of_trait: &Type, sink: &mut Sink) {
-    sink.error(
-        of_trait,
-        "the methods of a trait can't be tools yet; put the tools in an `impl Type` block",
-    );
-}
-
 /// The block has a tool, a prompt or a resource.
 fn some_feature(block: &Block, item: &ImplBlock, sink: &mut Sink) {
     if block.features.is_empty() {
@@ -123,7 +113,7 @@ fn some_feature(block: &Block, item: &ImplBlock, sink: &mut Sink) {
 }
 
 /// A method takes `&self` or nothing: calls run at the same time.
-fn shared_self(signature: &Signature, sink: &mut Sink) {
+pub(crate) fn shared_self(signature: &Signature, sink: &mut Sink) {
     let Some(receiver) = signature.receiver() else {
         return;
     };

@@ -1,25 +1,33 @@
 //! The rules for the names of tools, prompts and resources, of namespaces and of arguments.
 
 use quote::quote;
+use syn::LitStr;
 
 use crate::diag::Sink;
-use crate::tool::model::{Argument, Block, Feature, Kind, Name};
+use crate::tool::model::{Argument, Feature, Kind, Name};
 
 /// The most characters that the protocol wants in a tool's name.
 const LONGEST_NAME: usize = 128;
 
 /// A namespace is made like a tool's name.
-pub(super) fn legal_namespace(block: &Block, sink: &mut Sink) {
-    if let Some(namespace) = &block.namespace {
+pub(crate) fn legal_namespace(namespace: Option<&LitStr>, sink: &mut Sink) {
+    if let Some(namespace) = namespace {
         if let Some(fault) = fault(&namespace.value()) {
             sink.error(namespace, format!("illegal namespace: {fault}"));
         }
     }
 }
 
+/// So is the name of a part of a contract.
+pub(crate) fn legal_part(name: &Name, sink: &mut Sink) {
+    if let Some(fault) = fault(&name.text) {
+        sink.error(&name.tokens, format!("illegal namespace: {fault}"));
+    }
+}
+
 /// A name has 1 to 128 characters with its namespace, of those that the protocol allows,
 /// and no empty segment between its dots.
-pub(super) fn legal_name(feature: &Feature, namespace: &str, sink: &mut Sink) {
+pub(crate) fn legal_name(feature: &Feature, namespace: &str, sink: &mut Sink) {
     let noun = feature.kind.noun();
     let Name {
         text,
@@ -64,7 +72,7 @@ fn fault(name: &str) -> Option<String> {
 /// No two tools of a block have the same name, nor have two prompts. Resources are told apart by their URIs.
 ///
 /// Two functions of the same Rust name are left to rustc, which reports them too.
-pub(super) fn distinct_names(features: &[Feature], sink: &mut Sink) {
+pub(crate) fn distinct_names(features: &[&Feature], place: &str, sink: &mut Sink) {
     for (index, feature) in features.iter().enumerate() {
         let clash = features[..index].iter().any(|earlier| {
             let same_kind = match feature.kind {
@@ -82,7 +90,7 @@ pub(super) fn distinct_names(features: &[Feature], sink: &mut Sink) {
             sink.error(
                 &feature.name.tokens,
                 format!(
-                    "another {noun} in this block is named `{name}`; write `name = \"…\"` on one"
+                    "another {noun} in this {place} is named `{name}`; write `name = \"…\"` on one"
                 ),
             );
         }

@@ -24,6 +24,18 @@ pub(crate) enum Host {
     None,
     /// In the `impl` block of a type; its state is a value of that type.
     Type,
+    /// In a trait with `#[mcp_client]`; `__part` finds what implements it in a state of the type `__Whole`.
+    Contract,
+}
+
+impl Host {
+    /// What is asked of the user's types: more, where there is a client too.
+    pub(super) fn asks(self, usual: TokenStream, contract: TokenStream) -> TokenStream {
+        match self {
+            Self::None | Self::Type => usual,
+            Self::Contract => contract,
+        }
+    }
 }
 
 /// How the function runs.
@@ -90,11 +102,11 @@ pub(crate) fn entry(krate: &Krate, feature: &Feature, host: Host) -> TokenStream
     let mode = Ident::new(mode, feature.signature.ident.span());
     let arguments = feature
         .arguments()
-        .map(|it| argument(krate, &feature.kind, it));
-    let items = items(krate, feature);
+        .map(|it| argument(krate, &feature.kind, it, host));
+    let items = items(krate, feature, host);
     let output = match items {
         Some(_) => quote!(__items.output()),
-        None => output(krate, feature),
+        None => output(krate, feature, host),
     };
     let handler = handler(krate, feature, host);
     // Before the function that takes it, so that rustc finds what is not `Send` here and not in the bounds of that.
@@ -180,10 +192,14 @@ fn resource(krate: &Krate, resource: &Resource) -> TokenStream {
 ///     .description("…").default(|| 1).check(<u8 as ::treenail::Bounded>::range(1..=7))
 /// ```
 /// with `TextArgument` for what comes as text.
-fn argument(krate: &Krate, kind: &Kind, argument: &Argument) -> TokenStream {
+fn argument(krate: &Krate, kind: &Kind, argument: &Argument, host: Host) -> TokenStream {
+    let span = argument.ty.span();
     let read = match kind {
-        Kind::Tool(_) => quote_spanned!(argument.ty.span()=> ToolArgument),
-        Kind::Prompt | Kind::Resource(_) => quote_spanned!(argument.ty.span()=> TextArgument),
+        Kind::Tool(_) => host.asks(
+            quote_spanned!(span=> ToolArgument),
+            quote_spanned!(span=> ContractArgument),
+        ),
+        Kind::Prompt | Kind::Resource(_) => quote_spanned!(span=> TextArgument),
     };
     let ty = &argument.ty;
     let name = &argument.name.text;
@@ -238,7 +254,7 @@ pub(crate) fn default_value(krate: &Krate, default: &Given<Option<Expr>>) -> Tok
 /// )
 /// ```
 /// or, if the type has no name, to the same with `_`, which the handler will tell. A prompt has no kinds to choose from.
-fn output(krate: &Krate, feature: &Feature) -> TokenStream {
+fn output(krate: &Krate, feature: &Feature, host: Host) -> TokenStream {
     let (ty, kind) = match &feature.output {
         Output::Opaque(ty) => {
             let any = quote_spanned!(ty.span()=> #krate::__private::Kind::any());
@@ -253,7 +269,13 @@ fn output(krate: &Krate, feature: &Feature) -> TokenStream {
     };
     let span = ty.span();
     match feature.kind {
-        Kind::Tool(_) => quote_spanned!(span=> <#ty as #krate::ToolOutput<_>>::output(#kind)),
+        Kind::Tool(_) => {
+            let output = host.asks(
+                quote_spanned!(span=> ToolOutput<_>),
+                quote_spanned!(span=> ContractOutput<_, _>),
+            );
+            quote_spanned!(span=> <#ty as #krate::#output>::output(#kind))
+        }
         Kind::Prompt => quote_spanned!(span=> <#ty as #krate::PromptOutput>::output()),
         Kind::Resource(_) => {
             quote_spanned!(span=> <#ty as #krate::ResourceOutput<_>>::output(#kind))
@@ -280,6 +302,7 @@ fn handler(krate: &Krate, feature: &Feature, host: Host) -> TokenStream {
     let state = match host {
         Host::None => quote!(::std::sync::Arc<()>),
         Host::Type => quote!(::std::sync::Arc<Self>),
+        Host::Contract => quote!(::std::sync::Arc<__Whole>),
     };
     let call_ty = feature
         .call_inputs()
@@ -300,7 +323,8 @@ fn handler(krate: &Krate, feature: &Feature, host: Host) -> TokenStream {
         Mode::Blocking => (state, call),
         Mode::Synchronous => (quote!(&#state), call),
     };
-    let capture = feature.stream.as_ref().map(|_| quote!(move));
+    let captures = feature.stream.is_some() || matches!(host, Host::Contract);
+    let capture = captures.then(|| quote!(move));
     quote!(#capture |__state: #state, __call: #call_ty, (#(#arguments,)*)| #body)
 }
 
@@ -328,9 +352,12 @@ fn call(krate: &Krate, feature: &Feature, host: Host) -> TokenStream {
     let ident = &feature.signature.ident;
     let function = match host {
         Host::None => quote!(#ident),
-        Host::Type => quote!(Self::#ident),
+        Host::Type | Host::Contract => quote!(Self::#ident),
     };
-    let state = feature.signature.receiver().map(|_| quote!(&__state));
+    let state = feature.signature.receiver().map(|_| match host {
+        Host::None | Host::Type => quote!(&__state),
+        Host::Contract => quote!(__part(&__state)),
+    });
     let context = if feature.stream.is_some() {
         quote!(__call.context())
     } else {

@@ -13,7 +13,8 @@ use syn::spanned::Spanned;
 use crate::krate::Krate;
 
 pub(crate) use self::entry::default_value;
-use self::entry::{Host, entry};
+pub(crate) use self::entry::{Host, entry};
+pub(crate) use self::stream::fold;
 use super::model::{Block, Feature, Kind};
 use super::parse::ImplBlock;
 
@@ -44,7 +45,7 @@ fn impl_tool(
     let ident = &tool.signature.ident;
     let name = &tool.name.text;
     let (cfg, deprecated) = (&tool.cfg, &tool.deprecated);
-    let allow = allow_deprecated([tool]);
+    let allow = allow_deprecated([tool.deprecated.is_some()]);
     let doc = format!("The tool `{name}`, as `tools!` takes it.");
     quote! {
         #(#cfg)*
@@ -102,7 +103,7 @@ pub(crate) fn block(krate: &Krate, block: &Block, item: &ImplBlock) -> TokenStre
         #resources
     };
     let mount = impl_mount(krate, item, &members);
-    let allow = allow_deprecated(&block.features);
+    let allow = allow_deprecated(block.features.iter().map(|it| it.deprecated.is_some()));
     quote!(#allow #mount)
 }
 
@@ -142,7 +143,7 @@ pub(crate) fn block_stub(krate: &Krate, item: &ImplBlock) -> TokenStream {
     impl_mount(krate, item, &members)
 }
 
-fn impl_mount(krate: &Krate, item: &ImplBlock, members: &TokenStream) -> TokenStream {
+pub(crate) fn impl_mount(krate: &Krate, item: &ImplBlock, members: &TokenStream) -> TokenStream {
     let ImplBlock {
         attributes,
         generics,
@@ -182,12 +183,12 @@ fn impl_mount(krate: &Krate, item: &ImplBlock, members: &TokenStream) -> TokenSt
     }
 }
 
-fn or_empty(text: Option<&impl ToTokens>) -> TokenStream {
+pub(crate) fn or_empty(text: Option<&impl ToTokens>) -> TokenStream {
     text.map_or_else(|| quote!(""), ToTokens::to_token_stream)
 }
 
 /// Lets generated code call functions that the user has deprecated.
-fn allow_deprecated<'a>(tools: impl IntoIterator<Item = &'a Feature>) -> Option<TokenStream> {
-    let deprecated = tools.into_iter().any(|tool| tool.deprecated.is_some());
+pub(crate) fn allow_deprecated(are: impl IntoIterator<Item = bool>) -> Option<TokenStream> {
+    let deprecated = are.into_iter().any(|is| is);
     deprecated.then(|| quote!(#[allow(deprecated, reason = "to list a tool is not to use it")]))
 }

@@ -5,9 +5,10 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 
 use crate::krate::Krate;
+use crate::tool::model::stream::Stream;
 use crate::tool::model::{Feature, Output};
 
-use super::entry::returns;
+use super::entry::{Host, returns};
 
 /// Expands to
 /// ```text
@@ -18,15 +19,9 @@ use super::entry::returns;
 /// ```
 /// or, if the type of the items has no name, to the same with `_`, which the handler will tell; the type of the stream
 /// may still tell their kind.
-pub(super) fn items(krate: &Krate, feature: &Feature) -> Option<TokenStream> {
+pub(super) fn items(krate: &Krate, feature: &Feature, host: Host) -> Option<TokenStream> {
     let stream = feature.stream.as_ref()?;
-    let fold = match stream.fold {
-        None => quote!(::core::option::Option::None),
-        Some(fold) => {
-            let fold = format_ident!("{fold}");
-            quote!(::core::option::Option::Some(#krate::__private::Fold::#fold))
-        }
-    };
+    let fold = fold(krate, stream);
     let (item, kind) = match (&stream.item, &feature.output) {
         (Some(item), _) => returns(krate, item),
         (None, Output::Named(ty)) => {
@@ -37,9 +32,24 @@ pub(super) fn items(krate: &Krate, feature: &Feature) -> Option<TokenStream> {
         (None, _) => (quote!(_), quote!(#krate::__private::Kind::any())),
     };
     let span = item.span();
+    let asked = host.asks(
+        quote_spanned!(span=> ToolItem<_>),
+        quote_spanned!(span=> ContractItem<_, _>),
+    );
     Some(quote_spanned! {span=>
-        let __items = <#item as #krate::ToolItem<_>>::items(#kind, #fold);
+        let __items = <#item as #krate::#asked>::items(#kind, #fold);
     })
+}
+
+/// How the items become one result, if that is said.
+pub(crate) fn fold(krate: &Krate, stream: &Stream) -> TokenStream {
+    match stream.fold {
+        None => quote!(::core::option::Option::None),
+        Some(fold) => {
+            let fold = format_ident!("{fold}");
+            quote!(::core::option::Option::Some(#krate::__private::Fold::#fold))
+        }
+    }
 }
 
 /// What the handler does with what the function returns. Expands to

@@ -6,7 +6,6 @@ struct Map;
 impl Iterator for Map {
     type Item = u8;
 
-    #[tool]
     fn next(&mut self) -> Option<u8> {
         None
     }

@@ -1,0 +1,321 @@
+//! The rules for contracts. One function is one rule; each reports and lets checking go on.
+
+use proc_macro2::TokenTree;
+use quote::ToTokens;
+use syn::ext::IdentExt;
+use syn::{LitStr, Type};
+
+use crate::diag::Sink;
+use crate::signature::{keyword_in, peel};
+use crate::tool::check as rules;
+use crate::tool::model::{Feature, Output};
+
+use super::model::{Contract, Entry, Part, Tool, other_members};
+use super::parse::Trait;
+
+/// The functions that the client has beside those of the trait.
+const RESERVED: [&str; 5] = ["new", "client", "namespace", "with_namespace", "contract"];
+
+/// The rules for a trait.
+pub(crate) fn contract(contract: &Contract, item: &Trait, sink: &mut Sink) {
+    not_generic(item, sink);
+    not_unsafe(item, sink);
+    methods_only(item, sink);
+    some_method(contract, item, sink);
+    rules::legal_namespace(contract.namespace.as_ref(), sink);
+    distinct_names(contract, sink);
+    let namespace = contract.namespace.as_ref().map(|name| name.value() + ".");
+    for entry in &contract.methods {
+        not_reserved(entry, sink);
+        takes_self(entry, sink);
+        match entry {
+            Entry::Tool(entry) => tool(entry, namespace.as_deref().unwrap_or_default(), sink),
+            Entry::Part(entry) => part(entry, sink),
+        }
+    }
+    for provided in item
+        .members
+        .iter()
+        .filter_map(super::parse::Member::provided)
+    {
+        parts_have_no_body(contract, provided, sink);
+    }
+}
+
+fn tool(tool: &Tool, namespace: &str, sink: &mut Sink) {
+    let feature = &tool.feature;
+    tools_only(tool, sink);
+    rules::legal_name(feature, namespace, sink);
+    concrete_types(feature, sink);
+    if some_result(feature, sink) && stream_at_once(feature, sink) && named_result(feature, sink) {
+        rules::each(feature, sink);
+    }
+}
+
+fn part(part: &Part, sink: &mut Sink) {
+    only_namespace(part, sink);
+    returns_a_part(part, sink);
+    rules::legal_part(&part.name, sink);
+}
+
+/// One client is for one trait.
+fn not_generic(item: &Trait, sink: &mut Sink) {
+    let params = &item.generics.params;
+    if !params.is_empty() {
+        sink.error(params, "a contract can't be generic; write concrete types");
+    }
+}
+
+/// Nothing of a contract could be unsafe.
+fn not_unsafe(item: &Trait, sink: &mut Sink) {
+    if let Some(safety) = &item.safety {
+        sink.error(safety, "a contract is a plain trait; remove this");
+    }
+}
+
+/// All that can be called on a server is a method.
+fn methods_only(item: &Trait, sink: &mut Sink) {
+    for other in other_members(item) {
+        sink.error(
+            other,
+            "a contract has methods only; put this into another trait, or write a concrete type",
+        );
+    }
+}
+
+/// The trait has a method.
+fn some_method(contract: &Contract, item: &Trait, sink: &mut Sink) {
+    let is_empty = contract.methods.is_empty() && other_members(item).next().is_none();
+    if is_empty {
+        sink.error(
+            &item.ident,
+            "this contract is empty; each `async fn` in it becomes a tool",
+        );
+    }
+}
+
+/// No two tools have one name, and no tool has a name within a part.
+///
+/// Two functions of the same Rust name are left to rustc, which reports them too.
+fn distinct_names(contract: &Contract, sink: &mut Sink) {
+    let tools: Vec<_> = contract.tools().map(|tool| &tool.feature).collect();
+    rules::distinct_names(&tools, "trait", sink);
+    for part in contract.parts() {
+        let name = &part.name.text;
+        let is_within = |tool: &&&Feature| {
+            let rest = tool.name.text.strip_prefix(name.as_str());
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        let clash = tools.iter().find(is_within);
+        if let Some(tool) = clash.filter(|tool| tool.signature.ident != part.signature.ident) {
+            let tool = &tool.name.text;
+            sink.error(
+                &part.name.tokens,
+                format!("the tool `{tool}` has a name in this namespace; rename one"),
+            );
+        }
+    }
+    for (index, part) in contract.parts().enumerate() {
+        let mut earlier = contract.parts().take(index);
+        let is_same = |other: &Part| {
+            other.name.text == part.name.text && other.signature.ident != part.signature.ident
+        };
+        if earlier.any(is_same) {
+            let name = &part.name.text;
+            sink.error(
+                &part.name.tokens,
+                format!("another namespace in this trait is named `{name}`; rename one"),
+            );
+        }
+    }
+}
+
+/// The client has functions of its own.
+fn not_reserved(entry: &Entry, sink: &mut Sink) {
+    let ident = &entry.signature().ident;
+    let name = ident.unraw().to_string();
+    if RESERVED.contains(&name.as_str()) {
+        sink.error(
+            ident,
+            format!(
+                "the client has a function `{name}` of its own; rename this one, and write \
+                 `name = \"{name}\"` in its attribute"
+            ),
+        );
+    }
+}
+
+/// A method takes `&self`: calls run at the same time.
+fn takes_self(entry: &Entry, sink: &mut Sink) {
+    let signature = entry.signature();
+    if signature.receiver().is_none() {
+        sink.error(
+            &signature.ident,
+            "a method of a contract takes `&self`; add it before the arguments",
+        );
+    }
+    rules::shared_self(signature, sink);
+}
+
+/// Prompts and resources have no clients of this kind.
+fn tools_only(tool: &Tool, sink: &mut Sink) {
+    for other in &tool.others {
+        sink.error(
+            other.path(),
+            "a contract has tools only; prompts and resources go in an `#[mcp_tool]` impl block",
+        );
+    }
+}
+
+/// The types are the same for all that implement the trait.
+fn concrete_types(feature: &Feature, sink: &mut Sink) {
+    let output = match &feature.output {
+        Output::Unit => None,
+        Output::Named(ty) | Output::Opaque(ty) | Output::Borrowed(ty) => Some(ty),
+    };
+    for ty in feature.arguments().map(|it| &it.ty).chain(output) {
+        if let Some(token) = keyword_in(ty.to_token_stream(), "Self") {
+            sink.error(
+                token,
+                "the client does not know this type; write one that is the same for all servers",
+            );
+        }
+    }
+}
+
+/// The method returns something; that it is a `Result` is seen by its type.
+fn some_result(feature: &Feature, sink: &mut Sink) -> bool {
+    match &feature.output {
+        Output::Unit => {
+            sink.error(
+                &feature.signature.ident,
+                "a call can fail on its way; return a `Result`, like `Result<(), ToolError>`",
+            );
+            false
+        }
+        Output::Borrowed(_) => {
+            let output = &feature.signature.output;
+            sink.error(
+                reference(output),
+                "a call can't return a reference; return a `Result` of an owned type, or mark a part \
+                 `#[namespace]`",
+            );
+            false
+        }
+        Output::Named(_) | Output::Opaque(_) => true,
+    }
+}
+
+/// The `&` of a return type.
+fn reference(output: &syn::ReturnType) -> TokenTree {
+    let tokens = output.to_token_stream().into_iter();
+    let mut tokens = tokens.skip_while(|token| token.to_string() != "&");
+    let token = tokens.next();
+    token.unwrap_or_else(|| {
+        TokenTree::Group(proc_macro2::Group::new(
+            proc_macro2::Delimiter::None,
+            output.to_token_stream(),
+        ))
+    })
+}
+
+/// A stream is returned by a function that is not asynchronous, as `impl Stream<Item = …>`.
+fn stream_at_once(feature: &Feature, sink: &mut Sink) -> bool {
+    let Some(stream) = &feature.stream else {
+        return true;
+    };
+    if let Some(asyncness) = &feature.signature.asyncness {
+        sink.error(
+            asyncness,
+            "a stream begins when it is polled; remove this, and begin inside of the stream",
+        );
+        return false;
+    }
+    let is_shown = match &feature.output {
+        Output::Opaque(ty) => matches!(peel(ty), Type::ImplTrait(_)) && stream.item.is_some(),
+        _ => false,
+    };
+    if !is_shown {
+        let ty = &feature.signature.output;
+        let at = match ty {
+            syn::ReturnType::Type(_, ty) => ty.to_token_stream(),
+            syn::ReturnType::Default => feature.signature.ident.to_token_stream(),
+        };
+        sink.error(
+            at,
+            "a stream of a contract is an `impl Stream<Item = Result<…>>`",
+        );
+    }
+    is_shown
+}
+
+/// What the client gets has a name.
+fn named_result(feature: &Feature, sink: &mut Sink) -> bool {
+    match &feature.output {
+        Output::Opaque(ty) if feature.stream.is_none() => {
+            sink.error(
+                keyword_in(ty.to_token_stream(), "impl"),
+                "the client has to name this type; write it out",
+            );
+            false
+        }
+        _ => true,
+    }
+}
+
+/// A part has no keys of a tool.
+fn only_namespace(part: &Part, sink: &mut Sink) {
+    for other in &part.others {
+        sink.error(
+            other.path(),
+            "a method is a tool or a `#[namespace]`; remove one of the marks",
+        );
+    }
+}
+
+/// A part is there without arguments, and has a contract.
+fn returns_a_part(part: &Part, sink: &mut Sink) {
+    let signature = &part.signature;
+    let is_plain = signature.asyncness.is_none()
+        && signature.generics.params.is_empty()
+        && signature.inputs.len() == usize::from(signature.receiver().is_some());
+    if part.of.is_none() || !is_plain {
+        let ident = &signature.ident;
+        sink.error(
+            ident,
+            format!("a namespace is written `fn {ident}(&self) -> &impl Trait`, with the trait of its tools"),
+        );
+    }
+}
+
+/// What a part is depends on who implements the trait.
+fn parts_have_no_body(contract: &Contract, provided: &syn::Signature, sink: &mut Sink) {
+    let is_part = |part: &Part| part.signature.ident == provided.ident;
+    if contract.parts().any(is_part) {
+        sink.error(
+            &provided.ident,
+            "a namespace is returned by those that implement the trait; remove the body",
+        );
+    }
+}
+
+/// Keeps the marks where they belong: beside the trait's method and not beside the implementation.
+pub(crate) fn marks_stand_in_the_trait(marks: &[syn::Attribute], sink: &mut Sink) {
+    for mark in marks {
+        let name = mark.path().to_token_stream();
+        sink.error(
+            mark.path(),
+            format!("`#[{name}]` stands in the trait, beside `#[mcp_client]`; remove it here"),
+        );
+    }
+}
+
+/// As [`marks_stand_in_the_trait`], for the namespace.
+pub(crate) fn namespace_stands_in_the_trait(namespace: Option<&LitStr>, sink: &mut Sink) {
+    if let Some(namespace) = namespace {
+        sink.error(
+            namespace,
+            "`namespace` stands in the trait, in `#[mcp_client(namespace = \"…\")]`; remove it here",
+        );
+    }
+}

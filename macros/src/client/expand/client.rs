@@ -1,0 +1,241 @@
+//! The client half: a type with a method for each tool.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote, quote_spanned};
+use syn::Type;
+use syn::spanned::Spanned;
+
+use crate::krate::Krate;
+use crate::tool::expand::{fold, or_empty};
+use crate::tool::model::Output;
+
+use super::super::model::{Contract, Entry, Parameter, Part, Tool};
+use super::super::parse::Trait;
+
+/// Expands to
+/// ```text
+/// pub struct WeatherApiClient { scope: ::treenail::__private::Scope }
+/// impl WeatherApiClient {
+///     pub fn new(client: &::treenail::client::McpClient) -> Self { … }
+///     pub fn forecast(&self, city: String) -> ::treenail::client::TypedCall<…> { … }
+///     …
+/// }
+/// ```
+pub(super) fn client(krate: &Krate, contract: &Contract, item: &Trait) -> TokenStream {
+    let (ident, vis) = (&item.ident, &item.visibility);
+    let (client, mock) = (format_ident!("{ident}Client"), format_ident!("Mock{ident}"));
+    let namespace = or_empty(contract.namespace.as_ref());
+    let methods = contract.methods.iter().map(|entry| match entry {
+        Entry::Tool(tool) => Some(stub(krate, tool, item)),
+        Entry::Part(part) => sub_client(part, item),
+    });
+    let described = described(krate, contract, item);
+    let tools = (!contract.methods.is_empty()).then(|| tools(krate, item));
+    let cfg: Vec<_> = item.cfg().collect();
+    let doc = format!("The client of [`{ident}`]: calls its tools on a server.");
+    quote! {
+        #(#cfg)*
+        #[doc = #doc]
+        #[derive(::core::clone::Clone, ::core::fmt::Debug)]
+        #[allow(dead_code, reason = "not everybody needs it")]
+        #vis struct #client {
+            scope: #krate::__private::Scope,
+        }
+
+        #(#cfg)*
+        #[allow(
+            dead_code,
+            clippy::needless_pass_by_value,
+            clippy::too_many_arguments,
+            reason = "methods are those of the trait"
+        )]
+        impl #client {
+            /// Calls the tools with the names that the trait gives them.
+            #[must_use]
+            #vis fn new(client: &#krate::client::McpClient) -> Self {
+                Self { scope: #krate::__private::Scope::new(client, #namespace) }
+            }
+
+            /// The same for a server that has the tools in another namespace, such as `"town.weather"`, or in none: `""`.
+            #[must_use]
+            #vis fn with_namespace(&self, namespace: &str) -> Self {
+                Self { scope: #krate::__private::Scope::new(self.scope.client(), namespace) }
+            }
+
+            /// What the names of the tools begin with, before a dot.
+            #[must_use]
+            #vis fn namespace(&self) -> &str {
+                self.scope.namespace()
+            }
+
+            /// The client that the calls are made with.
+            #[must_use]
+            #vis const fn client(&self) -> &#krate::client::McpClient {
+                self.scope.client()
+            }
+
+            #described
+            #tools
+            #(#methods)*
+        }
+
+        #(#cfg)*
+        #[automatically_derived]
+        impl #krate::__private::ClientOf for #client {
+            type Mock = #mock;
+        }
+    }
+}
+
+/// The contract as data, unless there was a mistake.
+fn described(krate: &Krate, contract: &Contract, item: &Trait) -> Option<TokenStream> {
+    let (ident, vis) = (&item.ident, &item.visibility);
+    let mock = format_ident!("Mock{ident}");
+    (!contract.methods.is_empty()).then(|| {
+        quote! {
+            /// What a server that fulfils the contract offers.
+            ///
+            /// # Errors
+            ///
+            /// Where no server could be built either, because of a name or a default.
+            #vis fn contract() -> #krate::Result<#krate::client::Contract> {
+                #krate::__private::described(&<#mock as #ident>::MCP_CONTRACT)
+            }
+        }
+    })
+}
+
+/// The tools of something that implements the trait, for contracts that it is a part of.
+fn tools(krate: &Krate, item: &Trait) -> TokenStream {
+    let (ident, vis) = (&item.ident, &item.visibility);
+    quote! {
+        #[doc(hidden)]
+        #vis fn mcp_tools<__Part, __Whole, __Find>(
+            find: __Find,
+        ) -> ::std::vec::Vec<#krate::ToolDefinition<__Whole>>
+        where
+            __Part: #ident,
+            __Whole: ::core::marker::Send + ::core::marker::Sync + 'static,
+            __Find: ::core::ops::Fn(&__Whole) -> &__Part
+                + ::core::marker::Copy
+                + ::core::marker::Send
+                + ::core::marker::Sync
+                + 'static,
+        {
+            __Part::mcp_tools(find)
+        }
+    }
+}
+
+/// A method for a tool. Expands to
+/// ```text
+/// pub fn forecast(&self, city: String)
+///     -> ::treenail::client::TypedCall<<Result<Forecast, E> as ::treenail::Fallible>::Ok>
+/// {
+///     self.scope.call("forecast", &<arguments>, <Result<Forecast, E> as ::treenail::ContractOutput<_, _>>::reader(<kind>))
+/// }
+/// ```
+fn stub(krate: &Krate, tool: &Tool, item: &Trait) -> TokenStream {
+    let feature = &tool.feature;
+    let (vis, ident, name) = (
+        &item.visibility,
+        &feature.signature.ident,
+        &feature.name.text,
+    );
+    let (docs, cfg, deprecated) = (&tool.docs, &feature.cfg, &feature.deprecated);
+    let parameters = tool
+        .parameters
+        .iter()
+        .map(|Parameter { ident, ty, .. }| quote!(#ident: #ty));
+    let arguments = arguments(krate, &tool.parameters);
+    let ty = returned(tool);
+    let kind = quote_spanned!(ty.span()=> #krate::__private::Returns::<#ty>::kind());
+    let ok = quote_spanned!(ty.span()=> <#ty as #krate::Fallible>::Ok);
+    let (returns, call) = match &feature.stream {
+        None => {
+            let reader =
+                quote_spanned!(ty.span()=> <#ty as #krate::ContractOutput<_, _>>::reader(#kind));
+            (
+                quote_spanned!(ty.span()=> TypedCall),
+                quote!(call(#name, &#arguments, #reader)),
+            )
+        }
+        Some(stream) => {
+            let fold = fold(krate, stream);
+            let reader = quote_spanned!(ty.span()=> <#ty as #krate::ContractItem<_, _>>::reader(#kind, #fold));
+            (
+                quote_spanned!(ty.span()=> TypedStream),
+                quote!(stream(#name, &#arguments, #reader)),
+            )
+        }
+    };
+    let krate_there = krate.at(ty.span());
+    let returns = quote_spanned!(ty.span()=> #krate_there::client::#returns<#ok>);
+    quote! {
+        #(#cfg)*
+        #(#docs)*
+        #deprecated
+        #vis fn #ident(&self, #(#parameters),*) -> #returns {
+            #[allow(unused_imports, reason = "a `Result` does without")]
+            use #krate::__private::ReturnsValue as _;
+            self.scope.#call
+        }
+    }
+}
+
+/// What a call returns, or the items of its stream.
+pub(super) fn returned(tool: &Tool) -> Type {
+    let item = tool
+        .feature
+        .stream
+        .as_ref()
+        .and_then(|stream| stream.item.as_ref());
+    match (item, &tool.feature.output) {
+        (Some(ty), _) | (None, Output::Named(ty) | Output::Opaque(ty) | Output::Borrowed(ty)) => {
+            ty.clone()
+        }
+        (None, Output::Unit) => syn::parse_quote!(()),
+    }
+}
+
+/// Expands to
+/// ```text
+/// ::treenail::__private::Arguments::new()
+///     .with(<String as ::treenail::ContractArgument>::given(&city, "city", false))
+/// ```
+pub(super) fn arguments(krate: &Krate, parameters: &[Parameter]) -> TokenStream {
+    let with = parameters.iter().map(|parameter| {
+        let Parameter {
+            ident,
+            ty,
+            name,
+            has_default,
+        } = parameter;
+        let given = quote_spanned! {ty.span()=>
+            <#ty as #krate::ContractArgument>::given(&#ident, #name, #has_default)
+        };
+        quote!(.with(#given))
+    });
+    quote!(#krate::__private::Arguments::new() #(#with)*)
+}
+
+/// A method for a part. Expands to
+/// ```text
+/// pub fn alerts(&self) -> AlertsApiClient {
+///     <AlertsApiClient>::new(self.client()).with_namespace(&self.scope.name("alerts"))
+/// }
+/// ```
+fn sub_client(part: &Part, item: &Trait) -> Option<TokenStream> {
+    let (vis, ident, name) = (&item.visibility, &part.signature.ident, &part.name.text);
+    let (docs, cfg, deprecated) = (&part.docs, &part.cfg, &part.deprecated);
+    let client = part.client()?;
+    Some(quote! {
+        #(#cfg)*
+        #(#docs)*
+        #deprecated
+        #[must_use]
+        #vis fn #ident(&self) -> #client {
+            <#client>::new(self.scope.client()).with_namespace(&self.scope.name(#name))
+        }
+    })
+}

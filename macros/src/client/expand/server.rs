@@ -1,0 +1,223 @@
+//! What the trait gets: futures and streams that are `Send`, and its tools.
+
+use proc_macro2::{Delimiter, Group, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{
+    Attribute, ReturnType, Signature, Type, TypeParamBound, parse_quote, parse_quote_spanned,
+};
+
+use crate::krate::Krate;
+use crate::signature::peel;
+use crate::tool::expand::{Host, allow_deprecated, entry, or_empty};
+use crate::tool::parse::ImplBlock;
+
+use super::super::model::{Contract, Entry, Part, part_type};
+use super::super::parse::{Member, Method, Trait};
+
+/// Rewrites what the user has written:
+/// ```text
+/// async fn f(&self) -> R;                → fn f(&self) -> impl Future<Output = R> + Send;
+/// fn s(&self) -> impl Stream<Item = R>;  → fn s(&self) -> impl Stream<Item = R> + Send;
+/// fn part(&self) -> &impl Api;           → type Part: Api; fn part(&self) -> &Self::Part;
+/// ```
+/// and all that implement the trait can be shared among threads.
+pub(crate) fn rewrite(contract: &Contract, item: &mut Trait) {
+    let mut types = Vec::new();
+    let mut entries = contract.methods.iter();
+    for method in item.methods() {
+        match entries.next() {
+            Some(Entry::Part(part)) => types.extend(part_of(part, &mut method.function.signature)),
+            Some(Entry::Tool(tool)) if tool.feature.stream.is_some() => {
+                send_stream(&mut method.function.signature.output);
+            }
+            Some(Entry::Tool(_)) => send_future(method),
+            None => {}
+        }
+    }
+    item.members.extend(types.into_iter().map(Member::Ours));
+    for bound in ["Sized", "Send", "Sync"] {
+        let is_there = item.supertraits.iter().any(|given| {
+            given
+                .to_token_stream()
+                .into_iter()
+                .last()
+                .is_some_and(|last| last.to_string() == bound)
+        });
+        let bound = quote::format_ident!("{bound}");
+        if !is_there {
+            item.supertraits.push(parse_quote!(::core::marker::#bound));
+        }
+    }
+    let is_static = |given: &TypeParamBound| given.to_token_stream().to_string() == "'static";
+    if !item.supertraits.iter().any(is_static) {
+        item.supertraits.push(parse_quote!('static));
+    }
+}
+
+fn send_future(method: &mut Method) {
+    let function = &mut method.function;
+    if function.signature.asyncness.take().is_none() {
+        return;
+    }
+    let (ty, span) = match &function.signature.output {
+        ReturnType::Default => (quote!(()), function.signature.ident.span()),
+        ReturnType::Type(_, ty) => (ty.to_token_stream(), ty.span()),
+    };
+    function.signature.output = parse_quote_spanned! {span=>
+        -> impl ::core::future::Future<Output = #ty> + ::core::marker::Send
+    };
+    let body = &function.body;
+    function.body = Group::new(Delimiter::Brace, quote!(async move #body));
+}
+
+fn send_stream(output: &mut ReturnType) {
+    if let ReturnType::Type(_, ty) = output {
+        let mut ty: &mut Type = ty;
+        loop {
+            ty = match ty {
+                Type::Group(group) => &mut group.elem,
+                Type::Paren(paren) => &mut paren.elem,
+                Type::ImplTrait(opaque) => {
+                    return opaque.bounds.push(parse_quote!(::core::marker::Send));
+                }
+                _ => return,
+            };
+        }
+    }
+}
+
+/// The associated type of a part, which its method returns.
+fn part_of(part: &Part, signature: &mut Signature) -> Option<TokenStream> {
+    let (of, cfg, ident) = (part.of.as_ref()?, &part.cfg, part.type_ident());
+    signature.output = parse_quote_spanned!(of.span()=> -> &Self::#ident);
+    let doc = format!("What [`{}`](Self::{0}) returns.", part.signature.ident);
+    Some(quote! {
+        #(#cfg)*
+        #[doc = #doc]
+        type #ident: #of;
+    })
+}
+
+/// Expands to
+/// ```text
+/// const MCP_CONTRACT: ::treenail::__private::TraitContract<Self> = …;
+/// fn mcp_tools<__Whole, __Part>(__part: __Part) -> ::std::vec::Vec<::treenail::ToolDefinition<__Whole>>
+/// where
+///     __Whole: Send + Sync + 'static,
+///     __Part: Fn(&__Whole) -> &Self + Copy + Send + Sync + 'static,
+/// {
+///     let mut __tools = ::std::vec::Vec::new();
+///     __tools.push(<entry>);
+///     __tools.extend(::treenail::__private::within(
+///         "alerts",
+///         <AlertsApiClient>::mcp_tools::<Self::Alerts, __Whole, _>(move |__whole: &__Whole| Self::alerts(__part(__whole))),
+///     ));
+///     __tools
+/// }
+/// ```
+/// where `__part` finds, in what is mounted, the part that implements the trait.
+pub(crate) fn members(krate: &Krate, contract: &Contract) -> TokenStream {
+    let namespace = or_empty(contract.namespace.as_ref());
+    let instructions = or_empty(contract.instructions.as_ref());
+    let tools = contract.methods.iter().map(|entry| tools(krate, entry));
+    let allow = allow_deprecated(contract.methods.iter().map(Entry::is_deprecated));
+    quote! {
+        #[doc(hidden)]
+        const MCP_CONTRACT: #krate::__private::TraitContract<Self> =
+            #krate::__private::TraitContract {
+                namespace: #namespace,
+                instructions: #instructions,
+                tools: || Self::mcp_tools(|__whole| __whole),
+            };
+
+        #[doc(hidden)]
+        #allow
+        #[allow(unused_mut, clippy::vec_init_then_push, reason = "methods may be left out by `cfg`")]
+        fn mcp_tools<__Whole, __Part>(
+            __part: __Part,
+        ) -> ::std::vec::Vec<#krate::ToolDefinition<__Whole>>
+        where
+            __Whole: ::core::marker::Send + ::core::marker::Sync + 'static,
+            __Part: ::core::ops::Fn(&__Whole) -> &Self
+                + ::core::marker::Copy
+                + ::core::marker::Send
+                + ::core::marker::Sync
+                + 'static,
+        {
+            let mut __tools = ::std::vec::Vec::new();
+            #(#tools)*
+            __tools
+        }
+    }
+}
+
+fn tools(krate: &Krate, method: &Entry) -> TokenStream {
+    let cfg = method.cfg();
+    match method {
+        Entry::Tool(tool) => {
+            let entry = entry(krate, &tool.feature, Host::Contract);
+            quote!(#(#cfg)* __tools.push(#entry);)
+        }
+        Entry::Part(part) => {
+            let (name, method) = (&part.name.text, &part.signature.ident);
+            let of = part.tools();
+            let tools = quote_spanned! {of.span()=>
+                #of(move |__whole: &__Whole| Self::#method(__part(__whole)))
+            };
+            quote! {
+                #(#cfg)*
+                ::core::iter::Extend::extend(&mut __tools, #krate::__private::within(#name, #tools));
+            }
+        }
+    }
+}
+
+/// The server half: `#[mcp_tool] impl WeatherApi for Station`. Expands to
+/// ```text
+/// impl ::treenail::Mount for Station {
+///     const NAMESPACE: &'static str = <Self as WeatherApi>::MCP_CONTRACT.namespace;
+///     const INSTRUCTIONS: &'static str = <Self as WeatherApi>::MCP_CONTRACT.instructions;
+///     fn tools() -> ::std::vec::Vec<::treenail::ToolDefinition<Self>> {
+///         (<Self as WeatherApi>::MCP_CONTRACT.tools)()
+///     }
+/// }
+/// ```
+pub(crate) fn implementation(krate: &Krate, of_trait: &Type) -> TokenStream {
+    let contract = quote_spanned!(of_trait.span()=> <Self as #of_trait>::MCP_CONTRACT);
+    quote! {
+        const NAMESPACE: &'static str = #contract.namespace;
+        const INSTRUCTIONS: &'static str = #contract.instructions;
+
+        fn tools() -> ::std::vec::Vec<#krate::ToolDefinition<Self>> {
+            (#contract.tools)()
+        }
+    }
+}
+
+/// The associated types of the parts that an implementation returns: `type Alerts = Board;` for
+/// `fn alerts(&self) -> &Board`.
+pub(crate) fn part_types(item: &mut ImplBlock) -> Vec<TokenStream> {
+    let parts = item.functions().filter_map(|function| {
+        let signature = &function.signature;
+        let ReturnType::Type(_, ty) = &signature.output else {
+            return None;
+        };
+        let Type::Reference(reference) = peel(ty) else {
+            return None;
+        };
+        let is_plain = signature.receiver().is_some() && signature.inputs.len() == 1;
+        is_plain.then(|| {
+            let (ident, ty) = (part_type(&signature.ident), &reference.elem);
+            let cfg = cfg_of(&function.attributes);
+            quote!(#(#cfg)* type #ident = #ty;)
+        })
+    });
+    parts.collect()
+}
+
+fn cfg_of(attributes: &[Attribute]) -> impl Iterator<Item = &Attribute> {
+    attributes
+        .iter()
+        .filter(|attribute| attribute.path().is_ident("cfg"))
+}

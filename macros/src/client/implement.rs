@@ -1,0 +1,59 @@
+//! The server half: `#[mcp_tool]` on an implementation of a contract.
+
+use proc_macro2::TokenStream;
+use syn::{FnArg, ImplItem, Type};
+
+use crate::args::Keys;
+use crate::diag::Sink;
+use crate::krate::Krate;
+use crate::signature::Function;
+use crate::tool::expand::{block_stub, impl_mount};
+use crate::tool::model::extract;
+use crate::tool::parse::{ImplBlock, Member};
+
+use super::{check, expand};
+
+/// What marks a method, in the trait.
+const MARKS: [&str; 4] = ["tool", "prompt", "resource", "namespace"];
+
+/// The expansion of `#[mcp_tool] impl Trait for Type`.
+pub(crate) fn implement(
+    krate: &Krate,
+    mut keys: Keys,
+    mut item: ImplBlock,
+    mut sink: Sink,
+) -> TokenStream {
+    let namespace = keys.string("namespace", &mut sink);
+    check::namespace_stands_in_the_trait(namespace.as_ref(), &mut sink);
+    for function in item.functions() {
+        without_marks(function, &mut sink);
+    }
+    let types = expand::part_types(&mut item);
+    let types = types.into_iter().map(ImplItem::Verbatim);
+    item.members.extend(types.map(Member::Other));
+    let mount = item.of_trait.as_ref().map(|of: &Type| {
+        let members = expand::implementation(krate, of);
+        impl_mount(krate, &item, &members)
+    });
+    sink.finish(
+        &item,
+        || mount.unwrap_or_default(),
+        || block_stub(krate, &item),
+    )
+}
+
+/// Takes our marks off a function, and reports them.
+fn without_marks(function: &mut Function, sink: &mut Sink) {
+    let marks = extract(&mut function.attributes, |mark| {
+        MARKS.iter().any(|name| mark.path().is_ident(name))
+    });
+    check::marks_stand_in_the_trait(&marks, sink);
+    for param in &mut function.signature.inputs {
+        let attributes = match param {
+            FnArg::Receiver(receiver) => &mut receiver.attrs,
+            FnArg::Typed(param) => &mut param.attrs,
+        };
+        let marks = extract(attributes, |mark| mark.path().is_ident("arg"));
+        check::marks_stand_in_the_trait(&marks, sink);
+    }
+}

@@ -1,0 +1,48 @@
+//! `#[mcp_client]`: a trait becomes the contract of a server half and a client half.
+
+mod parse;
+
+mod model;
+
+mod check;
+
+mod expand;
+
+mod implement;
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use crate::args::Keys;
+use crate::diag::Sink;
+use crate::krate::Krate;
+
+pub(crate) use self::implement::implement;
+use self::model::Contract;
+use self::parse::{Member, Trait};
+
+/// The expansion of `#[mcp_client(args)] item`.
+pub(crate) fn mcp_client(args: TokenStream, item: &TokenStream) -> TokenStream {
+    let mut item = match syn::parse2::<Trait>(item.clone()) {
+        Ok(item) => item,
+        Err(error) => {
+            let error = error.to_compile_error();
+            return quote!(#item #error);
+        }
+    };
+    let mut sink = Sink::new();
+    let mut keys = Keys::parse(args, &["namespace", "crate"], &mut sink);
+    let krate = Krate::new(keys.path("crate", &mut sink));
+    let contract = Contract::read(&mut item, &mut keys, &mut sink);
+    check::contract(&contract, &item, &mut sink);
+    expand::rewrite(&contract, &mut item);
+    if sink.is_clean() {
+        let members = expand::members(&krate, &contract);
+        item.members.push(Member::Ours(members));
+    }
+    sink.finish(
+        &item,
+        || expand::halves(&krate, &contract, &item),
+        || expand::stubs(&krate, &item),
+    )
+}

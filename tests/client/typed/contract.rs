@@ -1,0 +1,72 @@
+//! A contract as data.
+
+use treenail::client::Contract;
+use treenail::prelude::*;
+use treenail::schema::Revision;
+
+use super::station::{AlertsApiClient, WeatherApiClient, client, server};
+
+#[tokio::test]
+async fn the_contract_is_what_a_server_lists() {
+    let contract = WeatherApiClient::contract().unwrap();
+    let tools = client(&server(), Revision::LATEST)
+        .await
+        .tools()
+        .await
+        .unwrap();
+    let listed: Vec<_> = tools.iter().map(|tool| (**tool).clone()).collect();
+    assert_eq!(contract, Contract::new().with_tools(listed));
+    let names: Vec<_> = tools.iter().map(|tool| &*tool.name).collect();
+    let own = [
+        "forecast", "radar", "forget", "echo", "wait", "blocks", "block",
+    ];
+    let own = own.map(|name| format!("weather.{name}"));
+    let parts = ["weather.alerts.list", "weather.alerts.deep.depth"].map(str::to_owned);
+    assert_eq!(names, [&own[..], &parts[..]].concat());
+    let alone = AlertsApiClient::contract().unwrap();
+    assert!(alone.tool("unused.list").is_some());
+}
+
+#[tokio::test]
+async fn documentation_becomes_descriptions() {
+    let server = server();
+    let client = client(&server, Revision::LATEST).await;
+    let tool = client.tool("weather.forecast").await.unwrap().unwrap();
+    assert_eq!(
+        tool.description.as_deref(),
+        Some("Daily forecast for one city.")
+    );
+    assert_eq!(
+        tool.annotations.as_ref().unwrap().read_only_hint,
+        Some(true)
+    );
+    let city = &tool.input_schema["properties"]["city"];
+    assert_eq!(city["description"], "City name");
+    assert_eq!(
+        client.session().instructions().unwrap(),
+        "Everything that a contract can have."
+    );
+}
+
+#[tokio::test]
+async fn provided_methods_may_call_others() {
+    #[mcp_client]
+    trait Sum {
+        async fn one(&self, a: i64) -> Result<i64, ToolError>;
+
+        async fn twice(&self, a: i64) -> Result<i64, ToolError> {
+            Ok(self.one(a).await? + self.one(a).await?)
+        }
+    }
+    struct Adds;
+    #[mcp_tool]
+    impl Sum for Adds {
+        async fn one(&self, a: i64) -> Result<i64, ToolError> {
+            Ok(a + 1)
+        }
+    }
+    let server = treenail::server!().mount(Adds).build().unwrap();
+    let sum = SumClient::new(&client(&server, Revision::LATEST).await);
+    assert_eq!(sum.twice(1).await.unwrap(), 4);
+    let _ = MockSum::new();
+}

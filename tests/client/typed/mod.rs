@@ -1,0 +1,8 @@
+//! `#[mcp_client]`: one trait, and what is made of it.
+
+mod contract;
+mod mock;
+mod options;
+mod round_trip;
+mod station;
+mod streams;

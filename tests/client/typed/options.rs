@@ -1,0 +1,210 @@
+//! What a call can be given before it is awaited.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::json;
+use treenail::client::{ClientError, TypedCall};
+use treenail::prelude::*;
+use treenail::schema::{CallToolResult, ElicitAction, ElicitResult, Revision};
+
+use super::station::{Forecast, Station, WeatherApiClient, client, server};
+use crate::fixture;
+use crate::script::{Say, discovered, scripted};
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_takes_too_long_is_cancelled() {
+    for revision in Revision::ALL {
+        let station = Station::default();
+        let dropped = Arc::clone(&station.dropped);
+        let server = Server::builder("station", "1")
+            .mount(station)
+            .build()
+            .unwrap();
+        let weather = WeatherApiClient::new(&client(&server, revision).await);
+        let within = Duration::from_millis(50);
+        let outcome = weather.wait().timeout(within).await;
+        assert!(
+            matches!(outcome, Err(ClientError::Timeout(limit)) if limit == within),
+            "{outcome:?}"
+        );
+        dropped.notified().await; // in the server
+    }
+}
+
+#[tokio::test]
+async fn dropping_a_call_cancels_it_on_the_server() {
+    // CLI-CANC: in each era.
+    for revision in Revision::ALL {
+        let station = Station::default();
+        let (begun, dropped) = (Arc::clone(&station.begun), Arc::clone(&station.dropped));
+        let server = Server::builder("station", "1")
+            .mount(station)
+            .build()
+            .unwrap();
+        let weather = WeatherApiClient::new(&client(&server, revision).await);
+        let call = tokio::spawn(weather.wait().into_future());
+        begun.notified().await;
+        call.abort();
+        dropped.notified().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn progress_goes_where_the_caller_wants_it() {
+    for revision in [Revision::V2025_11_25, Revision::LATEST] {
+        let (server, _) = fixture::server();
+        let client = client(&server, revision).await;
+        let steps = || TypedCall::<u32>::new(&client, "steps", &json!({"count": 3}));
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let hearing = Arc::clone(&heard);
+        let told = steps().on_progress(move |told| {
+            hearing.lock().unwrap().push(told.progress.as_f64());
+        });
+        assert_eq!(told.await.unwrap(), 3);
+        assert_eq!(*heard.lock().unwrap(), [1.0, 2.0, 3.0], "{revision}");
+
+        let (mut progress, call) = steps().progress();
+        let call = tokio::spawn(call.into_future());
+        let mut count = 0;
+        while tokio_stream::StreamExt::next(&mut progress).await.is_some() {
+            count += 1;
+        }
+        assert_eq!((call.await.unwrap().unwrap(), count), (3, 3));
+
+        // Each step takes a second, and all of them three.
+        let limit = Duration::from_millis(1_500);
+        let outcome = steps().timeout(limit).await;
+        assert!(matches!(outcome, Err(ClientError::Timeout(_))));
+        let patient = steps()
+            .timeout(limit)
+            .reset_timeout_on_progress(Duration::from_secs(60));
+        assert_eq!(patient.await.unwrap(), 3);
+    }
+}
+
+#[tokio::test]
+async fn what_is_added_to_the_meta_is_sent() {
+    let (session, heard) = scripted(|message| match message["method"].as_str() {
+        Some("server/discover") => discovered(message),
+        _ => Say::result(
+            message,
+            &json!({"resultType": "complete", "content": [{"type": "text", "text": "7"}]}),
+        ),
+    });
+    let client = McpClient::builder().session(session).build().await.unwrap();
+    let call = TypedCall::<u8>::new(&client, "t", &()).meta("com.example/trace", "abc");
+    assert_eq!(call.await.unwrap(), 7);
+    let whole = TypedCall::<CallToolResult>::whole(&client, "t".to_owned(), &json!({"a": 1}));
+    assert_eq!(whole.await.unwrap().content, ["7".into()]);
+    let sent = heard.all();
+    assert_eq!(sent[1]["params"]["_meta"]["com.example/trace"], "abc");
+    assert_eq!(sent[2]["params"]["arguments"], json!({"a": 1}));
+}
+
+#[tokio::test]
+async fn failures_of_the_tool_and_of_the_call_are_told_apart() {
+    let server = server();
+    for revision in Revision::ALL {
+        let weather = WeatherApiClient::new(&client(&server, revision).await);
+        let failed = weather.forecast(String::new(), 1).await.unwrap_err();
+        assert_eq!(failed.to_string(), "the tool failed: no city");
+        assert!(matches!(failed, ClientError::Tool(_)));
+        let wrong = weather.forecast("Oslo".to_owned(), 9).await.unwrap_err();
+        assert!(wrong.to_string().contains("days"), "{wrong}");
+        let elsewhere = weather.with_namespace("town.weather");
+        assert_eq!(elsewhere.namespace(), "town.weather");
+        let unknown = elsewhere.forecast("Oslo".to_owned(), 1).await.unwrap_err();
+        assert!(matches!(unknown, ClientError::Refused(_)), "{unknown}");
+    }
+    let (session, _) = scripted(|message| match message["method"].as_str() {
+        Some("server/discover") => discovered(message),
+        _ => Say::result(
+            message,
+            &json!({"resultType": "complete", "content": [], "structuredContent": {"city": 1}}),
+        ),
+    });
+    let client = McpClient::builder().session(session).build().await.unwrap();
+    let weather = WeatherApiClient::new(&client);
+    let other: Result<Forecast, _> = weather.forecast("Oslo".to_owned(), 1).await;
+    assert!(matches!(other, Err(ClientError::Protocol(_))), "{other:?}");
+}
+
+#[tokio::test]
+async fn a_server_that_mounts_it_elsewhere_is_called_there() {
+    let server = Server::builder("town", "1")
+        .namespace("town", |town| town.mount(Station::default()))
+        .build()
+        .unwrap();
+    let client = client(&server, Revision::LATEST).await;
+    let weather = WeatherApiClient::new(&client).with_namespace("town.weather");
+    assert_eq!(
+        weather.forecast("Oslo".to_owned(), 1).await.unwrap().city,
+        "Oslo"
+    );
+    assert_eq!(weather.alerts().below().depth(7).await.unwrap(), 7);
+}
+
+#[tokio::test]
+async fn a_tool_that_asks_gets_its_answer() {
+    let server = server();
+    for revision in [Revision::V2025_11_25, Revision::LATEST] {
+        for (action, agreed) in [(ElicitAction::Accept, true), (ElicitAction::Decline, false)] {
+            let client = McpClient::builder()
+                .server(&server)
+                .protocol_version(revision)
+                .on_elicit(move |_| async move { Ok(ElicitResult::new(action)) })
+                .build()
+                .await
+                .unwrap();
+            let forgotten = WeatherApiClient::new(&client)
+                .forget("Oslo".to_owned())
+                .await;
+            assert_eq!(forgotten.is_ok(), agreed, "{revision}: {forgotten:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_argument_that_is_nothing_is_left_out_where_nothing_stands_for_it() {
+    #[mcp_client]
+    trait Nothing {
+        async fn optional(&self, a: Option<u8>) -> Result<(), ToolError>;
+        async fn with_default(
+            &self,
+            #[arg(default = Some(3))] a: Option<u8>,
+        ) -> Result<(), ToolError>;
+        async fn any(&self, a: serde_json::Value) -> Result<(), ToolError>;
+        async fn list(&self, a: Vec<Option<u8>>) -> Result<(), ToolError>;
+    }
+    let mock = MockNothing::new()
+        .on_optional(|a| expect(a.is_none()))
+        .on_with_default(|a| expect(a.is_none()))
+        .on_any(|a| expect(a.is_null()))
+        .on_list(|a| expect(a == [None, Some(1)]));
+    let client = mock.client().await.unwrap();
+    client.optional(None).await.unwrap();
+    client.with_default(None).await.unwrap();
+    client.any(serde_json::Value::Null).await.unwrap();
+    client.list(vec![None, Some(1)]).await.unwrap();
+    let sent: Vec<_> = mock
+        .calls()
+        .into_iter()
+        .map(|call| call.arguments)
+        .collect();
+    assert_eq!(
+        sent,
+        [
+            json!({}),
+            json!({"a": null}),
+            json!({"a": null}),
+            json!({"a": [null, 1]})
+        ]
+    );
+}
+
+fn expect(holds: bool) -> Result<(), ToolError> {
+    holds
+        .then_some(())
+        .ok_or_else(|| ToolError::new("another argument"))
+}

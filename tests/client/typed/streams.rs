@@ -1,0 +1,359 @@
+//! Tools that stream, item by item.
+
+use std::fmt;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::sync::Semaphore;
+use tokio_stream::StreamExt;
+use treenail::client::{ClientError, ClientLimits, TypedStream};
+use treenail::prelude::*;
+use treenail::schema::{ContentBlock, Revision, TextContent};
+
+use super::station::{Frame, client};
+use crate::script::{Say, discovered, scripted};
+
+#[mcp_client]
+trait Streams {
+    fn frames(&self, to: u32) -> impl Stream<Item = Result<Frame, ToolError>>;
+    #[tool(fold = "concat")]
+    fn frame_lines(&self, to: u32) -> impl Stream<Item = Result<Frame, ToolError>>;
+    #[tool(fold = "last")]
+    fn last_frame(&self, to: u32) -> impl Stream<Item = Result<Frame, ToolError>>;
+    fn words(&self, to: u32) -> impl Stream<Item = Result<String, ToolError>>;
+    #[tool(fold = "collect")]
+    fn word_list(&self, to: u32) -> impl Stream<Item = Result<String, ToolError>>;
+    #[tool(fold = "last")]
+    fn last_word(&self, to: u32) -> impl Stream<Item = Result<String, ToolError>>;
+    fn blocks(&self, to: u32) -> impl Stream<Item = Result<ContentBlock, ToolError>>;
+    #[tool(fold = "concat")]
+    fn blocks_joined(&self, to: u32) -> impl Stream<Item = Result<TextContent, ToolError>>;
+    #[tool(fold = "last")]
+    fn last_block(&self, to: u32) -> impl Stream<Item = Result<ContentBlock, ToolError>>;
+    fn ticks(&self, to: u32) -> impl Stream<Item = Result<(), ToolError>>;
+    /// Waits for a permit before each item.
+    fn slow(&self, to: u32) -> impl Stream<Item = Result<u32, ToolError>>;
+    /// Tells of progress of its own.
+    fn telling(&self, cx: &Context) -> impl Stream<Item = Result<u32, ToolError>>;
+}
+
+#[derive(Clone)]
+struct Source(Arc<Semaphore>);
+
+/// The items 1 to `to`, and a failure in place of 7.
+fn items<T>(to: u32, make: fn(u32) -> T) -> impl Stream<Item = Result<T, ToolError>> {
+    let item = move |at| match at {
+        7 => Err(ToolError::new("seven")),
+        at => Ok(make(at)),
+    };
+    tokio_stream::iter((1..=to).map(item))
+}
+
+fn frame(minute: u32) -> Frame {
+    Frame { minute }
+}
+
+fn word(at: u32) -> String {
+    format!("\"w{at}\"\n")
+}
+
+#[mcp_tool]
+impl Streams for Source {
+    fn frames(&self, to: u32) -> impl Stream<Item = Result<Frame, ToolError>> {
+        items(to, frame)
+    }
+    fn frame_lines(&self, to: u32) -> impl Stream<Item = Result<Frame, ToolError>> {
+        items(to, frame)
+    }
+    fn last_frame(&self, to: u32) -> impl Stream<Item = Result<Frame, ToolError>> {
+        items(to, frame)
+    }
+    fn words(&self, to: u32) -> impl Stream<Item = Result<String, ToolError>> {
+        items(to, word)
+    }
+    fn word_list(&self, to: u32) -> impl Stream<Item = Result<String, ToolError>> {
+        items(to, word)
+    }
+    fn last_word(&self, to: u32) -> impl Stream<Item = Result<String, ToolError>> {
+        items(to, word)
+    }
+    fn blocks(&self, to: u32) -> impl Stream<Item = Result<ContentBlock, ToolError>> {
+        items(to, |at| word(at).into())
+    }
+    fn blocks_joined(&self, to: u32) -> impl Stream<Item = Result<TextContent, ToolError>> {
+        items(to, |at| TextContent::new(word(at)))
+    }
+    fn last_block(&self, to: u32) -> impl Stream<Item = Result<ContentBlock, ToolError>> {
+        items(to, |at| word(at).into())
+    }
+    fn ticks(&self, to: u32) -> impl Stream<Item = Result<(), ToolError>> {
+        items(to, |_| ())
+    }
+    fn slow(&self, to: u32) -> impl Stream<Item = Result<u32, ToolError>> {
+        let permits = Arc::clone(&self.0);
+        tokio_stream::iter(1..=to).then(move |at| {
+            let permits = Arc::clone(&permits);
+            async move {
+                permits.acquire().await?.forget();
+                Ok(at)
+            }
+        })
+    }
+    fn telling(&self, cx: &Context) -> impl Stream<Item = Result<u32, ToolError>> {
+        tokio_stream::iter(1..=3).then(move |at| async move {
+            if at == 2 {
+                cx.progress(50.0).await;
+            }
+            Ok(at)
+        })
+    }
+}
+
+fn source() -> (Server, Arc<Semaphore>) {
+    let permits = Arc::new(Semaphore::new(0));
+    let server = treenail::server!().mount(Source(Arc::clone(&permits)));
+    (server.build().unwrap(), permits)
+}
+
+/// All items, and the error if there was one at the end.
+async fn all<T: fmt::Debug>(mut stream: TypedStream<T>) -> (Vec<T>, Option<ClientError>) {
+    let (mut items, mut end) = (Vec::new(), None);
+    while let Some(next) = stream.next().await {
+        assert!(end.is_none(), "the error comes last");
+        match next {
+            Ok(item) => items.push(item),
+            Err(error) => end = Some(error),
+        }
+    }
+    assert!(stream.next().await.is_none(), "the end is the end");
+    (items, end)
+}
+
+/// A client whose server tells of items, one that has no room for more than two of them, and one that has none.
+async fn clients(server: &Server, revision: Revision) -> [(StreamsClient, usize); 3] {
+    let of = |queued| async move {
+        let limits = ClientLimits {
+            queued_notifications: queued,
+            ..ClientLimits::default()
+        };
+        let builder = McpClient::builder().server(server).limits(limits);
+        let client = builder.protocol_version(revision).build().await.unwrap();
+        (StreamsClient::new(&client), queued)
+    };
+    [of(1_024).await, of(2).await, of(0).await]
+}
+
+#[tokio::test]
+async fn each_item_comes_once_in_order_whatever_has_come_live() {
+    let (server, _) = source();
+    for revision in Revision::ALL {
+        for (streams, queued) in clients(&server, revision).await {
+            let at = format!("{revision}, {queued}");
+            for to in [0, 1, 5] {
+                let numbers = || 1..=to;
+                let frames: Vec<_> = numbers().map(frame).collect();
+                let words: Vec<_> = numbers().map(word).collect();
+                let text = words.concat();
+                let (items, end) = all(streams.frames(to)).await;
+                assert_eq!((items, end.is_none()), (frames.clone(), true), "{at}");
+                let (items, _) = all(streams.frame_lines(to)).await;
+                assert_eq!(items, frames, "{at}");
+                let (items, _) = all(streams.words(to)).await;
+                assert_eq!(items.concat(), text, "{at}");
+                let (items, _) = all(streams.word_list(to)).await;
+                assert_eq!(items, words, "{at}");
+                let (items, _) = all(streams.blocks(to)).await;
+                let texts: Vec<_> = items.iter().filter_map(|block| block.as_text()).collect();
+                assert_eq!(texts, words, "{at}");
+                let (items, _) = all(streams.blocks_joined(to)).await;
+                let texts = items.iter().map(|block| &*block.text);
+                assert_eq!(texts.collect::<String>(), text, "{at}");
+                let (items, _) = all(streams.last_word(to)).await;
+                assert_eq!(items.last(), words.last(), "{at}");
+                let (items, _) = all(streams.last_block(to)).await;
+                let last = items.last().and_then(|block| block.as_text());
+                assert_eq!(last, words.last().map(String::as_str), "{at}");
+                let (items, end) = all(streams.last_frame(to)).await;
+                assert_eq!(items.last(), frames.last(), "{at}");
+                assert_eq!(
+                    end.is_some(),
+                    to == 0,
+                    "a value that is the last one is missing"
+                );
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn where_the_result_has_less_than_the_items_all_of_them_come_live() {
+    let (server, _) = source();
+    for revision in Revision::ALL {
+        let streams = StreamsClient::new(&client(&server, revision).await);
+        let frames: Vec<_> = (1..=5).map(frame).collect();
+        let words: Vec<_> = (1..=5).map(word).collect();
+        assert_eq!(all(streams.last_frame(5)).await.0, frames, "{revision}");
+        assert_eq!(all(streams.last_word(5)).await.0, words, "{revision}");
+        assert_eq!(all(streams.words(5)).await.0, words, "{revision}");
+        assert_eq!(all(streams.blocks_joined(5)).await.0.len(), 5, "{revision}");
+        assert_eq!(all(streams.ticks(5)).await.0.len(), 5, "{revision}");
+    }
+}
+
+#[tokio::test]
+async fn a_failure_comes_after_the_items_that_there_were() {
+    let (server, _) = source();
+    for revision in Revision::ALL {
+        for (streams, queued) in clients(&server, revision).await {
+            let at = format!("{revision}, {queued}");
+            let failed = |end: Option<ClientError>| match end {
+                Some(ClientError::Tool(result)) => {
+                    let last = result.content.last().and_then(|block| block.as_text());
+                    assert_eq!(last, Some("seven"), "{at}");
+                }
+                other => panic!("{at}: {other:?}"),
+            };
+            let frames: Vec<_> = (1..=6).map(frame).collect();
+            let words: Vec<_> = (1..=6).map(word).collect();
+            let (items, end) = all(streams.frames(9)).await;
+            assert_eq!(items, frames, "{at}");
+            failed(end);
+            let (items, end) = all(streams.frame_lines(9)).await;
+            assert_eq!(items, frames, "{at}");
+            failed(end);
+            let (items, end) = all(streams.words(9)).await;
+            assert_eq!(items.concat(), words.concat(), "{at}");
+            failed(end);
+            let (items, end) = all(streams.blocks(9)).await;
+            assert_eq!(items.len(), 6, "{at}");
+            failed(end);
+            let (items, end) = all(streams.last_frame(9)).await;
+            assert_eq!(items.last(), frames.last(), "{at}");
+            failed(end);
+            let (items, end) = all(streams.last_word(9)).await;
+            assert_eq!(items.last(), words.last(), "{at}");
+            failed(end);
+        }
+    }
+}
+
+#[tokio::test]
+async fn items_come_while_the_tool_runs() {
+    for revision in Revision::ALL {
+        let (server, permits) = source();
+        let streams = StreamsClient::new(&client(&server, revision).await);
+        let mut slow = streams.slow(3);
+        for at in 1..=3 {
+            permits.add_permits(1);
+            assert_eq!(slow.next().await.unwrap().unwrap(), at, "{revision}");
+        }
+        assert!(slow.next().await.is_none());
+    }
+}
+
+#[tokio::test]
+async fn progress_of_the_function_leaves_no_gap() {
+    let (server, _) = source();
+    for revision in Revision::ALL {
+        let streams = StreamsClient::new(&client(&server, revision).await);
+        assert_eq!(all(streams.telling()).await.0, [1, 2, 3], "{revision}");
+    }
+}
+
+#[tokio::test]
+async fn dropping_a_stream_cancels_its_call() {
+    for revision in Revision::ALL {
+        let (server, permits) = source();
+        let streams = StreamsClient::new(&client(&server, revision).await);
+        let mut slow = streams.slow(9);
+        permits.add_permits(1);
+        slow.next().await.unwrap().unwrap();
+        assert!(
+            Arc::strong_count(&permits) > 2,
+            "the tool has one while it runs"
+        );
+        drop(slow);
+        let ended = async {
+            while Arc::strong_count(&permits) > 2 {
+                tokio::task::yield_now().await;
+            }
+        };
+        let ended = tokio::time::timeout(Duration::from_secs(10), ended).await;
+        assert!(ended.is_ok(), "{revision}: the tool runs on");
+    }
+}
+
+/// What comes of a stream of numbers whose server tells of these, as progress and item, before this result.
+async fn told(told: Vec<(f64, Value)>, result: Value) -> (Vec<u32>, Option<ClientError>) {
+    let sent = Arc::new(Mutex::new(Value::Null));
+    let seen = Arc::clone(&sent);
+    let (session, _) = scripted(move |message| {
+        if message["method"] == "server/discover" {
+            return discovered(message);
+        }
+        let meta = &message["params"]["_meta"];
+        *seen.lock().unwrap() = meta.clone();
+        let mut lines: Vec<_> = told
+            .iter()
+            .map(|(progress, item)| {
+                let params = json!({
+                    "progressToken": meta["progressToken"], "progress": progress,
+                    "_meta": {"dev.treenail/item": item},
+                });
+                let method = "notifications/progress";
+                json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string()
+            })
+            .collect();
+        lines.push(crate::script::answer(message, &result));
+        Say::Lines(lines)
+    });
+    let client = McpClient::builder().session(session).build().await.unwrap();
+    let outcome = all(StreamsClient::new(&client).slow(9)).await;
+    assert_eq!(sent.lock().unwrap()["dev.treenail/items"], true);
+    outcome
+}
+
+fn collected(items: &[u32]) -> Value {
+    json!({"resultType": "complete", "content": [], "structuredContent": items})
+}
+
+#[tokio::test]
+async fn a_server_that_tells_of_no_items_or_of_some_is_understood() {
+    let one = |progress: u32| (f64::from(progress), json!(progress));
+    for (items, case) in [
+        (vec![], "a server that does not know of items"),
+        (vec![one(1), one(2), one(3)], "one that does"),
+        (vec![one(1), one(3)], "one item is lost"),
+        (vec![one(2), one(3)], "the first one is lost"),
+        (vec![one(1), one(1), one(2)], "one item is told twice"),
+    ] {
+        let (items, end) = told(items, collected(&[1, 2, 3])).await;
+        assert_eq!((items, end.is_none()), (vec![1, 2, 3], true), "{case}");
+    }
+    let text = json!({"resultType": "complete", "content": [{"type": "text", "text": "[1,2]"}]});
+    assert_eq!(
+        told(vec![one(1)], text).await.0,
+        [1, 2],
+        "without structured content"
+    );
+}
+
+#[tokio::test]
+async fn what_is_no_item_ends_the_stream() {
+    let (items, end) = told(vec![(1.0, json!(1)), (2.0, json!("two"))], collected(&[1])).await;
+    assert_eq!(items, [1]);
+    assert!(matches!(end, Some(ClientError::Protocol(_))), "{end:?}");
+    let (items, end) = told(vec![(1.0, json!(1)), (2.0, json!(2))], collected(&[1])).await;
+    assert_eq!(items, [1, 2]);
+    assert!(
+        matches!(end, Some(ClientError::Protocol(_))),
+        "fewer than have been told: {end:?}"
+    );
+    let other = json!({"resultType": "complete", "content": [], "structuredContent": {}});
+    let (items, end) = told(vec![], other).await;
+    assert!(
+        items.is_empty() && matches!(end, Some(ClientError::Protocol(_))),
+        "{end:?}"
+    );
+}

@@ -1,0 +1,8 @@
+use treenail::{ToolError, mcp_client};
+
+#[mcp_client]
+trait Weather {
+    async fn radar(&self, city: &str) -> Result<u32, ToolError>;
+}
+
+fn main() {}

@@ -1,0 +1,6 @@
+use treenail::mcp_client;
+
+#[mcp_client]
+trait Weather {}
+
+fn main() {}

@@ -1,0 +1,8 @@
+use treenail::{ToolError, mcp_client};
+
+#[mcp_client(namespace = "my weather")]
+trait Weather {
+    async fn radar(&self) -> Result<u32, ToolError>;
+}
+
+fn main() {}

@@ -1,0 +1,13 @@
+use treenail::{ToolError, mcp_client, mcp_tool};
+
+#[mcp_client]
+trait Weather {
+    async fn radar(&self) -> Result<u32, ToolError>;
+}
+
+struct Station;
+
+#[mcp_tool]
+impl Weather for Station {}
+
+fn main() {}

@@ -1,0 +1,8 @@
+use treenail::{ToolError, mcp_client};
+
+#[mcp_client]
+trait Weather {
+    async fn contract(&self) -> Result<u32, ToolError>;
+}
+
+fn main() {}

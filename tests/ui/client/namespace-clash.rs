@@ -1,0 +1,17 @@
+use treenail::{ToolError, mcp_client};
+
+#[mcp_client]
+trait Alerts {
+    async fn list(&self) -> Result<u32, ToolError>;
+}
+
+#[mcp_client]
+trait Weather {
+    #[tool(name = "alerts.list")]
+    async fn all(&self) -> Result<u32, ToolError>;
+
+    #[namespace]
+    fn alerts(&self) -> &impl Alerts;
+}
+
+fn main() {}

@@ -1,0 +1,6 @@
+use treenail::mcp_client;
+
+#[mcp_client]
+struct Weather;
+
+fn main() {}
