@@ -11,9 +11,12 @@ pub(crate) enum Piece {
     Text(String),
     /// A call. Whether there is such a tool, and whether it takes these arguments, is not looked at.
     Call { name: String, input: JsonObject },
-    /// What was meant as a call and cannot be read as one; the message is for the model.
+    /// What was meant as a call and cannot be read as one. Nothing after it is taken for a call.
     Malformed {
         name: Option<String>,
+        /// What the model has written, so that it can be shown its mistake.
+        source: String,
+        /// What is wrong and what to write, for the model.
         message: String,
     },
 }
