@@ -9,8 +9,8 @@ use treenail_schema::CreateMessageRequestParams;
 use crate::tool_loop::approval::ApprovalPolicy;
 use crate::tool_loop::paused::State;
 use crate::tool_loop::{
-    Approval, ApprovalRequest, Conversation, Model, PausedRun, Run, TextDialect,
-    ToolLoopLimits, ToolSource,
+    Approval, ApprovalRequest, Conversation, Model, PausedRun, Run, TextDialect, ToolLoopLimits,
+    ToolSource,
 };
 
 /// Runs a language model with tools until it is done: asks the model, makes the calls that it asks for, several at once,

@@ -1,6 +1,6 @@
 //! One question to a model, which may be one that calls tools as text.
 
-use std::future::{Future, poll_fn};
+use std::future::poll_fn;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::task::Poll;

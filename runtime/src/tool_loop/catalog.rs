@@ -53,7 +53,9 @@ impl Catalog {
                 return Err(Fault::invalid("a source has no name"));
             }
             if !names.insert(name) {
-                return Err(Fault::invalid(format!("two sources have the name `{name}`")));
+                return Err(Fault::invalid(format!(
+                    "two sources have the name `{name}`"
+                )));
             }
         }
         let listed = sources.iter().map(|(name, source)| Listed {
@@ -161,7 +163,9 @@ impl Catalog {
             ToolChoice::Tool(name) => {
                 let entry = self.find(name);
                 let entry = entry.ok_or_else(|| {
-                    Fault::invalid(format!("the tool `{name}` that is to be called is not there"))
+                    Fault::invalid(format!(
+                        "the tool `{name}` that is to be called is not there"
+                    ))
                 })?;
                 Ok(vec![shown(entry)])
             }

@@ -76,7 +76,11 @@ fn legal(char: char) -> char {
 
 fn hex(text: &str) -> String {
     let digest = digest(&SHA256, text.as_bytes());
-    digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
+    digest
+        .as_ref()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 #[cfg(test)]
@@ -116,7 +120,10 @@ mod tests {
         assert_ne!(kept[0], "a_b");
         let sources = named(&[(0, "c"), (1, "b__c"), (1, "c")], Some(&["a__b", "a"]));
         assert_eq!(sources[0], "a__b__c");
-        assert!(sources[1].starts_with("a__b__c_"), "CLI-TOOL-01: {sources:?}");
+        assert!(
+            sources[1].starts_with("a__b__c_"),
+            "CLI-TOOL-01: {sources:?}"
+        );
         assert_eq!(sources[2], "a__c");
     }
 

@@ -116,10 +116,14 @@ impl Calls {
             let known = &catalog.names();
             return self.fail(index, CallFailure::UnknownTool { known });
         };
-        let prepared = self.arguments.prepare(&entry.tool, std::mem::take(&mut call.input));
+        let prepared = self
+            .arguments
+            .prepare(&entry.tool, std::mem::take(&mut call.input));
         call.input = match prepared {
             Ok(prepared) => prepared.input,
-            Err(report) => return self.fail(index, CallFailure::WrongArguments { report: &report }),
+            Err(report) => {
+                return self.fail(index, CallFailure::WrongArguments { report: &report });
+            }
         };
         self.shared.state().open[index].call.input = call.input.clone();
         self.decide(index, call, entry);
@@ -304,7 +308,8 @@ impl Calls {
     }
 
     fn id(&self, index: usize) -> String {
-        self.open(index).map_or_else(String::new, |(call, _)| call.id)
+        self.open(index)
+            .map_or_else(String::new, |(call, _)| call.id)
     }
 
     fn set(&self, index: usize, stage: Stage) {

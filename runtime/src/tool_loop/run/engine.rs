@@ -82,7 +82,8 @@ impl Engine {
     }
 
     async fn turn(&mut self) -> Result<Turn, Fault> {
-        let limits = &self.shared.setup.limits;
+        let setup = Arc::clone(&self.shared.setup);
+        let limits = &setup.limits;
         if self.shared.is_pausing() {
             // The one who pauses takes the state and drops this.
             pending::<()>().await;
@@ -131,8 +132,7 @@ impl Engine {
         let setup = &self.shared.setup;
         let state = self.shared.state();
         let is_first = state.iterations == 0;
-        let mut request =
-            CreateMessageRequestParams::new(state.messages.clone(), setup.max_tokens);
+        let mut request = CreateMessageRequestParams::new(state.messages.clone(), setup.max_tokens);
         drop(state);
         request.system_prompt.clone_from(&setup.system_prompt);
         let later = ToolChoice::Auto;
