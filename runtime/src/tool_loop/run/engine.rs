@@ -1,6 +1,5 @@
 //! Asks the model, has its calls made, and goes on until the end.
 
-use std::collections::HashSet;
 use std::future::{Future, pending};
 use std::sync::Arc;
 
@@ -15,6 +14,7 @@ use super::shared::Shared;
 use crate::ask::check_conversation;
 use crate::tool_loop::ask::{Answer, Asker, Unanswered, as_use, join, json_bytes};
 use crate::tool_loop::catalog::Catalog;
+use crate::tool_loop::ids::Ids;
 use crate::tool_loop::paused::{OpenCall, Stage};
 use crate::tool_loop::report::Fault;
 use crate::tool_loop::results::CallFailure;
@@ -280,28 +280,5 @@ fn end_of(stop_reason: Option<&str>) -> EndReason {
         Some("stopSequence") => EndReason::StopSequence,
         Some("maxTokens") => EndReason::MaxTokens,
         Some(other) => EndReason::Stopped(other.to_owned()),
-    }
-}
-
-/// The ids of calls in a conversation.
-struct Ids(HashSet<String>);
-
-impl Ids {
-    fn of(messages: &[SamplingMessage]) -> Self {
-        let blocks = messages.iter().flat_map(|message| &message.content);
-        Self(blocks.filter_map(as_use).map(|it| it.id.clone()).collect())
-    }
-
-    /// Gives a call an id of its own: some models leave it out, or begin anew with each message.
-    fn make_own(&mut self, tool_use: &mut ToolUseContent) {
-        if tool_use.id.is_empty() {
-            "call".clone_into(&mut tool_use.id);
-        }
-        let given = tool_use.id.clone();
-        let mut number = 1;
-        while !self.0.insert(tool_use.id.clone()) {
-            number += 1;
-            tool_use.id = format!("{given}-{number}");
-        }
     }
 }
