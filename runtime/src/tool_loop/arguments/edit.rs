@@ -205,7 +205,7 @@ fn missing(pointer: &str, found: &Value, name: &str, root: &Map<String, Value>) 
         .keys()
         .filter(|other| !known.contains_key(*other) && is_same(other, name));
     let from = spelt.next().filter(|_| spelt.next().is_none())?;
-    rename(pointer, from, name)
+    Some(rename(pointer, from, name))
 }
 
 /// The known member that another spelling means, if it is not there and nothing else is meant.
@@ -218,14 +218,14 @@ fn unknown(pointer: &str, found: &Value, name: &str, root: &Map<String, Value>) 
     if object.contains_key(to) || spelt.count() > 1 {
         return None;
     }
-    rename(pointer, name, to)
+    Some(rename(pointer, name, to))
 }
 
 fn properties<'a>(pointer: &str, root: &'a Map<String, Value>) -> Option<&'a Map<String, Value>> {
     schema_at(root, pointer)?.get("properties")?.as_object()
 }
 
-fn rename(object: &str, from: &str, to: &str) -> Option<Edit> {
+fn rename(object: &str, from: &str, to: &str) -> Edit {
     let mut place = object.to_owned();
     push_token(&mut place, to);
     let change = Change::Rename {
@@ -235,7 +235,7 @@ fn rename(object: &str, from: &str, to: &str) -> Option<Edit> {
     };
     let edit = Edit::new(change);
     let opens = Some(place);
-    Some(Edit { opens, ..edit })
+    Edit { opens, ..edit }
 }
 
 /// Whether two names are the same but for case, hyphens, underscores and spaces.

@@ -78,7 +78,7 @@ fn whole_in(value: &mut Value, pointer: &mut String, root: &Map<String, Value>) 
         Value::Array(items) => {
             for (at, item) in items.iter_mut().enumerate() {
                 within(pointer, &at.to_string(), |pointer| {
-                    whole_in(item, pointer, root)
+                    whole_in(item, pointer, root);
                 });
             }
         }

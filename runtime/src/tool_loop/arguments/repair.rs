@@ -45,8 +45,8 @@ pub(super) fn repair(
             return Outcome::Fits(tried);
         }
     }
-    let mut tries = TRIES;
-    while let Some((tried, verdict)) = step(&value, &mistakes, root, &check, &mut tries) {
+    let mut attempts = TRIES;
+    while let Some((tried, verdict)) = step(&value, &mistakes, root, &check, &mut attempts) {
         match verdict {
             Verdict::Wrong(left) => (value, mistakes) = (tried, left),
             _ => return Outcome::Fits(tried),
@@ -61,11 +61,11 @@ fn step(
     mistakes: &[Mistake],
     root: &Map<String, Value>,
     check: &impl Fn(&Value) -> Result<Verdict, String>,
-    tries: &mut usize,
+    attempts: &mut usize,
 ) -> Option<(Value, Verdict)> {
     for mistake in mistakes {
         for edit in edits(mistake, value, root) {
-            *tries = tries.checked_sub(1)?;
+            *attempts = attempts.checked_sub(1)?;
             let mut tried = value.clone();
             edit.apply(&mut tried);
             match check(&tried) {

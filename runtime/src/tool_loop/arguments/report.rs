@@ -68,7 +68,7 @@ impl Problems<'_> {
                 let nearest = self.nearest(pointer, name);
                 self.add(inner(pointer, name), Fault::Unknown { nearest });
             }
-            Kind::Choice(branches) => match self.meant(pointer, branches) {
+            Kind::Choice(branches) => match meant(pointer, branches) {
                 Some(branch) => self.all(branch),
                 None => self.wrong(pointer),
             },
@@ -78,16 +78,6 @@ impl Problems<'_> {
                 self.add(pointer.clone(), Fault::Unreadable { value, reason });
             }
         }
-    }
-
-    /// The branch of a choice that was probably meant: the one of the right type in which the least is wrong.
-    fn meant<'a>(&self, pointer: &str, branches: &'a [Vec<Mistake>]) -> Option<&'a Vec<Mistake>> {
-        let is_far = |mistake: &Mistake| {
-            mistake.pointer == pointer
-                && !matches!(mistake.kind, Kind::Missing(_) | Kind::Unknown(_))
-        };
-        let near = branches.iter().filter(|branch| !branch.iter().any(is_far));
-        near.min_by_key(|branch| branch.len())
     }
 
     fn wrong(&mut self, pointer: &str) {
@@ -119,4 +109,13 @@ fn inner(pointer: &str, name: &str) -> String {
     let mut inner = pointer.to_owned();
     push_token(&mut inner, name);
     inner
+}
+
+/// The branch of a choice that was probably meant: the one of the right type in which the least is wrong.
+fn meant<'a>(pointer: &str, branches: &'a [Vec<Mistake>]) -> Option<&'a Vec<Mistake>> {
+    let is_far = |mistake: &Mistake| {
+        mistake.pointer == pointer && !matches!(mistake.kind, Kind::Missing(_) | Kind::Unknown(_))
+    };
+    let near = branches.iter().filter(|branch| !branch.iter().any(is_far));
+    near.min_by_key(|branch| branch.len())
 }

@@ -26,7 +26,7 @@ impl Schemas {
         let schema = &tool.input_schema;
         if let Some(kept) = self.kept().get(&*tool.name) {
             // A list that was fetched anew has the same tools in it, most of the time.
-            if std::ptr::eq(&**schema, &*kept.schema) || *schema == kept.schema {
+            if *schema == kept.schema {
                 return kept.compiled.clone();
             }
         }
