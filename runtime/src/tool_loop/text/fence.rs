@@ -43,9 +43,8 @@ impl Fence {
 
     fn marks(cursor: &mut Cursor<'_>) -> Result<Option<Self>, More> {
         cursor.blanks(INDENT)?;
-        let mark = match cursor.peek()? {
-            Some(mark @ (b'`' | b'~')) => mark,
-            _ => return Ok(None),
+        let Some(mark @ (b'`' | b'~')) = cursor.peek()? else {
+            return Ok(None);
         };
         let count = cursor.take(LONGEST, |byte| byte == mark)?.len();
         Ok((count >= 3).then_some(Self { mark, count }))

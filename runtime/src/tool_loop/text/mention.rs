@@ -68,10 +68,17 @@ pub(super) struct Mentions {
     line_is_spoiled: bool,
     /// How far the line is indented, as long as it is blank.
     indent: Option<usize>,
-    in_quotes: bool,
-    in_code: bool,
+    within: Within,
     /// The names of what was announced.
     names: Vec<String>,
+}
+
+/// What prose stands in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Within {
+    Prose,
+    Quotation,
+    Code,
 }
 
 impl Mentions {
@@ -81,8 +88,7 @@ impl Mentions {
             is_spoiled: false,
             line_is_spoiled: false,
             indent: Some(0),
-            in_quotes: false,
-            in_code: false,
+            within: Within::Prose,
             names: Vec::new(),
         }
     }
@@ -129,7 +135,7 @@ impl Mentions {
                 self.mark(other, before);
             }
         }
-        self.is_spoiled |= self.line_is_spoiled || self.in_quotes || self.in_code;
+        self.is_spoiled |= self.line_is_spoiled || self.within != Within::Prose;
         if character.is_whitespace() && self.is_at_end() {
             self.sentence_ends();
         } else if self.sentence.len() < LONGEST {
@@ -141,18 +147,18 @@ impl Mentions {
 
     /// Looks for the marks of quotations and code.
     fn mark(&mut self, character: char, before: Option<char>) {
-        match character {
-            '"' => self.in_quotes = !self.in_quotes,
-            '“' | '„' | '«' => self.in_quotes = true,
-            '”' | '»' => self.in_quotes = false,
-            '`' => self.in_code = !self.in_code,
+        self.within = match (character, self.within) {
+            ('"' | '“' | '„' | '«', Within::Prose) => Within::Quotation,
+            ('`', Within::Prose) => Within::Code,
+            ('"' | '”' | '»', Within::Quotation) | ('`', Within::Code) => Within::Prose,
             // One within a word is an apostrophe.
-            '\'' | '‘' if !before.is_some_and(char::is_alphanumeric) => {
+            ('\'' | '‘', _) if !before.is_some_and(char::is_alphanumeric) => {
                 self.line_is_spoiled = true;
+                return;
             }
             _ => return,
-        }
-        self.is_spoiled |= character != '\'';
+        };
+        self.is_spoiled = true;
     }
 
     fn is_at_end(&self) -> bool {
@@ -169,10 +175,10 @@ impl Mentions {
 
     fn sentence_ends(&mut self) {
         let sentence = std::mem::take(&mut self.sentence);
-        let is_spoiled = std::mem::replace(
-            &mut self.is_spoiled,
-            self.line_is_spoiled || self.in_quotes || self.in_code,
-        );
+        // What comes after a colon is said of by what stands before it.
+        let spoils = sentence.trim_end().ends_with(':');
+        let spoils = spoils || self.line_is_spoiled || self.within != Within::Prose;
+        let is_spoiled = std::mem::replace(&mut self.is_spoiled, spoils);
         if is_spoiled || self.names.len() >= MOST {
             return;
         }

@@ -125,7 +125,7 @@ impl TextParser {
         match &self.state {
             State::Line => self.line(end),
             State::Text => {
-                let length = self.to_line_end(State::Line);
+                let length = self.rest_of_line(State::Line);
                 self.give(length, matches!(self.around, Around::Code(_)));
                 Ok(())
             }
@@ -137,7 +137,7 @@ impl TextParser {
                 Ok(())
             }
             State::Wrong => {
-                let length = self.to_line_end(State::Line);
+                let length = self.rest_of_line(State::Line);
                 self.swallow(length);
                 Ok(())
             }
@@ -145,7 +145,7 @@ impl TextParser {
     }
 
     /// How much of what is pending belongs to this line; the state is the next one if that is all of the line.
-    fn to_line_end(&mut self, next: State) -> usize {
+    fn rest_of_line(&mut self, next: State) -> usize {
         match self.pending.find('\n') {
             Some(at) => {
                 self.state = next;

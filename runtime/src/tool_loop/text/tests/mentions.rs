@@ -68,6 +68,7 @@ fn all_else_is_none() {
         "I will use the clock tool when asked.",
         "Never\nuse the clock tool.",
         "Never do this: use the clock tool.",
+        "Never do this:\n\nUse the clock tool.",
         "There are ways, e.g. use the clock tool.",
         "If needed... use the clock tool.",
         // Quotations and code.
@@ -79,6 +80,7 @@ fn all_else_is_none() {
         "> Bob said. I will use the clock tool.",
         "I will use the `clock` tool.",
         "`use the clock tool`",
+        "`let a = \"b`. He said \"well. Use the clock tool.",
         "```\nI will use the clock tool.\n```",
         "    Use the clock tool.",
         "- use the clock tool",
