@@ -7,9 +7,7 @@ use std::task::{Context, Poll};
 
 use serde_json::Value;
 use tokio::time::{Sleep, sleep_until, timeout};
-use treenail_schema::{
-    CallToolRequest, CallToolResult, ContentBlock, ToolResultContent,
-};
+use treenail_schema::{CallToolRequest, CallToolResult, ContentBlock, ToolResultContent};
 
 use super::decide::find;
 use super::shared::Shared;
@@ -216,7 +214,12 @@ impl Calls {
         self.finish(index, told, None);
     }
 
-    pub(super) fn finish(&self, index: usize, told: ToolResultContent, result: Option<Box<CallToolResult>>) {
+    pub(super) fn finish(
+        &self,
+        index: usize,
+        told: ToolResultContent,
+        result: Option<Box<CallToolResult>>,
+    ) {
         self.keep(index, &told);
         self.shared.emit(Event::CallFinished {
             id: told.tool_use_id.clone(),

@@ -194,10 +194,12 @@ impl Engine {
         for block in &mut content {
             if let Block::ToolUse(tool_use) = block {
                 ids.make_own(tool_use);
-                let stage = Stage::Requested(problems.next().flatten());
                 let call = self.requested(tool_use);
                 tool_use.name.clone_from(&call.name);
-                state.open.push(OpenCall { call, stage });
+                state.open.push(OpenCall {
+                    call,
+                    stage: Stage::Requested(problems.next().flatten()),
+                });
             }
         }
         if content.is_empty() {
