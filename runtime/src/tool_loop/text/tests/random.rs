@@ -115,8 +115,8 @@ fn whole(
     } else {
         parser.finish()
     });
-    assert_eq!(parser.taken.0, message.len(), "{message}");
-    (joined(pieces), parser.taken.1)
+    assert_eq!(parser.pending.parts.0, message.len(), "{message}");
+    (joined(pieces), parser.pending.parts.1)
 }
 
 fn in_chunks(dialect: &TextDialect, message: &str, cut: bool, random: &mut Rng) -> Vec<Piece> {
