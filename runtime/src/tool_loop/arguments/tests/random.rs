@@ -56,7 +56,7 @@ fn what_fits_stays_and_what_is_repaired_fits_and_says_the_same() {
     };
     let mut random = Rng::with_seed(7);
     let (mut kept, mut repaired) = (0, 0);
-    for _ in 0..20_000 {
+    for _ in 0..6_000 {
         let name = names[random.usize(..names.len())].clone();
         let given = JsonObject::from_iter([(name, value(&mut random, 2))]);
         let Ok(prepared) = arguments.prepare(&tool, given.clone()) else {
@@ -78,7 +78,7 @@ fn what_fits_stays_and_what_is_repaired_fits_and_says_the_same() {
         }
     }
     assert!(
-        kept > 1_000 && repaired > 1_000,
+        kept > 300 && repaired > 300,
         "{kept} kept, {repaired} repaired"
     );
 }
