@@ -7,6 +7,7 @@
 )]
 
 mod approvals;
+mod errors;
 mod events;
 mod example;
 mod failures;
