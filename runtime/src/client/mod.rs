@@ -22,6 +22,8 @@ pub use self::contract::{Change, Contract, ContractError, Drift, Severity, Subje
 pub use self::error::ClientError;
 #[cfg(feature = "http-client")]
 pub use self::http::{HttpSession, HttpSessionBuilder};
+#[cfg(feature = "tool-loop")]
+pub(crate) use self::kept::validation;
 pub use self::kept::{McpClient, McpClientBuilder, UrlTemplate};
 pub use self::limits::ClientLimits;
 pub use self::line::LineSession;

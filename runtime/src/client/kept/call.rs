@@ -38,7 +38,7 @@ impl McpClient {
     }
 
     /// Sends a call of the tool with this name, in whatever way it has been made, and validates its result.
-    pub(in crate::client) async fn send_call(
+    pub(crate) async fn send_call(
         &self,
         name: &str,
         request: ClientRequest<CallToolRequest>,

@@ -10,7 +10,7 @@ mod record;
 mod sources;
 mod template;
 #[cfg(feature = "validation")]
-mod validation;
+pub(crate) mod validation;
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
@@ -120,6 +120,12 @@ impl McpClient {
             return Ok(None);
         };
         Ok(self.inner.lists.tools.get(source).await?.get(name).cloned())
+    }
+
+    /// Counts the changes of its tools that the server has told of.
+    #[cfg(feature = "tool-loop")]
+    pub(crate) fn tools_version(&self) -> u64 {
+        self.session().changes().tools.load(Ordering::Acquire)
     }
 
     /// All prompts, in the order of the server.
