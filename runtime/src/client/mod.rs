@@ -1,10 +1,12 @@
 //! The client: for programs that use servers, and for the tests of servers.
 //!
 //! From the bytes up: `session` (what is needed of a connection), `line` and `child` (connections over byte streams),
-//! `http` (one over HTTP), `protocol` (the requests of the protocol, typed), `kept` (lists that are kept and followed).
+//! `fetch` (requests over HTTP) and `http` (a connection made of them), `protocol` (the requests of the protocol, typed), `kept` (lists that are kept and followed).
 
 mod child;
 mod error;
+#[cfg(feature = "http-client")]
+pub(crate) mod fetch;
 #[cfg(feature = "http-client")]
 mod http;
 mod kept;

@@ -23,11 +23,7 @@ pub const WRITTEN_ARGUMENTS: &str = "dev.treenail/written-arguments";
 /// assert!(call.input.is_empty());
 /// assert_eq!(call.meta.unwrap()[WRITTEN_ARGUMENTS], r#"{"city": "Os"#);
 /// ```
-pub fn tool_use(
-    id: impl Into<String>,
-    name: impl Into<String>,
-    arguments: &str,
-) -> ToolUseContent {
+pub fn tool_use(id: impl Into<String>, name: impl Into<String>, arguments: &str) -> ToolUseContent {
     match read(arguments) {
         Ok(input) => ToolUseContent::new(id, name, input),
         Err(_) => {
@@ -76,7 +72,10 @@ mod tests {
             (" \n", Ok("{}")),
             ("null", Ok("{}")),
             ("{\"a\": [1]}", Ok("{\"a\":[1]}")),
-            ("[1]", Err("the arguments are an array and not a JSON object")),
+            (
+                "[1]",
+                Err("the arguments are an array and not a JSON object"),
+            ),
             (
                 "\"{}\"",
                 Err("the arguments are a string and not a JSON object"),
@@ -87,7 +86,9 @@ mod tests {
             ),
             (
                 "{\"a\": \"b",
-                Err("the arguments are not valid JSON: EOF while parsing a string at line 1 column 8"),
+                Err(
+                    "the arguments are not valid JSON: EOF while parsing a string at line 1 column 8",
+                ),
             ),
         ];
         for (written, expected) in cases {
