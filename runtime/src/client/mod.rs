@@ -9,6 +9,7 @@ mod error;
 pub(crate) mod fetch;
 #[cfg(feature = "http-client")]
 mod http;
+pub(crate) mod jitter;
 mod kept;
 mod limits;
 mod line;

@@ -24,13 +24,11 @@ pub const WRITTEN_ARGUMENTS: &str = "dev.treenail/written-arguments";
 /// assert_eq!(call.meta.unwrap()[WRITTEN_ARGUMENTS], r#"{"city": "Os"#);
 /// ```
 pub fn tool_use(id: impl Into<String>, name: impl Into<String>, arguments: &str) -> ToolUseContent {
-    match read(arguments) {
-        Ok(input) => ToolUseContent::new(id, name, input),
-        Err(_) => {
-            let meta: MetaObject = [(WRITTEN_ARGUMENTS, arguments)].into_iter().collect();
-            ToolUseContent::new(id, name, JsonObject::new()).with_meta(meta)
-        }
+    if let Ok(input) = read(arguments) {
+        return ToolUseContent::new(id, name, input);
     }
+    let meta: MetaObject = [(WRITTEN_ARGUMENTS, arguments)].into_iter().collect();
+    ToolUseContent::new(id, name, JsonObject::new()).with_meta(meta)
 }
 
 /// What is wrong with the arguments of a call, if they are no JSON object: for the model, with the position.

@@ -128,7 +128,8 @@ fn read_whole(stream: &[u8]) -> Vec<Event> {
                 match (data, name) {
                     (Some(data), "" | "message") => events.push(Event::Message(data.into())),
                     (Some(data), "endpoint") => events.push(Event::Endpoint(data.into())),
-                    _ => {}
+                    (Some(data), _) => events.push(Event::Other(data.into())),
+                    (None, _) => {}
                 }
             }
             "data" => {
