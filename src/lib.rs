@@ -560,9 +560,14 @@ pub use treenail_runtime::jsoncall;
 /// The tool loop: runs a language model with tools until it is done.
 #[cfg(feature = "tool-loop")]
 pub use treenail_runtime::tool_loop;
+#[cfg(feature = "tool-loop")]
+#[doc(inline)]
+pub use treenail_runtime::tool_loop::{Model, ToolLoop};
 
 /// What most programs name: `use treenail::prelude::*;`.
 pub mod prelude {
+    #[cfg(feature = "tool-loop")]
+    pub use crate::ToolLoop;
     pub use crate::{
         AskError, Context, Server, Stream, ToolError, mcp_form, mcp_tool, mcp_type, tools,
     };

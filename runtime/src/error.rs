@@ -16,6 +16,10 @@ pub enum Error {
     #[cfg(feature = "client")]
     #[error(transparent)]
     Client(#[from] crate::client::ClientError),
+    /// A run of a tool loop could not go on.
+    #[cfg(feature = "tool-loop")]
+    #[error(transparent)]
+    ToolLoop(#[from] crate::tool_loop::ToolLoopError),
     /// A user's error, passed on so that `main` needs only one error type.
     #[error(transparent)]
     Other(#[from] Box<dyn std::error::Error + Send + Sync>),

@@ -27,6 +27,8 @@ pub use self::question::{Confirm, Elicit, ElicitBySchema, ElicitUrl, Question, R
 pub(crate) use self::requests::Requests;
 use self::requests::Waiting;
 pub(crate) use self::round::{Asker, Origin, Resumed, Round};
+#[cfg(feature = "tool-loop")]
+pub(crate) use self::sampling::{check_messages as check_conversation, needs_tools};
 pub use self::seal::RequestStateKey;
 pub(crate) use self::seal::{random, random_id};
 use crate::call::CallState;

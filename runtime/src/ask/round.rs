@@ -259,6 +259,12 @@ impl Round {
         }
     }
 
+    /// How many questions the function has asked in this round, answered ones included.
+    #[cfg(feature = "tool-loop")]
+    pub(crate) fn asked(&self) -> usize {
+        self.run().keys.len()
+    }
+
     /// What came out of the work of this name in an earlier round.
     pub(crate) fn done(&self, key: &str) -> Option<Box<RawValue>> {
         self.run().resumed.state.once.get(key).cloned()

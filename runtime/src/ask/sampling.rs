@@ -10,7 +10,7 @@ use treenail_schema::{
 use crate::ask::AskError;
 
 /// Whether the client's model must be able to use tools.
-pub(super) fn needs_tools(params: &CreateMessageRequestParams) -> bool {
+pub(crate) fn needs_tools(params: &CreateMessageRequestParams) -> bool {
     let uses = |block: &Block| matches!(block, Block::ToolUse(_) | Block::ToolResult(_));
     params.tools.is_some()
         || params.tool_choice.is_some()
@@ -22,16 +22,20 @@ pub(super) fn needs_tools(params: &CreateMessageRequestParams) -> bool {
 
 /// Checks what clients refuse: the results of tools answer all their uses, in the message that follows, and stand alone.
 pub(super) fn check(params: &CreateMessageRequestParams) -> Result<(), AskError> {
+    check_messages(&params.messages).map_err(AskError::NotAllowed)
+}
+
+/// As [`check`], for the messages alone.
+pub(crate) fn check_messages(messages: &[SamplingMessage]) -> Result<(), String> {
     let mut open = BTreeSet::new();
-    for (index, message) in params.messages.iter().enumerate() {
+    for (index, message) in messages.iter().enumerate() {
         check_message(message, &mut open)
-            .map_err(|problem| AskError::NotAllowed(format!("message {index} {problem}")))?;
+            .map_err(|problem| format!("message {index} {problem}"))?;
     }
     if open.is_empty() {
         Ok(())
     } else {
-        let problem = "the last message uses tools, and no message has their results";
-        Err(AskError::NotAllowed(problem.to_owned()))
+        Err("the last message uses tools, and no message has their results".to_owned())
     }
 }
 

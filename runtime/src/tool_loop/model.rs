@@ -6,6 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::Value;
 use treenail_schema::{CreateMessageRequestParams, CreateMessageResult};
 
 /// A future of a [`Model`].
@@ -61,6 +62,22 @@ pub trait Model: Send + Sync {
     fn features(&self) -> ModelFeatures {
         ModelFeatures::default()
     }
+
+    /// Where the results of calls are kept, for a model with which a run begins anew after each message; others have none.
+    fn journal(&self) -> Option<&dyn Journal> {
+        None
+    }
+}
+
+/// Where the results of calls are kept, so that a run that begins anew does not make them again. See [`Model::journal`].
+///
+/// The keys are those of the calls of the message that the model gave last.
+pub trait Journal: Send + Sync {
+    /// What is kept under a key.
+    fn recall(&self, key: &str) -> Option<Value>;
+
+    /// Keeps a value.
+    fn keep(&self, key: &str, value: Value);
 }
 
 /// Where a [`Model`] puts the text of its message as it comes.
@@ -226,6 +243,10 @@ impl<M: Model + ?Sized> Model for Arc<M> {
     fn features(&self) -> ModelFeatures {
         (**self).features()
     }
+
+    fn journal(&self) -> Option<&dyn Journal> {
+        (**self).journal()
+    }
 }
 
 impl<M: Model + ?Sized> Model for &M {
@@ -239,5 +260,9 @@ impl<M: Model + ?Sized> Model for &M {
 
     fn features(&self) -> ModelFeatures {
         (**self).features()
+    }
+
+    fn journal(&self) -> Option<&dyn Journal> {
+        (**self).journal()
     }
 }

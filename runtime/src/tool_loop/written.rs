@@ -32,10 +32,6 @@ pub fn tool_use(id: impl Into<String>, name: impl Into<String>, arguments: &str)
 }
 
 /// What is wrong with the arguments of a call, if they are no JSON object: for the model, with the position.
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "the tool loop answers such calls with it")
-)]
 pub(crate) fn unreadable(tool_use: &ToolUseContent) -> Option<String> {
     let written = tool_use.meta.as_ref()?.get(WRITTEN_ARGUMENTS)?.as_str()?;
     read(written).err()

@@ -165,6 +165,28 @@ impl McpClientBuilder {
         self.session = self.session.on_sample(answer);
         self
     }
+
+    /// Answers sampling with a model, also where the server offers the model tools of its own (`sampling.tools`), which
+    /// servers may do from revision 2025-11-25 on. See [`SamplingModel`](crate::tool_loop::SamplingModel).
+    ///
+    /// ```
+    /// use treenail_runtime::client::McpClient;
+    /// use treenail_runtime::tool_loop::Model;
+    ///
+    /// # async fn example(model: impl Model + 'static) -> Result<(), Box<dyn std::error::Error>> {
+    /// let builder = McpClient::builder().command("research-server");
+    /// let client = builder.enable_tool_use_for_sampling(model).build().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[cfg(feature = "tool-loop")]
+    pub fn enable_tool_use_for_sampling(
+        mut self,
+        model: impl Into<crate::tool_loop::SamplingModel>,
+    ) -> Self {
+        self.session = self.session.enable_tool_use_for_sampling(model);
+        self
+    }
 }
 
 impl fmt::Debug for McpClientBuilder {

@@ -33,9 +33,20 @@ impl McpClient {
         name: &str,
         arguments: impl Serialize,
     ) -> Result<CallToolResult, ClientError> {
+        self.call_tool_with(name, arguments, |request| request)
+            .await
+    }
+
+    /// As [`call_tool`](Self::call_tool), with options for the request.
+    pub(crate) async fn call_tool_with(
+        &self,
+        name: &str,
+        arguments: impl Serialize,
+        configure: impl Fn(ClientRequest<CallToolRequest>) -> ClientRequest<CallToolRequest>,
+    ) -> Result<CallToolResult, ClientError> {
         #[cfg(feature = "validation")]
         let expected = self.expected(name)?;
-        let result = self.call(name, &arguments).await?;
+        let result = self.call(name, &arguments, configure).await?;
         #[cfg(feature = "validation")]
         if let Some(expected) = expected {
             expected.check(&result, self.session().limits())?;
@@ -47,8 +58,9 @@ impl McpClient {
         &self,
         name: &str,
         arguments: &impl Serialize,
+        configure: impl Fn(ClientRequest<CallToolRequest>) -> ClientRequest<CallToolRequest>,
     ) -> Result<CallToolResult, ClientError> {
-        let outcome = self.tool_request(name, arguments).await?.await;
+        let outcome = configure(self.tool_request(name, arguments).await?).await;
         let Err(ClientError::Refused(error)) = &outcome else {
             return outcome;
         };
@@ -57,7 +69,7 @@ impl McpClient {
             return outcome;
         }
         self.refresh_tools().await?;
-        self.tool_request(name, arguments).await?.await
+        configure(self.tool_request(name, arguments).await?).await
     }
 
     /// What the result of a call has to be, as far as that is known.

@@ -119,6 +119,12 @@ impl McpClient {
         Ok(self.inner.lists.tools.get(source).await?.get(name).cloned())
     }
 
+    /// Counts the changes of its tools that the server has told of.
+    #[cfg(feature = "tool-loop")]
+    pub(crate) fn tools_version(&self) -> u64 {
+        self.session().changes().tools.load(Ordering::Acquire)
+    }
+
     /// All prompts, in the order of the server.
     pub async fn prompts(&self) -> Result<Vec<Arc<Prompt>>, ClientError> {
         let Some(source) = self.prompts_source() else {

@@ -64,6 +64,8 @@ type Sample =
 pub(super) struct Closures {
     elicit: Option<Arc<Elicit>>,
     sample: Option<Arc<Sample>>,
+    /// Whether tools may be among what is sampled with.
+    samples_with_tools: bool,
     roots: Option<Vec<Root>>,
 }
 
@@ -82,6 +84,12 @@ impl Closures {
         A: Future<Output = Result<CreateMessageResult, RpcError>> + Send + 'static,
     {
         self.sample = Some(Arc::new(move |params| Box::pin(answer(params))));
+        self.samples_with_tools = false;
+    }
+
+    #[cfg(feature = "tool-loop")]
+    pub(super) fn sample_with_tools(&mut self) {
+        self.samples_with_tools = true;
     }
 
     pub(super) fn set_roots(&mut self, roots: Vec<Root>) {
@@ -99,7 +107,9 @@ impl ClientHandler for Closures {
             capabilities.elicitation = Some(elicitation);
         }
         if self.sample.is_some() {
-            capabilities.sampling = Some(ClientCapabilitiesSampling::new());
+            let mut sampling = ClientCapabilitiesSampling::new();
+            sampling.tools = self.samples_with_tools.then(JsonObject::new);
+            capabilities.sampling = Some(sampling);
         }
         if self.roots.is_some() {
             capabilities.roots = Some(ClientCapabilitiesRoots::new());

@@ -1,0 +1,276 @@
+//! One question to a model, which may be one that calls tools as text.
+
+use std::future::poll_fn;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::task::Poll;
+
+use treenail_schema::{
+    CreateMessageRequestParams, CreateMessageResult, JsonObject, MetaObject, OneOrMany, Role,
+    SamplingMessageContentBlock as Block, ToolChoiceMode, ToolUseContent,
+};
+
+use crate::tool_loop::text::{Piece, STOP_SEQUENCES, TextParser, instructions, render};
+use crate::tool_loop::written::{WRITTEN_ARGUMENTS, unreadable};
+use crate::tool_loop::{Model, ModelError, ModelReply, OnText, TextDialect, Usage};
+
+/// Whom to ask, and how.
+#[derive(Clone, Copy)]
+pub(super) struct Asker<'a> {
+    pub(super) model: &'a dyn Model,
+    pub(super) dialect: &'a TextDialect,
+    /// The longest message.
+    pub(super) most_bytes: usize,
+}
+
+/// A message of the model, with its calls as `tool_use`.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) message: CreateMessageResult,
+    pub(super) usage: Option<Usage>,
+    /// For each call in the message, what is wrong with how it is written.
+    pub(super) problems: Vec<Option<String>>,
+}
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub(super) enum Unanswered {
+    TooLong,
+    Failed(ModelError),
+}
+
+impl Asker<'_> {
+    /// Asks for the next message. Its text is told as it comes; calls are not in it.
+    pub(super) async fn ask(
+        self,
+        request: CreateMessageRequestParams,
+        on_text: OnText<'_>,
+    ) -> Result<Answer, Unanswered> {
+        if self.model.features().tools {
+            self.ask_natively(&request, on_text).await
+        } else {
+            self.ask_in_text(request, on_text).await
+        }
+    }
+
+    async fn ask_natively(
+        self,
+        request: &CreateMessageRequestParams,
+        on_text: OnText<'_>,
+    ) -> Result<Answer, Unanswered> {
+        let (reply, was_told) = self.message(request, on_text).await?;
+        if !was_told {
+            let texts = reply.message.content.iter().filter_map(Block::as_text);
+            texts.filter(|text| !text.is_empty()).for_each(on_text);
+        }
+        let uses = reply.message.content.iter().filter_map(as_use);
+        let problems = uses.map(unreadable).collect();
+        Ok(Answer {
+            message: reply.message,
+            usage: reply.usage,
+            problems,
+        })
+    }
+
+    async fn ask_in_text(
+        self,
+        mut request: CreateMessageRequestParams,
+        on_text: OnText<'_>,
+    ) -> Result<Answer, Unanswered> {
+        let tools = request.tools.take().unwrap_or_default();
+        let choice = request.tool_choice.take().and_then(|choice| choice.mode);
+        let choice = choice.unwrap_or(ToolChoiceMode::Auto);
+        let told = instructions(&tools, choice, self.dialect);
+        request.system_prompt = join(request.system_prompt.take(), told);
+        request.messages = render(&request.messages);
+        if !tools.is_empty() {
+            let stops = request.stop_sequences.get_or_insert_default();
+            stops.extend(STOP_SEQUENCES.map(str::to_owned));
+        }
+
+        let reading = Mutex::new(Reading {
+            parser: TextParser::new(self.dialect, &tools),
+            pieces: Vec::new(),
+        });
+        let hear = |chunk: &str| lock(&reading).hear(chunk, on_text);
+        let (reply, was_told) = self.message(&request, &hear).await?;
+        let ModelReply { mut message, usage } = reply;
+        let blocks = std::mem::replace(&mut message.content, OneOrMany::Many(Vec::new()));
+        let mut others = Vec::new();
+        for block in blocks.into_vec() {
+            match block {
+                Block::Text(text) if was_told => drop(text),
+                Block::Text(text) => hear(&text.text),
+                other => others.push(other),
+            }
+        }
+        let cut_off = message.stop_reason.as_deref() == Some("maxTokens");
+        let reading = lock(&reading).finish(cut_off, on_text);
+        let (mut content, problems) = blocks_of(reading);
+        content.append(&mut others);
+        if !problems.is_empty() {
+            message.stop_reason = Some("toolUse".to_owned());
+        }
+        message.content = content.into();
+        Ok(Answer {
+            message,
+            usage,
+            problems,
+        })
+    }
+
+    /// The message as the model gives it, and whether its text has been told.
+    async fn message(
+        self,
+        request: &CreateMessageRequestParams,
+        on_text: OnText<'_>,
+    ) -> Result<(ModelReply, bool), Unanswered> {
+        let told = AtomicUsize::new(0);
+        let count = |text: &str| {
+            let before = told.fetch_add(text.len(), Ordering::Relaxed);
+            if before.saturating_add(text.len()) <= self.most_bytes {
+                on_text(text);
+            }
+        };
+        let too_long = || told.load(Ordering::Relaxed) > self.most_bytes;
+        let mut asked = self.model.create_message(request, &count);
+        let reply = poll_fn(|context| {
+            let polled = asked.as_mut().poll(context);
+            // One that writes without an end is stopped.
+            if too_long() {
+                return Poll::Ready(Err(Unanswered::TooLong));
+            }
+            polled.map(|reply| reply.map_err(Unanswered::Failed))
+        })
+        .await?;
+        drop(asked);
+        self.check(&reply)?;
+        Ok((reply, told.into_inner() > 0))
+    }
+
+    fn check(self, reply: &ModelReply) -> Result<(), Unanswered> {
+        let broken = |reason: &str| Unanswered::Failed(ModelError::broken(reason));
+        let message = &reply.message;
+        if message.role != Role::Assistant {
+            return Err(broken("the message is not of the assistant"));
+        }
+        let is_result = |block: &Block| matches!(block, Block::ToolResult(_));
+        if message.content.iter().any(is_result) {
+            return Err(broken("the message has results of tools"));
+        }
+        if json_bytes(message) > self.most_bytes {
+            return Err(Unanswered::TooLong);
+        }
+        Ok(())
+    }
+}
+
+/// How many bytes something has as JSON.
+pub(super) fn json_bytes(value: &impl serde::Serialize) -> usize {
+    struct Count(usize);
+
+    impl std::io::Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    let mut count = Count(0);
+    match serde_json::to_writer(&mut count, value) {
+        Ok(()) => count.0,
+        Err(_) => usize::MAX,
+    }
+}
+
+pub(super) fn as_use(block: &Block) -> Option<&ToolUseContent> {
+    match block {
+        Block::ToolUse(tool_use) => Some(tool_use),
+        _ => None,
+    }
+}
+
+/// A message that is read as it comes.
+struct Reading {
+    parser: TextParser,
+    pieces: Vec<Piece>,
+}
+
+impl Reading {
+    fn hear(&mut self, chunk: &str, on_text: OnText<'_>) {
+        let pieces = self.parser.push(chunk);
+        self.keep(pieces, on_text);
+    }
+
+    fn finish(&mut self, cut_off: bool, on_text: OnText<'_>) -> Vec<Piece> {
+        let pieces = if cut_off {
+            self.parser.finish_cut_off()
+        } else {
+            self.parser.finish()
+        };
+        self.keep(pieces, on_text);
+        std::mem::take(&mut self.pieces)
+    }
+
+    fn keep(&mut self, pieces: Vec<Piece>, on_text: OnText<'_>) {
+        for piece in pieces {
+            match (piece, self.pieces.last_mut()) {
+                (Piece::Text(more), Some(Piece::Text(text))) => {
+                    on_text(&more);
+                    text.push_str(&more);
+                }
+                (Piece::Text(text), _) => {
+                    on_text(&text);
+                    self.pieces.push(Piece::Text(text));
+                }
+                (call, _) => self.pieces.push(call),
+            }
+        }
+    }
+}
+
+/// What a model has written, as content of a message, and what is wrong with its calls.
+fn blocks_of(pieces: Vec<Piece>) -> (Vec<Block>, Vec<Option<String>>) {
+    let (mut blocks, mut problems) = (Vec::new(), Vec::new());
+    for piece in pieces {
+        // The one who keeps the conversation makes ids that differ from those of other messages.
+        let id = || format!("call-{}", problems.len() + 1);
+        match piece {
+            Piece::Text(text) if text.trim().is_empty() => {}
+            Piece::Text(text) => blocks.push(Block::text(text)),
+            Piece::Call { name, input } => {
+                blocks.push(ToolUseContent::new(id(), name, input).into());
+                problems.push(None);
+            }
+            Piece::Malformed {
+                name,
+                source,
+                message,
+            } => {
+                let meta: MetaObject = [(WRITTEN_ARGUMENTS, source)].into_iter().collect();
+                let name = name.unwrap_or_else(|| "unknown".to_owned());
+                let call = ToolUseContent::new(id(), name, JsonObject::new()).with_meta(meta);
+                blocks.push(call.into());
+                problems.push(Some(message));
+            }
+        }
+    }
+    (blocks, problems)
+}
+
+/// A system prompt with more behind it.
+pub(super) fn join(prompt: Option<String>, more: String) -> Option<String> {
+    match prompt {
+        prompt if more.is_empty() => prompt,
+        Some(prompt) if !prompt.is_empty() => Some(format!("{prompt}\n\n{more}")),
+        _ => Some(more),
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

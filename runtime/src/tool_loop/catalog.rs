@@ -1,0 +1,208 @@
+//! The tools of all sources, by the names that the model knows.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use treenail_schema::Tool;
+
+use crate::client::{ClientError, McpClient};
+use crate::tool_loop::names::{Key, Names, wish};
+use crate::tool_loop::report::Fault;
+use crate::tool_loop::{ToolChoice, ToolSource, Trust};
+
+/// The tools of all sources, by the names that the model knows.
+#[derive(Debug)]
+pub(super) struct Catalog {
+    sources: Vec<Listed>,
+    names: Names,
+    entries: Vec<Entry>,
+    places: HashMap<String, usize>,
+    /// The tools as the model is told of them.
+    shown: Vec<Tool>,
+    most: usize,
+}
+
+/// A source, and what it has listed.
+#[derive(Debug)]
+struct Listed {
+    name: String,
+    source: ToolSource,
+    client: Option<McpClient>,
+    /// How often its server had told of changes when it was listed.
+    version: Option<u64>,
+    tools: Vec<Arc<Tool>>,
+}
+
+/// One tool.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    /// The name that the model knows.
+    pub(super) name: String,
+    pub(super) source: String,
+    pub(super) tool: Arc<Tool>,
+    pub(super) trust: Trust,
+    pub(super) client: McpClient,
+}
+
+impl Catalog {
+    /// One in which nothing is listed yet.
+    pub(super) fn new(sources: &[(String, ToolSource)], most: usize) -> Result<Self, Fault> {
+        let mut names = HashSet::new();
+        for (name, _) in sources {
+            if name.is_empty() {
+                return Err(Fault::invalid("a source has no name"));
+            }
+            if !names.insert(name) {
+                return Err(Fault::invalid(format!(
+                    "two sources have the name `{name}`"
+                )));
+            }
+        }
+        let listed = sources.iter().map(|(name, source)| Listed {
+            name: name.clone(),
+            source: source.clone(),
+            client: None,
+            version: None,
+            tools: Vec::new(),
+        });
+        Ok(Self {
+            sources: listed.collect(),
+            names: Names::default(),
+            entries: Vec::new(),
+            places: HashMap::new(),
+            shown: Vec::new(),
+            most,
+        })
+    }
+
+    /// Lists the tools of those sources whose lists have changed. A source that cannot list them any more keeps its list.
+    pub(super) async fn refresh(&mut self) -> Result<(), Fault> {
+        let mut changed = false;
+        for source in &mut self.sources {
+            match source.refresh().await {
+                Ok(differs) => changed |= differs,
+                Err(error) if source.version.is_some() => {
+                    let source = &*source.name;
+                    tracing::debug!(source, %error, "the tools that have changed are not known");
+                }
+                Err(error) => return Err(Fault::Source(source.name.clone(), error)),
+            }
+        }
+        if changed { self.rebuild() } else { Ok(()) }
+    }
+
+    fn rebuild(&mut self) -> Result<(), Fault> {
+        let prefixed = self.sources.len() > 1;
+        let mut wishes: Vec<(Key, String)> = Vec::new();
+        for (index, source) in self.sources.iter().enumerate() {
+            let prefix = prefixed.then_some(&*source.name);
+            let tools = source.tools.iter();
+            wishes.extend(tools.map(|it| ((index, it.name.clone()), wish(prefix, &it.name))));
+        }
+        if wishes.len() > self.most {
+            let (count, most) = (wishes.len(), self.most);
+            return Err(Fault::invalid(format!(
+                "the sources have {count} tools, where {most} may be offered; choose some of them"
+            )));
+        }
+        self.names.assign(&wishes);
+        self.entries = self.entries();
+        let places = self.entries.iter().enumerate();
+        self.places = places.map(|(at, it)| (it.name.clone(), at)).collect();
+        self.shown = self.entries.iter().map(shown).collect();
+        Ok(())
+    }
+
+    fn entries(&self) -> Vec<Entry> {
+        let mut entries = Vec::new();
+        for (index, source) in self.sources.iter().enumerate() {
+            let Some(client) = &source.client else {
+                continue;
+            };
+            for tool in &source.tools {
+                let name = self.names.name(&(index, tool.name.clone()));
+                entries.extend(name.map(|name| Entry {
+                    name: name.to_owned(),
+                    source: source.name.clone(),
+                    tool: Arc::clone(tool),
+                    trust: source.source.trust,
+                    client: client.clone(),
+                }));
+            }
+        }
+        entries
+    }
+
+    /// The tools as the model is told of them.
+    pub(super) fn shown(&self) -> &[Tool] {
+        &self.shown
+    }
+
+    pub(super) fn names(&self) -> Vec<&str> {
+        self.entries.iter().map(|entry| &*entry.name).collect()
+    }
+
+    /// The tool that a model means: by the name that it knows, or by the tool's own if only one source has it.
+    pub(super) fn find(&self, name: &str) -> Option<&Entry> {
+        if let Some(place) = self.places.get(name) {
+            return self.entries.get(*place);
+        }
+        let mut own = self.entries.iter().filter(|entry| entry.tool.name == name);
+        own.next().filter(|_| own.next().is_none())
+    }
+
+    /// The tool of a source, by the name that the source gives it.
+    pub(super) fn find_own(&self, source: &str, tool: &str) -> Option<&Entry> {
+        let mut entries = self.entries.iter();
+        entries.find(|entry| entry.source == source && entry.tool.name == tool)
+    }
+
+    /// The tools that a choice leaves.
+    pub(super) fn chosen(&self, choice: &ToolChoice) -> Result<Vec<Tool>, Fault> {
+        match choice {
+            ToolChoice::Tool(name) => {
+                let entry = self.find(name);
+                let entry = entry.ok_or_else(|| {
+                    Fault::invalid(format!(
+                        "the tool `{name}` that is to be called is not there"
+                    ))
+                })?;
+                Ok(vec![shown(entry)])
+            }
+            ToolChoice::Required if self.shown.is_empty() => {
+                Err(Fault::invalid("a tool is to be called, and there is none"))
+            }
+            _ => Ok(self.shown.clone()),
+        }
+    }
+}
+
+impl Listed {
+    /// Lists the tools if that has not been done since the last change; whether it was done.
+    async fn refresh(&mut self) -> Result<bool, ClientError> {
+        let client = match &self.client {
+            Some(client) => client.clone(),
+            None => self.source.client().await?,
+        };
+        // A change that is told while the list comes is seen the next time.
+        let version = client.tools_version();
+        if self.version == Some(version) {
+            return Ok(false);
+        }
+        let tools = client.tools().await?;
+        self.tools = tools
+            .into_iter()
+            .filter(|tool| self.source.offers(&tool.name))
+            .collect();
+        self.client = Some(client);
+        self.version = Some(version);
+        Ok(true)
+    }
+}
+
+/// What a model needs to know of a tool: the rest costs tokens and helps nobody.
+fn shown(entry: &Entry) -> Tool {
+    let mut shown = Tool::new(entry.name.clone(), entry.tool.input_schema.clone());
+    shown.description.clone_from(&entry.tool.description);
+    shown
+}

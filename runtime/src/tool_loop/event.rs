@@ -1,0 +1,109 @@
+//! What happens in a run, while it happens.
+
+use std::collections::VecDeque;
+
+use treenail_schema::{CallToolResult, ContentBlock, ProgressNotificationParams};
+
+use crate::tool_loop::{ApprovalRequest, EndReason, RequestedCall, Usage};
+
+/// Something that happens in a run. [`Run`](crate::tool_loop::Run) is a stream of them.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Event {
+    /// More text of the model's message. Calls are not in it, also where a model writes them as text.
+    Text(String),
+    /// The model asks for a call.
+    CallRequested(RequestedCall),
+    /// A call waits for [`Run::approve`](crate::tool_loop::Run::approve) or [`Run::deny`](crate::tool_loop::Run::deny).
+    ApprovalAsked(Box<ApprovalRequest>),
+    /// A call is made.
+    #[non_exhaustive]
+    CallStarted {
+        /// The id of the call.
+        id: String,
+    },
+    /// The server says how far a call is.
+    #[non_exhaustive]
+    Progress {
+        /// The id of the call.
+        id: String,
+        /// What the server says.
+        progress: Box<ProgressNotificationParams>,
+    },
+    /// A call has ended, or is not made.
+    #[non_exhaustive]
+    CallFinished {
+        /// The id of the call.
+        id: String,
+        /// Whether it failed, or was not made.
+        is_error: bool,
+        /// What the model is told.
+        content: Vec<ContentBlock>,
+        /// What the tool has returned, if it did.
+        result: Option<Box<CallToolResult>>,
+    },
+    /// All calls of a message have ended, and the model is asked again.
+    #[non_exhaustive]
+    RoundFinished {
+        /// How many messages the model has written so far.
+        iterations: u32,
+        /// What they took, if the model says so.
+        usage: Option<Usage>,
+    },
+    /// The run has ended; awaiting the [`Run`](crate::tool_loop::Run) brings the report. A run that fails ends without.
+    Done(EndReason),
+}
+
+/// Events that wait to be read. Text that follows text becomes one event, and the model's bounds bound it; of progress the
+/// oldest are lost; there are no more of the others than the calls of one message bring.
+#[derive(Debug)]
+pub(super) struct Events {
+    waiting: VecDeque<Event>,
+    progress: usize,
+    most_progress: usize,
+}
+
+impl Events {
+    pub(super) fn new(most_progress: usize) -> Self {
+        Self {
+            waiting: VecDeque::new(),
+            progress: 0,
+            most_progress,
+        }
+    }
+
+    pub(super) fn push(&mut self, event: Event) {
+        match (event, self.waiting.back_mut()) {
+            (Event::Text(more), Some(Event::Text(text))) => text.push_str(&more),
+            (event @ Event::Progress { .. }, _) => {
+                self.waiting.push_back(event);
+                self.progress += 1;
+                if self.progress > self.most_progress {
+                    self.lose_progress();
+                }
+            }
+            (event, _) => self.waiting.push_back(event),
+        }
+    }
+
+    pub(super) fn pop(&mut self) -> Option<Event> {
+        let event = self.waiting.pop_front();
+        if matches!(event, Some(Event::Progress { .. })) {
+            self.progress -= 1;
+        }
+        event
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.waiting.clear();
+        self.progress = 0;
+    }
+
+    fn lose_progress(&mut self) {
+        let is_progress = |event: &Event| matches!(event, Event::Progress { .. });
+        if let Some(oldest) = self.waiting.iter().position(is_progress) {
+            self.waiting.remove(oldest);
+            self.progress -= 1;
+        }
+    }
+}
