@@ -1,9 +1,10 @@
 //! A run: a future with a report, and a stream of what happens.
 //!
 //! `shared` is what the run and its engine both know, `engine` asks the model and goes on until the end, `calls` makes the
-//! calls of one message.
+//! calls of one message, `cancel` ends a run before its end.
 
 mod calls;
+mod cancel;
 mod engine;
 mod shared;
 
