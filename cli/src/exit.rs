@@ -24,6 +24,8 @@ pub(crate) enum Exit {
     Unanswered = 7,
     /// A file or stream of this computer cannot be read or written.
     Local = 8,
+    /// The model has not come to the end of its answer.
+    Unfinished = 9,
     /// Ctrl-C.
     Interrupted = 130,
     /// The signal to terminate.
@@ -38,6 +40,8 @@ Examples:
   treenail call search tags=a tags=b 'filter:={\"year\": 2026}' --json --command 'my-server --dir .'
   treenail read file:///notes.txt -o notes.txt --url https://example.com/mcp --header-env Authorization=AUTH
 
+  treenail chat -m gpt-5-mini -s files='npx -y @modelcontextprotocol/server-filesystem .' 'What is in here?'
+
 Exit codes:
   0    it worked
   1    the tool was run and failed
@@ -48,6 +52,7 @@ Exit codes:
   6    the server broke the protocol
   7    the server asked for something that could not be answered
   8    a file or stream of this computer cannot be read or written
+  9    the model did not come to the end of its answer
   130  Ctrl-C: the call was cancelled
   143  told to terminate: the call was cancelled";
 

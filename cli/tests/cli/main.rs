@@ -7,10 +7,16 @@
 
 mod answers;
 mod calls;
+mod chat;
 mod ends;
+// The endpoint that the model of the tool loop is tested against too.
+#[path = "../../../tests/agent/openai/fake.rs"]
+mod fake;
 mod http;
 mod lists;
 mod reads;
 mod run;
+#[cfg(unix)]
+mod talk;
 #[cfg(unix)]
 mod terminal;
