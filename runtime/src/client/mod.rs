@@ -21,6 +21,8 @@ pub use self::child::{ServerCommand, Stderr};
 pub use self::error::ClientError;
 #[cfg(feature = "http-client")]
 pub use self::http::{HttpSession, HttpSessionBuilder};
+#[cfg(feature = "tool-loop")]
+pub(crate) use self::kept::validation;
 pub use self::kept::{McpClient, McpClientBuilder, UrlTemplate};
 pub use self::limits::ClientLimits;
 pub use self::line::LineSession;

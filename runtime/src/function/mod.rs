@@ -3,6 +3,7 @@
 
 pub(crate) mod argument;
 pub(crate) mod bounds;
+pub(crate) mod expected;
 pub mod kind;
 pub(crate) mod problem;
 pub(crate) mod run;

@@ -5,8 +5,9 @@ use std::fmt::Write;
 use serde_json::{Map, Value};
 use serde_path_to_error::Segment;
 
+use crate::function::expected::{expectation, known, schema_at};
 use crate::name::nearest;
-use crate::wire::{quoted, shortened};
+use crate::wire::shortened;
 
 /// The longest value that is repeated in a message, in bytes of JSON.
 const SHOWN: usize = 60;
@@ -57,6 +58,12 @@ impl Problem {
         Self { pointer, fault }
     }
 
+    /// A problem anywhere in the arguments.
+    #[cfg(feature = "tool-loop")]
+    pub(crate) fn at(pointer: String, fault: Fault) -> Self {
+        Self { pointer, fault }
+    }
+
     pub(crate) fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Self {
         let nearest = nearest(name, known).map(str::to_owned);
         Self::new(
@@ -95,7 +102,8 @@ impl Problem {
     }
 
     fn describe(&self, input_schema: &Map<String, Value>) -> String {
-        let expected = schema_at(input_schema, &self.pointer).and_then(expectation);
+        let expected = schema_at(input_schema, &self.pointer)
+            .and_then(|schema| expectation(schema, input_schema));
         match (&self.fault, expected) {
             (Fault::Missing, Some(expected)) => format!("missing; expected {expected}"),
             (Fault::Missing, None) => "missing".to_owned(),
@@ -107,7 +115,12 @@ impl Problem {
                 _,
             ) => format!("unknown argument; did you mean `{name}`?"),
             (Fault::Unknown { nearest: None }, _) => {
-                format!("unknown argument; known are {}", known(input_schema))
+                let parent = self
+                    .pointer
+                    .rsplit_once('/')
+                    .map_or("", |(parent, _)| parent);
+                let known = known(schema_at(input_schema, parent).unwrap_or(input_schema));
+                format!("unknown argument; known are {known}")
             }
             (Fault::Wrong { value }, Some(expected)) => format!("expected {expected}, got {value}"),
             (Fault::Wrong { value }, None) => format!("{value} is not allowed here"),
@@ -144,7 +157,7 @@ pub(crate) fn report(
     text
 }
 
-fn push_token(pointer: &mut String, token: &str) {
+pub(crate) fn push_token(pointer: &mut String, token: &str) {
     pointer.push('/');
     pointer.push_str(&token.replace('~', "~0").replace('/', "~1"));
 }
@@ -163,75 +176,4 @@ pub(crate) fn shown(json: &str) -> String {
     }
     let cut = if end < json.len() { "…" } else { "" };
     format!("{kind}{}{cut}", &json[..end])
-}
-
-fn known(input_schema: &Map<String, Value>) -> String {
-    match input_schema.get("properties") {
-        Some(Value::Object(properties)) => properties
-            .keys()
-            .map(|name| quoted(name))
-            .collect::<Vec<_>>()
-            .join(", "),
-        _ => "none, it takes no arguments".to_owned(),
-    }
-}
-
-/// The schema that a JSON Pointer into the value leads to.
-fn schema_at<'a>(root: &'a Map<String, Value>, pointer: &str) -> Option<&'a Map<String, Value>> {
-    let mut schema = root;
-    for token in pointer.split('/').skip(1) {
-        let token = token.replace("~1", "/").replace("~0", "~");
-        let next = match schema
-            .get("properties")
-            .and_then(|properties| properties.get(&token))
-        {
-            Some(property) => property,
-            None => schema
-                .get("items")
-                .or_else(|| schema.get("additionalProperties"))?,
-        };
-        schema = next.as_object()?;
-    }
-    Some(schema)
-}
-
-/// A schema in words, where it says something that can be told in a few.
-fn expectation(schema: &Map<String, Value>) -> Option<String> {
-    if let Some(Value::Array(values)) = schema.get("enum") {
-        let values: Vec<_> = values.iter().map(Value::to_string).collect();
-        return Some(format!("one of {}", values.join(", ")));
-    }
-    let bound = |keyword: &str| schema.get(keyword).map(Value::to_string);
-    let mut text = match schema.get("type")?.as_str()? {
-        "integer" => "an integer",
-        "number" => "a number",
-        "string" => "a string",
-        "boolean" => "true or false",
-        "array" => "an array",
-        "object" => "an object",
-        "null" => "null",
-        _ => return None,
-    }
-    .to_owned();
-    let conditions = [
-        ("minimum", "at least "),
-        ("exclusiveMinimum", "more than "),
-        ("maximum", "at most "),
-        ("exclusiveMaximum", "less than "),
-        ("minLength", "characters at least "),
-        ("maxLength", "characters at most "),
-        ("minItems", "items at least "),
-        ("maxItems", "items at most "),
-        ("format", "format "),
-        ("pattern", "pattern "),
-    ];
-    let conditions: Vec<_> = conditions
-        .iter()
-        .filter_map(|(keyword, words)| Some(format!("{words}{}", bound(keyword)?)))
-        .collect();
-    if !conditions.is_empty() {
-        // Writing to a string cannot fail.
-        let _ = write!(text, " ({})", conditions.join(", "));
-    }
-    Some(text)
 }

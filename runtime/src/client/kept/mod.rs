@@ -9,7 +9,7 @@ mod reads;
 mod sources;
 mod template;
 #[cfg(feature = "validation")]
-mod validation;
+pub(crate) mod validation;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

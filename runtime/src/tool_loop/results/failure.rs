@@ -3,6 +3,11 @@
 use std::time::Duration;
 
 use crate::client::ClientError;
+use crate::name::nearest;
+use crate::wire::{quoted, shortened};
+
+/// How many names of tools are told.
+const NAMES: usize = 64;
 
 /// Why a call has no result.
 #[derive(Clone, Copy, Debug)]
@@ -32,5 +37,93 @@ pub(crate) enum CallFailure<'a> {
 
 /// What to tell the model of a call that has no result: what happened, and what it can do next.
 pub(crate) fn error_text(tool: &str, failure: CallFailure<'_>) -> String {
-    format!("tool `{tool}`: {failure:?}")
+    let name = quoted(tool);
+    match failure {
+        CallFailure::UnknownTool { known } => unknown(tool, known),
+        CallFailure::WrongArguments { report: text } | CallFailure::Malformed { message: text } => {
+            text.to_owned()
+        }
+        CallFailure::Denied { reason } => format!(
+            "The user does not want the tool {name} to be called with these arguments, so it was not{}.\n\
+            Do not call it so again. Go on without it, or ask the user what to do instead.",
+            because(reason)
+        ),
+        CallFailure::Forbidden { reason } => format!(
+            "The tool {name} must not be called with these arguments, so it was not{}.\n\
+            Do not call it so again. Go on without it, or tell the user that it is not allowed.",
+            because(reason)
+        ),
+        CallFailure::NobodyToAsk => format!(
+            "The tool {name} was not called: somebody would have had to agree, and nobody is there to be asked.\n\
+            Go on without it, or tell the user what you would have done."
+        ),
+        CallFailure::TimedOut { after } => timed_out(&name, after),
+        CallFailure::TooMany { most } => format!(
+            "The tool {name} was not called: of the calls in one message, only {most} are run.\n\
+            Call it again in your next message, if it is still needed."
+        ),
+        CallFailure::Ended { reason } => {
+            format!(
+                "The tool {name} was not called, or not to its end: {}.",
+                shortened(reason)
+            )
+        }
+        CallFailure::Failed(error) => failed(&name, error),
+    }
+}
+
+fn timed_out(name: &str, after: Duration) -> String {
+    format!(
+        "The tool {name} did not answer within {after:?}, and the call was cancelled. It may have done a part of its work, \
+        or all of it.\n\
+        If it can be called twice without harm, try once more, asking for less; otherwise go on without it."
+    )
+}
+
+fn because(reason: Option<&str>) -> String {
+    reason.map_or_else(String::new, |reason| format!(": {}", shortened(reason)))
+}
+
+fn unknown(tool: &str, known: &[&str]) -> String {
+    let name = quoted(tool);
+    if known.is_empty() {
+        return format!("There is no tool {name}; there are no tools at all. Go on without them.");
+    }
+    let nearest = nearest(tool, known.iter().copied());
+    let meant = nearest.map_or_else(String::new, |name| {
+        format!(" Did you mean {}?", quoted(name))
+    });
+    let mut names: Vec<_> = known.iter().take(NAMES).map(|name| quoted(name)).collect();
+    if known.len() > NAMES {
+        names.push(format!("and {} more", known.len() - NAMES));
+    }
+    format!(
+        "There is no tool {name}.{meant}\nThe tools are {}.\nCall one of them, or go on without.",
+        names.join(", ")
+    )
+}
+
+/// What a failed request was, by what can be done about it.
+fn failed(name: &str, error: &ClientError) -> String {
+    let what = match error {
+        ClientError::Refused(refused) => {
+            let refused = shortened(&refused.to_string());
+            return format!(
+                "The server of the tool {name} refused the call: {refused}.\n\
+                If that says what is wrong with the call, correct it and call the tool again; otherwise go on without it."
+            );
+        }
+        ClientError::Timeout(after) => return timed_out(name, *after),
+        ClientError::Closed(_) | ClientError::SessionExpired | ClientError::Http { .. } => {
+            "the connection to its server failed, and it may or may not have done its work"
+        }
+        ClientError::Unanswered(_) => "its server asked a question that nobody could answer",
+        ClientError::Protocol(_) => "its server answered with something that cannot be understood",
+        _ => "the call could not be sent",
+    };
+    format!(
+        "The tool {name} gave no result: {what} ({}).\n\
+        Calling it again will probably not help. Go on without it, or tell the user that it does not work.",
+        shortened(&error.to_string())
+    )
 }

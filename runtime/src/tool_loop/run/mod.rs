@@ -116,13 +116,15 @@ impl Run {
     /// Dropping the future drops the run.
     pub async fn pause(mut self) -> Result<PausedRun, ToolLoopError> {
         self.shared.pause();
-        let ended = poll_fn(|context| {
-            if self.shared.state().running() == 0 {
-                return Poll::Ready(false);
+        poll_fn(|context| {
+            let is_idle = |run: &Self| run.shared.state().running() == 0;
+            if is_idle(&self) || self.poll_outcome(context).is_ready() || is_idle(&self) {
+                Poll::Ready(())
+            } else {
+                Poll::Pending
             }
-            self.poll_outcome(context).map(|()| true)
-        });
-        let _ = ended.await;
+        })
+        .await;
         if let Some(Err(error)) = self.outcome {
             return Err(error);
         }

@@ -1,11 +1,24 @@
 //! The text dialect: how a model without tool use is told of tools, and calls them.
 
+mod body;
+mod cursor;
 mod dialect;
+mod fence;
 mod instructions;
+mod known;
+mod listing;
+mod malformed;
+mod mention;
+mod object;
+mod opening;
 mod parser;
+mod piece;
 mod render;
+#[cfg(test)]
+mod tests;
 
 pub use self::dialect::TextDialect;
 pub(crate) use self::instructions::instructions;
-pub(crate) use self::parser::{Piece, TextParser};
+pub(crate) use self::parser::TextParser;
+pub(crate) use self::piece::Piece;
 pub(crate) use self::render::{STOP_SEQUENCES, render};

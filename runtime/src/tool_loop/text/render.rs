@@ -1,11 +1,170 @@
 //! A conversation with calls of tools, as text.
 
-use treenail_schema::SamplingMessage;
+use std::collections::HashMap;
 
-/// At what a model has to stop, where it can be told: it would make up the result of a call.
-pub(crate) const STOP_SEQUENCES: [&str; 1] = ["\nRESULT of "];
+use serde_json::Value;
+use treenail_schema::{
+    ContentBlock, OneOrMany, SamplingMessage, SamplingMessageContentBlock, ToolResultContent,
+    ToolUseContent,
+};
+
+use crate::wire::quoted;
+
+/// At what a model has to stop, where it can be told to: it would make up the result of a call.
+pub(crate) const STOP_SEQUENCES: [&str; 2] = ["\nRESULT of ", "\nERROR of "];
 
 /// A conversation as a model without tool use takes it: calls and results are text; text, images and audio stay.
+///
+/// What resources a result has is told in text; [`for_model`](crate::tool_loop::results::for_model) has made text of them
+/// already.
 pub(crate) fn render(messages: &[SamplingMessage]) -> Vec<SamplingMessage> {
-    messages.to_vec()
+    // The names of the tools that the results are of.
+    let mut names = HashMap::new();
+    messages
+        .iter()
+        .map(|message| rendered(message, &mut names))
+        .collect()
+}
+
+fn rendered<'a>(
+    message: &'a SamplingMessage,
+    names: &mut HashMap<&'a str, &'a str>,
+) -> SamplingMessage {
+    let mut blocks = Blocks(Vec::new());
+    for block in &message.content {
+        match block {
+            SamplingMessageContentBlock::Text(content) => blocks.text(&content.text),
+            SamplingMessageContentBlock::ToolUse(content) => {
+                names.insert(&content.id, &content.name);
+                blocks.text(&call(content));
+            }
+            SamplingMessageContentBlock::ToolResult(content) => {
+                let name = names.get(content.tool_use_id.as_str()).copied();
+                blocks.result(content, name.unwrap_or("a tool"));
+            }
+            other => blocks.0.push(other.clone()),
+        }
+    }
+    if blocks.0.is_empty() {
+        blocks.text("");
+    }
+    let mut rendered = message.clone();
+    rendered.content = match <[_; 1]>::try_from(blocks.0) {
+        Ok([block]) => OneOrMany::One(block),
+        Err(blocks) => OneOrMany::Many(blocks),
+    };
+    rendered
+}
+
+/// What is said in one message.
+struct Blocks(Vec<SamplingMessageContentBlock>);
+
+impl Blocks {
+    /// Adds text, in the same block as the text before it.
+    fn text(&mut self, text: &str) {
+        if let Some(SamplingMessageContentBlock::Text(before)) = self.0.last_mut() {
+            if !before.text.is_empty() && !before.text.ends_with('\n') {
+                before.text.push('\n');
+            }
+            before.text.push_str(text);
+        } else {
+            self.0.push(SamplingMessageContentBlock::text(text));
+        }
+    }
+
+    fn result(&mut self, result: &ToolResultContent, name: &str) {
+        let word = if result.is_error == Some(true) {
+            "ERROR"
+        } else {
+            "RESULT"
+        };
+        self.text(&format!("{word} of {name}:\n"));
+        for block in &result.content {
+            match block {
+                ContentBlock::Text(content) => self.text(&content.text),
+                ContentBlock::Image(image) => self.0.push(image.clone().into()),
+                ContentBlock::Audio(audio) => self.0.push(audio.clone().into()),
+                ContentBlock::ResourceLink(link) => {
+                    self.text(&format!("[resource {}]", quoted(&link.uri)));
+                }
+                ContentBlock::Resource(embedded) => {
+                    self.text(&format!("[resource {}]", quoted(embedded.resource.uri())));
+                }
+                _ => self.text("[content that cannot be shown]"),
+            }
+        }
+        self.text("\n");
+    }
+}
+
+fn call(call: &ToolUseContent) -> String {
+    let input = Value::Object(call.input.clone());
+    format!("TOOL: {}\nPARAMETERS: {input}\n", call.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::tool_loop::text::tests::{call as called, joined, text, tools};
+    use crate::tool_loop::text::{TextDialect, TextParser};
+
+    fn conversation(messages: Value) -> Vec<SamplingMessage> {
+        serde_json::from_value(messages).unwrap()
+    }
+
+    fn message() -> Value {
+        json!({"role": "assistant", "content": [
+            {"type": "text", "text": "I look."},
+            {"type": "tool_use", "id": "1", "name": "weather.forecast", "input": {"place": "}\n\"TOOL: x"}},
+            {"type": "tool_use", "id": "2", "name": "clock", "input": {}},
+        ]})
+    }
+
+    #[test]
+    fn calls_and_results_become_text() {
+        let found = render(&conversation(json!([
+            {"role": "user", "content": {"type": "text", "text": "Hello."}},
+            message(),
+            {"role": "user", "content": [
+                {"type": "tool_result", "toolUseId": "1", "content": [
+                    {"type": "text", "text": "12 °C"},
+                    {"type": "image", "data": "AA==", "mimeType": "image/png"},
+                ]},
+                {"type": "tool_result", "toolUseId": "2", "isError": true, "content": [
+                    {"type": "text", "text": "broken"},
+                ]},
+            ]},
+        ])));
+        let expected = conversation(json!([
+            {"role": "user", "content": {"type": "text", "text": "Hello."}},
+            {"role": "assistant", "content": {"type": "text", "text":
+                "I look.\nTOOL: weather.forecast\nPARAMETERS: {\"place\":\"}\\n\\\"TOOL: x\"}\n\
+                TOOL: clock\nPARAMETERS: {}\n"}},
+            {"role": "user", "content": [
+                {"type": "text", "text": "RESULT of weather.forecast:\n12 °C"},
+                {"type": "image", "data": "AA==", "mimeType": "image/png"},
+                {"type": "text", "text": "\nERROR of clock:\nbroken\n\n"},
+            ]},
+        ]));
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn what_is_written_is_found_again() {
+        let found = render(&conversation(json!([message()])));
+        let [SamplingMessageContentBlock::Text(written)] = found[0].content.as_slice() else {
+            panic!("{found:?}");
+        };
+        let mut parser = TextParser::new(&TextDialect::default(), &tools());
+        let mut pieces = parser.push(&written.text);
+        pieces.extend(parser.finish());
+        let expected = [
+            text("I look.\n"),
+            called("weather.forecast", json!({"place": "}\n\"TOOL: x"})),
+            called("clock", json!({})),
+        ];
+        assert_eq!(joined(pieces), expected);
+    }
 }

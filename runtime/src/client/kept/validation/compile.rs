@@ -1,4 +1,4 @@
-//! One schema of a tool, ready to validate what the tool returns.
+//! One schema of a tool, ready to validate what the tool returns, or what it is called with.
 
 use std::fmt;
 use std::io;
@@ -11,20 +11,26 @@ use treenail_schema::SchemaObject;
 use crate::client::ClientLimits;
 use crate::client::kept::validation::cost::steps;
 use crate::client::kept::validation::dialect::dialect;
+#[cfg(feature = "tool-loop")]
+use crate::client::kept::validation::mistake::{Verdict, mistakes};
 use crate::client::kept::validation::plan::{Plan, plan};
 
 /// Why a schema, or a value, does not pass: the words of a library about it are cut here.
 const LONGEST: usize = 300;
 
-/// The schema of what a tool returns.
-pub(super) struct OutputSchema {
+/// How much less a value may take if all that is wrong with it is to be told: to find the words takes longer than to find
+/// that there is something.
+const FEW: u64 = 64;
+
+/// A schema of a tool.
+pub(crate) struct CompiledSchema {
     validator: Validator,
     plan: Plan,
 }
 
-impl OutputSchema {
+impl CompiledSchema {
     /// Compiles a schema; the error tells what is wrong with it.
-    pub(super) fn new(schema: &SchemaObject, limits: &ClientLimits) -> Result<Self, String> {
+    pub(crate) fn new(schema: &SchemaObject, limits: &ClientLimits) -> Result<Self, String> {
         check_size(schema, limits)?;
         let schema = Value::Object((**schema).clone());
         let draft = dialect(&schema)?;
@@ -47,9 +53,6 @@ impl OutputSchema {
 
     /// Validates what a tool has returned; the error tells where it is wrong, and why.
     pub(super) fn validate(&self, value: &Value, limits: &ClientLimits) -> Result<(), String> {
-        // Finding the words for an error takes longer than finding that there is one.
-        const FEW: u64 = 64;
-
         let steps = steps(&self.plan, value, limits)?;
         if guarded(|| self.validator.is_valid(value))? {
             return Ok(());
@@ -66,12 +69,28 @@ impl OutputSchema {
             Ok(()) => Err("it does not fit".to_owned()),
         }
     }
+
+    /// All that is wrong with a value; the error tells why it was not validated.
+    #[cfg(feature = "tool-loop")]
+    pub(crate) fn verdict(&self, value: &Value, limits: &ClientLimits) -> Result<Verdict, String> {
+        let steps = steps(&self.plan, value, limits)?;
+        if guarded(|| self.validator.is_valid(value))? {
+            return Ok(Verdict::Valid);
+        }
+        if steps > limits.validation_steps / FEW {
+            return Ok(Verdict::TooLarge);
+        }
+        guarded(|| {
+            let errors = self.validator.iter_errors(value).into_errors();
+            Verdict::Wrong(mistakes(errors.iter()))
+        })
+    }
 }
 
-impl fmt::Debug for OutputSchema {
+impl fmt::Debug for CompiledSchema {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
-            .debug_struct("OutputSchema")
+            .debug_struct("CompiledSchema")
             .field("subschemas", &self.plan.parts.len())
             .finish_non_exhaustive()
     }
@@ -87,7 +106,7 @@ fn place(error: &ValidationError<'_>) -> String {
 }
 
 /// What the library says, without the value that it says it of.
-fn words(error: &ValidationError<'_>) -> String {
+pub(super) fn words(error: &ValidationError<'_>) -> String {
     cut(&error.masked().to_string())
 }
 

@@ -1,4 +1,4 @@
-//! What tools return, against the schemas that their server gave for it.
+//! What tools return, and what they are called with, against the schemas that their server gave for it.
 //!
 //! The schemas come from the server and are not trusted. `plan` reads one within bounds and refuses what leads out of it,
 //! `compile` makes a validator of it, `cost` says what it would take to validate a value before that is done, and
@@ -8,8 +8,14 @@ mod compile;
 mod cost;
 mod dialect;
 mod keyword;
+#[cfg(feature = "tool-loop")]
+mod mistake;
 mod plan;
 mod reference;
 mod validators;
 
+#[cfg(feature = "tool-loop")]
+pub(crate) use self::compile::CompiledSchema;
+#[cfg(feature = "tool-loop")]
+pub(crate) use self::mistake::{Kind, MOST, Mistake, Verdict, Wanted};
 pub(in crate::client::kept) use self::validators::{Expected, Validators};

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use treenail_schema::{CallToolResult, SchemaObject, Tool};
 
 use crate::client::kept::list::Fetched;
-use crate::client::kept::validation::compile::OutputSchema;
+use crate::client::kept::validation::compile::CompiledSchema;
 use crate::client::{ClientError, ClientLimits};
 use crate::wire::quoted;
 
@@ -26,14 +26,14 @@ struct State {
 #[derive(Debug)]
 struct Kept {
     tool: Arc<Tool>,
-    schema: Arc<OutputSchema>,
+    schema: Arc<CompiledSchema>,
 }
 
 /// What the result of one call has to be.
 #[derive(Debug)]
 pub(in crate::client::kept) struct Expected {
     tool: Arc<Tool>,
-    schema: Arc<OutputSchema>,
+    schema: Arc<CompiledSchema>,
 }
 
 impl Validators {
@@ -69,7 +69,7 @@ impl Validators {
 }
 
 impl State {
-    fn find(&mut self, list: &Arc<Fetched<Tool>>, tool: &Arc<Tool>) -> Option<Arc<OutputSchema>> {
+    fn find(&mut self, list: &Arc<Fetched<Tool>>, tool: &Arc<Tool>) -> Option<Arc<CompiledSchema>> {
         if !std::ptr::eq(self.list.as_ptr(), Arc::as_ptr(list)) {
             // A list that was fetched anew has the same tools in it, most of the time.
             let is_listed = |kept: &Kept| {
@@ -83,7 +83,7 @@ impl State {
         Some(Arc::clone(&kept.schema))
     }
 
-    fn keep(&mut self, tool: &Arc<Tool>, schema: &Arc<OutputSchema>, limits: &ClientLimits) {
+    fn keep(&mut self, tool: &Arc<Tool>, schema: &Arc<CompiledSchema>, limits: &ClientLimits) {
         if limits.compiled_schemas == 0 {
             return;
         }
@@ -104,8 +104,8 @@ fn compile(
     tool: &Tool,
     schema: &SchemaObject,
     limits: &ClientLimits,
-) -> Result<OutputSchema, ClientError> {
-    OutputSchema::new(schema, limits).map_err(|reason| {
+) -> Result<CompiledSchema, ClientError> {
+    CompiledSchema::new(schema, limits).map_err(|reason| {
         let tool = quoted(&tool.name);
         ClientError::protocol(format!(
             "tool {tool} was not called, because its output schema cannot be used: {reason}"

@@ -1,0 +1,243 @@
+//! Finds the announcement of a call in prose: "I will use the `clock` tool".
+//!
+//! It errs on the side of silence: a sentence counts only if it begins as an announcement does, and has no word in it that
+//! could turn it into something else.
+
+use crate::tool_loop::text::known::Known;
+
+/// The longest sentence that is looked at, in bytes.
+const LONGEST: usize = 512;
+
+/// How many announcements of one message are looked at.
+const MOST: usize = 64;
+
+/// What a sentence may begin with before it says anything.
+const FILLERS: [&str; 14] = [
+    "ok",
+    "okay",
+    "sure",
+    "certainly",
+    "alright",
+    "great",
+    "well",
+    "now",
+    "first",
+    "next",
+    "then",
+    "so",
+    "yes",
+    "also",
+];
+
+/// How a model says what it is about to do.
+const INTENTS: [&[&str]; 9] = [
+    &["i", "will"],
+    &["i'll"],
+    &["i", "shall"],
+    &["i", "am", "going", "to"],
+    &["i'm", "going", "to"],
+    &["let", "me"],
+    &["let's"],
+    &["i", "need", "to"],
+    &["i", "must"],
+];
+
+const ADVERBS: [&str; 7] = ["now", "first", "then", "just", "simply", "quickly", "also"];
+
+const VERBS: [&str; 8] = [
+    "use", "call", "run", "invoke", "using", "calling", "running", "invoking",
+];
+
+/// Words with which a sentence may say that nothing is to be called, or not now, or that somebody else might.
+const DOUBTS: [&str; 46] = [
+    "not", "no", "never", "nor", "none", "neither", "cannot", "without", "instead", "rather",
+    "unless", "if", "whether", "when", "whenever", "once", "after", "before", "until", "later",
+    "could", "would", "should", "might", "may", "can", "perhaps", "maybe", "possibly", "probably",
+    "but", "or", "either", "you", "your", "user", "users", "avoid", "stop", "except", "already",
+    "example", "instance", "would've", "however", "though",
+];
+
+/// Finds announcements in prose, as it comes.
+#[derive(Debug)]
+pub(super) struct Mentions {
+    /// The sentence as far as it has come.
+    sentence: String,
+    /// The sentence does not count: it is too long, or has quotations or code in it.
+    is_spoiled: bool,
+    /// The line does not count: it is quoted or indented, or a quotation begins in it.
+    line_is_spoiled: bool,
+    /// How far the line is indented, as long as it is blank.
+    indent: Option<usize>,
+    within: Within,
+    /// The names of what was announced.
+    names: Vec<String>,
+}
+
+/// What prose stands in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Within {
+    Prose,
+    Quotation,
+    Code,
+}
+
+impl Mentions {
+    pub(super) fn new() -> Self {
+        Self {
+            sentence: String::new(),
+            is_spoiled: false,
+            line_is_spoiled: false,
+            indent: Some(0),
+            within: Within::Prose,
+            names: Vec::new(),
+        }
+    }
+
+    /// Takes more of the prose.
+    pub(super) fn add(&mut self, text: &str) {
+        for character in text.chars() {
+            self.character(character);
+        }
+    }
+
+    /// The tool that was announced, if it is the only one and can be called without arguments.
+    pub(super) fn call(mut self, known: &Known) -> Option<String> {
+        self.sentence_ends();
+        self.names.retain(|name| known.has(name));
+        self.names.sort_unstable();
+        self.names.dedup();
+        match self.names.as_slice() {
+            [name] if known.goes_without(name) => Some(name.clone()),
+            _ => None,
+        }
+    }
+
+    fn character(&mut self, character: char) {
+        let before = self.sentence.chars().next_back();
+        match character {
+            '\n' => {
+                // A sentence goes on in the next line; a paragraph ends.
+                if self.indent.is_some() {
+                    self.sentence_ends();
+                }
+                self.line_is_spoiled = false;
+                self.indent = Some(0);
+            }
+            ' ' | '\t' if self.indent.is_some() => {
+                let width = if character == '\t' { 4 } else { 1 };
+                self.indent = self.indent.map(|indent| indent + width);
+            }
+            '\r' => return,
+            other => {
+                if let Some(indent) = self.indent.take() {
+                    self.line_is_spoiled |= indent >= 4 || matches!(other, '>' | '|');
+                }
+                self.mark(other, before);
+            }
+        }
+        self.is_spoiled |= self.line_is_spoiled || self.within != Within::Prose;
+        if character.is_whitespace() && self.is_at_end() {
+            self.sentence_ends();
+        } else if self.sentence.len() < LONGEST {
+            self.sentence.push(character);
+        } else {
+            self.is_spoiled = true;
+        }
+    }
+
+    /// Looks for the marks of quotations and code.
+    fn mark(&mut self, character: char, before: Option<char>) {
+        self.within = match (character, self.within) {
+            ('"' | '“' | '„' | '«', Within::Prose) => Within::Quotation,
+            ('`', Within::Prose) => Within::Code,
+            ('"' | '”' | '»', Within::Quotation) | ('`', Within::Code) => Within::Prose,
+            // One within a word is an apostrophe.
+            ('\'' | '‘', _) if !before.is_some_and(char::is_alphanumeric) => {
+                self.line_is_spoiled = true;
+                return;
+            }
+            _ => return,
+        };
+        self.is_spoiled = true;
+    }
+
+    fn is_at_end(&self) -> bool {
+        let last = self.sentence.split_whitespace().next_back();
+        let Some(last) = last.filter(|last| last.ends_with(['.', '!', '?'])) else {
+            return false;
+        };
+        // `e.g.`, `1.` and `...` do not end sentences.
+        let word = last.trim_end_matches(['.', '!', '?']);
+        let is_short = matches!(word, "e.g" | "i.e" | "etc" | "vs" | "cf" | "incl");
+        let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
+        !last.ends_with("..") && !is_short && !is_number
+    }
+
+    fn sentence_ends(&mut self) {
+        let sentence = std::mem::take(&mut self.sentence);
+        // What comes after a colon is said of by what stands before it.
+        let spoils = sentence.trim_end().ends_with(':');
+        let spoils = spoils || self.line_is_spoiled || self.within != Within::Prose;
+        let is_spoiled = std::mem::replace(&mut self.is_spoiled, spoils);
+        if is_spoiled || self.names.len() >= MOST {
+            return;
+        }
+        if let Some(name) = announced(&sentence) {
+            self.names.push(name.to_owned());
+        }
+    }
+}
+
+/// What a sentence announces to call, whether there is such a tool or not.
+fn announced(sentence: &str) -> Option<&str> {
+    let trimmed = sentence.trim();
+    if trimmed.contains('?') {
+        return None;
+    }
+    let words: Vec<&str> = trimmed.split_whitespace().collect();
+    let lower: Vec<String> = words
+        .iter()
+        .map(|word| {
+            word.trim_matches([',', '.', '!', '*', ';', ':'])
+                .replace('’', "'")
+        })
+        .map(|word| word.to_ascii_lowercase())
+        .collect();
+    let is_doubt = |word: &String| DOUBTS.contains(&word.as_str()) || word.ends_with("n't");
+    if lower.iter().any(is_doubt) {
+        return None;
+    }
+    let mut at = skip(&lower, 0, &FILLERS);
+    let intent = INTENTS.iter().find(|intent| {
+        let begins = lower.get(at..at + intent.len());
+        begins.is_some_and(|words| {
+            words
+                .iter()
+                .zip(**intent)
+                .all(|(word, wanted)| word == wanted)
+        })
+    });
+    at += intent.map_or(0, |intent| intent.len());
+    at = skip(&lower, at, &ADVERBS);
+    if !VERBS.contains(&lower.get(at)?.as_str()) {
+        return None;
+    }
+    at += 1;
+    at = skip(&lower, at, &["the", "my"]);
+    let name = words
+        .get(at)?
+        .trim_matches(['*', ',', '!', ';'])
+        .trim_end_matches(['.', ':']);
+    let is_called_tool = lower.get(at + 1).is_some_and(|word| word == "tool");
+    // A name that may be a word of the language says too little by itself.
+    let is_name = name.contains(['_', '-', '.']) && intent.is_some();
+    (is_called_tool || is_name).then_some(name)
+}
+
+/// The first place from `at` on where none of these words stands.
+fn skip(words: &[String], at: usize, skipped: &[&str]) -> usize {
+    let rest = words.iter().skip(at);
+    at + rest
+        .take_while(|word| skipped.contains(&word.as_str()))
+        .count()
+}

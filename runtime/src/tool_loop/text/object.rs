@@ -1,0 +1,84 @@
+//! Finds the end of a JSON object, and reads it.
+
+use treenail_schema::JsonObject;
+
+/// How many characters of the text around a mistake are shown, on each side.
+const AROUND: usize = 24;
+
+/// Finds the end of an object in pieces of text.
+#[derive(Debug, Default)]
+pub(super) struct Scanner {
+    depth: u32,
+    deepest: u32,
+    in_string: bool,
+    is_escaped: bool,
+}
+
+impl Scanner {
+    /// How many bytes belong to the object, if it ends in these.
+    ///
+    /// Only strings, escapes and braces are looked at: whether it is an object is found out by reading it.
+    pub(super) fn end(&mut self, bytes: &[u8]) -> Option<usize> {
+        bytes
+            .iter()
+            .position(|byte| self.is_end(*byte))
+            .map(|at| at + 1)
+    }
+
+    fn is_end(&mut self, byte: u8) -> bool {
+        if self.in_string {
+            self.in_string = self.is_escaped || byte != b'"';
+            self.is_escaped = !self.is_escaped && byte == b'\\';
+            return false;
+        }
+        match byte {
+            b'"' => self.in_string = true,
+            b'{' | b'[' => {
+                self.depth = self.depth.saturating_add(1);
+                self.deepest = self.deepest.max(self.depth);
+            }
+            b'}' | b']' => {
+                self.depth = self.depth.saturating_sub(1);
+                return self.depth == 0;
+            }
+            _ => {}
+        }
+        false
+    }
+
+    /// How deeply it is nested.
+    pub(super) fn deepest(&self) -> u32 {
+        self.deepest
+    }
+}
+
+/// Reads an object; the error tells what is wrong with it, and where.
+pub(super) fn read(text: &str) -> Result<JsonObject, String> {
+    serde_json::from_str(text).map_err(|error| {
+        let near = around(text, error.line(), error.column());
+        format!("{error}{near}")
+    })
+}
+
+/// What stands around a place, to find it by.
+fn around(text: &str, line: usize, column: usize) -> String {
+    let Some(line) = text.split('\n').nth(line.saturating_sub(1)) else {
+        return String::new();
+    };
+    // The column is that of the last byte that has been read.
+    let mut at = column.min(line.len());
+    while !line.is_char_boundary(at) {
+        at -= 1;
+    }
+    let before = line[..at].char_indices().rev().take(AROUND).last();
+    let after = line[at..].char_indices().nth(AROUND);
+    let (start, end) = (
+        before.map_or(0, |(start, _)| start),
+        after.map_or(line.len(), |(end, _)| at + end),
+    );
+    let near = line[start..end].trim();
+    if near.is_empty() {
+        return String::new();
+    }
+    format!(", near {near}")
+}

@@ -1,0 +1,177 @@
+//! Which calls are made, which ask, and what happens when nobody answers.
+
+use std::time::Duration;
+
+use serde_json::json;
+use treenail::schema::JsonObject;
+use treenail::tool_loop::{
+    Approval, EndReason, Event, ScriptedModel, ScriptedReply, ToolLoop, ToolSource,
+};
+
+use crate::fixture::{assert_well_formed, desk, failure, results};
+
+fn delete(name: &str) -> ScriptedReply {
+    ScriptedReply::call("delete", json!({"name": name}))
+}
+
+#[tokio::test]
+async fn nobody_to_ask_means_no() {
+    for tool in ["delete", "unsaid", "look_up"] {
+        let (server, log) = desk();
+        let input =
+            json!({"delete": {"name": "a"}, "unsaid": {}, "look_up": {"word": "a"}})[tool].clone();
+        let model = ScriptedModel::new([ScriptedReply::call(tool, input), "I see.".into()]);
+        let agent = ToolLoop::new(model).source("desk", server);
+        let report = agent.run("Go").await.unwrap();
+        let told = failure(&report);
+        assert!(
+            told.contains(tool) && told.contains("approv"),
+            "CLI-TOOL-06: {told}"
+        );
+        assert_eq!(log.lines(), [] as [&str; 0]);
+    }
+}
+
+#[tokio::test]
+async fn a_call_waits_until_it_is_approved() {
+    let (server, log) = desk();
+    let model = ScriptedModel::new([
+        delete("a").and_call("delete", json!({"name": "b"})),
+        "Done".into(),
+    ]);
+    let mut run = ToolLoop::new(model).source("desk", server).run("Go");
+    let mut asked = Vec::new();
+    while let Some(event) = run.next().await {
+        let Event::ApprovalAsked(request) = event else {
+            continue;
+        };
+        assert_eq!(log.lines(), [] as [&str; 0], "CLI-TOOL-06");
+        assert_eq!(request.tool.name, "delete");
+        assert_eq!(request.call.source.as_deref(), Some("desk"));
+        asked.push(request.call);
+        if asked.len() == 2 {
+            assert_eq!(
+                asked[0].input["name"], "a",
+                "CLI-TOOL-06: inputs are shown first"
+            );
+            run.approve("nobody");
+            run.deny(&asked[0].id, "a is mine");
+            run.approve(&asked[1].id);
+        }
+    }
+    let report = run.await.unwrap();
+    assert_well_formed(&report.transcript);
+    assert_eq!(log.lines(), ["delete b"]);
+    let results = results(&report);
+    assert!(
+        results[0].1 && results[0].2.contains("a is mine"),
+        "{results:?}"
+    );
+    assert_eq!(results[1].2, "b is gone");
+}
+
+#[tokio::test]
+async fn others_go_on_while_one_waits() {
+    let (server, log) = desk();
+    let model = ScriptedModel::new([
+        delete("a").and_call("echo", json!({"text": "b"})),
+        ScriptedReply::text("Done"),
+    ]);
+    let mut run = ToolLoop::new(model).source("desk", server).run("Go");
+    let mut waiting = None;
+    while let Some(event) = run.next().await {
+        match event {
+            Event::ApprovalAsked(request) => waiting = Some(request.call.id),
+            Event::CallFinished { .. } => {
+                if let Some(id) = waiting.take() {
+                    assert_eq!(log.lines(), ["echo b"]);
+                    run.approve(&id);
+                }
+            }
+            _ => {}
+        }
+    }
+    let report = run.await.unwrap();
+    assert_well_formed(&report.transcript);
+    assert_eq!(log.lines(), ["echo b", "delete a"]);
+}
+
+#[tokio::test]
+async fn one_who_stops_reading_denies() {
+    let (server, log) = desk();
+    let model = ScriptedModel::new([delete("a"), "I see.".into()]);
+    let mut run = ToolLoop::new(model).source("desk", server).run("Go");
+    while let Some(event) = run.next().await {
+        if matches!(event, Event::ApprovalAsked(_)) {
+            break;
+        }
+    }
+    let report = run.await.unwrap();
+    assert!(failure(&report).contains("approv"));
+    assert_eq!(log.lines(), [] as [&str; 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn waiting_for_somebody_takes_no_time() {
+    let (server, _) = desk();
+    let model = ScriptedModel::new([delete("a"), ScriptedReply::never()]);
+    let agent = ToolLoop::new(model).source("desk", server);
+    let mut run = agent.timeout(Duration::from_secs(10)).run("Go");
+    while let Some(event) = run.next().await {
+        if let Event::ApprovalAsked(request) = event {
+            let nothing = tokio::time::timeout(Duration::from_secs(3600), run.next()).await;
+            assert!(nothing.is_err(), "it waits: {nothing:?}");
+            run.approve(&request.call.id);
+        }
+    }
+    let report = run.await.unwrap();
+    assert_eq!(results(&report)[0].2, "a is gone");
+    assert_eq!(
+        report.end,
+        EndReason::Timeout,
+        "of the model that never answers"
+    );
+}
+
+#[tokio::test]
+async fn sources_are_trusted_as_far_as_is_said() {
+    type Trusting = fn(ToolSource) -> ToolSource;
+    let cases: [(Trusting, bool, bool); 3] = [
+        (|source| source, true, false),
+        (ToolSource::trusted, true, true),
+        (ToolSource::untrusted, false, false),
+    ];
+    for (trusting, echoes, deletes) in cases {
+        let (server, _) = desk();
+        let model = ScriptedModel::new([
+            delete("a").and_call("echo", json!({"text": "b"})),
+            ScriptedReply::text("Done"),
+        ]);
+        let source = trusting(ToolSource::from(server));
+        let report = ToolLoop::new(model).source("desk", source).run("Go").await;
+        let results = results(&report.unwrap());
+        assert_eq!(results[0].1, !deletes, "CLI-TOOL-03");
+        assert_eq!(results[1].1, !echoes, "CLI-TOOL-03");
+    }
+}
+
+#[tokio::test]
+async fn a_policy_takes_the_place_of_annotations() {
+    let (server, log) = desk();
+    let model = ScriptedModel::new([
+        delete("a").and_call("echo", json!({"text": "b"})),
+        ScriptedReply::text("Done"),
+    ]);
+    let agent = ToolLoop::new(model)
+        .source("desk", server)
+        .approve(|request| {
+            assert_ne!(request.call.input, JsonObject::new());
+            match &*request.tool.name {
+                "delete" => Approval::Allow,
+                _ => Approval::Deny(String::new()),
+            }
+        });
+    let report = agent.run("Go").await.unwrap();
+    assert_eq!(log.lines(), ["delete a"]);
+    assert!(results(&report)[1].1);
+}

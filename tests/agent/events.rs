@@ -1,0 +1,144 @@
+//! What a run tells while it runs, and what happens when nobody listens or nobody waits.
+
+use serde_json::json;
+use tokio_stream::StreamExt;
+use treenail::tool_loop::{
+    EndReason, Event, ModelError, ScriptedModel, ScriptedReply, ToolLoop, ToolLoopLimits,
+};
+
+use crate::fixture::{desk, events};
+
+/// One word for each event.
+fn shown(events: &[Event]) -> Vec<String> {
+    events
+        .iter()
+        .map(|event| match event {
+            Event::Text(text) => format!("text {text}"),
+            Event::CallRequested(call) => format!("requested {} {}", call.id, call.name),
+            Event::ApprovalAsked(asked) => format!("asked {}", asked.call.id),
+            Event::CallStarted { id, .. } => format!("started {id}"),
+            Event::Progress { id, progress, .. } => format!("progress {id} {}", progress.progress),
+            Event::CallFinished { id, is_error, .. } => format!("finished {id} {is_error}"),
+            Event::RoundFinished { iterations, .. } => format!("round {iterations}"),
+            Event::Done(end) => format!("done {end:?}"),
+            other => panic!("{other:?}"),
+        })
+        .collect()
+}
+
+#[tokio::test]
+async fn all_that_happens_is_told_in_order() {
+    let (server, _) = desk();
+    let model = ScriptedModel::new([
+        ScriptedReply::text("Look.")
+            .and_call("steps", json!({"count": 2}))
+            .and_call("nope", json!({})),
+        ScriptedReply::text("Walked."),
+    ]);
+    let mut run = ToolLoop::new(model).source("desk", server).run("Go");
+    let told = events(&mut run).await;
+    let expected = [
+        "text Look.",
+        "requested call-1 steps",
+        "requested call-2 nope",
+        "finished call-2 true",
+        "started call-1",
+        "progress call-1 1",
+        "progress call-1 2",
+        "finished call-1 false",
+        "round 1",
+        "text Walked.",
+        "done Finished",
+    ];
+    assert_eq!(shown(&told), expected);
+    let result = told.iter().find_map(|event| match event {
+        Event::CallFinished { id, result, .. } if id == "call-1" => result.clone(),
+        _ => None,
+    });
+    assert_eq!(result.unwrap().content[0].as_text(), Some("walked"));
+    assert_eq!(run.next().await, None);
+    assert_eq!(run.await.unwrap().end, EndReason::Finished);
+}
+
+#[tokio::test]
+async fn it_is_a_stream() {
+    let run = ToolLoop::new(ScriptedModel::new(["Hi"])).run("Hello");
+    let told: Vec<Event> = run.collect().await;
+    assert_eq!(shown(&told), ["text Hi", "done Finished"]);
+}
+
+#[tokio::test]
+async fn a_run_that_fails_ends_without_being_done() {
+    let model = ScriptedModel::new([ScriptedReply::error(ModelError::refused("no key"))]);
+    let mut run = ToolLoop::new(model).run("Hello");
+    assert_eq!(shown(&events(&mut run).await), [] as [&str; 0]);
+    assert_eq!(
+        run.await.unwrap_err().to_string(),
+        "the model refused: no key"
+    );
+}
+
+#[tokio::test]
+async fn reading_can_stop_in_the_middle() {
+    let (server, _) = desk();
+    let model = ScriptedModel::new([
+        ScriptedReply::text("Look.").and_call("steps", json!({"count": 500})),
+        ScriptedReply::text("Walked."),
+    ]);
+    let mut run = ToolLoop::new(model).source("desk", server).run("Go");
+    run.next().await.unwrap();
+    assert_eq!(run.await.unwrap().text(), "Walked.");
+}
+
+#[tokio::test]
+async fn progress_that_nobody_takes_makes_room_for_newer() {
+    let (server, _) = desk();
+    let model = ScriptedModel::new([
+        ScriptedReply::call("steps", json!({"count": 50})),
+        ScriptedReply::text("Walked."),
+    ]);
+    let limits = ToolLoopLimits {
+        queued_progress: 3,
+        ..ToolLoopLimits::default()
+    };
+    let mut run = ToolLoop::new(model)
+        .source("desk", server)
+        .limits(limits)
+        .run("Go");
+    let mut told = Vec::new();
+    while let Some(event) = run.next().await {
+        if matches!(event, Event::CallStarted { .. }) {
+            // The server goes on while nobody reads.
+            for _ in 0..500 {
+                tokio::task::yield_now().await;
+            }
+        }
+        told.push(event);
+    }
+    let progress: Vec<_> = shown(&told)
+        .into_iter()
+        .filter(|line| line.starts_with("progress"))
+        .collect();
+    assert!(progress.len() < 50, "{progress:?}");
+    assert_eq!(progress.last().unwrap(), "progress call-1 50");
+}
+
+#[tokio::test(start_paused = true)]
+async fn dropping_a_run_cancels_its_calls_on_the_wire() {
+    let (server, log) = desk();
+    let model =
+        ScriptedModel::new([
+            ScriptedReply::call("wait", json!({"name": "a", "millis": 10_000}))
+                .and_call("wait", json!({"name": "b", "millis": 10_000})),
+        ]);
+    let mut run = ToolLoop::new(model).source("desk", server).run("Go");
+    while log.lines().len() < 2 {
+        let step = tokio::time::timeout(std::time::Duration::from_millis(1), run.next());
+        let _ = step.await;
+    }
+    drop(run);
+    tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+    let mut ended = log.lines().split_off(2);
+    ended.sort();
+    assert_eq!(ended, ["cancel a", "cancel b"], "CLI-CANC-01");
+}

@@ -1,0 +1,144 @@
+//! What goes wrong reaches the model in words that it can act on, and the run goes on.
+
+use serde_json::{Value, json};
+use treenail::client::{McpClient, MockSession};
+use treenail::tool_loop::{
+    Approval, EndReason, Report, ScriptedModel, ScriptedReply, ToolLoop, tool_use,
+};
+
+use crate::fixture::{assert_well_formed, desk, failure, results};
+
+/// What the model is told of one call.
+async fn told(call: ScriptedReply) -> String {
+    let (server, _) = desk();
+    let model = ScriptedModel::new([call, ScriptedReply::text("I see.")]);
+    let report = ToolLoop::new(model).source("desk", server).run("Go").await;
+    let report = report.unwrap();
+    assert_well_formed(&report.transcript);
+    assert_eq!(report.end, EndReason::Finished);
+    assert_eq!(report.text(), "I see.", "it goes on");
+    failure(&report)
+}
+
+#[track_caller]
+fn assert_says(told: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(told.contains(part), "`{part}` is not in: {told}");
+    }
+}
+
+#[tokio::test]
+async fn extraction_arguments_that_are_no_json_are_told_with_the_position() {
+    let broken = tool_use("1", "echo", "{\"text\": \"a\",\n}");
+    let told = told(ScriptedReply::text("").and_use(broken)).await;
+    assert_says(&told, &["echo", "line 2 column 1"]);
+}
+
+#[tokio::test]
+async fn an_unknown_tool_is_told_with_those_that_there_are() {
+    let told = told(ScriptedReply::call("ecko", json!({"text": "a"}))).await;
+    assert_says(&told, &["ecko", "echo"]);
+}
+
+#[tokio::test]
+async fn validation_all_that_is_wrong_with_the_arguments_is_told_before_the_call() {
+    let call = ScriptedReply::call("add", json!({"a": "one", "c": 3}));
+    let told = told(call).await;
+    assert_says(&told, &["/a", "integer", "b"]);
+}
+
+#[tokio::test]
+async fn arguments_are_repaired_where_that_is_safe() {
+    let (server, _) = desk();
+    let model = ScriptedModel::new([
+        ScriptedReply::call("add", json!({"a": "1", "b": 2.0})),
+        ScriptedReply::text("3"),
+    ]);
+    let agent = ToolLoop::new(model).source("desk", server);
+    let report = agent.run("Go").await.unwrap();
+    assert_eq!(results(&report)[0].2, "3");
+    let given = &report.calls[0].call.input;
+    assert_eq!(
+        Value::Object(given.clone()),
+        json!({"a": 1, "b": 2}),
+        "what the tool got"
+    );
+}
+
+#[tokio::test]
+async fn execution_what_a_tool_says_of_its_failure_is_told() {
+    let told = told(ScriptedReply::call(
+        "fail",
+        json!({"text": "the disk is full"}),
+    ))
+    .await;
+    assert_says(&told, &["the disk is full"]);
+}
+
+#[tokio::test]
+async fn a_policy_that_denies_says_why() {
+    let (server, log) = desk();
+    let model = ScriptedModel::new([
+        ScriptedReply::call("echo", json!({"text": "a"})),
+        ScriptedReply::text("I see."),
+    ]);
+    let agent = ToolLoop::new(model)
+        .source("desk", server)
+        .approve(|_| Approval::Deny("no echoes after ten".to_owned()));
+    let report = agent.run("Go").await.unwrap();
+    assert_says(&failure(&report), &["echo", "no echoes after ten"]);
+    assert_eq!(log.lines(), [] as [&str; 0]);
+}
+
+/// A run with one tool of a session that answers with what it is given.
+async fn with_mock(mock: MockSession) -> Report {
+    let client = McpClient::builder().session(std::sync::Arc::new(mock));
+    let client = client.build().await.unwrap();
+    let model = ScriptedModel::new([
+        ScriptedReply::call("tool", json!({})),
+        ScriptedReply::text("I see."),
+    ]);
+    let agent = ToolLoop::new(model).source("mock", &client);
+    let agent = agent.approve(|_| Approval::Allow);
+    let report = agent.run("Go").await.unwrap();
+    assert_well_formed(&report.transcript);
+    report
+}
+
+fn listing(tool: Value) -> MockSession {
+    MockSession::new().answer("tools/list", move |_| {
+        Ok(json!({"tools": [tool], "ttlMs": 1000, "cacheScope": "private"}))
+    })
+}
+
+#[tokio::test]
+async fn execution_a_server_that_refuses_is_told() {
+    let mock = listing(json!({"name": "tool", "inputSchema": {"type": "object"}}));
+    let mock = mock.answer("tools/call", |_| {
+        Err(treenail::RpcError::new(-32603, "out of memory"))
+    });
+    assert_says(&failure(&with_mock(mock).await), &["tool", "out of memory"]);
+}
+
+#[tokio::test]
+async fn formatting_a_result_that_is_not_what_was_declared_is_told() {
+    let output = json!({"type": "object", "required": ["sum"]});
+    let mock =
+        listing(json!({"name": "tool", "inputSchema": {"type": "object"}, "outputSchema": output}));
+    let mock = mock.answer("tools/call", |_| {
+        Ok(json!({"content": [], "structuredContent": {}}))
+    });
+    assert_says(&failure(&with_mock(mock).await), &["tool", "output schema"]);
+}
+
+#[tokio::test]
+async fn formatting_what_a_model_cannot_see_is_told_in_words() {
+    let mock = listing(json!({"name": "tool", "inputSchema": {"type": "object"}}));
+    let mock = mock.answer("tools/call", |_| {
+        Ok(json!({"content": [{"type": "image", "mimeType": "image/png", "data": "iVBORw0KGgo="}]}))
+    });
+    let report = with_mock(mock).await;
+    let (_, is_error, told) = results(&report).remove(0);
+    assert!(!is_error);
+    assert_says(&told, &["image/png"]);
+}

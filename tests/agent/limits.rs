@@ -1,0 +1,225 @@
+//! Each limit of a run.
+
+use std::time::Duration;
+
+use serde_json::json;
+use treenail::tool_loop::{
+    EndReason, ModelFeatures, Report, ScriptedModel, ScriptedReply, ToolLoop, ToolLoopError,
+    ToolLoopLimits,
+};
+
+use crate::fixture::{assert_well_formed, desk, failure, results};
+
+fn echo(text: &str) -> ScriptedReply {
+    ScriptedReply::call("echo", json!({"text": text}))
+}
+
+fn wait(name: &str, millis: u64) -> ScriptedReply {
+    ScriptedReply::call("wait", json!({"name": name, "millis": millis}))
+}
+
+/// A run that must not go wrong otherwise, and what the tools did.
+async fn limited(
+    limits: ToolLoopLimits,
+    replies: impl IntoIterator<Item = ScriptedReply>,
+) -> (Report, ScriptedModel, Vec<String>) {
+    let (server, log) = desk();
+    let model = ScriptedModel::new(replies);
+    let agent = ToolLoop::new(model.clone())
+        .source("desk", server)
+        .limits(limits);
+    let report = agent.run("Go").await.unwrap();
+    assert_well_formed(&report.transcript);
+    (report, model, log.lines())
+}
+
+#[tokio::test]
+async fn iterations_end_with_an_answer() {
+    let limits = ToolLoopLimits {
+        max_iterations: 2,
+        ..ToolLoopLimits::default()
+    };
+    let replies = [
+        echo("a"),
+        echo("b"),
+        ScriptedReply::text("As far as I know: b."),
+    ];
+    let (report, model, log) = limited(limits, replies).await;
+    assert_eq!(report.end, EndReason::MaxIterations, "ALL-SAM-05");
+    assert_eq!(log, ["echo a", "echo b"]);
+    assert_eq!(report.text(), "As far as I know: b.");
+    let last = &model.requests()[2];
+    let prompt = last.system_prompt.as_deref().unwrap();
+    assert!(
+        prompt.contains("You have had 2 rounds of tool calls"),
+        "{prompt}"
+    );
+    assert!(prompt.contains("answer now with what you know"), "{prompt}");
+    let choice = serde_json::to_value(&last.tool_choice).unwrap();
+    assert_eq!(choice, json!({"mode": "none"}), "ALL-SAM-04");
+    assert_eq!(model.requests()[1].system_prompt, None);
+}
+
+#[tokio::test]
+async fn a_model_that_does_not_stop_calling_is_told_in_the_transcript() {
+    let limits = ToolLoopLimits {
+        max_iterations: 1,
+        ..ToolLoopLimits::default()
+    };
+    let (report, _, log) = limited(limits, [echo("a"), echo("b")]).await;
+    assert_eq!(report.end, EndReason::MaxIterations);
+    assert_eq!(log, ["echo a"]);
+    let (_, is_error, told) = results(&report).remove(1);
+    assert!(is_error && told.contains("the limit of 1 rounds"), "{told}");
+    assert_eq!(report.text(), "", "the last message is not the model's");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_has_a_time_and_its_calls_are_cancelled_with_it() {
+    let limits = || ToolLoopLimits {
+        timeout: Duration::from_secs(1),
+        ..ToolLoopLimits::default()
+    };
+    let call = wait("quick", 100).and_call("wait", json!({"name": "slow", "millis": 20_000}));
+    let (report, _, log) = limited(limits(), [call]).await;
+    assert_eq!(report.end, EndReason::Timeout);
+    let results = results(&report);
+    assert_eq!(results[0].2, "quick", "what has ended counts");
+    let (_, is_error, told) = &results[1];
+    assert!(
+        *is_error && told.contains("the time of the whole run, 1s, is over"),
+        "{told}"
+    );
+    tokio::time::sleep(Duration::from_millis(1)).await;
+    assert!(!log.contains(&"end slow".to_owned()), "CLI-CANC-01");
+
+    // While the model is asked.
+    let (report, ..) = limited(limits(), [echo("a"), ScriptedReply::never()]).await;
+    assert_eq!(
+        (report.end, report.transcript.len()),
+        (EndReason::Timeout, 3)
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_has_a_time() {
+    let limits = ToolLoopLimits {
+        call_timeout: Duration::from_secs(2),
+        ..ToolLoopLimits::default()
+    };
+    let started = tokio::time::Instant::now();
+    let (report, ..) = limited(limits, [wait("slow", 20_000), "It is slow.".into()]).await;
+    assert_eq!(started.elapsed().as_secs(), 2);
+    let told = failure(&report);
+    assert!(
+        told.contains("2s") || told.contains("2 s"),
+        "CLI-CANC-05: {told}"
+    );
+    assert_eq!(report.end, EndReason::Finished);
+}
+
+#[tokio::test]
+async fn a_result_is_cut_and_says_so() {
+    let limits = ToolLoopLimits {
+        result_bytes: 1000,
+        ..ToolLoopLimits::default()
+    };
+    let big = ScriptedReply::call("big", json!({"bytes": 100_000}));
+    let (report, ..) = limited(limits, [big, "Long.".into()]).await;
+    let (_, is_error, told) = results(&report).remove(0);
+    assert!(!is_error && told.len() <= 1000, "{}", told.len());
+    assert!(
+        told.contains("xxx") && told.chars().any(|it| it != 'x'),
+        "{told}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn so_many_calls_run_at_once() {
+    let limits = ToolLoopLimits {
+        parallel_calls: 2,
+        ..ToolLoopLimits::default()
+    };
+    let mut reply = wait("a", 100);
+    for name in ["b", "c"] {
+        reply = reply.and_call("wait", json!({"name": name, "millis": 200}));
+    }
+    let (_, _, log) = limited(limits, [reply, "Done".into()]).await;
+    let expected = ["begin a", "begin b", "end a", "begin c", "end b", "end c"];
+    assert_eq!(log, expected);
+}
+
+#[tokio::test]
+async fn so_many_calls_of_a_message_are_made() {
+    let limits = ToolLoopLimits {
+        calls_per_message: 2,
+        ..ToolLoopLimits::default()
+    };
+    let mut reply = echo("a");
+    for text in ["b", "c"] {
+        reply = reply.and_call("echo", json!({"text": text}));
+    }
+    let (report, _, log) = limited(limits, [reply, "Done".into()]).await;
+    assert_eq!(log, ["echo a", "echo b"]);
+    let (_, is_error, told) = results(&report).remove(2);
+    assert!(is_error && told.contains('2'), "{told}");
+}
+
+#[tokio::test]
+async fn a_message_has_a_size() {
+    let limits = || ToolLoopLimits {
+        message_bytes: 1000,
+        ..ToolLoopLimits::default()
+    };
+    let long = || ScriptedReply::text("x".repeat(2000));
+    for reply in [long(), long().chunks(10), echo(&"x".repeat(2000))] {
+        let (report, ..) = limited(limits(), [echo("a"), reply]).await;
+        assert_eq!(report.end, EndReason::MessageTooLong);
+        assert_eq!(report.transcript.len(), 3, "what was too long is not kept");
+    }
+
+    // One that writes without an end is stopped before it has ended.
+    for features in [
+        ModelFeatures::default(),
+        ModelFeatures::default().tools(false),
+    ] {
+        let endless = ScriptedReply::never()
+            .and_text("x".repeat(2000))
+            .chunks(100);
+        let model = ScriptedModel::new([endless]).with_features(features);
+        let report = ToolLoop::new(model)
+            .limits(limits())
+            .run("Go")
+            .await
+            .unwrap();
+        assert_eq!(report.end, EndReason::MessageTooLong);
+    }
+}
+
+#[tokio::test]
+async fn a_transcript_has_a_size() {
+    let limits = ToolLoopLimits {
+        transcript_bytes: 5000,
+        ..ToolLoopLimits::default()
+    };
+    let big = || ScriptedReply::call("big", json!({"bytes": 2000}));
+    let (report, ..) = limited(limits, [big(), big(), big()]).await;
+    assert_eq!(report.end, EndReason::TranscriptFull);
+    assert_eq!((report.iterations, report.transcript.len()), (3, 7));
+}
+
+#[tokio::test]
+async fn so_many_tools_are_offered() {
+    let (server, _) = desk();
+    let limits = ToolLoopLimits {
+        tools: 3,
+        ..ToolLoopLimits::default()
+    };
+    let agent = ToolLoop::new(ScriptedModel::new(["never said"])).source("desk", server);
+    let error = agent.limits(limits).run("Go").await.unwrap_err();
+    assert!(matches!(error, ToolLoopError::Invalid { .. }));
+    assert_eq!(
+        error.to_string(),
+        "the sources have 9 tools, where 3 may be offered; choose some of them"
+    );
+}

@@ -1,0 +1,166 @@
+//! Runs that are paused, stored, and gone on with.
+
+use serde_json::json;
+use treenail::Server;
+use treenail::tool_loop::{
+    EndReason, Event, PausedRun, Run, ScriptedModel, ScriptedReply, ToolLoop, ToolLoopError, Usage,
+};
+
+use crate::fixture::{assert_well_formed, desk, results};
+
+fn used(tokens: u64) -> Usage {
+    Usage {
+        input_tokens: tokens,
+        output_tokens: 1,
+    }
+}
+
+fn agent(server: &Server, replies: impl IntoIterator<Item = ScriptedReply>) -> ToolLoop {
+    ToolLoop::new(ScriptedModel::new(replies)).source("desk", server)
+}
+
+/// A run that has come to an approval, as it is stored.
+async fn stored(mut run: Run) -> String {
+    while let Some(event) = run.next().await {
+        if matches!(event, Event::ApprovalAsked(_)) {
+            let paused = run.pause().await.unwrap();
+            return serde_json::to_string(&paused).unwrap();
+        }
+    }
+    panic!("nothing was asked");
+}
+
+fn read(stored: &str) -> PausedRun {
+    serde_json::from_str(stored).unwrap()
+}
+
+fn asking() -> ScriptedReply {
+    ScriptedReply::call("echo", json!({"text": "a"}))
+        .and_call("delete", json!({"name": "b"}))
+        .and_call("nope", json!({}))
+        .usage(used(5))
+}
+
+#[tokio::test]
+async fn a_run_goes_on_in_another_process() {
+    let (server, log) = desk();
+    let stored = stored(agent(&server, [asking()]).run("Go")).await;
+
+    let mut paused = read(&stored);
+    let waiting: Vec<_> = paused.waiting().cloned().collect();
+    assert_eq!(waiting.len(), 1);
+    assert_eq!(waiting[0].input["name"], "b");
+    assert!(paused.approve(&waiting[0].id));
+    assert!(!paused.approve(&waiting[0].id), "it is decided");
+    assert!(!paused.deny("nobody", "no"));
+
+    let done = ScriptedReply::text("Done").usage(used(7));
+    let report = agent(&server, [done]).resume(paused).await.unwrap();
+    assert_well_formed(&report.transcript);
+    assert_eq!(report.text(), "Done");
+    assert_eq!(report.iterations, 2);
+    assert_eq!(report.usage.unwrap().input_tokens, 12);
+    let told: Vec<_> = results(&report)
+        .into_iter()
+        .map(|it| (it.1, it.2))
+        .collect();
+    assert_eq!(
+        told[..2],
+        [(false, "a".to_owned()), (false, "b is gone".to_owned())]
+    );
+    assert!(told[2].0);
+    assert_eq!(log.lines(), ["echo a", "delete b"], "each is made once");
+}
+
+#[tokio::test]
+async fn what_is_not_decided_is_asked_again() {
+    let (server, log) = desk();
+    let stored = stored(agent(&server, [asking()]).run("Go")).await;
+    let mut run = agent(&server, ["Done".into()]).resume(read(&stored));
+    let mut asked = 0;
+    while let Some(event) = run.next().await {
+        if let Event::ApprovalAsked(request) = event {
+            asked += 1;
+            run.approve(&request.call.id);
+        }
+    }
+    assert_eq!(asked, 1);
+    assert_eq!(run.await.unwrap().text(), "Done");
+    assert_eq!(log.lines(), ["echo a", "delete b"]);
+
+    let mut denied = read(&stored);
+    let id = denied.waiting().next().unwrap().id.clone();
+    assert!(denied.deny(&id, "b stays"));
+    let report = agent(&server, ["I see.".into()])
+        .resume(denied)
+        .await
+        .unwrap();
+    assert!(results(&report)[1].2.contains("b stays"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_under_way_end_and_no_others_begin() {
+    let (server, log) = desk();
+    let wait = |name: &str, millis: u64| json!({"name": name, "millis": millis});
+    let calls = ScriptedReply::call("wait", wait("a", 100)).and_call("wait", wait("b", 100));
+    let limits = treenail::tool_loop::ToolLoopLimits {
+        parallel_calls: 1,
+        ..Default::default()
+    };
+    let mut run = agent(&server, [calls]).limits(limits).run("Go");
+    while let Some(event) = run.next().await {
+        if matches!(event, Event::CallStarted { .. }) {
+            break;
+        }
+    }
+    let paused = run.pause().await.unwrap();
+    assert_eq!(log.lines(), ["begin a", "end a"]);
+    let report = agent(&server, ["Done".into()])
+        .resume(paused)
+        .await
+        .unwrap();
+    assert_well_formed(&report.transcript);
+    assert_eq!(log.lines(), ["begin a", "end a", "begin b", "end b"]);
+}
+
+#[tokio::test]
+async fn a_question_to_the_model_is_asked_again() {
+    let (server, _) = desk();
+    let endless = ScriptedReply::never().and_text("Well, ").chunks(2);
+    let mut run = agent(&server, [endless]).run("Go");
+    assert!(matches!(run.next().await, Some(Event::Text(_))));
+    let paused = run.pause().await.unwrap();
+    assert_eq!(paused.transcript().len(), 1);
+    let report = agent(&server, ["Done".into()])
+        .resume(paused)
+        .await
+        .unwrap();
+    assert_eq!(report.text(), "Done");
+}
+
+#[tokio::test]
+async fn runs_at_both_ends_can_be_paused() {
+    let (server, _) = desk();
+    let untouched = agent(&server, []).run("Go").pause().await.unwrap();
+    let report = agent(&server, ["Done".into()])
+        .resume(untouched)
+        .await
+        .unwrap();
+    assert_eq!(report.text(), "Done");
+
+    let mut run = agent(&server, ["Done".into()]).run("Go");
+    while run.next().await.is_some() {}
+    let ended = run.pause().await.unwrap();
+    let report = agent(&server, []).resume(ended).await.unwrap();
+    assert_eq!(
+        (report.end.clone(), report.text()),
+        (EndReason::Finished, "Done".to_owned())
+    );
+
+    let mut run = agent(&server, []).run("Go");
+    while run.next().await.is_some() {}
+    assert!(matches!(
+        run.pause().await,
+        Err(ToolLoopError::Model { .. })
+    ));
+}

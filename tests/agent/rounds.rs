@@ -1,0 +1,358 @@
+//! Rounds: the model is asked, its calls are made, and it is asked again.
+
+use serde_json::json;
+use treenail::prelude::*;
+use treenail::schema::{
+    JsonObject, MetaObject, Role, SamplingMessageContentBlock as Block, ToolChoiceMode,
+    ToolUseContent,
+};
+use treenail::tool_loop::{
+    Conversation, EndReason, ModelError, Report, ScriptedModel, ScriptedReply, ToolChoice,
+    ToolLoop, ToolLoopError, Usage,
+};
+
+use crate::fixture::{assert_well_formed, desk, results};
+
+fn echo(text: &str) -> ScriptedReply {
+    ScriptedReply::call("echo", json!({"text": text}))
+}
+
+/// Runs a script with the tools of the desk.
+async fn run(replies: impl IntoIterator<Item = ScriptedReply>) -> (Report, ScriptedModel) {
+    let (server, _) = desk();
+    let model = ScriptedModel::new(replies);
+    let agent = ToolLoop::new(model.clone()).source("desk", server);
+    let report = agent.run("Go").await.unwrap();
+    assert_well_formed(&report.transcript);
+    assert_eq!(model.left(), 0);
+    (report, model)
+}
+
+#[tokio::test]
+async fn the_smallest_agent() {
+    #[mcp_tool(read_only)]
+    fn rain(city: String) -> String {
+        format!("It rains in {city}.")
+    }
+
+    let model = ScriptedModel::new([
+        ScriptedReply::call("rain", json!({"city": "Oslo"})),
+        ScriptedReply::text("Yes, take one."),
+    ]);
+    let report = ToolLoop::new(model)
+        .source("weather", tools![rain])
+        .system_prompt("You are brief.")
+        .run("Do I need an umbrella in Oslo?")
+        .await
+        .unwrap();
+    assert_eq!(report.text(), "Yes, take one.");
+    assert_eq!(report.end, EndReason::Finished);
+    assert_eq!(results(&report)[0].2, "It rains in Oslo.");
+}
+
+#[tokio::test]
+async fn calls_are_made_until_there_are_none() {
+    let used = |input, output| Usage {
+        input_tokens: input,
+        output_tokens: output,
+    };
+    let (report, model) = run([
+        echo("a").and_text("Let me see.").usage(used(10, 1)),
+        ScriptedReply::call("add", json!({"a": 1, "b": 2})).usage(used(20, 2)),
+        ScriptedReply::text("3").usage(used(30, 3)),
+    ])
+    .await;
+    assert_eq!(report.text(), "3");
+    assert_eq!(report.iterations, 3);
+    assert_eq!(report.usage, Some(used(60, 6)));
+    assert_eq!(report.model.as_deref(), Some("scripted"));
+    assert_eq!(report.transcript.len(), 6);
+    let made: Vec<_> = report
+        .calls
+        .iter()
+        .map(|it| (&*it.call.name, it.is_error))
+        .collect();
+    assert_eq!(made, [("echo", false), ("add", false)]);
+
+    let requests = model.requests();
+    let first = &requests[0];
+    assert_eq!((first.messages.len(), first.max_tokens), (1, 4096));
+    let offered: Vec<_> = first
+        .tools
+        .iter()
+        .flatten()
+        .map(|tool| &*tool.name)
+        .collect();
+    assert!(offered.starts_with(&["echo", "add", "wait"]), "{offered:?}");
+    assert_eq!(
+        first.tool_choice, None,
+        "ALL-SAM-04: auto is what is meant without"
+    );
+    assert_eq!(requests[2].messages[..], report.transcript[..5]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn results_stand_in_the_order_of_the_uses() {
+    let (server, log) = desk();
+    let wait = |name: &str, millis: u64| (name.to_owned(), millis);
+    let mut reply = ScriptedReply::text("Three at once.");
+    for (name, millis) in [wait("slow", 300), wait("quick", 100), wait("middle", 200)] {
+        reply = reply.and_call("wait", json!({"name": name, "millis": millis}));
+    }
+    let model = ScriptedModel::new([reply, ScriptedReply::text("Done")]);
+    let agent = ToolLoop::new(model).source("desk", server);
+    let report = agent.run("Go").await.unwrap();
+    assert_well_formed(&report.transcript);
+    let told: Vec<_> = results(&report)
+        .into_iter()
+        .map(|(_, _, text)| text)
+        .collect();
+    assert_eq!(told, ["slow", "quick", "middle"], "SRV-SAM-05");
+    let ended = ["end quick", "end middle", "end slow"];
+    assert_eq!(log.lines()[3..], ended, "they ran at once");
+}
+
+#[tokio::test]
+async fn ids_that_are_missing_or_doubled_are_told_apart() {
+    let again = |id: &str| ToolUseContent::new(id, "add", json_object(r#"{"a": 1, "b": 1}"#));
+    let reply = || {
+        ScriptedReply::text("")
+            .and_use(again("x"))
+            .and_use(again("x"))
+    };
+    let (report, _) = run([reply(), reply(), ScriptedReply::text("2")]).await;
+    let ids: Vec<_> = results(&report).into_iter().map(|(id, ..)| id).collect();
+    assert_eq!(ids, ["x", "x-2", "x-3", "x-4"]);
+    assert!(report.calls.iter().all(|call| !call.is_error));
+}
+
+fn json_object(text: &str) -> JsonObject {
+    serde_json::from_str(text).unwrap()
+}
+
+#[tokio::test]
+async fn what_a_model_attaches_to_its_calls_is_kept() {
+    let meta: MetaObject = [("vendor/signature", "abc")].into_iter().collect();
+    let signed = ToolUseContent::new("s", "echo", json_object(r#"{"text": "a"}"#));
+    let signed = signed.with_meta(meta.clone());
+    let (_, model) = run([
+        ScriptedReply::text("").and_use(signed),
+        ScriptedReply::text("a"),
+    ])
+    .await;
+    let sent = &model.requests()[1].messages[1];
+    let kept = sent.content.iter().find_map(|block| match block {
+        Block::ToolUse(tool_use) => Some(tool_use.meta.clone()),
+        _ => None,
+    });
+    assert_eq!(kept, Some(Some(meta)), "CLI-SAM-07");
+}
+
+#[tokio::test]
+async fn a_choice_holds_for_the_first_round() {
+    let cases = [
+        (ToolChoice::Auto, None, 9, None, 9),
+        (
+            ToolChoice::Required,
+            Some(ToolChoiceMode::Required),
+            9,
+            None,
+            9,
+        ),
+        (
+            ToolChoice::None,
+            Some(ToolChoiceMode::None),
+            9,
+            Some(ToolChoiceMode::None),
+            9,
+        ),
+        (
+            ToolChoice::Tool("echo".to_owned()),
+            Some(ToolChoiceMode::Required),
+            1,
+            None,
+            9,
+        ),
+    ];
+    for (choice, first, offered_first, second, offered_second) in cases {
+        let (server, _) = desk();
+        let model = ScriptedModel::new([echo("a"), ScriptedReply::text("a")]);
+        let agent = ToolLoop::new(model.clone()).source("desk", server);
+        agent.tool_choice(choice.clone()).run("Go").await.unwrap();
+        let asked: Vec<_> = model
+            .requests()
+            .into_iter()
+            .map(|request| {
+                let mode = request.tool_choice.and_then(|choice| choice.mode);
+                (mode, request.tools.map_or(0, |tools| tools.len()))
+            })
+            .collect();
+        let expected = [(first, offered_first), (second, offered_second)];
+        assert_eq!(asked, expected, "ALL-SAM-04: {choice:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_does_not_fit_together_is_an_error_that_says_so() {
+    let (server, _) = desk();
+    let use_without_result = vec![
+        treenail::schema::SamplingMessage::new(Role::User, vec![Block::text("Go")]),
+        treenail::schema::SamplingMessage::new(
+            Role::Assistant,
+            vec![Block::ToolUse(ToolUseContent::new(
+                "1",
+                "echo",
+                JsonObject::new(),
+            ))],
+        ),
+    ];
+    let go = || Conversation::from("Go");
+    let agent = || ToolLoop::new(ScriptedModel::new(["never said"]));
+    let with_desk = || agent().source("desk", &server);
+    let choosing = |choice| agent().tool_choice(choice);
+    let cases = [
+        (
+            agent(),
+            Conversation::new(),
+            "the conversation has no message",
+        ),
+        (
+            agent(),
+            use_without_result.into(),
+            "no message has their results",
+        ),
+        (
+            with_desk().source("desk", &server),
+            go(),
+            "two sources have the name `desk`",
+        ),
+        (agent().source("", &server), go(), "a source has no name"),
+        (choosing(ToolChoice::Required), go(), "there is none"),
+        (
+            choosing(ToolChoice::Tool("fly".to_owned())),
+            go(),
+            "the tool `fly`",
+        ),
+    ];
+    for (agent, conversation, expected) in cases {
+        let messages = conversation.messages().to_vec();
+        let error = agent.run(conversation).await.unwrap_err();
+        assert!(matches!(error, ToolLoopError::Invalid { .. }), "{error:?}");
+        assert!(error.to_string().contains(expected), "{error}");
+        assert_eq!(error.report().transcript, messages);
+        assert_eq!(error.report().end, EndReason::Failed);
+    }
+}
+
+#[tokio::test]
+async fn a_model_that_fails_leaves_what_was_said_before() {
+    let (server, _) = desk();
+    let model = ScriptedModel::new([
+        echo("a"),
+        ScriptedReply::error(ModelError::unavailable("overloaded")),
+    ]);
+    let agent = ToolLoop::new(model).source("desk", server);
+    let error = agent.run("Go").await.unwrap_err();
+    assert!(matches!(error, ToolLoopError::Model { .. }), "{error:?}");
+    assert_eq!(error.to_string(), "the model is not available: overloaded");
+    let transcript = error.report().transcript.clone();
+    assert_eq!(transcript.len(), 3);
+
+    let again = ToolLoop::new(ScriptedModel::new(["Here I am."]));
+    let report = again.run(transcript).await.unwrap();
+    assert_eq!(report.text(), "Here I am.");
+    let error: treenail::Error = error.into();
+    assert!(error.to_string().contains("overloaded"));
+}
+
+#[tokio::test]
+async fn a_source_that_cannot_be_listed_is_an_error() {
+    #[mcp_tool]
+    fn twice() {}
+
+    let agent = ToolLoop::new(ScriptedModel::new(["never said"]));
+    let agent = agent.source("twice", tools![twice].with::<twice>());
+    let error = agent.run("Go").await.unwrap_err();
+    assert!(matches!(error, ToolLoopError::Source { .. }), "{error:?}");
+    assert!(
+        error.to_string().contains("the tools of `twice`"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn messages_that_no_model_may_write_are_broken() {
+    use treenail::schema::{CreateMessageResult, ToolResultContent};
+
+    let result = ToolResultContent::new("1", []);
+    let cases = [
+        CreateMessageResult::new(Role::User, vec![Block::text("a")], "m"),
+        CreateMessageResult::new(Role::Assistant, vec![Block::ToolResult(result)], "m"),
+    ];
+    for message in cases {
+        let reply = ScriptedReply::with(move |_| Ok(message));
+        let error = ToolLoop::new(ScriptedModel::new([reply])).run("Go").await;
+        let error = error.unwrap_err();
+        let ToolLoopError::Model { error, .. } = error else {
+            panic!("{error:?}");
+        };
+        assert!(
+            matches!(error, ModelError::Broken(_)),
+            "ALL-SAM-02: {error}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_conversation_goes_on() {
+    let (server, _) = desk();
+    let model = ScriptedModel::new([
+        echo("a"),
+        ScriptedReply::text("One."),
+        ScriptedReply::text("Two."),
+    ]);
+    let agent = ToolLoop::new(model.clone()).source("desk", server);
+    let first = agent.run("And?").await.unwrap();
+    let second = agent
+        .run(Conversation::from(first).user("And then?"))
+        .await
+        .unwrap();
+    assert_eq!(second.text(), "Two.");
+    assert_eq!(second.transcript.len(), 6);
+    assert_eq!(second.iterations, 1, "it counts its own");
+    assert_well_formed(&second.transcript);
+    assert_eq!(model.requests()[2].messages[..], second.transcript[..5]);
+}
+
+#[tokio::test]
+async fn the_reason_to_stop_is_passed_on() {
+    let cases = [
+        ("endTurn", EndReason::Finished),
+        ("stopSequence", EndReason::StopSequence),
+        ("maxTokens", EndReason::MaxTokens),
+        ("refusal", EndReason::Stopped("refusal".to_owned())),
+    ];
+    for (reason, end) in cases {
+        let (report, _) = run([ScriptedReply::text("Well").stop_reason(reason)]).await;
+        assert_eq!((report.end, report.transcript.len()), (end, 2));
+    }
+}
+
+#[tokio::test]
+async fn requests_can_be_edited() {
+    let model = ScriptedModel::new(["Hi"]);
+    let agent = ToolLoop::new(model.clone())
+        .max_tokens(9)
+        .system_prompt("Short.")
+        .edit_requests(|request| request.temperature = Some(0.5.into()));
+    agent.run("Hello").await.unwrap();
+    let request = model.requests().remove(0);
+    assert_eq!(request.max_tokens, 9, "CLI-SAM-03");
+    assert_eq!(request.system_prompt.as_deref(), Some("Short."));
+    assert_eq!(request.temperature, Some(0.5.into()));
+    assert_eq!(
+        (request.tools, request.tool_choice),
+        (None, None),
+        "SRV-SAM-01"
+    );
+}

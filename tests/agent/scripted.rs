@@ -1,0 +1,108 @@
+//! The scripted model itself, and conversations that are played again.
+
+use serde_json::json;
+use treenail::schema::{SamplingMessage, SamplingMessageContentBlock as Block};
+use treenail::tool_loop::{
+    Conversation, EndReason, Event, ModelError, ScriptedModel, ScriptedReply, ToolLoop,
+    ToolLoopError,
+};
+
+use crate::fixture::{desk, events};
+
+fn script() -> ScriptedModel {
+    ScriptedModel::new([
+        ScriptedReply::text("Let me see.")
+            .and_call("add", json!({"a": 1, "b": 2}))
+            .and_call("fail", json!({"text": "no"})),
+        ScriptedReply::text("It is 3."),
+    ])
+}
+
+#[tokio::test]
+async fn a_transcript_is_played_again_without_the_model() {
+    let (server, _) = desk();
+    let agent = ToolLoop::new(script()).source("desk", &server);
+    let report = agent.run("1 + 2?").await.unwrap();
+
+    let replayed = ScriptedModel::replay(&report.transcript);
+    let agent = ToolLoop::new(replayed).source("desk", &server);
+    let again = agent.run("1 + 2?").await.unwrap();
+    assert_eq!(again, {
+        let mut report = report.clone();
+        report.usage = again.usage;
+        report
+    });
+
+    // It can be stored in between.
+    let stored = serde_json::to_string(&report).unwrap();
+    let read: treenail::tool_loop::Report = serde_json::from_str(&stored).unwrap();
+    assert_eq!(read, report);
+}
+
+#[tokio::test]
+async fn a_conversation_that_differs_is_told() {
+    let (server, _) = desk();
+    let agent = ToolLoop::new(script()).source("desk", &server);
+    let report = agent.run("1 + 2?").await.unwrap();
+    let play = |transcript: &[SamplingMessage], asked: Conversation| {
+        let agent = ToolLoop::new(ScriptedModel::replay(transcript)).source("desk", &server);
+        async move {
+            match agent.run(asked).await.unwrap_err() {
+                ToolLoopError::Model {
+                    error: ModelError::Refused(why),
+                    ..
+                } => why.to_string(),
+                other => panic!("{other:?}"),
+            }
+        }
+    };
+    let told = play(&report.transcript, "1 + 3?".into()).await;
+    assert!(
+        told.contains("message 0 is") && told.contains("1 + 3?"),
+        "{told}"
+    );
+    let longer = Conversation::from("1 + 2?").assistant("3").user("Sure?");
+    let told = play(&report.transcript, longer).await;
+    assert!(told.contains("it has 3 messages and not 1"), "{told}");
+
+    // A tool that gives something else than it did.
+    let mut edited = serde_json::to_value(&report.transcript).unwrap();
+    edited[2]["content"][0]["content"][0]["text"] = json!("4");
+    let edited: Vec<SamplingMessage> = serde_json::from_value(edited).unwrap();
+    let told = play(&edited, "1 + 2?".into()).await;
+    assert!(told.contains("message 2 is"), "{told}");
+    let told = play(&report.transcript[..2], "1 + 2?".into()).await;
+    assert!(told.contains("1 replies"), "{told}");
+}
+
+#[tokio::test]
+async fn text_comes_in_chunks_and_is_whole_in_the_end() {
+    let model = ScriptedModel::new([ScriptedReply::text("Grüße aus Oslo").chunks(3)]);
+    let mut run = ToolLoop::new(model).run("Go");
+    let events = events(&mut run).await;
+    let texts: Vec<_> = events
+        .iter()
+        .filter_map(|event| match event {
+            Event::Text(text) => Some(&**text),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(texts, ["Grü", "ße ", "aus", " Os", "lo"]);
+    assert_eq!(events.last(), Some(&Event::Done(EndReason::Finished)));
+    assert_eq!(run.await.unwrap().text(), "Grüße aus Oslo");
+}
+
+#[tokio::test]
+async fn a_reply_can_be_made_of_the_request() {
+    let count = |request: &treenail::schema::CreateMessageRequestParams| {
+        let text = Block::text(format!("{} messages", request.messages.len()));
+        let role = treenail::schema::Role::Assistant;
+        Ok(treenail::schema::CreateMessageResult::new(
+            role, text, "counter",
+        ))
+    };
+    let model = ScriptedModel::new([ScriptedReply::with(count)]);
+    let report = ToolLoop::new(model).run("Go").await.unwrap();
+    assert_eq!(report.text(), "1 messages");
+    assert_eq!(report.model.as_deref(), Some("counter"));
+}
