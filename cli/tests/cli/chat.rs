@@ -225,6 +225,10 @@ fn the_end_says_how_it_went() {
         assert_eq!(ended.code, code, "{}", ended.stderr);
         assert!(ended.stderr.ends_with(expected), "{}", ended.stderr);
     }
+}
+
+#[test]
+fn a_wrong_command_line_is_told_before_anything_begins() {
     let wrong: [(&[&str], &str); 5] = [
         (
             &["hi"],
