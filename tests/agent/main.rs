@@ -8,6 +8,7 @@
 
 mod approvals;
 mod events;
+mod example;
 mod failures;
 mod fixture;
 mod limits;

@@ -1,1 +1,119 @@
-//! x
+//! Models without tool use: they are told of tools in words, and their calls are found in their text.
+
+use treenail::tool_loop::{
+    EndReason, Event, ModelFeatures, Report, ScriptedModel, ScriptedReply, TextDialect, ToolChoice,
+    ToolLoop,
+};
+
+use crate::fixture::{assert_well_formed, desk, events, results};
+
+fn plain<R: Into<ScriptedReply>>(replies: impl IntoIterator<Item = R>) -> ScriptedModel {
+    ScriptedModel::new(replies).with_features(ModelFeatures::default().tools(false))
+}
+
+async fn run(model: &ScriptedModel) -> Report {
+    let (server, _) = desk();
+    let agent = ToolLoop::new(model.clone()).source("desk", server);
+    let report = agent.system_prompt("Be brief.").run("Go").await.unwrap();
+    assert_well_formed(&report.transcript);
+    report
+}
+
+const ECHO: &str = "TOOL: echo\nPARAMETERS: {\"text\": \"a {b}\"}\n";
+
+#[tokio::test]
+async fn calls_are_found_and_results_are_told_as_text() {
+    let model = plain([
+        format!("First this.\n{ECHO}Then that.\nTOOL: add\nPARAMETERS: {{\"a\": 1, \"b\": 2}}\n"),
+        "3, I think.".to_owned(),
+    ]);
+    let report = run(&model).await;
+    assert_eq!(report.end, EndReason::Finished);
+    assert_eq!(report.text(), "3, I think.");
+    let told: Vec<_> = results(&report).into_iter().map(|it| it.2).collect();
+    assert_eq!(told, ["a {b}", "3"]);
+
+    let requests = model.requests();
+    let prompt = requests[0].system_prompt.as_deref().unwrap();
+    assert!(prompt.starts_with("Be brief.\n\n"), "{prompt}");
+    assert!(
+        prompt.contains("TOOL:") && prompt.contains("echo"),
+        "{prompt}"
+    );
+    assert_eq!(
+        (&requests[0].tools, &requests[0].tool_choice),
+        (&None, &None)
+    );
+    let sent = serde_json::to_string(&requests[1].messages).unwrap();
+    assert!(
+        !sent.contains("tool_use") && !sent.contains("tool_result"),
+        "{sent}"
+    );
+    assert!(
+        sent.contains("TOOL: echo") && sent.contains("a {b}"),
+        "{sent}"
+    );
+}
+
+#[tokio::test]
+async fn text_is_shown_as_it_comes_and_calls_are_not() {
+    let said = format!("Well, let me see.\n{ECHO}");
+    for size in 1..12 {
+        let (server, _) = desk();
+        let model = plain([ScriptedReply::text(&*said).chunks(size), "Done.".into()]);
+        let mut run = ToolLoop::new(model).source("desk", server).run("Go");
+        let told = events(&mut run).await;
+        let text: String = told
+            .iter()
+            .filter_map(|event| match event {
+                Event::Text(text) => Some(&**text),
+                _ => None,
+            })
+            .collect();
+        assert!(text.starts_with("Well, let me see."), "{size}: {text}");
+        assert!(
+            !text.contains("TOOL") && !text.contains("PARAM") && !text.contains('{'),
+            "{size}: {text}"
+        );
+        assert!(text.ends_with("Done."), "{size}: {text}");
+        assert_eq!(results(&run.await.unwrap())[0].2, "a {b}");
+    }
+}
+
+#[tokio::test]
+async fn extraction_a_call_that_cannot_be_read_is_told_with_what_is_wrong() {
+    let model = plain(["TOOL: echo\nPARAMETERS: {\"text\": }\n", "I see."]);
+    let report = run(&model).await;
+    let (_, is_error, told) = results(&report).remove(0);
+    assert!(is_error && told.contains("PARAMETERS"), "{told}");
+    let sent = serde_json::to_string(&model.requests()[1].messages).unwrap();
+    assert!(sent.contains("PARAMETERS"), "it is told as text: {sent}");
+    assert_eq!(report.text(), "I see.");
+}
+
+#[tokio::test]
+async fn a_mention_is_no_call_unless_that_is_wanted() {
+    let mention = "I will use the `unsaid` tool.";
+    let report = run(&plain([mention])).await;
+    assert_eq!(report.calls, []);
+    let dialect = TextDialect {
+        mentions: true,
+        ..TextDialect::default()
+    };
+    let (server, _) = desk();
+    let model = plain([mention, "Done."]);
+    let agent = ToolLoop::new(model)
+        .source("desk", server)
+        .text_dialect(dialect);
+    let report = agent.run("Go").await.unwrap();
+    assert_eq!(report.calls.len(), 1);
+}
+
+#[tokio::test]
+async fn where_no_tool_may_be_called_none_is_told_of() {
+    let (server, _) = desk();
+    let model = plain(["Hi."]);
+    let agent = ToolLoop::new(model.clone()).source("desk", server);
+    agent.tool_choice(ToolChoice::None).run("Go").await.unwrap();
+    assert_eq!(model.requests()[0].system_prompt, None);
+}

@@ -11,7 +11,7 @@ use treenail_schema::{
 };
 
 use crate::tool_loop::text::{Piece, STOP_SEQUENCES, TextParser, instructions, render};
-use crate::tool_loop::written::{WRITTEN_ARGUMENTS, unreadable};
+use crate::tool_loop::written::{WRITTEN_CALL, unreadable};
 use crate::tool_loop::{Model, ModelError, ModelReply, OnText, TextDialect, Usage};
 
 /// Whom to ask, and how.
@@ -251,7 +251,7 @@ fn blocks_of(pieces: Vec<Piece>) -> (Vec<Block>, Vec<Option<String>>) {
                 source,
                 message,
             } => {
-                let meta: MetaObject = [(WRITTEN_ARGUMENTS, source)].into_iter().collect();
+                let meta: MetaObject = [(WRITTEN_CALL, source)].into_iter().collect();
                 let name = name.unwrap_or_else(|| "unknown".to_owned());
                 let call = ToolUseContent::new(id(), name, JsonObject::new()).with_meta(meta);
                 blocks.push(call.into());

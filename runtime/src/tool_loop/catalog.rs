@@ -133,11 +133,6 @@ impl Catalog {
         entries
     }
 
-    /// The tools as the model is told of them.
-    pub(super) fn shown(&self) -> &[Tool] {
-        &self.shown
-    }
-
     pub(super) fn names(&self) -> Vec<&str> {
         self.entries.iter().map(|entry| &*entry.name).collect()
     }

@@ -7,6 +7,10 @@ use treenail_schema::{JsonObject, MetaObject, ToolUseContent};
 /// object. `input` is empty then, and the call is not to be made.
 pub const WRITTEN_ARGUMENTS: &str = "dev.treenail/written-arguments";
 
+/// The key of a `tool_use`'s `_meta` under which a whole call stands as the model has written it in its text, if it cannot
+/// be read.
+pub(crate) const WRITTEN_CALL: &str = "dev.treenail/written-call";
+
 /// A model's call of a tool, from the text that it has written as the arguments. It is for those who implement a
 /// [`Model`](crate::tool_loop::Model) over an endpoint that gives arguments as text.
 ///

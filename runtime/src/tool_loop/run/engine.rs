@@ -12,7 +12,7 @@ use treenail_schema::{
 use super::calls::{Calls, Settled};
 use super::shared::Shared;
 use crate::ask::check_conversation;
-use crate::tool_loop::ask::{Answer, Asker, Unanswered, as_use, join, json_bytes};
+use crate::tool_loop::ask::{Answer, Asker, Unanswered, join, json_bytes};
 use crate::tool_loop::catalog::Catalog;
 use crate::tool_loop::ids::Ids;
 use crate::tool_loop::paused::{OpenCall, Stage};

@@ -83,6 +83,12 @@ impl<'a> Cursor<'a> {
         self.take(most, is_blank).map(drop)
     }
 
+    /// The place after blanks.
+    pub(super) fn indented(mut self, most: usize) -> Result<Self, More> {
+        self.blanks(most)?;
+        Ok(self)
+    }
+
     /// Takes at most so many blanks and ends of lines.
     pub(super) fn white(&mut self, most: usize) -> Result<(), More> {
         self.take(most, |byte| is_blank(byte) || byte == b'\n')

@@ -7,17 +7,24 @@ use treenail_schema::Tool;
 
 use crate::name::nearest;
 
-/// The tools that a model has been told of: their names, and whether they need arguments.
+/// The tools that a model has been told of, by their names.
 #[derive(Debug, Default)]
-pub(super) struct Known(HashMap<Box<str>, bool>);
+pub(super) struct Known(HashMap<Box<str>, Takes>);
+
+/// Which arguments a tool takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Takes {
+    None,
+    /// Some, of which it needs none.
+    Optional,
+    Required,
+}
 
 impl Known {
     pub(super) fn new(tools: &[Tool]) -> Self {
-        let known = tools.iter().map(|tool| {
-            let required = tool.input_schema.get("required").and_then(Value::as_array);
-            let needs = required.is_some_and(|names| !names.is_empty());
-            (tool.name.as_str().into(), needs)
-        });
+        let known = tools
+            .iter()
+            .map(|tool| (tool.name.as_str().into(), takes(tool)));
         Self(known.collect())
     }
 
@@ -32,6 +39,38 @@ impl Known {
 
     /// Whether there is such a tool, and it can be called without arguments.
     pub(super) fn goes_without(&self, name: &str) -> bool {
-        self.0.get(name) == Some(&false)
+        matches!(self.0.get(name), Some(Takes::None | Takes::Optional))
+    }
+
+    /// Whether there is such a tool, and it can be called both with and without arguments.
+    pub(super) fn goes_both_ways(&self, name: &str) -> bool {
+        self.0.get(name) == Some(&Takes::Optional)
+    }
+}
+
+fn takes(tool: &Tool) -> Takes {
+    let schema = &*tool.input_schema;
+    let required = schema.get("required").and_then(Value::as_array);
+    if required.is_some_and(|names| !names.is_empty()) {
+        return Takes::Required;
+    }
+    let properties = schema.get("properties").and_then(Value::as_object);
+    // What else it may say of them is for those who check them.
+    let is_plain = schema.keys().all(|name| {
+        matches!(
+            &**name,
+            "type"
+                | "properties"
+                | "required"
+                | "additionalProperties"
+                | "$schema"
+                | "title"
+                | "description"
+        )
+    });
+    match properties {
+        Some(properties) if !properties.is_empty() => Takes::Optional,
+        _ if is_plain => Takes::None,
+        _ => Takes::Optional,
     }
 }

@@ -6,6 +6,8 @@ use crate::wire::quoted;
 /// Why a call cannot be read.
 #[derive(Debug)]
 pub(super) enum Malformed {
+    /// Text follows where the arguments, which it could have had, would have to be announced.
+    NoParameters,
     /// Something else stands where the object has to begin, or nothing.
     NoObject(Option<char>),
     /// The object is not one, for this reason.
@@ -30,6 +32,7 @@ impl Malformed {
     fn message(&self, name: &str) -> String {
         let tool = quoted(name);
         let what = match self {
+            Self::NoParameters => "the line after TOOL: has to begin with PARAMETERS:".to_owned(),
             Self::NoObject(found) => {
                 let found = found.map_or("the end of the message".to_owned(), |found| {
                     quoted(&found.to_string())

@@ -1,6 +1,13 @@
 //! Finds the end of a JSON object, and reads it.
 
+use std::fmt;
+
+use serde::de::{Error, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 use treenail_schema::JsonObject;
+
+use crate::wire::quoted;
 
 /// How many characters of the text around a mistake are shown, on each side.
 const AROUND: usize = 24;
@@ -54,10 +61,45 @@ impl Scanner {
 
 /// Reads an object; the error tells what is wrong with it, and where.
 pub(super) fn read(text: &str) -> Result<JsonObject, String> {
-    serde_json::from_str(text).map_err(|error| {
-        let near = around(text, error.line(), error.column());
-        format!("{error}{near}")
-    })
+    serde_json::from_str(text)
+        .map(|Object(object)| object)
+        .map_err(|error| {
+            let near = around(text, error.line(), error.column());
+            format!("{error}{near}")
+        })
+}
+
+/// An object in which each name stands once.
+struct Object(JsonObject);
+
+impl<'de> Deserialize<'de> for Object {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(ObjectVisitor)
+    }
+}
+
+struct ObjectVisitor;
+
+impl<'de> Visitor<'de> for ObjectVisitor {
+    type Value = Object;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object, A::Error> {
+        let mut object = JsonObject::new();
+        while let Some((name, value)) = map.next_entry::<String, Value>()? {
+            if object.contains_key(&name) {
+                let name = quoted(&name);
+                return Err(A::Error::custom(format!(
+                    "the argument {name} is given twice"
+                )));
+            }
+            object.insert(name, value);
+        }
+        Ok(Object(object))
+    }
 }
 
 /// What stands around a place, to find it by.

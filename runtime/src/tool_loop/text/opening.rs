@@ -48,6 +48,8 @@ pub(super) enum Next {
         /// It is at the end of the text that it has none.
         at_end: bool,
     },
+    /// Text, though the call could have arguments.
+    Text,
     /// Something else than the object that has been announced.
     Wrong(Option<char>),
 }
@@ -138,9 +140,20 @@ impl Rest<'_> {
                 return Ok(Some((next, ahead.at())));
             }
         }
+        if !is_alone || !self.known.has_nearly(self.name) {
+            return Ok(None);
+        }
         let at_end = cursor.peek()?.is_none();
-        let is_call = is_alone && self.known.has_nearly(self.name);
-        Ok(is_call.then_some((Next::Nothing { at_end }, line.at())))
+        let is_unclear = self.known.goes_both_ways(self.name)
+            && !at_end
+            && !self.closes(cursor)?
+            && !keyword(&mut cursor.indented(INDENT)?, "TOOL")?;
+        let next = if is_unclear {
+            Next::Text
+        } else {
+            Next::Nothing { at_end }
+        };
+        Ok(Some((next, line.at())))
     }
 
     fn closes(&self, mut cursor: Cursor<'_>) -> Result<bool, More> {

@@ -30,8 +30,9 @@ use crate::tool_loop::text::piece::Piece;
 pub(crate) struct TextParser {
     dialect: TextDialect,
     known: Known,
-    /// What has come and is not given yet.
-    pending: String,
+    /// What has come since the last time that anything was given, and how much of it is given already.
+    come: String,
+    given: usize,
     state: State,
     around: Around,
     /// There was a malformed call.
@@ -81,7 +82,8 @@ impl TextParser {
         Self {
             dialect: dialect.clone(),
             known: Known::new(tools),
-            pending: String::new(),
+            come: String::new(),
+            given: 0,
             state: State::Line,
             around: Around::Nothing,
             is_broken: false,
@@ -94,8 +96,10 @@ impl TextParser {
 
     /// Takes what has come, and gives what can be told of it already.
     pub(crate) fn push(&mut self, chunk: &str) -> Vec<Piece> {
-        self.pending.push_str(chunk);
-        while !self.pending.is_empty() && self.step(None).is_ok() {}
+        self.come.push_str(chunk);
+        while !self.pending().is_empty() && self.step(None).is_ok() {}
+        self.come.drain(..self.given);
+        self.given = 0;
         std::mem::take(&mut self.pieces)
     }
 
@@ -111,7 +115,7 @@ impl TextParser {
 
     fn end(&mut self, end: End) -> Vec<Piece> {
         let is_open = |parser: &Self| matches!(parser.state, State::Object(_));
-        while (!self.pending.is_empty() || is_open(self)) && self.step(Some(end)).is_ok() {}
+        while (!self.pending().is_empty() || is_open(self)) && self.step(Some(end)).is_ok() {}
         let mentions = self.mentions.take().filter(|_| end == End::Whole);
         if let Some(name) = mentions.and_then(|mentions| mentions.call(&self.known)) {
             let input = JsonObject::new();
@@ -146,12 +150,12 @@ impl TextParser {
 
     /// How much of what is pending belongs to this line; the state is the next one if that is all of the line.
     fn rest_of_line(&mut self, next: State) -> usize {
-        match self.pending.find('\n') {
+        match self.pending().find('\n') {
             Some(at) => {
                 self.state = next;
                 at + 1
             }
-            None => self.pending.len(),
+            None => self.pending().len(),
         }
     }
 
@@ -206,6 +210,7 @@ impl TextParser {
                 let (name, input) = (start.name, JsonObject::new());
                 self.pieces.push(Piece::Call { name, input });
             }
+            Next::Text => self.malformed(&Malformed::NoParameters, &start.name, start.length),
             Next::Wrong(found) => {
                 self.malformed(&Malformed::NoObject(found), &start.name, start.length);
                 self.state = State::Wrong;
@@ -218,11 +223,11 @@ impl TextParser {
         let State::Object(body) = &mut self.state else {
             return Ok(());
         };
-        let length = body.end(&self.pending, self.dialect.arguments_bytes);
+        let length = body.end(&self.come[self.given..], self.dialect.arguments_bytes);
         if length.is_none() && end.is_none() {
             if body.dropped.is_some() {
                 body.forget();
-                self.swallow(self.pending.len());
+                self.swallow(self.pending().len());
             }
             return Err(More);
         }
@@ -232,12 +237,12 @@ impl TextParser {
         self.state = State::Behind(body.fence);
         match self.read(&body, length, end) {
             Ok(input) => {
-                self.swallow(length.unwrap_or(self.pending.len()));
+                self.swallow(length.unwrap_or(self.pending().len()));
                 let name = body.name;
                 self.pieces.push(Piece::Call { name, input });
             }
             Err(problem) => {
-                let length = length.unwrap_or(self.pending.len());
+                let length = length.unwrap_or(self.pending().len());
                 self.malformed(&problem, &body.name, length);
                 if let (Some(Piece::Malformed { source, .. }), Some(dropped)) =
                     (self.pieces.last_mut(), body.dropped)
@@ -265,12 +270,12 @@ impl TextParser {
         if body.scanner.deepest() > self.dialect.arguments_depth {
             return Err(Malformed::TooDeep(self.dialect.arguments_depth));
         }
-        let length = length.unwrap_or(self.pending.len());
-        read(&self.pending[body.start..length]).map_err(Malformed::NoJson)
+        let length = length.unwrap_or(self.pending().len());
+        read(&self.pending()[body.start..length]).map_err(Malformed::NoJson)
     }
 
     fn malformed(&mut self, problem: &Malformed, name: &str, length: usize) {
-        let source = self.pending[..length].to_owned();
+        let source = self.pending()[..length].to_owned();
         self.swallow(length);
         self.pieces.push(problem.piece(name, source));
         self.is_broken = true;
@@ -282,7 +287,8 @@ impl TextParser {
         {
             self.taken.0 += length;
         }
-        let text: String = self.pending.drain(..length).collect();
+        let text = self.pending()[..length].to_owned();
+        self.given += length;
         if let Some(mentions) = &mut self.mentions {
             mentions.add(if is_code { "\n\n" } else { &text });
         }
@@ -299,23 +305,29 @@ impl TextParser {
             self.taken.1.push(start..start + length);
             self.taken.0 += length;
         }
-        self.pending.drain(..length);
+        self.given += length;
     }
 
     /// How many bytes are held back.
     #[cfg(test)]
     pub(super) fn held(&self) -> usize {
-        self.pending.len()
+        self.pending().len()
+    }
+
+    /// What has come and is not given yet.
+    fn pending(&self) -> &str {
+        &self.come[self.given..]
     }
 
     /// What is pending, as much as may be held back to see what it is.
     fn cursor(&self, end: Option<End>) -> Cursor<'_> {
-        let mut length = self.pending.len();
+        let pending = self.pending();
+        let mut length = pending.len();
         let ended = end.is_some() || length > LONGEST;
         length = length.min(LONGEST);
-        while !self.pending.is_char_boundary(length) {
+        while !pending.is_char_boundary(length) {
             length -= 1;
         }
-        Cursor::new(&self.pending[..length], ended)
+        Cursor::new(&pending[..length], ended)
     }
 }

@@ -8,6 +8,7 @@ use treenail_schema::{
     ToolUseContent,
 };
 
+use crate::tool_loop::written::WRITTEN_CALL;
 use crate::wire::quoted;
 
 /// At what a model has to stop, where it can be told to: it would make up the result of a call.
@@ -98,6 +99,11 @@ impl Blocks {
 }
 
 fn call(call: &ToolUseContent) -> String {
+    // A call that could not be read is shown as it was written, so that the model sees its mistake.
+    let written = call.meta.as_ref().and_then(|meta| meta.get(WRITTEN_CALL));
+    if let Some(written) = written.and_then(Value::as_str) {
+        return format!("{written}\n");
+    }
     let input = Value::Object(call.input.clone());
     format!("TOOL: {}\nPARAMETERS: {input}\n", call.name)
 }

@@ -117,6 +117,15 @@ fn calls_without_parameters_are_those_of_known_tools() {
     check("TOOL: clock", &[call("clock", json!({}))]);
     check("TOOL: clock\n\n", &[call("clock", json!({})), text("\n")]);
     check("TOOL: clock\nok?", &[call("clock", json!({})), text("ok?")]);
+    check("TOOL: list-files\n", &[call("list-files", json!({}))]);
+    check(
+        "```\nTOOL: list-files\n\nTOOL: clock\n```",
+        &[
+            call("list-files", json!({})),
+            text("\n"),
+            call("clock", json!({})),
+        ],
+    );
     // What it lacks is found out when its arguments are checked.
     check(
         "TOOL: weather.forecast",
@@ -193,7 +202,7 @@ fn malformed_calls_are_told_with_the_place_of_the_mistake() {
         "TOOL: clock\nPARAMETERS: {{\"a\": \"{}\"}}\n",
         "b".repeat(64)
     );
-    let table: [(&str, &[&str]); 11] = [
+    let table: [(&str, &[&str]); 12] = [
         (
             "TOOL: clock\nPARAMETERS: {\"a\" 1}",
             &["expected `:` at line 1 column 6", "near {\"a\" 1}"],
@@ -224,12 +233,34 @@ fn malformed_calls_are_told_with_the_place_of_the_mistake() {
             &["begin with `{`, and there is the end of the message"],
         ),
         ("TOOL: clock\nPARAMETERS: [1]", &["there is `[`"]),
+        (
+            "TOOL: clock\nPARAMETERS: {\"a\": 1,\n\"a\": 2}",
+            &["`a` is given twice at line 2"],
+        ),
         (deep, &["nested deeper than 3 levels"]),
         (&long, &["longer than 64 bytes"]),
     ];
     for (message, told) in table {
         check_malformed(&dialect, message, told);
     }
+}
+
+#[test]
+fn a_call_that_may_have_arguments_says_so_before_other_text() {
+    // Without the arguments, it would do something else.
+    let message = "TOOL: list-files\nOnly those in src:\nPARAMETERS: {\"path\": \"src\"}";
+    let pieces = parse(&TextDialect::default(), message);
+    let Piece::Malformed { message, .. } = &pieces[0] else {
+        panic!("{pieces:?}");
+    };
+    assert!(
+        message.contains("has to begin with PARAMETERS:"),
+        "{message}"
+    );
+    assert_eq!(
+        pieces[1..],
+        [text("Only those in src:\nPARAMETERS: {\"path\": \"src\"}")]
+    );
 }
 
 #[test]

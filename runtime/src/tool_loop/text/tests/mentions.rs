@@ -101,7 +101,7 @@ fn all_else_is_none() {
 
 #[test]
 fn a_message_with_a_call_has_no_other_one_announced() {
-    let message = "I will use the clock tool.\nTOOL: list-files\nI will use the clock tool.";
+    let message = "I will use the clock tool.\nTOOL: get_time\nI will use the clock tool.";
     let dialect = TextDialect {
         mentions: true,
         ..TextDialect::default()

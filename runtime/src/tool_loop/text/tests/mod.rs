@@ -24,7 +24,10 @@ pub(super) fn tools() -> Vec<Tool> {
     vec![
         tool("weather.forecast", place),
         tool("clock", none.clone()),
-        tool("list-files", none.clone()),
+        tool(
+            "list-files",
+            json!({"type": "object", "properties": {"path": {"type": "string"}}}),
+        ),
         tool("get_time", none),
     ]
 }

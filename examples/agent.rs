@@ -1,0 +1,52 @@
+//! An agent with the tools of two servers: `agent <folder>` starts the reference servers for files and for memory with
+//! `npx`, and has a model remember what is in the folder. The model is a scripted one here; any other takes its place.
+
+use std::env;
+
+use serde_json::json;
+use treenail::client::ServerCommand;
+use treenail::prelude::*;
+use treenail::tool_loop::{Event, Model, Report, ScriptedModel, ScriptedReply, ToolSource};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> treenail::Result<()> {
+    let folder = env::args().nth(1).unwrap_or_else(|| ".".to_owned());
+    let npx = |name: &str| {
+        let package = format!("@modelcontextprotocol/server-{name}");
+        ServerCommand::new("npx").args(["--yes", &package])
+    };
+    let entity = json!({"name": "folder", "entityType": "place", "observations": [folder]});
+    let model = ScriptedModel::new([
+        ScriptedReply::call("files__list_directory", json!({"path": folder})),
+        ScriptedReply::call("memory__create_entities", json!({"entities": [entity]})),
+        ScriptedReply::text("I have looked at the folder, and will remember it."),
+    ]);
+    let question = "What is in the folder? Remember it.";
+    let servers = [npx("filesystem").arg(&folder), npx("memory")];
+    run(model, servers, question).await?;
+    Ok(())
+}
+
+/// Asks a question, and shows what happens.
+#[allow(clippy::print_stdout, reason = "it is a program that shows something")]
+pub(crate) async fn run(
+    model: impl Model + 'static,
+    [files, memory]: [ServerCommand; 2],
+    question: &str,
+) -> treenail::Result<Report> {
+    let files = McpClient::builder().command(files).build().await?;
+    let memory = McpClient::builder().command(memory).build().await?;
+    let agent = ToolLoop::new(model)
+        .source("files", &files)
+        .source("memory", ToolSource::from(&memory).trusted());
+    let mut run = agent.run(question);
+    while let Some(event) = run.next().await {
+        match event {
+            Event::Text(text) => println!("{text}"),
+            Event::CallStarted { id, .. } => println!("… {id}"),
+            Event::ApprovalAsked(asked) => run.deny(&asked.call.id, "files stay as they are"),
+            _ => {}
+        }
+    }
+    run.await.map_err(Into::into)
+}
