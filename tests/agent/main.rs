@@ -7,6 +7,7 @@
 )]
 
 mod approvals;
+mod cancelled;
 mod events;
 mod example;
 mod failures;

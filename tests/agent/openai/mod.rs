@@ -1,6 +1,7 @@
 //! The model behind an OpenAI-compatible endpoint, against a fake one on loopback.
 
 mod answers;
+mod example;
 mod failures;
 pub(crate) mod fake;
 mod requests;
