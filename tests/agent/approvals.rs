@@ -25,7 +25,7 @@ async fn nobody_to_ask_means_no() {
         let report = agent.run("Go").await.unwrap();
         let told = failure(&report);
         assert!(
-            told.contains(tool) && told.contains("approv"),
+            told.contains(tool) && told.contains("nobody is there to be asked"),
             "CLI-TOOL-06: {told}"
         );
         assert_eq!(log.lines(), [] as [&str; 0]);
@@ -107,7 +107,7 @@ async fn one_who_stops_reading_denies() {
         }
     }
     let report = run.await.unwrap();
-    assert!(failure(&report).contains("approv"));
+    assert!(failure(&report).contains("nobody is there to be asked"));
     assert_eq!(log.lines(), [] as [&str; 0]);
 }
 

@@ -93,7 +93,7 @@ async fn extraction_a_call_that_cannot_be_read_is_told_with_what_is_wrong() {
 
 #[tokio::test]
 async fn a_mention_is_no_call_unless_that_is_wanted() {
-    let mention = "I will use the `unsaid` tool.";
+    let mention = "I will use the unsaid tool.";
     let report = run(&plain([mention])).await;
     assert_eq!(report.calls, []);
     let dialect = TextDialect {

@@ -13,6 +13,7 @@ use treenail_schema::{
 use crate::tool_loop::text::{Piece, STOP_SEQUENCES, TextParser, instructions, render};
 use crate::tool_loop::written::{WRITTEN_CALL, unreadable};
 use crate::tool_loop::{Model, ModelError, ModelReply, OnText, TextDialect, Usage};
+use crate::wire::quoted;
 
 /// Whom to ask, and how.
 #[derive(Clone, Copy)]
@@ -64,7 +65,7 @@ impl Asker<'_> {
             texts.filter(|text| !text.is_empty()).for_each(on_text);
         }
         let uses = reply.message.content.iter().filter_map(as_use);
-        let problems = uses.map(unreadable).collect();
+        let problems = uses.map(problem).collect();
         Ok(Answer {
             message: reply.message,
             usage: reply.usage,
@@ -192,6 +193,16 @@ pub(super) fn as_use(block: &Block) -> Option<&ToolUseContent> {
         Block::ToolUse(tool_use) => Some(tool_use),
         _ => None,
     }
+}
+
+/// What is wrong with how a call is written, for the model.
+fn problem(tool_use: &ToolUseContent) -> Option<String> {
+    let why = unreadable(tool_use)?;
+    let name = quoted(&tool_use.name);
+    Some(format!(
+        "The call of {name} cannot be read, and was not run: {why}.\nMake the call again, with one JSON object as its \
+         arguments."
+    ))
 }
 
 /// A message that is read as it comes.

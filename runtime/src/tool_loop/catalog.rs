@@ -85,7 +85,7 @@ impl Catalog {
                     let source = &*source.name;
                     tracing::debug!(source, %error, "the tools that have changed are not known");
                 }
-                Err(error) => return Err(Fault::Source(source.name.clone(), error)),
+                Err(error) => return Err(Fault::Source(source.name.clone(), Box::new(error))),
             }
         }
         if changed { self.rebuild() } else { Ok(()) }

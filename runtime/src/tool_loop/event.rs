@@ -107,3 +107,38 @@ impl Events {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use treenail_schema::ProgressToken;
+
+    use super::*;
+
+    fn progress(step: u64) -> Event {
+        let token = ProgressToken::from(1);
+        Event::Progress {
+            id: "1".to_owned(),
+            progress: Box::new(ProgressNotificationParams::new(token, step)),
+        }
+    }
+
+    #[test]
+    fn texts_become_one_and_of_progress_the_newest_stay() {
+        let mut events = Events::new(2);
+        for text in ["a", "b"] {
+            events.push(Event::Text(text.to_owned()));
+        }
+        for step in 1..=5 {
+            events.push(progress(step));
+        }
+        events.push(Event::Text("c".to_owned()));
+        let waiting: Vec<Event> = std::iter::from_fn(|| events.pop()).collect();
+        let text = |text: &str| Event::Text(text.to_owned());
+        assert_eq!(waiting, [text("ab"), progress(4), progress(5), text("c")]);
+        assert_eq!(events.progress, 0);
+
+        let mut none = Events::new(0);
+        none.push(progress(1));
+        assert_eq!(none.pop(), None);
+    }
+}

@@ -75,11 +75,15 @@ fn legal(char: char) -> char {
 }
 
 fn hex(text: &str) -> String {
+    const DIGITS: [char; 16] = [
+        '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f',
+    ];
+
     let digest = digest(&SHA256, text.as_bytes());
-    digest
-        .as_ref()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
+    let bytes = digest.as_ref().iter();
+    bytes
+        .flat_map(|byte| [byte >> 4, byte & 15])
+        .map(|half| DIGITS[usize::from(half)])
         .collect()
 }
 

@@ -107,7 +107,7 @@ pub enum ToolLoopError {
         /// The name of the source.
         name: String,
         /// Why.
-        error: ClientError,
+        error: Box<ClientError>,
         /// What was said and done until then.
         report: Box<Report>,
     },
@@ -139,7 +139,7 @@ impl ToolLoopError {
 #[derive(Debug)]
 pub(super) enum Fault {
     Model(ModelError),
-    Source(String, ClientError),
+    Source(String, Box<ClientError>),
     Invalid(Arc<str>),
 }
 

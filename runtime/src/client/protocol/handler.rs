@@ -147,6 +147,7 @@ impl fmt::Debug for Closures {
             .debug_struct("Closures")
             .field("elicit", &self.elicit.is_some())
             .field("sample", &self.sample.is_some())
+            .field("samples_with_tools", &self.samples_with_tools)
             .field("roots", &self.roots)
             .finish()
     }

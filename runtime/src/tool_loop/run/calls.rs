@@ -4,21 +4,19 @@ use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use serde_json::Value;
 use tokio::time::{Sleep, sleep_until, timeout};
-use treenail_schema::{
-    CallToolRequest, CallToolResult, ContentBlock, JsonObject, ToolResultContent,
-};
+use treenail_schema::{CallToolRequest, CallToolResult, ContentBlock, ToolResultContent};
 
+use super::decide::find;
 use super::shared::Shared;
-use crate::client::{ClientError, ClientLimits, ClientRequest, McpClient};
+use crate::client::{ClientError, ClientLimits, ClientRequest};
 use crate::tool_loop::arguments::Arguments;
 use crate::tool_loop::catalog::{Catalog, Entry};
 use crate::tool_loop::paused::Stage;
 use crate::tool_loop::results::{CallFailure, error_text, for_model};
-use crate::tool_loop::{Approval, ApprovalRequest, Event, RequestedCall};
+use crate::tool_loop::{Event, RequestedCall};
 
 /// How the calls of a message have ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,8 +28,8 @@ pub(super) enum Settled {
 
 /// Makes the calls of messages, which are in the state of the run.
 pub(super) struct Calls {
-    shared: Arc<Shared>,
-    arguments: Arguments,
+    pub(super) shared: Arc<Shared>,
+    pub(super) arguments: Arguments,
 }
 
 /// A call that is under way.
@@ -72,81 +70,6 @@ impl Calls {
             self.end_open(|_| CallFailure::Ended { reason: &reason });
         }
         settled
-    }
-
-    /// Decides what becomes of a call that nothing has been decided of.
-    fn look_at(&self, index: usize, catalog: &Catalog) {
-        let Some((call, stage)) = self.open(index) else {
-            return;
-        };
-        match stage {
-            Stage::Requested(problem) => {
-                self.shared.emit(Event::CallRequested(call.clone()));
-                if let Some(kept) = self.recall(index) {
-                    self.finish(index, kept, None);
-                    return;
-                }
-                self.check(index, call, problem.as_deref(), catalog);
-            }
-            Stage::Asked => self.check(index, call, None, catalog),
-            // It was cut short by the end of its process.
-            Stage::Running => {
-                let reason = "it was interrupted, and whether it was done is not known";
-                self.fail(index, CallFailure::Ended { reason });
-            }
-            Stage::Approved | Stage::Denied(_) | Stage::Done(_) => {}
-        }
-    }
-
-    fn check(
-        &self,
-        index: usize,
-        mut call: RequestedCall,
-        problem: Option<&str>,
-        catalog: &Catalog,
-    ) {
-        let most = self.shared.setup.limits.calls_per_message;
-        if index >= most {
-            return self.fail(index, CallFailure::TooMany { most });
-        }
-        if let Some(message) = problem {
-            return self.fail(index, CallFailure::Malformed { message });
-        }
-        let Some(entry) = find(&call, catalog) else {
-            let known = &catalog.names();
-            return self.fail(index, CallFailure::UnknownTool { known });
-        };
-        let prepared = self
-            .arguments
-            .prepare(&entry.tool, std::mem::take(&mut call.input));
-        call.input = match prepared {
-            Ok(prepared) => prepared.input,
-            Err(report) => {
-                return self.fail(index, CallFailure::WrongArguments { report: &report });
-            }
-        };
-        self.shared.state().open[index].call.input = call.input.clone();
-        self.decide(index, call, entry);
-    }
-
-    fn decide(&self, index: usize, call: RequestedCall, entry: &Entry) {
-        let request = ApprovalRequest {
-            call,
-            tool: Arc::clone(&entry.tool),
-            trust: entry.trust,
-        };
-        match self.shared.setup.policy.decide(&request) {
-            Approval::Allow => self.set(index, Stage::Approved),
-            Approval::Deny(reason) => {
-                let reason = Some(&*reason).filter(|reason| !reason.is_empty());
-                self.fail(index, CallFailure::Forbidden { reason });
-            }
-            Approval::Ask if self.shared.is_read() => {
-                self.set(index, Stage::Asked);
-                self.shared.emit(Event::ApprovalAsked(Box::new(request)));
-            }
-            Approval::Ask => self.fail(index, CallFailure::NobodyToAsk),
-        }
     }
 
     fn poll(
@@ -248,11 +171,12 @@ impl Calls {
         let limit = self.shared.setup.limits.call_timeout;
         let hears = self.shared.is_read().then(|| Arc::clone(&self.shared));
         Box::pin(async move {
-            let called = made(client, &tool, input, limit, hears, id);
-            match timeout(limit, called).await {
-                Ok(outcome) => outcome,
-                Err(_) => Err(ClientError::Timeout(limit)),
-            }
+            let configure = |request: ClientRequest<_>| {
+                with_progress(request.timeout(limit), hears.clone(), id.clone())
+            };
+            let called = client.call_tool_with(&tool, input, configure);
+            let outcome = timeout(limit, called).await;
+            outcome.unwrap_or(Err(ClientError::Timeout(limit)))
         })
     }
 
@@ -281,7 +205,7 @@ impl Calls {
         }
     }
 
-    fn fail(&self, index: usize, failure: CallFailure<'_>) {
+    pub(super) fn fail(&self, index: usize, failure: CallFailure<'_>) {
         let Some((call, _)) = self.open(index) else {
             return;
         };
@@ -290,7 +214,12 @@ impl Calls {
         self.finish(index, told, None);
     }
 
-    fn finish(&self, index: usize, told: ToolResultContent, result: Option<Box<CallToolResult>>) {
+    pub(super) fn finish(
+        &self,
+        index: usize,
+        told: ToolResultContent,
+        result: Option<Box<CallToolResult>>,
+    ) {
         self.keep(index, &told);
         self.shared.emit(Event::CallFinished {
             id: told.tool_use_id.clone(),
@@ -301,7 +230,7 @@ impl Calls {
         self.set(index, Stage::Done(told));
     }
 
-    fn open(&self, index: usize) -> Option<(RequestedCall, Stage)> {
+    pub(super) fn open(&self, index: usize) -> Option<(RequestedCall, Stage)> {
         let state = self.shared.state();
         let open = state.open.get(index)?;
         Some((open.call.clone(), open.stage.clone()))
@@ -312,17 +241,10 @@ impl Calls {
             .map_or_else(String::new, |(call, _)| call.id)
     }
 
-    fn set(&self, index: usize, stage: Stage) {
+    pub(super) fn set(&self, index: usize, stage: Stage) {
         if let Some(open) = self.shared.state().open.get_mut(index) {
             open.stage = stage;
         }
-    }
-
-    /// The result of a call that was made before, in a run that begins anew with each message.
-    fn recall(&self, index: usize) -> Option<ToolResultContent> {
-        let journal = self.shared.setup.model.journal()?;
-        let kept = journal.recall(&index.to_string())?;
-        serde_json::from_value(kept).ok()
     }
 
     fn keep(&self, index: usize, told: &ToolResultContent) {
@@ -333,33 +255,17 @@ impl Calls {
     }
 }
 
-/// The tool of a call.
-fn find<'a>(call: &RequestedCall, catalog: &'a Catalog) -> Option<&'a Entry> {
-    match (&call.source, &call.tool) {
-        (Some(source), Some(tool)) => catalog.find_own(source, tool),
-        _ => catalog.find(&call.name),
-    }
-}
-
-/// Makes a call.
-async fn made(
-    client: McpClient,
-    tool: &str,
-    input: JsonObject,
-    limit: Duration,
+/// Has the events of a run hear of the progress of a call.
+fn with_progress(
+    request: ClientRequest<CallToolRequest>,
     hears: Option<Arc<Shared>>,
     id: String,
-) -> Result<CallToolResult, ClientError> {
-    let configure = |request: ClientRequest<CallToolRequest>| {
-        let request = request.timeout(limit);
-        let Some(shared) = hears.clone() else {
-            return request;
-        };
-        let id = id.clone();
-        request.on_progress(move |progress| {
-            let (id, progress) = (id.clone(), Box::new(progress));
-            shared.emit_from_outside(Event::Progress { id, progress });
-        })
+) -> ClientRequest<CallToolRequest> {
+    let Some(shared) = hears else {
+        return request;
     };
-    client.call_tool_with(tool, input, configure).await
+    request.on_progress(move |progress| {
+        let (id, progress) = (id.clone(), Box::new(progress));
+        shared.emit_from_outside(Event::Progress { id, progress });
+    })
 }

@@ -1,6 +1,6 @@
 //! Asks the model, has its calls made, and goes on until the end.
 
-use std::future::{Future, pending};
+use std::future::pending;
 use std::sync::Arc;
 
 use tokio::time::timeout_at;
@@ -171,9 +171,8 @@ impl Engine {
         };
         let shared = &self.shared;
         let tell = |text: &str| shared.emit(Event::Text(text.to_owned()));
-        let asked: std::pin::Pin<Box<dyn Future<Output = _> + Send>> =
-            Box::pin(asker.ask(request, &tell));
-        timeout_at(shared.deadline(), asked).await.ok()
+        let answer = Box::pin(asker.ask(request, &tell));
+        timeout_at(shared.deadline(), answer).await.ok()
     }
 
     /// Adds the model's message to the conversation, and notes its calls.
@@ -195,11 +194,12 @@ impl Engine {
         for block in &mut content {
             if let Block::ToolUse(tool_use) = block {
                 ids.make_own(tool_use);
-                let problem = problems.next().flatten();
                 let call = self.requested(tool_use);
                 tool_use.name.clone_from(&call.name);
-                let stage = Stage::Requested(problem);
-                state.open.push(OpenCall { call, stage });
+                state.open.push(OpenCall {
+                    call,
+                    stage: Stage::Requested(problems.next().flatten()),
+                });
             }
         }
         if content.is_empty() {

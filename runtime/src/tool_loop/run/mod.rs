@@ -1,10 +1,11 @@
 //! A run: a future with a report, and a stream of what happens.
 //!
-//! `shared` is what the run and its engine both know, `engine` asks the model and goes on until the end, `calls` makes the
-//! calls of one message, `cancel` ends a run before its end.
+//! `shared` is what the run and its engine both know, `engine` asks the model and goes on until the end, `decide` looks at
+//! its calls, and `calls` makes them; `cancel` ends a run before its end.
 
 mod calls;
 mod cancel;
+mod decide;
 mod engine;
 mod shared;
 
