@@ -6,6 +6,7 @@ mod failures;
 pub(crate) mod fake;
 mod requests;
 mod secrets;
+mod text_tools;
 
 use std::sync::Mutex;
 use std::time::Duration;

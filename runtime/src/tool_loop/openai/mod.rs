@@ -8,6 +8,7 @@ mod answer;
 mod attempt;
 mod builder;
 mod failure;
+mod headers;
 mod key;
 mod limits;
 mod pause;
