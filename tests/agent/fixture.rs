@@ -74,7 +74,7 @@ impl Desk {
 
     /// Says nothing of its effects.
     #[tool]
-    fn unsaid(&self) -> &'static str {
+    fn unsaid() -> &'static str {
         "done"
     }
 

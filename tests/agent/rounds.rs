@@ -356,3 +356,40 @@ async fn requests_can_be_edited() {
         "SRV-SAM-01"
     );
 }
+
+#[tokio::test]
+async fn one_loop_runs_several_conversations_at_once() {
+    let (server, log) = desk();
+    let model = ScriptedModel::new([echo("a"), echo("b"), "One".into(), "Two".into()]);
+    let agent = ToolLoop::new(model).source("desk", server);
+    let (first, second) = tokio::join!(agent.run("First"), agent.run("Second"));
+    for report in [first.unwrap(), second.unwrap()] {
+        assert_well_formed(&report.transcript);
+        assert_eq!((report.iterations, report.calls.len()), (2, 1));
+    }
+    assert_eq!(log.lines().len(), 2);
+}
+
+#[tokio::test]
+async fn a_server_that_goes_away_is_told_to_the_model() {
+    #[mcp_tool(read_only)]
+    async fn leave(cx: &Context) -> &'static str {
+        cx.server().close();
+        "Bye"
+    }
+
+    let server = treenail::server!().tools(tools![leave]).build().unwrap();
+    let model = ScriptedModel::new([
+        ScriptedReply::call("leave", json!({})),
+        ScriptedReply::call("leave", json!({})),
+        ScriptedReply::text("It has gone."),
+    ]);
+    let report = ToolLoop::new(model).source("own", server).run("Go").await;
+    let report = report.unwrap();
+    let results = results(&report);
+    assert!(
+        results[1].1 && results[1].2.contains("leave"),
+        "{results:?}"
+    );
+    assert_eq!(report.text(), "It has gone.");
+}

@@ -229,13 +229,13 @@ async fn what_servers_must_not_ask_is_refused() {
     let tool_use = json!({"type": "tool_use", "id": "a", "name": "weather", "input": {}});
     let text = json!({"type": "text", "text": "And?"});
     let user = |content: Value| json!({"role": "user", "content": content});
-    let used = json!({"role": "assistant", "content": [tool_use]});
+    let calls = json!({"role": "assistant", "content": [tool_use]});
     let conversations = [
         json!([]),
         json!([user(json!([result]))]),
-        json!([used, user(json!([result, text]))]),
-        json!([used, user(json!([text]))]),
-        json!([used]),
+        json!([calls, user(json!([result, text]))]),
+        json!([calls, user(json!([text]))]),
+        json!([calls]),
     ];
     for messages in conversations {
         let model = ScriptedModel::new(["never said"]);

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::client::validation::{Kind, Mistake, Wanted};
+use crate::client::validation::{Kind, Mistake};
 use crate::function::expected::schema_at;
 use crate::function::problem::{self, Fault, Problem, TOLD, push_token};
 use crate::name::nearest;

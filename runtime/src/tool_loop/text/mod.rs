@@ -12,6 +12,7 @@ mod mention;
 mod object;
 mod opening;
 mod parser;
+mod pending;
 mod piece;
 mod render;
 #[cfg(test)]

@@ -16,13 +16,14 @@ use treenail_schema::{JsonObject, Tool};
 
 use crate::tool_loop::text::TextDialect;
 use crate::tool_loop::text::body::{Body, behind};
-use crate::tool_loop::text::cursor::{Cursor, More};
+use crate::tool_loop::text::cursor::More;
 use crate::tool_loop::text::fence::Fence;
 use crate::tool_loop::text::known::Known;
 use crate::tool_loop::text::malformed::Malformed;
 use crate::tool_loop::text::mention::Mentions;
 use crate::tool_loop::text::object::read;
-use crate::tool_loop::text::opening::{LONGEST, Next, Opening, Start, opening};
+use crate::tool_loop::text::opening::{Next, Opening, Start, opening};
+use crate::tool_loop::text::pending::Pending;
 use crate::tool_loop::text::piece::Piece;
 
 /// Finds the calls in one message of a model.
@@ -30,9 +31,7 @@ use crate::tool_loop::text::piece::Piece;
 pub(crate) struct TextParser {
     dialect: TextDialect,
     known: Known,
-    /// What has come since the last time that anything was given, and how much of it is given already.
-    come: String,
-    given: usize,
+    pub(super) pending: Pending,
     state: State,
     around: Around,
     /// There was a malformed call.
@@ -40,9 +39,6 @@ pub(crate) struct TextParser {
     /// Looks for announcements, as long as there is no call.
     mentions: Option<Mentions>,
     pieces: Vec<Piece>,
-    /// How much has been taken of the text, and which parts of it belong to calls.
-    #[cfg(test)]
-    pub(super) taken: (usize, Vec<std::ops::Range<usize>>),
 }
 
 #[derive(Debug)]
@@ -82,24 +78,19 @@ impl TextParser {
         Self {
             dialect: dialect.clone(),
             known: Known::new(tools),
-            come: String::new(),
-            given: 0,
+            pending: Pending::default(),
             state: State::Line,
             around: Around::Nothing,
             is_broken: false,
             mentions: dialect.mentions.then(Mentions::new),
             pieces: Vec::new(),
-            #[cfg(test)]
-            taken: (0, Vec::new()),
         }
     }
 
     /// Takes what has come, and gives what can be told of it already.
     pub(crate) fn push(&mut self, chunk: &str) -> Vec<Piece> {
-        self.come.push_str(chunk);
-        while !self.pending().is_empty() && self.step(None).is_ok() {}
-        self.come.drain(..self.given);
-        self.given = 0;
+        self.pending.push(chunk);
+        while !self.pending.text().is_empty() && self.step(None).is_ok() {}
         std::mem::take(&mut self.pieces)
     }
 
@@ -115,7 +106,7 @@ impl TextParser {
 
     fn end(&mut self, end: End) -> Vec<Piece> {
         let is_open = |parser: &Self| matches!(parser.state, State::Object(_));
-        while (!self.pending().is_empty() || is_open(self)) && self.step(Some(end)).is_ok() {}
+        while (!self.pending.text().is_empty() || is_open(self)) && self.step(Some(end)).is_ok() {}
         let mentions = self.mentions.take().filter(|_| end == End::Whole);
         if let Some(name) = mentions.and_then(|mentions| mentions.call(&self.known)) {
             let input = JsonObject::new();
@@ -129,39 +120,34 @@ impl TextParser {
         match &self.state {
             State::Line => self.line(end),
             State::Text => {
-                let length = self.rest_of_line(State::Line);
+                let (length, has_ended) = self.pending.line();
+                if has_ended {
+                    self.state = State::Line;
+                }
                 self.give(length, matches!(self.around, Around::Code(_)));
                 Ok(())
             }
             State::Object(_) => self.object(end),
             State::Behind(fence) => {
-                let length = behind(self.cursor(end), *fence)?;
+                let length = behind(self.pending.cursor(end.is_some()), *fence)?;
                 self.state = State::Line;
-                self.swallow(length);
+                self.pending.swallow(length);
                 Ok(())
             }
             State::Wrong => {
-                let length = self.rest_of_line(State::Line);
-                self.swallow(length);
+                let (length, has_ended) = self.pending.line();
+                if has_ended {
+                    self.state = State::Line;
+                }
+                self.pending.swallow(length);
                 Ok(())
             }
-        }
-    }
-
-    /// How much of what is pending belongs to this line; the state is the next one if that is all of the line.
-    fn rest_of_line(&mut self, next: State) -> usize {
-        match self.pending().find('\n') {
-            Some(at) => {
-                self.state = next;
-                at + 1
-            }
-            None => self.pending().len(),
         }
     }
 
     /// At the beginning of a line.
     fn line(&mut self, end: Option<End>) -> Result<(), More> {
-        let mut cursor = self.cursor(end);
+        let mut cursor = self.pending.cursor(end.is_some());
         let fence = match self.around {
             Around::Nothing => None,
             Around::Code(fence) | Around::Calls(fence) => Some(fence),
@@ -170,7 +156,7 @@ impl TextParser {
             if fence.close(&mut cursor)? {
                 let length = cursor.at();
                 match std::mem::replace(&mut self.around, Around::Nothing) {
-                    Around::Calls(_) => self.swallow(length),
+                    Around::Calls(_) => self.pending.swallow(length),
                     _ => self.give(length, true),
                 }
                 return Ok(());
@@ -206,7 +192,7 @@ impl TextParser {
                 self.malformed(&Malformed::CutOff, &start.name, start.length);
             }
             Next::Nothing { .. } => {
-                self.swallow(start.length);
+                self.pending.swallow(start.length);
                 let (name, input) = (start.name, JsonObject::new());
                 self.pieces.push(Piece::Call { name, input });
             }
@@ -223,11 +209,12 @@ impl TextParser {
         let State::Object(body) = &mut self.state else {
             return Ok(());
         };
-        let length = body.end(&self.come[self.given..], self.dialect.arguments_bytes);
+        let length = body.end(self.pending.text(), self.dialect.arguments_bytes);
         if length.is_none() && end.is_none() {
             if body.dropped.is_some() {
                 body.forget();
-                self.swallow(self.pending().len());
+                let length = self.pending.text().len();
+                self.pending.swallow(length);
             }
             return Err(More);
         }
@@ -237,12 +224,13 @@ impl TextParser {
         self.state = State::Behind(body.fence);
         match self.read(&body, length, end) {
             Ok(input) => {
-                self.swallow(length.unwrap_or(self.pending().len()));
+                let length = length.unwrap_or(self.pending.text().len());
+                self.pending.swallow(length);
                 let name = body.name;
                 self.pieces.push(Piece::Call { name, input });
             }
             Err(problem) => {
-                let length = length.unwrap_or(self.pending().len());
+                let length = length.unwrap_or(self.pending.text().len());
                 self.malformed(&problem, &body.name, length);
                 if let (Some(Piece::Malformed { source, .. }), Some(dropped)) =
                     (self.pieces.last_mut(), body.dropped)
@@ -270,64 +258,27 @@ impl TextParser {
         if body.scanner.deepest() > self.dialect.arguments_depth {
             return Err(Malformed::TooDeep(self.dialect.arguments_depth));
         }
-        let length = length.unwrap_or(self.pending().len());
-        read(&self.pending()[body.start..length]).map_err(Malformed::NoJson)
+        let length = length.unwrap_or(self.pending.text().len());
+        read(&self.pending.text()[body.start..length]).map_err(Malformed::NoJson)
     }
 
     fn malformed(&mut self, problem: &Malformed, name: &str, length: usize) {
-        let source = self.pending()[..length].to_owned();
-        self.swallow(length);
+        let source = self.pending.text()[..length].to_owned();
+        self.pending.swallow(length);
         self.pieces.push(problem.piece(name, source));
         self.is_broken = true;
     }
 
     /// Gives so much of what is pending as text.
     fn give(&mut self, length: usize, is_code: bool) {
-        #[cfg(test)]
-        {
-            self.taken.0 += length;
-        }
-        let text = self.pending()[..length].to_owned();
-        self.given += length;
+        let text = self.pending.take(length);
         if let Some(mentions) = &mut self.mentions {
-            mentions.add(if is_code { "\n\n" } else { &text });
+            mentions.add(if is_code { "\n\n" } else { text });
         }
-        if !text.is_empty() {
-            self.pieces.push(Piece::Text(text));
+        match self.pieces.last_mut() {
+            Some(Piece::Text(before)) => before.push_str(text),
+            _ if text.is_empty() => {}
+            _ => self.pieces.push(Piece::Text(text.to_owned())),
         }
-    }
-
-    /// Takes so much of what is pending for a part of a call.
-    fn swallow(&mut self, length: usize) {
-        #[cfg(test)]
-        {
-            let start = self.taken.0;
-            self.taken.1.push(start..start + length);
-            self.taken.0 += length;
-        }
-        self.given += length;
-    }
-
-    /// How many bytes are held back.
-    #[cfg(test)]
-    pub(super) fn held(&self) -> usize {
-        self.pending().len()
-    }
-
-    /// What has come and is not given yet.
-    fn pending(&self) -> &str {
-        &self.come[self.given..]
-    }
-
-    /// What is pending, as much as may be held back to see what it is.
-    fn cursor(&self, end: Option<End>) -> Cursor<'_> {
-        let pending = self.pending();
-        let mut length = pending.len();
-        let ended = end.is_some() || length > LONGEST;
-        length = length.min(LONGEST);
-        while !pending.is_char_boundary(length) {
-            length -= 1;
-        }
-        Cursor::new(&pending[..length], ended)
     }
 }

@@ -348,7 +348,11 @@ fn what_is_held_back_is_bounded() {
         let mut parser = TextParser::new(&dialect, &tools());
         for (at, character) in text.char_indices() {
             parser.push(&text[at..at + character.len_utf8()]);
-            assert!(parser.held() <= 1100, "{} of {text}", parser.held());
+            assert!(
+                parser.pending.text().len() <= 1100,
+                "{} of {text}",
+                parser.pending.text().len()
+            );
         }
     }
 }

@@ -115,8 +115,8 @@ fn whole(
     } else {
         parser.finish()
     });
-    assert_eq!(parser.taken.0, message.len(), "{message}");
-    (joined(pieces), parser.taken.1)
+    assert_eq!(parser.pending.parts.0, message.len(), "{message}");
+    (joined(pieces), parser.pending.parts.1)
 }
 
 fn in_chunks(dialect: &TextDialect, message: &str, cut: bool, random: &mut Rng) -> Vec<Piece> {
@@ -190,11 +190,11 @@ fn check(message: &str, random: &mut Rng) -> usize {
 fn any_split_gives_the_same_and_nothing_is_lost_or_invented() {
     let mut random = Rng::with_seed(7);
     let mut found = 0;
-    for _ in 0..8_000 {
+    for _ in 0..5_000 {
         let message = message(&mut random);
         found += check(&message, &mut random);
     }
-    assert!(found > 2_000, "only {found} calls were tried");
+    assert!(found > 1_000, "only {found} calls were tried");
 }
 
 #[test]
