@@ -138,11 +138,9 @@ impl Turn {
 fn failure(error: ToolLoopError) -> Failure {
     match error {
         ToolLoopError::Model { error, .. } => model::failure(&error),
-        ToolLoopError::Source {
-            ref name,
-            ref error,
-            ..
-        } => Failure::from(error.clone()).note(format!("it is the server `{name}`")),
+        ToolLoopError::Source { name, error, .. } => {
+            Failure::from(*error).note(format!("it is the server `{name}`"))
+        }
         other => Failure::new(Exit::Usage, other.to_string()),
     }
 }

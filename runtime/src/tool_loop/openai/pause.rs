@@ -106,8 +106,10 @@ mod tests {
 
     #[test]
     fn the_endpoint_says_how_long_to_wait() {
+        type Given<'a> = &'a [(&'static str, &'a str)];
+
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_770);
-        let cases: [(&[(&'static str, &str)], Option<u64>); 9] = [
+        let cases: [(Given<'_>, Option<u64>); 9] = [
             (&[], None),
             (&[("retry-after", "2")], Some(2_000)),
             (&[("retry-after", "0.25")], Some(250)),
