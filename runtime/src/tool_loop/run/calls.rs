@@ -14,7 +14,7 @@ use super::shared::Shared;
 use crate::client::{ClientError, ClientLimits, ClientRequest};
 use crate::tool_loop::arguments::Arguments;
 use crate::tool_loop::catalog::{Catalog, Entry};
-use crate::tool_loop::paused::Stage;
+use crate::tool_loop::paused::{OpenCall, Stage};
 use crate::tool_loop::results::{CallFailure, error_text, for_model};
 use crate::tool_loop::{Event, RequestedCall};
 
@@ -107,18 +107,24 @@ impl Calls {
 
     /// Tells the model of the calls that were denied, also because nobody reads any more what is asked.
     fn tell_denied(&self) {
-        let open = self.shared.state().open.len();
-        for index in 0..open {
-            match self.open(index) {
-                Some((_, Stage::Denied(reason))) => {
-                    let reason = Some(&*reason).filter(|reason| !reason.is_empty());
-                    self.fail(index, CallFailure::Denied { reason });
-                }
-                Some((_, Stage::Asked)) if !self.shared.is_read() => {
-                    self.fail(index, CallFailure::NobodyToAsk);
-                }
-                _ => {}
-            }
+        let is_read = self.shared.is_read();
+        let denied = |open: &OpenCall| match &open.stage {
+            Stage::Denied(reason) => Some(Some(reason.clone())),
+            Stage::Asked if !is_read => Some(None),
+            _ => None,
+        };
+        let state = self.shared.state();
+        let calls = state.open.iter().enumerate();
+        let denied: Vec<_> = calls
+            .filter_map(|(index, open)| Some((index, denied(open)?)))
+            .collect();
+        drop(state);
+        for (index, reason) in denied {
+            let reason = reason.as_deref();
+            let failure = reason.map_or(CallFailure::NobodyToAsk, |reason| CallFailure::Denied {
+                reason: Some(reason).filter(|reason| !reason.is_empty()),
+            });
+            self.fail(index, failure);
         }
     }
 
