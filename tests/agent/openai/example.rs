@@ -8,6 +8,26 @@ use super::model;
 use crate::example::{agent, installed};
 use crate::fixture::{assert_well_formed, results};
 
+/// What the endpoint answers: its limit, a stream that breaks, and arguments that break off are all in a day's work.
+fn script(file: &str) -> Vec<Reply> {
+    let read = json!({"path": file}).to_string();
+    let entity = json!({"name": "Ada", "entityType": "person", "observations": ["programs"]});
+    let create = json!({"entities": [entity]}).to_string();
+    let write = json!({"path": file, "content": ""}).to_string();
+    vec![
+        Reply::error(429, "slow down", "rate_limit_exceeded").header("retry-after-ms", "1"),
+        Reply::calls(&[("c1", "files__read_text_file", &read)])
+            .broken_before("finish_reason\":\"tool"),
+        Reply::calls(&[("c1", "files__read_text_file", &read)]).in_pieces(&[7, 100]),
+        Reply::calls(&[
+            ("c2", "memory__create_entities", "{\"entities\": [{\"na"),
+            ("c3", "files__write_file", &write),
+        ]),
+        Reply::calls(&[("c4", "memory__create_entities", &create)]),
+        Reply::text("Ada programs."),
+    ]
+}
+
 #[tokio::test]
 async fn the_agent_of_the_example_runs_with_a_model_over_http() {
     let folder = tempfile::tempdir().unwrap();
@@ -18,23 +38,7 @@ async fn the_agent_of_the_example_runs_with_a_model_over_http() {
         installed::reference("filesystem").arg(&path),
         installed::reference("memory").env("MEMORY_FILE_PATH", at("memory.json")),
     ];
-    let file = json!({"path": at("a.txt")}).to_string();
-    let entity = json!({"name": "Ada", "entityType": "person", "observations": ["programs"]});
-    let create = json!({"entities": [entity]}).to_string();
-    let write = json!({"path": at("a.txt"), "content": ""}).to_string();
-    let endpoint = Endpoint::start([
-        // The limit of the endpoint, a stream that breaks, and arguments that break off are all in a day's work.
-        Reply::error(429, "slow down", "rate_limit_exceeded").header("retry-after-ms", "1"),
-        Reply::calls(&[("c1", "files__read_text_file", &file)])
-            .broken_before("finish_reason\":\"tool"),
-        Reply::calls(&[("c1", "files__read_text_file", &file)]).in_pieces(&[7, 100]),
-        Reply::calls(&[
-            ("c2", "memory__create_entities", "{\"entities\": [{\"na"),
-            ("c3", "files__write_file", &write),
-        ]),
-        Reply::calls(&[("c4", "memory__create_entities", &create)]),
-        Reply::text("Ada programs."),
-    ]);
+    let endpoint = Endpoint::start(script(&at("a.txt")));
     let model = model(&endpoint).key("sk-1").build().unwrap();
     let report = agent::run(model, servers, "Who is Ada?").await.unwrap();
 
@@ -58,6 +62,15 @@ async fn the_agent_of_the_example_runs_with_a_model_over_http() {
         (3 * 11 + 7, 3 * 5 + 3)
     );
 
+    check_asked(&endpoint);
+    assert_eq!(
+        std::fs::read_to_string(at("a.txt")).unwrap(),
+        "Ada wrote the first program.\n"
+    );
+}
+
+/// The conversation as the endpoint saw it last.
+fn check_asked(endpoint: &Endpoint) {
     let asked = endpoint.all_asked();
     assert_eq!(asked.len(), 6);
     let last = asked[5].json();
@@ -86,8 +99,4 @@ async fn the_agent_of_the_example_runs_with_a_model_over_http() {
     );
     let denied = messages[5]["content"].as_str().unwrap();
     assert!(denied.contains("files stay as they are"), "{denied}");
-    assert_eq!(
-        std::fs::read_to_string(at("a.txt")).unwrap(),
-        "Ada wrote the first program.\n"
-    );
 }
