@@ -57,15 +57,15 @@ pub(crate) struct Chat {
     servers: ServersArgs,
 
     /// How often the model may call tools before it has to answer
-    #[arg(long, value_name = "COUNT", default_value_t = 25, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "COUNT", default_value_t = 25, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Calls of tools")]
     max_rounds: u32,
 
     /// How long each call of a tool may take, questions of its server included, e.g. 90, 1.5s, 5m
-    #[arg(long, value_name = "TIME", default_value = "5m", value_parser = duration)]
+    #[arg(long, value_name = "TIME", default_value = "5m", value_parser = duration, help_heading = "Calls of tools")]
     timeout: Duration,
 
     /// Run this tool without asking: TOOL, SERVER for all of its tools, or SERVER:TOOL; can be repeated
-    #[arg(long, value_name = "TOOL")]
+    #[arg(long, value_name = "TOOL", help_heading = "Calls of tools")]
     approve: Vec<String>,
 
     /// A directory that the servers are told they may work in; can be repeated
