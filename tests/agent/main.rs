@@ -8,6 +8,7 @@
 
 mod approvals;
 mod cancelled;
+mod errors;
 mod events;
 mod example;
 mod failures;

@@ -3,12 +3,10 @@
 use serde_json::json;
 use treenail::prelude::*;
 use treenail::schema::{
-    JsonObject, MetaObject, Role, SamplingMessageContentBlock as Block, ToolChoiceMode,
-    ToolUseContent,
+    JsonObject, MetaObject, SamplingMessageContentBlock as Block, ToolChoiceMode, ToolUseContent,
 };
 use treenail::tool_loop::{
-    Conversation, EndReason, ModelError, Report, ScriptedModel, ScriptedReply, ToolChoice,
-    ToolLoop, ToolLoopError, Usage,
+    Conversation, EndReason, Report, ScriptedModel, ScriptedReply, ToolChoice, ToolLoop, Usage,
 };
 
 use crate::fixture::{assert_well_formed, desk, results};
@@ -189,117 +187,6 @@ async fn a_choice_holds_for_the_first_round() {
             .collect();
         let expected = [(first, offered_first), (second, offered_second)];
         assert_eq!(asked, expected, "ALL-SAM-04: {choice:?}");
-    }
-}
-
-#[tokio::test]
-async fn what_does_not_fit_together_is_an_error_that_says_so() {
-    let (server, _) = desk();
-    let use_without_result = vec![
-        treenail::schema::SamplingMessage::new(Role::User, vec![Block::text("Go")]),
-        treenail::schema::SamplingMessage::new(
-            Role::Assistant,
-            vec![Block::ToolUse(ToolUseContent::new(
-                "1",
-                "echo",
-                JsonObject::new(),
-            ))],
-        ),
-    ];
-    let go = || Conversation::from("Go");
-    let agent = || ToolLoop::new(ScriptedModel::new(["never said"]));
-    let with_desk = || agent().source("desk", &server);
-    let choosing = |choice| agent().tool_choice(choice);
-    let cases = [
-        (
-            agent(),
-            Conversation::new(),
-            "the conversation has no message",
-        ),
-        (
-            agent(),
-            use_without_result.into(),
-            "no message has their results",
-        ),
-        (
-            with_desk().source("desk", &server),
-            go(),
-            "two sources have the name `desk`",
-        ),
-        (agent().source("", &server), go(), "a source has no name"),
-        (choosing(ToolChoice::Required), go(), "there is none"),
-        (
-            choosing(ToolChoice::Tool("fly".to_owned())),
-            go(),
-            "the tool `fly`",
-        ),
-    ];
-    for (agent, conversation, expected) in cases {
-        let messages = conversation.messages().to_vec();
-        let error = agent.run(conversation).await.unwrap_err();
-        assert!(matches!(error, ToolLoopError::Invalid { .. }), "{error:?}");
-        assert!(error.to_string().contains(expected), "{error}");
-        assert_eq!(error.report().transcript, messages);
-        assert_eq!(error.report().end, EndReason::Failed);
-    }
-}
-
-#[tokio::test]
-async fn a_model_that_fails_leaves_what_was_said_before() {
-    let (server, _) = desk();
-    let model = ScriptedModel::new([
-        echo("a"),
-        ScriptedReply::error(ModelError::unavailable("overloaded")),
-    ]);
-    let agent = ToolLoop::new(model).source("desk", server);
-    let error = agent.run("Go").await.unwrap_err();
-    assert!(matches!(error, ToolLoopError::Model { .. }), "{error:?}");
-    assert_eq!(error.to_string(), "the model is not available: overloaded");
-    let transcript = error.report().transcript.clone();
-    assert_eq!(transcript.len(), 3);
-
-    let again = ToolLoop::new(ScriptedModel::new(["Here I am."]));
-    let report = again.run(transcript).await.unwrap();
-    assert_eq!(report.text(), "Here I am.");
-    let error: treenail::Error = error.into();
-    assert!(error.to_string().contains("overloaded"));
-}
-
-#[tokio::test]
-async fn a_source_that_cannot_be_listed_is_an_error() {
-    #[mcp_tool]
-    fn twice() {}
-
-    let agent = ToolLoop::new(ScriptedModel::new(["never said"]));
-    let agent = agent.source("twice", tools![twice].with::<twice>());
-    let error = agent.run("Go").await.unwrap_err();
-    assert!(matches!(error, ToolLoopError::Source { .. }), "{error:?}");
-    assert!(
-        error.to_string().contains("the tools of `twice`"),
-        "{error}"
-    );
-}
-
-#[tokio::test]
-async fn messages_that_no_model_may_write_are_broken() {
-    use treenail::schema::{CreateMessageResult, ToolResultContent};
-
-    let result = ToolResultContent::new("1", []);
-    let cases = [
-        CreateMessageResult::new(Role::User, vec![Block::text("a")], "m"),
-        CreateMessageResult::new(Role::Assistant, vec![Block::ToolResult(result)], "m"),
-    ];
-    for message in cases {
-        let reply = ScriptedReply::with(move |_| Ok(message));
-        let error = ToolLoop::new(ScriptedModel::new([reply])).run("Go").await;
-        let error = error.unwrap_err();
-        let ToolLoopError::Model { error, .. } = error else {
-            panic!("{error:?}");
-        };
-        assert!(
-            matches!(error, ModelError::Broken(_)),
-            "ALL-SAM-02: {error}"
-        );
     }
 }
 

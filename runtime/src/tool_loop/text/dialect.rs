@@ -19,7 +19,7 @@
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextDialect {
-    /// Whether a model that announces a call without writing one, as in "I will use the `clock` tool", has thereby called
+    /// Whether a model that announces a call without writing one, as in "I will use the clock tool", has thereby called
     /// the tool. Default `false`: models say such things without meaning them.
     ///
     /// It counts only in a message without any other call, as the beginning of a sentence outside of quotations and code,
