@@ -88,7 +88,7 @@ pub(crate) struct HeaderArgs {
 }
 
 /// What is answered when the server asks.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Questions of the server")]
 pub(crate) struct AnswerArgs {
     /// Fill in this field of a form when the server asks for it; a list of choices by repetition
@@ -142,7 +142,7 @@ pub(crate) struct ArgumentArgs {
 }
 
 /// A time: seconds, or a number with `ms`, `s`, `m` or `h`.
-fn duration(text: &str) -> Result<Duration, String> {
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = match &text[digits.len()..] {
         "ms" => 0.001,

@@ -30,6 +30,8 @@ pub(crate) enum Exit {
     Additive = 10,
     /// It describes itself in other words, and that is refused.
     Wording = 11,
+    /// The model has not come to the end of its answer.
+    Unfinished = 12,
     /// Ctrl-C.
     Interrupted = 130,
     /// The signal to terminate.
@@ -46,6 +48,8 @@ Examples:
   treenail lock -o some.lock.json --command 'npx some-server'
   treenail check some.lock.json --command 'npx some-server'
 
+  treenail chat -m gpt-5-mini -s files='npx -y @modelcontextprotocol/server-filesystem .' 'What is in here?'
+
 Exit codes:
   0    it worked
   1    the tool was run and failed
@@ -59,6 +63,7 @@ Exit codes:
   9    `check`: the server has changed so that programs may fail
   10   `check`: it has additions at most, with `--refuse additive` or `wording`
   11   `check`: it has other words only, with `--refuse wording`
+  12   `chat`: the model did not come to the end of its answer
   130  Ctrl-C: the call was cancelled
   143  told to terminate: the call was cancelled";
 

@@ -44,6 +44,11 @@ impl Screen {
         self.verbosity.verbose
     }
 
+    /// Whether nothing is said beside the result.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.verbosity.quiet
+    }
+
     /// Whether somebody can be asked: the terminal is read and written.
     pub(crate) fn is_interactive() -> bool {
         io::stdin().is_terminal() && io::stderr().is_terminal()

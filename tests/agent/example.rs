@@ -6,7 +6,7 @@ use treenail::tool_loop::{EndReason, ScriptedModel, ScriptedReply};
 // Cargo does not run the functions of examples; those of this one run here.
 #[path = "../../examples/agent.rs"]
 #[allow(dead_code, reason = "it is a program")]
-mod agent;
+pub(crate) mod agent;
 #[path = "../servers/installed.rs"]
 #[allow(dead_code, reason = "other tests use the rest of it")]
 pub(crate) mod installed;

@@ -1,5 +1,5 @@
-//! The tool loop, with a scripted model and servers in memory. The ids in names and messages are those of the requirements
-//! that are exercised.
+//! The tool loop, with a scripted model and servers in memory, and the model behind an endpoint. The ids in names and messages
+//! are those of the requirements that are exercised.
 
 #![allow(
     clippy::unwrap_used,
@@ -7,6 +7,7 @@
 )]
 
 mod approvals;
+mod cancelled;
 mod errors;
 mod events;
 mod example;
@@ -14,6 +15,7 @@ mod failures;
 mod fixture;
 mod limits;
 mod names;
+mod openai;
 mod paused;
 mod rounds;
 mod sampling;

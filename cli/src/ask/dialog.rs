@@ -1,19 +1,23 @@
 //! Lines of the one who sits at the terminal.
 
 use std::io;
+use std::sync::Arc;
 use std::thread;
 
-use tokio::sync::mpsc;
+use tokio::sync::{Mutex, mpsc};
 
 use crate::screen::Screen;
 
 /// The lines that are typed. They are read by a thread, since reading cannot be stopped; it ends with the program.
 #[derive(Debug, Default)]
-pub(super) struct Lines(Option<mpsc::Receiver<String>>);
+pub(crate) struct Lines(Option<mpsc::Receiver<String>>);
+
+/// The same lines for all who ask: who asks takes them, and the others wait.
+pub(crate) type SharedLines = Arc<Mutex<Lines>>;
 
 /// What was typed.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Typed {
+pub(crate) enum Typed {
     /// A line, without spaces around it.
     Line(String),
     Back,
@@ -24,13 +28,18 @@ pub(super) enum Typed {
 
 impl Lines {
     /// Shows what is asked for, and waits for a line.
-    pub(super) async fn ask(&mut self, screen: &Screen, prompt: &str) -> Typed {
-        screen.ask(prompt);
-        let lines = self.0.get_or_insert_with(read_lines);
-        match lines.recv().await {
+    pub(crate) async fn ask(&mut self, screen: &Screen, prompt: &str) -> Typed {
+        match self.line(screen, prompt).await {
             Some(line) => Typed::of(&line),
             None => Typed::Cancel,
         }
+    }
+
+    /// Shows what is asked for, and waits for a line, which comes as it was typed; `None` at the end of all input.
+    pub(crate) async fn line(&mut self, screen: &Screen, prompt: &str) -> Option<String> {
+        screen.ask(prompt);
+        let lines = self.0.get_or_insert_with(read_lines);
+        lines.recv().await
     }
 }
 

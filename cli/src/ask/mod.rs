@@ -12,7 +12,8 @@ use treenail::RpcError;
 use treenail::client::ServerFacts;
 use treenail::schema::{ElicitAction, ElicitRequestParams, ElicitResult, error_code};
 
-use self::dialog::Lines;
+pub(crate) use self::dialog::{SharedLines, Typed};
+
 use crate::args::AnswerArgs;
 use crate::exit::Failure;
 use crate::screen::Screen;
@@ -30,14 +31,15 @@ pub(crate) struct Asked {
     hosts: Vec<String>,
     /// Who asks.
     server: Mutex<String>,
-    /// One question at a time.
-    lines: tokio::sync::Mutex<Lines>,
+    /// One question at a time, whoever asks.
+    lines: SharedLines,
 }
 
 impl Asked {
     pub(crate) fn new(
         args: &AnswerArgs,
         screen: &Screen,
+        lines: &SharedLines,
         clock: &Arc<Clock>,
     ) -> Result<Arc<Self>, Failure> {
         let mut fields: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -57,7 +59,7 @@ impl Asked {
             yes: args.yes,
             hosts: args.hosts.clone(),
             server: Mutex::new("the server".to_owned()),
-            lines: tokio::sync::Mutex::default(),
+            lines: Arc::clone(lines),
         }))
     }
 

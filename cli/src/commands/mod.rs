@@ -1,6 +1,7 @@
 //! The commands, each in a file of its own: what it takes, and what it does.
 
 mod call;
+mod chat;
 mod check;
 mod info;
 mod list;
@@ -26,6 +27,7 @@ pub(crate) enum Command {
     Info(info::Info),
     Lock(lock::Lock),
     Check(check::Check),
+    Chat(Box<chat::Chat>),
 }
 
 impl Command {
@@ -39,6 +41,7 @@ impl Command {
             Self::Info(info) => info.server.output,
             Self::Lock(lock) => lock.server.output,
             Self::Check(check) => check.server.output,
+            Self::Chat(chat) => chat.output,
         };
         output.verbosity
     }
@@ -54,6 +57,7 @@ pub(crate) async fn run(command: Command, screen: &Screen) -> Result<Exit, Failu
         Command::Info(info) => info.run(screen).await,
         Command::Lock(lock) => lock.run(screen).await,
         Command::Check(check) => check.run(screen).await,
+        Command::Chat(chat) => chat.run(screen).await,
     }
 }
 

@@ -15,10 +15,11 @@ use treenail::schema::{LoggingLevel, Root};
 use treenail::{ClientError, McpClient};
 
 pub(crate) use self::clock::Clock;
+pub(crate) use self::run::{terminated, until_told_to_end};
 use self::stderr::Tail;
 use self::target::Target;
 use crate::args::ServerArgs;
-use crate::ask::Asked;
+use crate::ask::{Asked, SharedLines};
 use crate::exit::{Exit, Failure};
 use crate::screen::Screen;
 
@@ -34,6 +35,15 @@ pub(crate) struct Connected {
     tail: Tail,
 }
 
+/// What a connection is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// One request, and those that it takes to make it.
+    Request,
+    /// Requests of a model, for as long as the user talks with it.
+    Conversation,
+}
+
 impl Connected {
     /// Connects, does something with the server, and ends the connection whatever came of it.
     pub(crate) async fn with<T>(
@@ -42,22 +52,32 @@ impl Connected {
         work: impl AsyncFnOnce(&Self) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         // Futures that connect and call are large.
-        let connected = Box::pin(Self::open(args, screen)).await?;
+        let lines = SharedLines::default();
+        let opening = Self::open(args, screen, &lines, Purpose::Request);
+        let connected = Box::pin(opening).await?;
         let done = Box::pin(work(&connected)).await;
         connected.close().await;
         done
     }
 
-    async fn open(args: &ServerArgs, screen: &Screen) -> Result<Self, Failure> {
+    /// Connects. What the server asks is answered by `lines`.
+    pub(crate) async fn open(
+        args: &ServerArgs,
+        screen: &Screen,
+        lines: &SharedLines,
+        purpose: Purpose,
+    ) -> Result<Self, Failure> {
         let clock = Clock::new(args.timeout);
-        let asked = Asked::new(&args.answers, screen, &clock)?;
+        let asked = Asked::new(&args.answers, screen, lines, &clock)?;
         let tail = Tail::new(screen);
         let mut limits = ClientLimits::default();
         limits.probe_timeout = limits.probe_timeout.min(args.timeout);
         limits.request_timeout = args.timeout;
         let mut builder = McpClient::builder()
             .client_info("treenail", env!("CARGO_PKG_VERSION"))
-            .follow_changes(false)
+            .follow_changes(purpose == Purpose::Conversation)
+            // Whoever makes one request wants to see what comes, whatever it is.
+            .validate_results(purpose == Purpose::Conversation)
             .limits(limits.clone())
             .on_elicit({
                 let asked = Arc::clone(&asked);
@@ -72,7 +92,7 @@ impl Connected {
         }
         let builder = aim(builder, args, &tail, &limits)?;
         let connecting = async { builder.build().await.map_err(unreachable) };
-        let client = Box::pin(run::until_told_to_end(connecting)).await;
+        let client = Box::pin(until_told_to_end(connecting)).await;
         let client = match client {
             Ok(client) => client,
             Err(failure) => return Err(tail.explain(failure).await),
@@ -89,10 +109,10 @@ impl Connected {
     }
 
     /// Ends the connection in an orderly way, as long as the user waits for that.
-    async fn close(&self) {
+    pub(crate) async fn close(&self) {
         self.screen.end_progress();
         let closing = async { Ok(self.client.close().await?) };
-        if let Err(failure) = run::until_told_to_end(closing).await {
+        if let Err(failure) = until_told_to_end(closing).await {
             let why = failure.message();
             self.screen
                 .note(&format!("the server was not ended in order: {why}"));

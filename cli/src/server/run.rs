@@ -107,7 +107,7 @@ fn show(screen: &Screen, notification: &ServerNotification) {
 }
 
 /// Waits, unless the user or the system wants the program to end.
-pub(super) async fn until_told_to_end<T>(
+pub(crate) async fn until_told_to_end<T>(
     future: impl Future<Output = Result<T, Failure>>,
 ) -> Result<T, Failure> {
     tokio::select! {
@@ -124,8 +124,9 @@ async fn interrupted() {
     }
 }
 
+/// Ready when the system wants the program to end.
 #[cfg(unix)]
-async fn terminated() {
+pub(crate) async fn terminated() {
     use tokio::signal::unix::{SignalKind, signal};
 
     match signal(SignalKind::terminate()) {
@@ -134,7 +135,8 @@ async fn terminated() {
     }
 }
 
+/// It does not tell programs so here.
 #[cfg(not(unix))]
-async fn terminated() {
+pub(crate) async fn terminated() {
     pending().await
 }

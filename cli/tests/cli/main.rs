@@ -7,11 +7,17 @@
 
 mod answers;
 mod calls;
+mod chat;
 mod ends;
+// The endpoint that the model of the tool loop is tested against too.
+#[path = "../../../tests/agent/openai/fake.rs"]
+mod fake;
 mod http;
 mod lists;
 mod locks;
 mod reads;
 mod run;
+#[cfg(unix)]
+mod talk;
 #[cfg(unix)]
 mod terminal;

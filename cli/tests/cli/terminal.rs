@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use rustix::termios::{Winsize, tcsetwinsize};
 use crate::run::{command, test_server};
 
 /// The program at a terminal.
-struct Terminal {
+pub(crate) struct Terminal {
     child: Child,
     keyboard: File,
     shown: Receiver<String>,
@@ -23,6 +23,16 @@ struct Terminal {
 
 impl Terminal {
     fn call(args: &[&str]) -> Self {
+        let call = command(&test_server(), &[&["call"], args].concat());
+        Self::start(call, |_| Stdio::piped())
+    }
+
+    /// Runs a command whose results are shown at the terminal too.
+    pub(crate) fn of(command: Command) -> Self {
+        Self::start(command, Stdio::from)
+    }
+
+    fn start(mut command: Command, output: impl FnOnce(File) -> Stdio) -> Self {
         let keyboard = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&keyboard).unwrap();
         unlockpt(&keyboard).unwrap();
@@ -37,12 +47,12 @@ impl Terminal {
         let mut options = OpenOptions::new();
         let options = options.read(true).write(true);
         let tty = options.open(name.to_str().unwrap()).unwrap();
-        let mut call = command(&test_server(), &[&["call"], args].concat());
-        call.env("TERM", "xterm").env("NO_COLOR", "1");
-        call.stdin(Stdio::from(tty.try_clone().unwrap()));
-        call.stderr(Stdio::from(tty)).stdout(Stdio::piped());
-        let child = call.spawn().unwrap();
-        drop(call);
+        command.env("TERM", "xterm").env("NO_COLOR", "1");
+        command.stdin(tty.try_clone().unwrap());
+        command.stderr(tty.try_clone().unwrap());
+        command.stdout(output(tty));
+        let child = command.spawn().unwrap();
+        drop(command);
 
         let keyboard = File::from(keyboard);
         let (sender, shown) = channel();
@@ -68,7 +78,7 @@ impl Terminal {
 
     /// Waits until this is shown, and forgets what stands before it.
     #[track_caller]
-    fn expect(&mut self, text: &str) -> &mut Self {
+    pub(crate) fn expect(&mut self, text: &str) -> &mut Self {
         while !self.seen.contains(text) {
             let more = self.shown.recv_timeout(Duration::from_secs(30));
             let seen = &self.seen;
@@ -80,13 +90,19 @@ impl Terminal {
         self
     }
 
-    fn enter(&mut self, line: &str) -> &mut Self {
+    pub(crate) fn enter(&mut self, line: &str) -> &mut Self {
         writeln!(self.keyboard, "{line}").unwrap();
         self
     }
 
+    /// Presses Ctrl-C. The terminal of the test is not the one that signals come from.
+    pub(crate) fn interrupt(&self) {
+        let id = i32::try_from(self.child.id()).unwrap();
+        kill_process(Pid::from_raw(id).unwrap(), Signal::INT).unwrap();
+    }
+
     #[track_caller]
-    fn end(self, code: i32, stdout: &str) {
+    pub(crate) fn end(self, code: i32, stdout: &str) {
         let output = self.child.wait_with_output().unwrap();
         let shown = String::from_utf8(output.stdout).unwrap();
         assert_eq!((output.status.code(), &*shown), (Some(code), stdout));
@@ -186,9 +202,7 @@ fn ctrl_c_ends_a_question_and_the_call() {
     for revision in ["2025-11-25", "2026-07-28"] {
         let mut terminal = Terminal::call(&["book", "--protocol-version", revision]);
         terminal.expect("\n> ");
-        let id = i32::try_from(terminal.child.id()).unwrap();
-        // The terminal of the test is not the one that signals come from.
-        kill_process(Pid::from_raw(id).unwrap(), Signal::INT).unwrap();
+        terminal.interrupt();
         terminal.expect("error: cancelled\n");
         terminal.end(130, "");
     }

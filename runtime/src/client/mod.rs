@@ -1,14 +1,18 @@
 //! The client: for programs that use servers, and for the tests of servers.
 //!
 //! From the bytes up: `session` (what is needed of a connection), `line` and `child` (connections over byte streams),
-//! `http` (one over HTTP), `protocol` (the requests of the protocol, typed), `kept` (lists that are kept and followed),
-//! `contract` (what a server offers, as data that can be kept and compared).
+//! `fetch` (requests over HTTP) and `http` (a connection made of them), `protocol` (the requests of the protocol, typed),
+//! `kept` (lists that are kept and followed), `contract` (what a server offers, as data that can be kept and compared),
+//! `typed` (calls of tools with types).
 
 mod child;
 mod contract;
 mod error;
 #[cfg(feature = "http-client")]
+pub(crate) mod fetch;
+#[cfg(feature = "http-client")]
 mod http;
+pub(crate) mod jitter;
 mod kept;
 mod limits;
 mod line;

@@ -5,7 +5,7 @@
 //! `source`, `catalog` and `names` (the tools), `approval` (which calls may be made), `run` (how it runs), `ask` (one question
 //! to a model), `text` (models without tool use), `written` (calls whose arguments are text), `arguments` and `results` (what
 //! goes into a tool and comes out of it), `paused` and `report` (what is left of a run), `sampling` and `context` (models at
-//! the other end of a connection).
+//! the other end of a connection), `openai` (one behind an endpoint).
 
 mod agent;
 mod approval;
@@ -19,6 +19,8 @@ mod ids;
 mod limits;
 mod model;
 mod names;
+#[cfg(feature = "openai")]
+mod openai;
 mod paused;
 mod report;
 mod results;
@@ -38,6 +40,8 @@ pub use self::limits::ToolLoopLimits;
 pub use self::model::{
     Journal, Model, ModelError, ModelFeatures, ModelFuture, ModelReply, OnText, Usage,
 };
+#[cfg(feature = "openai")]
+pub use self::openai::{ApiKey, MaxTokensField, OpenAiLimits, OpenAiModel, OpenAiModelBuilder};
 pub use self::paused::PausedRun;
 pub use self::report::{CallRecord, EndReason, Report, ToolLoopError};
 pub use self::run::Run;

@@ -197,6 +197,9 @@ pub enum ModelError {
     /// What the model answered cannot be understood.
     #[error("the model's answer is broken: {0}")]
     Broken(Arc<str>),
+    /// The model cannot be used as it was described: there is no key, or an address that is none. Nothing was sent.
+    #[error("the model is not set up: {0}")]
+    NotSetUp(Arc<str>),
 }
 
 impl ModelError {
@@ -216,6 +219,11 @@ impl ModelError {
     /// The answer cannot be understood.
     pub fn broken(reason: impl fmt::Display) -> Self {
         Self::Broken(reason.to_string().into())
+    }
+
+    /// The model cannot be used as it was described.
+    pub fn not_set_up(reason: impl fmt::Display) -> Self {
+        Self::NotSetUp(reason.to_string().into())
     }
 }
 

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
-use treenail_schema::{SamplingMessage, ToolResultContent};
+use treenail_schema::{
+    OneOrMany, Role, SamplingMessage, SamplingMessageContentBlock, ToolResultContent,
+};
 
 use crate::tool_loop::{CallRecord, EndReason, Report, RequestedCall, Usage};
 
@@ -111,6 +113,24 @@ impl State {
         let mut asked = self.open.iter_mut();
         let asked = asked.find(|open| open.call.id == id && open.stage == Stage::Asked);
         asked.map(|open| open.stage = stage).is_some()
+    }
+
+    /// Adds the results of the open calls, all of which are done, to the conversation: in the order of the calls, and with
+    /// nothing else. Returns the message that has them.
+    pub(super) fn add_results(&mut self) -> Option<&SamplingMessage> {
+        if self.open.is_empty() {
+            return None;
+        }
+        let mut content = Vec::new();
+        for OpenCall { call, stage } in std::mem::take(&mut self.open) {
+            let Stage::Done(result) = stage else { continue };
+            let is_error = result.is_error == Some(true);
+            content.push(SamplingMessageContentBlock::ToolResult(result));
+            self.calls.push(CallRecord { call, is_error });
+        }
+        let results = SamplingMessage::new(Role::User, OneOrMany::Many(content));
+        self.messages.push(results);
+        self.messages.last()
     }
 
     /// How many calls are under way.

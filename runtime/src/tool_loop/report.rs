@@ -71,6 +71,8 @@ pub enum EndReason {
     MessageTooLong,
     /// The transcript is longer than [`transcript_bytes`](crate::tool_loop::ToolLoopLimits::transcript_bytes).
     TranscriptFull,
+    /// [`Run::cancel`](crate::tool_loop::Run::cancel) has ended it.
+    Cancelled,
     /// The run could not go on; the [`ToolLoopError`] that has the report says why.
     Failed,
 }

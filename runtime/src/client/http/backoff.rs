@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use http::StatusCode;
-
 /// How long, if the server does not say it.
 const USUAL: Duration = Duration::from_secs(1);
 /// A server that wants to be asked at once waits this long all the same.
@@ -17,18 +15,6 @@ pub(super) fn delay(retry: Option<Duration>, attempt: u32) -> Duration {
     let base = retry.unwrap_or(USUAL).max(LEAST);
     let doubled = base.saturating_mul(1 << attempt.saturating_sub(1).min(10));
     doubled.min(base.max(MOST))
-}
-
-/// Whether a request that has failed so may succeed another time.
-pub(super) fn may_pass(status: StatusCode) -> bool {
-    status.is_server_error()
-        || matches!(
-            status,
-            StatusCode::REQUEST_TIMEOUT
-                | StatusCode::CONFLICT
-                | StatusCode::TOO_EARLY
-                | StatusCode::TOO_MANY_REQUESTS
-        )
 }
 
 #[cfg(test)]

@@ -3,10 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
-use http::{HeaderMap, HeaderName, HeaderValue, Uri};
+use http::{HeaderMap, HeaderName, HeaderValue};
 
+use crate::client::fetch::engine::Engine;
+use crate::client::fetch::url;
 use crate::client::http::HttpSession;
-use crate::client::http::engine::Engine;
 use crate::client::http::headers::is_reserved;
 use crate::client::http::shared::Shared;
 use crate::client::{ClientError, ClientLimits};
@@ -64,33 +65,12 @@ impl HttpSessionBuilder {
     /// the environment names a proxy that is not supported; [`ClientError::Closed`] if the certificates of the system cannot
     /// be read.
     pub fn build(self) -> Result<HttpSession, ClientError> {
-        let url = parse(&self.url)?;
+        let url = url::parse(&self.url)?;
         let headers = headers(&self.headers)?;
         let engine = Engine::new(&url, &self.limits)?;
         let shared = Shared::new(url, headers, engine, self.limits);
         Ok(HttpSession(Arc::new(shared)))
     }
-}
-
-fn parse(text: &str) -> Result<Uri, ClientError> {
-    // What stands behind it is for browsers.
-    let text = text.split('#').next().unwrap_or_default();
-    let url: Uri = text
-        .parse()
-        .map_err(|_| ClientError::invalid("that is not a URL"))?;
-    let known = matches!(url.scheme_str(), Some("http" | "https"));
-    let Some(authority) = url.authority().filter(|_| known) else {
-        let why = "the URL of a server begins with `https://` or `http://`";
-        return Err(ClientError::invalid(why));
-    };
-    if authority.as_str().contains('@') {
-        let why = "a URL with a user in it; set the header `Authorization`";
-        return Err(ClientError::invalid(why));
-    }
-    if authority.host().is_empty() {
-        return Err(ClientError::invalid("the URL has no host"));
-    }
-    Ok(url)
 }
 
 fn headers(given: &[(String, String)]) -> Result<HeaderMap, ClientError> {

@@ -1,18 +1,10 @@
 //! The events of one response.
 
-use std::time::Duration;
-
 use bytes::{Buf, Bytes};
 use hyper::body::Incoming;
-use tokio::time::timeout;
 
-use crate::client::http::body;
-use crate::client::http::sse::{Event, Parser, Position};
-
-/// How long a response may go on after its answer.
-const SOON: Duration = Duration::from_secs(1);
-/// Bytes that may come after the answer.
-const DREGS: usize = 4 * 1024;
+use crate::client::fetch::body;
+use crate::client::fetch::sse::{Event, Parser, Position};
 
 /// A response that is a stream of events. Dropping it closes the stream.
 #[derive(Debug)]
@@ -52,14 +44,9 @@ impl Events {
         }
     }
 
-    /// Lets a response end by itself after its answer, if it does that soon: then its connection can be used again, and the
-    /// server does not see a client that leaves.
-    pub(super) fn release(mut self) {
-        tokio::spawn(async move {
-            let end = body::read(&mut self.body, DREGS);
-            // Whatever comes of it, dropping the body is the end.
-            drop(timeout(SOON, end).await);
-        });
+    /// Lets a response end by itself after its answer.
+    pub(super) fn release(self) {
+        body::release(self.body);
     }
 
     /// Where the stream is.

@@ -11,12 +11,13 @@ use tokio::runtime::Handle;
 use tokio::time::sleep;
 use treenail_schema::Revision;
 
+use crate::client::fetch::head::may_pass;
+use crate::client::fetch::sse::{Event, Position};
 use crate::client::http::events::Events;
 use crate::client::http::hear::Source;
 use crate::client::http::legacy::Standing;
 use crate::client::http::reply::{Failed, Reply};
 use crate::client::http::shared::{Answer, Shared, closed};
-use crate::client::http::sse::{Event, Position};
 use crate::client::http::{backoff, headers, message, older};
 use crate::client::{ClientError, SessionRequest};
 
@@ -174,7 +175,7 @@ async fn answer_in(shared: &Arc<Shared>, events: &mut Events, source: Source) ->
                     return Some(answer);
                 }
             }
-            Event::Endpoint(_) => {}
+            Event::Endpoint(_) | Event::Other(_) => {}
             Event::TooLong => {
                 let most = shared.limits.message_bytes;
                 let why = format!("a message has more than {most} bytes");
@@ -225,7 +226,7 @@ async fn resume(
     }
     match shared.get(&standing, position.id.as_ref()).await {
         Ok(Reply::Events(body)) => Ok(Some(body)),
-        Ok(Reply::Failed(failed)) if backoff::may_pass(failed.status) => Ok(None),
+        Ok(Reply::Failed(failed)) if may_pass(failed.status) => Ok(None),
         Ok(Reply::Failed(failed)) => Err(match shared.failure(failed, &standing) {
             ClientError::SessionExpired => ClientError::SessionExpired,
             _ => broken_off(),

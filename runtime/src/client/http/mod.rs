@@ -6,9 +6,7 @@
 //! (what is remembered), `standalone` (the stream of a session) and `older` (HTTP+SSE of 2024-11-05).
 
 mod backoff;
-mod body;
 mod builder;
-mod engine;
 mod events;
 mod exchange;
 mod headers;
@@ -16,10 +14,8 @@ mod hear;
 mod legacy;
 mod message;
 mod older;
-mod proxy;
 mod reply;
 mod shared;
-mod sse;
 mod standalone;
 
 use std::fmt;

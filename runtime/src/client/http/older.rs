@@ -6,11 +6,11 @@ use http::Uri;
 use iri_string::types::{UriAbsoluteStr, UriReferenceStr};
 
 use crate::client::ClientError;
+use crate::client::fetch::sse::{Event, Position};
 use crate::client::http::events::Events;
 use crate::client::http::legacy::{Carrier, Standing};
 use crate::client::http::reply::{Failed, Reply};
 use crate::client::http::shared::Shared;
-use crate::client::http::sse::{Event, Position};
 use crate::client::http::standalone;
 use crate::wire::quoted;
 

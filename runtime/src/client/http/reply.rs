@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use http::header::{CONTENT_ENCODING, CONTENT_TYPE, LOCATION};
-use http::{HeaderMap, Response, StatusCode, Uri};
+use http::{HeaderMap, Response, StatusCode};
 use http_body::Body as _;
 use hyper::body::Incoming;
 
-use crate::client::http::body::{self, End};
+use crate::client::fetch::body::{self, End};
+use crate::client::fetch::head::{is_compressed, media_type, redirect};
 use crate::client::{ClientError, ClientLimits};
 use crate::wire::{Members, RpcError, quoted};
 
@@ -60,8 +60,7 @@ impl Reply {
         limits: &ClientLimits,
     ) -> Result<Self, ClientError> {
         let (head, mut body) = response.into_parts();
-        let encoding = head.headers.get(CONTENT_ENCODING);
-        if encoding.is_some_and(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"identity")) {
+        if is_compressed(&head.headers) {
             let why = "a response is compressed, which was not asked for";
             return Err(ClientError::protocol(why));
         }
@@ -100,14 +99,6 @@ impl Reply {
         drain(body).await;
         Ok(())
     }
-}
-
-/// The type of a body, without parameters, in small letters.
-fn media_type(headers: &HeaderMap) -> Option<String> {
-    let value = headers.get(CONTENT_TYPE)?;
-    let text = String::from_utf8_lossy(value.as_bytes());
-    let kind = text.split(';').next().unwrap_or_default();
-    Some(kind.trim().to_ascii_lowercase())
 }
 
 async fn whole(body: &mut Incoming, most: usize) -> Result<Vec<u8>, ClientError> {
@@ -153,20 +144,6 @@ async fn failed(status: StatusCode, headers: &HeaderMap, body: &mut Incoming) ->
         error: std::str::from_utf8(&bytes).ok().and_then(error_in),
         body: String::from_utf8_lossy(shown).into(),
     }
-}
-
-/// Where a redirect leads, without what may be secret in it.
-fn redirect(headers: &HeaderMap) -> String {
-    let target = headers
-        .get(LOCATION)
-        .and_then(|target| target.to_str().ok());
-    let target = target.and_then(|target| target.parse::<Uri>().ok());
-    let host = target
-        .as_ref()
-        .and_then(Uri::host)
-        .unwrap_or("the same host");
-    let path = target.as_ref().map_or("", Uri::path);
-    format!("a redirect to {host}, {path}, which is not followed")
 }
 
 /// The error that a message of the protocol consists of. Its id does not matter: it is the answer to what was posted.

@@ -16,7 +16,7 @@ use tokio::sync::{Semaphore, oneshot, watch};
 use tokio::time::timeout;
 use treenail_schema::Revision;
 
-use crate::client::http::engine::Engine;
+use crate::client::fetch::engine::Engine;
 use crate::client::http::headers::{LAST_EVENT, SESSION};
 use crate::client::http::legacy::{Carrier, Legacy, Standing};
 use crate::client::http::reply::{Failed, Reply};

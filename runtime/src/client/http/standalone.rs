@@ -8,13 +8,14 @@ use tokio::sync::oneshot;
 use tokio::time::{sleep, timeout};
 
 use crate::client::ClientError;
+use crate::client::fetch::head::may_pass;
+use crate::client::fetch::sse::{Event, Position};
 use crate::client::http::backoff;
 use crate::client::http::events::Events;
 use crate::client::http::hear::Source;
 use crate::client::http::legacy::Standing;
 use crate::client::http::reply::Reply;
 use crate::client::http::shared::Shared;
-use crate::client::http::sse::{Event, Position};
 
 /// How long the first request may wait for the stream. Servers open it at once, but some say so only with its first message.
 const OPEN_WITHIN: Duration = Duration::from_millis(250);
@@ -52,7 +53,7 @@ async fn listen(shared: &Arc<Shared>, standing: &Standing, opened: oneshot::Send
                 read(shared, &mut events).await;
                 position = events.into_position();
             }
-            Ok(Reply::Failed(failed)) if backoff::may_pass(failed.status) => {}
+            Ok(Reply::Failed(failed)) if may_pass(failed.status) => {}
             // The server does not know that event any more, so what came after it is lost.
             Ok(Reply::Failed(failed))
                 if failed.status == StatusCode::BAD_REQUEST && position.id.is_some() =>
@@ -80,6 +81,7 @@ pub(super) async fn read(shared: &Arc<Shared>, events: &mut Events) {
     while let Some(event) = events.next().await {
         match event {
             Event::Message(data) if data.is_empty() => {}
+            Event::Other(_) => {}
             Event::Message(data) => {
                 // Answers go to those who wait for them.
                 let _ = shared.hear(&data, Source::Background).await;

@@ -10,6 +10,7 @@ use futures_core::Stream;
 use tokio::task::AbortHandle;
 use treenail_schema::{ServerCapabilities, SubscriptionFilter};
 
+use crate::client::jitter::jitter;
 use crate::client::kept::{Inner, McpClient};
 use crate::client::{ClientError, McpClientSession, Subscription};
 
@@ -173,12 +174,4 @@ impl Pauses {
         // Half of it at least.
         pause / 2 + pause.mul_f64(jitter() / 2.0)
     }
-}
-
-/// A number between 0 and 1 that differs between clients.
-fn jitter() -> f64 {
-    use std::hash::{BuildHasher, RandomState};
-
-    let random = RandomState::new().hash_one(0_u8);
-    f64::from(u32::try_from(random >> 32).unwrap_or(0)) / f64::from(u32::MAX)
 }

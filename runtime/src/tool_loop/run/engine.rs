@@ -18,7 +18,7 @@ use crate::tool_loop::ids::Ids;
 use crate::tool_loop::paused::{OpenCall, Stage};
 use crate::tool_loop::report::Fault;
 use crate::tool_loop::results::CallFailure;
-use crate::tool_loop::{CallRecord, EndReason, Event, RequestedCall, ToolChoice};
+use crate::tool_loop::{EndReason, Event, RequestedCall, ToolChoice};
 
 /// Runs until the end.
 pub(super) struct Engine {
@@ -246,20 +246,12 @@ impl Engine {
         self.add_results();
     }
 
-    /// Adds the results of the open calls to the conversation: in the order of the calls, and with nothing else.
+    /// Adds the results of the open calls to the conversation.
     fn add_results(&mut self) {
         let mut state = self.shared.state();
-        let mut content = Vec::new();
-        for OpenCall { call, stage } in std::mem::take(&mut state.open) {
-            // All are done.
-            let Stage::Done(result) = stage else { continue };
-            let is_error = result.is_error == Some(true);
-            content.push(Block::ToolResult(result));
-            state.calls.push(CallRecord { call, is_error });
+        if let Some(results) = state.add_results() {
+            self.bytes = self.bytes.saturating_add(json_bytes(results));
         }
-        let results = SamplingMessage::new(Role::User, OneOrMany::Many(content));
-        self.bytes = self.bytes.saturating_add(json_bytes(&results));
-        state.messages.push(results);
     }
 }
 

@@ -1,9 +1,10 @@
 //! A run: a future with a report, and a stream of what happens.
 //!
 //! `shared` is what the run and its engine both know, `engine` asks the model and goes on until the end, `decide` looks at
-//! its calls, and `calls` makes them.
+//! its calls, and `calls` makes them; `cancel` ends a run before its end.
 
 mod calls;
+mod cancel;
 mod decide;
 mod engine;
 mod shared;

@@ -11,8 +11,8 @@ use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::{Builder, Client, Error};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 
-use crate::client::http::body::Whole;
-use crate::client::http::proxy::{Connector, Route};
+use crate::client::fetch::body::Whole;
+use crate::client::fetch::proxy::{Connector, Route};
 use crate::client::{ClientError, ClientLimits};
 
 /// Connections that are idle are kept up to this number.
@@ -21,7 +21,7 @@ const IDLE: usize = 32;
 const LEAST: usize = 8 * 1024;
 
 /// Sends requests to one origin.
-pub(super) struct Engine {
+pub(crate) struct Engine {
     client: Connections,
     /// What a proxy that gets whole requests wants to see in each.
     proxy_authorization: Option<HeaderValue>,
@@ -41,7 +41,7 @@ impl fmt::Debug for Engine {
 
 impl Engine {
     /// Connections to the origin of `url`, of which none is opened yet.
-    pub(super) fn new(url: &Uri, limits: &ClientLimits) -> Result<Self, ClientError> {
+    pub(crate) fn new(url: &Uri, limits: &ClientLimits) -> Result<Self, ClientError> {
         let route = Route::to(url)?;
         let proxy_authorization = route.authorization_of_requests();
         let connector = Connector::new(route, limits.connect_within);
@@ -66,7 +66,7 @@ impl Engine {
     }
 
     /// Sends a request, and waits for the head of its response.
-    pub(super) async fn send(
+    pub(crate) async fn send(
         &self,
         mut request: Request<Bytes>,
     ) -> Result<Response<Incoming>, ClientError> {

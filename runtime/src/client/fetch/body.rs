@@ -4,17 +4,24 @@ use std::convert::Infallible;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
+use tokio::time::timeout;
+
+/// How long a response may go on after what was wanted of it.
+const SOON: Duration = Duration::from_secs(1);
+/// Bytes that may come after that.
+const DREGS: usize = 4 * 1024;
 
 /// A body that is there already.
 #[derive(Debug)]
-pub(super) struct Whole(Option<Bytes>);
+pub(crate) struct Whole(Option<Bytes>);
 
 impl Whole {
-    pub(super) fn new(bytes: Bytes) -> Self {
+    pub(crate) fn new(bytes: Bytes) -> Self {
         Self((!bytes.is_empty()).then_some(bytes))
     }
 }
@@ -42,7 +49,7 @@ impl Body for Whole {
 
 /// How reading a body has ended.
 #[derive(Debug)]
-pub(super) enum End {
+pub(crate) enum End {
     Whole,
     /// There is more than may be read.
     TooLong,
@@ -50,7 +57,7 @@ pub(super) enum End {
 }
 
 /// Reads a body, but not more than `most` bytes of it.
-pub(super) async fn read(body: &mut Incoming, most: usize) -> (Vec<u8>, End) {
+pub(crate) async fn read(body: &mut Incoming, most: usize) -> (Vec<u8>, End) {
     let mut bytes = Vec::new();
     if body.size_hint().lower() > most as u64 {
         return (bytes, End::TooLong);
@@ -71,7 +78,7 @@ pub(super) async fn read(body: &mut Incoming, most: usize) -> (Vec<u8>, End) {
 }
 
 /// The next piece of a body; trailers are nothing to us.
-pub(super) async fn next(body: &mut Incoming) -> Option<Result<Bytes, hyper::Error>> {
+pub(crate) async fn next(body: &mut Incoming) -> Option<Result<Bytes, hyper::Error>> {
     loop {
         let frame = poll_fn(|context| Pin::new(&mut *body).poll_frame(context)).await?;
         match frame.map(Frame::into_data) {
@@ -80,4 +87,14 @@ pub(super) async fn next(body: &mut Incoming) -> Option<Result<Bytes, hyper::Err
             Err(error) => return Some(Err(error)),
         }
     }
+}
+
+/// Lets a response end by itself, if it does that soon: then its connection can be used again, and the server does not see a
+/// client that leaves.
+pub(crate) fn release(mut body: Incoming) {
+    tokio::spawn(async move {
+        let end = read(&mut body, DREGS);
+        // Whatever comes of it, dropping the body is the end.
+        drop(timeout(SOON, end).await);
+    });
 }

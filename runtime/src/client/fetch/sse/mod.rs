@@ -15,24 +15,26 @@ const LONGEST_NAME: usize = 5;
 
 /// What has come out of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Event {
+pub(crate) enum Event {
     /// A message, which may be empty.
     Message(Vec<u8>),
     /// The address that HTTP+SSE of 2024-11-05 begins with.
     Endpoint(Vec<u8>),
+    /// The data of an event of another type.
+    Other(Vec<u8>),
     /// An event has more data than it may have, and is skipped.
     TooLong,
 }
 
 /// Where a stream is, so that it can be taken up again there.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Position {
+pub(crate) struct Position {
     /// The id of the last event.
-    pub(super) id: Option<HeaderValue>,
+    pub(crate) id: Option<HeaderValue>,
     /// How long the server wants a client to wait.
-    pub(super) retry: Option<Duration>,
+    pub(crate) retry: Option<Duration>,
     /// Whether an event has come since this was last looked at.
-    pub(super) moved: bool,
+    pub(crate) moved: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +61,7 @@ enum State {
 
 /// Reads the events of one stream. It keeps at most one event, and no comments.
 #[derive(Debug)]
-pub(super) struct Parser {
+pub(crate) struct Parser {
     most: usize,
     state: State,
     name: [u8; LONGEST_NAME],
@@ -74,12 +76,12 @@ pub(super) struct Parser {
     kind: Kind,
     /// The id of the event that is being read, and of those after it.
     id: Option<HeaderValue>,
-    pub(super) position: Position,
+    pub(crate) position: Position,
 }
 
 impl Parser {
     /// Begins a stream that goes on from `position`; an event has at most `most` bytes of data.
-    pub(super) fn new(most: usize, position: Position) -> Self {
+    pub(crate) fn new(most: usize, position: Position) -> Self {
         Self {
             most,
             state: State::Mark(0),
@@ -96,7 +98,7 @@ impl Parser {
     }
 
     /// The next event that ends within `input`, which is taken up to there; without one, all of it is taken.
-    pub(super) fn next(&mut self, input: &mut &[u8]) -> Option<Event> {
+    pub(crate) fn next(&mut self, input: &mut &[u8]) -> Option<Event> {
         while let Some(&byte) = input.first() {
             if std::mem::take(&mut self.after_return) && byte == b'\n' {
                 *input = &input[1..];
@@ -244,7 +246,7 @@ impl Parser {
         match kind {
             Kind::Message => Some(Event::Message(data)),
             Kind::Endpoint => Some(Event::Endpoint(data)),
-            Kind::Other => None,
+            Kind::Other => Some(Event::Other(data)),
         }
     }
 }

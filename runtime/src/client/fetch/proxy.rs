@@ -17,6 +17,7 @@ use tokio::net::TcpStream;
 use tower_service::Service;
 
 use crate::client::ClientError;
+use crate::client::fetch::url::is_loopback;
 
 type BoxError = Box<dyn Error + Send + Sync>;
 
@@ -64,16 +65,6 @@ impl Route {
 fn sensitive(mut value: HeaderValue) -> HeaderValue {
     value.set_sensitive(true);
     value
-}
-
-/// Whether a host, as it stands in a URL, is this computer.
-fn is_loopback(host: &str) -> bool {
-    let address = host
-        .strip_prefix('[')
-        .and_then(|host| host.strip_suffix(']'));
-    let address = address.unwrap_or(host).parse();
-    address.is_ok_and(|address: std::net::IpAddr| address.is_loopback())
-        || host.eq_ignore_ascii_case("localhost")
 }
 
 /// Opens sockets.

@@ -1,0 +1,44 @@
+//! What the head of a response says.
+
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE, LOCATION};
+use http::{HeaderMap, StatusCode, Uri};
+
+/// The type of a body, without parameters, in small letters.
+pub(crate) fn media_type(headers: &HeaderMap) -> Option<String> {
+    let value = headers.get(CONTENT_TYPE)?;
+    let text = String::from_utf8_lossy(value.as_bytes());
+    let kind = text.split(';').next().unwrap_or_default();
+    Some(kind.trim().to_ascii_lowercase())
+}
+
+/// Whether a body is compressed, which nobody asks for.
+pub(crate) fn is_compressed(headers: &HeaderMap) -> bool {
+    let encoding = headers.get(CONTENT_ENCODING);
+    encoding.is_some_and(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"identity"))
+}
+
+/// Where a redirect leads, without what may be secret in it.
+pub(crate) fn redirect(headers: &HeaderMap) -> String {
+    let target = headers
+        .get(LOCATION)
+        .and_then(|target| target.to_str().ok());
+    let target = target.and_then(|target| target.parse::<Uri>().ok());
+    let host = target
+        .as_ref()
+        .and_then(Uri::host)
+        .unwrap_or("the same host");
+    let path = target.as_ref().map_or("", Uri::path);
+    format!("a redirect to {host}, {path}, which is not followed")
+}
+
+/// Whether a request that has failed so may succeed another time.
+pub(crate) fn may_pass(status: StatusCode) -> bool {
+    status.is_server_error()
+        || matches!(
+            status,
+            StatusCode::REQUEST_TIMEOUT
+                | StatusCode::CONFLICT
+                | StatusCode::TOO_EARLY
+                | StatusCode::TOO_MANY_REQUESTS
+        )
+}

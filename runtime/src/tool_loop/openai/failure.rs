@@ -1,0 +1,291 @@
+//! What can go wrong with one request, and what is said of it.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use http::{HeaderMap, StatusCode};
+use serde_json::Value;
+
+use super::Endpoint;
+use super::limits::OpenAiLimits;
+use super::pause;
+use crate::client::fetch::head::may_pass;
+use crate::client::jitter::jitter;
+use crate::tool_loop::ModelError;
+
+/// Characters of what an endpoint says that are passed on.
+const TOLD: usize = 500;
+
+/// Why a request has no answer.
+#[derive(Debug)]
+pub(super) struct Failure {
+    kind: Kind,
+    reason: String,
+    /// How long the endpoint wants its user to wait.
+    asked: Option<Duration>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// Another attempt may succeed.
+    Passing,
+    Refused,
+    Broken,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.reason)
+    }
+}
+
+impl Failure {
+    pub(super) fn passing(reason: impl Into<String>) -> Self {
+        Self::new(Kind::Passing, reason)
+    }
+
+    pub(super) fn broken(reason: impl Into<String>) -> Self {
+        Self::new(Kind::Broken, reason)
+    }
+
+    fn new(kind: Kind, reason: impl Into<String>) -> Self {
+        Self {
+            kind,
+            reason: reason.into(),
+            asked: None,
+        }
+    }
+
+    /// A redirect, which is not followed.
+    pub(super) fn redirected(reason: String) -> Self {
+        Self::new(Kind::Refused, reason)
+    }
+
+    /// A response that is no success.
+    pub(super) fn of_status(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Self {
+        let told = Told::read(body);
+        let may_pass = match headers
+            .get("x-should-retry")
+            .map(http::HeaderValue::as_bytes)
+        {
+            Some(b"true") => true,
+            Some(b"false") => false,
+            // An account without money left has the status of one that asks too often.
+            _ => may_pass(status) && told.code.as_deref() != Some("insufficient_quota"),
+        };
+        let kind = if may_pass {
+            Kind::Passing
+        } else {
+            Kind::Refused
+        };
+        let mut reason = format!("HTTP status {}", status.as_u16());
+        if !told.message.is_empty() {
+            reason = format!("{reason}: {}", told.message);
+        }
+        Self {
+            kind,
+            reason,
+            asked: pause::asked_for(headers, SystemTime::now()),
+        }
+    }
+
+    /// An error in the middle of a stream.
+    pub(super) fn in_stream(error: &str) -> Self {
+        let told = Told::of(serde_json::from_str(error).unwrap_or_default());
+        let code = told.code.as_deref().unwrap_or_default();
+        let refused = code.starts_with("invalid")
+            || code == "insufficient_quota"
+            || code
+                .parse()
+                .is_ok_and(|status| StatusCode::from_u16(status).is_ok_and(|it| !may_pass(it)));
+        let kind = if refused {
+            Kind::Refused
+        } else {
+            Kind::Passing
+        };
+        let message = if told.message.is_empty() {
+            "it does not say why"
+        } else {
+            &told.message
+        };
+        Self::new(kind, format!("an error in the stream: {message}"))
+    }
+
+    /// The same without the key, and not longer than is useful.
+    pub(super) fn censored(mut self, endpoint: &Endpoint) -> Self {
+        if let Some(key) = &endpoint.key {
+            self.reason = key.strike_from(&self.reason);
+        }
+        let mut reason = String::new();
+        let mut characters = self.reason.chars();
+        for character in characters.by_ref().take(TOLD) {
+            match character {
+                '\n' | '\t' => reason.push(' '),
+                control if control.is_control() => reason.extend(control.escape_default()),
+                other => reason.push(other),
+            }
+        }
+        if characters.next().is_some() {
+            reason.push('…');
+        }
+        self.reason = reason;
+        self
+    }
+
+    /// How long to wait before another attempt, if there is to be one.
+    pub(super) fn pause(&self, failures: u32, limits: &OpenAiLimits) -> Option<Duration> {
+        (self.kind == Kind::Passing)
+            .then(|| pause::after(failures, self.asked, jitter(), limits))
+            .flatten()
+    }
+
+    pub(super) fn into_error(self) -> ModelError {
+        let reason = Arc::from(self.reason);
+        match self.kind {
+            Kind::Passing => ModelError::Unavailable {
+                reason,
+                retry_after: self.asked,
+            },
+            Kind::Refused => ModelError::Refused(reason),
+            Kind::Broken => ModelError::Broken(reason),
+        }
+    }
+}
+
+/// What an endpoint says of an error.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Told {
+    message: String,
+    code: Option<String>,
+}
+
+impl Told {
+    fn read(body: &[u8]) -> Self {
+        let Ok(Value::Object(mut body)) = serde_json::from_slice(body) else {
+            let text = String::from_utf8_lossy(body);
+            let text = text.trim();
+            // Pages are for browsers.
+            let message = if text.starts_with('<') { "" } else { text };
+            return Self {
+                message: message.to_owned(),
+                code: None,
+            };
+        };
+        match body.remove("error") {
+            Some(error) if !error.is_null() => Self::of(error),
+            _ => Self::of(Value::Object(body)),
+        }
+    }
+
+    /// Endpoints differ in where the text is.
+    fn of(error: Value) -> Self {
+        let member = |name: &str| match error.get(name) {
+            Some(Value::String(text)) if !text.is_empty() => Some(text.clone()),
+            Some(Value::Number(number)) => Some(number.to_string()),
+            _ => None,
+        };
+        let message = member("message").or_else(|| member("detail"));
+        Self {
+            code: member("code").or_else(|| member("type")),
+            message: message.unwrap_or_else(|| match error {
+                Value::String(text) => text,
+                Value::Null => String::new(),
+                other => other.to_string(),
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn endpoints_say_in_many_ways_what_is_wrong() {
+        let cases = [
+            (
+                r#"{"error": {"message": "no", "type": "t", "code": "c"}}"#,
+                "no",
+                Some("c"),
+            ),
+            (
+                r#"{"error": {"message": "no", "type": "t", "code": null}}"#,
+                "no",
+                Some("t"),
+            ),
+            (
+                r#"{"error": {"message": "no", "code": 502}}"#,
+                "no",
+                Some("502"),
+            ),
+            (r#"{"error": "no"}"#, "no", None),
+            (r#"{"message": "no", "error": null}"#, "no", None),
+            (r#"{"detail": "no"}"#, "no", None),
+            (r#"{"detail": [1]}"#, r#"{"detail":[1]}"#, None),
+            (" no\n", "no", None),
+            ("[1]", "[1]", None),
+            ("<html>no</html>", "", None),
+            ("", "", None),
+        ];
+        for (body, message, code) in cases {
+            let told = Told::read(body.as_bytes());
+            assert_eq!(
+                (&*told.message, told.code.as_deref()),
+                (message, code),
+                "{body}"
+            );
+        }
+    }
+
+    #[test]
+    fn statuses_say_whether_another_attempt_is_worth_it() {
+        let quota = r#"{"error": {"message": "pay", "code": "insufficient_quota"}}"#;
+        let cases = [
+            (400, "", "", Kind::Refused),
+            (401, "", "", Kind::Refused),
+            (404, "", "", Kind::Refused),
+            (408, "", "", Kind::Passing),
+            (409, "", "", Kind::Passing),
+            (429, "", "", Kind::Passing),
+            (429, quota, "", Kind::Refused),
+            (500, "", "", Kind::Passing),
+            (503, "", "", Kind::Passing),
+            (503, "", "false", Kind::Refused),
+            (400, "", "true", Kind::Passing),
+        ];
+        for (status, body, should_retry, expected) in cases {
+            let mut headers = HeaderMap::new();
+            if !should_retry.is_empty() {
+                headers.insert("x-should-retry", should_retry.parse().unwrap());
+            }
+            let status = StatusCode::from_u16(status).unwrap();
+            let failure = Failure::of_status(status, &headers, body.as_bytes());
+            assert_eq!(failure.kind, expected, "{status} {body} {should_retry}");
+        }
+    }
+
+    #[test]
+    fn errors_in_streams_are_told_apart() {
+        let cases = [
+            (
+                r#"{"message": "a", "type": "server_error"}"#,
+                Kind::Passing,
+                "a",
+            ),
+            (r#"{"message": "a", "code": 503}"#, Kind::Passing, "a"),
+            (r#"{"message": "a", "code": 400}"#, Kind::Refused, "a"),
+            (
+                r#"{"message": "a", "type": "invalid_request_error"}"#,
+                Kind::Refused,
+                "a",
+            ),
+            (r#""overloaded""#, Kind::Passing, "overloaded"),
+        ];
+        for (error, kind, message) in cases {
+            let failure = Failure::in_stream(error);
+            let reason = format!("an error in the stream: {message}");
+            assert_eq!((failure.kind, failure.reason), (kind, reason), "{error}");
+        }
+    }
+}

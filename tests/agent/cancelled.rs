@@ -1,0 +1,109 @@
+//! Runs that their user ends, and what is left of them.
+
+use std::time::Duration;
+
+use serde_json::json;
+use treenail::tool_loop::{
+    Conversation, EndReason, Event, Run, ScriptedModel, ScriptedReply, ToolLoop,
+};
+
+use crate::fixture::{assert_well_formed, desk, events, results};
+
+/// Reads a run until a call of this number has begun.
+async fn until_started(run: &mut Run, calls: usize) {
+    let mut started = 0;
+    while started < calls {
+        let event = run.next().await.unwrap();
+        started += usize::from(matches!(event, Event::CallStarted { .. }));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_under_way_are_cancelled_and_the_conversation_goes_on() {
+    let (server, log) = desk();
+    let model = ScriptedModel::new([
+        ScriptedReply::call("echo", json!({"text": "a"})),
+        ScriptedReply::call("wait", json!({"name": "b", "millis": 10}))
+            .and_call("wait", json!({"name": "c", "millis": 1_000_000})),
+        ScriptedReply::text("As you wish."),
+    ]);
+    let agent = ToolLoop::new(model.clone()).source("desk", server);
+    let mut run = agent.run("Go");
+    until_started(&mut run, 3).await;
+    while !log.lines().contains(&"end b".to_owned()) {
+        let reading = tokio::time::timeout(Duration::from_millis(20), run.next());
+        // Nothing more happens in the run.
+        drop(reading.await);
+    }
+    let report = run.cancel();
+    assert_eq!(report.end, EndReason::Cancelled);
+    assert_eq!(report.iterations, 2);
+    assert_well_formed(&report.transcript);
+    let told: Vec<_> = results(&report)
+        .into_iter()
+        .map(|it| (it.1, it.2))
+        .collect();
+    assert_eq!(
+        told[..2],
+        [(false, "a".to_owned()), (false, "b".to_owned())]
+    );
+    assert!(
+        told[2].0 && told[2].1.contains("the user has cancelled it"),
+        "{told:?}"
+    );
+    assert_eq!(report.calls.len(), 3);
+
+    while !log.lines().contains(&"cancel c".to_owned()) {
+        tokio::task::yield_now().await;
+    }
+    let report = agent.run(Conversation::from(report).user("Leave it")).await;
+    let report = report.unwrap();
+    assert_eq!(report.text(), "As you wish.");
+    assert_well_formed(&report.transcript);
+    assert_eq!(model.requests().len(), 3);
+}
+
+#[tokio::test]
+async fn a_question_to_the_model_is_dropped_with_what_it_was_saying() {
+    let model = ScriptedModel::new([ScriptedReply::never(), ScriptedReply::text("Yes?")]);
+    let agent = ToolLoop::new(model);
+    let mut run = agent.run("Hello");
+    let reading = tokio::time::timeout(Duration::from_millis(1), run.next());
+    assert!(reading.await.is_err());
+    let report = run.cancel();
+    assert_eq!(
+        (report.end.clone(), report.transcript.len()),
+        (EndReason::Cancelled, 1)
+    );
+    let report = agent.run(Conversation::from(report).user("Hello?")).await;
+    assert_eq!(report.unwrap().text(), "Yes?");
+}
+
+#[tokio::test]
+async fn what_waits_for_an_approval_is_not_done() {
+    let (server, log) = desk();
+    let model = ScriptedModel::new([ScriptedReply::call("delete", json!({"name": "a"}))]);
+    let mut run = ToolLoop::new(model).source("desk", server).run("Go");
+    while !matches!(run.next().await, Some(Event::ApprovalAsked(_))) {}
+    let report = run.cancel();
+    assert_well_formed(&report.transcript);
+    assert_eq!(report.end, EndReason::Cancelled);
+    assert!(results(&report)[0].1, "it is an error");
+    assert!(log.lines().is_empty(), "nothing is deleted");
+}
+
+#[tokio::test]
+async fn a_run_that_has_ended_brings_its_own_report() {
+    let model = ScriptedModel::new([ScriptedReply::text("Done")]);
+    let mut run = ToolLoop::new(model).run("Go");
+    events(&mut run).await;
+    let report = run.cancel();
+    assert_eq!(
+        (report.end.clone(), report.text()),
+        (EndReason::Finished, "Done".to_owned())
+    );
+
+    let run = ToolLoop::new(ScriptedModel::new([ScriptedReply::text("No")])).run("Go");
+    let report = run.cancel();
+    assert_eq!(report.end, EndReason::Cancelled, "it has not begun");
+}

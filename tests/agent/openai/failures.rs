@@ -1,0 +1,280 @@
+//! What goes wrong: what is tried again, what is told.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use treenail::tool_loop::{Model, ModelError, OpenAiLimits};
+
+use super::fake::{Endpoint, Reply, content};
+use super::{ask, left, limits, model, question, text_of};
+
+/// An error in words: its kind, and what it says.
+fn told(error: &ModelError) -> (&'static str, String) {
+    match error {
+        ModelError::Unavailable { reason, .. } => ("unavailable", reason.to_string()),
+        ModelError::Refused(reason) => ("refused", reason.to_string()),
+        ModelError::Broken(reason) => ("broken", reason.to_string()),
+        other => ("other", other.to_string()),
+    }
+}
+
+/// The question is answered after these failures.
+#[track_caller]
+fn check_recovery(
+    endpoint: &Endpoint,
+    reply: Result<treenail::tool_loop::ModelReply, ModelError>,
+    attempts: usize,
+) {
+    assert_eq!(text_of(&reply.unwrap()), "ok then");
+    let asked = endpoint.all_asked();
+    assert_eq!(asked.len(), attempts);
+    assert!(
+        asked.iter().all(|one| one.body == asked[0].body),
+        "the same is asked again"
+    );
+}
+
+#[tokio::test]
+async fn what_fails_for_a_time_is_tried_again() {
+    let limited = Reply::error(429, "slow down", "rate_limit_exceeded");
+    let failures = [
+        limited.clone(),
+        limited.clone().header("retry-after-ms", "3"),
+        limited.header("retry-after", "0"),
+        Reply::error(500, "oops", "server_error"),
+        Reply::of(502, "text/html", "<html>bad gateway</html>"),
+        Reply::of(503, "text/plain", "overloaded"),
+        Reply::of(408, "text/plain", ""),
+        Reply::error(409, "busy", "conflict"),
+        // Nothing but the beginning, and nothing that somebody has seen.
+        Reply::text("never").broken_before("data:"),
+        Reply::text("never").broken_before("never"),
+        Reply::calls(&[("c1", "f", "{\"a\": 1}")]).broken_before("finish_reason\":\"tool"),
+        Reply::events(
+            "data: {\"error\": {\"message\": \"overloaded\", \"type\": \"server_error\"}}\n\n",
+        ),
+        Reply::events(
+            "event: error\ndata: {\"error\": {\"message\": \"overloaded\", \"code\": 503}}\n\n",
+        ),
+        Reply::events(""),
+    ];
+    for failure in failures {
+        let endpoint = Endpoint::start([failure.clone(), failure, Reply::text("ok then")]);
+        let model = model(&endpoint).build().unwrap();
+        let (reply, pieces) = ask(&model, &question("Why?")).await;
+        assert_eq!(pieces, ["ok ", "then"]);
+        check_recovery(&endpoint, reply, 3);
+    }
+}
+
+#[tokio::test]
+async fn it_is_not_tried_for_ever() {
+    let limited =
+        || Reply::error(429, "slow down", "rate_limit_exceeded").header("retry-after-ms", "3");
+    let endpoint = Endpoint::start([limited(), limited(), limited()]);
+    let model = model(&endpoint).build().unwrap();
+    let failed = ask(&model, &question("Why?")).await.0.unwrap_err();
+    assert_eq!(endpoint.all_asked().len(), 3);
+    let ModelError::Unavailable {
+        reason,
+        retry_after,
+    } = failed
+    else {
+        panic!("{failed:?}");
+    };
+    assert_eq!(&*reason, "HTTP status 429: slow down");
+    assert_eq!(retry_after, Some(Duration::from_millis(3)));
+}
+
+#[tokio::test]
+async fn a_pause_that_is_too_long_is_told_and_not_waited_for() {
+    let limited =
+        Reply::error(429, "slow down", "rate_limit_exceeded").header("retry-after", "3600");
+    let endpoint = Endpoint::start([limited]);
+    let model = model(&endpoint).build().unwrap();
+    let failed = ask(&model, &question("Why?")).await.0.unwrap_err();
+    assert_eq!(
+        failed.to_string(),
+        "the model is not available for 3600 s: HTTP status 429: slow down"
+    );
+    assert_eq!(endpoint.all_asked().len(), 1);
+}
+
+#[tokio::test]
+async fn what_was_seen_is_not_said_again() {
+    let endpoint = Endpoint::start([Reply::text("one two three").broken_before("three")]);
+    let model = model(&endpoint).build().unwrap();
+    let (failed, pieces) = ask(&model, &question("Why?")).await;
+    assert_eq!(pieces, ["one ", "two "]);
+    let (kind, why) = told(&failed.unwrap_err());
+    assert_eq!(kind, "unavailable");
+    assert!(why.starts_with("its answer has broken off: "), "{why}");
+    assert_eq!(endpoint.all_asked().len(), 1);
+}
+
+/// These replies are told in these words, and nothing is tried again.
+async fn check_told<'a>(kind: &str, cases: impl IntoIterator<Item = (Reply, &'a str)>) {
+    for (reply, why) in cases {
+        let endpoint = Endpoint::start([reply]);
+        let model = model(&endpoint).build().unwrap();
+        let failed = ask(&model, &question("Why?")).await.0.unwrap_err();
+        assert_eq!(told(&failed), (kind, why.to_owned()));
+        assert_eq!(endpoint.all_asked().len(), 1, "{why}");
+    }
+}
+
+fn stream(data: &str) -> Reply {
+    Reply::events(&format!("data: {data}\n\n"))
+}
+
+#[tokio::test]
+async fn what_is_refused_is_told_at_once() {
+    let long = "x".repeat(2_000);
+    let cases = [
+        (
+            Reply::error(401, "Incorrect API key provided", "invalid_api_key"),
+            "HTTP status 401: Incorrect API key provided",
+        ),
+        (
+            Reply::error(404, "no such model\u{1b}[2J\nat all", "model_not_found"),
+            "HTTP status 404: no such model\\u{1b}[2J at all",
+        ),
+        (
+            Reply::error(400, "too long", "context_length_exceeded"),
+            "HTTP status 400: too long",
+        ),
+        (
+            Reply::error(429, "no money", "insufficient_quota"),
+            "HTTP status 429: no money",
+        ),
+        (
+            Reply::of(302, "text/plain", "").header("location", "https://evil.example/v1?a=b"),
+            "a redirect to evil.example, /v1, which is not followed",
+        ),
+        (
+            stream(r#"{"error": {"message": "bad", "type": "invalid_request_error"}}"#),
+            "an error in the stream: bad",
+        ),
+        (
+            Reply::error(400, &long, "x"),
+            &format!("HTTP status 400: {}…", "x".repeat(483)),
+        ),
+    ];
+    check_told("refused", cases).await;
+}
+
+#[tokio::test]
+async fn what_is_broken_is_told_at_once() {
+    let cases = [
+        (
+            Reply::of(200, "text/html", "<html>"),
+            "it is of the type `text/html`, neither JSON nor a stream of events",
+        ),
+        (
+            Reply::text("a").header("content-encoding", "gzip"),
+            "it is compressed, which was not asked for",
+        ),
+        (
+            stream("{"),
+            "EOF while parsing an object at line 1 column 1",
+        ),
+        (
+            stream(r#"{"choices": [{"delta": {"content": "a", "tool_calls": 7}}]}"#),
+            "invalid type: integer `7`, expected a sequence at line 1 column 55",
+        ),
+        (stream("[DONE]"), "there is no message in it"),
+        (
+            Reply::json(200, &json!({"choices": []})),
+            "there is no message in it",
+        ),
+        (
+            Reply::of(200, "application/json", "{} {}"),
+            "trailing characters at line 1 column 4",
+        ),
+    ];
+    check_told("broken", cases).await;
+}
+
+#[tokio::test]
+async fn each_time_is_bounded() {
+    type Change = fn(&mut OpenAiLimits, Duration);
+
+    let short = Duration::from_millis(40);
+    let cases: [(Change, Reply, &str); 5] = [
+        (
+            |limits, short| limits.first_byte_within = short,
+            Reply::silent(),
+            "nothing came within 40ms",
+        ),
+        (
+            |limits, short| limits.first_byte_within = short,
+            Reply::events("").held(),
+            "nothing came within 40ms",
+        ),
+        (
+            |limits, short| limits.idle_within = short,
+            Reply::text("one two").held_before("data: {\"id\":\"chatcmpl-1\",\"object\":\"chat.completion.chunk\",\"created\":1,\"model\":\"fake-1-2026\",\"service_tier\":\"default\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"one"),
+            "its answer has broken off: nothing more came within 40ms",
+        ),
+        (
+            |limits, short| limits.answer_within = short,
+            Reply::silent(),
+            "its message took longer than 40ms",
+        ),
+        (
+            |limits, short| limits.answer_within = short,
+            Reply::json(200, &Value::Null).in_pieces(&[1]).held(),
+            "its message took longer than 40ms",
+        ),
+    ];
+    for (change, reply, expected) in cases {
+        let mut limits = limits();
+        change(&mut limits, short);
+        limits.retries = 1;
+        let endpoint = Endpoint::start([reply.clone(), reply]);
+        let model = model(&endpoint).limits(limits).build().unwrap();
+        let failed = ask(&model, &question("Why?")).await.0.unwrap_err();
+        assert_eq!(told(&failed), ("unavailable", expected.to_owned()));
+        assert_eq!(
+            endpoint.all_asked().len(),
+            2,
+            "{expected}: it is tried again"
+        );
+        left(&endpoint).await;
+    }
+}
+
+#[tokio::test]
+async fn a_place_where_nobody_listens_is_told_of() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    drop(listener);
+    let model = treenail::tool_loop::OpenAiModel::builder("m")
+        .base_url(url)
+        .limits(limits());
+    let failed = ask(&model.build().unwrap(), &question("Why?"))
+        .await
+        .0
+        .unwrap_err();
+    let (kind, why) = told(&failed);
+    assert_eq!(kind, "unavailable");
+    assert!(why.starts_with("no connection to the server"), "{why}");
+}
+
+#[tokio::test]
+async fn dropping_the_future_ends_the_request() {
+    let endpoint = Endpoint::start([
+        Reply::stream([content("one "), content("two")]).held_before("data: [DONE]")
+    ]);
+    let model = model(&endpoint).build().unwrap();
+    let request = question("Why?");
+    let (sender, mut seen) = tokio::sync::mpsc::unbounded_channel();
+    let on_text = move |text: &str| sender.send(text.to_owned()).unwrap();
+    let mut future = model.create_message(&request, &on_text);
+    tokio::select! {
+        ended = &mut future => panic!("{ended:?}"),
+        text = seen.recv() => assert_eq!(text.as_deref(), Some("one ")),
+    }
+    drop(future);
+    left(&endpoint).await;
+}

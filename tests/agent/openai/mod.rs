@@ -1,0 +1,80 @@
+//! The model behind an OpenAI-compatible endpoint, against a fake one on loopback.
+
+mod answers;
+mod example;
+mod failures;
+pub(crate) mod fake;
+mod requests;
+mod secrets;
+mod text_tools;
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use treenail::schema::{CreateMessageRequestParams, Role, SamplingMessage};
+use treenail::schema::{SamplingMessageContentBlock as Block, ToolUseContent};
+use treenail::tool_loop::{
+    Model, ModelError, ModelReply, OpenAiLimits, OpenAiModel, OpenAiModelBuilder,
+};
+
+use self::fake::Endpoint;
+
+/// Bounds that are met at once.
+fn limits() -> OpenAiLimits {
+    OpenAiLimits {
+        retries: 2,
+        first_pause: Duration::from_millis(2),
+        longest_pause: Duration::from_millis(500),
+        ..OpenAiLimits::default()
+    }
+}
+
+fn model(endpoint: &Endpoint) -> OpenAiModelBuilder {
+    OpenAiModel::builder("fake-1")
+        .base_url(&endpoint.url)
+        .limits(limits())
+}
+
+fn question(text: &str) -> CreateMessageRequestParams {
+    CreateMessageRequestParams::new([user(text)], 100)
+}
+
+fn user(text: &str) -> SamplingMessage {
+    SamplingMessage::new(Role::User, Block::text(text))
+}
+
+/// What a model answers, and the pieces of text that it gave out.
+async fn ask(
+    model: &OpenAiModel,
+    request: &CreateMessageRequestParams,
+) -> (Result<ModelReply, ModelError>, Vec<String>) {
+    let pieces = Mutex::new(Vec::new());
+    let on_text = |text: &str| pieces.lock().unwrap().push(text.to_owned());
+    let reply = model.create_message(request, &on_text).await;
+    (reply, pieces.into_inner().unwrap())
+}
+
+/// Waits until the client has left a reply that is held, while the client runs.
+async fn left(endpoint: &Endpoint) {
+    let leaving = async {
+        while !endpoint.was_left() {
+            tokio::task::yield_now().await;
+        }
+    };
+    let left = tokio::time::timeout(Duration::from_secs(30), leaving).await;
+    left.expect("the client leaves");
+}
+
+fn text_of(reply: &ModelReply) -> String {
+    let texts = reply.message.content.iter().filter_map(Block::as_text);
+    texts.collect()
+}
+
+fn calls_of(reply: &ModelReply) -> Vec<&ToolUseContent> {
+    let blocks = reply.message.content.iter();
+    let calls = blocks.filter_map(|block| match block {
+        Block::ToolUse(call) => Some(call),
+        _ => None,
+    });
+    calls.collect()
+}

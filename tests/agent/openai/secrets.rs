@@ -1,0 +1,98 @@
+//! The key, which nobody gets to see.
+
+use std::fmt::{self, Write};
+use std::sync::{Arc, Mutex};
+
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Metadata, Subscriber};
+use treenail::tool_loop::ApiKey;
+
+use super::fake::{Endpoint, Reply};
+use super::{ask, model, question};
+
+const KEY: &str = "sk-very-5ecret";
+
+/// All that is logged, by whatever crate and at whatever level.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<String>>);
+
+impl Visit for Log {
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        let mut text = self.0.lock().unwrap();
+        writeln!(text, "{field}={value:?}").unwrap();
+    }
+}
+
+impl Subscriber for Log {
+    fn enabled(&self, _: &Metadata<'_>) -> bool {
+        true
+    }
+
+    fn new_span(&self, span: &Attributes<'_>) -> Id {
+        span.record(&mut self.clone());
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, values: &Record<'_>) {
+        values.record(&mut self.clone());
+    }
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn event(&self, event: &Event<'_>) {
+        event.record(&mut self.clone());
+    }
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
+}
+
+#[tokio::test]
+async fn the_key_is_in_no_log_and_no_error() {
+    let log = Log::default();
+    let _logged = tracing::subscriber::set_default(log.clone());
+    // Some endpoints repeat what they were sent.
+    let told = format!("Incorrect API key provided: {KEY}.");
+    let padded = format!("{}{KEY}", "x".repeat(480));
+    let replies = [
+        Reply::error(503, &told, "server_error"),
+        Reply::error(401, &told, "invalid_api_key"),
+        Reply::error(400, &padded, "x"),
+        Reply::events(&format!(
+            "data: {{\"error\": {{\"message\": \"{KEY}\"}}}}\n\n"
+        )),
+        Reply::of(200, KEY, ""),
+    ];
+    let endpoint = Endpoint::start(replies);
+    let mut limits = super::limits();
+    limits.retries = 1;
+    let builder = model(&endpoint)
+        .limits(limits)
+        .key(KEY)
+        .header("x-other", KEY);
+    let shown = format!("{builder:?}");
+    let model = builder.build().unwrap();
+    let mut said = format!("{shown} {model:?} {:?}", ApiKey::new(KEY));
+    for _ in 0..3 {
+        let error = ask(&model, &question("Why?")).await.0.unwrap_err();
+        write!(said, " {error} {error:?}").unwrap();
+    }
+    assert!(
+        said.contains("Incorrect API key provided: [key]."),
+        "{said}"
+    );
+    for asked in endpoint.all_asked() {
+        assert_eq!(asked.header("authorization"), Some("Bearer sk-very-5ecret"));
+    }
+    let log = log.0.lock().unwrap();
+    assert!(
+        log.contains("the model is asked again"),
+        "something is logged: {log}"
+    );
+    for text in [&said, &*log] {
+        assert!(!text.contains("5ecret"), "{text}");
+        assert!(!text.contains("sk-very"), "{text}");
+    }
+}
