@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::parse::{Parse, ParseStream};
-use syn::{Attribute, Generics, ImplItem, Token, Type, Visibility, braced, token};
+use syn::{Attribute, Generics, ImplItem, Token, Type, Visibility, braced};
 
 use crate::signature::Function;
 
@@ -17,10 +17,6 @@ pub(crate) enum Item {
 /// An `impl` block, looked into only as far as its functions' heads.
 pub(crate) struct ImplBlock {
     pub(crate) attributes: Vec<Attribute>,
-    /// Where rustc reports what is wrong with the whole block.
-    pub(crate) impl_token: Token![impl],
-    /// And where that ends.
-    pub(crate) braces: token::Brace,
     pub(crate) generics: Generics,
     /// The trait of `impl Trait for Type`.
     pub(crate) of_trait: Option<Type>,
@@ -63,7 +59,7 @@ impl Parse for Item {
 impl Parse for ImplBlock {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let mut attributes = input.call(Attribute::parse_outer)?;
-        let impl_token = input.parse()?;
+        input.parse::<Token![impl]>()?;
         let mut generics: Generics = input.parse()?;
         let first: Type = input.parse()?;
         let (of_trait, self_ty) = match input.parse::<Option<Token![for]>>()? {
@@ -72,7 +68,7 @@ impl Parse for ImplBlock {
         };
         generics.where_clause = input.parse()?;
         let content;
-        let braces = braced!(content in input);
+        braced!(content in input);
         attributes.extend(content.call(Attribute::parse_inner)?);
         let mut members = Vec::new();
         while !content.is_empty() {
@@ -80,8 +76,6 @@ impl Parse for ImplBlock {
         }
         Ok(Self {
             attributes,
-            impl_token,
-            braces,
             generics,
             of_trait,
             self_ty,
@@ -104,8 +98,6 @@ impl ToTokens for ImplBlock {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         let Self {
             attributes,
-            impl_token,
-            braces,
             generics,
             of_trait,
             self_ty,
@@ -118,10 +110,10 @@ impl ToTokens for ImplBlock {
             .partition(|attribute| matches!(attribute.style, syn::AttrStyle::Outer));
         tokens.extend(quote! {
             #(#outer)*
-            #impl_token #generics #of_trait #self_ty #where_clause
-        });
-        braces.surround(tokens, |tokens| {
-            tokens.extend(quote!(#(#inner)* #(#members)*));
+            impl #generics #of_trait #self_ty #where_clause {
+                #(#inner)*
+                #(#members)*
+            }
         });
     }
 }
