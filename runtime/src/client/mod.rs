@@ -13,6 +13,7 @@ mod line;
 mod mock;
 mod protocol;
 mod session;
+mod typed;
 
 pub use self::child::{ServerCommand, Stderr};
 pub use self::error::ClientError;
@@ -32,4 +33,5 @@ pub use self::session::{
     Incoming, IncomingRequest, Responder, Session, SessionFuture, SessionNotification,
     SessionRequest, Transport,
 };
+pub use self::typed::{TypedCall, TypedCallFuture};
 pub use crate::form::{expected, read_content};

@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 #[cfg(feature = "validation")]
 use treenail_schema::Revision;
 use treenail_schema::{CallToolRequest, CallToolResult, error_code};
@@ -10,6 +9,7 @@ use treenail_schema::{CallToolRequest, CallToolResult, error_code};
 #[cfg(feature = "validation")]
 use crate::client::kept::validation::Expected;
 use crate::client::kept::{McpClient, headers};
+use crate::client::typed::output_of;
 use crate::client::{ClientError, ClientRequest, Transport};
 
 impl McpClient {
@@ -33,9 +33,24 @@ impl McpClient {
         name: &str,
         arguments: impl Serialize,
     ) -> Result<CallToolResult, ClientError> {
+        let request = self.session().tools_call(name, arguments);
+        self.send_call(name, request).await
+    }
+
+    /// Sends a call of the tool with this name, in whatever way it has been made, and validates its result.
+    pub(in crate::client) async fn send_call(
+        &self,
+        name: &str,
+        request: ClientRequest<CallToolRequest>,
+    ) -> Result<CallToolResult, ClientError> {
         #[cfg(feature = "validation")]
         let expected = self.expected(name)?;
-        let result = self.call(name, &arguments).await?;
+        let result = if self.mirrors_arguments() {
+            // What not every call needs must not make every call large.
+            Box::pin(self.send_mirrored(name, request)).await?
+        } else {
+            request.await?
+        };
         #[cfg(feature = "validation")]
         if let Some(expected) = expected {
             expected.check(&result, self.session().limits())?;
@@ -43,21 +58,22 @@ impl McpClient {
         Ok(result)
     }
 
-    async fn call(
+    /// Sends a call whose arguments may go into headers too.
+    async fn send_mirrored(
         &self,
         name: &str,
-        arguments: &impl Serialize,
+        request: ClientRequest<CallToolRequest>,
     ) -> Result<CallToolResult, ClientError> {
-        let outcome = self.tool_request(name, arguments).await?.await;
+        let outcome = self.mirrored(name, request.again()).await?.await;
         let Err(ClientError::Refused(error)) = &outcome else {
             return outcome;
         };
         // The headers of the call may have been made from a schema that is out of date.
-        if error.code != error_code::HEADER_MISMATCH || !self.mirrors_arguments() {
+        if error.code != error_code::HEADER_MISMATCH {
             return outcome;
         }
         self.refresh_tools().await?;
-        self.tool_request(name, arguments).await?.await
+        self.mirrored(name, request).await?.await
     }
 
     /// What the result of a call has to be, as far as that is known.
@@ -101,43 +117,34 @@ impl McpClient {
         arguments: &impl Serialize,
     ) -> Result<ClientRequest<CallToolRequest>, ClientError> {
         let request = self.session().tools_call(name, arguments);
-        if !self.mirrors_arguments() {
-            return Ok(request);
+        if self.mirrors_arguments() {
+            self.mirrored(name, request).await
+        } else {
+            Ok(request)
         }
+    }
+
+    /// The call with the headers that its tool wants.
+    async fn mirrored(
+        &self,
+        name: &str,
+        request: ClientRequest<CallToolRequest>,
+    ) -> Result<ClientRequest<CallToolRequest>, ClientError> {
         // The schema that was fetched last says which arguments go into headers.
         let tool = match self.inner.lists.tools.last() {
             Some(tools) => tools.get(name).cloned(),
             None => self.tool(name).await?,
         };
-        match tool {
-            Some(tool) => Ok(request.with_headers(headers::headers(&tool, arguments)?)),
-            None => Ok(request),
-        }
+        let headers = match (&tool, request.arguments()) {
+            (Some(tool), Some(arguments)) => headers::headers(tool, arguments),
+            _ => Vec::new(),
+        };
+        Ok(request.with_headers(headers))
     }
 
     /// Whether arguments go into headers.
     pub(super) fn mirrors_arguments(&self) -> bool {
         let session = self.session();
         session.session().transport() == Transport::Http && session.protocol_version().is_modern()
-    }
-}
-
-/// What a tool has returned, as a type.
-fn output_of<T: DeserializeOwned>(mut result: CallToolResult) -> Result<T, ClientError> {
-    if result.is_error == Some(true) {
-        return Err(ClientError::Tool(Box::new(result)));
-    }
-    let unfit = |error: serde_json::Error| {
-        ClientError::protocol(format!("the output of the tool has another form: {error}"))
-    };
-    if let Some(structured) = result.structured_content.take() {
-        return serde_json::from_value(structured).map_err(unfit);
-    }
-    let texts = result.content.iter().filter_map(|block| block.as_text());
-    let text = texts.collect::<Vec<_>>().join("\n");
-    match serde_json::from_str(&text) {
-        Ok(output) => Ok(output),
-        // A text that is no JSON is the output if a text is wanted.
-        Err(error) => serde_json::from_value(Value::String(text)).map_err(|_| unfit(error)),
     }
 }

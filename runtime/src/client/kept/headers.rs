@@ -2,10 +2,8 @@
 
 use std::borrow::Cow;
 
-use serde::Serialize;
 use treenail_schema::Tool;
 
-use crate::client::ClientError;
 use crate::tool::mirror::{Mirror, find, mirrors};
 use crate::wire::as_string;
 
@@ -25,25 +23,14 @@ pub(super) fn without_wrong(tools: Vec<Tool>) -> Vec<Tool> {
     tools.into_iter().filter(is_right).collect()
 }
 
-/// The headers of a call: the names behind `Mcp-Param-`, and the values.
-pub(super) fn headers(
-    tool: &Tool,
-    arguments: &impl Serialize,
-) -> Result<Vec<(String, String)>, ClientError> {
+/// The headers of a call with these arguments, a JSON object: the names behind `Mcp-Param-`, and the values.
+pub(super) fn headers(tool: &Tool, arguments: &str) -> Vec<(String, String)> {
     let mirrors = mirrors(&tool.input_schema).unwrap_or_default();
-    if mirrors.is_empty() {
-        return Ok(Vec::new());
-    }
-    let arguments = serde_json::to_string(arguments)
-        .map_err(|error| ClientError::invalid(format!("not written as JSON: {error}")))?;
-    if !arguments.starts_with('{') {
-        return Ok(Vec::new());
-    }
     let header = |mirror: Mirror| {
-        let value = find(&arguments, &mirror.path)?;
+        let value = find(arguments, &mirror.path)?;
         let value = as_string(value).map_or_else(|| value.to_owned(), Cow::into_owned);
         let name = mirror.header.strip_prefix(PREFIX)?.to_owned();
         Some((name, value))
     };
-    Ok(mirrors.into_iter().filter_map(header).collect())
+    mirrors.into_iter().filter_map(header).collect()
 }

@@ -53,6 +53,23 @@ impl<R: Request> ClientRequest<R> {
         }
     }
 
+    /// The same request once more.
+    pub(in crate::client) fn again(&self) -> Self {
+        Self {
+            core: Arc::clone(&self.core),
+            draft: self.draft.clone(),
+            limit: self.limit,
+            at_most: self.at_most,
+            progress: self.progress.clone(),
+            result: PhantomData,
+        }
+    }
+
+    /// The text of the arguments, if it has any.
+    pub(in crate::client) fn arguments(&self) -> Option<&str> {
+        self.draft.as_ref().ok()?.head.member("arguments")
+    }
+
     /// Repeats arguments in headers, where there are headers.
     pub(in crate::client) fn with_headers(mut self, headers: Vec<(String, String)>) -> Self {
         if let Ok(draft) = &mut self.draft {

@@ -7,6 +7,7 @@ use serde_json::Value;
 use treenail_schema::{ClientCapabilities, Implementation, Revision};
 
 use crate::client::ClientError;
+use crate::wire::Members;
 
 /// The parameters of a request without what belongs to every request.
 #[derive(Clone, Debug)]
@@ -49,6 +50,17 @@ impl Head {
             Some(cursor) => Ok(Self(format!("{{\"cursor\":{}}}", write(&cursor)?))),
             None => Ok(Self("{}".to_owned())),
         }
+    }
+
+    /// The text of one of the parameters.
+    pub(super) fn member(&self, name: &str) -> Option<&str> {
+        let mut members = Members::new(&self.0).ok()?;
+        while let Ok(Some((key, text))) = members.next() {
+            if key == name {
+                return Some(text);
+            }
+        }
+        None
     }
 
     /// The whole parameters, with further members.
