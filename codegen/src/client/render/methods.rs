@@ -1,0 +1,110 @@
+//! The client and its methods.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+
+use super::types::{Scope, reason};
+use super::{Input, allowed};
+use crate::client::docs::{Docs, code, escape};
+use crate::client::name::ident;
+use crate::client::plan::{Call, Method};
+
+impl Input<'_> {
+    pub(super) fn client(&self) -> TokenStream {
+        let (krate, lock) = (self.krate, self.lock);
+        let name = format_ident!("{}", self.client);
+        let allowed = allowed();
+        let mut docs = Docs::default();
+        let version = lock.server_version.as_ref().map(|version| format!(" {}", code(version)));
+        docs.add(&format!("The tools, prompts and resource templates of the server {}{}.", code(&lock.server), version.unwrap_or_default()));
+        docs.add("It is cheap to clone; the clones share the connection.");
+        let docs = docs.render("");
+        let methods = self.plan.methods.iter().map(|method| self.method(method));
+        let text = &lock.text;
+        quote! {
+            #docs
+            #allowed
+            #[derive(::core::clone::Clone, ::core::fmt::Debug)]
+            pub struct #name { client: #krate::client::McpClient }
+
+            #allowed
+            impl #name {
+                /// The lock file that this was generated from: what the server offered then.
+                pub const LOCK: &'static str = #text;
+
+                /// Calls the server that this client is connected to.
+                #[must_use]
+                pub fn new(client: &#krate::client::McpClient) -> Self {
+                    Self { client: ::core::clone::Clone::clone(client) }
+                }
+
+                /// The client that the calls go through.
+                #[must_use]
+                pub fn client(&self) -> &#krate::client::McpClient {
+                    &self.client
+                }
+
+                #(#methods)*
+            }
+        }
+    }
+
+    fn method(&self, method: &Method) -> TokenStream {
+        let krate = self.krate;
+        let (name, remote) = (ident(&method.name), &method.remote);
+        let mut docs = method.docs.clone();
+        let parameter = method.arguments.as_ref().map(|shape| {
+            if let Some(reason) = reason(shape) {
+                docs.add(&format!("Its arguments are any JSON, because {}.", escape(reason)));
+            }
+            let ty = self.ty(shape, Scope::Outside);
+            quote! { , arguments: #ty }
+        });
+        let arguments = match method.arguments {
+            Some(_) => quote! { &arguments },
+            // Some servers want an object in any case.
+            None => quote! { &types::JsonObject::new() },
+        };
+        let body = match &method.call {
+            Call::Tool(output) => {
+                let (call, ty) = match output {
+                    Some(shape) => (quote! { new }, self.ty(shape, Scope::Outside)),
+                    None => (quote! { whole }, quote! { #krate::schema::CallToolResult }),
+                };
+                if let Some(reason) = output.as_ref().and_then(reason) {
+                    docs.add(&format!("What it returns is any JSON, because {}.", escape(reason)));
+                }
+                quote! {
+                    pub fn #name(&self #parameter) -> #krate::client::TypedCall<#ty> {
+                        #krate::client::TypedCall::#call(&self.client, #remote, #arguments)
+                    }
+                }
+            }
+            Call::Prompt => {
+                let arguments = method.arguments.as_ref().map_or(quote! { () }, |_| arguments);
+                quote! {
+                    pub fn #name(&self #parameter) -> #krate::client::ClientRequest<#krate::schema::GetPromptRequest> {
+                        self.client.get_prompt(#remote, #arguments)
+                    }
+                }
+            }
+            Call::Template(uri) => {
+                docs.add("# Errors");
+                docs.add("As `McpClient::read_resource`.");
+                quote! {
+                    pub async fn #name(&self #parameter) -> ::core::result::Result<
+                        ::std::sync::Arc<#krate::schema::ReadResourceResult>,
+                        #krate::client::ClientError,
+                    > {
+                        let listed = #krate::schema::ResourceTemplate::new(#remote, #uri);
+                        let template: #krate::client::UrlTemplate = ::core::convert::From::from(listed);
+                        let uri = template.expand(#arguments)?;
+                        self.client.read_resource(&uri).await
+                    }
+                }
+            }
+        };
+        let docs = docs.render("");
+        quote! { #docs #body }
+    }
+}
