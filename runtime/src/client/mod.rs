@@ -1,9 +1,11 @@
 //! The client: for programs that use servers, and for the tests of servers.
 //!
 //! From the bytes up: `session` (what is needed of a connection), `line` and `child` (connections over byte streams),
-//! `http` (one over HTTP), `protocol` (the requests of the protocol, typed), `kept` (lists that are kept and followed).
+//! `http` (one over HTTP), `protocol` (the requests of the protocol, typed), `kept` (lists that are kept and followed),
+//! `contract` (what a server offers, as data that can be kept and compared).
 
 mod child;
+mod contract;
 mod error;
 #[cfg(feature = "http-client")]
 mod http;
@@ -16,6 +18,7 @@ mod session;
 mod typed;
 
 pub use self::child::{ServerCommand, Stderr};
+pub use self::contract::{Contract, ContractError};
 pub use self::error::ClientError;
 #[cfg(feature = "http-client")]
 pub use self::http::{HttpSession, HttpSessionBuilder};

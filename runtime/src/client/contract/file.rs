@@ -1,0 +1,145 @@
+//! Lock files: contracts as text.
+//!
+//! One JSON object, indented, the entries as the protocol has them:
+//!
+//! ```json
+//! {"treenailLock": 1, "server": {"name": "…", "version": "…"}, "protocolVersion": "…", "instructions": "…",
+//!  "tools": [], "prompts": [], "resourceTemplates": [], "resources": []}
+//! ```
+
+use serde::{Deserialize, Serialize};
+use treenail_schema::{Implementation, Prompt, Resource, ResourceTemplate, Tool};
+
+use crate::client::contract::canonical::{Entry, list};
+use crate::client::contract::{Contract, ContractError};
+use crate::wire::shortened;
+
+/// The format that is written and read.
+pub(super) const FORMAT: u64 = 1;
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Written<'a> {
+    treenail_lock: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    server: Option<&'a Implementation>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    protocol_version: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    instructions: Option<&'a str>,
+    tools: &'a [Tool],
+    prompts: &'a [Prompt],
+    resource_templates: &'a [ResourceTemplate],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resources: Option<&'a [Resource]>,
+}
+
+/// What tells that it is a lock file, and which.
+#[derive(Deserialize)]
+struct Head {
+    #[serde(rename = "treenailLock")]
+    format: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Read {
+    server: Option<Implementation>,
+    protocol_version: Option<String>,
+    instructions: Option<String>,
+    #[serde(default)]
+    tools: Vec<Tool>,
+    #[serde(default)]
+    prompts: Vec<Prompt>,
+    #[serde(default)]
+    resource_templates: Vec<ResourceTemplate>,
+    resources: Option<Vec<Resource>>,
+}
+
+impl Contract {
+    /// The contract as a lock file: JSON, indented, with a newline at its end. The same contract gives the same bytes, so
+    /// that a file under version control changes when the server does.
+    pub fn to_json(&self) -> String {
+        let written = Written {
+            treenail_lock: FORMAT,
+            server: self.server(),
+            protocol_version: self.protocol_version(),
+            instructions: self.instructions(),
+            tools: self.tools(),
+            prompts: self.prompts(),
+            resource_templates: self.resource_templates(),
+            resources: self.resources(),
+        };
+        let mut text = serde_json::to_string_pretty(&written)
+            .expect("the keys of all objects are texts, and nothing else fails");
+        text.push('\n');
+        text
+    }
+
+    /// Reads a lock file. Nothing in it is trusted: it may have been written by hand, or by somebody else. Members that are
+    /// not known are left out.
+    ///
+    /// # Errors
+    ///
+    /// [`ContractError`], with the place in the text where there is one.
+    pub fn from_json(text: &str) -> Result<Self, ContractError> {
+        let head: Head = read(text)?;
+        match head.format {
+            Some(FORMAT) => {}
+            Some(other) => return Err(ContractError::Format(other)),
+            None => return Err(ContractError::NoLockFile),
+        }
+        let read: Read = read(text)?;
+        let mut contract = Self {
+            protocol_version: read.protocol_version,
+            instructions: read.instructions,
+            tools: once("tools", read.tools)?,
+            prompts: once("prompts", read.prompts)?,
+            resource_templates: once("resourceTemplates", read.resource_templates)?,
+            ..Self::default()
+        };
+        if let Some(resources) = read.resources {
+            contract.resources = Some(once("resources", resources)?);
+        }
+        Ok(match read.server {
+            Some(server) => contract.with_server(server),
+            None => contract,
+        })
+    }
+}
+
+/// A list in which no name may stand twice.
+fn once<T: Entry>(kind: &'static str, entries: Vec<T>) -> Result<Vec<T>, ContractError> {
+    let mut names: Vec<&str> = entries.iter().map(Entry::key).collect();
+    names.sort_unstable();
+    if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+        let name = pair[0].to_owned();
+        return Err(ContractError::Twice { kind, name });
+    }
+    Ok(list(entries))
+}
+
+fn read<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, ContractError> {
+    let mut json = serde_json::Deserializer::from_str(text);
+    let read = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+        let path = error.path().to_string();
+        malformed(error.inner(), &path)
+    })?;
+    json.end().map_err(|error| malformed(&error, ""))?;
+    Ok(read)
+}
+
+fn malformed(error: &serde_json::Error, path: &str) -> ContractError {
+    let reason = error.to_string();
+    // The place is told apart from the reason, which may be cut.
+    let reason = match reason.rsplit_once(" at line ") {
+        Some((reason, _)) => reason,
+        None => &reason,
+    };
+    ContractError::Malformed {
+        line: error.line(),
+        column: error.column(),
+        path: if path == "." { "" } else { path }.to_owned(),
+        reason: shortened(reason),
+    }
+}
