@@ -61,6 +61,16 @@ pub struct ClientLimits {
     pub validation_steps: u64,
     /// Output schemas that are kept ready for use. Default 256.
     pub compiled_schemas: usize,
+    /// Changes of each severity that a [`Drift`](crate::client::Drift) keeps; further ones are counted. Default 1,000.
+    pub drift_changes: usize,
+    /// Bytes of each text of a change: a longer one is cut to where it differs. Default 4 KiB.
+    pub drift_text_bytes: usize,
+    /// How deeply two schemas are compared, what they refer to included; what is deeper counts as breaking, if anything of
+    /// the schema is different. Default 128.
+    pub drift_depth: u32,
+    /// How many steps comparing a server with a contract may take, where a step is about a subschema or 16 values of an
+    /// enum; what is not compared after that counts as breaking, if it is different. Default 1,000,000.
+    pub drift_steps: u64,
     /// Bytes of the headers of an HTTP response, at least 8 KiB; a response with more than about that fails its request.
     /// Default 64 KiB.
     pub http_header_bytes: usize,
@@ -110,6 +120,10 @@ impl Default for ClientLimits {
             pattern_backtracks: 10_000,
             validation_steps: 4_000_000,
             compiled_schemas: 256,
+            drift_changes: 1_000,
+            drift_text_bytes: 4 << 10,
+            drift_depth: 128,
+            drift_steps: 1_000_000,
             http_header_bytes: 64 << 10,
             connect_within: Duration::from_secs(10),
             resume_attempts: 8,

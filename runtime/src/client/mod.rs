@@ -18,7 +18,7 @@ mod session;
 mod typed;
 
 pub use self::child::{ServerCommand, Stderr};
-pub use self::contract::{Contract, ContractError};
+pub use self::contract::{Change, Contract, ContractError, Drift, Severity, Subject};
 pub use self::error::ClientError;
 #[cfg(feature = "http-client")]
 pub use self::http::{HttpSession, HttpSessionBuilder};

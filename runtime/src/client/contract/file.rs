@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use treenail_schema::{Implementation, Prompt, Resource, ResourceTemplate, Tool};
 
 use crate::client::contract::canonical::{Entry, list};
+use crate::client::contract::visible::visible_json;
 use crate::client::contract::{Contract, ContractError};
 use crate::wire::shortened;
 
@@ -58,7 +59,7 @@ struct Read {
 
 impl Contract {
     /// The contract as a lock file: JSON, indented, with a newline at its end. The same contract gives the same bytes, so
-    /// that a file under version control changes when the server does.
+    /// that a file under version control changes when the server does. Characters that nobody would see in it are escaped.
     pub fn to_json(&self) -> String {
         let written = Written {
             treenail_lock: FORMAT,
@@ -73,7 +74,7 @@ impl Contract {
         let mut text = serde_json::to_string_pretty(&written)
             .expect("the keys of all objects are texts, and nothing else fails");
         text.push('\n');
-        text
+        visible_json(text)
     }
 
     /// Reads a lock file. Nothing in it is trusted: it may have been written by hand, or by somebody else. Members that are

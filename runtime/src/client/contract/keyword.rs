@@ -1,4 +1,4 @@
-//! What the keywords of JSON Schema hold, those of all drafts.
+//! The keywords of JSON Schema, those of all drafts.
 
 /// What the value of a keyword consists of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,5 +36,31 @@ pub(super) fn holds(keyword: &str) -> Holds {
         | "patternProperties" | "properties" => Holds::Named,
         "required" | "type" => Holds::Set,
         _ => Holds::Plain,
+    }
+}
+
+/// What a keyword does to the values that a schema allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Does {
+    /// It says which values are allowed.
+    Constrain,
+    /// It says what a schema is called, and holds others that are referred to.
+    Mark,
+    /// It is for people and models, or not known.
+    Tell,
+}
+
+/// What a keyword does to the values that a schema allows.
+pub(super) fn does(keyword: &str) -> Does {
+    match keyword {
+        "$anchor" | "$defs" | "$dynamicAnchor" | "$id" | "$recursiveAnchor" | "$schema"
+        | "$vocabulary" | "definitions" | "id" => Does::Mark,
+        "$dynamicRef" | "$recursiveRef" | "$ref" | "const" | "contentEncoding"
+        | "contentMediaType" | "enum" | "exclusiveMaximum" | "exclusiveMinimum" | "format"
+        | "maxContains" | "maxItems" | "maxLength" | "maxProperties" | "maximum"
+        | "minContains" | "minItems" | "minLength" | "minProperties" | "minimum" | "multipleOf"
+        | "pattern" | "uniqueItems" => Does::Constrain,
+        other if holds(other) == Holds::Plain => Does::Tell,
+        _ => Does::Constrain,
     }
 }

@@ -1,14 +1,18 @@
 //! What a server offers, as data: recorded, kept in a file, compared with what a server offers now.
 
 mod canonical;
+mod compare;
+mod drift;
 mod error;
 mod file;
 mod keyword;
+mod visible;
 
 use std::collections::BTreeSet;
 
 use treenail_schema::{Implementation, Prompt, Resource, ResourceTemplate, Tool};
 
+pub use self::drift::{Change, Drift, Severity, Subject};
 pub use self::error::ContractError;
 
 /// What a server offers, as data: its tools, prompts and templates for URIs, and what is known of the server itself.

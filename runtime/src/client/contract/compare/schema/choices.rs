@@ -1,0 +1,283 @@
+//! Schemas of schemas: several that apply together, or of which one has to.
+
+use serde_json::Value;
+use treenail_schema::JsonObject;
+
+use crate::client::contract::compare::schema::side::{Node, Settled, constraints, resolve, settle};
+use crate::client::contract::compare::schema::types::{Types, values};
+use crate::client::contract::compare::schema::walk::{At, Walk};
+use crate::client::contract::compare::schema::words::members;
+use crate::client::contract::compare::schema::{Effect, Role};
+
+/// Schemas of which at least one has to apply, or all have to.
+struct Branches<'a> {
+    nodes: Vec<Node<'a>>,
+    /// Where they stand; nothing if there is one, which is the schema itself.
+    keyword: Option<&'static str>,
+}
+
+/// What happens when there is a branch more.
+#[derive(Clone, Copy)]
+enum More {
+    /// One of them has to apply.
+    Widens,
+    /// All of them have to.
+    Narrows,
+    /// Exactly one has to.
+    Changes,
+}
+
+impl<'a> Walk<'_, 'a, '_, '_> {
+    /// Compares two schemas of which at least one is nothing but a choice; whether that is so.
+    pub(super) fn alternatives(
+        &mut self,
+        old: &Settled<'a>,
+        new: &Settled<'a>,
+        at: At<'_>,
+    ) -> bool {
+        let choices = (
+            self.only_choice(self.old, old),
+            self.only_choice(self.new, new),
+        );
+        if choices.0.is_none() && choices.1.is_none() {
+            return false;
+        }
+        let old = choices.0.unwrap_or_else(|| whole(old));
+        let new = choices.1.unwrap_or_else(|| whole(new));
+        self.branches(&old, &new, More::Widens, at);
+        true
+    }
+
+    /// The branches of a schema that is nothing but a choice.
+    fn only_choice(&mut self, root: &'a JsonObject, schema: &Settled<'a>) -> Option<Branches<'a>> {
+        let mut keywords = constraints(schema.members());
+        let only = (keywords.next(), keywords.next());
+        match only {
+            (Some(("anyOf", Value::Array(_))), None) => Some(branches(schema.members(), "anyOf")),
+            (Some(("oneOf", Value::Array(_))), None) => {
+                let branches = branches(schema.members(), "oneOf");
+                self.are_disjoint(root, &branches.nodes).then_some(branches)
+            }
+            _ => None,
+        }
+    }
+
+    /// Compares what applies in addition to the other keywords.
+    pub(super) fn conditions(&mut self, old: &Settled<'a>, new: &Settled<'a>, at: At<'_>) {
+        let schemas = (old.members(), new.members());
+        self.choice(schemas, "anyOf", More::Widens, at);
+        let one = |schema| branches(schema, "oneOf").nodes;
+        let are_disjoint = self.are_disjoint(self.old, &one(schemas.0))
+            && self.are_disjoint(self.new, &one(schemas.1));
+        let more = if are_disjoint {
+            More::Widens
+        } else {
+            More::Changes
+        };
+        self.choice(schemas, "oneOf", more, at);
+        self.choice(schemas, "allOf", More::Narrows, at);
+        self.references(schemas, at);
+        let not = (schemas.0.get("not"), schemas.1.get("not"));
+        self.part(not.0, not.1, "not", at.with(Role::Unclear));
+        let conditions = ["if", "then", "else"];
+        let has = |schema: &JsonObject| conditions.map(|name| schema.contains_key(name));
+        if has(schemas.0) != has(schemas.1) {
+            self.changed(at.to(at.path.key("if")));
+            return;
+        }
+        for name in conditions {
+            let (old, new) = (schemas.0.get(name), schemas.1.get(name));
+            self.part(old, new, name, at.with(Role::Unclear));
+        }
+    }
+
+    fn choice(
+        &mut self,
+        schemas: (&'a JsonObject, &'a JsonObject),
+        keyword: &'static str,
+        more: More,
+        at: At<'_>,
+    ) {
+        let values = (schemas.0.get(keyword), schemas.1.get(keyword));
+        let effect = match (values.0.is_some(), values.1.is_some(), more) {
+            (false, false, _) => return,
+            (true, true, _) | (_, _, More::Narrows) => {
+                let (old, new) = (branches(schemas.0, keyword), branches(schemas.1, keyword));
+                return self.branches(&old, &new, more, at);
+            }
+            (false, true, _) => Effect::Narrowed,
+            (true, false, _) => Effect::Widened,
+        };
+        self.keyword(effect, at, keyword, values);
+    }
+
+    /// Compares references that stand beside other keywords, and those that are not understood.
+    fn references(&mut self, schemas: (&'a JsonObject, &'a JsonObject), at: At<'_>) {
+        for keyword in ["$ref", "$dynamicRef", "$recursiveRef"] {
+            let values = (schemas.0.get(keyword), schemas.1.get(keyword));
+            let resolved = |root: &'a JsonObject, value: Option<&Value>| {
+                let reference = value.and_then(Value::as_str).filter(|_| keyword == "$ref");
+                reference.and_then(|reference| resolve(root, reference))
+            };
+            match values {
+                (None, None) => continue,
+                (None, Some(_)) => self.keyword(Effect::Narrowed, at, keyword, values),
+                (Some(_), None) => self.keyword(Effect::Widened, at, keyword, values),
+                (Some(one), Some(other)) => {
+                    match (resolved(self.old, values.0), resolved(self.new, values.1)) {
+                        (Some((_, old)), Some((_, new))) => {
+                            self.compare(old, new, at.to(at.path.key(keyword)));
+                        }
+                        _ if one == other => self.definitions(at),
+                        _ => self.keyword(Effect::Changed, at, keyword, values),
+                    }
+                }
+            }
+        }
+    }
+
+    /// Finds out which branches belong together, and compares them. Their order means nothing.
+    fn branches(&mut self, old: &Branches<'a>, new: &Branches<'a>, more: More, at: At<'_>) {
+        let path = new.keyword.map(|keyword| at.path.key(keyword));
+        let inside = match more {
+            More::Changes => at.with(Role::Unclear),
+            _ => at,
+        };
+        let (gone, come) = self.matched(old, new, at, &mut |walk, old, new| {
+            let place = path.as_ref().map(|path| path.index(new.0));
+            walk.compare(old, new.1, inside.to(place.unwrap_or(at.path)));
+        });
+        let at = path.as_ref().map_or(at, |path| at.to(*path));
+        match (more, gone, come) {
+            (_, false, false) => {}
+            (More::Widens, false, true) => self.effect(Effect::Widened, at, "a choice is new"),
+            (More::Widens, true, false) => self.effect(Effect::Narrowed, at, "a choice is gone"),
+            (More::Narrows, false, true) => {
+                self.effect(Effect::Narrowed, at, "it asks for something more");
+            }
+            (More::Narrows, true, false) => self.effect(Effect::Widened, at, "it asks for less"),
+            _ => self.changed(at),
+        }
+    }
+
+    /// Compares the branches that belong together with `compare`; whether some are left of the old and of the new ones.
+    fn matched(
+        &mut self,
+        old: &Branches<'a>,
+        new: &Branches<'a>,
+        at: At<'_>,
+        compare: &mut dyn FnMut(&mut Self, Node<'a>, (usize, Node<'a>)),
+    ) -> (bool, bool) {
+        let mut left: Vec<_> = new.nodes.iter().copied().enumerate().collect();
+        let mut gone = Vec::new();
+        for (place, node) in old.nodes.iter().enumerate() {
+            // Most stand where they stood.
+            left.sort_by_key(|(other, _)| (*other != place, *other));
+            let same = left.iter().position(|(_, other)| {
+                !self.is_over() && self.is_same(*node, *other, at.to(at.path))
+            });
+            match same {
+                Some(same) => compare(self, *node, left.remove(same)),
+                None => gone.push(*node),
+            }
+        }
+        let mut unknown = Vec::new();
+        for node in gone {
+            let name = self.identity(self.old, node);
+            let same = left
+                .iter()
+                .position(|(_, other)| name.is_some() && self.identity(self.new, *other) == name);
+            match same {
+                Some(same) => compare(self, node, left.remove(same)),
+                None => unknown.push(node),
+            }
+        }
+        if let ([node], [other]) = (&*unknown, &*left) {
+            compare(self, *node, *other);
+            return (false, false);
+        }
+        (!unknown.is_empty(), !left.is_empty())
+    }
+
+    /// What a branch is known by: what it refers to, or the one value that a member has in it.
+    fn identity(&self, root: &'a JsonObject, node: Node<'a>) -> Option<String> {
+        let settled = settle(root, node);
+        if let Some((name, value)) = tags(root, settled.members()).next() {
+            return Some(format!("{name}={value}"));
+        }
+        settled.from_root.then_some(settled.trail)
+    }
+
+    /// Whether no value can be of two of these schemas: they are of different types, or objects with different tags.
+    fn are_disjoint(&mut self, root: &'a JsonObject, nodes: &[Node<'a>]) -> bool {
+        let (mut types, mut objects) = (Types::NONE, Vec::new());
+        for node in nodes {
+            self.step(1);
+            let settled = settle(root, *node);
+            let own = settled.types();
+            if own == Types::OBJECT {
+                objects.push(settled);
+            } else if own.overlaps(types) {
+                return false;
+            } else {
+                types = types.with(own);
+            }
+        }
+        !(types.overlaps(Types::OBJECT) && !objects.is_empty()) && have_tags(root, &objects)
+    }
+}
+
+/// Whether all of these have one member with a value of its own in each.
+fn have_tags(root: &JsonObject, objects: &[Settled<'_>]) -> bool {
+    let [first, others @ ..] = objects else {
+        return true;
+    };
+    others.is_empty()
+        || tags(root, first.members()).any(|(name, _)| {
+            let all = objects.iter().map(|object| {
+                let mut tags = tags(root, object.members());
+                tags.find(|(other, _)| *other == name)
+                    .map(|(_, value)| value)
+            });
+            let Some(mut all) = all.collect::<Option<Vec<_>>>() else {
+                return false;
+            };
+            all.sort_unstable();
+            all.windows(2).all(|pair| pair[0] != pair[1])
+        })
+}
+
+/// The members that have to be there, and can have one value only.
+fn tags<'a>(
+    root: &'a JsonObject,
+    schema: &'a JsonObject,
+) -> impl Iterator<Item = (&'a str, String)> {
+    let required = schema.get("required").and_then(Value::as_array);
+    let required = required.into_iter().flatten().filter_map(Value::as_str);
+    let properties = members(schema.get("properties"));
+    required.filter_map(move |name| {
+        let property = settle(root, Node::of(properties?.get(name)?));
+        let mut values = values(&property)?.into_iter();
+        let only = values.next()?;
+        values.next().is_none().then_some((name, only))
+    })
+}
+
+fn branches<'a>(schema: &'a JsonObject, keyword: &'static str) -> Branches<'a> {
+    let nodes = schema.get(keyword).and_then(Value::as_array);
+    Branches {
+        nodes: nodes.into_iter().flatten().map(Node::of).collect(),
+        keyword: Some(keyword),
+    }
+}
+
+/// A schema as the only branch. One that may be `null` beside what it is has two.
+fn whole<'a>(schema: &Settled<'a>) -> Branches<'a> {
+    match schema.or_null {
+        Some((choice, keyword)) => branches(choice, keyword),
+        None => Branches {
+            nodes: vec![schema.node],
+            keyword: None,
+        },
+    }
+}

@@ -1,0 +1,66 @@
+//! What texts have to look like.
+
+use serde_json::Value;
+
+use crate::client::contract::compare::schema::numbers::{Leaves, both_are};
+use crate::client::contract::compare::schema::side::{Node, Settled};
+use crate::client::contract::compare::schema::types::Types;
+use crate::client::contract::compare::schema::walk::{At, Walk};
+use crate::client::contract::compare::schema::{Effect, Role};
+
+impl<'a> Walk<'_, 'a, '_, '_> {
+    pub(super) fn texts(&mut self, old: &Settled<'a>, new: &Settled<'a>, at: At<'_>) {
+        // Numbers have formats too.
+        self.form(old, new, "format", at);
+        if !both_are(old, new, Types::STRING) {
+            return;
+        }
+        let schemas = (old.members(), new.members());
+        self.count(schemas, "minLength", Leaves::Above, at);
+        self.count(schemas, "maxLength", Leaves::Below, at);
+        for name in ["pattern", "contentEncoding", "contentMediaType"] {
+            self.form(old, new, name, at);
+        }
+        let contents = schemas.0.get("contentSchema");
+        self.part(
+            contents,
+            schemas.1.get("contentSchema"),
+            "contentSchema",
+            at.with(Role::Unclear),
+        );
+    }
+
+    /// Compares a keyword of which only one thing is known: without it, more is allowed.
+    fn form(&mut self, old: &Settled<'a>, new: &Settled<'a>, name: &str, at: At<'_>) {
+        let (old, new) = (old.members().get(name), new.members().get(name));
+        let effect = match (old, new) {
+            (old, new) if old == new => return,
+            (None, _) => Effect::Narrowed,
+            (_, None) => Effect::Widened,
+            _ => Effect::Changed,
+        };
+        self.keyword(effect, at, name, (old, new));
+    }
+
+    /// Compares a schema that applies to a part of a value: without it, more is allowed.
+    pub(super) fn part(
+        &mut self,
+        old: Option<&'a Value>,
+        new: Option<&'a Value>,
+        name: &str,
+        at: At<'_>,
+    ) {
+        match (old, new) {
+            (Some(old), Some(new)) => {
+                self.compare(Node::of(old), Node::of(new), at.to(at.path.key(name)));
+            }
+            (None, Some(new)) if !Node::of(new).allows_all() => {
+                self.keyword(Effect::Narrowed, at, name, (None, Some(new)));
+            }
+            (Some(old), None) if !Node::of(old).allows_all() => {
+                self.keyword(Effect::Widened, at, name, (Some(old), None));
+            }
+            _ => {}
+        }
+    }
+}
