@@ -96,8 +96,13 @@ fn is_numbered(line: &str) -> bool {
     rest.len() < line.len() && (rest.starts_with('.') || rest.starts_with(')'))
 }
 
-/// One line of a text as Markdown that reads the same. Code between single backticks stays code.
-pub(super) fn escape(line: &str) -> String {
+/// A text of one line as Markdown that reads the same.
+pub(super) fn inline(text: &str) -> String {
+    escape(&clean(text))
+}
+
+/// A clean line as Markdown that reads the same. Code between single backticks stays code.
+fn escape(line: &str) -> String {
     let parts: Vec<&str> = line.split('`').collect();
     let has_code = parts.len() > 2 && parts.len() % 2 == 1 && parts[1..].iter().step_by(2).all(|code| !code.trim().is_empty())
         && parts[1..parts.len() - 1].iter().all(|part| !part.is_empty());

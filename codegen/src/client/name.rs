@@ -203,10 +203,10 @@ impl Names {
 
     /// Takes a name for a variant.
     pub(super) fn variant(&mut self, name: &str) -> String {
-        let plain = pascal(name);
-        // `Self` is no name, and `None` would be mistaken.
-        let plain = if plain == "Self" { "ItSelf".to_owned() } else { plain };
-        self.take([plain, join_pascal(&legal_words(name, true))], "")
+        // `Self` is no name.
+        let legal = |name: String| if name == "Self" { "ItSelf".to_owned() } else { name };
+        let spelled = join_pascal(&legal_words(name, true));
+        self.take([legal(pascal(name)), legal(spelled)], "")
     }
 
     /// Takes the first of these names that is free, or the last one with something behind it.

@@ -5,7 +5,7 @@ use quote::{format_ident, quote};
 
 use super::types::{Scope, reason};
 use super::{Input, allowed};
-use crate::client::docs::{Docs, code, escape};
+use crate::client::docs::{Docs, code, inline};
 use crate::client::name::ident;
 use crate::client::plan::{Call, Method};
 
@@ -55,7 +55,7 @@ impl Input<'_> {
         let mut docs = method.docs.clone();
         let parameter = method.arguments.as_ref().map(|shape| {
             if let Some(reason) = reason(shape) {
-                docs.add(&format!("Its arguments are any JSON, because {}.", escape(reason)));
+                docs.add(&format!("Its arguments are any JSON, because {}.", inline(reason)));
             }
             let ty = self.ty(shape, Scope::Outside);
             quote! { , arguments: #ty }
@@ -72,7 +72,7 @@ impl Input<'_> {
                     None => (quote! { whole }, quote! { #krate::schema::CallToolResult }),
                 };
                 if let Some(reason) = output.as_ref().and_then(reason) {
-                    docs.add(&format!("What it returns is any JSON, because {}.", escape(reason)));
+                    docs.add(&format!("What it returns is any JSON, because {}.", inline(reason)));
                 }
                 quote! {
                     pub fn #name(&self #parameter) -> #krate::client::TypedCall<#ty> {

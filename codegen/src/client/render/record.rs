@@ -5,7 +5,7 @@ use quote::{format_ident, quote};
 
 use super::types::{Scope, reason};
 use super::Input;
-use crate::client::docs::{Docs, escape};
+use crate::client::docs::{Docs, inline};
 use crate::client::name::{Names, ident};
 use crate::client::schema::{Field, Kind, Record, Shape, TypeId};
 
@@ -178,5 +178,5 @@ fn plain(ident: &Ident) -> String {
 
 /// Says why there is any JSON.
 pub(super) fn because(reason: &str) -> String {
-    format!("It is any JSON, because {}.", escape(reason))
+    format!("It is any JSON, because {}.", inline(reason))
 }

@@ -10,8 +10,9 @@ use super::shape::{Kind, Record, Shape, Type, TypeId};
 use super::unite::{flatten, has_form, reference};
 use crate::client::name::{pascal, singular};
 
-/// How deep types are nested, and how many schemas one tool may have. Beyond that, there is any JSON.
-const DEEPEST: usize = 64;
+/// How deep types are nested, and how many schemas one tool may have. Beyond that, there is any JSON. Types that are nested
+/// deeper than this exceed the `recursion_limit` of rustc.
+const DEEPEST: usize = 32;
 const MOST: usize = 10_000;
 
 /// All types with names.

@@ -78,6 +78,9 @@ impl Reader<'_> {
                 _ => kept.push(one),
             }
         }
+        if kept.is_empty() {
+            return if is_nullable { Shape::Unit } else { Shape::any("no value fits the schema") };
+        }
         let inner = if is_nullable { place.same() } else { place.clone() };
         let shape = self.combine_values(kept, about, &inner);
         if is_nullable { shape.or_null() } else { shape }
