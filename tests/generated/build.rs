@@ -11,7 +11,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     println!("cargo::rerun-if-changed=awkward");
     for file in fs::read_dir("awkward")? {
-        Client::new(file?.path()).krate("crate::nail").name("AwkwardClient").generate()?;
+        Client::new(file?.path())
+            .krate("crate::nail")
+            .name("AwkwardClient")
+            .generate()?;
     }
     Ok(())
 }

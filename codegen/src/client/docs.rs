@@ -36,7 +36,9 @@ impl Docs {
         let mut in_list = false;
         let mut is_new = true;
         for line in text.lines().map(clean) {
-            let item = ["- ", "* ", "• "].iter().find_map(|sign| line.strip_prefix(sign));
+            let item = ["- ", "* ", "• "]
+                .iter()
+                .find_map(|sign| line.strip_prefix(sign));
             if line.is_empty() {
                 is_new = true;
                 continue;
@@ -68,9 +70,17 @@ impl Docs {
     /// The attributes that say it; `otherwise` if there is nothing to say.
     pub(super) fn render(&self, otherwise: &str) -> TokenStream {
         let otherwise = [otherwise.to_owned()];
-        let lines = if self.is_empty() { &otherwise[..] } else { &self.lines[..] };
+        let lines = if self.is_empty() {
+            &otherwise[..]
+        } else {
+            &self.lines[..]
+        };
         let lines = lines.iter().map(|line| {
-            if line.is_empty() { String::new() } else { format!(" {line}") }
+            if line.is_empty() {
+                String::new()
+            } else {
+                format!(" {line}")
+            }
         });
         quote! { #(#[doc = #lines])* }
     }
@@ -104,13 +114,23 @@ pub(super) fn inline(text: &str) -> String {
 /// A clean line as Markdown that reads the same. Code between single backticks stays code.
 fn escape(line: &str) -> String {
     let parts: Vec<&str> = line.split('`').collect();
-    let has_code = parts.len() > 2 && parts.len() % 2 == 1 && parts[1..].iter().step_by(2).all(|code| !code.trim().is_empty())
-        && parts[1..parts.len() - 1].iter().all(|part| !part.is_empty());
+    let has_code = parts.len() > 2
+        && parts.len() % 2 == 1
+        && parts[1..]
+            .iter()
+            .step_by(2)
+            .all(|code| !code.trim().is_empty())
+        && parts[1..parts.len() - 1]
+            .iter()
+            .all(|part| !part.is_empty());
     let escaped = if has_code {
-        let escaped = parts.iter().enumerate().map(|(index, part)| match index % 2 {
-            0 => escape_text(part),
-            _ => (*part).to_owned(),
-        });
+        let escaped = parts
+            .iter()
+            .enumerate()
+            .map(|(index, part)| match index % 2 {
+                0 => escape_text(part),
+                _ => (*part).to_owned(),
+            });
         escaped.collect::<Vec<_>>().join("`")
     } else {
         escape_text(line)
@@ -140,7 +160,9 @@ fn escape_text(text: &str) -> String {
 fn url(word: &str) -> Option<(&str, &str, &str)> {
     let begin = word.find("https://").or_else(|| word.find("http://"))?;
     let is_part = |c: char| c.is_ascii_alphanumeric() || "-._~:/?#@!$&*+,;=%'".contains(c);
-    let end = word[begin..].find(|c| !is_part(c)).map_or(word.len(), |end| begin + end);
+    let end = word[begin..]
+        .find(|c| !is_part(c))
+        .map_or(word.len(), |end| begin + end);
     let url = word[begin..end].trim_end_matches(['.', ',', ';', ':', '!', '?', '\'']);
     let end = begin + url.len();
     (!url.ends_with("//")).then(|| (&word[..begin], url, &word[end..]))

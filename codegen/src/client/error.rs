@@ -35,7 +35,9 @@ pub enum Error {
     #[error("{0}")]
     Option(String),
     /// [`generate`](crate::Client::generate) was called outside of a build script, where Cargo sets no `OUT_DIR`.
-    #[error("`OUT_DIR` is not set; call `generate` in a build script, or `write` with the name of a file")]
+    #[error(
+        "`OUT_DIR` is not set; call `generate` in a build script, or `write` with the name of a file"
+    )]
     OutDir,
     /// What was generated is no Rust: a mistake of the generator.
     #[error("what was generated is no Rust; please report this")]

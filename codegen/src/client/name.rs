@@ -12,10 +12,11 @@ const LONGEST: usize = 60;
 
 /// Keywords of all editions.
 const KEYWORDS: [&str; 48] = [
-    "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn", "else", "enum", "extern",
-    "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match", "mod", "move", "mut",
-    "override", "priv", "pub", "ref", "return", "static", "struct", "trait", "true", "try", "type", "typeof", "unsafe",
-    "unsized", "use", "virtual", "where", "while", "yield",
+    "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn",
+    "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let",
+    "loop", "macro", "match", "mod", "move", "mut", "override", "priv", "pub", "ref", "return",
+    "static", "struct", "trait", "true", "try", "type", "typeof", "unsafe", "unsized", "use",
+    "virtual", "where", "while", "yield",
 ];
 
 /// Keywords that no `r#` makes a name.
@@ -23,26 +24,101 @@ const NEVER_NAMES: [&str; 4] = ["self", "super", "crate", "_"];
 
 /// What the generated module uses by these names, or what its readers know by them.
 const TAKEN_TYPES: [&str; 54] = [
-    "AsMut", "AsRef", "BTreeMap", "Box", "Clone", "Copy", "Debug", "Default", "Deserialize", "Deserializer", "Display",
-    "DoubleEndedIterator", "Drop", "Eq", "Err", "Error", "ExactSizeIterator", "Extend", "Fn", "FnMut", "FnOnce", "From",
-    "FromIterator", "Future", "Hash", "Into", "IntoFuture", "IntoIterator", "Iterator", "JsonObject", "None", "Ok", "Option",
-    "Ord", "PartialEq", "PartialOrd", "Result", "Self", "Send", "Serialize", "Serializer", "Sized", "Some", "String", "Sync",
-    "ToOwned", "ToString", "TryFrom", "TryInto", "Unpin", "Value", "Vec", "Unit", "Formatter",
+    "AsMut",
+    "AsRef",
+    "BTreeMap",
+    "Box",
+    "Clone",
+    "Copy",
+    "Debug",
+    "Default",
+    "Deserialize",
+    "Deserializer",
+    "Display",
+    "DoubleEndedIterator",
+    "Drop",
+    "Eq",
+    "Err",
+    "Error",
+    "ExactSizeIterator",
+    "Extend",
+    "Fn",
+    "FnMut",
+    "FnOnce",
+    "From",
+    "FromIterator",
+    "Future",
+    "Hash",
+    "Into",
+    "IntoFuture",
+    "IntoIterator",
+    "Iterator",
+    "JsonObject",
+    "None",
+    "Ok",
+    "Option",
+    "Ord",
+    "PartialEq",
+    "PartialOrd",
+    "Result",
+    "Self",
+    "Send",
+    "Serialize",
+    "Serializer",
+    "Sized",
+    "Some",
+    "String",
+    "Sync",
+    "ToOwned",
+    "ToString",
+    "TryFrom",
+    "TryInto",
+    "Unpin",
+    "Value",
+    "Vec",
+    "Unit",
+    "Formatter",
 ];
 
 /// The letters from U+00C0 to U+00FF in ASCII.
 const LATIN: [&str; 64] = [
-    "A", "A", "A", "A", "Ae", "A", "Ae", "C", "E", "E", "E", "E", "I", "I", "I", "I", "D", "N", "O", "O", "O", "O", "Oe", "",
-    "O", "U", "U", "U", "Ue", "Y", "Th", "ss", "a", "a", "a", "a", "ae", "a", "ae", "c", "e", "e", "e", "e", "i", "i", "i",
-    "i", "d", "n", "o", "o", "o", "o", "oe", "", "o", "u", "u", "u", "ue", "y", "th", "y",
+    "A", "A", "A", "A", "Ae", "A", "Ae", "C", "E", "E", "E", "E", "I", "I", "I", "I", "D", "N",
+    "O", "O", "O", "O", "Oe", "", "O", "U", "U", "U", "Ue", "Y", "Th", "ss", "a", "a", "a", "a",
+    "ae", "a", "ae", "c", "e", "e", "e", "e", "i", "i", "i", "i", "d", "n", "o", "o", "o", "o",
+    "oe", "", "o", "u", "u", "u", "ue", "y", "th", "y",
 ];
 
 /// How characters are called where they are all that a name has, or all that tells it from another.
 const SIGNS: [(char, &str); 30] = [
-    ('+', "plus"), ('-', "minus"), ('*', "star"), ('/', "slash"), ('%', "percent"), ('=', "equal"), ('<', "less"),
-    ('>', "greater"), ('!', "not"), ('&', "and"), ('|', "or"), ('^', "caret"), ('~', "tilde"), ('.', "dot"), (',', "comma"),
-    (';', "semicolon"), (':', "colon"), ('?', "question"), ('@', "at"), ('#', "hash"), ('$', "dollar"), ('_', "underscore"),
-    (' ', "space"), ('(', "open"), (')', "close"), ('[', "bracket"), (']', "unbracket"), ('\'', "quote"), ('"', "quotes"),
+    ('+', "plus"),
+    ('-', "minus"),
+    ('*', "star"),
+    ('/', "slash"),
+    ('%', "percent"),
+    ('=', "equal"),
+    ('<', "less"),
+    ('>', "greater"),
+    ('!', "not"),
+    ('&', "and"),
+    ('|', "or"),
+    ('^', "caret"),
+    ('~', "tilde"),
+    ('.', "dot"),
+    (',', "comma"),
+    (';', "semicolon"),
+    (':', "colon"),
+    ('?', "question"),
+    ('@', "at"),
+    ('#', "hash"),
+    ('$', "dollar"),
+    ('_', "underscore"),
+    (' ', "space"),
+    ('(', "open"),
+    (')', "close"),
+    ('[', "bracket"),
+    (']', "unbracket"),
+    ('\'', "quote"),
+    ('"', "quotes"),
     ('\\', "backslash"),
 ];
 
@@ -56,13 +132,20 @@ fn words(name: &str, spell_signs: bool) -> Vec<String> {
         let letters = ascii(c);
         let next_is_small = text.get(index + 1).is_some_and(|next| next.is_lowercase());
         let begins = c.is_uppercase()
-            && (before.is_lowercase() || before.is_numeric() || before.is_uppercase() && next_is_small);
+            && (before.is_lowercase()
+                || before.is_numeric()
+                || before.is_uppercase() && next_is_small);
         if begins || letters.is_none() {
             words.push(std::mem::take(&mut word));
         }
         match letters {
             Some(letters) => word.push_str(&letters.to_ascii_lowercase()),
-            None if spell_signs => words.extend(SIGNS.iter().find(|sign| sign.0 == c).map(|sign| sign.1.to_owned())),
+            None if spell_signs => words.extend(
+                SIGNS
+                    .iter()
+                    .find(|sign| sign.0 == c)
+                    .map(|sign| sign.1.to_owned()),
+            ),
             None => {}
         }
         before = c;
@@ -78,7 +161,10 @@ fn ascii(c: char) -> Option<String> {
         return Some(c.to_string());
     }
     let code = u32::from(c);
-    if let Some(letters) = code.checked_sub(0xC0).and_then(|index| LATIN.get(usize::try_from(index).ok()?)) {
+    if let Some(letters) = code
+        .checked_sub(0xC0)
+        .and_then(|index| LATIN.get(usize::try_from(index).ok()?))
+    {
         return (!letters.is_empty()).then(|| (*letters).to_owned());
     }
     (!c.is_ascii() && c.is_alphanumeric()).then(|| format!("u{code:x}"))
@@ -136,9 +222,17 @@ pub(super) fn singular(name: &str, otherwise: &str) -> String {
     let name = pascal(name);
     let singular = match name.as_str() {
         _ if name.len() < 4 => None,
-        _ if ["ss", "us", "is", "News", "Series"].iter().any(|end| name.ends_with(end)) => None,
+        _ if ["ss", "us", "is", "News", "Series"]
+            .iter()
+            .any(|end| name.ends_with(end)) =>
+        {
+            None
+        }
         _ if name.ends_with("ies") => Some(format!("{}y", &name[..name.len() - 3])),
-        _ if ["sses", "xes", "ches", "shes"].iter().any(|end| name.ends_with(end)) => {
+        _ if ["sses", "xes", "ches", "shes"]
+            .iter()
+            .any(|end| name.ends_with(end)) =>
+        {
             Some(name[..name.len() - 2].to_owned())
         }
         _ => name.strip_suffix('s').map(str::to_owned),
@@ -204,13 +298,23 @@ impl Names {
     /// Takes a name for a variant.
     pub(super) fn variant(&mut self, name: &str) -> String {
         // `Self` is no name.
-        let legal = |name: String| if name == "Self" { "ItSelf".to_owned() } else { name };
+        let legal = |name: String| {
+            if name == "Self" {
+                "ItSelf".to_owned()
+            } else {
+                name
+            }
+        };
         let spelled = join_pascal(&legal_words(name, true));
         self.take([legal(pascal(name)), legal(spelled)], "")
     }
 
     /// Takes the first of these names that is free, or the last one with something behind it.
-    pub(super) fn take<const N: usize>(&mut self, wanted: [String; N], before_number: &str) -> String {
+    pub(super) fn take<const N: usize>(
+        &mut self,
+        wanted: [String; N],
+        before_number: &str,
+    ) -> String {
         if let Some(free) = wanted.iter().find(|name| !self.taken.contains(*name)) {
             self.taken.insert(free.clone());
             return free.clone();

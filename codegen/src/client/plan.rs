@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::docs::{Docs, code};
 use super::lock::{Entry, Lock};
 use super::name::{self, Names};
-use super::schema::{Field, Kind, Reader, Record, Shape, Types};
+use super::schema::{Field, Kind, Reader, Record, Shape, TypeId, Types};
 
 /// Everything that is written.
 #[derive(Debug)]
@@ -41,12 +41,33 @@ const TAKEN_METHODS: [&str; 4] = ["new", "client", "clone", "fmt"];
 
 impl Plan {
     pub(super) fn of(lock: &Lock) -> Self {
-        let mut planner = Planner { names: Names::without(&TAKEN_METHODS), types: Types::default() };
+        let mut planner = Planner {
+            names: Names::without(&TAKEN_METHODS),
+            types: Types::default(),
+        };
         let mut methods = Vec::new();
         methods.extend(lock.tools.iter().map(|tool| planner.tool(tool)));
         methods.extend(lock.prompts.iter().map(|prompt| planner.prompt(prompt)));
-        methods.extend(lock.templates.iter().map(|template| planner.template(template)));
-        Self { methods, types: planner.types }
+        methods.extend(
+            lock.templates
+                .iter()
+                .map(|template| planner.template(template)),
+        );
+        let mut types = planner.types;
+        let now = types.share();
+        let to = |id: TypeId| now.get(id.0).copied().unwrap_or(id);
+        for method in &mut methods {
+            let output = match &mut method.call {
+                Call::Tool(output) => output.as_mut(),
+                _ => None,
+            };
+            method
+                .arguments
+                .iter_mut()
+                .chain(output)
+                .for_each(|shape| shape.refer(&to));
+        }
+        Self { methods, types }
     }
 }
 
@@ -59,7 +80,8 @@ impl Planner {
     /// A free name: this one, or with `suffix` behind it.
     fn name(&mut self, name: &str, suffix: &str) -> String {
         let name = name::snake(name);
-        self.names.take([name.clone(), format!("{name}_{suffix}")], "_")
+        self.names
+            .take([name.clone(), format!("{name}_{suffix}")], "_")
     }
 
     fn tool(&mut self, tool: &Entry) -> Method {
@@ -71,7 +93,9 @@ impl Planner {
             Shape::Nullable(shape) => *shape,
             shape => shape,
         };
-        let takes_others = input.get("additionalProperties").is_some_and(|schema| *schema != Value::Bool(false));
+        let takes_others = input
+            .get("additionalProperties")
+            .is_some_and(|schema| *schema != Value::Bool(false));
         let arguments = match &arguments {
             Shape::Map(_) if !takes_others && input.get("patternProperties").is_none() => None,
             Shape::Named(id) => match &self.types.get(*id).kind {
@@ -81,21 +105,35 @@ impl Planner {
             Shape::Map(_) => Some(arguments),
             _ if input.as_object().is_some_and(serde_json::Map::is_empty) => None,
             Shape::Any(reason) => {
-                let reason = reason.clone().or(Some("the schema says nothing of them".to_owned()));
+                let reason = reason
+                    .clone()
+                    .or(Some("the schema says nothing of them".to_owned()));
                 Some(Shape::Map(Box::new(Shape::Any(reason))))
             }
-            _ => Some(Shape::Map(Box::new(Shape::any("the schema is not one of an object")))),
+            _ => Some(Shape::Map(Box::new(Shape::any(
+                "the schema is not one of an object",
+            )))),
         };
         let output = tool.get("outputSchema").map(|schema| {
             let name = format!("{prefix}Output");
             Reader::read_root(schema, &mut self.types, &name, &name)
         });
-        Method { docs: tool_docs(tool), remote: tool.name.clone(), arguments, call: Call::Tool(output), name }
+        Method {
+            docs: tool_docs(tool),
+            remote: tool.name.clone(),
+            arguments,
+            call: Call::Tool(output),
+            name,
+        }
     }
 
     fn prompt(&mut self, prompt: &Entry) -> Method {
         let name = self.name(&format!("prompt_{}", prompt.name), "prompt");
-        let listed = prompt.get("arguments").and_then(Value::as_array).into_iter().flatten();
+        let listed = prompt
+            .get("arguments")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten();
         let mut fields: Vec<Field> = Vec::new();
         for argument in listed {
             let text = |key: &str| argument.get(key).and_then(Value::as_str).map(str::to_owned);
@@ -114,7 +152,13 @@ impl Planner {
         let mut docs = entry_docs(prompt);
         docs.add(&format!("The prompt {}.", code(&prompt.name)));
         let arguments = self.record(&name, fields);
-        Method { docs, remote: prompt.name.clone(), arguments, call: Call::Prompt, name }
+        Method {
+            docs,
+            remote: prompt.name.clone(),
+            arguments,
+            call: Call::Prompt,
+            name,
+        }
     }
 
     fn template(&mut self, template: &Entry) -> Method {
@@ -126,17 +170,28 @@ impl Planner {
             docs.add(&format!("Its media type: {}.", code(mime_type)));
         }
         let arguments = self.record(&name, variables(uri));
-        Method { docs, remote: template.name.clone(), arguments, call: Call::Template(uri.to_owned()), name }
+        Method {
+            docs,
+            remote: template.name.clone(),
+            arguments,
+            call: Call::Template(uri.to_owned()),
+            name,
+        }
     }
 
     fn record(&mut self, method: &str, fields: Vec<Field>) -> Option<Shape> {
-        let record = Record { fields, ..Record::default() };
+        let record = Record {
+            fields,
+            ..Record::default()
+        };
         (!record.fields.is_empty()).then(|| self.types.add(name::pascal(method), record))
     }
 }
 
 fn entry_docs(entry: &Entry) -> Docs {
-    let text = entry.text("description").filter(|text| !text.trim().is_empty());
+    let text = entry
+        .text("description")
+        .filter(|text| !text.trim().is_empty());
     Docs::quoted(text.or_else(|| entry.text("title")).unwrap_or_default())
 }
 
@@ -165,15 +220,29 @@ fn tool_docs(tool: &Entry) -> Docs {
 /// The variables of a template for URIs (RFC 6570). Those of a query, of parameters and of a fragment may be left out.
 fn variables(template: &str) -> Vec<Field> {
     let mut fields: Vec<Field> = Vec::new();
-    for expression in template.split('{').skip(1).filter_map(|part| part.split_once('}')) {
-        let operator = expression.0.chars().next().filter(|sign| "+#./;?&".contains(*sign));
-        let names = expression.0.trim_start_matches(|sign| Some(sign) == operator);
+    for expression in template
+        .split('{')
+        .skip(1)
+        .filter_map(|part| part.split_once('}'))
+    {
+        let operator = expression
+            .0
+            .chars()
+            .next()
+            .filter(|sign| "+#./;?&".contains(*sign));
+        let names = expression
+            .0
+            .trim_start_matches(|sign| Some(sign) == operator);
         for variable in names.split(',').filter(|variable| !variable.is_empty()) {
             let name = variable.split([':', '*']).next().unwrap_or_default();
             if name.is_empty() || fields.iter().any(|field| field.member == name) {
                 continue;
             }
-            let shape = if variable.ends_with('*') { Shape::List(Box::new(Shape::Text)) } else { Shape::Text };
+            let shape = if variable.ends_with('*') {
+                Shape::List(Box::new(Shape::Text))
+            } else {
+                Shape::Text
+            };
             fields.push(Field {
                 member: name.to_owned(),
                 shape,

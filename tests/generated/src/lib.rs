@@ -3,7 +3,13 @@
 //! All that a user's crate may forbid is forbidden here.
 
 #![forbid(unsafe_code)]
-#![deny(warnings, missing_docs, unused_qualifications, unreachable_pub, unnameable_types)]
+#![deny(
+    warnings,
+    missing_docs,
+    unused_qualifications,
+    unreachable_pub,
+    unnameable_types
+)]
 #![deny(missing_debug_implementations, unused_lifetimes, single_use_lifetimes)]
 #![deny(clippy::all, clippy::pedantic)]
 #![deny(rustdoc::all)]

@@ -13,15 +13,20 @@ impl Input<'_> {
     pub(super) fn choice(&self, id: TypeId, literals: &[Literal]) -> TokenStream {
         let name = format_ident!("{}", self.named.name(id));
         let mut names = Names::default();
-        let idents: Vec<Ident> =
-            literals.iter().map(|literal| format_ident!("{}", names.variant(&called(&literal.value)))).collect();
+        let idents: Vec<Ident> = literals
+            .iter()
+            .map(|literal| format_ident!("{}", names.variant(&called(&literal.value))))
+            .collect();
         let are_texts = literals.iter().all(|literal| literal.value.is_string());
         let is_constant = literals.len() == 1;
         let variants = literals.iter().zip(&idents).map(|(literal, ident)| {
             let docs = Docs::quoted(literal.description.as_deref().unwrap_or_default());
             let docs = docs.render(&code(&literal.value.to_string()));
             let default = is_constant.then(|| quote! { #[default] });
-            let rename = literal.value.as_str().filter(|text| are_texts && *ident != text);
+            let rename = literal
+                .value
+                .as_str()
+                .filter(|text| are_texts && *ident != text);
             let rename = rename.map(|text| quote! { #[serde(rename = #text)] });
             quote! { #docs #default #rename #ident, }
         });
@@ -31,7 +36,11 @@ impl Input<'_> {
         } else {
             (TokenStream::new(), None)
         };
-        let more = if are_texts { text_methods(&name, literals, &idents) } else { self.value_impls(&name, literals, &idents) };
+        let more = if are_texts {
+            text_methods(&name, literals, &idents)
+        } else {
+            self.value_impls(&name, literals, &idents)
+        };
         quote! {
             #[derive(Clone, Copy, Debug, #default PartialEq, Eq, Hash, #derives)]
             #serde
@@ -91,7 +100,11 @@ fn called(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Number(number) => {
-            let number = number.to_string().replace('.', " point ").replace("e-", " e minus ").replace('+', " ");
+            let number = number
+                .to_string()
+                .replace('.', " point ")
+                .replace("e-", " e minus ")
+                .replace('+', " ");
             match number.strip_prefix('-') {
                 Some(number) => format!("minus {number}"),
                 None => format!("n{number}"),

@@ -13,21 +13,34 @@ impl Input<'_> {
     pub(super) fn client(&self) -> TokenStream {
         let (krate, lock) = (self.krate, self.lock);
         let name = format_ident!("{}", self.client);
-        let allowed = allowed();
+        let allowed_struct = allowed(&TokenStream::new());
+        let allowed_methods = allowed(&quote! {
+            clippy::needless_pass_by_value,
+            clippy::should_implement_trait,
+            clippy::type_complexity,
+            clippy::wrong_self_convention,
+        });
         let mut docs = Docs::default();
-        let version = lock.server_version.as_ref().map(|version| format!(" {}", code(version)));
-        docs.add(&format!("The tools, prompts and resource templates of the server {}{}.", code(&lock.server), version.unwrap_or_default()));
+        let version = lock
+            .server_version
+            .as_ref()
+            .map(|version| format!(" {}", code(version)));
+        docs.add(&format!(
+            "The tools, prompts and resource templates of the server {}{}.",
+            code(&lock.server),
+            version.unwrap_or_default()
+        ));
         docs.add("It is cheap to clone; the clones share the connection.");
         let docs = docs.render("");
         let methods = self.plan.methods.iter().map(|method| self.method(method));
         let text = &lock.text;
         quote! {
             #docs
-            #allowed
+            #allowed_struct
             #[derive(::core::clone::Clone, ::core::fmt::Debug)]
             pub struct #name { client: #krate::client::McpClient }
 
-            #allowed
+            #allowed_methods
             impl #name {
                 /// The lock file that this was generated from: what the server offered then.
                 pub const LOCK: &'static str = #text;
@@ -55,7 +68,10 @@ impl Input<'_> {
         let mut docs = method.docs.clone();
         let parameter = method.arguments.as_ref().map(|shape| {
             if let Some(reason) = reason(shape) {
-                docs.add(&format!("Its arguments are any JSON, because {}.", inline(reason)));
+                docs.add(&format!(
+                    "Its arguments are any JSON, because {}.",
+                    inline(reason)
+                ));
             }
             let ty = self.ty(shape, Scope::Outside);
             quote! { , arguments: #ty }
@@ -72,7 +88,10 @@ impl Input<'_> {
                     None => (quote! { whole }, quote! { #krate::schema::CallToolResult }),
                 };
                 if let Some(reason) = output.as_ref().and_then(reason) {
-                    docs.add(&format!("What it returns is any JSON, because {}.", inline(reason)));
+                    docs.add(&format!(
+                        "What it returns is any JSON, because {}.",
+                        inline(reason)
+                    ));
                 }
                 quote! {
                     pub fn #name(&self #parameter) -> #krate::client::TypedCall<#ty> {
@@ -81,7 +100,10 @@ impl Input<'_> {
                 }
             }
             Call::Prompt => {
-                let arguments = method.arguments.as_ref().map_or(quote! { () }, |_| arguments);
+                let arguments = method
+                    .arguments
+                    .as_ref()
+                    .map_or(quote! { () }, |_| arguments);
                 quote! {
                     pub fn #name(&self #parameter) -> #krate::client::ClientRequest<#krate::schema::GetPromptRequest> {
                         self.client.get_prompt(#remote, #arguments)

@@ -29,8 +29,19 @@ pub(super) struct Input<'a> {
 }
 
 /// The text of the module, or why it is no Rust.
-pub(super) fn module(lock: &Lock, plan: &Plan, client: &str, krate: &TokenStream) -> Result<String, syn::Error> {
-    let input = Input { lock, plan, client, krate, named: Named::of(plan) };
+pub(super) fn module(
+    lock: &Lock,
+    plan: &Plan,
+    client: &str,
+    krate: &TokenStream,
+) -> Result<String, syn::Error> {
+    let input = Input {
+        lock,
+        plan,
+        client,
+        krate,
+        named: Named::of(plan),
+    };
     let (client, types) = (input.client(), input.types());
     let file: syn::File = syn::parse2(quote! { #client #types })?;
     Ok(spaced(&prettyplease::unparse(&file)))
@@ -45,7 +56,12 @@ fn spaced(code: &str) -> String {
         spaced.push('\n');
         let ends = matches!(line, "}" | "    }" | "        }") && !line.is_empty();
         let next = lines.peek().map(|next| next.trim_start());
-        let goes_on = next.is_some_and(|next| next.starts_with("///") || next.starts_with("#[") || next.starts_with("impl") || next.starts_with("pub "));
+        let goes_on = next.is_some_and(|next| {
+            next.starts_with("///")
+                || next.starts_with("#[")
+                || next.starts_with("impl")
+                || next.starts_with("pub ")
+        });
         if ends && goes_on {
             spaced.push('\n');
         }
@@ -53,28 +69,15 @@ fn spaced(code: &str) -> String {
     spaced
 }
 
-/// What the names and the number of things give reason to, of which the server is to be told and not the reader.
-fn allowed() -> TokenStream {
+/// What the names and the number of things give reason to, which the server chose and not the reader.
+fn allowed(more: &TokenStream) -> TokenStream {
     quote! {
         #[allow(
             dead_code,
             unreachable_pub,
-            unnameable_types,
             unused_qualifications,
             clippy::doc_markdown,
-            clippy::enum_variant_names,
-            clippy::fn_params_excessive_bools,
-            clippy::large_enum_variant,
-            clippy::needless_pass_by_value,
-            clippy::should_implement_trait,
-            clippy::struct_excessive_bools,
-            clippy::struct_field_names,
-            clippy::too_many_arguments,
-            clippy::too_many_lines,
-            clippy::type_complexity,
-            clippy::unreadable_literal,
-            clippy::upper_case_acronyms,
-            clippy::wrong_self_convention,
+            #more
             reason = "the server chose names and sizes, and not all of it is used everywhere"
         )]
     }
@@ -83,7 +86,19 @@ fn allowed() -> TokenStream {
 impl Input<'_> {
     fn types(&self) -> TokenStream {
         let krate = self.krate;
-        let allowed = allowed();
+        let allowed = allowed(&quote! {
+            unnameable_types,
+            clippy::enum_variant_names,
+            clippy::fn_params_excessive_bools,
+            clippy::large_enum_variant,
+            clippy::struct_excessive_bools,
+            clippy::struct_field_names,
+            clippy::too_many_arguments,
+            clippy::too_many_lines,
+            clippy::type_complexity,
+            clippy::unreadable_literal,
+            clippy::upper_case_acronyms,
+        });
         let types = self.named.order.iter().map(|id| self.named_type(*id));
         quote! {
             /// What the methods take and return.
@@ -126,7 +141,8 @@ impl Input<'_> {
     /// What a type is for, if nothing is said of it.
     fn used_by(&self, id: TypeId) -> String {
         let mut methods = self.plan.methods.iter();
-        let takes = methods.find(|method| method.arguments == Some(super::schema::Shape::Named(id)));
+        let takes =
+            methods.find(|method| method.arguments == Some(super::schema::Shape::Named(id)));
         match takes {
             Some(method) => format!("What `{}` takes.", method.name),
             None => "A part of what the server takes or returns.".to_owned(),

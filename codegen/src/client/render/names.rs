@@ -38,11 +38,29 @@ impl Named {
                 shape.each_type(true, &mut |id, _| push(&mut order, id));
             }
         }
-        for id in &order {
-            named.entry(*id).or_insert_with(|| names.take([plan.types.get(*id).wanted.clone()], ""));
+        // Then the types that several of them have, and those that only one has.
+        for is_shared in [true, false] {
+            for id in &order {
+                let ty = plan.types.get(*id);
+                if ty.is_shared == is_shared && !named.contains_key(id) {
+                    let short = ty.local.clone().filter(|_| is_shared);
+                    let wanted = [
+                        short.unwrap_or_else(|| ty.wanted.clone()),
+                        ty.wanted.clone(),
+                    ];
+                    named.insert(*id, names.take(wanted, ""));
+                }
+            }
         }
-        let inside = order.iter().map(|id| (*id, inside(&plan.types, *id))).collect();
-        Self { order, names: named, inside }
+        let inside = order
+            .iter()
+            .map(|id| (*id, inside(&plan.types, *id)))
+            .collect();
+        Self {
+            order,
+            names: named,
+            inside,
+        }
     }
 
     pub(super) fn name(&self, id: TypeId) -> &str {
@@ -51,7 +69,11 @@ impl Named {
 
     /// Whether a value of `part` inside of one of `whole` may have one of `whole` inside itself.
     pub(super) fn needs_box(&self, whole: TypeId, part: TypeId) -> bool {
-        part == whole || self.inside.get(&part).is_some_and(|inside| inside.contains(&whole))
+        part == whole
+            || self
+                .inside
+                .get(&part)
+                .is_some_and(|inside| inside.contains(&whole))
     }
 }
 

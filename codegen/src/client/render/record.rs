@@ -3,8 +3,8 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
-use super::types::{Scope, reason};
 use super::Input;
+use super::types::{Scope, reason};
 use crate::client::docs::{Docs, inline};
 use crate::client::name::{Names, ident};
 use crate::client::schema::{Field, Kind, Record, Shape, TypeId};
@@ -38,8 +38,15 @@ impl Input<'_> {
 
     pub(super) fn record(&self, id: TypeId, record: &Record) -> TokenStream {
         let mut names = Names::default();
-        let rest = record.rest.as_ref().map(|shape| (ident(&names.snake("additional")), shape));
-        let members: Vec<Member<'_>> = record.fields.iter().map(|field| self.member(field, &mut names)).collect();
+        let rest = record
+            .rest
+            .as_ref()
+            .map(|shape| (ident(&names.snake("additional")), shape));
+        let members: Vec<Member<'_>> = record
+            .fields
+            .iter()
+            .map(|field| self.member(field, &mut names))
+            .collect();
         let name = format_ident!("{}", self.named.name(id));
         let serde = self.serde();
         let fields = members.iter().map(|member| self.field(id, member));
@@ -56,7 +63,10 @@ impl Input<'_> {
         let is_empty = !members.iter().any(Member::is_asked);
         let default = is_empty.then(|| quote! { Default, });
         let new = self.constructor(id, &members, rest.as_ref().map(|(ident, _)| ident));
-        let setters = members.iter().filter(|member| !member.field.required).map(|member| self.setter(id, member));
+        let setters = members
+            .iter()
+            .filter(|member| !member.field.required)
+            .map(|member| self.setter(id, member));
         let rest_setter = rest.as_ref().map(|(ident, shape)| {
             let setter = format_ident!("with_{}", plain(ident));
             let (ty, value) = self.converted(shape, id);
@@ -85,11 +95,22 @@ impl Input<'_> {
             shape => shape,
         };
         let name = names.snake(&field.member);
-        Member { field, ident: ident(&name), name, shape, is_constant: self.is_constant(shape) }
+        Member {
+            field,
+            ident: ident(&name),
+            name,
+            shape,
+            is_constant: self.is_constant(shape),
+        }
     }
 
     fn field(&self, id: TypeId, member: &Member<'_>) -> TokenStream {
-        let Member { field, ident, shape, .. } = member;
+        let Member {
+            field,
+            ident,
+            shape,
+            ..
+        } = member;
         let mut docs = Docs::quoted(field.description.as_deref().unwrap_or_default());
         if docs.is_empty() && !field.notes.is_empty() {
             docs.add(&format!("`{}`", member.name));
@@ -151,7 +172,8 @@ impl Input<'_> {
     fn setter(&self, id: TypeId, member: &Member<'_>) -> TokenStream {
         let Member { ident, shape, .. } = member;
         let setter = format_ident!("with_{}", plain(ident).trim_end_matches('_'));
-        let docs = Docs::default().render(&format!("Sets [`{0}`](Self::{1}).", plain(ident), ident));
+        let docs =
+            Docs::default().render(&format!("Sets [`{0}`](Self::{1}).", plain(ident), ident));
         let (ty, value) = self.converted(shape, id);
         quote! {
             #docs
@@ -166,7 +188,14 @@ impl Input<'_> {
     /// The type of the parameter `value`, and what is made of it.
     fn converted(&self, shape: &Shape, id: TypeId) -> (TokenStream, TokenStream) {
         let (ty, converts) = self.parameter(shape, id);
-        (ty, if converts { quote! { value.into() } } else { quote! { value } })
+        (
+            ty,
+            if converts {
+                quote! { value.into() }
+            } else {
+                quote! { value }
+            },
+        )
     }
 }
 

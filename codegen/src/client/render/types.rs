@@ -23,7 +23,13 @@ impl Input<'_> {
     fn ty_of(&self, shape: &Shape, scope: Scope, is_inside: bool) -> TokenStream {
         let outside = matches!(scope, Scope::Outside);
         let types = outside.then(|| quote! { types:: });
-        let path = |path: TokenStream| if outside { quote! { ::std::#path } } else { TokenStream::new() };
+        let path = |path: TokenStream| {
+            if outside {
+                quote! { ::std::#path }
+            } else {
+                TokenStream::new()
+            }
+        };
         match shape {
             Shape::Any(_) => quote! { #types Value },
             Shape::Unit => quote! { () },
@@ -40,12 +46,18 @@ impl Input<'_> {
                 quote! { #path Vec<#item> }
             }
             Shape::Map(item) => {
-                let (path, item) = (path(quote! { collections:: }), self.ty_of(item, scope, false));
+                let (path, item) = (
+                    path(quote! { collections:: }),
+                    self.ty_of(item, scope, false),
+                );
                 let text = self.ty_of(&Shape::Text, scope, false);
                 quote! { #path BTreeMap<#text, #item> }
             }
             Shape::Nullable(inner) => {
-                let (path, inner) = (path(quote! { option:: }), self.ty_of(inner, scope, is_inside));
+                let (path, inner) = (
+                    path(quote! { option:: }),
+                    self.ty_of(inner, scope, is_inside),
+                );
                 quote! { #path Option<#inner> }
             }
             Shape::Tuple(items) => {
@@ -55,7 +67,9 @@ impl Input<'_> {
             Shape::Named(id) => {
                 let name = format_ident!("{}", self.named.name(*id));
                 match scope {
-                    Scope::Part(whole) if is_inside && self.named.needs_box(whole, *id) => quote! { Box<#name> },
+                    Scope::Part(whole) if is_inside && self.named.needs_box(whole, *id) => {
+                        quote! { Box<#name> }
+                    }
                     _ => quote! { #types #name },
                 }
             }
@@ -68,12 +82,19 @@ impl Input<'_> {
         let converts = match shape {
             Shape::Text | Shape::Number | Shape::List(_) | Shape::Map(_) | Shape::Any(_) => true,
             Shape::Named(id) => {
-                let is_union = matches!(self.plan.types.get(*id).kind, Kind::Union { .. } | Kind::Newtype(_));
+                let is_union = matches!(
+                    self.plan.types.get(*id).kind,
+                    Kind::Union { .. } | Kind::Newtype(_)
+                );
                 is_union || self.named.needs_box(whole, *id)
             }
             _ => false,
         };
-        if converts { (quote! { impl Into<#ty> }, true) } else { (ty, false) }
+        if converts {
+            (quote! { impl Into<#ty> }, true)
+        } else {
+            (ty, false)
+        }
     }
 }
 

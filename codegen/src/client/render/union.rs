@@ -11,11 +11,18 @@ use crate::client::name::Names;
 use crate::client::schema::{Alternative, Shape, Tag, TypeId};
 
 impl Input<'_> {
-    pub(super) fn union(&self, id: TypeId, tag: Option<&Tag>, alternatives: &[Alternative]) -> TokenStream {
+    pub(super) fn union(
+        &self,
+        id: TypeId,
+        tag: Option<&Tag>,
+        alternatives: &[Alternative],
+    ) -> TokenStream {
         let name = format_ident!("{}", self.named.name(id));
         let mut names = Names::default();
-        let idents: Vec<Ident> =
-            alternatives.iter().map(|one| format_ident!("{}", names.variant(&one.name))).collect();
+        let idents: Vec<Ident> = alternatives
+            .iter()
+            .map(|one| format_ident!("{}", names.variant(&one.name)))
+            .collect();
         let variants = alternatives.iter().zip(&idents).map(|(one, ident)| {
             let ty = self.ty(&one.shape, Scope::Part(id));
             let mut docs = self.alternative_docs(&one.shape);
@@ -31,7 +38,10 @@ impl Input<'_> {
             quote! { , expecting = #expecting }
         });
         let read = tag.map(|tag| self.tagged(&name, tag, &idents));
-        let from = alternatives.iter().zip(&idents).map(|(one, ident)| self.from(id, &name, ident, &one.shape));
+        let from = alternatives
+            .iter()
+            .zip(&idents)
+            .map(|(one, ident)| self.from(id, &name, ident, &one.shape));
         let krate = self.serde_path();
         quote! {
             #[derive(Clone, Debug, PartialEq, #derive Serialize)]
@@ -62,7 +72,10 @@ impl Input<'_> {
                 Some(#(#values)|*) => #krate::__private::serde_json::from_value(value).map(Self::#ident)
             }
         });
-        let unknown = format!("`{}` has another value than any of the forms of {name}", member.escape_debug());
+        let unknown = format!(
+            "`{}` has another value than any of the forms of {name}",
+            member.escape_debug()
+        );
         quote! {
             impl<'de> Deserialize<'de> for #name {
                 fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

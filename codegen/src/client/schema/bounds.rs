@@ -7,7 +7,12 @@ use crate::client::docs::code;
 /// What is said of a value beside its description.
 pub(super) fn notes(schema: &Map<String, Value>) -> Vec<String> {
     let mut notes = Vec::new();
-    let value = |key: &str| schema.get(key).filter(|value| !value.is_boolean()).map(|value| code(&value.to_string()));
+    let value = |key: &str| {
+        schema
+            .get(key)
+            .filter(|value| !value.is_boolean())
+            .map(|value| code(&value.to_string()))
+    };
     let mut bounds = Vec::new();
     for (key, words) in [
         ("minimum", "at least"),
@@ -51,10 +56,25 @@ pub(super) fn notes(schema: &Map<String, Value>) -> Vec<String> {
     if schema.get("deprecated") == Some(&Value::Bool(true)) {
         notes.push("Deprecated by the server.".to_owned());
     }
-    let conditions = ["not", "if", "dependentRequired", "dependentSchemas", "dependencies", "contains", "propertyNames"];
-    let conditions: Vec<String> = conditions.iter().filter(|key| schema.contains_key(**key)).map(|key| format!("`{key}`")).collect();
+    let conditions = [
+        "not",
+        "if",
+        "dependentRequired",
+        "dependentSchemas",
+        "dependencies",
+        "contains",
+        "propertyNames",
+    ];
+    let conditions: Vec<String> = conditions
+        .iter()
+        .filter(|key| schema.contains_key(**key))
+        .map(|key| format!("`{key}`"))
+        .collect();
     if !conditions.is_empty() {
-        notes.push(format!("The schema has conditions that the type does not know: {}.", conditions.join(", ")));
+        notes.push(format!(
+            "The schema has conditions that the type does not know: {}.",
+            conditions.join(", ")
+        ));
     }
     notes
 }
@@ -67,6 +87,13 @@ fn sentence(parts: &[String]) -> Option<String> {
 
 /// The description of a schema, or its title.
 pub(super) fn description(schema: &Map<String, Value>) -> Option<String> {
-    let text = |key| schema.get(key).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
-    text("description").or_else(|| text("title")).map(str::to_owned)
+    let text = |key| {
+        schema
+            .get(key)
+            .and_then(Value::as_str)
+            .filter(|text| !text.trim().is_empty())
+    };
+    text("description")
+        .or_else(|| text("title"))
+        .map(str::to_owned)
 }

@@ -14,7 +14,10 @@ const MOST_ITEMS: usize = 12;
 impl Reader<'_> {
     pub(super) fn record(&mut self, schema: &Map<String, Value>, place: &Place) -> Shape {
         let no_members = Map::new();
-        let members = schema.get("properties").and_then(Value::as_object).unwrap_or(&no_members);
+        let members = schema
+            .get("properties")
+            .and_then(Value::as_object)
+            .unwrap_or(&no_members);
         let required: Vec<&str> = schema
             .get("required")
             .and_then(Value::as_array)
@@ -22,7 +25,9 @@ impl Reader<'_> {
             .unwrap_or_default();
         let rest = self.rest(schema, place);
         if members.len() + required.len() > MOST_FIELDS {
-            return Shape::Map(Box::new(Shape::any(format!("there are more than {MOST_FIELDS} members"))));
+            return Shape::Map(Box::new(Shape::any(format!(
+                "there are more than {MOST_FIELDS} members"
+            ))));
         }
         let is_closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
         if members.is_empty() && required.is_empty() && !(is_closed && rest.is_none()) {
@@ -53,7 +58,15 @@ impl Reader<'_> {
                 });
             }
         }
-        self.finish(id, description(schema), Kind::Record(Record { fields, rest, note: None }))
+        self.finish(
+            id,
+            description(schema),
+            Kind::Record(Record {
+                fields,
+                rest,
+                note: None,
+            }),
+        )
     }
 
     /// What members without a schema of their own look like, if they are spoken of.
@@ -70,26 +83,45 @@ impl Reader<'_> {
                 let schema = patterns.values().next()?;
                 Some(self.read(schema, &place.item("Value")))
             }
-            (Some(_), _) => Some(Shape::any("which schema it has depends on the name of the member")),
+            (Some(_), _) => Some(Shape::any(
+                "which schema it has depends on the name of the member",
+            )),
         }
     }
 
     pub(super) fn list(&mut self, schema: &Map<String, Value>, place: &Place) -> Shape {
         let items = schema.get("items");
-        let first = schema.get("prefixItems").or_else(|| items.filter(|items| items.is_array()));
-        let Some(first) = first.and_then(Value::as_array).filter(|first| !first.is_empty()) else {
+        let first = schema
+            .get("prefixItems")
+            .or_else(|| items.filter(|items| items.is_array()));
+        let Some(first) = first
+            .and_then(Value::as_array)
+            .filter(|first| !first.is_empty())
+        else {
             let item = match items {
                 None | Some(Value::Array(_) | Value::Bool(false)) => Shape::Any(None),
                 Some(items) => self.read(items, &place.item("Item")),
             };
             return Shape::List(Box::new(item));
         };
-        let after = if items.is_some_and(|items| !items.is_array()) { items } else { schema.get("additionalItems") };
-        let bound = |key: &str| schema.get(key).and_then(Value::as_u64).and_then(|bound| usize::try_from(bound).ok());
+        let after = if items.is_some_and(|items| !items.is_array()) {
+            items
+        } else {
+            schema.get("additionalItems")
+        };
+        let bound = |key: &str| {
+            schema
+                .get(key)
+                .and_then(Value::as_u64)
+                .and_then(|bound| usize::try_from(bound).ok())
+        };
         let is_full = bound("minItems").is_some_and(|least| least >= first.len());
-        let is_closed = after == Some(&Value::Bool(false)) || bound("maxItems").is_some_and(|most| most <= first.len());
+        let is_closed = after == Some(&Value::Bool(false))
+            || bound("maxItems").is_some_and(|most| most <= first.len());
         if !is_full || !is_closed || first.len() > MOST_ITEMS {
-            return Shape::List(Box::new(Shape::any("which schema an item has depends on where it is in the list")));
+            return Shape::List(Box::new(Shape::any(
+                "which schema an item has depends on where it is in the list",
+            )));
         }
         let items = first
             .iter()

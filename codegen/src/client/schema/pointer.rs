@@ -15,12 +15,19 @@ pub(super) fn resolve<'a>(root: &'a Value, reference: &str) -> Result<&'a Value,
     if fragment.starts_with('/') {
         return root.pointer(&fragment).ok_or_else(missing);
     }
-    let definitions = ["$defs", "definitions"].iter().filter_map(|key| root.get(key)?.as_object());
+    let definitions = ["$defs", "definitions"]
+        .iter()
+        .filter_map(|key| root.get(key)?.as_object());
     let mut definitions = definitions.flat_map(|definitions| definitions.values());
     let has_anchor = |schema: &&Value| {
         let anchor = schema.get("$anchor").and_then(Value::as_str);
-        let id = ["$id", "id"].iter().filter_map(|key| schema.get(key)?.as_str());
-        anchor == Some(&*fragment) || id.into_iter().any(|id| id.strip_prefix('#') == Some(&*fragment))
+        let id = ["$id", "id"]
+            .iter()
+            .filter_map(|key| schema.get(key)?.as_str());
+        anchor == Some(&*fragment)
+            || id
+                .into_iter()
+                .any(|id| id.strip_prefix('#') == Some(&*fragment))
     };
     definitions.find(has_anchor).ok_or_else(missing)
 }

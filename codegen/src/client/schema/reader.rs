@@ -40,9 +40,48 @@ impl Types {
         }
     }
 
+    /// Makes one type of all that are parts of something, have one name there, and are the same. It is called by that name
+    /// alone. Tells what became of each type.
+    pub(in crate::client) fn share(&mut self) -> Vec<TypeId> {
+        let mut now: Vec<TypeId> = (0..self.all.len()).map(TypeId).collect();
+        // Each round merges types whose parts were merged in the one before.
+        for _ in 0..DEEPEST {
+            let mut seen: BTreeMap<String, TypeId> = BTreeMap::new();
+            let mut merged: BTreeMap<TypeId, TypeId> = BTreeMap::new();
+            for (index, ty) in self.all.iter().enumerate() {
+                let id = TypeId(index);
+                if ty.local.is_none() || now[index] != id {
+                    continue;
+                }
+                let key = format!("{:?} {:?} {:?}", ty.local, ty.description, ty.kind);
+                let first = *seen.entry(key).or_insert(id);
+                if first != id {
+                    merged.insert(id, first);
+                }
+            }
+            if merged.is_empty() {
+                break;
+            }
+            let to = |id: TypeId| merged.get(&id).copied().unwrap_or(id);
+            now.iter_mut().for_each(|id| *id = to(*id));
+            self.all.iter_mut().for_each(|ty| ty.kind.refer(&to));
+            for shared in merged.into_values() {
+                let ty = &mut self.all[shared.0];
+                ty.is_shared = true;
+            }
+        }
+        now
+    }
+
     /// A type that is not known yet.
     fn reserve(&mut self, wanted: String) -> TypeId {
-        self.all.push(Type { wanted, description: None, kind: Kind::Unknown });
+        self.all.push(Type {
+            wanted,
+            local: None,
+            is_shared: false,
+            description: None,
+            kind: Kind::Unknown,
+        });
         TypeId(self.all.len() - 1)
     }
 
@@ -78,6 +117,8 @@ enum Definition {
 pub(super) struct Place {
     /// What a type would be called.
     pub name: String,
+    /// What it is called where it stands.
+    local: Option<String>,
     depth: usize,
     /// The reference to it, if it is nothing but what that refers to.
     definition: Option<String>,
@@ -86,27 +127,45 @@ pub(super) struct Place {
 impl Place {
     /// A part of it, of another type.
     pub(super) fn part(&self, name: &str) -> Self {
-        self.named(format!("{}{}", self.name, pascal(name)))
+        let local = pascal(name);
+        self.inner(format!("{}{local}", self.name), Some(local))
     }
 
     /// One of its parts.
     pub(super) fn item(&self, otherwise: &str) -> Self {
-        self.named(singular(&self.name, otherwise))
+        let local = self
+            .local
+            .as_deref()
+            .map(|local| singular(local, otherwise));
+        self.inner(singular(&self.name, otherwise), local)
     }
 
     /// The same value, of another type.
     pub(super) fn same(&self) -> Self {
-        Self { definition: None, ..self.clone() }
+        Self {
+            definition: None,
+            ..self.clone()
+        }
     }
 
-    fn named(&self, name: String) -> Self {
-        Self { name, depth: self.depth + 1, definition: None }
+    fn inner(&self, name: String, local: Option<String>) -> Self {
+        Self {
+            name,
+            local,
+            depth: self.depth + 1,
+            definition: None,
+        }
     }
 }
 
 impl<'a> Reader<'a> {
     /// Reads a document as a type that is called `name`; all others have names that begin with `prefix`.
-    pub(in crate::client) fn read_root(root: &'a Value, types: &'a mut Types, prefix: &str, name: &str) -> Shape {
+    pub(in crate::client) fn read_root(
+        root: &'a Value,
+        types: &'a mut Types,
+        prefix: &str,
+        name: &str,
+    ) -> Shape {
         let mut reader = Self {
             root,
             types,
@@ -115,7 +174,15 @@ impl<'a> Reader<'a> {
             left: MOST,
         };
         // A schema may refer to itself as a whole.
-        reader.define("#", Place { name: name.to_owned(), depth: 0, definition: Some("#".to_owned()) })
+        reader.define(
+            "#",
+            Place {
+                name: name.to_owned(),
+                local: None,
+                depth: 0,
+                definition: Some("#".to_owned()),
+            },
+        )
     }
 
     pub(super) fn read(&mut self, schema: &Value, place: &Place) -> Shape {
@@ -143,7 +210,10 @@ impl<'a> Reader<'a> {
         if let Some(reference) = reference(schema) {
             return self.definition(reference, place.depth);
         }
-        if ["$dynamicRef", "$recursiveRef"].iter().any(|key| schema.contains_key(*key)) {
+        if ["$dynamicRef", "$recursiveRef"]
+            .iter()
+            .any(|key| schema.contains_key(*key))
+        {
             return Shape::any("the schema has references that depend on where they are used");
         }
         match flatten(self.root, schema) {
@@ -164,7 +234,10 @@ impl<'a> Reader<'a> {
             if let Some(Value::Array(alternatives)) = schema.get(key) {
                 let mut base = schema.clone();
                 base.shift_remove(key);
-                if alternatives.iter().any(|one| has_form(one) || one.is_boolean()) {
+                if alternatives
+                    .iter()
+                    .any(|one| has_form(one) || one.is_boolean())
+                {
                     return self.union(&base, alternatives, place);
                 }
                 return self.flat(&base, place);
@@ -205,7 +278,9 @@ impl<'a> Reader<'a> {
             "array" => self.list(schema, place),
             "object" => self.record(schema, place),
             "any" => Shape::Any(None),
-            name => Shape::any(format!("its type is \"{name}\", which JSON Schema does not know")),
+            name => Shape::any(format!(
+                "its type is \"{name}\", which JSON Schema does not know"
+            )),
         }
     }
 
@@ -219,7 +294,15 @@ impl<'a> Reader<'a> {
             }
             None => {
                 let name = format!("{}{}", self.prefix, pascal(last(reference)));
-                self.define(reference, Place { name, depth: depth + 1, definition: Some(reference.to_owned()) })
+                self.define(
+                    reference,
+                    Place {
+                        name,
+                        local: Some(pascal(last(reference))),
+                        depth: depth + 1,
+                        definition: Some(reference.to_owned()),
+                    },
+                )
             }
         }
     }
@@ -229,7 +312,8 @@ impl<'a> Reader<'a> {
             Ok(target) => target,
             Err(reason) => return Shape::any(reason),
         };
-        self.definitions.insert(reference.to_owned(), Definition::Begun(None));
+        self.definitions
+            .insert(reference.to_owned(), Definition::Begun(None));
         let mut shape = self.read(target, &place);
         if let Some(Definition::Begun(Some(id))) = self.definitions.get(reference) {
             let ty = &mut self.types.all[id.0];
@@ -241,19 +325,25 @@ impl<'a> Reader<'a> {
                 ty.kind = Kind::Newtype(Shape::any("the schema refers to nothing but itself"));
             }
         }
-        self.definitions.insert(reference.to_owned(), Definition::Read(shape.clone()));
+        self.definitions
+            .insert(reference.to_owned(), Definition::Read(shape.clone()));
         shape
     }
 
     /// The type that a place has, before its parts are read.
     pub(super) fn begin(&mut self, place: &Place) -> TypeId {
-        let definition = place.definition.as_ref().and_then(|name| self.definitions.get_mut(name));
+        let definition = place
+            .definition
+            .as_ref()
+            .and_then(|name| self.definitions.get_mut(name));
         let types = &mut *self.types;
         let id = match definition {
             Some(Definition::Begun(id)) => *id.get_or_insert_with(|| types.reserve(String::new())),
             _ => types.reserve(String::new()),
         };
-        types.all[id.0].wanted.clone_from(&place.name);
+        let ty = &mut types.all[id.0];
+        ty.wanted.clone_from(&place.name);
+        ty.local.clone_from(&place.local);
         id
     }
 
@@ -266,7 +356,12 @@ impl<'a> Reader<'a> {
     }
 
     /// A type at once.
-    pub(super) fn named(&mut self, place: &Place, description: Option<String>, kind: Kind) -> Shape {
+    pub(super) fn named(
+        &mut self,
+        place: &Place,
+        description: Option<String>,
+        kind: Kind,
+    ) -> Shape {
         let id = self.begin(place);
         self.finish(id, description, kind)
     }
@@ -274,32 +369,70 @@ impl<'a> Reader<'a> {
 
 /// What a schema says to people.
 fn about(schema: &Map<String, Value>) -> Map<String, Value> {
-    let texts = schema.iter().filter(|(key, _)| ["description", "title"].contains(&key.as_str()));
-    texts.map(|(key, value)| (key.clone(), value.clone())).collect()
+    let texts = schema
+        .iter()
+        .filter(|(key, _)| ["description", "title"].contains(&key.as_str()));
+    texts
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect()
 }
 
 /// The type that the keywords are about, where none is named.
 fn implied_type(schema: &Map<String, Value>) -> Option<&'static str> {
     const KEYWORDS: [(&str, &[&str]); 4] = [
-        ("object", &["properties", "required", "additionalProperties", "patternProperties", "propertyNames"]),
-        ("array", &["items", "prefixItems", "minItems", "maxItems", "uniqueItems", "contains"]),
+        (
+            "object",
+            &[
+                "properties",
+                "required",
+                "additionalProperties",
+                "patternProperties",
+                "propertyNames",
+            ],
+        ),
+        (
+            "array",
+            &[
+                "items",
+                "prefixItems",
+                "minItems",
+                "maxItems",
+                "uniqueItems",
+                "contains",
+            ],
+        ),
         ("string", &["minLength", "maxLength", "pattern", "format"]),
-        ("number", &["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"]),
+        (
+            "number",
+            &[
+                "minimum",
+                "maximum",
+                "exclusiveMinimum",
+                "exclusiveMaximum",
+                "multipleOf",
+            ],
+        ),
     ];
-    let found = KEYWORDS.iter().find(|(_, keys)| keys.iter().any(|key| schema.contains_key(*key)));
+    let found = KEYWORDS
+        .iter()
+        .find(|(_, keys)| keys.iter().any(|key| schema.contains_key(*key)));
     found.map(|(name, _)| *name)
 }
 
 /// Whether a number is never below zero.
 fn is_positive(schema: &Map<String, Value>) -> bool {
-    ["minimum", "exclusiveMinimum"]
-        .iter()
-        .any(|key| schema.get(*key).and_then(Value::as_f64).is_some_and(|bound| bound >= 0.0))
+    ["minimum", "exclusiveMinimum"].iter().any(|key| {
+        schema
+            .get(*key)
+            .and_then(Value::as_f64)
+            .is_some_and(|bound| bound >= 0.0)
+    })
 }
 
 /// Both at once.
 pub(super) fn both(base: &Map<String, Value>, schema: &Value) -> Value {
-    let is_form = |key: &&String| key.as_str() != "type" && has_form(&json!({ key.as_str(): true }));
+    let is_form =
+        |key: &&String| key.as_str() != "type" && has_form(&json!({ key.as_str(): true }));
     if base.keys().any(|key| is_form(&key) || key == "required") {
         json!({ "allOf": [schema, base] })
     } else {

@@ -31,6 +31,10 @@ pub(in crate::client) struct TypeId(pub usize);
 pub(in crate::client) struct Type {
     /// What it would be called if no other type were.
     pub wanted: String,
+    /// What it is called where it stands, if it is a part of something.
+    pub local: Option<String>,
+    /// Whether several places have it.
+    pub is_shared: bool,
     pub description: Option<String>,
     pub kind: Kind,
 }
@@ -39,7 +43,10 @@ pub(in crate::client) struct Type {
 pub(in crate::client) enum Kind {
     Record(Record),
     Choice(Vec<Literal>),
-    Union { tag: Option<Tag>, alternatives: Vec<Alternative> },
+    Union {
+        tag: Option<Tag>,
+        alternatives: Vec<Alternative>,
+    },
     /// What has a name only because it refers to itself.
     Newtype(Shape),
     /// It is being read.
@@ -102,18 +109,53 @@ impl Shape {
 
     /// Calls `visit` with each named type in it; with `true` if a value of this shape has one inside itself, and not behind
     /// a list or a map.
-    pub(in crate::client) fn each_type(&self, is_inside: bool, visit: &mut dyn FnMut(TypeId, bool)) {
+    pub(in crate::client) fn each_type(
+        &self,
+        is_inside: bool,
+        visit: &mut dyn FnMut(TypeId, bool),
+    ) {
         match self {
             Self::Named(id) => visit(*id, is_inside),
             Self::List(item) | Self::Map(item) => item.each_type(false, visit),
             Self::Nullable(shape) => shape.each_type(is_inside, visit),
-            Self::Tuple(items) => items.iter().for_each(|item| item.each_type(is_inside, visit)),
+            Self::Tuple(items) => items
+                .iter()
+                .for_each(|item| item.each_type(is_inside, visit)),
+            _ => {}
+        }
+    }
+}
+
+impl Shape {
+    /// Refers to other types.
+    pub(in crate::client) fn refer(&mut self, to: &dyn Fn(TypeId) -> TypeId) {
+        match self {
+            Self::Named(id) => *id = to(*id),
+            Self::List(item) | Self::Map(item) | Self::Nullable(item) => item.refer(to),
+            Self::Tuple(items) => items.iter_mut().for_each(|item| item.refer(to)),
             _ => {}
         }
     }
 }
 
 impl Kind {
+    /// Refers to other types.
+    pub(super) fn refer(&mut self, to: &dyn Fn(TypeId) -> TypeId) {
+        match self {
+            Self::Record(record) => {
+                let fields = record.fields.iter_mut().map(|field| &mut field.shape);
+                fields
+                    .chain(&mut record.rest)
+                    .for_each(|shape| shape.refer(to));
+            }
+            Self::Union { alternatives, .. } => {
+                alternatives.iter_mut().for_each(|one| one.shape.refer(to));
+            }
+            Self::Newtype(shape) => shape.refer(to),
+            Self::Choice(_) | Self::Unknown => {}
+        }
+    }
+
     /// The shapes that it is made of.
     pub(in crate::client) fn shapes(&self) -> Vec<&Shape> {
         match self {
@@ -138,7 +180,10 @@ impl Kind {
     /// The texts that it may be, if it is one of some texts.
     pub(super) fn texts(&self) -> Option<BTreeSet<&str>> {
         match self {
-            Self::Choice(literals) => literals.iter().map(|literal| literal.value.as_str()).collect(),
+            Self::Choice(literals) => literals
+                .iter()
+                .map(|literal| literal.value.as_str())
+                .collect(),
             _ => None,
         }
     }

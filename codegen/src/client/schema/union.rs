@@ -15,7 +15,12 @@ const MOST: usize = 100;
 
 impl Reader<'_> {
     /// Reads what is one of some alternatives, and what `base` says as well.
-    pub(super) fn union(&mut self, base: &Map<String, Value>, alternatives: &[Value], place: &Place) -> Shape {
+    pub(super) fn union(
+        &mut self,
+        base: &Map<String, Value>,
+        alternatives: &[Value],
+        place: &Place,
+    ) -> Shape {
         if alternatives.len() > MOST {
             return Shape::any(format!("there are more than {MOST} alternatives"));
         }
@@ -33,13 +38,25 @@ impl Reader<'_> {
         for (index, alternative) in alternatives.iter().enumerate() {
             let name = hint(alternative, index);
             let shape = self.read(&both(base, alternative), &place.part(&name));
-            let mut shape = self.expand(Alternative { name: pascal(&name), shape });
-            if let [Alternative { shape: Shape::Named(id), .. }] = &mut shape[..] {
+            let mut shape = self.expand(Alternative {
+                name: pascal(&name),
+                shape,
+            });
+            if let [
+                Alternative {
+                    shape: Shape::Named(id),
+                    ..
+                },
+            ] = &mut shape[..]
+            {
                 // The one value of a constant is described where the constant is.
                 let ty = self.types.get(*id);
                 if let (Kind::Choice(literals), Some(text)) = (&ty.kind, &ty.description) {
                     if let [literal] = &literals[..] {
-                        let literal = Literal { description: Some(text.clone()), ..literal.clone() };
+                        let literal = Literal {
+                            description: Some(text.clone()),
+                            ..literal.clone()
+                        };
                         let place = place.part(&name);
                         shape[0].shape = self.named(&place, None, Kind::Choice(vec![literal]));
                     }
@@ -55,20 +72,30 @@ impl Reader<'_> {
         match self.types.kind(&one.shape) {
             Some(Kind::Union { alternatives, .. }) => alternatives
                 .iter()
-                .map(|inner| Alternative { name: inner.name.clone(), shape: inner.shape.clone() })
+                .map(|inner| Alternative {
+                    name: inner.name.clone(),
+                    shape: inner.shape.clone(),
+                })
                 .collect(),
             _ => vec![one],
         }
     }
 
     /// One shape for all of these.
-    fn combine(&mut self, alternatives: Vec<Alternative>, about: Option<String>, place: &Place) -> Shape {
+    fn combine(
+        &mut self,
+        alternatives: Vec<Alternative>,
+        about: Option<String>,
+        place: &Place,
+    ) -> Shape {
         let mut is_nullable = false;
         let mut kept: Vec<Alternative> = Vec::new();
         for mut one in alternatives {
             match one.shape {
                 Shape::Any(None) => return Shape::Any(None),
-                Shape::Any(Some(reason)) => return Shape::any(format!("of one alternative, {reason}")),
+                Shape::Any(Some(reason)) => {
+                    return Shape::any(format!("of one alternative, {reason}"));
+                }
                 Shape::Unit => is_nullable = true,
                 Shape::Nullable(inner) => {
                     is_nullable = true;
@@ -79,14 +106,27 @@ impl Reader<'_> {
             }
         }
         if kept.is_empty() {
-            return if is_nullable { Shape::Unit } else { Shape::any("no value fits the schema") };
+            return if is_nullable {
+                Shape::Unit
+            } else {
+                Shape::any("no value fits the schema")
+            };
         }
-        let inner = if is_nullable { place.same() } else { place.clone() };
+        let inner = if is_nullable {
+            place.same()
+        } else {
+            place.clone()
+        };
         let shape = self.combine_values(kept, about, &inner);
         if is_nullable { shape.or_null() } else { shape }
     }
 
-    fn combine_values(&mut self, alternatives: Vec<Alternative>, about: Option<String>, place: &Place) -> Shape {
+    fn combine_values(
+        &mut self,
+        alternatives: Vec<Alternative>,
+        about: Option<String>,
+        place: &Place,
+    ) -> Shape {
         let mut kept: Vec<Alternative> = Vec::new();
         for one in alternatives {
             if !kept.iter().any(|other| other.shape == one.shape) {
@@ -98,8 +138,9 @@ impl Reader<'_> {
         if let Err(reason) = self.combine_lists(&mut kept, place) {
             return Shape::any(reason);
         }
-        let (records, mut others): (Vec<_>, Vec<_>) =
-            kept.into_iter().partition(|one| self.types.record(&one.shape).is_some());
+        let (records, mut others): (Vec<_>, Vec<_>) = kept
+            .into_iter()
+            .partition(|one| self.types.record(&one.shape).is_some());
         let is_map = |one: &Alternative| matches!(one.shape, Shape::Map(_));
         if others.iter().filter(|one| is_map(one)).count() + usize::from(!records.is_empty()) > 1 {
             return Shape::any("its alternatives cannot be told apart");
@@ -107,12 +148,23 @@ impl Reader<'_> {
         let records = match order(self.types, records) {
             Ok(records) => records,
             Err(records) => {
-                let name = if others.is_empty() { place.clone() } else { place.part("object") };
+                let name = if others.is_empty() {
+                    place.clone()
+                } else {
+                    place.part("object")
+                };
                 let shape = self.merge(&records, about.clone(), &name);
-                vec![Alternative { name: "Object".to_owned(), shape }]
+                vec![Alternative {
+                    name: "Object".to_owned(),
+                    shape,
+                }]
             }
         };
-        let tag = if others.is_empty() { tag(self.types, &records) } else { None };
+        let tag = if others.is_empty() {
+            tag(self.types, &records)
+        } else {
+            None
+        };
         others.sort_by_key(|one| rank(self.types, &one.shape));
         others.extend(records);
         if others.len() == 1 {
@@ -121,11 +173,23 @@ impl Reader<'_> {
         if !are_different(self.types, &others) {
             return Shape::any("its alternatives cannot be told apart");
         }
-        self.named(place, about, Kind::Union { tag, alternatives: others })
+        self.named(
+            place,
+            about,
+            Kind::Union {
+                tag,
+                alternatives: others,
+            },
+        )
     }
 
     /// All constants become one type.
-    fn combine_choices(&mut self, kept: &mut Vec<Alternative>, about: Option<&String>, place: &Place) {
+    fn combine_choices(
+        &mut self,
+        kept: &mut Vec<Alternative>,
+        about: Option<&String>,
+        place: &Place,
+    ) {
         let mut literals: Vec<Literal> = Vec::new();
         let mut count = 0;
         for one in &*kept {
@@ -142,9 +206,19 @@ impl Reader<'_> {
             return;
         }
         kept.retain(|one| !matches!(self.types.kind(&one.shape), Some(Kind::Choice(_))));
-        let place = if kept.is_empty() { place.clone() } else { place.part("known") };
+        let place = if kept.is_empty() {
+            place.clone()
+        } else {
+            place.part("known")
+        };
         let shape = self.literals(literals, about.cloned(), &place);
-        kept.insert(0, Alternative { name: "Known".to_owned(), shape });
+        kept.insert(
+            0,
+            Alternative {
+                name: "Known".to_owned(),
+                shape,
+            },
+        );
     }
 
     /// Lists of several things become a list of any of them.
@@ -158,12 +232,18 @@ impl Reader<'_> {
         let mut items = Vec::new();
         for list in lists {
             match list.shape {
-                Shape::List(item) => items.extend(self.expand(Alternative { name: list.name, shape: *item })),
+                Shape::List(item) => items.extend(self.expand(Alternative {
+                    name: list.name,
+                    shape: *item,
+                })),
                 _ => return Err("its lists cannot be told apart".to_owned()),
             }
         }
         let item = self.combine(items, None, &place.item("Item"));
-        kept.push(Alternative { name: "List".to_owned(), shape: Shape::List(Box::new(item)) });
+        kept.push(Alternative {
+            name: "List".to_owned(),
+            shape: Shape::List(Box::new(item)),
+        });
         Ok(())
     }
 
@@ -172,7 +252,10 @@ impl Reader<'_> {
         let id = self.begin(place);
         let mut members: Vec<String> = Vec::new();
         let mut open = false;
-        for record in records.iter().filter_map(|one| self.types.record(&one.shape)) {
+        for record in records
+            .iter()
+            .filter_map(|one| self.types.record(&one.shape))
+        {
             open |= record.rest.is_some();
             for field in &record.fields {
                 if !members.contains(&field.member) {
@@ -180,42 +263,90 @@ impl Reader<'_> {
                 }
             }
         }
-        let fields = members.into_iter().map(|member| self.merge_field(member, records, place)).collect();
+        let fields = members
+            .into_iter()
+            .map(|member| self.merge_field(member, records, place))
+            .collect();
         let note = "It has one of several forms, which cannot be told apart; the schema says which members go together.";
-        let record = Record { fields, rest: open.then_some(Shape::Any(None)), note: Some(note.to_owned()) };
+        let record = Record {
+            fields,
+            rest: open.then_some(Shape::Any(None)),
+            note: Some(note.to_owned()),
+        };
         self.finish(id, about, Kind::Record(record))
     }
 
     fn merge_field(&mut self, member: String, records: &[Alternative], place: &Place) -> Field {
-        let records: Vec<_> = records.iter().filter_map(|one| self.types.record(&one.shape)).collect();
-        let fields: Vec<_> = records.iter().filter_map(|record| record.field(&member)).collect();
+        let records: Vec<_> = records
+            .iter()
+            .filter_map(|one| self.types.record(&one.shape))
+            .collect();
+        let fields: Vec<_> = records
+            .iter()
+            .filter_map(|record| record.field(&member))
+            .collect();
         let required = fields.len() == records.len() && fields.iter().all(|field| field.required);
         let description = fields.iter().find_map(|field| field.description.clone());
-        let notes = fields.first().map(|field| field.notes.clone()).unwrap_or_default();
+        let notes = fields
+            .first()
+            .map(|field| field.notes.clone())
+            .unwrap_or_default();
         let shapes: Vec<_> = fields
             .iter()
-            .map(|field| Alternative { name: name_of(&field.shape), shape: field.shape.clone() })
+            .map(|field| Alternative {
+                name: name_of(&field.shape),
+                shape: field.shape.clone(),
+            })
             .collect();
-        let shapes: Vec<_> = shapes.into_iter().flat_map(|one| self.expand(one)).collect();
+        let shapes: Vec<_> = shapes
+            .into_iter()
+            .flat_map(|one| self.expand(one))
+            .collect();
         let shape = self.combine(shapes, None, &place.part(&member));
-        Field { member, shape, required, description, notes }
+        Field {
+            member,
+            shape,
+            required,
+            description,
+            notes,
+        }
     }
 }
 
 fn is_null(schema: &Value) -> bool {
-    schema.get("type").is_some_and(|name| name == "null") || schema.get("const").is_some_and(Value::is_null)
+    schema.get("type").is_some_and(|name| name == "null")
+        || schema.get("const").is_some_and(Value::is_null)
 }
 
 /// What an alternative may be called.
 fn hint(schema: &Value, index: usize) -> String {
-    let text = |key: &str| schema.get(key).and_then(Value::as_str).filter(|text| text.len() <= 40);
+    let text = |key: &str| {
+        schema
+            .get(key)
+            .and_then(Value::as_str)
+            .filter(|text| text.len() <= 40)
+    };
     let reference = schema.get("$ref").and_then(Value::as_str);
     let of_constant = || {
         let members = schema.get("properties")?.as_object()?;
-        members.values().find_map(|member| member.get("const")?.as_str())
+        members
+            .values()
+            .find_map(|member| member.get("const")?.as_str())
     };
-    if let Some(name) = reference.map(last).or_else(of_constant).or_else(|| text("title")) {
+    if let Some(name) = reference
+        .map(last)
+        .or_else(of_constant)
+        .or_else(|| text("title"))
+    {
         return name.to_owned();
+    }
+    // What it has to have may be what tells it from the others.
+    let required = schema
+        .get("required")
+        .and_then(Value::as_array)
+        .and_then(|names| names.first()?.as_str());
+    if let Some(member) = required {
+        return format!("with_{member}");
     }
     match text("type") {
         Some("string") => "text".to_owned(),
@@ -266,22 +397,30 @@ fn rank(types: &Types, shape: &Shape) -> usize {
 fn order(types: &Types, records: Vec<Alternative>) -> Result<Vec<Alternative>, Vec<Alternative>> {
     let mut order: Vec<usize> = (0..records.len()).collect();
     let known: Vec<Option<&Record>> = records.iter().map(|one| types.record(&one.shape)).collect();
-    order.sort_by_key(|&index| std::cmp::Reverse(known[index].map_or(0, |record| record.required().count())));
+    order.sort_by_key(|&index| {
+        std::cmp::Reverse(known[index].map_or(0, |record| record.required().count()))
+    });
     let is_told = |one: usize, other: usize| match (known[one], known[other]) {
         (Some(one), Some(other)) => {
-            one.required().any(|field| other.field(&field.member).is_none()) || are_exclusive(types, one, other)
+            one.required()
+                .any(|field| other.field(&field.member).is_none())
+                || are_exclusive(types, one, other)
         }
         _ => false,
     };
-    let all_are_told = order
-        .iter()
-        .enumerate()
-        .all(|(position, &one)| order[position + 1..].iter().all(|&other| is_told(one, other)));
+    let all_are_told = order.iter().enumerate().all(|(position, &one)| {
+        order[position + 1..]
+            .iter()
+            .all(|&other| is_told(one, other))
+    });
     if !all_are_told {
         return Err(records);
     }
     let mut records: Vec<Option<Alternative>> = records.into_iter().map(Some).collect();
-    Ok(order.into_iter().filter_map(|index| records[index].take()).collect())
+    Ok(order
+        .into_iter()
+        .filter_map(|index| records[index].take())
+        .collect())
 }
 
 /// Whether no value is both.
@@ -300,7 +439,10 @@ fn are_exclusive(types: &Types, one: &Record, other: &Record) -> bool {
 
 /// The member that tells all records apart.
 fn tag(types: &Types, records: &[Alternative]) -> Option<Tag> {
-    let records: Vec<&Record> = records.iter().filter_map(|one| types.record(&one.shape)).collect();
+    let records: Vec<&Record> = records
+        .iter()
+        .filter_map(|one| types.record(&one.shape))
+        .collect();
     let first = records.first().filter(|_| records.len() > 1)?;
     first.required().find_map(|field| {
         let mut seen = BTreeSet::new();
@@ -310,7 +452,10 @@ fn tag(types: &Types, records: &[Alternative]) -> Option<Tag> {
             let are_new = texts.iter().all(|text| seen.insert((*text).to_owned()));
             are_new.then(|| texts.into_iter().map(str::to_owned).collect())
         });
-        Some(Tag { member: field.member.clone(), values: values.collect::<Option<_>>()? })
+        Some(Tag {
+            member: field.member.clone(),
+            values: values.collect::<Option<_>>()?,
+        })
     })
 }
 
@@ -321,11 +466,17 @@ fn are_different(types: &Types, alternatives: &[Alternative]) -> bool {
         let is_choice = matches!(types.kind(&one.shape), Some(Kind::Choice(_)));
         !is_choice && types.record(&one.shape).is_none()
     });
-    let records = alternatives.iter().any(|one| types.record(&one.shape).is_some());
+    let records = alternatives
+        .iter()
+        .any(|one| types.record(&one.shape).is_some());
     if records {
         seen.insert("object");
     }
-    others.all(|one| forms(types, &one.shape).into_iter().all(|form| seen.insert(form)))
+    others.all(|one| {
+        forms(types, &one.shape)
+            .into_iter()
+            .all(|form| seen.insert(form))
+    })
 }
 
 /// The forms of JSON that a shape may have.
@@ -345,7 +496,10 @@ fn forms(types: &Types, shape: &Shape) -> BTreeSet<&'static str> {
         }
         Shape::Named(id) => match &types.get(*id).kind {
             Kind::Record(_) => [ALL[5]].into(),
-            Kind::Choice(literals) => literals.iter().map(|literal| form(&literal.value)).collect(),
+            Kind::Choice(literals) => literals
+                .iter()
+                .map(|literal| form(&literal.value))
+                .collect(),
             // Deeper is not looked, because types may refer to themselves.
             _ => ALL.into(),
         },

@@ -6,14 +6,39 @@ use super::pointer::resolve;
 
 /// Members that say nothing about values.
 const SAYS_NOTHING: [&str; 18] = [
-    "$schema", "$id", "id", "$anchor", "$comment", "$defs", "definitions", "title", "description", "default", "examples",
-    "example", "deprecated", "readOnly", "writeOnly", "nullable", "$vocabulary", "summary",
+    "$schema",
+    "$id",
+    "id",
+    "$anchor",
+    "$comment",
+    "$defs",
+    "definitions",
+    "title",
+    "description",
+    "default",
+    "examples",
+    "example",
+    "deprecated",
+    "readOnly",
+    "writeOnly",
+    "nullable",
+    "$vocabulary",
+    "summary",
 ];
 
 /// Members that bound values without saying what they look like.
 const BOUNDS: [&str; 11] = [
-    "required", "not", "if", "then", "else", "dependentRequired", "dependentSchemas", "dependencies", "minProperties",
-    "maxProperties", "propertyNames",
+    "required",
+    "not",
+    "if",
+    "then",
+    "else",
+    "dependentRequired",
+    "dependentSchemas",
+    "dependencies",
+    "minProperties",
+    "maxProperties",
+    "propertyNames",
 ];
 
 /// How many references deep `allOf` may lead, and how many schemas it may unite.
@@ -21,22 +46,35 @@ const DEEPEST: usize = 32;
 const MOST: usize = 256;
 
 /// The object of a schema without `allOf` and `$ref`, or why there is none.
-pub(super) fn flatten(root: &Value, schema: &Map<String, Value>) -> Result<Map<String, Value>, String> {
-    let mut flat = Flat { root, path: Vec::new(), left: MOST };
+pub(super) fn flatten(
+    root: &Value,
+    schema: &Map<String, Value>,
+) -> Result<Map<String, Value>, String> {
+    let mut flat = Flat {
+        root,
+        path: Vec::new(),
+        left: MOST,
+    };
     flat.object(schema)
 }
 
 /// The reference that a schema is, if it is nothing else.
 pub(super) fn reference(schema: &Map<String, Value>) -> Option<&str> {
     let reference = schema.get("$ref")?.as_str()?;
-    let is_alone = schema.keys().all(|key| key == "$ref" || key.starts_with("x-") || SAYS_NOTHING.contains(&&**key));
+    let is_alone = schema
+        .keys()
+        .all(|key| key == "$ref" || key.starts_with("x-") || SAYS_NOTHING.contains(&&**key));
     is_alone.then_some(reference)
 }
 
 /// Whether a schema says what values look like.
 pub(super) fn has_form(schema: &Value) -> bool {
-    let is_form = |key: &String| !SAYS_NOTHING.contains(&&**key) && !BOUNDS.contains(&&**key) && !key.starts_with("x-");
-    schema.as_object().is_some_and(|schema| schema.keys().any(is_form))
+    let is_form = |key: &String| {
+        !SAYS_NOTHING.contains(&&**key) && !BOUNDS.contains(&&**key) && !key.starts_with("x-")
+    };
+    schema
+        .as_object()
+        .is_some_and(|schema| schema.keys().any(is_form))
 }
 
 struct Flat<'a> {
@@ -47,7 +85,10 @@ struct Flat<'a> {
 
 impl Flat<'_> {
     fn object(&mut self, schema: &Map<String, Value>) -> Result<Map<String, Value>, String> {
-        self.left = self.left.checked_sub(1).ok_or("it is united from too many schemas")?;
+        self.left = self
+            .left
+            .checked_sub(1)
+            .ok_or("it is united from too many schemas")?;
         let mut flat = schema.clone();
         let reference = flat.shift_remove("$ref");
         let parts = flat.shift_remove("allOf");
@@ -74,7 +115,8 @@ impl Flat<'_> {
             Value::Bool(true) => Ok(()),
             Value::Object(part) => {
                 let part = self.object(part)?;
-                part.into_iter().try_for_each(|(key, value)| add(flat, key, value))
+                part.into_iter()
+                    .try_for_each(|(key, value)| add(flat, key, value))
             }
             _ => Err("no value fits it".to_owned()),
         }
@@ -137,9 +179,15 @@ fn common_types(one: &Value, other: &Value) -> Result<Value, String> {
     };
     let (one, other) = (list(one), list(other));
     let has = |types: &[Value], name: &str| types.iter().any(|found| found == name);
-    let mut common: Vec<Value> = one.iter().filter(|name| other.contains(name)).cloned().collect();
+    let mut common: Vec<Value> = one
+        .iter()
+        .filter(|name| other.contains(name))
+        .cloned()
+        .collect();
     // An integer is a number.
-    if has(&one, "integer") != has(&other, "integer") && (has(&one, "number") || has(&other, "number")) {
+    if has(&one, "integer") != has(&other, "integer")
+        && (has(&one, "number") || has(&other, "number"))
+    {
         common.push("integer".into());
     }
     match common.len() {

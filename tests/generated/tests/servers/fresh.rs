@@ -26,7 +26,9 @@ async fn lock(client: &McpClient) -> String {
 }
 
 async fn is_fresh(name: &str, arguments: &[&Path]) {
-    let arguments = arguments.iter().map(|argument| argument.as_os_str().to_owned());
+    let arguments = arguments
+        .iter()
+        .map(|argument| argument.as_os_str().to_owned());
     let command = arguments.fold(command(name), treenail::client::ServerCommand::arg);
     let now = lock(&connect(command).await).await;
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("servers/{name}.lock.json"));
