@@ -13,8 +13,8 @@ use quote::quote;
 use self::names::Named;
 use super::docs::Docs;
 use super::lock::Lock;
-use super::plan::Plan;
-use super::schema::{Kind, TypeId};
+use super::plan::{Call, Plan};
+use super::schema::{Kind, Shape, TypeId};
 
 /// Everything that is looked up while writing.
 #[derive(Debug)]
@@ -140,13 +140,16 @@ impl Input<'_> {
 
     /// What a type is for, if nothing is said of it.
     fn used_by(&self, id: TypeId) -> String {
-        let mut methods = self.plan.methods.iter();
-        let takes =
-            methods.find(|method| method.arguments == Some(super::schema::Shape::Named(id)));
-        match takes {
-            Some(method) => format!("What `{}` takes.", method.name),
-            None => "A part of what the server takes or returns.".to_owned(),
+        let shape = Shape::Named(id);
+        for method in &self.plan.methods {
+            if method.arguments.as_ref() == Some(&shape) {
+                return format!("What `{}` takes.", method.name);
+            }
+            if matches!(&method.call, Call::Tool(Some(output)) if *output == shape) {
+                return format!("What `{}` returns.", method.name);
+            }
         }
+        "A part of what the server takes or returns.".to_owned()
     }
 
     /// The attribute that says where serde is.

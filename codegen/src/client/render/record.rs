@@ -5,13 +5,12 @@ use quote::{format_ident, quote};
 
 use super::Input;
 use super::types::{Scope, reason};
-use crate::client::docs::{Docs, inline};
+use crate::client::docs::{Docs, code, inline};
 use crate::client::name::{Names, ident};
 use crate::client::schema::{Field, Kind, Record, Shape, TypeId};
 
 struct Member<'a> {
     field: &'a Field,
-    name: String,
     ident: Ident,
     /// Its shape when it is there.
     shape: &'a Shape,
@@ -33,6 +32,17 @@ impl Input<'_> {
             }
             Shape::Unit => true,
             _ => false,
+        }
+    }
+
+    /// The value of a constant.
+    fn only_value(&self, shape: &Shape) -> TokenStream {
+        match shape {
+            Shape::Named(id) => {
+                let name = format_ident!("{}", self.named.name(*id));
+                quote! { #name::default() }
+            }
+            _ => quote! { () },
         }
     }
 
@@ -94,11 +104,9 @@ impl Input<'_> {
             Shape::Nullable(inner) if !field.required => &**inner,
             shape => shape,
         };
-        let name = names.snake(&field.member);
         Member {
             field,
-            ident: ident(&name),
-            name,
+            ident: ident(&names.snake(&field.member)),
             shape,
             is_constant: self.is_constant(shape),
         }
@@ -113,7 +121,7 @@ impl Input<'_> {
         } = member;
         let mut docs = Docs::quoted(field.description.as_deref().unwrap_or_default());
         if docs.is_empty() && !field.notes.is_empty() {
-            docs.add(&format!("`{}`", member.name));
+            docs.add(&code(&field.member));
         }
         for note in &field.notes {
             docs.add(note);
@@ -121,7 +129,7 @@ impl Input<'_> {
         if let Some(reason) = reason(shape) {
             docs.add(&because(reason));
         }
-        let docs = docs.render(&format!("`{}`", member.name));
+        let docs = docs.render(&code(&field.member));
         let ty = self.ty(shape, Scope::Part(id));
         let rename = (field.member != plain(ident)).then(|| {
             let name = &field.member;
@@ -155,7 +163,10 @@ impl Input<'_> {
             match (member.is_asked(), member.field.required, converts) {
                 (true, _, true) => quote! { #ident: #ident.into() },
                 (true, _, false) => quote! { #ident },
-                (false, true, _) => quote! { #ident: Default::default() },
+                (false, true, _) => {
+                    let value = self.only_value(member.shape);
+                    quote! { #ident: #value }
+                }
                 (false, false, _) => quote! { #ident: None },
             }
         });

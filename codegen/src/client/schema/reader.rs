@@ -14,6 +14,8 @@ use crate::client::name::{pascal, singular};
 /// deeper than this exceed the `recursion_limit` of rustc.
 const DEEPEST: usize = 32;
 const MOST: usize = 10_000;
+/// A longer name has only its last part.
+const LONGEST_NAME: usize = 80;
 
 /// All types with names.
 #[derive(Debug, Default)]
@@ -149,8 +151,10 @@ impl Place {
     }
 
     fn inner(&self, name: String, local: Option<String>) -> Self {
+        // Names do not grow with the depth for ever.
+        let short = local.clone().filter(|_| name.len() > LONGEST_NAME);
         Self {
-            name,
+            name: short.unwrap_or(name),
             local,
             depth: self.depth + 1,
             definition: None,
