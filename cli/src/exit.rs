@@ -37,6 +37,7 @@ Examples:
   treenail call echo message=hello -- npx -y @modelcontextprotocol/server-everything
   treenail call search tags=a tags=b 'filter:={\"year\": 2026}' --json --command 'my-server --dir .'
   treenail read file:///notes.txt -o notes.txt --url https://example.com/mcp --header-env Authorization=AUTH
+  treenail generate weather.lock.json -o src/weather.rs
 
 Exit codes:
   0    it worked

@@ -1,6 +1,7 @@
 //! The commands, each in a file of its own: what it takes, and what it does.
 
 mod call;
+mod generate;
 mod info;
 mod list;
 mod prompt;
@@ -22,6 +23,7 @@ pub(crate) enum Command {
     Read(read::Read),
     Prompt(prompt::Prompt),
     Info(info::Info),
+    Generate(generate::Generate),
 }
 
 impl Command {
@@ -33,6 +35,7 @@ impl Command {
             Self::Read(read) => read.server.output,
             Self::Prompt(prompt) => prompt.server.output,
             Self::Info(info) => info.server.output,
+            Self::Generate(generate) => return generate.verbosity,
         };
         output.verbosity
     }
@@ -46,6 +49,7 @@ pub(crate) async fn run(command: Command, screen: &Screen) -> Result<Exit, Failu
         Command::Read(read) => read.run(screen).await,
         Command::Prompt(prompt) => prompt.run(screen).await,
         Command::Info(info) => info.run(screen).await,
+        Command::Generate(generate) => generate.run(screen),
     }
 }
 

@@ -8,6 +8,7 @@
 mod answers;
 mod calls;
 mod ends;
+mod generate;
 mod http;
 mod lists;
 mod reads;

@@ -211,3 +211,72 @@ pub(super) fn code(value: &str) -> String {
         format!("`{value}`")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_read_as_they_were_written() {
+        for (text, escaped) in [
+            ("The path, e.g. `a/b`.", "The path, e.g. `a/b`."),
+            ("an `unclosed tick", "an \\`unclosed tick"),
+            ("``two``", "\\`\\`two\\`\\`"),
+            ("a [link](to) <b>", "a \\[link\\](to) \\<b\\>"),
+            (
+                "Vec<String> & max_length _x_",
+                "Vec\\<String\\> \\& max_length \\_x\\_",
+            ),
+            ("*/ fn main() {}", "\\*/ fn main() {}"),
+            ("# Errors", "\\# Errors"),
+            ("1. one", "1\\. one"),
+            ("--- a", "\\--- a"),
+            (
+                "see https://a.b/c_d?e=f, (http://x).",
+                "see <https://a.b/c_d?e=f>, (<http://x>).",
+            ),
+            ("http://", "http:\\//"),
+            ("a\u{202e}b\rc\0d", "a b c d"),
+        ] {
+            assert_eq!(inline(text), escaped);
+        }
+    }
+
+    fn lines(text: &str) -> Vec<String> {
+        Docs::quoted(text).lines
+    }
+
+    #[test]
+    fn no_line_is_code() {
+        assert_eq!(
+            lines("a:\n\n    panic!();\n\tb"),
+            ["a:", "", "panic!();", "b"]
+        );
+        assert_eq!(
+            lines("```\npanic!()\n```"),
+            ["\\`\\`\\`", "panic!()", "\\`\\`\\`"]
+        );
+    }
+
+    #[test]
+    fn lists_stay_lists() {
+        assert_eq!(
+            lines("of:\n- a\n* b\nend"),
+            ["of:", "", "- a", "- b", "", "end"]
+        );
+        assert_eq!(lines("- # a"), ["- \\# a"]);
+        assert_eq!(lines("1. a\n2. b"), ["1\\. a", "", "2\\. b"]);
+    }
+
+    #[test]
+    fn long_texts_are_cut_off() {
+        let text = "word ".repeat(2_000);
+        let lines = lines(&text);
+        assert!(
+            lines
+                .iter()
+                .all(|line| line.chars().count() <= LONGEST_LINE)
+        );
+        assert_eq!(lines.last().map(String::as_str), Some("…"));
+    }
+}

@@ -45,8 +45,17 @@ impl Plan {
             names: Names::without(&TAKEN_METHODS),
             types: Types::default(),
         };
-        let mut methods = Vec::new();
-        methods.extend(lock.tools.iter().map(|tool| planner.tool(tool)));
+        let mut methods: Vec<Method> = Vec::new();
+        // Tools that are called as methods are have their names before others that would be called so too.
+        let is_method = |tool: &&Entry| name::snake(&tool.name) == tool.name;
+        let (exact, others): (Vec<_>, Vec<_>) = lock.tools.iter().partition(is_method);
+        methods.extend(
+            exact
+                .into_iter()
+                .chain(others)
+                .map(|tool| planner.tool(tool)),
+        );
+        methods.sort_by(|one, other| one.remote.cmp(&other.remote));
         methods.extend(lock.prompts.iter().map(|prompt| planner.prompt(prompt)));
         methods.extend(
             lock.templates
@@ -81,7 +90,7 @@ impl Planner {
     fn name(&mut self, name: &str, suffix: &str) -> String {
         let name = name::snake(name);
         self.names
-            .take([name.clone(), format!("{name}_{suffix}")], "_")
+            .take(&[name.clone(), format!("{name}_{suffix}")], "_")
     }
 
     fn tool(&mut self, tool: &Entry) -> Method {
@@ -97,7 +106,7 @@ impl Planner {
             .get("additionalProperties")
             .is_some_and(|schema| *schema != Value::Bool(false));
         let arguments = match &arguments {
-            Shape::Map(_) if !takes_others && input.get("patternProperties").is_none() => None,
+            Shape::Map(item) if **item == Shape::Any(None) && !takes_others => None,
             Shape::Named(id) => match &self.types.get(*id).kind {
                 Kind::Record(record) if record.fields.is_empty() && record.rest.is_none() => None,
                 _ => Some(arguments),

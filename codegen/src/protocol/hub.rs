@@ -236,7 +236,7 @@ mod tests {
         let revisions = revisions
             .iter()
             .map(|params| load::revision("test", &text(params)));
-        let overlay = Overlay::parse(include_str!("../overlay.toml"))?;
+        let overlay = Overlay::parse(include_str!("../../overlay.toml"))?;
         let mut hub = merge(revisions.collect::<Result<_>>()?, &overlay)?;
         hub.definitions
             .remove("XNotificationParams")

@@ -259,7 +259,7 @@ mod tests {
     fn shape(definition: &str) -> Result<BTreeMap<String, Shape>> {
         let text = format!(r#"{{"$defs": {{"A": {definition}}}}}"#);
         let revision = load::revision("test", &text)?;
-        let overlay = Overlay::parse(include_str!("../overlay.toml"))?;
+        let overlay = Overlay::parse(include_str!("../../overlay.toml"))?;
         let mut shapes = Shapes::new(&revision, &overlay);
         shapes.add("A")?;
         Ok(shapes.found)

@@ -76,10 +76,11 @@ impl Input<'_> {
             let ty = self.ty(shape, Scope::Outside);
             quote! { , arguments: #ty }
         });
-        let arguments = match method.arguments {
-            Some(_) => quote! { &arguments },
+        let arguments = if parameter.is_some() {
+            quote! { &arguments }
+        } else {
             // Some servers want an object in any case.
-            None => quote! { &types::JsonObject::new() },
+            quote! { &types::JsonObject::new() }
         };
         let body = match &method.call {
             Call::Tool(output) => {
@@ -100,10 +101,7 @@ impl Input<'_> {
                 }
             }
             Call::Prompt => {
-                let arguments = method
-                    .arguments
-                    .as_ref()
-                    .map_or(quote! { () }, |_| arguments);
+                let arguments = parameter.as_ref().map_or(quote! { () }, |_| arguments);
                 quote! {
                     pub fn #name(&self #parameter) -> #krate::client::ClientRequest<#krate::schema::GetPromptRequest> {
                         self.client.get_prompt(#remote, #arguments)
@@ -113,20 +111,27 @@ impl Input<'_> {
             Call::Template(uri) => {
                 docs.add("# Errors");
                 docs.add("As `McpClient::read_resource`.");
+                let body = self.read(remote, uri, &arguments);
                 quote! {
                     pub async fn #name(&self #parameter) -> ::core::result::Result<
                         ::std::sync::Arc<#krate::schema::ReadResourceResult>,
                         #krate::client::ClientError,
-                    > {
-                        let listed = #krate::schema::ResourceTemplate::new(#remote, #uri);
-                        let template: #krate::client::UrlTemplate = ::core::convert::From::from(listed);
-                        let uri = template.expand(#arguments)?;
-                        self.client.read_resource(&uri).await
-                    }
+                    > { #body }
                 }
             }
         };
         let docs = docs.render("");
         quote! { #docs #body }
+    }
+
+    /// Reads the resource at the URI that a template makes of the arguments.
+    fn read(&self, name: &str, uri: &str, arguments: &TokenStream) -> TokenStream {
+        let krate = self.krate;
+        quote! {
+            let listed = #krate::schema::ResourceTemplate::new(#name, #uri);
+            let template: #krate::client::UrlTemplate = ::core::convert::From::from(listed);
+            let uri = template.expand(#arguments)?;
+            self.client.read_resource(&uri).await
+        }
     }
 }

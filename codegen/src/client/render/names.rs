@@ -25,11 +25,13 @@ impl Named {
         }
         // The types of arguments and outputs are named first, so that no part of another tool takes their names.
         let mut names = Names::of_types();
-        let mut named = BTreeMap::new();
+        let mut chosen = BTreeMap::new();
         let mut next = 0;
         let firsts = order.clone();
         for id in firsts {
-            named.insert(id, names.take([plan.types.get(id).wanted.clone()], ""));
+            let wanted = &plan.types.get(id).wanted;
+            let other = format!("{wanted}Type");
+            chosen.insert(id, names.take(&[wanted.clone(), other], ""));
         }
         while let Some(&id) = order.get(next) {
             next += 1;
@@ -42,13 +44,13 @@ impl Named {
         for is_shared in [true, false] {
             for id in &order {
                 let ty = plan.types.get(*id);
-                if ty.is_shared == is_shared && !named.contains_key(id) {
+                if ty.is_shared == is_shared && !chosen.contains_key(id) {
                     let short = ty.local.clone().filter(|_| is_shared);
                     let wanted = [
                         short.unwrap_or_else(|| ty.wanted.clone()),
                         ty.wanted.clone(),
                     ];
-                    named.insert(*id, names.take(wanted, ""));
+                    chosen.insert(*id, names.take(&wanted, ""));
                 }
             }
         }
@@ -58,7 +60,7 @@ impl Named {
             .collect();
         Self {
             order,
-            names: named,
+            names: chosen,
             inside,
         }
     }

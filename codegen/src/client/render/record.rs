@@ -37,12 +37,11 @@ impl Input<'_> {
 
     /// The value of a constant.
     fn only_value(&self, shape: &Shape) -> TokenStream {
-        match shape {
-            Shape::Named(id) => {
-                let name = format_ident!("{}", self.named.name(*id));
-                quote! { #name::default() }
-            }
-            _ => quote! { () },
+        if let Shape::Named(id) = shape {
+            let name = format_ident!("{}", self.named.name(*id));
+            quote! { #name::default() }
+        } else {
+            quote! { () }
         }
     }
 

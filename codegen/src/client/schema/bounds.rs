@@ -6,6 +6,28 @@ use crate::client::docs::code;
 
 /// What is said of a value beside its description.
 pub(super) fn notes(schema: &Map<String, Value>) -> Vec<String> {
+    let mut notes = numbers(schema);
+    for (key, words) in [
+        ("format", "Format"),
+        ("pattern", "Pattern"),
+        ("contentEncoding", "Encoding"),
+        ("contentMediaType", "Media type"),
+    ] {
+        let text = schema.get(key).and_then(Value::as_str);
+        notes.extend(text.map(|text| format!("{words}: {}.", code(text))));
+    }
+    if let Some(default) = schema.get("default") {
+        notes.push(format!("Default: {}.", code(&default.to_string())));
+    }
+    if schema.get("deprecated") == Some(&Value::Bool(true)) {
+        notes.push("Deprecated by the server.".to_owned());
+    }
+    notes.extend(conditions(schema));
+    notes
+}
+
+/// Bounds of numbers, and of how much there is of something.
+fn numbers(schema: &Map<String, Value>) -> Vec<String> {
     let mut notes = Vec::new();
     let value = |key: &str| {
         schema
@@ -41,22 +63,12 @@ pub(super) fn notes(schema: &Map<String, Value>) -> Vec<String> {
     if schema.get("uniqueItems") == Some(&Value::Bool(true)) {
         notes.push("No item twice.".to_owned());
     }
-    for (key, words) in [
-        ("format", "Format"),
-        ("pattern", "Pattern"),
-        ("contentEncoding", "Encoding"),
-        ("contentMediaType", "Media type"),
-    ] {
-        let text = schema.get(key).and_then(Value::as_str);
-        notes.extend(text.map(|text| format!("{words}: {}.", code(text))));
-    }
-    if let Some(default) = schema.get("default") {
-        notes.push(format!("Default: {}.", code(&default.to_string())));
-    }
-    if schema.get("deprecated") == Some(&Value::Bool(true)) {
-        notes.push("Deprecated by the server.".to_owned());
-    }
-    let conditions = [
+    notes
+}
+
+/// What depends on something else.
+fn conditions(schema: &Map<String, Value>) -> Option<String> {
+    const KEYWORDS: [&str; 7] = [
         "not",
         "if",
         "dependentRequired",
@@ -65,18 +77,12 @@ pub(super) fn notes(schema: &Map<String, Value>) -> Vec<String> {
         "contains",
         "propertyNames",
     ];
-    let conditions: Vec<String> = conditions
-        .iter()
-        .filter(|key| schema.contains_key(**key))
-        .map(|key| format!("`{key}`"))
-        .collect();
-    if !conditions.is_empty() {
-        notes.push(format!(
-            "The schema has conditions that the type does not know: {}.",
-            conditions.join(", ")
-        ));
-    }
-    notes
+
+    let found = KEYWORDS.iter().filter(|key| schema.contains_key(**key));
+    let found: Vec<String> = found.map(|key| format!("`{key}`")).collect();
+    let list = found.join(", ");
+    (!found.is_empty())
+        .then(|| format!("The schema has conditions that the type does not know: {list}."))
 }
 
 fn sentence(parts: &[String]) -> Option<String> {

@@ -65,8 +65,12 @@ impl Types {
                 break;
             }
             let to = |id: TypeId| merged.get(&id).copied().unwrap_or(id);
-            now.iter_mut().for_each(|id| *id = to(*id));
-            self.all.iter_mut().for_each(|ty| ty.kind.refer(&to));
+            for id in &mut now {
+                *id = to(*id);
+            }
+            for ty in &mut self.all {
+                ty.kind.refer(&to);
+            }
             for shared in merged.into_values() {
                 let ty = &mut self.all[shared.0];
                 ty.is_shared = true;

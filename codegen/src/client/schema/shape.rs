@@ -149,7 +149,9 @@ impl Kind {
                     .for_each(|shape| shape.refer(to));
             }
             Self::Union { alternatives, .. } => {
-                alternatives.iter_mut().for_each(|one| one.shape.refer(to));
+                for one in alternatives {
+                    one.shape.refer(to);
+                }
             }
             Self::Newtype(shape) => shape.refer(to),
             Self::Choice(_) | Self::Unknown => {}

@@ -34,37 +34,34 @@ impl Reader<'_> {
                 self.read(&only, place)
             };
         }
-        let mut read = Vec::new();
+        let mut read: Vec<Alternative> = Vec::new();
         for (index, alternative) in alternatives.iter().enumerate() {
             let name = hint(alternative, index);
             let shape = self.read(&both(base, alternative), &place.part(&name));
-            let mut shape = self.expand(Alternative {
+            let shape = self.described(shape, &place.part(&name));
+            read.extend(self.expand(Alternative {
                 name: pascal(&name),
                 shape,
-            });
-            if let [
-                Alternative {
-                    shape: Shape::Named(id),
-                    ..
-                },
-            ] = &mut shape[..]
-            {
-                // The one value of a constant is described where the constant is.
-                let ty = self.types.get(*id);
-                if let (Kind::Choice(literals), Some(text)) = (&ty.kind, &ty.description) {
-                    if let [literal] = &literals[..] {
-                        let literal = Literal {
-                            description: Some(text.clone()),
-                            ..literal.clone()
-                        };
-                        let place = place.part(&name);
-                        shape[0].shape = self.named(&place, None, Kind::Choice(vec![literal]));
-                    }
-                }
-            }
-            read.extend(shape);
+            }));
         }
         self.combine(read, about, place)
+    }
+
+    /// The one value of a constant is described where the value is.
+    fn described(&mut self, shape: Shape, place: &Place) -> Shape {
+        let Shape::Named(id) = shape else {
+            return shape;
+        };
+        let ty = self.types.get(id);
+        match (&ty.kind, &ty.description) {
+            (Kind::Choice(literals), Some(text)) if literals.len() == 1 => {
+                let description = Some(text.clone());
+                let value = literals[0].value.clone();
+                let literal = Literal { value, description };
+                self.named(place, None, Kind::Choice(vec![literal]))
+            }
+            _ => shape,
+        }
     }
 
     /// The alternatives of an alternative.
@@ -190,16 +187,18 @@ impl Reader<'_> {
         about: Option<&String>,
         place: &Place,
     ) {
+        let choices: Vec<&Vec<Literal>> = kept
+            .iter()
+            .filter_map(|one| match self.types.kind(&one.shape) {
+                Some(Kind::Choice(literals)) => Some(literals),
+                _ => None,
+            })
+            .collect();
+        let count = choices.len();
         let mut literals: Vec<Literal> = Vec::new();
-        let mut count = 0;
-        for one in &*kept {
-            if let Some(Kind::Choice(choice)) = self.types.kind(&one.shape) {
-                count += 1;
-                for literal in choice {
-                    if !literals.iter().any(|known| known.value == literal.value) {
-                        literals.push(literal.clone());
-                    }
-                }
+        for literal in choices.into_iter().flatten() {
+            if !literals.iter().any(|known| known.value == literal.value) {
+                literals.push(literal.clone());
             }
         }
         if count < 2 {
@@ -339,6 +338,9 @@ fn hint(schema: &Value, index: usize) -> String {
         .or_else(|| text("title"))
     {
         return name.to_owned();
+    }
+    if schema.get("enum").is_some() {
+        return "known".to_owned();
     }
     // What it has to have may be what tells it from the others.
     let required = schema
