@@ -43,8 +43,9 @@ fn a_client_is_generated_and_checked() {
 
     fs::write(&file, "").unwrap();
     let stale = run_alone(&["generate", &lock, "-o", &file, "--check"]);
-    let message =
-        format!("error: `{file}` is not what the lock file gives\nrun it without `--check`\n");
+    let message = format!(
+        "error: `{file}` is not what the lock file gives\n note: run it without `--check`\n"
+    );
     stale.check(8, "", &message);
     assert_eq!(fs::read_to_string(&file).unwrap(), "");
 }

@@ -140,12 +140,7 @@ fn words(name: &str, spell_signs: bool) -> Vec<String> {
         }
         match letters {
             Some(letters) => word.push_str(&letters.to_ascii_lowercase()),
-            None if spell_signs => words.extend(
-                SIGNS
-                    .iter()
-                    .find(|sign| sign.0 == c)
-                    .map(|sign| sign.1.to_owned()),
-            ),
+            None if spell_signs => words.extend(spelled(c)),
             None => {}
         }
         before = c;
@@ -168,6 +163,15 @@ fn ascii(c: char) -> Option<String> {
         return (!letters.is_empty()).then(|| (*letters).to_owned());
     }
     (!c.is_ascii() && c.is_alphanumeric()).then(|| format!("u{code:x}"))
+}
+
+/// What a character is called that is no part of a word.
+fn spelled(c: char) -> Option<String> {
+    let sign = SIGNS.iter().find(|sign| sign.0 == c);
+    match sign {
+        Some((_, name)) => Some((*name).to_owned()),
+        None => (!c.is_ascii()).then(|| format!("u{:x}", u32::from(c))),
+    }
 }
 
 /// Cuts a name between its words.

@@ -458,7 +458,7 @@ fn older_drafts_are_read() {
     says(&text, "/// Format: `uuid`.", "pub id: Option<String>");
     says(
         &text,
-        "/// At least 2, at most 8 characters.",
+        "/// At least `2`, at most `8` characters.",
         "pub code: Option<String>",
     );
     says(&text, "/// Default: `3`.", "pub days: Option<i64>");

@@ -14,6 +14,8 @@ use crate::client::name::{pascal, singular};
 /// deeper than this exceed the `recursion_limit` of rustc.
 const DEEPEST: usize = 32;
 const MOST: usize = 10_000;
+/// How many schemas are read one within the other: more than types, since one type may have several.
+const MOST_AT_ONCE: usize = 2 * DEEPEST;
 /// A longer name has only its last part.
 const LONGEST_NAME: usize = 80;
 
@@ -108,6 +110,8 @@ pub(in crate::client) struct Reader<'a> {
     prefix: String,
     definitions: BTreeMap<String, Definition>,
     left: usize,
+    /// How many schemas are being read, one within the other.
+    reading: usize,
 }
 
 /// What is known of what a reference refers to.
@@ -146,6 +150,10 @@ impl Place {
         self.inner(singular(&self.name, otherwise), local)
     }
 
+    pub(super) fn is_too_deep(&self) -> bool {
+        self.depth > DEEPEST
+    }
+
     /// The same value, of another type.
     pub(super) fn same(&self) -> Self {
         Self {
@@ -180,6 +188,7 @@ impl<'a> Reader<'a> {
             prefix: prefix.to_owned(),
             definitions: BTreeMap::new(),
             left: MOST,
+            reading: 0,
         };
         // A schema may refer to itself as a whole.
         reader.define(
@@ -194,19 +203,28 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn read(&mut self, schema: &Value, place: &Place) -> Shape {
-        if place.depth > DEEPEST {
-            return Shape::any(format!("the schema is nested deeper than {DEEPEST} levels"));
+        if let Err(reason) = self.enter(place) {
+            return Shape::any(reason);
         }
-        let Some(left) = self.left.checked_sub(1) else {
-            return Shape::any(format!("the schema has more than {MOST} parts"));
-        };
-        self.left = left;
-        match schema {
+        let shape = match schema {
             Value::Bool(true) => Shape::Any(None),
             Value::Bool(false) => Shape::any("no value fits the schema"),
             Value::Object(schema) => self.object(schema, place),
             _ => Shape::any("what stands there is no schema"),
+        };
+        self.reading -= 1;
+        shape
+    }
+
+    /// Begins to read a schema, unless that is too much.
+    fn enter(&mut self, place: &Place) -> Result<(), String> {
+        if place.is_too_deep() || self.reading == MOST_AT_ONCE {
+            return Err(format!("the schema is nested deeper than {DEEPEST} levels"));
         }
+        let left = self.left.checked_sub(1);
+        self.left = left.ok_or_else(|| format!("the schema has more than {MOST} parts"))?;
+        self.reading += 1;
+        Ok(())
     }
 
     fn object(&mut self, schema: &Map<String, Value>, place: &Place) -> Shape {

@@ -85,6 +85,9 @@ impl Reader<'_> {
         about: Option<String>,
         place: &Place,
     ) -> Shape {
+        if place.is_too_deep() {
+            return Shape::any("its alternatives are nested too deep");
+        }
         let mut is_nullable = false;
         let mut kept: Vec<Alternative> = Vec::new();
         for mut one in alternatives {

@@ -43,7 +43,7 @@ const BOUNDS: [&str; 11] = [
 
 /// How many references deep `allOf` may lead, and how many schemas it may unite.
 const DEEPEST: usize = 32;
-const MOST: usize = 256;
+const MOST: usize = 128;
 
 /// The object of a schema without `allOf` and `$ref`, or why there is none.
 pub(super) fn flatten(
