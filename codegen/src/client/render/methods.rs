@@ -111,6 +111,7 @@ impl Input<'_> {
             Call::Template(uri) => {
                 docs.add("# Errors");
                 docs.add("As `McpClient::read_resource`.");
+                let arguments = parameter.as_ref().map_or(quote! { () }, |_| arguments);
                 let body = self.read(remote, uri, &arguments);
                 quote! {
                     pub async fn #name(&self #parameter) -> ::core::result::Result<

@@ -89,6 +89,7 @@ impl Input<'_> {
         let allowed = allowed(&quote! {
             unnameable_types,
             clippy::enum_variant_names,
+            clippy::excessive_nesting,
             clippy::fn_params_excessive_bools,
             clippy::large_enum_variant,
             clippy::struct_excessive_bools,
