@@ -24,6 +24,12 @@ pub(crate) enum Exit {
     Unanswered = 7,
     /// A file or stream of this computer cannot be read or written.
     Local = 8,
+    /// The server is not what its lock file says any more, and a program may fail.
+    Breaking = 9,
+    /// It has something more, and that is refused.
+    Additive = 10,
+    /// It describes itself in other words, and that is refused.
+    Wording = 11,
     /// Ctrl-C.
     Interrupted = 130,
     /// The signal to terminate.
@@ -37,6 +43,8 @@ Examples:
   treenail call echo message=hello -- npx -y @modelcontextprotocol/server-everything
   treenail call search tags=a tags=b 'filter:={\"year\": 2026}' --json --command 'my-server --dir .'
   treenail read file:///notes.txt -o notes.txt --url https://example.com/mcp --header-env Authorization=AUTH
+  treenail lock -o some.lock.json --command 'npx some-server'
+  treenail check some.lock.json --command 'npx some-server'
   treenail generate weather.lock.json -o src/weather.rs
 
 Exit codes:
@@ -49,6 +57,9 @@ Exit codes:
   6    the server broke the protocol
   7    the server asked for something that could not be answered
   8    a file or stream of this computer cannot be read or written
+  9    `check`: the server has changed so that programs may fail
+  10   `check`: it has additions at most, with `--refuse additive` or `wording`
+  11   `check`: it has other words only, with `--refuse wording`
   130  Ctrl-C: the call was cancelled
   143  told to terminate: the call was cancelled";
 

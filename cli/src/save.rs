@@ -1,6 +1,7 @@
 //! Saving what a server has sent in files.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use crate::exit::Failure;
@@ -61,6 +62,32 @@ fn save(file: &Path, bytes: &[u8], screen: &Screen) -> Result<(), Failure> {
     let size = size(i64::try_from(bytes.len()).unwrap_or(i64::MAX));
     screen.note(&format!("{size} saved in `{name}`"));
     Ok(())
+}
+
+/// Writes a file in one step: whoever reads it has the old one or the new one, and never a part.
+pub(crate) fn replace(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let name = file.display();
+    // What a link refers to is replaced, and not the link.
+    let target = file.canonicalize().unwrap_or_else(|_| file.to_owned());
+    let mut new = target.file_name().unwrap_or_default().to_owned();
+    new.push(format!(".{}.new", std::process::id()));
+    let new = target.with_file_name(new);
+    let written = write_new(&new, bytes, &target).and_then(|()| fs::rename(&new, &target));
+    if written.is_err() {
+        // It may not be there at all.
+        let _ = fs::remove_file(&new);
+    }
+    written.map_err(Failure::local(format!("`{name}`")))
+}
+
+/// Writes a file that is not there yet, with the permissions of the one that it is to replace.
+fn write_new(file: &Path, bytes: &[u8], old: &Path) -> io::Result<()> {
+    let mut new = File::options().write(true).create_new(true).open(file)?;
+    if let Ok(old) = fs::metadata(old) {
+        new.set_permissions(old.permissions())?;
+    }
+    new.write_all(bytes)?;
+    new.sync_all()
 }
 
 /// `plot.png` becomes `plot-1.png`.

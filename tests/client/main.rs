@@ -7,6 +7,7 @@
 )]
 
 mod asked;
+mod contract;
 mod eras;
 // Cargo does not run the tests inside of examples; those of this one run here.
 #[path = "../../examples/client.rs"]

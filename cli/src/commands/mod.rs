@@ -1,9 +1,11 @@
 //! The commands, each in a file of its own: what it takes, and what it does.
 
 mod call;
+mod check;
 mod generate;
 mod info;
 mod list;
+mod lock;
 mod prompt;
 mod read;
 
@@ -23,6 +25,8 @@ pub(crate) enum Command {
     Read(read::Read),
     Prompt(prompt::Prompt),
     Info(info::Info),
+    Lock(lock::Lock),
+    Check(check::Check),
     Generate(generate::Generate),
 }
 
@@ -35,6 +39,8 @@ impl Command {
             Self::Read(read) => read.server.output,
             Self::Prompt(prompt) => prompt.server.output,
             Self::Info(info) => info.server.output,
+            Self::Lock(lock) => lock.server.output,
+            Self::Check(check) => check.server.output,
             Self::Generate(generate) => return generate.verbosity,
         };
         output.verbosity
@@ -49,6 +55,8 @@ pub(crate) async fn run(command: Command, screen: &Screen) -> Result<Exit, Failu
         Command::Read(read) => read.run(screen).await,
         Command::Prompt(prompt) => prompt.run(screen).await,
         Command::Info(info) => info.run(screen).await,
+        Command::Lock(lock) => lock.run(screen).await,
+        Command::Check(check) => check.run(screen).await,
         Command::Generate(generate) => generate.run(screen),
     }
 }

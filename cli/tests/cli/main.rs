@@ -11,6 +11,7 @@ mod ends;
 mod generate;
 mod http;
 mod lists;
+mod locks;
 mod reads;
 mod run;
 #[cfg(unix)]

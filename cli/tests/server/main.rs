@@ -7,6 +7,8 @@
     reason = "the program is for tests, also of what is deprecated, and its tools have no state"
 )]
 
+mod versions;
+
 use std::time::Duration;
 
 use serde_json::json;
@@ -190,12 +192,17 @@ impl Everything {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> treenail::Result<()> {
-    let server = Server::builder("test \x1b[1mserver", "1").mount(Everything);
+    let mode = std::env::args().nth(1);
+    let server = match mode.as_deref() {
+        Some("before") => Server::builder("versions", "1").mount(versions::Before),
+        Some("after") => Server::builder("versions", "1").mount(versions::After),
+        _ => Server::builder("test \x1b[1mserver", "1").mount(Everything),
+    };
     let server = server.build()?;
-    if std::env::args().nth(1).as_deref() == Some("http") {
-        return serve_http(server).await;
+    match mode.as_deref() {
+        Some("http") => serve_http(server).await,
+        _ => server.serve_stdio().await,
     }
-    server.serve_stdio().await
 }
 
 /// Says where it listens, and serves.

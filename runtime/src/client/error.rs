@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use treenail_schema::CallToolResult;
 
+use crate::client::Drift;
 use crate::wire::RpcError;
 
 /// Why a request of a client has no result, cut by what its caller can do.
@@ -45,6 +46,10 @@ pub enum ClientError {
     /// The server cannot do that: it has not declared the capability, or its revision does not have the method.
     #[error("not supported: {0}")]
     Unsupported(Arc<str>),
+    /// The server is not what the contract says that this program was written against: it has changed by more than the
+    /// caller takes. What is different is in the [`Drift`], and `Display` of that shows it.
+    #[error("the server is not what its contract says: {}", .0.told())]
+    Drift(Arc<Drift>),
     /// What the caller gave cannot be sent, such as arguments that are not an object; nothing was sent.
     #[error("not sent: {0}")]
     Invalid(Arc<str>),

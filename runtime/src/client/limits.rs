@@ -69,7 +69,7 @@ pub struct ClientLimits {
     /// the schema is different. Default 128.
     pub drift_depth: u32,
     /// How many steps comparing a server with a contract may take, where a step is about a subschema or 16 values of an
-    /// enum; what is not compared after that counts as breaking, if it is different. Default 1,000,000.
+    /// enum; what is not compared after that counts as breaking, if it is different. Default 250,000.
     pub drift_steps: u64,
     /// Bytes of the headers of an HTTP response, at least 8 KiB; a response with more than about that fails its request.
     /// Default 64 KiB.
@@ -123,7 +123,7 @@ impl Default for ClientLimits {
             drift_changes: 1_000,
             drift_text_bytes: 4 << 10,
             drift_depth: 128,
-            drift_steps: 1_000_000,
+            drift_steps: 250_000,
             http_header_bytes: 64 << 10,
             connect_within: Duration::from_secs(10),
             resume_attempts: 8,

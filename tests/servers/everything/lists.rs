@@ -1,7 +1,7 @@
 //! Who the server is, and what it lists.
 
 use serde_json::json;
-use treenail::client::ClientError;
+use treenail::client::{ClientError, Contract};
 use treenail::schema::{ElicitAction, ElicitResult, Revision, Root};
 
 use super::{Connect, client};
@@ -149,4 +149,20 @@ pub(super) async fn tools_for_questions_are_there_if_they_are_answered(connect: 
         assert!(client.tool(name).await.unwrap().is_some(), "{name}");
     }
     client.close().await.unwrap();
+}
+
+pub(super) async fn two_recordings_are_the_same_bytes(connect: Connect<'_>) {
+    let (one, other) = (client(connect).await, client(connect).await);
+    let recorded = one.contract_with_resources().await.unwrap();
+    for name in TOOLS {
+        assert!(recorded.tool(name).is_some(), "{name}");
+    }
+    let text = recorded.to_json();
+    assert_eq!(
+        other.contract_with_resources().await.unwrap().to_json(),
+        text
+    );
+    let read = Contract::from_json(&text).unwrap();
+    assert_eq!(read, recorded);
+    assert!(other.check(&read).await.unwrap().is_empty());
 }

@@ -45,6 +45,7 @@ over_all_transports! {
     lists::the_server_says_what_it_is,
     lists::every_legacy_revision_is_spoken,
     lists::everything_is_listed,
+    lists::two_recordings_are_the_same_bytes,
     lists::tools_for_questions_are_there_if_they_are_answered,
     content::every_tool_gives_its_result,
     content::structured_content_is_a_type,

@@ -144,31 +144,49 @@ fn object(
         .collect()
 }
 
-/// A number that comes out of a file as it went in: a whole one without a fraction (`1.0` is 1), and any other as one that
-/// reading gives back, for `serde_json` does not read each fraction to its last bit.
+/// A number that comes out of a file as it went in. A whole one has no fraction: `1.0` is 1. Any other is one that reading
+/// gives back, for `serde_json` does not read each fraction to its last bit.
 fn stable(number: &Number) -> Number {
-    /// Below this, each whole number is one `f64`.
-    const EXACT: f64 = 9_007_199_254_740_992.0;
-    /// One or two are enough.
-    const TRIES: usize = 8;
-
     let Some(float) = number.as_f64().filter(|_| number.is_f64()) else {
         return number.clone();
     };
-    if float.fract() == 0.0 && float.abs() < EXACT {
-        #[allow(
-            clippy::cast_possible_truncation,
-            reason = "it is whole, and small enough"
-        )]
-        return (float as i64).into();
+    if let Some(whole) = whole(number) {
+        return whole;
     }
+    let rounded = || {
+        let rounded = format!("{float:.14e}").parse().ok();
+        rounded.and_then(Number::from_f64)
+    };
+    let stable = read_back(number)
+        .or_else(|| rounded().map(|number| read_back(&number).unwrap_or(number)))
+        .unwrap_or_else(|| number.clone());
+    whole(&stable).unwrap_or(stable)
+}
+
+/// A number without a fraction, as an integer.
+fn whole(number: &Number) -> Option<Number> {
+    /// Below this, each whole number is one `f64`.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+
+    let float = number.as_f64()?;
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "it is whole, and small enough"
+    )]
+    (float.fract() == 0.0 && float.abs() < EXACT).then(|| (float as i64).into())
+}
+
+/// The number, or the one that reading it over and over ends with.
+fn read_back(number: &Number) -> Option<Number> {
+    const TRIES: usize = 8;
+
     let mut number = number.clone();
     for _ in 0..TRIES {
-        let read = serde_json::from_str(&number.to_string());
-        match read {
-            Ok(read) if read != number => number = read,
-            _ => break,
+        let read = serde_json::from_str(&number.to_string()).ok()?;
+        if read == number {
+            return Some(number);
         }
+        number = read;
     }
-    number
+    None
 }

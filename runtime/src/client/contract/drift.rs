@@ -173,14 +173,16 @@ impl Drift {
         self.counts.iter().sum::<usize>() - self.changes.len()
     }
 
-    /// How many there are of each severity, on one line.
-    pub(crate) fn summary(&self) -> String {
+    /// How many there are of each severity, and the first one, for an error.
+    pub(crate) fn told(&self) -> String {
         let counts = Severity::ALL.map(|severity| (severity, self.count(severity)));
         let told = counts.iter().filter(|(_, count)| *count > 0);
         let told = told.map(|(severity, count)| severity.counted(*count));
-        match told.collect::<Vec<_>>() {
-            told if told.is_empty() => "no changes".to_owned(),
-            told => told.join(", "),
+        let told = told.collect::<Vec<_>>().join(", ");
+        let first = self.changes.first().map(Change::to_string);
+        match first.as_ref().and_then(|first| first.lines().next()) {
+            Some(first) => format!("{told}; the first: {first}"),
+            None => told,
         }
     }
 }

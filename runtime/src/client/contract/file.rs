@@ -71,8 +71,8 @@ impl Contract {
             resource_templates: self.resource_templates(),
             resources: self.resources(),
         };
-        let mut text = serde_json::to_string_pretty(&written)
-            .expect("the keys of all objects are texts, and nothing else fails");
+        // The keys of all objects are texts, and nothing else could fail.
+        let mut text = serde_json::to_string_pretty(&written).unwrap_or_default();
         text.push('\n');
         visible_json(text)
     }
@@ -140,7 +140,7 @@ fn malformed(error: &serde_json::Error, path: &str) -> ContractError {
     ContractError::Malformed {
         line: error.line(),
         column: error.column(),
-        path: if path == "." { "" } else { path }.to_owned(),
+        path: if matches!(path, "." | "?") { "" } else { path }.to_owned(),
         reason: shortened(reason),
     }
 }

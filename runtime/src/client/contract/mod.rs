@@ -118,6 +118,7 @@ impl Contract {
     /// let recorded = Contract::new().with_tools([tool("add"), tool("forget")]);
     /// let used = recorded.only_tools(["add"])?;
     /// assert_eq!(used.tools().len(), 1);
+    /// assert!(used.drift(&Contract::new().with_tools([tool("add")])).is_empty());
     /// # Ok::<_, treenail_runtime::client::ContractError>(())
     /// ```
     ///
@@ -140,6 +141,11 @@ impl Contract {
             only: Some(only),
             ..Self::default()
         })
+    }
+
+    /// Whether it looks at some tools, and at nothing else.
+    pub(super) fn is_of_tools_only(&self) -> bool {
+        self.only.is_some()
     }
 
     /// The name and version of the server, if they are known.
@@ -185,3 +191,6 @@ impl Contract {
         self.resources.as_deref()
     }
 }
+
+#[cfg(test)]
+mod tests;

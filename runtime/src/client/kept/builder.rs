@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::future::Future;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use treenail_schema::{
@@ -11,12 +11,13 @@ use treenail_schema::{
 };
 
 use crate::client::kept::follow::{Follow, follow};
+use crate::client::kept::record::Promised;
 #[cfg(feature = "validation")]
 use crate::client::kept::validation::Validators;
 use crate::client::kept::{Inner, Lists, McpClient};
 use crate::client::{
-    ClientError, ClientHandler, ClientLimits, McpClientSession, McpClientSessionBuilder,
-    ServerCommand, Session,
+    ClientError, ClientHandler, ClientLimits, Contract, McpClientSession, McpClientSessionBuilder,
+    ServerCommand, Session, Severity,
 };
 use crate::server::{Connection, Server};
 use crate::wire::RpcError;
@@ -28,8 +29,20 @@ use crate::wire::RpcError;
 pub struct McpClientBuilder {
     session: McpClientSessionBuilder,
     follow: Follow,
+    contract: Option<Contract>,
+    refused: Refused,
     #[cfg(feature = "validation")]
     leaves_results: bool,
+}
+
+/// From where on a change of the server is refused.
+#[derive(Clone, Copy, Debug)]
+struct Refused(Option<Severity>);
+
+impl Default for Refused {
+    fn default() -> Self {
+        Self(Some(Severity::Breaking))
+    }
 }
 
 impl McpClientBuilder {
@@ -57,21 +70,55 @@ impl McpClientBuilder {
         self
     }
 
-    /// Connects, and makes a client of it. Nothing is listed yet.
+    /// Compares the server with a contract when it has been connected to: the one that this program was written against.
+    /// [`build`](Self::build) fails if what has changed is refused (see [`refuse_drift`](Self::refuse_drift)); what is not
+    /// is logged as a warning, and kept in [`McpClient::drift`].
+    ///
+    /// [`Contract::only_tools`] leaves out what this program does not use.
+    ///
+    /// ```
+    /// use treenail_runtime::client::{Contract, McpClient};
+    ///
+    /// # async fn example(lock: &str) -> Result<(), Box<dyn std::error::Error>> {
+    /// let contract = Contract::from_json(lock)?.only_tools(["forecast"])?;
+    /// let client = McpClient::builder().command("weather-server").contract(contract).build().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn contract(mut self, contract: Contract) -> Self {
+        self.contract = Some(contract);
+        self
+    }
+
+    /// Refuses a server that differs from its contract by this much, or more; `None` refuses none. Default
+    /// [`Severity::Breaking`].
+    pub fn refuse_drift(mut self, least: impl Into<Option<Severity>>) -> Self {
+        self.refused = Refused(least.into());
+        self
+    }
+
+    /// Connects, and makes a client of it. Nothing is listed yet, unless there is a contract.
     ///
     /// # Errors
     ///
-    /// As [`McpClientSessionBuilder::build`].
+    /// As [`McpClientSessionBuilder::build`]; and [`ClientError::Drift`] if the server is not what its contract says, or
+    /// another error if that cannot be found out.
     pub async fn build(self) -> Result<McpClient, ClientError> {
         let session = self.session.build().await?;
         #[cfg(feature = "validation")]
         let validators = (!self.leaves_results).then(Validators::default);
-        Ok(over(
+        let client = over(
             Arc::new(session),
             self.follow,
             #[cfg(feature = "validation")]
             validators,
-        ))
+        );
+        if let Some(contract) = self.contract {
+            let refused = self.refused.0;
+            // Most programs do without, and so need not carry this future.
+            Box::pin(client.hold(&Promised { contract, refused })).await?;
+        }
+        Ok(client)
     }
 }
 
@@ -85,6 +132,7 @@ pub(super) fn over(
         _following: follow(&session, inner.clone(), how),
         session,
         lists: Lists::default(),
+        drift: OnceLock::new(),
         #[cfg(feature = "validation")]
         validators,
     });
@@ -173,6 +221,8 @@ impl fmt::Debug for McpClientBuilder {
             .debug_struct("McpClientBuilder")
             .field("session", &self.session)
             .field("follow", &self.follow)
+            .field("contract", &self.contract.is_some())
+            .field("refused", &self.refused)
             .finish_non_exhaustive()
     }
 }

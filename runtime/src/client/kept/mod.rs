@@ -6,13 +6,14 @@ mod follow;
 mod headers;
 mod list;
 mod reads;
+mod record;
 mod sources;
 mod template;
 #[cfg(feature = "validation")]
 mod validation;
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, OnceLock};
 
 use serde::Serialize;
 use treenail_schema::{
@@ -27,7 +28,7 @@ pub use self::template::UrlTemplate;
 #[cfg(feature = "validation")]
 use self::validation::Validators;
 use crate::client::protocol::read;
-use crate::client::{ClientError, ClientRequest, McpClientSession};
+use crate::client::{ClientError, ClientRequest, Drift, McpClientSession};
 
 /// A client that keeps the lists of its server, and fetches them anew when they are used and are not fresh any more: when
 /// the server has told of a change, when the time that it gave is over (`ttlMs`), or when [`refresh_all`](Self::refresh_all)
@@ -62,6 +63,8 @@ struct Inner {
     /// Unless results are not validated.
     #[cfg(feature = "validation")]
     validators: Option<Validators>,
+    /// How the server differed from its contract when it was met, if it has one.
+    drift: OnceLock<Drift>,
     /// The task that follows changes, which ends with the client.
     _following: Option<Following>,
 }

@@ -18,13 +18,12 @@ pub(super) fn compare(old: &Prompt, new: &Prompt, entry: &mut Entry<'_, '_>) {
     entry.words("/description", "the description", texts.0, texts.1);
     let (old, new) = (arguments(old), arguments(new));
     for (name, (place, argument)) in &old {
-        match new.get(name) {
-            Some((place, new)) => compare_arguments(argument, new, *place, entry),
-            None => {
-                let path = format!("/arguments/{place}");
-                let message = format!("the argument {} is gone", crate::wire::quoted(name));
-                entry.change(Severity::Breaking, &path, &message);
-            }
+        if let Some((place, new)) = new.get(name) {
+            compare_arguments(argument, new, *place, entry);
+        } else {
+            let path = format!("/arguments/{place}");
+            let message = format!("the argument {} is gone", crate::wire::quoted(name));
+            entry.change(Severity::Breaking, &path, &message);
         }
     }
     for (name, (place, argument)) in new.iter().filter(|(name, _)| !old.contains_key(*name)) {

@@ -74,12 +74,12 @@ impl<'l> Entry<'_, 'l> {
     }
 
     pub(super) fn change(&mut self, severity: Severity, path: &str, message: &str) {
-        self.shown(severity, path, message, None, None);
+        self.shown(severity, path, message, (None, None));
     }
 
     /// Words that may have changed.
     pub(super) fn words(&mut self, path: &str, what: &str, old: Option<&str>, new: Option<&str>) {
-        self.differ(Severity::Wording, path, what, old, new);
+        self.differ(Severity::Wording, path, what, (old, new));
     }
 
     /// A text that may have changed.
@@ -88,18 +88,17 @@ impl<'l> Entry<'_, 'l> {
         severity: Severity,
         path: &str,
         what: &str,
-        old: Option<&str>,
-        new: Option<&str>,
+        (old, new): (Option<&str>, Option<&str>),
     ) {
         if old == new {
             return;
         }
         let message = match (old, new) {
-            (None, _) => format!("{what} is new"),
-            (_, None) => format!("{what} is gone"),
-            _ => format!("{what} is another one"),
+            (None, _) => format!("added {what}"),
+            (_, None) => format!("removed {what}"),
+            _ => format!("changed {what}"),
         };
-        self.shown(severity, path, &message, old, new);
+        self.shown(severity, path, &message, (old, new));
     }
 
     /// A change with what was and what is.
@@ -108,8 +107,7 @@ impl<'l> Entry<'_, 'l> {
         severity: Severity,
         path: &str,
         message: &str,
-        old: Option<&str>,
-        new: Option<&str>,
+        (old, new): (Option<&str>, Option<&str>),
     ) {
         let most = self.limits().drift_text_bytes;
         let same = match (old, new) {

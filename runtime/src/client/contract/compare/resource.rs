@@ -49,7 +49,8 @@ fn compare_described(
     name: Severity,
     entry: &mut Entry<'_, '_>,
 ) {
-    entry.differ(name, "/name", "the name", Some(old.name), Some(new.name));
+    let names = (Some(old.name), Some(new.name));
+    entry.differ(name, "/name", "the name", names);
     entry.words("/title", "the title", old.title, new.title);
     entry.words(
         "/description",
@@ -62,7 +63,7 @@ fn compare_described(
         None => Severity::Additive,
     };
     let types = (old.mime_type, new.mime_type);
-    entry.differ(severity, "/mimeType", "the media type", types.0, types.1);
+    entry.differ(severity, "/mimeType", "the media type", types);
     let whom = |it: &Described<'_>| it.annotations.and_then(audience);
     let (old_whom, new_whom) = (whom(old), whom(new));
     let path = "/annotations/audience";

@@ -37,6 +37,10 @@ pub(super) fn compare(old: &Tool, new: &Tool, entry: &mut Entry<'_, '_>) {
 }
 
 /// What annotations mean, those that are absent included.
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "they are the hints of the protocol"
+)]
 struct Promises {
     read_only: bool,
     destructive: bool,

@@ -77,8 +77,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
         self.choice(schemas, "oneOf", more, at);
         self.choice(schemas, "allOf", More::Narrows, at);
         self.references(schemas, at);
-        let not = (schemas.0.get("not"), schemas.1.get("not"));
-        self.part(not.0, not.1, "not", at.with(Role::Unclear));
+        self.part(schemas, "not", at, Role::Unclear);
         let conditions = ["if", "then", "else"];
         let has = |schema: &JsonObject| conditions.map(|name| schema.contains_key(name));
         if has(schemas.0) != has(schemas.1) {
@@ -86,8 +85,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
             return;
         }
         for name in conditions {
-            let (old, new) = (schemas.0.get(name), schemas.1.get(name));
-            self.part(old, new, name, at.with(Role::Unclear));
+            self.part(schemas, name, at, Role::Unclear);
         }
     }
 
@@ -120,7 +118,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
                 reference.and_then(|reference| resolve(root, reference))
             };
             match values {
-                (None, None) => continue,
+                (None, None) => {}
                 (None, Some(_)) => self.keyword(Effect::Narrowed, at, keyword, values),
                 (Some(_), None) => self.keyword(Effect::Widened, at, keyword, values),
                 (Some(one), Some(other)) => {
@@ -143,7 +141,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
             More::Changes => at.with(Role::Unclear),
             _ => at,
         };
-        let (gone, come) = self.matched(old, new, at, &mut |walk, old, new| {
+        let (gone, come) = self.matched(old, new, at, |walk: &mut Self, old, new| {
             let place = path.as_ref().map(|path| path.index(new.0));
             walk.compare(old, new.1, inside.to(place.unwrap_or(at.path)));
         });
@@ -166,7 +164,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
         old: &Branches<'a>,
         new: &Branches<'a>,
         at: At<'_>,
-        compare: &mut dyn FnMut(&mut Self, Node<'a>, (usize, Node<'a>)),
+        mut compare: impl FnMut(&mut Self, Node<'a>, (usize, Node<'a>)),
     ) -> (bool, bool) {
         let mut left: Vec<_> = new.nodes.iter().copied().enumerate().collect();
         let mut gone = Vec::new();
@@ -183,10 +181,10 @@ impl<'a> Walk<'_, 'a, '_, '_> {
         }
         let mut unknown = Vec::new();
         for node in gone {
-            let name = self.identity(self.old, node);
+            let name = identity(self.old, node);
             let same = left
                 .iter()
-                .position(|(_, other)| name.is_some() && self.identity(self.new, *other) == name);
+                .position(|(_, other)| name.is_some() && identity(self.new, *other) == name);
             match same {
                 Some(same) => compare(self, node, left.remove(same)),
                 None => unknown.push(node),
@@ -197,15 +195,6 @@ impl<'a> Walk<'_, 'a, '_, '_> {
             return (false, false);
         }
         (!unknown.is_empty(), !left.is_empty())
-    }
-
-    /// What a branch is known by: what it refers to, or the one value that a member has in it.
-    fn identity(&self, root: &'a JsonObject, node: Node<'a>) -> Option<String> {
-        let settled = settle(root, node);
-        if let Some((name, value)) = tags(root, settled.members()).next() {
-            return Some(format!("{name}={value}"));
-        }
-        settled.from_root.then_some(settled.trail)
     }
 
     /// Whether no value can be of two of these schemas: they are of different types, or objects with different tags.
@@ -223,8 +212,17 @@ impl<'a> Walk<'_, 'a, '_, '_> {
                 types = types.with(own);
             }
         }
-        !(types.overlaps(Types::OBJECT) && !objects.is_empty()) && have_tags(root, &objects)
+        (objects.is_empty() || !types.overlaps(Types::OBJECT)) && have_tags(root, &objects)
     }
+}
+
+/// What a branch is known by: what it refers to, or the one value that a member has in it.
+fn identity<'a>(root: &'a JsonObject, node: Node<'a>) -> Option<String> {
+    let settled = settle(root, node);
+    if let Some((name, value)) = tags(root, settled.members()).next() {
+        return Some(format!("{name}={value}"));
+    }
+    settled.from_root.then_some(settled.trail)
 }
 
 /// Whether all of these have one member with a value of its own in each.

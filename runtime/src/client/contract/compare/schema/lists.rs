@@ -61,9 +61,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
         self.count(schemas, "maxItems", Leaves::Below, at);
         self.unique(schemas, at);
         self.contained(schemas, at);
-        let name = "unevaluatedItems";
-        let (old, new) = (schemas.0.get(name), schemas.1.get(name));
-        self.part(old, new, name, at.with(Role::Unclear));
+        self.part(schemas, "unevaluatedItems", at, Role::Unclear);
     }
 
     fn unique(&mut self, schemas: (&'a JsonObject, &'a JsonObject), at: At<'_>) {
@@ -78,16 +76,15 @@ impl<'a> Walk<'_, 'a, '_, '_> {
     }
 
     fn contained(&mut self, schemas: (&'a JsonObject, &'a JsonObject), at: At<'_>) {
-        let (old, new) = (schemas.0.get("contains"), schemas.1.get("contains"));
         // How many items there are of a kind, and which kind that is: one may make up for the other.
         let counts = ["minContains", "maxContains"];
         let is_plain =
             |name: &&str| !schemas.0.contains_key(*name) && !schemas.1.contains_key(*name);
         if counts.iter().all(is_plain) {
-            self.part(old, new, "contains", at);
+            self.part(schemas, "contains", at, at.role);
             return;
         }
-        self.part(old, new, "contains", at.with(Role::Unclear));
+        self.part(schemas, "contains", at.with(Role::Unclear), Role::Unclear);
         for name in counts {
             let values = (schemas.0.get(name), schemas.1.get(name));
             if values.0 != values.1 {

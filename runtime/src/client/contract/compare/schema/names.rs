@@ -18,11 +18,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
     pub(super) fn patterns(&mut self, schemas: Schemas<'a>, others_are_bound: bool, at: At<'_>) {
         let is_bound = others_are_bound;
         self.by_name(schemas, "patternProperties", is_bound, at);
-        let (old, new) = (
-            schemas.0.get("propertyNames"),
-            schemas.1.get("propertyNames"),
-        );
-        self.part(old, new, "propertyNames", at);
+        self.part(schemas, "propertyNames", at, at.role);
     }
 
     /// Compares what the presence of a member asks for.
@@ -33,9 +29,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
         if old != new {
             self.keyword(Effect::Changed, at, "dependencies", (old, new));
         }
-        let name = "unevaluatedProperties";
-        let (old, new) = (schemas.0.get(name), schemas.1.get(name));
-        self.part(old, new, name, at.with(Role::Unclear));
+        self.part(schemas, "unevaluatedProperties", at, Role::Unclear);
     }
 
     /// Compares schemas by names.

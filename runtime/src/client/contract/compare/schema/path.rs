@@ -1,5 +1,7 @@
 //! Where in an entry a schema is.
 
+use std::fmt::Write;
+
 /// A JSON Pointer that is written only when it is needed: most places have nothing to tell of.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Path<'p> {
@@ -57,7 +59,9 @@ impl<'p> Path<'p> {
             }
             match step {
                 Step::Pointer(pointer) => written.extend(pointer.chars().take(most)),
-                Step::Index(index) => written.push_str(&format!("/{index}")),
+                Step::Index(index) => {
+                    write!(written, "/{index}").expect("a string takes everything");
+                }
                 Step::Key(name) => push_key(&mut written, name, most),
             }
         }

@@ -1,10 +1,11 @@
 //! What a schema says, whatever way it says it.
 
 use std::borrow::Cow;
+use std::fmt::Write;
 use std::sync::LazyLock;
 
 use percent_encoding::percent_decode_str;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use treenail_schema::JsonObject;
 
 use crate::client::contract::compare::schema::types::Types;
@@ -91,9 +92,10 @@ impl<'a> Settled<'a> {
     }
 
     pub(super) fn types(&self) -> Types {
-        let types = match self.is_never() {
-            true => Types::NONE,
-            false => Types::of(self.members()),
+        let types = if self.is_never() {
+            Types::NONE
+        } else {
+            Types::of(self.members())
         };
         match self.or_null {
             Some(_) => types.with(Types::NULL),
@@ -147,7 +149,7 @@ impl<'a> Settled<'a> {
                 true
             }
             ("allOf" | "anyOf" | "oneOf", Value::Array(only)) if only.len() == 1 => {
-                self.trail.push_str(&format!("/{keyword}/0"));
+                self.go(keyword, 0);
                 self.node = Node::of(&only[0]);
                 true
             }
@@ -155,6 +157,10 @@ impl<'a> Settled<'a> {
             ("oneOf", Value::Array(two)) => self.follow_or_null(root, members, "oneOf", two),
             _ => false,
         }
+    }
+
+    fn go(&mut self, keyword: &str, index: usize) {
+        write!(self.trail, "/{keyword}/{index}").expect("a string takes everything");
     }
 
     /// Goes on to a schema that may be `null` beside what it is.
@@ -189,8 +195,8 @@ impl<'a> Settled<'a> {
             self.trail = inner.trail;
             self.from_root = true;
         } else {
-            self.trail
-                .push_str(&format!("/{keyword}/{index}{}", inner.trail));
+            self.go(keyword, index);
+            self.trail.push_str(&inner.trail);
         }
         self.node = inner.node;
         self.told.extend(inner.told);
@@ -240,10 +246,6 @@ pub(super) fn resolve<'a>(root: &'a JsonObject, reference: &str) -> Option<(Stri
         None => (steps, ""),
     };
     let first = first.replace("~1", "/").replace("~0", "~");
-    let node = member(root, &first)?.pointer(rest)?;
+    let node = root.get(&first)?.pointer(rest)?;
     Some((pointer.into_owned(), Node::of(node)))
-}
-
-fn member<'a>(members: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
-    members.get(name)
 }

@@ -1,6 +1,6 @@
 //! What texts have to look like.
 
-use serde_json::Value;
+use treenail_schema::JsonObject;
 
 use crate::client::contract::compare::schema::numbers::{Leaves, both_are};
 use crate::client::contract::compare::schema::side::{Node, Settled};
@@ -21,13 +21,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
         for name in ["pattern", "contentEncoding", "contentMediaType"] {
             self.form(old, new, name, at);
         }
-        let contents = schemas.0.get("contentSchema");
-        self.part(
-            contents,
-            schemas.1.get("contentSchema"),
-            "contentSchema",
-            at.with(Role::Unclear),
-        );
+        self.part(schemas, "contentSchema", at, Role::Unclear);
     }
 
     /// Compares a keyword of which only one thing is known: without it, more is allowed.
@@ -42,23 +36,26 @@ impl<'a> Walk<'_, 'a, '_, '_> {
         self.keyword(effect, at, name, (old, new));
     }
 
-    /// Compares a schema that applies to a part of a value: without it, more is allowed.
+    /// Compares a schema that applies in addition, or to a part of a value: without it, more is allowed. `inside` is what is
+    /// known of differences within it.
     pub(super) fn part(
         &mut self,
-        old: Option<&'a Value>,
-        new: Option<&'a Value>,
+        schemas: (&'a JsonObject, &'a JsonObject),
         name: &str,
         at: At<'_>,
+        inside: Role,
     ) {
-        match (old, new) {
+        let values = (schemas.0.get(name), schemas.1.get(name));
+        match values {
             (Some(old), Some(new)) => {
-                self.compare(Node::of(old), Node::of(new), at.to(at.path.key(name)));
+                let at = at.to(at.path.key(name)).with(inside);
+                self.compare(Node::of(old), Node::of(new), at);
             }
             (None, Some(new)) if !Node::of(new).allows_all() => {
-                self.keyword(Effect::Narrowed, at, name, (None, Some(new)));
+                self.keyword(Effect::Narrowed, at, name, values);
             }
             (Some(old), None) if !Node::of(old).allows_all() => {
-                self.keyword(Effect::Widened, at, name, (Some(old), None));
+                self.keyword(Effect::Widened, at, name, values);
             }
             _ => {}
         }

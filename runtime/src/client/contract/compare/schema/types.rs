@@ -171,29 +171,23 @@ impl<'a> Walk<'_, 'a, '_, '_> {
         };
         if let Some((effect, message)) = effect {
             let texts = (old_types.names(), new_types.names());
-            self.found(
-                effect,
-                at.path.key("type"),
-                at.role,
-                message,
-                Some(&texts.0),
-                Some(&texts.1),
-            );
+            let at = at.to(at.path.key("type"));
+            self.found(effect, at, message, (Some(&texts.0), Some(&texts.1)));
         }
         if !old_types.overlaps(new_types) {
             return false;
         }
-        let path = at.path.key("enum");
+        let at = at.to(at.path.key("enum"));
         match (&old_values, &new_values) {
             (Some(old), None) => {
-                let message = "other values than those listed are allowed now";
+                let message = "other values than those listed are allowed";
                 let old = shown(old.iter());
-                self.found(Effect::Widened, path, at.role, message, Some(&old), None);
+                self.found(Effect::Widened, at, message, (Some(&old), None));
             }
             (None, Some(new)) => {
-                let message = "only some values are allowed now";
+                let message = "only some values are allowed";
                 let new = shown(new.iter());
-                self.found(Effect::Narrowed, path, at.role, message, None, Some(&new));
+                self.found(Effect::Narrowed, at, message, (None, Some(&new)));
             }
             _ => {}
         }
@@ -201,16 +195,16 @@ impl<'a> Walk<'_, 'a, '_, '_> {
     }
 
     fn values(&mut self, old: &BTreeSet<String>, new: &BTreeSet<String>, at: At<'_>) {
-        let path = at.path.key("enum");
+        let at = at.to(at.path.key("enum"));
         if old.difference(new).next().is_some() {
             let gone = shown(old.difference(new));
             let message = "values are not allowed any more";
-            self.found(Effect::Narrowed, path, at.role, message, Some(&gone), None);
+            self.found(Effect::Narrowed, at, message, (Some(&gone), None));
         }
         if new.difference(old).next().is_some() {
             let come = shown(new.difference(old));
             let message = "more values are allowed";
-            self.found(Effect::Widened, path, at.role, message, None, Some(&come));
+            self.found(Effect::Widened, at, message, (None, Some(&come)));
         }
     }
 }

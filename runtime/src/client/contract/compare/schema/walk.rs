@@ -139,12 +139,20 @@ impl<'w, 'a, 'r, 'l> Walk<'w, 'a, 'r, 'l> {
         if !self.is_probing() {
             self.words(old, new, at);
         }
+        // What says nothing has parts that say nothing, and so on.
+        if old.node.allows_all() && new.node.allows_all() {
+            return;
+        }
         let is_plain = matches!((old.node, new.node), (Node::Bool(_), Node::Bool(_)));
         if !is_plain && !self.is_first(pair(old, new), at.role) {
             return;
         }
         if at.depth > self.entry.limits().drift_depth {
-            self.unjudged(at.path, "it is nested too deeply to be compared");
+            self.effect(
+                Effect::Changed,
+                at,
+                "it is nested too deeply to be compared",
+            );
             return;
         }
         if old.is_foreign || new.is_foreign {
@@ -190,6 +198,7 @@ impl<'w, 'a, 'r, 'l> Walk<'w, 'a, 'r, 'l> {
 
     /// Whether two schemas allow the same, whatever they say of it.
     pub(super) fn is_same(&mut self, old: Node<'a>, new: Node<'a>, at: At<'_>) -> bool {
+        self.step(1);
         let outer = self.probe.replace(false);
         let before = self.assumed.len();
         self.compare(old, new, at.with(Role::Unclear));
@@ -210,7 +219,7 @@ impl<'w, 'a, 'r, 'l> Walk<'w, 'a, 'r, 'l> {
 
     /// Something that has an effect on what is allowed.
     pub(super) fn effect(&mut self, effect: Effect, at: At<'_>, message: &str) {
-        self.found(effect, at.path, at.role, message, None, None);
+        self.found(effect, at, message, (None, None));
     }
 
     /// A keyword that has an effect on what is allowed.
@@ -227,46 +236,35 @@ impl<'w, 'a, 'r, 'l> Walk<'w, 'a, 'r, 'l> {
             Effect::Changed => CHANGED.to_owned(),
         };
         let (old, new) = (old.map(Value::to_string), new.map(Value::to_string));
-        self.found(
-            effect,
-            at.path.key(name),
-            at.role,
-            &message,
-            old.as_deref(),
-            new.as_deref(),
-        );
+        let at = at.to(at.path.key(name));
+        self.found(effect, at, &message, (old.as_deref(), new.as_deref()));
     }
 
+    /// Something that has an effect on what is allowed, with what was there and what is.
     pub(super) fn found(
         &mut self,
         effect: Effect,
-        path: Path<'_>,
-        role: Role,
+        at: At<'_>,
         message: &str,
-        old: Option<&str>,
-        new: Option<&str>,
+        texts: (Option<&str>, Option<&str>),
     ) {
         if self.probe.is_some() {
             self.probe = Some(true);
             return;
         }
-        let path = path.written(self.entry.limits().drift_text_bytes);
-        let severity = role.severity(effect);
-        if role == Role::Unclear && effect != Effect::Changed {
+        let path = at.path.written(self.entry.limits().drift_text_bytes);
+        let severity = at.role.severity(effect);
+        if at.role == Role::Unclear && effect != Effect::Changed {
             let message = format!("{message}, in a place where it cannot be judged");
-            self.entry.shown(severity, &path, &message, old, new);
+            self.entry.shown(severity, &path, &message, texts);
         } else {
-            self.entry.shown(severity, &path, message, old, new);
+            self.entry.shown(severity, &path, message, texts);
         }
     }
 
     /// Something that is different, and has an effect that is not known.
     pub(super) fn changed(&mut self, at: At<'_>) {
-        self.unjudged(at.path, CHANGED);
-    }
-
-    fn unjudged(&mut self, path: Path<'_>, message: &str) {
-        self.found(Effect::Changed, path, Role::Unclear, message, None, None);
+        self.effect(Effect::Changed, at, CHANGED);
     }
 }
 

@@ -47,8 +47,8 @@ impl<'a> Walk<'_, 'a, '_, '_> {
             other => crate::wire::quoted(other),
         };
         let (old, new) = (old.map(text), new.map(text));
-        self.entry
-            .differ(severity, &path, &what, old.as_deref(), new.as_deref());
+        let texts = (old.as_deref(), new.as_deref());
+        self.entry.differ(severity, &path, &what, texts);
     }
 
     /// Compares all definitions, for there is a reference that is not understood: it may be to any of them.
@@ -75,6 +75,9 @@ impl<'a> Walk<'_, 'a, '_, '_> {
 
     /// Tells of definitions that are different although nothing refers to them: models may read them.
     pub(super) fn unused_definitions(&mut self) {
+        if self.knows_definitions {
+            return;
+        }
         let root = self.root();
         let used = used_definitions(self.new);
         for keyword in DEFINITIONS {

@@ -1,0 +1,293 @@
+//! Tables: a schema as it was recorded, as it is, and what follows for those who send such values and who get them.
+
+use serde_json::{Value, json};
+
+use super::{between, told, tool};
+
+/// Compares two schemas as those of an argument and of a member of the result.
+fn drifts(recorded: &Value, live: &Value) -> [Vec<String>; 2] {
+    let whole = |schema: &Value| json!({"type": "object", "properties": {"a": schema}});
+    let input = |schema: &Value| tool("t", whole(schema));
+    let output = |schema: &Value| {
+        tool("t", json!({"type": "object"})).with_output_schema(super::object(whole(schema)))
+    };
+    let found = [
+        between(input(recorded), input(live)),
+        between(output(recorded), output(live)),
+    ];
+    found.map(|drift| {
+        let told = told(&drift).into_iter();
+        told.map(|line| {
+            line.replace("/inputSchema/properties/a", "")
+                .replace("/outputSchema/properties/a", "")
+        })
+        .collect()
+    })
+}
+
+/// Fails unless what was found is this: `!` is breaking, `+` additive, `~` wording, each with a path.
+#[track_caller]
+pub(super) fn check(recorded: &Value, live: &Value, input: &str, output: &str) {
+    let expected = |signs: &str| -> Vec<String> {
+        let mut all: Vec<_> = signs
+            .split_whitespace()
+            .map(|sign| {
+                let severity = match &sign[..1] {
+                    "!" => "breaking",
+                    "+" => "additive",
+                    "~" => "wording",
+                    other => panic!("{other}"),
+                };
+                format!("{severity} {}", &sign[1..])
+            })
+            .collect();
+        all.sort();
+        all
+    };
+    let found = drifts(recorded, live);
+    assert_eq!(found[0], expected(input), "as input: {recorded} → {live}");
+    assert_eq!(found[1], expected(output), "as output: {recorded} → {live}");
+}
+
+/// Checks a table in both directions: what is narrower for one is wider for the other.
+#[track_caller]
+fn check_narrowing(table: &[(Value, Value, &str)]) {
+    for (wide, narrow, path) in table {
+        let (breaking, additive) = (format!("!{path}"), format!("+{path}"));
+        check(wide, narrow, &breaking, &additive);
+        check(narrow, wide, &additive, &breaking);
+    }
+}
+
+#[test]
+fn what_allows_less_breaks_those_who_send_and_what_allows_more_those_who_read() {
+    check_narrowing(&[
+        (
+            json!({"type": ["string", "integer"]}),
+            json!({"type": "string"}),
+            "/type",
+        ),
+        (
+            json!({"type": "number"}),
+            json!({"type": "integer"}),
+            "/type",
+        ),
+        (
+            json!({"type": ["string", "null"]}),
+            json!({"type": "string"}),
+            "/type",
+        ),
+        (json!({}), json!({"type": "string"}), "/type"),
+        (json!(true), json!({"type": "string"}), "/type"),
+        (
+            json!({"type": "string"}),
+            json!({"type": "string", "enum": ["a"]}),
+            "/enum",
+        ),
+        (
+            json!({"type": "string", "enum": ["a", "b"]}),
+            json!({"type": "string", "enum": ["b"]}),
+            "/enum",
+        ),
+        (json!({"enum": ["a", 1]}), json!({"const": "a"}), "/enum"),
+        (
+            json!({"type": "string"}),
+            json!({"type": "string", "minLength": 1}),
+            "/minLength",
+        ),
+        (
+            json!({"type": "string", "maxLength": 9}),
+            json!({"type": "string", "maxLength": 8}),
+            "/maxLength",
+        ),
+        (
+            json!({"type": "string"}),
+            json!({"type": "string", "maxLength": 8}),
+            "/maxLength",
+        ),
+        (
+            json!({"type": "string"}),
+            json!({"type": "string", "pattern": "^a"}),
+            "/pattern",
+        ),
+        (
+            json!({"type": "string"}),
+            json!({"type": "string", "format": "date"}),
+            "/format",
+        ),
+        (
+            json!({"type": "integer"}),
+            json!({"type": "integer", "minimum": 0}),
+            "/minimum",
+        ),
+        (
+            json!({"type": "integer", "maximum": 10}),
+            json!({"type": "integer", "maximum": 9.5}),
+            "/maximum",
+        ),
+        (
+            json!({"type": "integer"}),
+            json!({"type": "integer", "multipleOf": 5}),
+            "/multipleOf",
+        ),
+        (
+            json!({"type": "integer", "multipleOf": 5}),
+            json!({"type": "integer", "multipleOf": 10}),
+            "/multipleOf",
+        ),
+        (
+            json!({"type": "array"}),
+            json!({"type": "array", "minItems": 1}),
+            "/minItems",
+        ),
+        (
+            json!({"type": "array", "maxItems": 3}),
+            json!({"type": "array", "maxItems": 2}),
+            "/maxItems",
+        ),
+        (
+            json!({"type": "array"}),
+            json!({"type": "array", "uniqueItems": true}),
+            "/uniqueItems",
+        ),
+        (
+            json!({"type": "array", "items": {}}),
+            json!({"type": "array", "items": {"type": "string"}}),
+            "/items/type",
+        ),
+        (
+            json!({"type": "array"}),
+            json!({"type": "array", "contains": {"const": 1}}),
+            "/contains",
+        ),
+        (
+            json!({"type": "array", "prefixItems": [{}]}),
+            json!({"type": "array", "prefixItems": [{"type": "null"}]}),
+            "/prefixItems/0/type",
+        ),
+        (
+            json!({"type": "array", "items": true}),
+            json!({"type": "array", "items": false}),
+            "/items",
+        ),
+        (
+            json!({"type": "object"}),
+            json!({"type": "object", "minProperties": 1}),
+            "/minProperties",
+        ),
+        (
+            json!({"type": "object"}),
+            json!({"type": "object", "additionalProperties": {"type": "string"}}),
+            "/additionalProperties/type",
+        ),
+        (
+            json!({"type": "object"}),
+            json!({"type": "object", "propertyNames": {"maxLength": 3}}),
+            "/propertyNames",
+        ),
+        (
+            json!({"type": "object"}),
+            json!({"type": "object", "dependentRequired": {"a": ["b"]}}),
+            "/dependentRequired/a",
+        ),
+        (
+            json!({"type": "object"}),
+            json!({"type": "object", "dependentSchemas": {"a": {"minProperties": 2}}}),
+            "/dependentSchemas/a",
+        ),
+        (json!({"type": "string"}), json!(false), ""),
+        (json!({"type": "string"}), json!({"not": {}}), ""),
+        (
+            json!({"anyOf": [{"type": "string"}, {"type": "integer"}, {"type": "boolean"}]}),
+            json!({"anyOf": [{"type": "boolean"}, {"type": "string"}]}),
+            "/anyOf",
+        ),
+        (
+            json!({"type": "string"}),
+            json!({"type": "string", "not": {"const": ""}}),
+            "/not",
+        ),
+        (
+            json!({"type": "string"}),
+            json!({"type": "string", "allOf": [{"minLength": 1}, {"maxLength": 3}]}),
+            "/allOf",
+        ),
+    ]);
+}
+
+#[test]
+fn members_are_judged_by_their_names() {
+    let object = |properties: Value, required: Value| json!({"type": "object", "properties": properties, "required": required});
+    let none = object(json!({}), json!([]));
+    let optional = object(json!({"x": {"type": "string"}}), json!([]));
+    let required = object(json!({"x": {"type": "string"}}), json!(["x"]));
+    check(&none, &optional, "+/properties/x", "+/properties/x");
+    check(&none, &required, "!/properties/x", "+/properties/x");
+    check(&optional, &none, "!/properties/x", "!/properties/x");
+    check(&required, &none, "!/properties/x", "!/properties/x");
+    check(&optional, &required, "!/properties/x", "+/properties/x");
+    check(&required, &optional, "+/properties/x", "!/properties/x");
+
+    let closed = |mut schema: Value| {
+        schema["additionalProperties"] = json!(false);
+        schema
+    };
+    check(
+        &closed(optional.clone()),
+        &closed(none.clone()),
+        "!/properties/x",
+        "!/properties/x",
+    );
+    check(
+        &closed(none.clone()),
+        &closed(optional.clone()),
+        "+/properties/x",
+        "+/properties/x",
+    );
+    // A reader does not see what it does not know of, so more members are no loss to it.
+    check(
+        &none,
+        &closed(none.clone()),
+        "!/additionalProperties",
+        "+/additionalProperties",
+    );
+    check(
+        &closed(none.clone()),
+        &none,
+        "+/additionalProperties",
+        "+/additionalProperties",
+    );
+}
+
+#[test]
+fn a_map_that_gets_a_member_with_another_type_has_changed_for_its_readers() {
+    let map = json!({"type": "object", "additionalProperties": {"type": "integer"}});
+    let mut with_member = map.clone();
+    with_member["properties"] = json!({"x": {"type": "string"}});
+    check(
+        &map,
+        &with_member,
+        "+/properties/x !/properties/x/type",
+        "+/properties/x !/properties/x/type",
+    );
+    let of_texts = json!({"type": "object", "additionalProperties": {"type": "string"}});
+    let path = "!/additionalProperties/type";
+    check(&map, &of_texts, path, path);
+}
+
+#[test]
+fn what_has_another_type_breaks_both() {
+    for (one, other) in [
+        (json!({"type": "string"}), json!({"type": "integer"})),
+        (json!({"enum": ["1"]}), json!({"type": "integer"})),
+        (json!({"type": "array"}), json!({"type": "object"})),
+    ] {
+        check(&one, &other, "!/type", "!/type");
+    }
+    let above = json!({"type": "number", "exclusiveMinimum": 0});
+    let from = json!({"type": "number", "minimum": 0});
+    check(&from, &above, "!/exclusiveMinimum", "+/exclusiveMinimum");
+    check(&above, &from, "+/minimum", "!/minimum");
+    let (one, other) = (json!({"enum": ["a", "b"]}), json!({"enum": ["b", "c"]}));
+    check(&one, &other, "!/enum +/enum", "!/enum +/enum");
+}
