@@ -1,5 +1,10 @@
 //! The types of awkward schemas: what they read and write, and what is any JSON, and why.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that finds nothing to unwrap fails, as it should"
+)]
+
 use std::fmt::Debug;
 use std::path::Path;
 
