@@ -182,8 +182,7 @@ impl Input<'_> {
     fn setter(&self, id: TypeId, member: &Member<'_>) -> TokenStream {
         let Member { ident, shape, .. } = member;
         let setter = format_ident!("with_{}", plain(ident).trim_end_matches('_'));
-        let docs =
-            Docs::default().render(&format!("Sets [`{0}`](Self::{1}).", plain(ident), ident));
+        let docs = Docs::default().render(&format!("Sets [`{0}`](Self::{0}).", plain(ident)));
         let (ty, value) = self.converted(shape, id);
         quote! {
             #docs
