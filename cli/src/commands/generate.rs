@@ -32,7 +32,7 @@ pub(crate) struct Generate {
     #[arg(long = "tool", value_name = "TOOL", help_heading = "Client")]
     tools: Vec<String>,
 
-    /// Where the crate `treenail` is in the program [default: ::treenail]
+    /// Where the crate `treenail` is in the program [default: `::treenail`]
     #[arg(long = "crate", value_name = "PATH", help_heading = "Client")]
     krate: Option<String>,
 
