@@ -44,10 +44,10 @@ use self::plan::Plan;
 /// # What is generated
 ///
 /// - A struct with the name of the server ([`name`](Self::name)) and one method for each tool, named as the tool in
-///   `snake_case`. What has arguments takes them as one struct, with the required ones in `new` and a `with_…` for each of
-///   the others. A tool with an output schema gives a `TypedCall` of its type, others one of `CallToolResult`.
+///   `snake_case`. What has arguments takes them as one struct, with the required ones in `new`, in the order of the lock
+///   file, which is that of the alphabet, and a `with_…` for each of the others. A tool with an output schema gives a `TypedCall` of its type, others one of `CallToolResult`.
 /// - `prompt_…` for each prompt, and `read_…` for each resource template, which takes the variables of the URI.
-/// - `LOCK`, the text of the lock file.
+/// - `LOCK`, the text of the lock file, of which `Contract::from_json` makes what `McpClient` compares the server with.
 /// - A module `types`, with a struct for each object, and an enum for constants and for alternatives.
 ///
 /// The names depend on nothing but what they name, unless two would be the same: then the later one gets a number.
