@@ -1,66 +1,10 @@
-//! Generates the types of `treenail-schema` from the distilled schemas of the protocol.
-//!
-//! The revisions are read (`load`), reduced to flat shapes (`shape`), merged into one set of
-//! definitions (`hub`), typed by typify (`types`) and written as Rust (`render`). What the schemas
-//! lack or get wrong, and all documentation, is in `overlay.toml`.
+//! Writes Rust from schemas: typed clients from the lock files of servers ([`Client`]), and the types of
+//! `treenail-schema` from the schemas of the protocol (feature `protocol`, for the build of Treenail itself).
 
-mod distil;
-mod error_codes;
-mod hub;
-mod load;
-mod methods;
-mod names;
-mod overlay;
-mod render;
-mod revisions;
-mod shape;
-mod types;
+mod client;
+#[cfg(feature = "protocol")]
+mod protocol;
 
-use std::fs;
-use std::path::Path;
-
-use anyhow::{Context, Result};
-
-pub use distil::distil;
-
-/// The revisions to generate from, oldest first.
-pub const REVISIONS: [&str; 5] = [
-    "2024-11-05",
-    "2025-03-26",
-    "2025-06-18",
-    "2025-11-25",
-    "2026-07-28",
-];
-
-/// One generated file.
-#[derive(Debug)]
-pub struct File {
-    /// Its name inside `schema/src/generated/`.
-    pub name: &'static str,
-    /// Its text.
-    pub text: String,
-}
-
-/// Reads the distilled schema of every revision from `<directory>/<revision>.json`.
-pub fn read(directory: &Path) -> Result<Vec<String>> {
-    let read = |revision| {
-        let path = directory.join(format!("{revision}.json"));
-        fs::read_to_string(&path).with_context(|| path.display().to_string())
-    };
-    REVISIONS.into_iter().map(read).collect()
-}
-
-/// Generates all files from the distilled schemas, given in the order of [`REVISIONS`].
-pub fn generate(schemas: &[String]) -> Result<Vec<File>> {
-    let overlay = overlay::Overlay::parse(include_str!("../overlay.toml"))?;
-    let revisions = REVISIONS
-        .iter()
-        .zip(schemas)
-        .map(|(name, text)| load::revision(name, text))
-        .collect::<Result<Vec<_>>>()?;
-    let hub = hub::merge(revisions, &overlay)?;
-    let types = types::run(&hub, &overlay)?;
-    let files = render::files(&hub, &types, &overlay)?;
-    overlay.check_all_used()?;
-    Ok(files)
-}
+pub use client::{Client, Error};
+#[cfg(feature = "protocol")]
+pub use protocol::{File, REVISIONS, distil, generate, read};

@@ -3,6 +3,7 @@
 mod call;
 mod chat;
 mod check;
+mod generate;
 mod info;
 mod list;
 mod lock;
@@ -28,6 +29,7 @@ pub(crate) enum Command {
     Lock(lock::Lock),
     Check(check::Check),
     Chat(Box<chat::Chat>),
+    Generate(generate::Generate),
 }
 
 impl Command {
@@ -42,6 +44,7 @@ impl Command {
             Self::Lock(lock) => lock.server.output,
             Self::Check(check) => check.server.output,
             Self::Chat(chat) => chat.output,
+            Self::Generate(generate) => return generate.verbosity,
         };
         output.verbosity
     }
@@ -58,6 +61,7 @@ pub(crate) async fn run(command: Command, screen: &Screen) -> Result<Exit, Failu
         Command::Lock(lock) => lock.run(screen).await,
         Command::Check(check) => check.run(screen).await,
         Command::Chat(chat) => chat.run(screen).await,
+        Command::Generate(generate) => generate.run(screen),
     }
 }
 

@@ -12,6 +12,7 @@ mod ends;
 // The endpoint that the model of the tool loop is tested against too.
 #[path = "../../../tests/agent/openai/fake.rs"]
 mod fake;
+mod generate;
 mod http;
 mod lists;
 mod locks;

@@ -45,6 +45,13 @@ impl UrlTemplate {
     }
 }
 
+impl From<ResourceTemplate> for UrlTemplate {
+    /// A template that is known without asking the server.
+    fn from(template: ResourceTemplate) -> Self {
+        Self(template)
+    }
+}
+
 fn expand(template: &str, values: impl Serialize) -> Result<String, ClientError> {
     let values = serde_json::to_value(values)
         .map_err(|error| ClientError::invalid(format!("the values of a template: {error}")))?;

@@ -4,10 +4,10 @@ use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
 use super::{Input, ident};
-use crate::hub::Kind;
-use crate::methods::Method;
-use crate::revisions::RevisionSet;
-use crate::types::rust_name;
+use crate::protocol::hub::Kind;
+use crate::protocol::methods::Method;
+use crate::protocol::revisions::RevisionSet;
+use crate::protocol::types::rust_name;
 
 /// Writes both tables, sorted for binary search.
 pub(super) fn render(input: Input<'_>) -> TokenStream {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::load::Revision;
-use crate::overlay::Overlay;
+use crate::protocol::load::Revision;
+use crate::protocol::overlay::Overlay;
 
 /// The codes of the error definitions, and those that only the text of the specification has.
 pub(crate) fn collect(revisions: &[Revision], overlay: &Overlay) -> Vec<(String, i64)> {

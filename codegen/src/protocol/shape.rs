@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Map, Value, json};
 
-use crate::load::{Revision, is_open, is_schema, refer_to, reference, strings};
-use crate::names;
-use crate::overlay::{Inline, Overlay};
+use crate::protocol::load::{Revision, is_open, is_schema, refer_to, reference, strings};
+use crate::protocol::names;
+use crate::protocol::overlay::{Inline, Overlay};
 
 /// What a definition is, once it holds no other one inline.
 #[derive(Clone, Debug, PartialEq)]
@@ -254,12 +254,12 @@ impl<'a> Shapes<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load;
+    use crate::protocol::load;
 
     fn shape(definition: &str) -> Result<BTreeMap<String, Shape>> {
         let text = format!(r#"{{"$defs": {{"A": {definition}}}}}"#);
         let revision = load::revision("test", &text)?;
-        let overlay = Overlay::parse(include_str!("../overlay.toml"))?;
+        let overlay = Overlay::parse(include_str!("../../overlay.toml"))?;
         let mut shapes = Shapes::new(&revision, &overlay);
         shapes.add("A")?;
         Ok(shapes.found)

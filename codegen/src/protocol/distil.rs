@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use crate::load::each_child;
+use crate::protocol::load::each_child;
 
 /// A value that fits into this many characters stays on one line.
 const LINE: usize = 96;

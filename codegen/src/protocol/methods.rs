@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use crate::load::{Revision, reference};
-use crate::revisions::RevisionSet;
+use crate::protocol::load::{Revision, reference};
+use crate::protocol::revisions::RevisionSet;
 
 /// One request or notification over all revisions.
 #[derive(Debug)]
@@ -169,7 +169,7 @@ fn may_require_input(definition: &str, revisions: &[Revision]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load;
+    use crate::protocol::load;
 
     fn methods(text: &str) -> Vec<Method> {
         collect(&[load::revision("test", text).unwrap()]).unwrap()

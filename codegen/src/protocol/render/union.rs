@@ -9,10 +9,10 @@ use quote::quote;
 use syn::Ident;
 
 use super::{Input, doc, ident, revision};
-use crate::hub::{Definition, Kind};
-use crate::overlay::UnionTag;
-use crate::revisions::RevisionSet;
-use crate::types::rust_name;
+use crate::protocol::hub::{Definition, Kind};
+use crate::protocol::overlay::UnionTag;
+use crate::protocol::revisions::RevisionSet;
+use crate::protocol::types::rust_name;
 
 /// A union to write.
 pub(super) struct Union<'a> {

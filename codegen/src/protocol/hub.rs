@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
-use crate::error_codes;
-use crate::load::{Revision, reference};
-use crate::methods::{self, Method};
-use crate::overlay::Overlay;
-use crate::revisions::RevisionSet;
-use crate::shape::{Record, Shape, Shapes};
+use crate::protocol::error_codes;
+use crate::protocol::load::{Revision, reference};
+use crate::protocol::methods::{self, Method};
+use crate::protocol::overlay::Overlay;
+use crate::protocol::revisions::RevisionSet;
+use crate::protocol::shape::{Record, Shape, Shapes};
 
 /// Everything the generated files are made from.
 #[derive(Debug)]
@@ -223,7 +223,7 @@ fn finish(name: &str, definition: &mut Definition, overlay: &Overlay) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load;
+    use crate::protocol::load;
 
     /// Merges revisions of the notification `XNotification` with these params.
     fn params(revisions: &[&str]) -> Result<Definition> {
@@ -236,7 +236,7 @@ mod tests {
         let revisions = revisions
             .iter()
             .map(|params| load::revision("test", &text(params)));
-        let overlay = Overlay::parse(include_str!("../overlay.toml"))?;
+        let overlay = Overlay::parse(include_str!("../../overlay.toml"))?;
         let mut hub = merge(revisions.collect::<Result<_>>()?, &overlay)?;
         hub.definitions
             .remove("XNotificationParams")

@@ -6,9 +6,9 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::{doc, ident};
-use crate::hub::Hub;
-use crate::methods::Method;
-use crate::types::rust_name;
+use crate::protocol::hub::Hub;
+use crate::protocol::methods::Method;
+use crate::protocol::types::rust_name;
 
 /// Writes a marker for every method.
 pub(super) fn render(hub: &Hub) -> TokenStream {

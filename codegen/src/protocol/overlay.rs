@@ -251,7 +251,7 @@ impl Overlay {
 mod tests {
     use super::*;
 
-    const FILE: &str = include_str!("../overlay.toml");
+    const FILE: &str = include_str!("../../overlay.toml");
 
     #[test]
     fn an_entry_that_matches_nothing_is_named() {

@@ -8,8 +8,8 @@ use quote::{format_ident, quote};
 use syn::Ident;
 
 use super::{Input, doc, ident, revision};
-use crate::hub::{self, Kind};
-use crate::types::{FieldType, rust_name};
+use crate::protocol::hub::{self, Kind};
+use crate::protocol::types::{FieldType, rust_name};
 
 /// Members that a constructor takes first, in this order; the others follow by name.
 const FIRST: [&str; 15] = [

@@ -9,8 +9,8 @@ use serde_json::{Map, Value, json};
 use syn::visit_mut::{self, VisitMut};
 use typify::{TypeSpace, TypeSpaceImpl, TypeSpaceSettings};
 
-use crate::hub::{Hub, Kind};
-use crate::overlay::Overlay;
+use crate::protocol::hub::{Hub, Kind};
+use crate::protocol::overlay::Overlay;
 
 /// What typify made of the hub, by Rust name.
 #[derive(Default)]

@@ -1,0 +1,282 @@
+//! Documentation out of what servers write, which can be anything.
+//!
+//! It reads as it was written, and is no more than text: no headings, links, tags, or code that `cargo test` would run.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+/// The most characters of one text, and of one of its lines.
+const LONGEST: usize = 4_000;
+const LONGEST_LINE: usize = 1_000;
+
+/// Lines of documentation, as Markdown.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Docs {
+    lines: Vec<String>,
+}
+
+impl Docs {
+    /// What a server says of something.
+    pub(super) fn quoted(text: &str) -> Self {
+        let mut docs = Self::default();
+        docs.quote(text);
+        docs
+    }
+
+    /// Adds a paragraph of ours, which is Markdown.
+    pub(super) fn add(&mut self, paragraph: &str) {
+        self.begin_paragraph();
+        self.lines.push(paragraph.to_owned());
+    }
+
+    /// Adds what a server says of something.
+    pub(super) fn quote(&mut self, text: &str) {
+        let is_cut = text.chars().nth(LONGEST).is_some();
+        let text: String = text.chars().take(LONGEST).collect();
+        let mut in_list = false;
+        let mut is_new = true;
+        for line in text.lines().map(clean) {
+            let item = ["- ", "* ", "• "]
+                .iter()
+                .find_map(|sign| line.strip_prefix(sign));
+            if line.is_empty() {
+                is_new = true;
+                continue;
+            }
+            if is_new || in_list != item.is_some() || is_numbered(&line) {
+                self.begin_paragraph();
+            }
+            (is_new, in_list) = (false, item.is_some());
+            self.lines.push(match item {
+                Some(item) => format!("- {}", escape(item.trim_start())),
+                None => escape(&line),
+            });
+        }
+        if is_cut {
+            self.add("…");
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    fn begin_paragraph(&mut self) {
+        if self.lines.last().is_some_and(|line| !line.is_empty()) {
+            self.lines.push(String::new());
+        }
+    }
+
+    /// The attributes that say it; `otherwise` if there is nothing to say.
+    pub(super) fn render(&self, otherwise: &str) -> TokenStream {
+        let otherwise = [otherwise.to_owned()];
+        let lines = if self.is_empty() {
+            &otherwise[..]
+        } else {
+            &self.lines[..]
+        };
+        let lines = lines.iter().map(|line| {
+            if line.is_empty() {
+                String::new()
+            } else {
+                format!(" {line}")
+            }
+        });
+        quote! { #(#[doc = #lines])* }
+    }
+}
+
+/// A line without what cannot stand in a comment: control characters, and those that turn the direction of the text.
+fn clean(line: &str) -> String {
+    let is_bad = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{061c}')
+    };
+    let line: String = line
+        .chars()
+        .map(|c| if is_bad(c) { ' ' } else { c })
+        .take(LONGEST_LINE)
+        .collect();
+    line.trim().to_owned()
+}
+
+/// Whether a line is `1. …`.
+fn is_numbered(line: &str) -> bool {
+    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    rest.len() < line.len() && (rest.starts_with('.') || rest.starts_with(')'))
+}
+
+/// A text of one line as Markdown that reads the same.
+pub(super) fn inline(text: &str) -> String {
+    escape(&clean(text))
+}
+
+/// A clean line as Markdown that reads the same. Code between single backticks stays code.
+fn escape(line: &str) -> String {
+    let parts: Vec<&str> = line.split('`').collect();
+    let has_code = parts.len() > 2
+        && parts.len() % 2 == 1
+        && parts[1..]
+            .iter()
+            .step_by(2)
+            .all(|code| !code.trim().is_empty())
+        && parts[1..parts.len() - 1]
+            .iter()
+            .all(|part| !part.is_empty());
+    let escaped = if has_code {
+        let escaped = parts
+            .iter()
+            .enumerate()
+            .map(|(index, part)| match index % 2 {
+                0 => escape_text(part),
+                _ => (*part).to_owned(),
+            });
+        escaped.collect::<Vec<_>>().join("`")
+    } else {
+        escape_text(line)
+    };
+    escape_beginning(&escaped)
+}
+
+fn escape_text(text: &str) -> String {
+    let mut escaped = String::new();
+    for (index, word) in text.split(' ').enumerate() {
+        if index > 0 {
+            escaped.push(' ');
+        }
+        match url(word) {
+            Some((before, url, behind)) => {
+                escaped.push_str(&escape_word(before));
+                escaped.extend(["<", url, ">"]);
+                escaped.push_str(&escape_word(behind));
+            }
+            None => escaped.push_str(&escape_word(word)),
+        }
+    }
+    escaped
+}
+
+/// A word that is a URL, with what stands around it.
+fn url(word: &str) -> Option<(&str, &str, &str)> {
+    let begin = word.find("https://").or_else(|| word.find("http://"))?;
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "-._~:/?#@!$&*+,;=%'".contains(c);
+    let end = word[begin..]
+        .find(|c| !is_part(c))
+        .map_or(word.len(), |end| begin + end);
+    let url = word[begin..end].trim_end_matches(['.', ',', ';', ':', '!', '?', '\'']);
+    let end = begin + url.len();
+    (!url.ends_with("//")).then(|| (&word[..begin], url, &word[end..]))
+}
+
+fn escape_word(word: &str) -> String {
+    let chars: Vec<char> = word.chars().collect();
+    let is_inner = |index: usize| {
+        let is_letter = |c: Option<&char>| c.is_some_and(|c| c.is_alphanumeric());
+        index > 0 && is_letter(chars.get(index - 1)) && is_letter(chars.get(index + 1))
+    };
+    let mut escaped = String::new();
+    for (index, &c) in chars.iter().enumerate() {
+        let is_special = match c {
+            '_' => !is_inner(index),
+            // Two slashes make an address of what stands around them.
+            '\\' | '`' | '*' | '[' | ']' | '<' | '>' | '&' | '~' | '|' | '$' => true,
+            _ => false,
+        };
+        if is_special {
+            escaped.push('\\');
+        }
+        escaped.push(c);
+    }
+    // A scheme that is left makes an address, of which rustdoc wants to know whether it is one.
+    escaped.replace("://", ":\\//")
+}
+
+/// What means something only where a line begins: headings, lists, quotations and rules.
+fn escape_beginning(line: &str) -> String {
+    let digits = line.chars().take_while(char::is_ascii_digit).count();
+    match line[digits..].chars().next() {
+        Some('#' | '+' | '-' | '=' | ':') if digits == 0 => format!("\\{line}"),
+        Some('.' | ')') if digits > 0 => format!("{}\\{}", &line[..digits], &line[digits..]),
+        _ => line.to_owned(),
+    }
+}
+
+/// A value as code, or as text where it has backticks in it.
+pub(super) fn code(value: &str) -> String {
+    let value = clean(value);
+    let value: String = value.chars().take(200).collect();
+    if value.is_empty() || value.contains('`') {
+        format!("\"{}\"", escape_text(&value))
+    } else {
+        format!("`{value}`")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_read_as_they_were_written() {
+        for (text, escaped) in [
+            ("The path, e.g. `a/b`.", "The path, e.g. `a/b`."),
+            ("an `unclosed tick", "an \\`unclosed tick"),
+            ("``two``", "\\`\\`two\\`\\`"),
+            ("a [link](to) <b>", "a \\[link\\](to) \\<b\\>"),
+            (
+                "Vec<String> & max_length _x_",
+                "Vec\\<String\\> \\& max_length \\_x\\_",
+            ),
+            ("*/ fn main() {}", "\\*/ fn main() {}"),
+            ("# Errors", "\\# Errors"),
+            ("1. one", "1\\. one"),
+            ("--- a", "\\--- a"),
+            (
+                "see https://a.b/c_d?e=f, (http://x).",
+                "see <https://a.b/c_d?e=f>, (<http://x>).",
+            ),
+            ("http://", "http:\\//"),
+            ("a\u{202e}b\rc\0d", "a b c d"),
+        ] {
+            assert_eq!(inline(text), escaped);
+        }
+    }
+
+    fn lines(text: &str) -> Vec<String> {
+        Docs::quoted(text).lines
+    }
+
+    #[test]
+    fn no_line_is_code() {
+        assert_eq!(
+            lines("a:\n\n    panic!();\n\tb"),
+            ["a:", "", "panic!();", "b"]
+        );
+        assert_eq!(
+            lines("```\npanic!()\n```"),
+            ["\\`\\`\\`", "panic!()", "\\`\\`\\`"]
+        );
+    }
+
+    #[test]
+    fn lists_stay_lists() {
+        assert_eq!(
+            lines("of:\n- a\n* b\nend"),
+            ["of:", "", "- a", "- b", "", "end"]
+        );
+        assert_eq!(lines("- # a"), ["- \\# a"]);
+        assert_eq!(lines("1. a\n2. b"), ["1\\. a", "", "2\\. b"]);
+    }
+
+    #[test]
+    fn long_texts_are_cut_off() {
+        let text = "word ".repeat(2_000);
+        let lines = lines(&text);
+        assert!(
+            lines
+                .iter()
+                .all(|line| line.chars().count() <= LONGEST_LINE)
+        );
+        assert_eq!(lines.last().map(String::as_str), Some("…"));
+    }
+}

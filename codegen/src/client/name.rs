@@ -1,0 +1,442 @@
+//! Rust names for what servers call as they like.
+//!
+//! Names are of ASCII letters, digits and underscores, because rustc warns of many others, and in ways that only a whole crate
+//! can allow.
+
+use std::collections::BTreeSet;
+
+use proc_macro2::{Ident, Span};
+
+/// The most characters of a name, before what makes it unique.
+const LONGEST: usize = 60;
+
+/// Keywords of all editions.
+const KEYWORDS: [&str; 48] = [
+    "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn",
+    "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let",
+    "loop", "macro", "match", "mod", "move", "mut", "override", "priv", "pub", "ref", "return",
+    "static", "struct", "trait", "true", "try", "type", "typeof", "unsafe", "unsized", "use",
+    "virtual", "where", "while", "yield",
+];
+
+/// Keywords that no `r#` makes a name.
+const NEVER_NAMES: [&str; 4] = ["self", "super", "crate", "_"];
+
+/// What the generated module uses by these names, or what its readers know by them.
+const TAKEN_TYPES: [&str; 54] = [
+    "AsMut",
+    "AsRef",
+    "BTreeMap",
+    "Box",
+    "Clone",
+    "Copy",
+    "Debug",
+    "Default",
+    "Deserialize",
+    "Deserializer",
+    "Display",
+    "DoubleEndedIterator",
+    "Drop",
+    "Eq",
+    "Err",
+    "Error",
+    "ExactSizeIterator",
+    "Extend",
+    "Fn",
+    "FnMut",
+    "FnOnce",
+    "From",
+    "FromIterator",
+    "Future",
+    "Hash",
+    "Into",
+    "IntoFuture",
+    "IntoIterator",
+    "Iterator",
+    "JsonObject",
+    "None",
+    "Ok",
+    "Option",
+    "Ord",
+    "PartialEq",
+    "PartialOrd",
+    "Result",
+    "Self",
+    "Send",
+    "Serialize",
+    "Serializer",
+    "Sized",
+    "Some",
+    "String",
+    "Sync",
+    "ToOwned",
+    "ToString",
+    "TryFrom",
+    "TryInto",
+    "Unpin",
+    "Value",
+    "Vec",
+    "Unit",
+    "Formatter",
+];
+
+/// The letters from U+00C0 to U+00FF in ASCII.
+const LATIN: [&str; 64] = [
+    "A", "A", "A", "A", "Ae", "A", "Ae", "C", "E", "E", "E", "E", "I", "I", "I", "I", "D", "N",
+    "O", "O", "O", "O", "Oe", "", "O", "U", "U", "U", "Ue", "Y", "Th", "ss", "a", "a", "a", "a",
+    "ae", "a", "ae", "c", "e", "e", "e", "e", "i", "i", "i", "i", "d", "n", "o", "o", "o", "o",
+    "oe", "", "o", "u", "u", "u", "ue", "y", "th", "y",
+];
+
+/// How characters are called where they are all that a name has, or all that tells it from another.
+const SIGNS: [(char, &str); 30] = [
+    ('+', "plus"),
+    ('-', "minus"),
+    ('*', "star"),
+    ('/', "slash"),
+    ('%', "percent"),
+    ('=', "equal"),
+    ('<', "less"),
+    ('>', "greater"),
+    ('!', "not"),
+    ('&', "and"),
+    ('|', "or"),
+    ('^', "caret"),
+    ('~', "tilde"),
+    ('.', "dot"),
+    (',', "comma"),
+    (';', "semicolon"),
+    (':', "colon"),
+    ('?', "question"),
+    ('@', "at"),
+    ('#', "hash"),
+    ('$', "dollar"),
+    ('_', "underscore"),
+    (' ', "space"),
+    ('(', "open"),
+    (')', "close"),
+    ('[', "bracket"),
+    (']', "unbracket"),
+    ('\'', "quote"),
+    ('"', "quotes"),
+    ('\\', "backslash"),
+];
+
+/// The words of a name, in lower case: `getHTTPStatus`, `get-http-status` and `get http.status` have the same.
+fn words(name: &str, spell_signs: bool) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut word = String::new();
+    let mut before = ' ';
+    let text: Vec<char> = name.chars().collect();
+    for (index, &c) in text.iter().enumerate() {
+        let letters = ascii(c);
+        let next_is_small = text.get(index + 1).is_some_and(|next| next.is_lowercase());
+        let begins = c.is_uppercase()
+            && (before.is_lowercase()
+                || before.is_numeric()
+                || before.is_uppercase() && next_is_small);
+        if begins || letters.is_none() {
+            words.push(std::mem::take(&mut word));
+        }
+        match letters {
+            Some(letters) => word.push_str(&letters.to_ascii_lowercase()),
+            None if spell_signs => words.extend(spelled(c)),
+            None => {}
+        }
+        before = c;
+    }
+    words.push(word);
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// A character in ASCII; `None` if it is no part of a word.
+fn ascii(c: char) -> Option<String> {
+    if c.is_ascii_alphanumeric() {
+        return Some(c.to_string());
+    }
+    let code = u32::from(c);
+    if let Some(letters) = code
+        .checked_sub(0xC0)
+        .and_then(|index| LATIN.get(usize::try_from(index).ok()?))
+    {
+        return (!letters.is_empty()).then(|| (*letters).to_owned());
+    }
+    (!c.is_ascii() && c.is_alphanumeric()).then(|| format!("u{code:x}"))
+}
+
+/// What a character is called that is no part of a word.
+fn spelled(c: char) -> Option<String> {
+    let sign = SIGNS.iter().find(|sign| sign.0 == c);
+    match sign {
+        Some((_, name)) => Some((*name).to_owned()),
+        None => (!c.is_ascii()).then(|| format!("u{:x}", u32::from(c))),
+    }
+}
+
+/// Cuts a name between its words.
+fn shorten(mut words: Vec<String>) -> Vec<String> {
+    let mut length = 0;
+    let fitting = words.iter().take_while(|word| {
+        length += word.len() + 1;
+        length <= LONGEST
+    });
+    let fitting = fitting.count().max(1);
+    words.truncate(fitting);
+    if let Some(word) = words.first_mut() {
+        word.truncate(LONGEST);
+    }
+    words
+}
+
+/// The words of a name of which there is at least one that begins with a letter.
+fn legal_words(name: &str, spell_signs: bool) -> Vec<String> {
+    let mut words = shorten(words(name, spell_signs));
+    if words.is_empty() && !name.is_empty() && !spell_signs {
+        return legal_words(name, true);
+    }
+    match words.first_mut() {
+        None => words.push(if name.is_empty() { "empty" } else { "sign" }.to_owned()),
+        Some(first) if first.starts_with(|c: char| c.is_ascii_digit()) => first.insert(0, 'n'),
+        Some(_) => {}
+    }
+    words
+}
+
+/// `get_sum` for `get-sum`; it may be a keyword.
+pub(super) fn snake(name: &str) -> String {
+    legal_words(name, false).join("_")
+}
+
+/// `GetSum` for `get-sum`.
+pub(super) fn pascal(name: &str) -> String {
+    join_pascal(&legal_words(name, false))
+}
+
+fn join_pascal(words: &[String]) -> String {
+    let capital = |word: &String| {
+        let (first, rest) = word.split_at(1);
+        first.to_ascii_uppercase() + rest
+    };
+    words.iter().map(capital).collect()
+}
+
+/// `Entity` for `entities`; `NewsItem` where there is no singular to be seen.
+pub(super) fn singular(name: &str, otherwise: &str) -> String {
+    let name = pascal(name);
+    let singular = match name.as_str() {
+        _ if name.len() < 4 => None,
+        _ if ["ss", "us", "is", "News", "Series"]
+            .iter()
+            .any(|end| name.ends_with(end)) =>
+        {
+            None
+        }
+        _ if name.ends_with("ies") => Some(format!("{}y", &name[..name.len() - 3])),
+        _ if ["sses", "xes", "ches", "shes"]
+            .iter()
+            .any(|end| name.ends_with(end)) =>
+        {
+            Some(name[..name.len() - 2].to_owned())
+        }
+        _ => name.strip_suffix('s').map(str::to_owned),
+    };
+    singular.unwrap_or_else(|| format!("{name}{otherwise}"))
+}
+
+/// The name of the client: what the server is called, without the words that all of them have.
+pub(super) fn client(server: &str) -> String {
+    let all = legal_words(server, false);
+    let mut own = all.clone();
+    own.retain(|word| !["mcp", "server", "servers", "client"].contains(&word.as_str()));
+    let own = if own.is_empty() { all } else { own };
+    let mut name = join_pascal(&own);
+    if name.starts_with(|c: char| c.is_ascii_digit()) {
+        name.insert(0, 'N');
+    }
+    name + "Client"
+}
+
+/// An identifier; a keyword becomes a raw one, or gets an underscore.
+pub(super) fn ident(name: &str) -> Ident {
+    if NEVER_NAMES.contains(&name) {
+        Ident::new(&format!("{name}_"), Span::call_site())
+    } else if KEYWORDS.contains(&name) {
+        Ident::new_raw(name, Span::call_site())
+    } else {
+        Ident::new(name, Span::call_site())
+    }
+}
+
+/// Whether a text can be the name of a type.
+pub(super) fn is_type_name(name: &str) -> bool {
+    let mut chars = name.chars();
+    chars.next().is_some_and(|c| c.is_ascii_uppercase())
+        && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
+        && name != "Self"
+}
+
+/// Names of which no two are the same.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    taken: BTreeSet<String>,
+}
+
+impl Names {
+    /// Where these names are taken.
+    pub(super) fn without(taken: &[&str]) -> Self {
+        let taken = taken.iter().map(|name| (*name).to_owned()).collect();
+        Self { taken }
+    }
+
+    /// For types of the generated module.
+    pub(super) fn of_types() -> Self {
+        Self::without(&TAKEN_TYPES)
+    }
+
+    /// Takes a name for a member or a variable.
+    pub(super) fn snake(&mut self, name: &str) -> String {
+        self.take(&[snake(name), legal_words(name, true).join("_")], "_")
+    }
+
+    /// Takes a name for a variant.
+    pub(super) fn variant(&mut self, name: &str) -> String {
+        // `Self` is no name.
+        let legal = |name: String| {
+            if name == "Self" {
+                "ItSelf".to_owned()
+            } else {
+                name
+            }
+        };
+        let spelled = join_pascal(&legal_words(name, true));
+        self.take(&[legal(pascal(name)), legal(spelled)], "")
+    }
+
+    /// Takes the first of these names that is free, or the last one with something behind it.
+    pub(super) fn take<const N: usize>(
+        &mut self,
+        wanted: &[String; N],
+        before_number: &str,
+    ) -> String {
+        if let Some(free) = wanted.iter().find(|name| !self.taken.contains(*name)) {
+            self.taken.insert(free.clone());
+            return free.clone();
+        }
+        let first = wanted.first().map_or("", String::as_str);
+        let mut numbers = 2_u64..;
+        let free = numbers
+            .by_ref()
+            .map(|number| format!("{first}{before_number}{number}"))
+            .find(|name| !self.taken.contains(name));
+        // There are more numbers than names.
+        let free = free.unwrap_or_default();
+        self.taken.insert(free.clone());
+        free
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_readable() {
+        for (name, snake_case, pascal_case) in [
+            ("get-sum", "get_sum", "GetSum"),
+            (
+                "admin.users.listAll",
+                "admin_users_list_all",
+                "AdminUsersListAll",
+            ),
+            ("HTTPRequest", "http_request", "HttpRequest"),
+            ("userID", "user_id", "UserId"),
+            ("iPhone15Pro", "i_phone15_pro", "IPhone15Pro"),
+            ("GET SUM", "get_sum", "GetSum"),
+            ("__meta__", "meta", "Meta"),
+            ("größe", "groesse", "Groesse"),
+            ("ÑANDÚ", "nandu", "Nandu"),
+            ("日本", "u65e5u672c", "U65e5u672c"),
+            ("x²", "xub2", "Xub2"),
+            ("2fa", "n2fa", "N2fa"),
+            ("", "empty", "Empty"),
+            ("<=", "less_equal", "LessEqual"),
+            ("-", "minus", "Minus"),
+            ("🦀", "u1f980", "U1f980"),
+            ("self", "self", "Self"),
+        ] {
+            assert_eq!(snake(name), snake_case, "{name}");
+            assert_eq!(pascal(name), pascal_case, "{name}");
+        }
+        assert_eq!(snake(&"a".repeat(200)).len(), LONGEST);
+    }
+
+    #[test]
+    fn keywords_are_legal() {
+        for (name, legal) in [
+            ("type", "r#type"),
+            ("gen", "r#gen"),
+            ("self", "self_"),
+            ("crate", "crate_"),
+            ("union", "union"),
+        ] {
+            assert_eq!(ident(name).to_string(), legal);
+        }
+        for name in KEYWORDS.iter().chain(&NEVER_NAMES) {
+            let ident = ident(name).to_string();
+            assert!(syn::parse_str::<syn::Ident>(&ident).is_ok(), "{ident}");
+        }
+    }
+
+    #[test]
+    fn no_two_names_are_the_same() {
+        let mut names = Names::default();
+        let taken = ["a_b", "a-b", "a b", "aB", "a_b_2"].map(|name| names.snake(name));
+        assert_eq!(
+            taken,
+            [
+                "a_b",
+                "a_minus_b",
+                "a_space_b",
+                "a_b_2",
+                "a_underscore_b_underscore_2"
+            ]
+        );
+        let mut names = Names::default();
+        let taken = ["asc", "-asc", "+asc", "Asc", "Self", "self"].map(|name| names.variant(name));
+        assert_eq!(
+            taken,
+            ["Asc", "MinusAsc", "PlusAsc", "Asc2", "ItSelf", "ItSelf2"]
+        );
+    }
+
+    #[test]
+    fn one_of_many_has_a_singular() {
+        for (many, one) in [
+            ("entities", "Entity"),
+            ("users", "User"),
+            ("addresses", "Address"),
+            ("boxes", "Box"),
+            ("status", "StatusItem"),
+            ("news", "NewsItem"),
+            ("data", "DataItem"),
+        ] {
+            assert_eq!(singular(many, "Item"), one);
+        }
+    }
+
+    #[test]
+    fn clients_are_called_as_their_servers() {
+        for (server, name) in [
+            ("mcp-servers/everything", "EverythingClient"),
+            ("secure-filesystem-server", "SecureFilesystemClient"),
+            ("mcp-server", "McpServerClient"),
+            ("", "EmptyClient"),
+            ("2nd", "N2ndClient"),
+        ] {
+            assert_eq!(client(server), name);
+            assert!(is_type_name(name));
+        }
+        assert!(!is_type_name("a-b") && !is_type_name("Self") && !is_type_name(""));
+    }
+}

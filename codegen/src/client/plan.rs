@@ -1,0 +1,265 @@
+//! What the client has: its methods, and the types that they need.
+
+use serde_json::Value;
+
+use super::docs::{Docs, code};
+use super::lock::{Entry, Lock};
+use super::name::{self, Names};
+use super::schema::{Field, Kind, Reader, Record, Shape, TypeId, Types};
+
+/// Everything that is written.
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub methods: Vec<Method>,
+    pub types: Types,
+}
+
+/// A method of the client.
+#[derive(Debug)]
+pub(super) struct Method {
+    pub name: String,
+    /// What the server calls it.
+    pub remote: String,
+    pub docs: Docs,
+    /// What it takes, if anything.
+    pub arguments: Option<Shape>,
+    pub call: Call,
+}
+
+/// What a method does.
+#[derive(Debug)]
+pub(super) enum Call {
+    /// Calls a tool that returns this, or that does not say what it returns.
+    Tool(Option<Shape>),
+    Prompt,
+    /// Reads a resource; the template for its URI.
+    Template(String),
+}
+
+/// Methods that every client has, and those that every type has.
+const TAKEN_METHODS: [&str; 4] = ["new", "client", "clone", "fmt"];
+
+impl Plan {
+    pub(super) fn of(lock: &Lock) -> Self {
+        let mut planner = Planner {
+            names: Names::without(&TAKEN_METHODS),
+            types: Types::default(),
+        };
+        let mut methods: Vec<Method> = Vec::new();
+        // Tools that are called as methods are have their names before others that would be called so too.
+        let is_method = |tool: &&Entry| name::snake(&tool.name) == tool.name;
+        let (exact, others): (Vec<_>, Vec<_>) = lock.tools.iter().partition(is_method);
+        methods.extend(
+            exact
+                .into_iter()
+                .chain(others)
+                .map(|tool| planner.tool(tool)),
+        );
+        methods.sort_by(|one, other| one.remote.cmp(&other.remote));
+        methods.extend(lock.prompts.iter().map(|prompt| planner.prompt(prompt)));
+        methods.extend(
+            lock.templates
+                .iter()
+                .map(|template| planner.template(template)),
+        );
+        let mut types = planner.types;
+        let now = types.share();
+        let to = |id: TypeId| now.get(id.0).copied().unwrap_or(id);
+        for method in &mut methods {
+            let output = match &mut method.call {
+                Call::Tool(output) => output.as_mut(),
+                _ => None,
+            };
+            method
+                .arguments
+                .iter_mut()
+                .chain(output)
+                .for_each(|shape| shape.refer(&to));
+        }
+        Self { methods, types }
+    }
+}
+
+struct Planner {
+    names: Names,
+    types: Types,
+}
+
+impl Planner {
+    /// A free name: this one, or with `suffix` behind it.
+    fn name(&mut self, name: &str, suffix: &str) -> String {
+        let name = name::snake(name);
+        self.names
+            .take(&[name.clone(), format!("{name}_{suffix}")], "_")
+    }
+
+    fn tool(&mut self, tool: &Entry) -> Method {
+        let name = self.name(&tool.name, "tool");
+        let prefix = name::pascal(&name);
+        let empty = Value::Object(serde_json::Map::new());
+        let input = tool.get("inputSchema").unwrap_or(&empty);
+        let arguments = match Reader::read_root(input, &mut self.types, &prefix, &prefix) {
+            Shape::Nullable(shape) => *shape,
+            shape => shape,
+        };
+        let takes_others = input
+            .get("additionalProperties")
+            .is_some_and(|schema| *schema != Value::Bool(false));
+        let arguments = match &arguments {
+            Shape::Map(item) if **item == Shape::Any(None) && !takes_others => None,
+            Shape::Named(id) => match &self.types.get(*id).kind {
+                Kind::Record(record) if record.fields.is_empty() && record.rest.is_none() => None,
+                _ => Some(arguments),
+            },
+            Shape::Map(_) => Some(arguments),
+            _ if input.as_object().is_some_and(serde_json::Map::is_empty) => None,
+            Shape::Any(reason) => {
+                let reason = reason
+                    .clone()
+                    .or(Some("the schema says nothing of them".to_owned()));
+                Some(Shape::Map(Box::new(Shape::Any(reason))))
+            }
+            _ => Some(Shape::Map(Box::new(Shape::any(
+                "the schema is not one of an object",
+            )))),
+        };
+        let output = tool.get("outputSchema").map(|schema| {
+            let name = format!("{prefix}Output");
+            Reader::read_root(schema, &mut self.types, &name, &name)
+        });
+        Method {
+            docs: tool_docs(tool),
+            remote: tool.name.clone(),
+            arguments,
+            call: Call::Tool(output),
+            name,
+        }
+    }
+
+    fn prompt(&mut self, prompt: &Entry) -> Method {
+        let name = self.name(&format!("prompt_{}", prompt.name), "prompt");
+        let listed = prompt
+            .get("arguments")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten();
+        let mut fields: Vec<Field> = Vec::new();
+        for argument in listed {
+            let text = |key: &str| argument.get(key).and_then(Value::as_str).map(str::to_owned);
+            let Some(member) = text("name") else { continue };
+            if fields.iter().any(|field| field.member == member) {
+                continue;
+            }
+            fields.push(Field {
+                member,
+                shape: Shape::Text,
+                required: argument.get("required") == Some(&Value::Bool(true)),
+                description: text("description").or_else(|| text("title")),
+                notes: Vec::new(),
+            });
+        }
+        let mut docs = entry_docs(prompt);
+        docs.add(&format!("The prompt {}.", code(&prompt.name)));
+        let arguments = self.record(&name, fields);
+        Method {
+            docs,
+            remote: prompt.name.clone(),
+            arguments,
+            call: Call::Prompt,
+            name,
+        }
+    }
+
+    fn template(&mut self, template: &Entry) -> Method {
+        let name = self.name(&format!("read_{}", template.name), "resource");
+        let uri = template.text("uriTemplate").unwrap_or_default();
+        let mut docs = entry_docs(template);
+        docs.add(&format!("The resource at {}.", code(uri)));
+        if let Some(mime_type) = template.text("mimeType") {
+            docs.add(&format!("Its media type: {}.", code(mime_type)));
+        }
+        let arguments = self.record(&name, variables(uri));
+        Method {
+            docs,
+            remote: template.name.clone(),
+            arguments,
+            call: Call::Template(uri.to_owned()),
+            name,
+        }
+    }
+
+    fn record(&mut self, method: &str, fields: Vec<Field>) -> Option<Shape> {
+        let record = Record {
+            fields,
+            ..Record::default()
+        };
+        (!record.fields.is_empty()).then(|| self.types.add(name::pascal(method), record))
+    }
+}
+
+fn entry_docs(entry: &Entry) -> Docs {
+    let text = entry
+        .text("description")
+        .filter(|text| !text.trim().is_empty());
+    Docs::quoted(text.or_else(|| entry.text("title")).unwrap_or_default())
+}
+
+fn tool_docs(tool: &Entry) -> Docs {
+    let mut docs = entry_docs(tool);
+    docs.add(&format!("The tool {}.", code(&tool.name)));
+    let hint = |key: &str| tool.get("annotations")?.get(key)?.as_bool();
+    let hints = [
+        ("readOnlyHint", true, "it changes nothing"),
+        ("destructiveHint", true, "it may destroy something"),
+        ("idempotentHint", true, "a repetition changes nothing more"),
+        ("openWorldHint", false, "it keeps to a closed world"),
+    ];
+    let hints: Vec<&str> = hints
+        .iter()
+        .filter(|(key, value, _)| hint(key) == Some(*value))
+        .filter(|(key, ..)| *key != "destructiveHint" || hint("readOnlyHint") != Some(true))
+        .map(|(_, _, words)| *words)
+        .collect();
+    if !hints.is_empty() {
+        docs.add(&format!("The server says: {}.", hints.join("; ")));
+    }
+    docs
+}
+
+/// The variables of a template for URIs (RFC 6570). Those of a query, of parameters and of a fragment may be left out.
+fn variables(template: &str) -> Vec<Field> {
+    let mut fields: Vec<Field> = Vec::new();
+    for expression in template
+        .split('{')
+        .skip(1)
+        .filter_map(|part| part.split_once('}'))
+    {
+        let operator = expression
+            .0
+            .chars()
+            .next()
+            .filter(|sign| "+#./;?&".contains(*sign));
+        let names = expression
+            .0
+            .trim_start_matches(|sign| Some(sign) == operator);
+        for variable in names.split(',').filter(|variable| !variable.is_empty()) {
+            let name = variable.split([':', '*']).next().unwrap_or_default();
+            if name.is_empty() || fields.iter().any(|field| field.member == name) {
+                continue;
+            }
+            let shape = if variable.ends_with('*') {
+                Shape::List(Box::new(Shape::Text))
+            } else {
+                Shape::Text
+            };
+            fields.push(Field {
+                member: name.to_owned(),
+                shape,
+                required: !operator.is_some_and(|sign| "#;?&".contains(sign)),
+                description: None,
+                notes: Vec::new(),
+            });
+        }
+    }
+    fields
+}

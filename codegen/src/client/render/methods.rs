@@ -1,0 +1,138 @@
+//! The client and its methods.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+
+use super::types::{Scope, reason};
+use super::{Input, allowed};
+use crate::client::docs::{Docs, code, inline};
+use crate::client::name::ident;
+use crate::client::plan::{Call, Method};
+
+impl Input<'_> {
+    pub(super) fn client(&self) -> TokenStream {
+        let (krate, lock) = (self.krate, self.lock);
+        let name = format_ident!("{}", self.client);
+        let allowed_struct = allowed(&TokenStream::new());
+        let allowed_methods = allowed(&quote! {
+            clippy::needless_pass_by_value,
+            clippy::should_implement_trait,
+            clippy::type_complexity,
+            clippy::wrong_self_convention,
+        });
+        let mut docs = Docs::default();
+        let version = lock
+            .server_version
+            .as_ref()
+            .map(|version| format!(" {}", code(version)));
+        docs.add(&format!(
+            "The tools, prompts and resource templates of the server {}{}.",
+            code(&lock.server),
+            version.unwrap_or_default()
+        ));
+        docs.add("It is cheap to clone; the clones share the connection.");
+        let docs = docs.render("");
+        let methods = self.plan.methods.iter().map(|method| self.method(method));
+        let text = &lock.text;
+        quote! {
+            #docs
+            #allowed_struct
+            #[derive(::core::clone::Clone, ::core::fmt::Debug)]
+            pub struct #name { client: #krate::client::McpClient }
+
+            #allowed_methods
+            impl #name {
+                /// The lock file that this was generated from: what the server offered then.
+                pub const LOCK: &'static str = #text;
+
+                /// Calls the server that this client is connected to.
+                #[must_use]
+                pub fn new(client: &#krate::client::McpClient) -> Self {
+                    Self { client: ::core::clone::Clone::clone(client) }
+                }
+
+                /// The client that the calls go through.
+                #[must_use]
+                pub fn client(&self) -> &#krate::client::McpClient {
+                    &self.client
+                }
+
+                #(#methods)*
+            }
+        }
+    }
+
+    fn method(&self, method: &Method) -> TokenStream {
+        let krate = self.krate;
+        let (name, remote) = (ident(&method.name), &method.remote);
+        let mut docs = method.docs.clone();
+        let parameter = method.arguments.as_ref().map(|shape| {
+            if let Some(reason) = reason(shape) {
+                docs.add(&format!(
+                    "Its arguments are any JSON, because {}.",
+                    inline(reason)
+                ));
+            }
+            let ty = self.ty(shape, Scope::Outside);
+            quote! { , arguments: #ty }
+        });
+        let arguments = if parameter.is_some() {
+            quote! { &arguments }
+        } else {
+            // Some servers want an object in any case.
+            quote! { &types::JsonObject::new() }
+        };
+        let body = match &method.call {
+            Call::Tool(output) => {
+                let (call, ty) = match output {
+                    Some(shape) => (quote! { new }, self.ty(shape, Scope::Outside)),
+                    None => (quote! { whole }, quote! { #krate::schema::CallToolResult }),
+                };
+                if let Some(reason) = output.as_ref().and_then(reason) {
+                    docs.add(&format!(
+                        "What it returns is any JSON, because {}.",
+                        inline(reason)
+                    ));
+                }
+                quote! {
+                    pub fn #name(&self #parameter) -> #krate::client::TypedCall<#ty> {
+                        #krate::client::TypedCall::#call(&self.client, #remote, #arguments)
+                    }
+                }
+            }
+            Call::Prompt => {
+                let arguments = parameter.as_ref().map_or(quote! { () }, |_| arguments);
+                quote! {
+                    pub fn #name(&self #parameter) -> #krate::client::ClientRequest<#krate::schema::GetPromptRequest> {
+                        self.client.get_prompt(#remote, #arguments)
+                    }
+                }
+            }
+            Call::Template(uri) => {
+                docs.add("# Errors");
+                docs.add("As `McpClient::read_resource`.");
+                let arguments = parameter.as_ref().map_or(quote! { () }, |_| arguments);
+                let body = self.read(remote, uri, &arguments);
+                quote! {
+                    pub async fn #name(&self #parameter) -> ::core::result::Result<
+                        ::std::sync::Arc<#krate::schema::ReadResourceResult>,
+                        #krate::client::ClientError,
+                    > { #body }
+                }
+            }
+        };
+        let docs = docs.render("");
+        quote! { #docs #body }
+    }
+
+    /// Reads the resource at the URI that a template makes of the arguments.
+    fn read(&self, name: &str, uri: &str, arguments: &TokenStream) -> TokenStream {
+        let krate = self.krate;
+        quote! {
+            let listed = #krate::schema::ResourceTemplate::new(#name, #uri);
+            let template: #krate::client::UrlTemplate = ::core::convert::From::from(listed);
+            let uri = template.expand(#arguments)?;
+            self.client.read_resource(&uri).await
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! Structs, their constructors and setters.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote};
+
+use super::Input;
+use super::types::{Scope, reason};
+use crate::client::docs::{Docs, code, inline};
+use crate::client::name::{Names, ident};
+use crate::client::schema::{Field, Kind, Record, Shape, TypeId};
+
+struct Member<'a> {
+    field: &'a Field,
+    ident: Ident,
+    /// Its shape when it is there.
+    shape: &'a Shape,
+    is_constant: bool,
+}
+
+impl Member<'_> {
+    fn is_asked(&self) -> bool {
+        self.field.required && !self.is_constant
+    }
+}
+
+impl Input<'_> {
+    /// Whether it can only be one value.
+    fn is_constant(&self, shape: &Shape) -> bool {
+        match shape {
+            Shape::Named(id) => {
+                matches!(&self.plan.types.get(*id).kind, Kind::Choice(literals) if literals.len() == 1)
+            }
+            Shape::Unit => true,
+            _ => false,
+        }
+    }
+
+    /// The value of a constant.
+    fn only_value(&self, shape: &Shape) -> TokenStream {
+        if let Shape::Named(id) = shape {
+            let name = format_ident!("{}", self.named.name(*id));
+            quote! { #name::default() }
+        } else {
+            quote! { () }
+        }
+    }
+
+    pub(super) fn record(&self, id: TypeId, record: &Record) -> TokenStream {
+        let mut names = Names::default();
+        let rest = record
+            .rest
+            .as_ref()
+            .map(|shape| (ident(&names.snake("additional")), shape));
+        let members: Vec<Member<'_>> = record
+            .fields
+            .iter()
+            .map(|field| self.member(field, &mut names))
+            .collect();
+        let name = format_ident!("{}", self.named.name(id));
+        let serde = self.serde();
+        let fields = members.iter().map(|member| self.field(id, member));
+        let rest_field = rest.as_ref().map(|(ident, shape)| {
+            let ty = self.ty(shape, Scope::Part(id));
+            let mut docs = Docs::default();
+            docs.add("Members that have no name in the schema.");
+            if let Some(reason) = reason(shape) {
+                docs.add(&because(reason));
+            }
+            let docs = docs.render("");
+            quote! { #docs #[serde(flatten)] pub #ident: BTreeMap<String, #ty>, }
+        });
+        let is_empty = !members.iter().any(Member::is_asked);
+        let default = is_empty.then(|| quote! { Default, });
+        let new = self.constructor(id, &members, rest.as_ref().map(|(ident, _)| ident));
+        let setters = members
+            .iter()
+            .filter(|member| !member.field.required)
+            .map(|member| self.setter(id, member));
+        let rest_setter = rest.as_ref().map(|(ident, shape)| {
+            let setter = format_ident!("with_{}", plain(ident));
+            let (ty, value) = self.converted(shape, id);
+            quote! {
+                /// Adds a member that has no name in the schema.
+                #[must_use]
+                pub fn #setter(mut self, name: impl Into<String>, value: #ty) -> Self {
+                    self.#ident.insert(name.into(), #value);
+                    self
+                }
+            }
+        });
+        quote! {
+            #[derive(Clone, Debug, #default PartialEq, Deserialize, Serialize)]
+            #serde
+            #[non_exhaustive]
+            pub struct #name { #(#fields)* #rest_field }
+
+            impl #name { #new #(#setters)* #rest_setter }
+        }
+    }
+
+    fn member<'a>(&self, field: &'a Field, names: &mut Names) -> Member<'a> {
+        let shape = match &field.shape {
+            Shape::Nullable(inner) if !field.required => &**inner,
+            shape => shape,
+        };
+        Member {
+            field,
+            ident: ident(&names.snake(&field.member)),
+            shape,
+            is_constant: self.is_constant(shape),
+        }
+    }
+
+    fn field(&self, id: TypeId, member: &Member<'_>) -> TokenStream {
+        let Member {
+            field,
+            ident,
+            shape,
+            ..
+        } = member;
+        let mut docs = Docs::quoted(field.description.as_deref().unwrap_or_default());
+        if docs.is_empty() && !field.notes.is_empty() {
+            docs.add(&code(&field.member));
+        }
+        for note in &field.notes {
+            docs.add(note);
+        }
+        if let Some(reason) = reason(shape) {
+            docs.add(&because(reason));
+        }
+        let docs = docs.render(&code(&field.member));
+        let ty = self.ty(shape, Scope::Part(id));
+        let rename = (field.member != plain(ident)).then(|| {
+            let name = &field.member;
+            quote! { #[serde(rename = #name)] }
+        });
+        if field.required {
+            quote! { #docs #rename pub #ident: #ty, }
+        } else {
+            quote! { #docs #rename #[serde(default, skip_serializing_if = "Option::is_none")] pub #ident: Option<#ty>, }
+        }
+    }
+
+    fn constructor(&self, id: TypeId, members: &[Member<'_>], rest: Option<&Ident>) -> TokenStream {
+        if !members.iter().any(Member::is_asked) {
+            return quote! {
+                /// Makes one with nothing set.
+                #[must_use]
+                pub fn new() -> Self {
+                    Self::default()
+                }
+            };
+        }
+        let asked = members.iter().filter(|member| member.is_asked());
+        let parameters = asked.map(|member| {
+            let (ident, (ty, _)) = (&member.ident, self.parameter(member.shape, id));
+            quote! { #ident: #ty }
+        });
+        let values = members.iter().map(|member| {
+            let ident = &member.ident;
+            let (_, converts) = self.parameter(member.shape, id);
+            match (member.is_asked(), member.field.required, converts) {
+                (true, _, true) => quote! { #ident: #ident.into() },
+                (true, _, false) => quote! { #ident },
+                (false, true, _) => {
+                    let value = self.only_value(member.shape);
+                    quote! { #ident: #value }
+                }
+                (false, false, _) => quote! { #ident: None },
+            }
+        });
+        let rest = rest.map(|ident| quote! { #ident: BTreeMap::new(), });
+        quote! {
+            /// Makes one from its required members.
+            #[must_use]
+            pub fn new(#(#parameters),*) -> Self {
+                Self { #(#values,)* #rest }
+            }
+        }
+    }
+
+    fn setter(&self, id: TypeId, member: &Member<'_>) -> TokenStream {
+        let Member { ident, shape, .. } = member;
+        let setter = format_ident!("with_{}", plain(ident).trim_end_matches('_'));
+        let docs = Docs::default().render(&format!("Sets [`{0}`](Self::{0}).", plain(ident)));
+        let (ty, value) = self.converted(shape, id);
+        quote! {
+            #docs
+            #[must_use]
+            pub fn #setter(mut self, value: #ty) -> Self {
+                self.#ident = Some(#value);
+                self
+            }
+        }
+    }
+
+    /// The type of the parameter `value`, and what is made of it.
+    fn converted(&self, shape: &Shape, id: TypeId) -> (TokenStream, TokenStream) {
+        let (ty, converts) = self.parameter(shape, id);
+        (
+            ty,
+            if converts {
+                quote! { value.into() }
+            } else {
+                quote! { value }
+            },
+        )
+    }
+}
+
+/// An identifier without `r#`.
+fn plain(ident: &Ident) -> String {
+    let text = ident.to_string();
+    text.strip_prefix("r#").map(str::to_owned).unwrap_or(text)
+}
+
+/// Says why there is any JSON.
+pub(super) fn because(reason: &str) -> String {
+    format!("It is any JSON, because {}.", inline(reason))
+}

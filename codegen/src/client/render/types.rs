@@ -1,0 +1,109 @@
+//! How a shape is written.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+
+use super::Input;
+use crate::client::schema::{Kind, Shape, TypeId};
+
+/// Where a type is written: in the module of the types, or beside it.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Scope {
+    /// As a part of this type, directly or behind something.
+    Part(TypeId),
+    Outside,
+}
+
+impl Input<'_> {
+    /// The type of a shape.
+    pub(super) fn ty(&self, shape: &Shape, scope: Scope) -> TokenStream {
+        self.ty_of(shape, scope, true)
+    }
+
+    fn ty_of(&self, shape: &Shape, scope: Scope, is_inside: bool) -> TokenStream {
+        let outside = matches!(scope, Scope::Outside);
+        let types = outside.then(|| quote! { types:: });
+        let path = |path: TokenStream| {
+            if outside {
+                quote! { ::std::#path }
+            } else {
+                TokenStream::new()
+            }
+        };
+        match shape {
+            Shape::Any(_) => quote! { #types Value },
+            Shape::Unit => quote! { () },
+            Shape::Bool => quote! { bool },
+            Shape::Integer => quote! { i64 },
+            Shape::Unsigned => quote! { u64 },
+            Shape::Number => quote! { f64 },
+            Shape::Text => {
+                let path = path(quote! { string:: });
+                quote! { #path String }
+            }
+            Shape::List(item) => {
+                let (path, item) = (path(quote! { vec:: }), self.ty_of(item, scope, false));
+                quote! { #path Vec<#item> }
+            }
+            Shape::Map(item) => {
+                let (path, item) = (
+                    path(quote! { collections:: }),
+                    self.ty_of(item, scope, false),
+                );
+                let text = self.ty_of(&Shape::Text, scope, false);
+                quote! { #path BTreeMap<#text, #item> }
+            }
+            Shape::Nullable(inner) => {
+                let (path, inner) = (
+                    path(quote! { option:: }),
+                    self.ty_of(inner, scope, is_inside),
+                );
+                quote! { #path Option<#inner> }
+            }
+            Shape::Tuple(items) => {
+                let items = items.iter().map(|item| self.ty_of(item, scope, is_inside));
+                quote! { (#(#items,)*) }
+            }
+            Shape::Named(id) => {
+                let name = format_ident!("{}", self.named.name(*id));
+                match scope {
+                    Scope::Part(whole) if is_inside && self.named.needs_box(whole, *id) => {
+                        quote! { Box<#name> }
+                    }
+                    _ => quote! { #types #name },
+                }
+            }
+        }
+    }
+
+    /// The type of a parameter: what becomes the type of the shape, where that is shorter to write; and whether it is.
+    pub(super) fn parameter(&self, shape: &Shape, whole: TypeId) -> (TokenStream, bool) {
+        let ty = self.ty(shape, Scope::Part(whole));
+        let converts = match shape {
+            Shape::Text | Shape::Number | Shape::List(_) | Shape::Map(_) | Shape::Any(_) => true,
+            Shape::Named(id) => {
+                let is_union = matches!(
+                    self.plan.types.get(*id).kind,
+                    Kind::Union { .. } | Kind::Newtype(_)
+                );
+                is_union || self.named.needs_box(whole, *id)
+            }
+            _ => false,
+        };
+        if converts {
+            (quote! { impl Into<#ty> }, true)
+        } else {
+            (ty, false)
+        }
+    }
+}
+
+/// Why there is any JSON in it.
+pub(super) fn reason(shape: &Shape) -> Option<&str> {
+    match shape {
+        Shape::Any(reason) => reason.as_deref(),
+        Shape::List(item) | Shape::Map(item) | Shape::Nullable(item) => reason(item),
+        Shape::Tuple(items) => items.iter().find_map(reason),
+        _ => None,
+    }
+}

@@ -1,0 +1,136 @@
+//! Enums of alternatives, and types that refer to themselves.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote};
+
+use super::Input;
+use super::record::because;
+use super::types::{Scope, reason};
+use crate::client::docs::Docs;
+use crate::client::name::Names;
+use crate::client::schema::{Alternative, Shape, Tag, TypeId};
+
+impl Input<'_> {
+    pub(super) fn union(
+        &self,
+        id: TypeId,
+        tag: Option<&Tag>,
+        alternatives: &[Alternative],
+    ) -> TokenStream {
+        let name = format_ident!("{}", self.named.name(id));
+        let mut names = Names::default();
+        let idents: Vec<Ident> = alternatives
+            .iter()
+            .map(|one| format_ident!("{}", names.variant(&one.name)))
+            .collect();
+        let variants = alternatives.iter().zip(&idents).map(|(one, ident)| {
+            let ty = self.ty(&one.shape, Scope::Part(id));
+            let mut docs = self.alternative_docs(&one.shape);
+            if let Some(reason) = reason(&one.shape) {
+                docs.add(&because(reason));
+            }
+            let docs = docs.render("One of the alternatives.");
+            quote! { #docs #ident(#ty), }
+        });
+        let derive = tag.is_none().then(|| quote! { Deserialize, });
+        let expecting = tag.is_none().then(|| {
+            let expecting = format!("one of the forms of {name}");
+            quote! { , expecting = #expecting }
+        });
+        let read = tag.map(|tag| self.tagged(&name, tag, &idents));
+        let from = alternatives
+            .iter()
+            .zip(&idents)
+            .map(|(one, ident)| self.from(id, &name, ident, &one.shape));
+        let krate = self.serde_path();
+        quote! {
+            #[derive(Clone, Debug, PartialEq, #derive Serialize)]
+            #[serde(crate = #krate, untagged #expecting)]
+            #[non_exhaustive]
+            pub enum #name { #(#variants)* }
+
+            #read
+            #(#from)*
+        }
+    }
+
+    /// What the server says of an alternative with a name.
+    fn alternative_docs(&self, shape: &Shape) -> Docs {
+        let description = match shape {
+            Shape::Named(id) => self.plan.types.get(*id).description.as_deref(),
+            _ => None,
+        };
+        Docs::quoted(description.unwrap_or_default())
+    }
+
+    /// Reads the alternative that a member names.
+    fn tagged(&self, name: &Ident, tag: &Tag, idents: &[Ident]) -> TokenStream {
+        let krate = self.krate;
+        let member = &tag.member;
+        let arms = tag.values.iter().zip(idents).map(|(values, ident)| {
+            quote! {
+                Some(#(#values)|*) => #krate::__private::serde_json::from_value(value).map(Self::#ident)
+            }
+        });
+        let unknown = format!(
+            "`{}` has another value than any of the forms of {name}",
+            member.escape_debug()
+        );
+        quote! {
+            impl<'de> Deserialize<'de> for #name {
+                fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                    let value = Value::deserialize(deserializer)?;
+                    let read = match value.get(#member).and_then(Value::as_str) {
+                        #(#arms,)*
+                        _ => Err(#krate::__private::serde::de::Error::custom(#unknown)),
+                    };
+                    read.map_err(<D::Error as #krate::__private::serde::de::Error>::custom)
+                }
+            }
+        }
+    }
+
+    fn from(&self, id: TypeId, name: &Ident, ident: &Ident, shape: &Shape) -> TokenStream {
+        let ty = self.ty(shape, Scope::Part(id));
+        let from = quote! {
+            impl From<#ty> for #name {
+                fn from(value: #ty) -> Self { Self::#ident(value) }
+            }
+        };
+        match shape {
+            Shape::Text => quote! {
+                #from
+                impl From<&str> for #name {
+                    fn from(value: &str) -> Self { Self::#ident(value.into()) }
+                }
+            },
+            Shape::Named(part) if self.named.needs_box(id, *part) => {
+                let part = format_ident!("{}", self.named.name(*part));
+                quote! {
+                    impl From<#part> for #name {
+                        fn from(value: #part) -> Self { Self::#ident(Box::new(value)) }
+                    }
+                }
+            }
+            _ => from,
+        }
+    }
+
+    pub(super) fn newtype(&self, id: TypeId, shape: &Shape) -> TokenStream {
+        let name = format_ident!("{}", self.named.name(id));
+        let ty = self.ty(shape, Scope::Part(id));
+        let krate = self.serde_path();
+        quote! {
+            #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+            #[serde(crate = #krate, transparent)]
+            pub struct #name(
+                /// What it is.
+                pub #ty
+            );
+
+            impl From<#ty> for #name {
+                fn from(value: #ty) -> Self { Self(value) }
+            }
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! From JSON Schema to shapes that Rust has.
+//!
+//! Every schema has one: what Rust cannot say is any JSON, with the reason. A shape takes all values that its schema takes,
+//! and may take more; what it does not check is said in the documentation.
+
+mod bounds;
+mod object;
+mod pointer;
+mod reader;
+mod shape;
+mod union;
+mod unite;
+mod values;
+
+pub(super) use self::reader::{Reader, Types};
+pub(super) use self::shape::{Alternative, Field, Kind, Literal, Record, Shape, Tag, TypeId};

@@ -1,0 +1,132 @@
+//! Objects and lists.
+
+use serde_json::{Map, Value};
+
+use super::bounds::{description, notes};
+use super::reader::{Place, Reader};
+use super::shape::{Field, Kind, Record, Shape};
+
+/// The most members of a type with fields.
+const MOST_FIELDS: usize = 200;
+/// The most items of a tuple: above it, tuples have no `Debug`.
+const MOST_ITEMS: usize = 12;
+
+impl Reader<'_> {
+    pub(super) fn record(&mut self, schema: &Map<String, Value>, place: &Place) -> Shape {
+        let no_members = Map::new();
+        let members = schema
+            .get("properties")
+            .and_then(Value::as_object)
+            .unwrap_or(&no_members);
+        let required: Vec<&str> = schema
+            .get("required")
+            .and_then(Value::as_array)
+            .map(|names| names.iter().filter_map(Value::as_str).collect())
+            .unwrap_or_default();
+        let rest = self.rest(schema, place);
+        if members.len() + required.len() > MOST_FIELDS {
+            return Shape::Map(Box::new(Shape::any(format!(
+                "there are more than {MOST_FIELDS} members"
+            ))));
+        }
+        let is_closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
+        if members.is_empty() && required.is_empty() && !(is_closed && rest.is_none()) {
+            return Shape::Map(Box::new(rest.unwrap_or(Shape::Any(None))));
+        }
+        let id = self.begin(place);
+        let mut fields = Vec::new();
+        for (member, schema) in members {
+            if *schema == Value::Bool(false) {
+                continue;
+            }
+            fields.push(Field {
+                member: member.clone(),
+                shape: self.read(schema, &place.part(member)),
+                required: required.contains(&&**member),
+                description: schema.as_object().and_then(description),
+                notes: schema.as_object().map(notes).unwrap_or_default(),
+            });
+        }
+        for member in required {
+            if !fields.iter().any(|field| field.member == member) {
+                fields.push(Field {
+                    member: member.to_owned(),
+                    shape: rest.clone().unwrap_or(Shape::Any(None)),
+                    required: true,
+                    description: None,
+                    notes: Vec::new(),
+                });
+            }
+        }
+        self.finish(
+            id,
+            description(schema),
+            Kind::Record(Record {
+                fields,
+                rest,
+                note: None,
+            }),
+        )
+    }
+
+    /// What members without a schema of their own look like, if they are spoken of.
+    fn rest(&mut self, schema: &Map<String, Value>, place: &Place) -> Option<Shape> {
+        let patterns = schema.get("patternProperties").and_then(Value::as_object);
+        let additional = match schema.get("additionalProperties") {
+            None | Some(Value::Bool(false)) => None,
+            Some(schema) => Some(schema),
+        };
+        match (patterns.filter(|patterns| !patterns.is_empty()), additional) {
+            (None, None) => None,
+            (None, Some(schema)) => Some(self.read(schema, &place.item("Value"))),
+            (Some(patterns), None) if patterns.len() == 1 => {
+                let schema = patterns.values().next()?;
+                Some(self.read(schema, &place.item("Value")))
+            }
+            (Some(_), _) => Some(Shape::any(
+                "which schema it has depends on the name of the member",
+            )),
+        }
+    }
+
+    pub(super) fn list(&mut self, schema: &Map<String, Value>, place: &Place) -> Shape {
+        let items = schema.get("items");
+        let first = schema
+            .get("prefixItems")
+            .or_else(|| items.filter(|items| items.is_array()));
+        let Some(first) = first
+            .and_then(Value::as_array)
+            .filter(|first| !first.is_empty())
+        else {
+            let item = match items {
+                None | Some(Value::Array(_) | Value::Bool(false)) => Shape::Any(None),
+                Some(items) => self.read(items, &place.item("Item")),
+            };
+            return Shape::List(Box::new(item));
+        };
+        let after = if items.is_some_and(|items| !items.is_array()) {
+            items
+        } else {
+            schema.get("additionalItems")
+        };
+        let bound = |key: &str| {
+            schema
+                .get(key)
+                .and_then(Value::as_u64)
+                .and_then(|bound| usize::try_from(bound).ok())
+        };
+        let is_full = bound("minItems").is_some_and(|least| least >= first.len());
+        let is_closed = after == Some(&Value::Bool(false))
+            || bound("maxItems").is_some_and(|most| most <= first.len());
+        if !is_full || !is_closed || first.len() > MOST_ITEMS {
+            return Shape::List(Box::new(Shape::any(
+                "which schema an item has depends on where it is in the list",
+            )));
+        }
+        let items = first
+            .iter()
+            .enumerate()
+            .map(|(index, schema)| self.read(schema, &place.part(&format!("item{}", index + 1))));
+        Shape::Tuple(items.collect())
+    }
+}

@@ -1,0 +1,58 @@
+//! What a `$ref` refers to.
+
+use serde_json::Value;
+
+/// The schema that a reference within a document refers to, or why there is none.
+pub(super) fn resolve<'a>(root: &'a Value, reference: &str) -> Result<&'a Value, String> {
+    let Some(fragment) = reference.strip_prefix('#') else {
+        return Err(format!("the schema is elsewhere, at \"{reference}\""));
+    };
+    if fragment.is_empty() {
+        return Ok(root);
+    }
+    let missing = || format!("there is no schema at \"{reference}\"");
+    let fragment = decode(fragment);
+    if fragment.starts_with('/') {
+        return root.pointer(&fragment).ok_or_else(missing);
+    }
+    let definitions = ["$defs", "definitions"]
+        .iter()
+        .filter_map(|key| root.get(key)?.as_object());
+    let mut definitions = definitions.flat_map(|definitions| definitions.values());
+    let has_anchor = |schema: &&Value| {
+        let anchor = schema.get("$anchor").and_then(Value::as_str);
+        let id = ["$id", "id"]
+            .iter()
+            .filter_map(|key| schema.get(key)?.as_str());
+        anchor == Some(&*fragment)
+            || id
+                .into_iter()
+                .any(|id| id.strip_prefix('#') == Some(&*fragment))
+    };
+    definitions.find(has_anchor).ok_or_else(missing)
+}
+
+/// Takes percent signs away.
+fn decode(text: &str) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        let mut ahead = rest.clone();
+        let digit = |byte: Option<u8>| char::from(byte?).to_digit(16);
+        let decoded = match (byte, digit(ahead.next()), digit(ahead.next())) {
+            (b'%', Some(high), Some(low)) => u8::try_from(high * 16 + low).ok(),
+            _ => None,
+        };
+        if decoded.is_some() {
+            rest = ahead;
+        }
+        bytes.push(decoded.unwrap_or(byte));
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// What the definition is called.
+pub(super) fn last(reference: &str) -> &str {
+    let last = reference.rsplit(['/', '#']).next().unwrap_or_default();
+    if last.is_empty() { "Self" } else { last }
+}

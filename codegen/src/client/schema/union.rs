@@ -1,0 +1,524 @@
+//! Alternatives.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+
+use super::bounds::description;
+use super::pointer::last;
+use super::reader::{Place, Reader, Types, both};
+use super::shape::{Alternative, Field, Kind, Literal, Record, Shape, Tag};
+use crate::client::name::pascal;
+
+/// The most alternatives of one type.
+const MOST: usize = 100;
+
+impl Reader<'_> {
+    /// Reads what is one of some alternatives, and what `base` says as well.
+    pub(super) fn union(
+        &mut self,
+        base: &Map<String, Value>,
+        alternatives: &[Value],
+        place: &Place,
+    ) -> Shape {
+        if alternatives.len() > MOST {
+            return Shape::any(format!("there are more than {MOST} alternatives"));
+        }
+        let about = description(base);
+        let only = alternatives.iter().filter(|one| !is_null(one));
+        if let [only] = only.collect::<Vec<_>>()[..] {
+            let only = both(base, only);
+            return if alternatives.len() > 1 {
+                self.read(&only, &place.same()).or_null()
+            } else {
+                self.read(&only, place)
+            };
+        }
+        let mut read: Vec<Alternative> = Vec::new();
+        for (index, alternative) in alternatives.iter().enumerate() {
+            let name = hint(alternative, index);
+            let shape = self.read(&both(base, alternative), &place.part(&name));
+            let shape = self.described(shape, &place.part(&name));
+            read.extend(self.expand(Alternative {
+                name: pascal(&name),
+                shape,
+            }));
+        }
+        self.combine(read, about, place)
+    }
+
+    /// The one value of a constant is described where the value is.
+    fn described(&mut self, shape: Shape, place: &Place) -> Shape {
+        let Shape::Named(id) = shape else {
+            return shape;
+        };
+        let ty = self.types.get(id);
+        match (&ty.kind, &ty.description) {
+            (Kind::Choice(literals), Some(text)) if literals.len() == 1 => {
+                let description = Some(text.clone());
+                let value = literals[0].value.clone();
+                let literal = Literal { value, description };
+                self.named(place, None, Kind::Choice(vec![literal]))
+            }
+            _ => shape,
+        }
+    }
+
+    /// The alternatives of an alternative.
+    fn expand(&self, one: Alternative) -> Vec<Alternative> {
+        match self.types.kind(&one.shape) {
+            Some(Kind::Union { alternatives, .. }) => alternatives
+                .iter()
+                .map(|inner| Alternative {
+                    name: inner.name.clone(),
+                    shape: inner.shape.clone(),
+                })
+                .collect(),
+            _ => vec![one],
+        }
+    }
+
+    /// One shape for all of these.
+    fn combine(
+        &mut self,
+        alternatives: Vec<Alternative>,
+        about: Option<String>,
+        place: &Place,
+    ) -> Shape {
+        if place.is_too_deep() {
+            return Shape::any("its alternatives are nested too deep");
+        }
+        let mut is_nullable = false;
+        let mut kept: Vec<Alternative> = Vec::new();
+        for mut one in alternatives {
+            match one.shape {
+                Shape::Any(None) => return Shape::Any(None),
+                Shape::Any(Some(reason)) => {
+                    return Shape::any(format!("of one alternative, {reason}"));
+                }
+                Shape::Unit => is_nullable = true,
+                Shape::Nullable(inner) => {
+                    is_nullable = true;
+                    one.shape = *inner;
+                    kept.push(one);
+                }
+                _ => kept.push(one),
+            }
+        }
+        if kept.is_empty() {
+            return if is_nullable {
+                Shape::Unit
+            } else {
+                Shape::any("no value fits the schema")
+            };
+        }
+        let inner = if is_nullable {
+            place.same()
+        } else {
+            place.clone()
+        };
+        let shape = self.combine_values(kept, about, &inner);
+        if is_nullable { shape.or_null() } else { shape }
+    }
+
+    fn combine_values(
+        &mut self,
+        alternatives: Vec<Alternative>,
+        about: Option<String>,
+        place: &Place,
+    ) -> Shape {
+        let mut kept: Vec<Alternative> = Vec::new();
+        for one in alternatives {
+            if !kept.iter().any(|other| other.shape == one.shape) {
+                kept.push(one);
+            }
+        }
+        self.combine_choices(&mut kept, about.as_ref(), place);
+        keep_widest_number(&mut kept);
+        if let Err(reason) = self.combine_lists(&mut kept, place) {
+            return Shape::any(reason);
+        }
+        let (records, mut others): (Vec<_>, Vec<_>) = kept
+            .into_iter()
+            .partition(|one| self.types.record(&one.shape).is_some());
+        let is_map = |one: &Alternative| matches!(one.shape, Shape::Map(_));
+        if others.iter().filter(|one| is_map(one)).count() + usize::from(!records.is_empty()) > 1 {
+            return Shape::any("its alternatives cannot be told apart");
+        }
+        let records = match order(self.types, records) {
+            Ok(records) => records,
+            Err(records) => {
+                let name = if others.is_empty() {
+                    place.clone()
+                } else {
+                    place.part("object")
+                };
+                let shape = self.merge(&records, about.clone(), &name);
+                vec![Alternative {
+                    name: "Object".to_owned(),
+                    shape,
+                }]
+            }
+        };
+        let tag = if others.is_empty() {
+            tag(self.types, &records)
+        } else {
+            None
+        };
+        others.sort_by_key(|one| rank(self.types, &one.shape));
+        others.extend(records);
+        if others.len() == 1 {
+            return others.remove(0).shape;
+        }
+        if !are_different(self.types, &others) {
+            return Shape::any("its alternatives cannot be told apart");
+        }
+        self.named(
+            place,
+            about,
+            Kind::Union {
+                tag,
+                alternatives: others,
+            },
+        )
+    }
+
+    /// All constants become one type.
+    fn combine_choices(
+        &mut self,
+        kept: &mut Vec<Alternative>,
+        about: Option<&String>,
+        place: &Place,
+    ) {
+        let choices: Vec<&Vec<Literal>> = kept
+            .iter()
+            .filter_map(|one| match self.types.kind(&one.shape) {
+                Some(Kind::Choice(literals)) => Some(literals),
+                _ => None,
+            })
+            .collect();
+        let count = choices.len();
+        let mut literals: Vec<Literal> = Vec::new();
+        for literal in choices.into_iter().flatten() {
+            if !literals.iter().any(|known| known.value == literal.value) {
+                literals.push(literal.clone());
+            }
+        }
+        if count < 2 {
+            return;
+        }
+        kept.retain(|one| !matches!(self.types.kind(&one.shape), Some(Kind::Choice(_))));
+        let place = if kept.is_empty() {
+            place.clone()
+        } else {
+            place.part("known")
+        };
+        let shape = self.literals(literals, about.cloned(), &place);
+        kept.insert(
+            0,
+            Alternative {
+                name: "Known".to_owned(),
+                shape,
+            },
+        );
+    }
+
+    /// Lists of several things become a list of any of them.
+    fn combine_lists(&mut self, kept: &mut Vec<Alternative>, place: &Place) -> Result<(), String> {
+        let is_list = |one: &Alternative| matches!(one.shape, Shape::List(_) | Shape::Tuple(_));
+        if kept.iter().filter(|one| is_list(one)).count() < 2 {
+            return Ok(());
+        }
+        let (lists, others): (Vec<_>, Vec<_>) = std::mem::take(kept).into_iter().partition(is_list);
+        *kept = others;
+        let mut items = Vec::new();
+        for list in lists {
+            match list.shape {
+                Shape::List(item) => items.extend(self.expand(Alternative {
+                    name: list.name,
+                    shape: *item,
+                })),
+                _ => return Err("its lists cannot be told apart".to_owned()),
+            }
+        }
+        let item = self.combine(items, None, &place.item("Item"));
+        kept.push(Alternative {
+            name: "List".to_owned(),
+            shape: Shape::List(Box::new(item)),
+        });
+        Ok(())
+    }
+
+    /// One type with the members of all, where it cannot be told which it is.
+    fn merge(&mut self, records: &[Alternative], about: Option<String>, place: &Place) -> Shape {
+        let id = self.begin(place);
+        let mut members: Vec<String> = Vec::new();
+        let mut open = false;
+        for record in records
+            .iter()
+            .filter_map(|one| self.types.record(&one.shape))
+        {
+            open |= record.rest.is_some();
+            for field in &record.fields {
+                if !members.contains(&field.member) {
+                    members.push(field.member.clone());
+                }
+            }
+        }
+        let fields = members
+            .into_iter()
+            .map(|member| self.merge_field(member, records, place))
+            .collect();
+        let note = "It has one of several forms, which cannot be told apart; the schema says which members go together.";
+        let record = Record {
+            fields,
+            rest: open.then_some(Shape::Any(None)),
+            note: Some(note.to_owned()),
+        };
+        self.finish(id, about, Kind::Record(record))
+    }
+
+    fn merge_field(&mut self, member: String, records: &[Alternative], place: &Place) -> Field {
+        let records: Vec<_> = records
+            .iter()
+            .filter_map(|one| self.types.record(&one.shape))
+            .collect();
+        let fields: Vec<_> = records
+            .iter()
+            .filter_map(|record| record.field(&member))
+            .collect();
+        let required = fields.len() == records.len() && fields.iter().all(|field| field.required);
+        let description = fields.iter().find_map(|field| field.description.clone());
+        let notes = fields
+            .first()
+            .map(|field| field.notes.clone())
+            .unwrap_or_default();
+        let shapes: Vec<_> = fields
+            .iter()
+            .map(|field| Alternative {
+                name: name_of(&field.shape),
+                shape: field.shape.clone(),
+            })
+            .collect();
+        let shapes: Vec<_> = shapes
+            .into_iter()
+            .flat_map(|one| self.expand(one))
+            .collect();
+        let shape = self.combine(shapes, None, &place.part(&member));
+        Field {
+            member,
+            shape,
+            required,
+            description,
+            notes,
+        }
+    }
+}
+
+fn is_null(schema: &Value) -> bool {
+    schema.get("type").is_some_and(|name| name == "null")
+        || schema.get("const").is_some_and(Value::is_null)
+}
+
+/// What an alternative may be called.
+fn hint(schema: &Value, index: usize) -> String {
+    let text = |key: &str| {
+        schema
+            .get(key)
+            .and_then(Value::as_str)
+            .filter(|text| text.len() <= 40)
+    };
+    let reference = schema.get("$ref").and_then(Value::as_str);
+    let of_constant = || {
+        let members = schema.get("properties")?.as_object()?;
+        members
+            .values()
+            .find_map(|member| member.get("const")?.as_str())
+    };
+    if let Some(name) = reference
+        .map(last)
+        .or_else(of_constant)
+        .or_else(|| text("title"))
+    {
+        return name.to_owned();
+    }
+    if schema.get("enum").is_some() {
+        return "known".to_owned();
+    }
+    // What it has to have may be what tells it from the others.
+    let required = schema
+        .get("required")
+        .and_then(Value::as_array)
+        .and_then(|names| names.first()?.as_str());
+    if let Some(member) = required {
+        return format!("with_{member}");
+    }
+    match text("type") {
+        Some("string") => "text".to_owned(),
+        Some("array") => "list".to_owned(),
+        Some("boolean") => "bool".to_owned(),
+        Some(name @ ("integer" | "number" | "null")) => name.to_owned(),
+        _ => format!("form{}", index + 1),
+    }
+}
+
+fn name_of(shape: &Shape) -> String {
+    let name = match shape {
+        Shape::Bool => "Bool",
+        Shape::Integer | Shape::Unsigned => "Integer",
+        Shape::Number => "Number",
+        Shape::Text => "Text",
+        Shape::List(_) | Shape::Tuple(_) => "List",
+        Shape::Map(_) => "Map",
+        _ => "Other",
+    };
+    name.to_owned()
+}
+
+fn keep_widest_number(kept: &mut Vec<Alternative>) {
+    for (wide, narrow) in [
+        (Shape::Number, [Shape::Integer, Shape::Unsigned]),
+        (Shape::Integer, [Shape::Unsigned, Shape::Unsigned]),
+    ] {
+        if kept.iter().any(|one| one.shape == wide) {
+            kept.retain(|one| !narrow.contains(&one.shape));
+        }
+    }
+}
+
+/// The order in which alternatives are tried: the narrow ones first.
+fn rank(types: &Types, shape: &Shape) -> usize {
+    match (types.kind(shape), shape) {
+        (Some(Kind::Choice(_)), _) => 0,
+        (_, Shape::Bool) => 1,
+        (_, Shape::Integer | Shape::Unsigned | Shape::Number) => 2,
+        (_, Shape::Text) => 3,
+        (_, Shape::List(_) | Shape::Tuple(_)) => 4,
+        _ => 5,
+    }
+}
+
+/// Records in an order in which the first that fits is the right one; as they were, if there is none.
+fn order(types: &Types, records: Vec<Alternative>) -> Result<Vec<Alternative>, Vec<Alternative>> {
+    let mut order: Vec<usize> = (0..records.len()).collect();
+    let known: Vec<Option<&Record>> = records.iter().map(|one| types.record(&one.shape)).collect();
+    order.sort_by_key(|&index| {
+        std::cmp::Reverse(known[index].map_or(0, |record| record.required().count()))
+    });
+    let is_told = |one: usize, other: usize| match (known[one], known[other]) {
+        (Some(one), Some(other)) => {
+            one.required()
+                .any(|field| other.field(&field.member).is_none())
+                || are_exclusive(types, one, other)
+        }
+        _ => false,
+    };
+    let all_are_told = order.iter().enumerate().all(|(position, &one)| {
+        order[position + 1..]
+            .iter()
+            .all(|&other| is_told(one, other))
+    });
+    if !all_are_told {
+        return Err(records);
+    }
+    let mut records: Vec<Option<Alternative>> = records.into_iter().map(Some).collect();
+    Ok(order
+        .into_iter()
+        .filter_map(|index| records[index].take())
+        .collect())
+}
+
+/// Whether no value is both.
+fn are_exclusive(types: &Types, one: &Record, other: &Record) -> bool {
+    one.required().any(|field| {
+        let other = other.field(&field.member).filter(|other| other.required);
+        other.is_some_and(|other| {
+            let texts = |shape| types.kind(shape).and_then(Kind::texts);
+            match (texts(&field.shape), texts(&other.shape)) {
+                (Some(one), Some(other)) => one.is_disjoint(&other),
+                _ => forms(types, &field.shape).is_disjoint(&forms(types, &other.shape)),
+            }
+        })
+    })
+}
+
+/// The member that tells all records apart.
+fn tag(types: &Types, records: &[Alternative]) -> Option<Tag> {
+    let records: Vec<&Record> = records
+        .iter()
+        .filter_map(|one| types.record(&one.shape))
+        .collect();
+    let first = records.first().filter(|_| records.len() > 1)?;
+    first.required().find_map(|field| {
+        let mut seen = BTreeSet::new();
+        let values = records.iter().map(|record| {
+            let field = record.field(&field.member).filter(|field| field.required)?;
+            let texts = types.kind(&field.shape)?.texts()?;
+            let are_new = texts.iter().all(|text| seen.insert((*text).to_owned()));
+            are_new.then(|| texts.into_iter().map(str::to_owned).collect())
+        });
+        Some(Tag {
+            member: field.member.clone(),
+            values: values.collect::<Option<_>>()?,
+        })
+    })
+}
+
+/// Whether each of them is of another form, records and constants aside, which are ordered already.
+fn are_different(types: &Types, alternatives: &[Alternative]) -> bool {
+    let mut seen = BTreeSet::new();
+    let mut others = alternatives.iter().filter(|one| {
+        let is_choice = matches!(types.kind(&one.shape), Some(Kind::Choice(_)));
+        !is_choice && types.record(&one.shape).is_none()
+    });
+    let records = alternatives
+        .iter()
+        .any(|one| types.record(&one.shape).is_some());
+    if records {
+        seen.insert("object");
+    }
+    others.all(|one| {
+        forms(types, &one.shape)
+            .into_iter()
+            .all(|form| seen.insert(form))
+    })
+}
+
+/// The forms of JSON that a shape may have.
+fn forms(types: &Types, shape: &Shape) -> BTreeSet<&'static str> {
+    const ALL: [&str; 6] = ["null", "boolean", "number", "string", "array", "object"];
+    match shape {
+        Shape::Unit => [ALL[0]].into(),
+        Shape::Bool => [ALL[1]].into(),
+        Shape::Integer | Shape::Unsigned | Shape::Number => [ALL[2]].into(),
+        Shape::Text => [ALL[3]].into(),
+        Shape::List(_) | Shape::Tuple(_) => [ALL[4]].into(),
+        Shape::Map(_) => [ALL[5]].into(),
+        Shape::Nullable(inner) => {
+            let mut forms = forms(types, inner);
+            forms.insert(ALL[0]);
+            forms
+        }
+        Shape::Named(id) => match &types.get(*id).kind {
+            Kind::Record(_) => [ALL[5]].into(),
+            Kind::Choice(literals) => literals
+                .iter()
+                .map(|literal| form(&literal.value))
+                .collect(),
+            // Deeper is not looked, because types may refer to themselves.
+            _ => ALL.into(),
+        },
+        Shape::Any(_) => ALL.into(),
+    }
+}
+
+fn form(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}

@@ -1,0 +1,159 @@
+//! Whatever schemas a server has, there is a client.
+
+use fastrand::Rng;
+use serde_json::{Map, Value, json};
+use treenail_codegen::Client;
+
+const TYPES: &[&str] = &[
+    "object", "array", "string", "integer", "number", "boolean", "null", "any", "other",
+];
+const NAMES: &[&str] = &[
+    "a", "b", "type", "self", "A", "a-b", "a b", "", "2", "é", "kind", "Option", "`", "*/",
+];
+const REFERENCES: &[&str] = &[
+    "#",
+    "#/$defs/a",
+    "#/$defs/b",
+    "#/$defs/kind",
+    "#/properties/a",
+    "#a",
+    "x.json",
+    "#/%24defs/a",
+    "#/",
+];
+
+fn one_of(rng: &mut Rng, words: &[&'static str]) -> &'static str {
+    words[rng.usize(..words.len())]
+}
+
+/// A schema, or what might stand where one should be.
+fn schema(rng: &mut Rng, depth: usize) -> Value {
+    match rng.u8(0..20) {
+        0 => return Value::Bool(rng.bool()),
+        1 => return json!({}),
+        2 => return value(rng, 1),
+        3 | 4 => return json!({ "$ref": one_of(rng, REFERENCES) }),
+        _ => {}
+    }
+    let mut schema = Map::new();
+    if rng.u8(0..4) > 0 {
+        let one = |rng: &mut Rng| json!(one_of(rng, TYPES));
+        let ty = if rng.u8(0..5) == 0 {
+            json!([one(rng), one(rng)])
+        } else {
+            one(rng)
+        };
+        schema.insert("type".to_owned(), ty);
+    }
+    for _ in 0..rng.usize(0..4) {
+        let (keyword, value) = keyword(rng, depth);
+        schema.insert(keyword.to_owned(), value);
+    }
+    Value::Object(schema)
+}
+
+fn keyword(rng: &mut Rng, depth: usize) -> (&'static str, Value) {
+    let inner = depth.saturating_sub(1);
+    if depth == 0 {
+        return ("description", value(rng, 0));
+    }
+    match rng.u8(0..18) {
+        0..=4 => ("properties", named(rng, inner)),
+        5 => ("required", some(rng, |rng| json!(one_of(rng, NAMES)))),
+        6 => ("additionalProperties", schema(rng, inner)),
+        7 => ("patternProperties", named(rng, inner)),
+        8 => ("items", schema(rng, inner)),
+        9 => ("items", some(rng, |rng| schema(rng, inner))),
+        10 => ("prefixItems", some(rng, |rng| schema(rng, inner))),
+        11 => ("enum", some(rng, |rng| value(rng, 1))),
+        12 => ("const", value(rng, 1)),
+        13 => ("oneOf", some(rng, |rng| schema(rng, inner))),
+        14 => ("anyOf", some(rng, |rng| schema(rng, inner))),
+        15 => ("allOf", some(rng, |rng| schema(rng, inner))),
+        16 => ("minItems", json!(rng.u8(0..3))),
+        _ => ("nullable", value(rng, 0)),
+    }
+}
+
+fn some(rng: &mut Rng, mut make: impl FnMut(&mut Rng) -> Value) -> Value {
+    (0..rng.usize(0..4)).map(|_| make(rng)).collect()
+}
+
+fn named(rng: &mut Rng, depth: usize) -> Value {
+    let count = rng.usize(0..4);
+    let member = |rng: &mut Rng| (one_of(rng, NAMES).to_owned(), schema(rng, depth));
+    Value::Object((0..count).map(|_| member(rng)).collect())
+}
+
+fn value(rng: &mut Rng, depth: usize) -> Value {
+    match rng.u8(0..8) {
+        0 => Value::Null,
+        1 => json!(rng.bool()),
+        2 => json!(rng.i64(..)),
+        3 => json!(rng.u64(..)),
+        4 => json!(rng.f64() * 1e9 - 5e8),
+        5 if depth > 0 => some(rng, |rng| value(rng, depth - 1)),
+        6 if depth > 0 => json!({ one_of(rng, NAMES): value(rng, depth - 1) }),
+        _ => json!(one_of(rng, NAMES)),
+    }
+}
+
+/// The smallest stack that the main thread of a build script has.
+const STACK: usize = 1024 * 1024;
+
+#[test]
+fn any_schema_gives_a_client() {
+    let test = std::thread::Builder::new()
+        .stack_size(STACK)
+        .spawn(generate);
+    test.unwrap().join().unwrap();
+}
+
+fn generate() {
+    let seeds = match std::env::var("SEED")
+        .ok()
+        .and_then(|seed| seed.parse().ok())
+    {
+        Some(seed) => seed..seed + 1,
+        None => 0..1_000_u64,
+    };
+    for seed in seeds {
+        let rng = &mut Rng::with_seed(seed);
+        let mut input = schema(rng, 4);
+        if let Some(input) = input.as_object_mut() {
+            input.insert("$defs".to_owned(), named(rng, 3));
+        }
+        let tool = json!({"name": one_of(rng, NAMES), "inputSchema": input, "outputSchema": schema(rng, 4)});
+        let lock = json!({"treenailLock": 1, "tools": [tool]}).to_string();
+        let client = Client::from_json(&*lock);
+        let code = client
+            .to_rust()
+            .unwrap_or_else(|error| panic!("seed {seed}: {error}: {lock}"));
+        assert!(syn::parse_file(&code).is_ok(), "seed {seed}: {lock}");
+    }
+}
+
+#[test]
+fn what_is_no_lock_file_is_refused() {
+    for (text, reason) in [
+        ("", "is not JSON"),
+        ("[]", "has no member `treenailLock`"),
+        (r#"{"treenailLock": 2}"#, "has version 2"),
+        (
+            r#"{"treenailLock": 1, "tools": {}}"#,
+            "its `tools` are no list",
+        ),
+        (
+            r#"{"treenailLock": 1, "tools": [{}]}"#,
+            "`tools[0]` has no name",
+        ),
+    ] {
+        let error = Client::from_json(text).to_rust().unwrap_err().to_string();
+        assert!(error.contains(reason), "{error}");
+    }
+    let lock = r#"{"treenailLock": 1}"#;
+    assert!(Client::from_json(lock).name("a b").to_rust().is_err());
+    assert!(Client::from_json(lock).krate("a b").to_rust().is_err());
+    assert!(Client::from_json(lock).tools(["a"]).to_rust().is_err());
+    assert!(Client::from_json(lock).to_rust().is_ok());
+}

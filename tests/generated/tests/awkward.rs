@@ -1,0 +1,507 @@
+//! The types of awkward schemas: what they read and write, and what is any JSON, and why.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that finds nothing to unwrap fails, as it should"
+)]
+
+use std::fmt::Debug;
+use std::path::Path;
+
+use generated::awkward::{
+    alternatives, booleans, constants, deep, draft_07, empty, hostile, keywords, lists, names,
+    recursive, united,
+};
+use serde_json::{Value, json};
+use treenail::__private::serde::{Serialize, de::DeserializeOwned};
+
+/// Reads a value and writes it again.
+#[allow(
+    clippy::needless_pass_by_value,
+    reason = "values are written out where it is called"
+)]
+fn keeps<T: DeserializeOwned + Serialize + Debug>(value: Value) -> T {
+    let read: T =
+        serde_json::from_value(value.clone()).unwrap_or_else(|error| panic!("{value}: {error}"));
+    assert_eq!(serde_json::to_value(&read).unwrap(), value);
+    read
+}
+
+fn refuses<T: DeserializeOwned + Debug>(value: &Value) -> String {
+    serde_json::from_value::<T>(value.clone())
+        .unwrap_err()
+        .to_string()
+}
+
+/// What is generated for a lock file.
+fn code(topic: &str) -> String {
+    let file = format!("awkward/{topic}.json");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+    let client = treenail_codegen::Client::new(file);
+    let code = client.to_rust().unwrap();
+    assert_eq!(code, client.to_rust().unwrap(), "the same each time");
+    code
+}
+
+/// Whether these lines of documentation are right before a member or a method.
+fn says(code: &str, docs: &str, item: &str) {
+    let found = code.match_indices(docs).any(|(at, _)| {
+        let behind = code[at..].lines().skip(1).map(str::trim);
+        let mut behind =
+            behind.skip_while(|line| line.starts_with("///") || line.starts_with("#["));
+        behind.next().is_some_and(|line| line.starts_with(item))
+    });
+    assert!(found, "`{docs}` is not said of `{item}`");
+}
+
+#[test]
+fn types_may_refer_to_themselves() {
+    use recursive::types::*;
+
+    let node = json!({"value": "a", "children": [{"value": "b", "children": []}, {"value": "c"}]});
+    let tree: Tree = keeps(json!({"root": node}));
+    assert_eq!(tree.root.children.unwrap()[0].value, "b");
+    let made = TreeOutputNode::new("a", None).with_left(TreeOutputNode::new("b", None));
+    keeps::<TreeOutput>(json!({"root": serde_json::to_value(made).unwrap()}));
+    let number = json!({"op": "number", "value": 1.5});
+    let and = json!({"op": "and", "of": [{"op": "not", "of": number}, number]});
+    let and: Expression = keeps(json!({"expression": and}));
+    assert!(
+        matches!(and.expression, ExpressionExpr::WithOp(_)),
+        "{and:?}"
+    );
+    keeps::<Mutual>(json!({"a": {"b": {"a": {}, "name": "x"}}}));
+    keeps::<NestedLists>(json!({"lists": [[], [[], [[]]]]}));
+    keeps::<Json>(json!({"json": {"a": [1.0, "b", null, true, {"c": []}]}}));
+    keeps::<Whole>(json!({"name": "a", "inner": {"name": "b", "inner": {"name": "c"}}}));
+    let growing = json!({"both": {"next": {"next": {"x": 1, "y": 2}, "x": 3}, "y": 4}});
+    keeps::<Growing>(growing);
+    says(
+        &code("recursive"),
+        "because the schema refers to nothing but itself.",
+        "pub struct CircleA",
+    );
+    says(
+        &code("recursive"),
+        "because it refers to itself before it says anything.",
+        "pub a: Value",
+    );
+}
+
+#[test]
+fn alternatives_are_enums() {
+    use alternatives::types::*;
+
+    let circle = Draw::new(DrawShapeCircle::new(2));
+    assert_eq!(
+        keeps::<Draw>(json!({"shape": {"kind": "circle", "radius": 2.0}})),
+        circle
+    );
+    let wrong = refuses::<Draw>(&json!({"shape": {"kind": "square", "radius": 2}}));
+    assert_eq!(
+        wrong, "missing field `side`",
+        "the tag tells which error counts"
+    );
+    let unknown = refuses::<Draw>(&json!({"shape": {"kind": "cube"}}));
+    assert!(unknown.contains("`kind` has another value"), "{unknown}");
+    let failed: DrawOutput = keeps(json!({"error": "no paper"}));
+    assert!(matches!(failed, DrawOutput::Failed(_)), "{failed:?}");
+
+    let mixed = Mixed::new()
+        .with_text_or_number("a")
+        .with_one_or_many(vec!["a".to_owned()])
+        .with_known_or_other(MixedKnownOrOtherKnown::Red)
+        .with_described(MixedDescribed::A)
+        .with_two_enums(MixedTwoEnums::Z)
+        .with_lists([MixedList::from(1), "b".into()])
+        .with_scalar_or_object(true);
+    let written = json!({
+        "text_or_number": "a", "one_or_many": ["a"], "known_or_other": "red", "described": "a", "two_enums": "z",
+        "lists": [1, "b"], "null_only": null, "scalar_or_object": true,
+    });
+    assert_eq!(keeps::<Mixed>(written), mixed);
+    for (member, value) in [
+        ("text_or_number", json!(1.5)),
+        ("one_or_many", json!("a")),
+        ("known_or_other", json!("blue")),
+        ("not_told", json!({"n": "a"})),
+        ("not_told", json!({"a": "a", "b": 2, "n": 3})),
+        ("object_or_map", json!({"a": "b", "c": 1})),
+        ("scalar_or_object", json!({"on": true})),
+    ] {
+        keeps::<Mixed>(json!({"null_only": null, member: value}));
+    }
+    let text = code("alternatives");
+    says(&text, "/// The first.", "A,");
+    says(
+        &text,
+        "/// It has one of several forms, which cannot be told apart",
+        "pub struct MixedNotTold",
+    );
+    says(
+        &text,
+        "because its alternatives cannot be told apart.",
+        "pub object_or_map: Option<Value>",
+    );
+    keeps::<Either>(json!({"id": 1}));
+    keeps::<Either>(json!({"name": "a"}));
+    keeps::<Common>(json!({"name": "a", "b": 1}));
+    keeps::<Conditions>(json!({"phone": "1"}));
+}
+
+#[test]
+fn all_of_is_one_type() {
+    use united::types::*;
+
+    let item = json!({"id": "a", "note": "b", "size": 1});
+    let save = json!({"item": item, "described": {"id": "a"}, "beside": {"id": "a", "note": "n"}});
+    let save: Save = keeps(save);
+    assert_eq!(
+        (save.item.size, save.beside.unwrap().note),
+        (1, "n".to_owned())
+    );
+    let narrow: Narrow = keeps(
+        json!({"value": 1, "choice": "b", "both": {"p": "x"}, "impossible": [], "two_any_of": {}}),
+    );
+    assert_eq!(narrow.value, Some(1));
+    let text = code("united");
+    says(
+        &text,
+        "because no value fits it.",
+        "pub impossible: Option<Value>",
+    );
+    says(
+        &text,
+        "because it has more than one `anyOf`.",
+        "pub two_any_of: Option<Value>",
+    );
+    keeps::<Conditional>(json!({"kind": "big", "size": 1}));
+}
+
+#[test]
+fn lists_and_maps_have_items() {
+    use lists::types::*;
+
+    let plot: Plot = keeps(json!({
+        "point": [1.0, 2.0], "named": ["a", 1], "open": ["a"], "records": [{"x": 1}, "on"], "free": [1, "a"],
+        "no_items": [], "any_items": [null], "matrix": [[1.0], []], "long": [1], "one": ["a"],
+        "series": [{"v": 1}], "entries": [{"v": 2}],
+    }));
+    assert_eq!(plot.point, (1.0, 2.0));
+    assert_eq!(plot.named, Some(("a".to_owned(), 1)));
+    assert_eq!(plot.one, Some(("a".to_owned(),)));
+    keeps::<Vec<PlotOutputItem>>(json!([{"at": 1.5}]));
+    let maps: Maps = keeps(json!({
+        "counts": {"a": 1}, "headers": {"x-a": "b"}, "both": {"x-a": "b", "y-a": 1}, "entries": {"a": {"v": 1}},
+        "open": {"known": "a", "other": 1}, "loose": {"other": [1]}, "closed": {}, "free": {"a": null},
+    }));
+    assert_eq!(maps.open.unwrap().additional["other"], 1);
+    let open = MapsOpen::new().with_known("a").with_additional("other", 2);
+    assert_eq!(
+        serde_json::to_value(open).unwrap(),
+        json!({"known": "a", "other": 2})
+    );
+    let text = code("lists");
+    says(
+        &text,
+        "because which schema an item has depends on where it is in the list.",
+        "pub open: Option<Vec<Value>>",
+    );
+    says(
+        &text,
+        "because which schema it has depends on the name of the member.",
+        "pub both: Option<BTreeMap<String, Value>>",
+    );
+    assert!(
+        text.contains(
+            "arguments: ::std::collections::BTreeMap<::std::string::String, types::Value>"
+        )
+    );
+}
+
+#[test]
+fn empty_and_boolean_schemas_are_any_json() {
+    keeps::<empty::types::EmptyProperty>(json!({"any": [1], "only_described": 1}));
+    keeps::<empty::types::EmptyPropertyOutput>(json!({"unnamed": null, "elsewhere": {}}));
+    keeps::<empty::types::EmptyLists>(json!({"never": 1, "none_of": 2, "all_of": 3, "types": 4}));
+    let text = code("empty");
+    for tool in ["nothing", "object", "no_properties", "closed", "no_schema"] {
+        assert!(
+            text.contains(&format!("pub fn {tool}(\n        &self,\n    )")),
+            "{tool} takes nothing"
+        );
+    }
+    assert!(text.contains("TypedCall<types::Value>"));
+    says(
+        &text,
+        "because no value fits the schema.",
+        "pub never: Option<Value>",
+    );
+
+    let yes =
+        json!({"any": 1, "items": [1], "all": "a", "either": {}, "neither": 1, "impossible": 2});
+    keeps::<booleans::types::Yes>(yes);
+    let text = code("booleans");
+    says(&text, "because no value fits the schema.", "pub fn no(");
+    says(
+        &text,
+        "because what stands there is no schema.",
+        "pub fn odd(",
+    );
+    says(
+        &text,
+        "because what stands there is no schema.",
+        "pub null: Option<Value>",
+    );
+    assert!(
+        !text.contains("pub never:"),
+        "a member that must not be there"
+    );
+}
+
+#[test]
+fn names_are_readable_and_differ() {
+    use names::types::*;
+
+    keeps::<GetSum2>(
+        json!({"first-number": 1, "second number": 2, "third.number": 3, "fourthNumber": 4, "FifthNumber": 5}),
+    );
+    let sum = GetSum2::new(1).with_third_number(3);
+    assert_eq!(
+        serde_json::to_value(sum).unwrap(),
+        json!({"first-number": 1, "third.number": 3})
+    );
+    let odd = AdminUsersListAll::new()
+        .with_groesse(1)
+        .with_u540du524d("a")
+        .with_empty("b")
+        .with_n2fa("c");
+    let odd = odd.with_minus("d").with_meta("e").with_nandu("f");
+    assert_eq!(
+        serde_json::to_value(odd).unwrap(),
+        json!({"größe": 1.0, "名前": "a", "": "b", "2fa": "c", "-": "d", "_meta": "e", "ÑANDÚ": "f"})
+    );
+    keeps::<HttpRequest>(json!({"URL": "a", "userID": "b", "htmlToXML": "c", "iPhone15Pro": "d"}));
+    let same: Same = keeps(
+        json!({"a_b": 1, "a-b": 2, "aB": 3, "A_B": 4, "a_b_2": 5, "additional": 6, "more": 7}),
+    );
+    assert_eq!(
+        (same.a_b, same.additional_2, same.additional["more"]),
+        (1, Some(6), 7)
+    );
+    let option = OptionType::new().with_self("a").with_none("b");
+    assert_eq!(
+        serde_json::to_value(option).unwrap(),
+        json!({"self": "a", "none": "b"})
+    );
+    let city = ReadCityWeather::new("Oslo", "no").with_units(["c".to_owned()]);
+    assert_eq!(
+        serde_json::to_value(city).unwrap(),
+        json!({"country": "Oslo", "city": "no", "units": ["c"]})
+    );
+    let text = code("names");
+    for method in [
+        "get_sum",
+        "get_sum_2",
+        "get_sum_tool",
+        "new_tool",
+        "clone_tool",
+        "prompt_get_sum",
+        "read_city_weather",
+        "n7zip",
+        "u1f980",
+    ] {
+        assert!(text.contains(&format!("fn {method}(")), "{method}");
+    }
+    assert!(text.contains("pub struct N2ndNameSClient {"));
+}
+
+#[test]
+fn constants_with_odd_names_differ() {
+    use names::types::*;
+
+    let by = [
+        "created",
+        "-created",
+        "Created",
+        "created_at",
+        "createdAt",
+        "",
+        "+",
+        "<=",
+        ">=",
+        "2",
+        "None",
+        "Self",
+        "self",
+        "Ok",
+        "Äpfel",
+        "日本",
+    ];
+    for by in by {
+        let sort: Sort = keeps(json!({"by": by}));
+        assert_eq!(sort.by.as_str(), by);
+    }
+    assert_eq!(SortBy::MinusCreated.as_str(), "-created");
+}
+
+#[test]
+fn keywords_are_names() {
+    use keywords::types::*;
+
+    let all: All = All::new("a", "b").with_async("c").with_union("d");
+    assert_eq!((&*all.self_, &*all.r#type), ("a", "b"));
+    assert_eq!(
+        serde_json::to_value(all).unwrap(),
+        json!({"self": "a", "type": "b", "async": "c", "union": "d"})
+    );
+    keeps::<AllOutput>(json!({"kind": "Self"}));
+}
+
+#[test]
+fn constants_are_enums() {
+    use constants::types::*;
+
+    let pick = Pick::new(PickLevel::N2, Some(PickMixed::Auto)).with_signed(PickSigned::Minus1);
+    let written = json!({"level": 2, "mixed": "auto", "fixed": "v1", "one": 1, "signed": -1});
+    assert_eq!(keeps::<Pick>(written), pick, "constants need not be said");
+    for (member, value) in [
+        ("ratio", json!(0.5)),
+        ("ratio", json!(-2.5)),
+        ("ratio", json!(1e21)),
+        ("ratio", json!(1e-7)),
+        ("nullable", json!("a")),
+        ("both", json!(true)),
+        ("yes", json!(true)),
+        ("object", json!({"a": 1})),
+        ("duplicates", json!("b")),
+        ("huge", json!(u64::MAX)),
+        ("huge", json!(i64::MIN)),
+        ("many", json!("v599")),
+        ("numbers_many", json!(7)),
+        ("enum_of_number_and_text", json!("one")),
+    ] {
+        keeps::<Pick>(json!({"level": 1, "mixed": 1.5, "fixed": "v1", "one": 1, member: value}));
+    }
+    let pick = |level: Value, mixed: Value, fixed: &str| json!({"level": level, "mixed": mixed, "fixed": fixed, "one": 1});
+    keeps::<Pick>(pick(json!(3), Value::Null, "v1"));
+    assert!(
+        refuses::<Pick>(&pick(json!(4), json!(0), "v1")).contains("4 is none of the constants")
+    );
+    assert!(
+        refuses::<Pick>(&pick(json!(1), json!("other"), "v1")).contains("none of the constants")
+    );
+    assert!(refuses::<Pick>(&pick(json!(1), json!(true), "v2")).contains("unknown variant `v2`"));
+    assert_eq!(
+        keeps::<PickOutput>(json!({"status": "ok", "code": 0})),
+        PickOutput::new()
+    );
+    says(
+        &code("constants"),
+        "because its constants are lists or objects.",
+        "pub objects: Option<Value>",
+    );
+    says(
+        &code("constants"),
+        "because there are more than 500 constants.",
+        "pub numbers_many: Option<Value>",
+    );
+}
+
+#[test]
+fn what_is_too_much_is_any_json() {
+    let mut inline = json!("end");
+    for _ in 0..50 {
+        inline = json!({ "n": inline });
+    }
+    keeps::<deep::types::Inline>(inline);
+    let mut chain = json!({"end": true});
+    for _ in 0..89 {
+        chain = json!({"here": 1, "next": chain});
+    }
+    keeps::<deep::types::Chain>(json!({ "first": chain }));
+    let text = code("deep");
+    assert!(
+        text.contains("/// It is any JSON, because the schema is nested deeper than 32 levels.")
+    );
+    says(
+        &text,
+        "Its arguments are any JSON, because there are more than 200 members.",
+        "pub fn wide(",
+    );
+    says(
+        &text,
+        "because there are more than 100 alternatives.",
+        "pub x: Option<Value>",
+    );
+}
+
+#[test]
+fn older_drafts_are_read() {
+    use draft_07::types::*;
+
+    let old: Old = keeps(json!({
+        "count": 1, "space": {"a": 1}, "escaped": "x", "pair": ["a", 1.5], "port": 80, "elsewhere": 1, "web": 2,
+        "missing": 3, "anchor": 4, "dynamic": 5, "within": 6,
+    }));
+    assert_eq!((old.count, old.port), (1, Some(80_u64)));
+    let text = code("draft-07");
+    says(
+        &text,
+        "because the schema is elsewhere, at \"<https://example.com/schema.json>\".",
+        "pub web: Option<Value>",
+    );
+    says(
+        &text,
+        "because there is no schema at \"#/definitions/Missing\".",
+        "pub missing: Option<Value>",
+    );
+    says(
+        &text,
+        "because the schema has references that depend on where they are used.",
+        "pub dynamic: Option<Value>",
+    );
+    keeps::<Untyped>(
+        json!({"a": "x", "b": 1.0, "c": ["x"], "d": {"e": "x"}, "f": 1, "g": [], "h": 1, "i": 2}),
+    );
+    says(
+        &text,
+        "because its type is \"file\", which JSON Schema does not know.",
+        "pub h: Option<Value>",
+    );
+    keeps::<Formats>(json!({"when": "now", "id": "x", "code": "ab", "byte": 255, "step": 0.5}));
+    says(&text, "/// Format: `uuid`.", "pub id: Option<String>");
+    says(
+        &text,
+        "/// At least `2`, at most `8` characters.",
+        "pub code: Option<String>",
+    );
+    says(&text, "/// Default: `3`.", "pub days: Option<i64>");
+}
+
+#[test]
+fn what_servers_write_stays_text() {
+    let _ = hostile::AwkwardClient::LOCK;
+    let text = code("hostile");
+    let is_comment = |line: &str| line.trim_start().starts_with("///");
+    let outside = text.lines().filter(|line| !is_comment(line));
+    for line in outside {
+        for word in ["panic!", "pub fn evil()", "indented_code()"] {
+            // It is in texts that are sent, such as names and the lock file, and nowhere else.
+            assert!(!line.contains(word) || line.contains('"'), "{line}");
+        }
+    }
+    let lines = text.lines().filter(|line| is_comment(line));
+    for line in lines.map(|line| line.trim_start().trim_start_matches("///")) {
+        assert!(!line.starts_with("  "), "code: {line}");
+        assert!(
+            !line.contains("```") || line.contains("\\`"),
+            "code: {line}"
+        );
+        assert!(
+            !line.starts_with(" #") || line == " # Errors",
+            "a heading: {line}"
+        );
+        assert!(line.len() < 4_000 * 4, "cut off");
+    }
+}
