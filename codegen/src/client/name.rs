@@ -384,7 +384,7 @@ mod tests {
         }
         for name in KEYWORDS.iter().chain(&NEVER_NAMES) {
             let ident = ident(name).to_string();
-            assert!(syn::parse_str::<syn::Ident>(&ident).is_ok(), "{ident}");
+            assert!(syn::parse_str::<Ident>(&ident).is_ok(), "{ident}");
         }
     }
 
