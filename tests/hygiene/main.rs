@@ -184,7 +184,7 @@ pub mod bare {
             &self,
             _cx: &::treenail::Context,
             /// How long
-            #[arg(default, range = 1..=7)]
+            #[arg(default, range = ..=7)]
             __state: u8,
             r#type: Option<String>,
             __part: String,
