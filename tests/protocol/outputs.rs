@@ -160,3 +160,44 @@ async fn a_panic_is_a_result_and_the_session_goes_on() {
         }
     }
 }
+
+/// Types are told apart by their traits, so a name for one changes nothing.
+mod aliases {
+    use treenail::prelude::*;
+
+    type Name = String;
+    type Found<T> = Result<T, ToolError>;
+
+    #[mcp_type]
+    struct Place {
+        name: Name,
+    }
+
+    type PlaceFound = Found<Place>;
+
+    #[mcp_tool]
+    fn locate(name: Name) -> PlaceFound {
+        Ok(Place { name })
+    }
+
+    #[tokio::test]
+    async fn arguments_and_outputs_behind_aliases_have_schemas() -> treenail::Result<()> {
+        let server = treenail::server!().tools(tools![locate]).build()?;
+        let client = McpClient::builder().server(&server).build().await?;
+        let tool = client
+            .tool("locate")
+            .await?
+            .ok_or_else(|| ToolError::new("not listed"));
+        let tool = serde_json::to_value(tool.unwrap().as_ref()).unwrap();
+        for schema in ["inputSchema", "outputSchema"] {
+            assert_eq!(
+                tool[schema]["properties"]["name"]["type"], "string",
+                "{schema}"
+            );
+        }
+        let place = serde_json::json!({"name": "Oslo"});
+        let result = client.call_tool("locate", &place).await?;
+        assert_eq!(result.structured_content, Some(place));
+        Ok(())
+    }
+}

@@ -1,6 +1,6 @@
 use treenail::mcp_tool;
 
-#[mcp_tool(name = "add numbers")]
+#[mcp_tool(name = "find places!")]
 fn add(a: i64, b: i64) -> i64 {
     a + b
 }
