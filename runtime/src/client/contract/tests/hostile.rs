@@ -141,3 +141,20 @@ fn many_values_and_many_choices_are_compared_within_the_bound() {
     let drift = quickly(|| contract(0).drift_within(&contract(9_000), &limits));
     assert_eq!(drift.worst(), Some(Severity::Breaking));
 }
+
+#[test]
+fn a_choice_that_refers_to_itself_or_null_comes_to_an_end() {
+    let text = json!({"properties": {"x": {"type": "string"}}});
+    for keyword in ["anyOf", "oneOf"] {
+        let endless = json!({
+            "properties": {"x": {"$ref": "#/$defs/a"}},
+            "$defs": {"a": {keyword: [{"type": "null"}, {"$ref": "#/$defs/a"}]}},
+        });
+        let between =
+            |one: &Value, other: &Value| between(tool("t", one.clone()), tool("t", other.clone()));
+        let (there, back) = (between(&text, &endless), between(&endless, &text));
+        assert_eq!(there.worst(), Some(Severity::Breaking), "{there}");
+        assert_eq!(back.worst(), Some(Severity::Breaking), "{back}");
+        assert!(between(&endless, &endless).is_empty());
+    }
+}
