@@ -3,6 +3,7 @@
 //! `side` finds what a schema says, whatever way it says it; `walk` is where both are, and what was found there; the others
 //! compare one kind of keywords each.
 
+mod branches;
 mod choices;
 mod lists;
 mod names;
