@@ -14,19 +14,20 @@ use crate::client::contract::compare::schema::words::members;
 const ONE_STEP: usize = 16;
 
 impl<'a> Walk<'_, 'a, '_, '_> {
-    /// Compares the branches that belong together with `compare`; whether some are left of the old and of the new ones.
+    /// Compares the branches that belong together with `compare`; what is left of the old ones, and whether
+    /// something is of the new ones.
     pub(super) fn matched(
         &mut self,
         old: &[Node<'a>],
         new: &[Node<'a>],
         at: At<'_>,
         mut compare: impl FnMut(&mut Self, Node<'a>, (usize, Node<'a>)),
-    ) -> (bool, bool) {
+    ) -> (Vec<Node<'a>>, bool) {
         let mut left: BTreeMap<usize, Node<'a>> = new.iter().copied().enumerate().collect();
         let mut gone = Vec::new();
         for (place, node) in old.iter().enumerate() {
             if self.is_over() {
-                return (true, true);
+                return (old.to_vec(), true);
             }
             // Most stand where they stood.
             let here = left.get_key_value(&place);
@@ -46,9 +47,9 @@ impl<'a> Walk<'_, 'a, '_, '_> {
         let (unknown, left) = self.identified(gone, left, &mut compare);
         if let ([node], [other]) = (&*unknown, &*left) {
             compare(self, *node, *other);
-            return (false, false);
+            return (Vec::new(), false);
         }
-        (!unknown.is_empty(), !left.is_empty())
+        (unknown, !left.is_empty())
     }
 
     /// Compares the branches that are known by the same with `compare`; those that are left of the old and of the new ones.

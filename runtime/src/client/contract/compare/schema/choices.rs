@@ -40,9 +40,15 @@ impl<'a> Walk<'_, 'a, '_, '_> {
         if choices.0.is_none() && choices.1.is_none() {
             return false;
         }
-        let old = choices.0.unwrap_or_else(|| whole(old));
-        let new = choices.1.unwrap_or_else(|| whole(new));
-        self.branches(&old, &new, More::Widens, at);
+        let old_branches = choices.0.unwrap_or_else(|| whole(old));
+        let new_branches = choices.1.unwrap_or_else(|| whole(new));
+        self.branches(
+            &old_branches,
+            &new_branches,
+            More::Widens,
+            new.members(),
+            at,
+        );
         true
     }
 
@@ -99,10 +105,16 @@ impl<'a> Walk<'_, 'a, '_, '_> {
             (false, false, _) => return,
             (true, true, _) | (_, _, More::Narrows) => {
                 let (old, new) = (branches(schemas.0, keyword), branches(schemas.1, keyword));
-                return self.branches(&old, &new, more, at);
+                return self.branches(&old, &new, more, schemas.1, at);
             }
             (false, true, _) => Effect::Narrowed,
-            (true, false, _) => Effect::Widened,
+            (true, false, _) => {
+                let gone = branches(schemas.0, keyword).nodes;
+                if self.lose_members(&gone, schemas.1, at.to(at.path.key(keyword))) {
+                    return;
+                }
+                Effect::Widened
+            }
         };
         self.keyword(effect, at, keyword, values);
     }
@@ -118,7 +130,13 @@ impl<'a> Walk<'_, 'a, '_, '_> {
             match values {
                 (None, None) => {}
                 (None, Some(_)) => self.keyword(Effect::Narrowed, at, keyword, values),
-                (Some(_), None) => self.keyword(Effect::Widened, at, keyword, values),
+                (Some(_), None) => {
+                    let gone = resolved(self.old, values.0).map(|(_, node)| node);
+                    let place = at.to(at.path.key(keyword));
+                    if !self.lose_members(gone.as_slice(), schemas.1, place) {
+                        self.keyword(Effect::Widened, at, keyword, values);
+                    }
+                }
                 (Some(one), Some(other)) => {
                     match (resolved(self.old, values.0), resolved(self.new, values.1)) {
                         (Some((_, old)), Some((_, new))) => {
@@ -133,7 +151,15 @@ impl<'a> Walk<'_, 'a, '_, '_> {
     }
 
     /// Finds out which branches belong together, and compares them. Their order means nothing.
-    fn branches(&mut self, old: &Branches<'a>, new: &Branches<'a>, more: More, at: At<'_>) {
+    /// `whole` is the schema that the new ones are in.
+    fn branches(
+        &mut self,
+        old: &Branches<'a>,
+        new: &Branches<'a>,
+        more: More,
+        whole: &'a JsonObject,
+        at: At<'_>,
+    ) {
         let path = new.keyword.map(|keyword| at.path.key(keyword));
         let inside = match more {
             More::Changes => at.with(Role::Unclear),
@@ -144,14 +170,18 @@ impl<'a> Walk<'_, 'a, '_, '_> {
             walk.compare(old, new.1, inside.to(place.unwrap_or(at.path)));
         });
         let at = path.as_ref().map_or(at, |path| at.to(*path));
-        match (more, gone, come) {
+        match (more, !gone.is_empty(), come) {
             (_, false, false) => {}
             (More::Widens, false, true) => self.effect(Effect::Widened, at, "a choice is new"),
             (More::Widens, true, false) => self.effect(Effect::Narrowed, at, "a choice is gone"),
             (More::Narrows, false, true) => {
                 self.effect(Effect::Narrowed, at, "it asks for something more");
             }
-            (More::Narrows, true, false) => self.effect(Effect::Widened, at, "it asks for less"),
+            (More::Narrows, true, false) => {
+                if !self.lose_members(&gone, whole, at) {
+                    self.effect(Effect::Widened, at, "it asks for less");
+                }
+            }
             _ => self.changed(at),
         }
     }

@@ -6,6 +6,7 @@
 mod branches;
 mod choices;
 mod lists;
+mod named;
 mod names;
 mod numbers;
 mod objects;
