@@ -14,6 +14,7 @@ mod path;
 mod side;
 mod texts;
 mod types;
+mod untold;
 mod walk;
 mod words;
 
