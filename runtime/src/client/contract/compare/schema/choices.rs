@@ -10,6 +10,8 @@ use crate::client::contract::compare::schema::{Effect, Role};
 /// Schemas of which at least one has to apply, or all have to.
 struct Branches<'a> {
     nodes: Vec<Node<'a>>,
+    /// The schema that they are in.
+    whole: &'a JsonObject,
     /// Where they stand; nothing if there is one, which is the schema itself.
     keyword: Option<&'static str>,
 }
@@ -40,15 +42,9 @@ impl<'a> Walk<'_, 'a, '_, '_> {
         if choices.0.is_none() && choices.1.is_none() {
             return false;
         }
-        let old_branches = choices.0.unwrap_or_else(|| whole(old));
-        let new_branches = choices.1.unwrap_or_else(|| whole(new));
-        self.branches(
-            &old_branches,
-            &new_branches,
-            More::Widens,
-            new.members(),
-            at,
-        );
+        let old = choices.0.unwrap_or_else(|| whole(old));
+        let new = choices.1.unwrap_or_else(|| whole(new));
+        self.branches(&old, &new, More::Widens, at);
         true
     }
 
@@ -105,7 +101,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
             (false, false, _) => return,
             (true, true, _) | (_, _, More::Narrows) => {
                 let (old, new) = (branches(schemas.0, keyword), branches(schemas.1, keyword));
-                return self.branches(&old, &new, more, schemas.1, at);
+                return self.branches(&old, &new, more, at);
             }
             (false, true, _) => Effect::Narrowed,
             (true, false, _) => {
@@ -151,15 +147,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
     }
 
     /// Finds out which branches belong together, and compares them. Their order means nothing.
-    /// `whole` is the schema that the new ones are in.
-    fn branches(
-        &mut self,
-        old: &Branches<'a>,
-        new: &Branches<'a>,
-        more: More,
-        whole: &'a JsonObject,
-        at: At<'_>,
-    ) {
+    fn branches(&mut self, old: &Branches<'a>, new: &Branches<'a>, more: More, at: At<'_>) {
         let path = new.keyword.map(|keyword| at.path.key(keyword));
         let inside = match more {
             More::Changes => at.with(Role::Unclear),
@@ -178,7 +166,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
                 self.effect(Effect::Narrowed, at, "it asks for something more");
             }
             (More::Narrows, true, false) => {
-                if !self.lose_members(&gone, whole, at) {
+                if !self.lose_members(&gone, new.whole, at) {
                     self.effect(Effect::Widened, at, "it asks for less");
                 }
             }
@@ -191,6 +179,7 @@ fn branches<'a>(schema: &'a JsonObject, keyword: &'static str) -> Branches<'a> {
     let nodes = schema.get(keyword).and_then(Value::as_array);
     Branches {
         nodes: nodes.into_iter().flatten().map(Node::of).collect(),
+        whole: schema,
         keyword: Some(keyword),
     }
 }
@@ -201,6 +190,7 @@ fn whole<'a>(schema: &Settled<'a>) -> Branches<'a> {
         Some((choice, keyword)) => branches(choice, keyword),
         None => Branches {
             nodes: vec![schema.node],
+            whole: schema.members(),
             keyword: None,
         },
     }
