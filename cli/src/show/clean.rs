@@ -27,17 +27,25 @@ pub(crate) fn clean_line(text: &str) -> String {
 pub(super) fn is_hostile(c: char) -> bool {
     match c {
         '\n' | '\t' => false,
-        // Marks of direction, separators of lines, what has no width and no meaning of its own, and tags, which nobody
-        // sees. Joiners stay: scripts and emoji are made with them.
-        '\u{061c}'
+        // Marks of direction, separators of lines, and what Unicode calls ignorable: tags and fillers, which nobody sees.
+        // Joiners and the 16 selectors of the first plane stay: scripts and emoji are made with them.
+        '\u{ad}'
+        | '\u{34f}'
+        | '\u{61c}'
+        | '\u{115f}'..='\u{1160}'
+        | '\u{17b4}'..='\u{17b5}'
+        | '\u{180b}'..='\u{180f}'
         | '\u{200b}'
-        | '\u{200e}'
-        | '\u{200f}'
+        | '\u{200e}'..='\u{200f}'
         | '\u{2028}'..='\u{202e}'
         | '\u{2060}'..='\u{206f}'
+        | '\u{3164}'
         | '\u{feff}'
-        | '\u{fff9}'..='\u{fffb}'
-        | '\u{e0000}'..='\u{e007f}' => true,
+        | '\u{ffa0}'
+        | '\u{fff0}'..='\u{fffb}'
+        | '\u{1bca0}'..='\u{1bca3}'
+        | '\u{1d173}'..='\u{1d17a}'
+        | '\u{e0000}'..='\u{e0fff}' => true,
         c => c.is_control(),
     }
 }
@@ -77,6 +85,49 @@ mod tests {
         for c in '\0'..=char::MAX {
             let text = clean(&c.to_string());
             assert!(!text.chars().any(is_hostile), "{c:?}");
+        }
+    }
+
+    #[test]
+    fn what_nobody_sees_is_made_visible() {
+        let hidden = [
+            "\u{ad}",
+            "\u{34f}",
+            "\u{61c}",
+            "\u{115f}",
+            "\u{1160}",
+            "\u{17b4}",
+            "\u{180b}",
+            "\u{180e}",
+            "\u{180f}",
+            "\u{200b}",
+            "\u{200e}",
+            "\u{200f}",
+            "\u{2028}",
+            "\u{202e}",
+            "\u{2060}",
+            "\u{206f}",
+            "\u{3164}",
+            "\u{feff}",
+            "\u{ffa0}",
+            "\u{fff0}",
+            "\u{fffb}",
+            "\u{1bca0}",
+            "\u{1d17a}",
+            "\u{e0000}",
+            "\u{e007f}",
+            "\u{e0080}",
+            "\u{e0100}",
+            "\u{e01ef}",
+            "\u{e01f0}",
+            "\u{e0fff}",
+        ];
+        for text in hidden {
+            let shown = clean(text);
+            assert!(shown.starts_with("\\u{") && shown.is_ascii(), "{text:?}");
+        }
+        for text in ["ü 漢 한 ᠠ", "👩\u{200d}🚀 ❤\u{fe0f}", "می\u{200c}خواهم"] {
+            assert_eq!(clean(text), text);
         }
     }
 }

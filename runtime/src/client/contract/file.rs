@@ -4,8 +4,12 @@
 //!
 //! ```json
 //! {"treenailLock": 1, "server": {"name": "…", "version": "…"}, "protocolVersion": "…", "instructions": "…",
-//!  "tools": [], "prompts": [], "resourceTemplates": [], "resources": []}
+//!  "only": [], "tools": [], "prompts": [], "resourceTemplates": [], "resources": []}
 //! ```
+//!
+//! `only` is there if the contract looks at some tools and at nothing else: their names.
+
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 use treenail_schema::{Implementation, Prompt, Resource, ResourceTemplate, Tool};
@@ -28,6 +32,8 @@ struct Written<'a> {
     protocol_version: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     instructions: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    only: Option<&'a BTreeSet<String>>,
     tools: &'a [Tool],
     prompts: &'a [Prompt],
     resource_templates: &'a [ResourceTemplate],
@@ -48,6 +54,7 @@ struct Read {
     server: Option<Implementation>,
     protocol_version: Option<String>,
     instructions: Option<String>,
+    only: Option<BTreeSet<String>>,
     #[serde(default)]
     tools: Vec<Tool>,
     #[serde(default)]
@@ -66,6 +73,7 @@ impl Contract {
             server: self.server(),
             protocol_version: self.protocol_version(),
             instructions: self.instructions(),
+            only: self.only.as_ref(),
             tools: self.tools(),
             prompts: self.prompts(),
             resource_templates: self.resource_templates(),
@@ -78,11 +86,12 @@ impl Contract {
     }
 
     /// Reads a lock file. Nothing in it is trusted: it may have been written by hand, or by somebody else. Members that are
-    /// not known are left out.
+    /// not known are left out. A file that was written after [`only_tools`](Self::only_tools), as its member `only` tells,
+    /// gives a contract of these tools again.
     ///
     /// # Errors
     ///
-    /// [`ContractError`], with the place in the text where there is one.
+    /// [`ContractError`], with the place in the text where there is one. A name in `only` that no tool has is one too.
     pub fn from_json(text: &str) -> Result<Self, ContractError> {
         let head: Head = read(text)?;
         match head.format {
@@ -102,10 +111,13 @@ impl Contract {
         if let Some(resources) = read.resources {
             contract.resources = Some(once("resources", resources)?);
         }
-        Ok(match read.server {
-            Some(server) => contract.with_server(server),
-            None => contract,
-        })
+        if let Some(server) = read.server {
+            contract = contract.with_server(server);
+        }
+        match read.only {
+            Some(only) => contract.only_tools(only),
+            None => Ok(contract),
+        }
     }
 }
 

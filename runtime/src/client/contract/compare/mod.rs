@@ -25,6 +25,7 @@ impl Contract {
     /// - *Annotations* that people and programs agree to calls by: a tool that is not read-only any more, that may
     ///   destroy, deal with the outside world or not be repeated, and did not before, is breaking; the reverse is additive.
     /// - *Titles, descriptions, instructions*, and other words, are wording; both are in the [`Change`](crate::client::Change).
+    ///   In a schema they are told wherever they stand, also where they mean nothing: models may read them.
     /// - What cannot be judged is breaking, if it is different: `$ref`s within the schema are followed, but not those
     ///   to elsewhere; choices (`oneOf`) that overlap, `not` and conditions (`if`) are only told apart.
     ///

@@ -141,3 +141,65 @@ fn many_values_and_many_choices_are_compared_within_the_bound() {
     let drift = quickly(|| contract(0).drift_within(&contract(9_000), &limits));
     assert_eq!(drift.worst(), Some(Severity::Breaking));
 }
+
+#[test]
+fn a_choice_that_refers_to_itself_or_null_comes_to_an_end() {
+    let text = json!({"properties": {"x": {"type": "string"}}});
+    for keyword in ["anyOf", "oneOf"] {
+        let endless = json!({
+            "properties": {"x": {"$ref": "#/$defs/a"}},
+            "$defs": {"a": {keyword: [{"type": "null"}, {"$ref": "#/$defs/a"}]}},
+        });
+        let between =
+            |one: &Value, other: &Value| between(tool("t", one.clone()), tool("t", other.clone()));
+        let (there, back) = (between(&text, &endless), between(&endless, &text));
+        assert_eq!(there.worst(), Some(Severity::Breaking), "{there}");
+        assert_eq!(back.worst(), Some(Severity::Breaking), "{back}");
+        assert!(between(&endless, &endless).is_empty());
+    }
+}
+
+#[test]
+fn many_tags_are_compared_within_the_bound() {
+    let names: Vec<_> = (0..20_000).map(|number| format!("m{number:05}")).collect();
+    let members = names.iter().map(|name| (name.clone(), json!({"const": 1})));
+    let tagged = json!({
+        "type": "object", "required": names, "properties": members.collect::<Map<_, _>>(),
+    });
+    let same = json!({"oneOf": [tagged.clone(), tagged.clone()], "minProperties": 1});
+    let three = json!({"oneOf": [tagged.clone(), tagged.clone(), tagged], "minProperties": 1});
+    let limits = ClientLimits {
+        drift_steps: 50_000,
+        ..ClientLimits::default()
+    };
+    let contract = |schema: Value| Contract::new().with_tools([tool("t", schema)]);
+    let drift = quickly(|| contract(same).drift_within(&contract(three), &limits));
+    assert_eq!(drift.worst(), Some(Severity::Breaking));
+}
+
+#[test]
+fn many_branches_that_are_told_apart_are_compared_within_the_bound() {
+    // None is the same as another one, and each is known by something.
+    let choices = |kind: &str, count: u32| {
+        let choices = (0..count).map(|number| {
+            json!({
+                "type": "object", "required": ["kind"],
+                "properties": {"kind": {"const": format!("{kind}{number}")}},
+            })
+        });
+        json!({"anyOf": choices.collect::<Vec<_>>()})
+    };
+    let limits = ClientLimits {
+        drift_steps: 20_000,
+        ..ClientLimits::default()
+    };
+    let contract =
+        |kind: &str, count: u32| Contract::new().with_tools([tool("t", choices(kind, count))]);
+    let (one, other) = (contract("a", 20_000), contract("b", 20_000));
+    let drift = quickly(|| one.drift_within(&other, &limits));
+    assert!(drift.to_string().contains("20000 steps"), "{drift}");
+    // Those that stand where they stood are compared one by one, also if they are many.
+    let (one, more) = (contract("a", 3_000), contract("a", 3_001));
+    let drift = quickly(|| one.drift(&more));
+    assert_eq!(told(&drift), ["additive /inputSchema/anyOf"]);
+}

@@ -7,6 +7,7 @@ mod random;
 mod same;
 mod schemas;
 mod text;
+mod words;
 
 use serde_json::Value;
 use treenail_schema::{SchemaObject, Tool};

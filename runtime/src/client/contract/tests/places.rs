@@ -157,3 +157,79 @@ fn references_that_are_not_understood_are_as_good_as_all_definitions() {
         );
     }
 }
+
+#[test]
+fn members_that_a_part_named_are_gone_with_it() {
+    let part = |name: &str| json!({"properties": {name: {"type": "integer"}}});
+    let base = part("city");
+    let whole = |keyword: &str, value: Value| {
+        json!({
+            "type": "object", "maxProperties": 9, keyword: value,
+            "$defs": {"base": base, "days": {"anyOf": [part("days"), {"$ref": "#/$defs/days"}]}},
+        })
+    };
+    let found = |recorded: &Value, live: &Value| {
+        told(&between(
+            tool("t", recorded.clone()),
+            tool("t", live.clone()),
+        ))
+    };
+    let root = |schema: &Value| found(schema, &whole("x", json!(1)));
+    for (keyword, value) in [
+        ("allOf", json!([{"$ref": "#/$defs/base"}, part("days")])),
+        ("anyOf", json!([part("days"), {"required": ["city"]}])),
+        ("oneOf", json!([part("days"), {"required": ["city"]}])),
+        ("$ref", json!("#/$defs/days")),
+    ] {
+        let drift = root(&whole(keyword, value));
+        let at = format!("breaking /inputSchema/{keyword}");
+        assert!(drift.contains(&at), "{keyword}: {drift:?}");
+    }
+    let one = json!([{"$ref": "#/$defs/base"}, part("days")]);
+    let base_only = whole("allOf", json!([{"$ref": "#/$defs/base"}]));
+    assert_eq!(
+        found(&whole("allOf", one), &base_only),
+        ["breaking /inputSchema/allOf"]
+    );
+    // What is named elsewhere is not gone: less is asked for.
+    for keyword in ["allOf", "anyOf"] {
+        let both = json!({"city": {"type": "integer"}, "days": {"type": "integer"}});
+        let asks = json!({"properties": both, keyword: [{"required": ["city"]}, part("days")]});
+        check(
+            &asks,
+            &json!({"properties": both}),
+            &format!("+/{keyword}"),
+            &format!("!/{keyword}"),
+        );
+    }
+}
+
+#[test]
+fn a_member_that_cannot_have_a_value_is_not_there() {
+    let price = |price: Value| json!({"properties": {"price": price}});
+    let number = price(json!({"type": "number"}));
+    for never in [
+        json!(false),
+        json!({"not": {}}),
+        json!({"$ref": "#/properties/a/$defs/no"}),
+    ] {
+        let mut never = price(never);
+        never["$defs"] = json!({"no": false});
+        check(&number, &never, "!/properties/price", "!/properties/price");
+        check(&never, &number, "+/properties/price", "+/properties/price");
+        check(&never, &price(json!(false)), "", "");
+        // As if all others were refused, and are not any more.
+        check(
+            &json!({"properties": {}}),
+            &never,
+            "!/properties/price",
+            "+/properties/price",
+        );
+        check(
+            &never,
+            &json!({"properties": {}}),
+            "+/properties/price",
+            "+/properties/price",
+        );
+    }
+}

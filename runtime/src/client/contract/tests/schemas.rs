@@ -196,8 +196,11 @@ fn what_allows_less_breaks_those_who_send_and_what_allows_more_those_who_read() 
             json!({"type": "object", "dependentSchemas": {"a": {"minProperties": 2}}}),
             "/dependentSchemas/a",
         ),
-        (json!({"type": "string"}), json!(false), ""),
-        (json!({"type": "string"}), json!({"not": {}}), ""),
+        (
+            json!({"items": {"type": "string"}}),
+            json!({"items": {"not": {}}}),
+            "/items",
+        ),
         (
             json!({"anyOf": [{"type": "string"}, {"type": "integer"}, {"type": "boolean"}]}),
             json!({"anyOf": [{"type": "boolean"}, {"type": "string"}]}),

@@ -118,6 +118,35 @@ fn a_contract_is_one_text_and_is_read_from_it() {
 }
 
 #[test]
+fn a_contract_of_some_tools_is_one_when_it_is_read_too() {
+    let used = contract().only_tools(["b"]).unwrap();
+    let written = used.to_json();
+    assert!(
+        written.contains("\"only\": [\n    \"b\"\n  ],\n  \"tools\""),
+        "{written}"
+    );
+    let read = Contract::from_json(&written).unwrap();
+    assert_eq!(read, used);
+    assert_eq!(read.to_json(), written);
+    assert!(
+        read.drift(&contract()).is_empty(),
+        "{}",
+        read.drift(&contract())
+    );
+    // What does not belong to these tools makes no difference, whoever wrote it.
+    let by_hand = FILE.replace("\"tools\":", "\"only\": [\"b\"], \"tools\":");
+    assert_eq!(Contract::from_json(&by_hand).unwrap(), used);
+    let unknown = r#"{"treenailLock": 1, "only": ["z"], "tools": []}"#;
+    let error = Contract::from_json(unknown).unwrap_err();
+    assert!(matches!(error, ContractError::NoSuchTool(name) if name == "z"));
+    // None of them is not all of them.
+    let none = contract().only_tools([""; 0]).unwrap();
+    let read = Contract::from_json(&none.to_json()).unwrap();
+    assert_eq!(read, none);
+    assert!(read.drift(&contract()).is_empty());
+}
+
+#[test]
 fn errors_tell_what_is_wrong_and_where() {
     let error = |text: &str| Contract::from_json(text).unwrap_err().to_string();
     for (text, expected) in [

@@ -3,15 +3,15 @@
 use serde_json::Value;
 use treenail_schema::JsonObject;
 
-use crate::client::contract::compare::schema::side::{Node, Settled, constraints, resolve, settle};
-use crate::client::contract::compare::schema::types::{Types, values};
+use crate::client::contract::compare::schema::side::{Node, Settled, constraints, resolve};
 use crate::client::contract::compare::schema::walk::{At, Walk};
-use crate::client::contract::compare::schema::words::members;
 use crate::client::contract::compare::schema::{Effect, Role};
 
 /// Schemas of which at least one has to apply, or all have to.
 struct Branches<'a> {
     nodes: Vec<Node<'a>>,
+    /// The schema that they are in.
+    whole: &'a JsonObject,
     /// Where they stand; nothing if there is one, which is the schema itself.
     keyword: Option<&'static str>,
 }
@@ -104,7 +104,13 @@ impl<'a> Walk<'_, 'a, '_, '_> {
                 return self.branches(&old, &new, more, at);
             }
             (false, true, _) => Effect::Narrowed,
-            (true, false, _) => Effect::Widened,
+            (true, false, _) => {
+                let gone = branches(schemas.0, keyword).nodes;
+                if self.lose_members(&gone, schemas.1, at.to(at.path.key(keyword))) {
+                    return;
+                }
+                Effect::Widened
+            }
         };
         self.keyword(effect, at, keyword, values);
     }
@@ -120,7 +126,13 @@ impl<'a> Walk<'_, 'a, '_, '_> {
             match values {
                 (None, None) => {}
                 (None, Some(_)) => self.keyword(Effect::Narrowed, at, keyword, values),
-                (Some(_), None) => self.keyword(Effect::Widened, at, keyword, values),
+                (Some(_), None) => {
+                    let gone = resolved(self.old, values.0).map(|(_, node)| node);
+                    let place = at.to(at.path.key(keyword));
+                    if !self.lose_members(gone.as_slice(), schemas.1, place) {
+                        self.keyword(Effect::Widened, at, keyword, values);
+                    }
+                }
                 (Some(one), Some(other)) => {
                     match (resolved(self.old, values.0), resolved(self.new, values.1)) {
                         (Some((_, old)), Some((_, new))) => {
@@ -141,130 +153,33 @@ impl<'a> Walk<'_, 'a, '_, '_> {
             More::Changes => at.with(Role::Unclear),
             _ => at,
         };
-        let (gone, come) = self.matched(old, new, at, |walk: &mut Self, old, new| {
+        let (gone, come) = self.matched(&old.nodes, &new.nodes, at, |walk: &mut Self, old, new| {
             let place = path.as_ref().map(|path| path.index(new.0));
             walk.compare(old, new.1, inside.to(place.unwrap_or(at.path)));
         });
         let at = path.as_ref().map_or(at, |path| at.to(*path));
-        match (more, gone, come) {
+        match (more, !gone.is_empty(), come) {
             (_, false, false) => {}
             (More::Widens, false, true) => self.effect(Effect::Widened, at, "a choice is new"),
             (More::Widens, true, false) => self.effect(Effect::Narrowed, at, "a choice is gone"),
             (More::Narrows, false, true) => {
                 self.effect(Effect::Narrowed, at, "it asks for something more");
             }
-            (More::Narrows, true, false) => self.effect(Effect::Widened, at, "it asks for less"),
+            (More::Narrows, true, false) => {
+                if !self.lose_members(&gone, new.whole, at) {
+                    self.effect(Effect::Widened, at, "it asks for less");
+                }
+            }
             _ => self.changed(at),
         }
     }
-
-    /// Compares the branches that belong together with `compare`; whether some are left of the old and of the new ones.
-    fn matched(
-        &mut self,
-        old: &Branches<'a>,
-        new: &Branches<'a>,
-        at: At<'_>,
-        mut compare: impl FnMut(&mut Self, Node<'a>, (usize, Node<'a>)),
-    ) -> (bool, bool) {
-        let mut left: Vec<_> = new.nodes.iter().copied().enumerate().collect();
-        let mut gone = Vec::new();
-        for (place, node) in old.nodes.iter().enumerate() {
-            // Most stand where they stood.
-            left.sort_by_key(|(other, _)| (*other != place, *other));
-            let same = left.iter().position(|(_, other)| {
-                !self.is_over() && self.is_same(*node, *other, at.to(at.path))
-            });
-            match same {
-                Some(same) => compare(self, *node, left.remove(same)),
-                None => gone.push(*node),
-            }
-        }
-        let mut unknown = Vec::new();
-        for node in gone {
-            let name = identity(self.old, node);
-            let same = left
-                .iter()
-                .position(|(_, other)| name.is_some() && identity(self.new, *other) == name);
-            match same {
-                Some(same) => compare(self, node, left.remove(same)),
-                None => unknown.push(node),
-            }
-        }
-        if let ([node], [other]) = (&*unknown, &*left) {
-            compare(self, *node, *other);
-            return (false, false);
-        }
-        (!unknown.is_empty(), !left.is_empty())
-    }
-
-    /// Whether no value can be of two of these schemas: they are of different types, or objects with different tags.
-    fn are_disjoint(&mut self, root: &'a JsonObject, nodes: &[Node<'a>]) -> bool {
-        let (mut types, mut objects) = (Types::NONE, Vec::new());
-        for node in nodes {
-            self.step(1);
-            let settled = settle(root, *node);
-            let own = settled.types();
-            if own == Types::OBJECT {
-                objects.push(settled);
-            } else if own.overlaps(types) {
-                return false;
-            } else {
-                types = types.with(own);
-            }
-        }
-        (objects.is_empty() || !types.overlaps(Types::OBJECT)) && have_tags(root, &objects)
-    }
-}
-
-/// What a branch is known by: what it refers to, or the one value that a member has in it.
-fn identity<'a>(root: &'a JsonObject, node: Node<'a>) -> Option<String> {
-    let settled = settle(root, node);
-    if let Some((name, value)) = tags(root, settled.members()).next() {
-        return Some(format!("{name}={value}"));
-    }
-    settled.from_root.then_some(settled.trail)
-}
-
-/// Whether all of these have one member with a value of its own in each.
-fn have_tags(root: &JsonObject, objects: &[Settled<'_>]) -> bool {
-    let [first, others @ ..] = objects else {
-        return true;
-    };
-    others.is_empty()
-        || tags(root, first.members()).any(|(name, _)| {
-            let all = objects.iter().map(|object| {
-                let mut tags = tags(root, object.members());
-                tags.find(|(other, _)| *other == name)
-                    .map(|(_, value)| value)
-            });
-            let Some(mut all) = all.collect::<Option<Vec<_>>>() else {
-                return false;
-            };
-            all.sort_unstable();
-            all.windows(2).all(|pair| pair[0] != pair[1])
-        })
-}
-
-/// The members that have to be there, and can have one value only.
-fn tags<'a>(
-    root: &'a JsonObject,
-    schema: &'a JsonObject,
-) -> impl Iterator<Item = (&'a str, String)> {
-    let required = schema.get("required").and_then(Value::as_array);
-    let required = required.into_iter().flatten().filter_map(Value::as_str);
-    let properties = members(schema.get("properties"));
-    required.filter_map(move |name| {
-        let property = settle(root, Node::of(properties?.get(name)?));
-        let mut values = values(&property)?.into_iter();
-        let only = values.next()?;
-        values.next().is_none().then_some((name, only))
-    })
 }
 
 fn branches<'a>(schema: &'a JsonObject, keyword: &'static str) -> Branches<'a> {
     let nodes = schema.get(keyword).and_then(Value::as_array);
     Branches {
         nodes: nodes.into_iter().flatten().map(Node::of).collect(),
+        whole: schema,
         keyword: Some(keyword),
     }
 }
@@ -275,6 +190,7 @@ fn whole<'a>(schema: &Settled<'a>) -> Branches<'a> {
         Some((choice, keyword)) => branches(choice, keyword),
         None => Branches {
             nodes: vec![schema.node],
+            whole: schema.members(),
             keyword: None,
         },
     }

@@ -3,8 +3,10 @@
 //! `side` finds what a schema says, whatever way it says it; `walk` is where both are, and what was found there; the others
 //! compare one kind of keywords each.
 
+mod branches;
 mod choices;
 mod lists;
+mod named;
 mod names;
 mod numbers;
 mod objects;
@@ -12,6 +14,7 @@ mod path;
 mod side;
 mod texts;
 mod types;
+mod untold;
 mod walk;
 mod words;
 

@@ -7,7 +7,7 @@ use treenail_schema::JsonObject;
 
 use crate::client::contract::Severity;
 use crate::client::contract::compare::schema::numbers::{Leaves, both_are};
-use crate::client::contract::compare::schema::side::{Node, Settled};
+use crate::client::contract::compare::schema::side::{Node, Settled, settle};
 use crate::client::contract::compare::schema::types::Types;
 use crate::client::contract::compare::schema::walk::{At, Walk};
 use crate::client::contract::compare::schema::words::members;
@@ -17,28 +17,45 @@ use crate::client::contract::compare::schema::{Effect, Role};
 struct Members<'a> {
     properties: Option<&'a JsonObject>,
     required: BTreeSet<&'a str>,
+    root: &'a JsonObject,
     /// What holds for those that have no schema of their own.
     others: Node<'a>,
 }
 
 impl<'a> Members<'a> {
-    fn of(schema: &'a JsonObject) -> Self {
+    fn of(root: &'a JsonObject, schema: &'a JsonObject) -> Self {
         let required = schema.get("required").and_then(Value::as_array);
         let required = required.into_iter().flatten().filter_map(Value::as_str);
         Self {
             properties: members(schema.get("properties")),
             required: required.collect(),
+            root,
             others: schema
                 .get("additionalProperties")
                 .map_or(Node::Bool(true), Node::of),
         }
     }
 
-    /// The schema of a member that is declared. One that is required is, though it may be anything.
+    fn declared(&self, name: &str) -> Option<Node<'a>> {
+        let properties = self.properties?;
+        properties.get(name).map(Node::of)
+    }
+
+    /// The schema of a member that may be there. One that is required is as good as declared, though it may be anything.
     fn property(&self, name: &str) -> Option<Node<'a>> {
-        let declared = self.properties.and_then(|properties| properties.get(name));
-        let required = || self.required.contains(name).then_some(Node::Bool(true));
-        declared.map(Node::of).or_else(required)
+        match self.declared(name) {
+            Some(_) if self.refuses(name) => None,
+            None => self.required.contains(name).then_some(Node::Bool(true)),
+            declared => declared,
+        }
+    }
+
+    /// Whether a member may not be there: no value is allowed for it, or it is not declared where others are refused.
+    fn refuses(&self, name: &str) -> bool {
+        match self.declared(name) {
+            Some(schema) => settle(self.root, schema).is_never(),
+            None => self.is_closed(),
+        }
     }
 
     fn names(&self) -> impl Iterator<Item = &'a str> {
@@ -64,7 +81,10 @@ impl<'a> Walk<'_, 'a, '_, '_> {
             return;
         }
         let schemas = (old.members(), new.members());
-        let (old, new) = (Members::of(schemas.0), Members::of(schemas.1));
+        let (old, new) = (
+            Members::of(self.old, schemas.0),
+            Members::of(self.new, schemas.1),
+        );
         let names: BTreeSet<&str> = old.names().chain(new.names()).collect();
         let properties = at.path.key("properties");
         for name in names {
@@ -93,7 +113,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
                 self.compare(one, other, at);
             }
             (Some(_), None) => {
-                let message = match (at.role, new.is_closed()) {
+                let message = match (at.role, new.refuses(name)) {
                     (Role::Input, true) => "it is gone, and refused",
                     _ => "it is gone",
                 };
@@ -112,17 +132,27 @@ impl<'a> Walk<'_, 'a, '_, '_> {
                     _ => self.named(Severity::Additive, at, "it is new"),
                 }
                 // In a map, it was allowed before.
-                if old.is_map() {
+                if old.is_map() && old.declared(name).is_none() {
                     self.compare(old.others, other, at);
                 }
             }
-            (None, None) => {}
+            (None, None) => self.refused((old.refuses(name), new.refuses(name)), at),
+        }
+    }
+
+    /// Compares whether a member is refused that is not declared as anything else.
+    fn refused(&mut self, is_refused: (bool, bool), at: At<'_>) {
+        match is_refused {
+            (false, true) => self.effect(Effect::Narrowed, at, "it is refused now"),
+            (true, false) if at.role == Role::Unclear => self.changed(at),
+            (true, false) => self.named(Severity::Additive, at, "it is not refused any more"),
+            _ => {}
         }
     }
 
     /// A member that has come or gone. What that means does not follow from the values that are allowed: members that are
     /// not declared may be there, and nobody looks at them.
-    fn named(&mut self, severity: Severity, at: At<'_>, message: &str) {
+    pub(super) fn named(&mut self, severity: Severity, at: At<'_>, message: &str) {
         if self.is_probing() {
             self.changed(at);
             return;

@@ -106,6 +106,12 @@ impl<'a> Settled<'a> {
 
 /// Follows what only refers to another schema: a `$ref` alone, one choice alone, one choice or `null`.
 pub(super) fn settle<'a>(root: &'a JsonObject, node: Node<'a>) -> Settled<'a> {
+    settled(root, node, true)
+}
+
+/// [`settle`]; one choice or `null` is followed if that `may_be_null`. Within another one it may not, so this never goes
+/// deeper than twice, whatever refers to itself.
+fn settled<'a>(root: &'a JsonObject, node: Node<'a>, may_be_null: bool) -> Settled<'a> {
     let mut settled = Settled {
         node,
         told: Vec::new(),
@@ -124,7 +130,7 @@ pub(super) fn settle<'a>(root: &'a JsonObject, node: Node<'a>) -> Settled<'a> {
             settled.is_foreign = true;
             break;
         }
-        if !settled.follow(root, members) {
+        if !settled.follow(root, members, may_be_null) {
             break;
         }
     }
@@ -133,7 +139,7 @@ pub(super) fn settle<'a>(root: &'a JsonObject, node: Node<'a>) -> Settled<'a> {
 
 impl<'a> Settled<'a> {
     /// Goes one step on, if there is one.
-    fn follow(&mut self, root: &'a JsonObject, members: &'a JsonObject) -> bool {
+    fn follow(&mut self, root: &'a JsonObject, members: &'a JsonObject, may_be_null: bool) -> bool {
         let mut keywords = constraints(members);
         let (Some((keyword, value)), None) = (keywords.next(), keywords.next()) else {
             return false;
@@ -153,8 +159,12 @@ impl<'a> Settled<'a> {
                 self.node = Node::of(&only[0]);
                 true
             }
-            ("anyOf", Value::Array(two)) => self.follow_or_null(root, members, "anyOf", two),
-            ("oneOf", Value::Array(two)) => self.follow_or_null(root, members, "oneOf", two),
+            ("anyOf", Value::Array(two)) if may_be_null => {
+                self.follow_or_null(root, members, "anyOf", two)
+            }
+            ("oneOf", Value::Array(two)) if may_be_null => {
+                self.follow_or_null(root, members, "oneOf", two)
+            }
             _ => false,
         }
     }
@@ -180,14 +190,13 @@ impl<'a> Settled<'a> {
             _ => return false,
         };
         // Only where nothing that applies to all types could say something of `null`.
-        let inner = settle(root, Node::of(other));
+        let inner = settled(root, Node::of(other), false);
         let can = match inner.node {
             Node::Bool(_) => false,
             Node::Object(members) => constraints(members).all(|(name, _)| is_of_one_type(name)),
         };
         let overlaps = keyword == "oneOf" && inner.types().overlaps(Types::NULL);
-        if !can || overlaps || inner.is_foreign || inner.or_null.is_some() || self.or_null.is_some()
-        {
+        if !can || overlaps || inner.is_foreign {
             return false;
         }
         self.or_null = Some((members, keyword));

@@ -54,6 +54,8 @@ pub(super) struct Walk<'w, 'a, 'r, 'l> {
     probe: Option<bool>,
     /// The words that have been compared.
     pub(super) told: HashSet<(usize, usize)>,
+    /// Where the values of the new schema stand that are in a change already. They are only told apart.
+    pub(super) shown: HashSet<*const Value>,
     pub(super) knows_definitions: bool,
     is_spent: bool,
 }
@@ -76,6 +78,7 @@ impl<'w, 'a, 'r, 'l> Walk<'w, 'a, 'r, 'l> {
             assumed: Vec::new(),
             probe: None,
             told: HashSet::new(),
+            shown: HashSet::new(),
             knows_definitions: false,
             is_spent: false,
         }
@@ -84,14 +87,20 @@ impl<'w, 'a, 'r, 'l> Walk<'w, 'a, 'r, 'l> {
     /// Says what could not be compared.
     pub(super) fn finish(mut self) {
         if self.is_spent {
-            let most = self.entry.limits().drift_steps;
-            let message = format!(
-                "it is different, and comparing all of it would take more than {most} steps"
-            );
-            self.entry.change(Severity::Breaking, self.place, &message);
-            return;
+            return self.spent();
         }
         self.unused_definitions();
+        self.untold();
+        if self.is_spent {
+            self.spent();
+        }
+    }
+
+    fn spent(&mut self) {
+        let most = self.entry.limits().drift_steps;
+        let message =
+            format!("it is different, and comparing all of it would take more than {most} steps");
+        self.entry.change(Severity::Breaking, self.place, &message);
     }
 
     /// Where the schemas themselves are.
@@ -230,6 +239,9 @@ impl<'w, 'a, 'r, 'l> Walk<'w, 'a, 'r, 'l> {
         name: &str,
         (old, new): (Option<&Value>, Option<&Value>),
     ) {
+        if !self.is_probing() {
+            self.shown.extend(new.map(std::ptr::from_ref));
+        }
         let message = match effect {
             Effect::Narrowed => format!("`{name}` allows less"),
             Effect::Widened => format!("`{name}` allows more"),

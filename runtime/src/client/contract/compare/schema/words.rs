@@ -24,9 +24,11 @@ impl<'a> Walk<'_, 'a, '_, '_> {
                 told.filter_map(|members| members.get(name)).collect()
             };
             let (old, new) = (values(old), values(new));
-            let pairs = old.iter().zip(&new);
-            let same = pairs.take_while(|(old, new)| old == new).count();
-            self.word(name, old.get(same).copied(), new.get(same).copied(), at);
+            let (old, new) = different(&old, &new);
+            self.step((old.len() + new.len()) / 8);
+            for place in 0..old.len().max(new.len()) {
+                self.word(name, old.get(place).copied(), new.get(place).copied(), at);
+            }
         }
     }
 
@@ -35,6 +37,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
         if old == new || !self.told.insert((address(old), address(new))) {
             return;
         }
+        self.shown.extend(new.map(std::ptr::from_ref));
         // A call that leaves the argument out does something else now.
         let severity = match (name, at.role) {
             ("default", Role::Input) => Severity::Additive,
@@ -42,10 +45,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
         };
         let path = at.path.key(name);
         let path = path.written(self.entry.limits().drift_text_bytes);
-        let what = match name {
-            "default" | "description" | "title" => format!("the {name}"),
-            other => crate::wire::quoted(other),
-        };
+        let what = what(name);
         let (old, new) = (old.map(text), new.map(text));
         let texts = (old.as_deref(), new.as_deref());
         self.entry.differ(severity, &path, &what, texts);
@@ -88,6 +88,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
                 if before == Some(schema) || used.contains(&(keyword, name)) {
                     continue;
                 }
+                self.shown.insert(std::ptr::from_ref(schema));
                 let path = keyword_path.key(name);
                 let path = path.written(self.entry.limits().drift_text_bytes);
                 let (before, schema) = (before.map(Value::to_string), schema.to_string());
@@ -143,7 +144,25 @@ pub(super) fn members(value: Option<&Value>) -> Option<&JsonObject> {
     value.and_then(Value::as_object)
 }
 
-fn text(value: &Value) -> String {
+/// What is left of two lists without what is the same at their beginnings and at their ends.
+fn different<'s, T: PartialEq>(old: &'s [T], new: &'s [T]) -> (&'s [T], &'s [T]) {
+    let same = |(old, new): &(&T, &T)| old == new;
+    let before = old.iter().zip(new).take_while(same).count();
+    let (old, new) = (&old[before..], &new[before..]);
+    let pairs = old.iter().rev().zip(new.iter().rev());
+    let after = pairs.take_while(same).count();
+    (&old[..old.len() - after], &new[..new.len() - after])
+}
+
+/// How people call what a keyword tells.
+pub(super) fn what(keyword: &str) -> String {
+    match keyword {
+        "default" | "description" | "title" => format!("the {keyword}"),
+        other => crate::wire::quoted(other),
+    }
+}
+
+pub(super) fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),
