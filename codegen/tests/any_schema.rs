@@ -232,3 +232,46 @@ fn what_is_no_lock_file_is_refused() {
     assert!(Client::from_json(lock).tools(["a"]).to_rust().is_err());
     assert!(Client::from_json(lock).to_rust().is_ok());
 }
+
+/// The text of `LOCK`.
+fn lock_in(code: &str) -> Value {
+    let file = syn::parse_file(code).unwrap();
+    let items = file.items.iter().filter_map(|item| match item {
+        syn::Item::Impl(item) => Some(&item.items),
+        _ => None,
+    });
+    let text = items.flatten().find_map(|item| match item {
+        syn::ImplItem::Const(item) if item.ident == "LOCK" => match &item.expr {
+            syn::Expr::Lit(syn::ExprLit {
+                lit: syn::Lit::Str(text),
+                ..
+            }) => Some(text.value()),
+            _ => None,
+        },
+        _ => None,
+    });
+    serde_json::from_str(&text.unwrap()).unwrap()
+}
+
+#[test]
+fn the_lock_of_some_tools_has_no_others() {
+    let tool = |name: &str| json!({"name": name, "inputSchema": {"type": "object"}});
+    let server = json!({"name": "adder", "version": "1"});
+    let file = json!({
+        "treenailLock": 1, "server": server, "protocolVersion": "2026-07-28", "instructions": "Add.",
+        "tools": [tool("subtract"), tool("add"), tool("forget")], "prompts": [{"name": "p"}],
+        "resourceTemplates": [], "resources": [],
+    });
+    let client = Client::from_json(file.to_string());
+    assert_eq!(
+        lock_in(&client.to_rust().unwrap()),
+        file,
+        "without a choice, it is the file"
+    );
+    let some = client.tools(["forget", "add", "forget"]);
+    let part = json!({
+        "treenailLock": 1, "server": server, "protocolVersion": "2026-07-28", "only": ["add", "forget"],
+        "tools": [tool("add"), tool("forget")],
+    });
+    assert_eq!(lock_in(&some.to_rust().unwrap()), part);
+}
