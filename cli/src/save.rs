@@ -1,12 +1,15 @@
-//! Saving what a server has sent in files.
+//! Files: saving what a server has sent, and reading it again.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use crate::exit::Failure;
+use crate::exit::{Exit, Failure};
 use crate::screen::Screen;
 use crate::show::{Shown, size};
+
+/// Bytes of a lock file, and of what is generated from it; a longer file is not read.
+const LARGEST: u64 = 64 << 20;
 
 /// Prints the parts of a result, or saves them in a file if one is named: the bytes, or the text if there are none. Several
 /// that are bytes get files with numbers.
@@ -88,6 +91,20 @@ fn write_new(file: &Path, bytes: &[u8], old: &Path) -> io::Result<()> {
     }
     new.write_all(bytes)?;
     new.sync_all()
+}
+
+/// The text of a file, if it is not longer than a lock file may be.
+pub(crate) fn read(file: &Path) -> Result<String, Failure> {
+    let name = file.display();
+    let open = File::open(file).map_err(Failure::local(format!("`{name}`")))?;
+    let mut text = String::new();
+    let read = open.take(LARGEST + 1).read_to_string(&mut text);
+    let read = read.map_err(Failure::local(format!("`{name}`")))?;
+    if u64::try_from(read).unwrap_or(u64::MAX) > LARGEST {
+        let message = format!("`{name}` has more than {LARGEST} bytes");
+        return Err(Failure::new(Exit::Local, message));
+    }
+    Ok(text)
 }
 
 /// `plot.png` becomes `plot-1.png`.

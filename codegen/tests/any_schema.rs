@@ -1,5 +1,8 @@
 //! Whatever schemas a server has, there is a client.
 
+use std::sync::mpsc;
+use std::time::Duration;
+
 use fastrand::Rng;
 use serde_json::{Map, Value, json};
 use treenail_codegen::Client;
@@ -133,6 +136,78 @@ fn generate() {
     }
 }
 
+/// Fails if a client is not generated in time; it takes less than a second.
+fn ends(case: &str, schema: &Value) -> String {
+    let tool = json!({"name": "tool", "inputSchema": schema});
+    let lock = json!({"treenailLock": 1, "tools": [tool]}).to_string();
+    let (sender, receiver) = mpsc::channel();
+    let work = move || sender.send(Client::from_json(lock).to_rust().unwrap());
+    let work = std::thread::Builder::new().stack_size(STACK).spawn(work);
+    let code = receiver.recv_timeout(Duration::from_secs(60));
+    let code = code.unwrap_or_else(|_| panic!("{case}: it does not end"));
+    work.unwrap().join().unwrap().unwrap();
+    assert!(syn::parse_file(&code).is_ok(), "{case}");
+    code
+}
+
+/// Objects whose members are such objects again, and alternatives of them.
+fn tangle(rng: &mut Rng) -> Value {
+    let count = rng.usize(2..8);
+    let reference = |rng: &mut Rng| json!({ "$ref": format!("#/$defs/d{}", rng.usize(..count)) });
+    let member = |rng: &mut Rng| match rng.u8(0..4) {
+        0 => json!({ "anyOf": some(rng, reference) }),
+        1 => json!({ "type": "array", "items": reference(rng) }),
+        _ => reference(rng),
+    };
+    let definition = |rng: &mut Rng, at: usize| {
+        let names = ["l", "r", "m", "n"].into_iter().take(rng.usize(1..=4));
+        let members: Map<_, _> = names.map(|name| (name.to_owned(), member(rng))).collect();
+        let own = format!("only{at}");
+        let mut definition = json!({ "type": "object", "properties": members });
+        definition["properties"][own] = json!({ "type": "integer" });
+        definition
+    };
+    let all = (0..count).map(|at| (format!("d{at}"), definition(rng, at)));
+    let all: Map<_, _> = all.collect();
+    let references = all
+        .keys()
+        .map(|name| json!({ "$ref": format!("#/$defs/{name}") }));
+    let any: Vec<_> = references.collect();
+    json!({ "type": "object", "properties": { "any": { "anyOf": any } }, "$defs": all })
+}
+
+#[test]
+fn alternatives_that_refer_to_themselves_are_merged_once() {
+    let member = |name: &str| json!({ "$ref": format!("#/$defs/{name}") });
+    let a = json!({"type": "object", "properties": {"l": member("a"), "r": member("a")}});
+    let x = json!({"type": "integer"});
+    let b = json!({"type": "object", "properties": {"l": member("b"), "r": member("b"), "x": x}});
+    let either = json!({ "anyOf": [member("a"), member("b")] });
+    let schema =
+        json!({"type": "object", "properties": {"either": either}, "$defs": {"a": a, "b": b}});
+    let code = ends("two trees", &schema);
+    assert_eq!(code.matches("pub struct Tool").count(), 2, "{code}");
+    for seed in 0..50 {
+        let schema = tangle(&mut Rng::with_seed(seed));
+        ends(&format!("seed {seed}: {schema}"), &schema);
+    }
+}
+
+#[test]
+fn many_constants_are_counted_in_one_pass() {
+    let constants: Vec<_> = (0..100_000).map(|at| format!("constant {at}")).collect();
+    let one = json!({ "enum": constants });
+    let schema = json!({"type": "object", "properties": {"one": one}});
+    let code = ends("constants", &schema);
+    assert!(code.contains("pub one: Option<String>"));
+    let repeated = json!({ "enum": vec!["same"; 1_000] });
+    let code = ends(
+        "repeated",
+        &json!({"type": "object", "properties": {"one": repeated}}),
+    );
+    assert!(code.contains("pub one: Option<ToolOne>"));
+}
+
 #[test]
 fn what_is_no_lock_file_is_refused() {
     for (text, reason) in [
@@ -156,4 +231,47 @@ fn what_is_no_lock_file_is_refused() {
     assert!(Client::from_json(lock).krate("a b").to_rust().is_err());
     assert!(Client::from_json(lock).tools(["a"]).to_rust().is_err());
     assert!(Client::from_json(lock).to_rust().is_ok());
+}
+
+/// The text of `LOCK`.
+fn lock_in(code: &str) -> Value {
+    let file = syn::parse_file(code).unwrap();
+    let items = file.items.iter().filter_map(|item| match item {
+        syn::Item::Impl(item) => Some(&item.items),
+        _ => None,
+    });
+    let text = items.flatten().find_map(|item| match item {
+        syn::ImplItem::Const(item) if item.ident == "LOCK" => match &item.expr {
+            syn::Expr::Lit(syn::ExprLit {
+                lit: syn::Lit::Str(text),
+                ..
+            }) => Some(text.value()),
+            _ => None,
+        },
+        _ => None,
+    });
+    serde_json::from_str(&text.unwrap()).unwrap()
+}
+
+#[test]
+fn the_lock_of_some_tools_has_no_others() {
+    let tool = |name: &str| json!({"name": name, "inputSchema": {"type": "object"}});
+    let server = json!({"name": "adder", "version": "1"});
+    let file = json!({
+        "treenailLock": 1, "server": server, "protocolVersion": "2026-07-28", "instructions": "Add.",
+        "tools": [tool("subtract"), tool("add"), tool("forget")], "prompts": [{"name": "p"}],
+        "resourceTemplates": [], "resources": [],
+    });
+    let client = Client::from_json(file.to_string());
+    assert_eq!(
+        lock_in(&client.to_rust().unwrap()),
+        file,
+        "without a choice, it is the file"
+    );
+    let some = client.tools(["forget", "add", "forget"]);
+    let part = json!({
+        "treenailLock": 1, "server": server, "protocolVersion": "2026-07-28", "only": ["add", "forget"],
+        "tools": [tool("add"), tool("forget")],
+    });
+    assert_eq!(lock_in(&some.to_rust().unwrap()), part);
 }

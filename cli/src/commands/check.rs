@@ -1,8 +1,6 @@
 //! `treenail check`.
 
-use std::fs::File;
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use treenail::client::{Contract, Drift, Severity};
@@ -10,12 +8,10 @@ use treenail::client::{Contract, Drift, Severity};
 use super::printed_as_json;
 use crate::args::ServerArgs;
 use crate::exit::{Exit, Failure};
+use crate::save::read;
 use crate::screen::Screen;
 use crate::server::Connected;
 use crate::show::clean;
-
-/// Bytes of a lock file; a longer one is not read.
-const LARGEST: u64 = 64 << 20;
 
 /// Compare a server with its lock file: what breaks programs, what is new, and which words are others
 #[derive(Debug, Args)]
@@ -88,19 +84,6 @@ impl Check {
             Some(Severity::Wording) => Exit::Wording,
         })
     }
-}
-
-fn read(file: &Path) -> Result<String, Failure> {
-    let name = file.display();
-    let open = File::open(file).map_err(Failure::local(format!("`{name}`")))?;
-    let mut text = String::new();
-    let read = open.take(LARGEST + 1).read_to_string(&mut text);
-    let read = read.map_err(Failure::local(format!("`{name}`")))?;
-    if u64::try_from(read).unwrap_or(u64::MAX) > LARGEST {
-        let message = format!("`{name}` has more than {LARGEST} bytes");
-        return Err(Failure::new(Exit::Local, message));
-    }
-    Ok(text)
 }
 
 /// All changes, under their severities.

@@ -1,6 +1,5 @@
 //! `treenail generate`.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -8,6 +7,7 @@ use treenail_codegen::{Client, Error};
 
 use crate::args::Verbosity;
 use crate::exit::{Exit, Failure};
+use crate::save::{read, replace};
 use crate::screen::Screen;
 
 /// Generate a typed client, as a Rust module, from the lock file of a server; it connects to nothing
@@ -42,7 +42,7 @@ pub(crate) struct Generate {
 
 impl Generate {
     pub(super) fn run(&self, screen: &Screen) -> Result<Exit, Failure> {
-        let text = self.client().to_file().map_err(failure)?;
+        let text = self.client()?.to_file().map_err(failure)?;
         let Some(file) = &self.output else {
             screen.write(text.as_bytes())?;
             return Ok(Exit::Success);
@@ -51,13 +51,13 @@ impl Generate {
         if self.check {
             return is_fresh(file, &text);
         }
-        fs::write(file, text).map_err(Failure::local(format!("`{name}`")))?;
+        replace(file, text.as_bytes())?;
         screen.note(&format!("generated `{name}`"));
         Ok(Exit::Success)
     }
 
-    fn client(&self) -> Client {
-        let mut client = Client::new(&self.lock);
+    fn client(&self) -> Result<Client, Failure> {
+        let mut client = Client::new(&self.lock).text(read(&self.lock)?);
         if let Some(name) = &self.name {
             client = client.name(name);
         }
@@ -67,15 +67,14 @@ impl Generate {
         if !self.tools.is_empty() {
             client = client.tools(&self.tools);
         }
-        client
+        Ok(client)
     }
 }
 
 /// Compares a file with what would be written to it.
 fn is_fresh(file: &Path, text: &str) -> Result<Exit, Failure> {
     let name = file.display();
-    let found = fs::read_to_string(file).map_err(Failure::local(format!("`{name}`")))?;
-    if found == text {
+    if read(file)? == text {
         return Ok(Exit::Success);
     }
     let message = format!("`{name}` is not what the lock file gives");

@@ -66,3 +66,24 @@ fn what_cannot_be_generated_is_said() {
     let name = "error: `adder client` is no name for a type\n";
     run_alone(&["generate", &lock, "--name", "adder client"]).check(2, "", name);
 }
+
+#[test]
+fn files_are_replaced_in_one_step_and_read_up_to_a_bound() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (lock, file, other) = (path("adder.lock.json"), path("adder.rs"), path("other.rs"));
+    fs::write(&lock, LOCK).unwrap();
+    // Who has the old file open reads it to its end: it is replaced, and not written over.
+    fs::write(&file, "old").unwrap();
+    fs::hard_link(&file, &other).unwrap();
+    assert_eq!(run_alone(&["generate", &lock, "-o", &file]).code, 0);
+    assert_eq!(fs::read_to_string(&other).unwrap(), "old");
+    assert!(fs::read_to_string(&file).unwrap().contains("AdderClient"));
+
+    let large = |name: &str| fs::File::create(name).unwrap().set_len((64 << 20) + 1);
+    large(&file).unwrap();
+    let message = |name: &str| format!("error: `{name}` has more than 67108864 bytes\n");
+    run_alone(&["generate", &lock, "-o", &file, "--check"]).check(8, "", &message(&file));
+    large(&lock).unwrap();
+    run_alone(&["generate", &lock]).check(8, "", &message(&lock));
+}

@@ -86,15 +86,37 @@ impl Docs {
     }
 }
 
-/// A line without what cannot stand in a comment: control characters, and those that turn the direction of the text.
+/// Whether a character cannot stand in a comment: what controls something, what turns the direction of the text, what
+/// Unicode calls ignorable, and separators of lines. Joiners and the selectors of the first plane are shown: scripts and
+/// emoji are made with them.
+fn is_invisible(c: char) -> bool {
+    match c {
+        '\u{ad}'
+        | '\u{34f}'
+        | '\u{61c}'
+        | '\u{115f}'..='\u{1160}'
+        | '\u{17b4}'..='\u{17b5}'
+        | '\u{180b}'..='\u{180f}'
+        | '\u{200b}'
+        | '\u{200e}'..='\u{200f}'
+        | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}'
+        | '\u{3164}'
+        | '\u{feff}'
+        | '\u{ffa0}'
+        | '\u{fff0}'..='\u{fffb}'
+        | '\u{1bca0}'..='\u{1bca3}'
+        | '\u{1d173}'..='\u{1d17a}'
+        | '\u{e0000}'..='\u{e0fff}' => true,
+        other => other.is_control(),
+    }
+}
+
+/// A line without what nobody would see.
 fn clean(line: &str) -> String {
-    let is_bad = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{061c}')
-    };
     let line: String = line
         .chars()
-        .map(|c| if is_bad(c) { ' ' } else { c })
+        .map(|c| if is_invisible(c) { ' ' } else { c })
         .take(LONGEST_LINE)
         .collect();
     line.trim().to_owned()
@@ -239,6 +261,45 @@ mod tests {
             ("a\u{202e}b\rc\0d", "a b c d"),
         ] {
             assert_eq!(inline(text), escaped);
+        }
+    }
+
+    #[test]
+    fn what_nobody_sees_is_left_out() {
+        for c in [
+            '\u{1b}',
+            '\u{9b}',
+            '\u{ad}',
+            '\u{34f}',
+            '\u{61c}',
+            '\u{115f}',
+            '\u{1160}',
+            '\u{17b4}',
+            '\u{180e}',
+            '\u{200b}',
+            '\u{200f}',
+            '\u{2028}',
+            '\u{202e}',
+            '\u{2060}',
+            '\u{206f}',
+            '\u{3164}',
+            '\u{feff}',
+            '\u{ffa0}',
+            '\u{fff9}',
+            '\u{1bca0}',
+            '\u{1d173}',
+            '\u{e0001}',
+            '\u{e0041}',
+            '\u{e007f}',
+            '\u{e0100}',
+            '\u{e01ef}',
+            '\u{e0fff}',
+        ] {
+            assert_eq!(inline(&format!("a{c}b")), "a b", "{c:?}");
+            assert_eq!(code(&format!("a{c}b")), "`a b`", "{c:?}");
+        }
+        for text in ["👩\u{200d}🚀", "❤\u{fe0f}", "می\u{200c}خواهم"] {
+            assert_eq!(inline(text), text);
         }
     }
 

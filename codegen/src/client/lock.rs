@@ -1,6 +1,6 @@
 //! What a lock file says.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// The version of lock files that is read here.
 const VERSION: u64 = 1;
@@ -8,8 +8,7 @@ const VERSION: u64 = 1;
 /// A server, as it was when it was recorded.
 #[derive(Debug)]
 pub(super) struct Lock {
-    /// The file without its white space.
-    pub text: String,
+    file: Value,
     pub server: String,
     pub server_version: Option<String>,
     pub tools: Vec<Entry>,
@@ -25,6 +24,34 @@ pub(super) struct Entry {
 }
 
 impl Lock {
+    /// Keeps these tools, and nothing else in the text: the file that there would be after `Contract::only_tools`. Fails with
+    /// the first name that no tool has.
+    pub(super) fn keep<'a>(&mut self, names: &'a [String]) -> Result<(), &'a str> {
+        let is_there = |name: &String| self.tools.iter().any(|tool| tool.name == *name);
+        if let Some(missing) = names.iter().find(|name| !is_there(name)) {
+            return Err(missing);
+        }
+        self.tools.retain(|tool| names.contains(&tool.name));
+        let kept = self.tools.iter();
+        let tools: Vec<_> = kept.clone().map(|tool| &tool.members).collect();
+        let only: Vec<_> = kept.map(|tool| &tool.name).collect();
+        let mut file = json!({ "treenailLock": VERSION });
+        for member in ["server", "protocolVersion"] {
+            if let Some(value) = self.file.get(member) {
+                file[member] = value.clone();
+            }
+        }
+        file["only"] = json!(only);
+        file["tools"] = json!(tools);
+        self.file = file;
+        Ok(())
+    }
+
+    /// The file without its white space.
+    pub(super) fn text(&self) -> String {
+        self.file.to_string()
+    }
+
     /// Reads a lock file, or says what is wrong with it.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let value: Value =
@@ -46,7 +73,7 @@ impl Lock {
             tools: entries(&value, "tools")?,
             prompts: entries(&value, "prompts")?,
             templates: entries(&value, "resourceTemplates")?,
-            text: value.to_string(),
+            file: value,
         })
     }
 }

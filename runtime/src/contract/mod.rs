@@ -14,9 +14,9 @@ use treenail_schema::Tool as Descriptor;
 pub use self::argument::{Arguments, ContractArgument, Given};
 pub use self::content::{FromBlock, FromContent};
 pub use self::item::{ContractItem, FromItem, ItemReader};
-#[cfg(feature = "client")]
-pub(crate) use self::output::text_of;
 pub use self::output::{ContractOutput, Fallible, FromToolResult, OutputReader};
+#[cfg(feature = "client")]
+pub(crate) use self::output::{read_text, text_of, text_of_blocks};
 #[cfg(feature = "client")]
 use crate::error::{Error, Result};
 use crate::tool::ToolDefinition;

@@ -5,7 +5,7 @@ use std::error::Error;
 use schemars::JsonSchema;
 use serde::de::{DeserializeOwned, Error as _};
 use serde_json::Value;
-use treenail_schema::CallToolResult;
+use treenail_schema::{CallToolResult, ContentBlock};
 
 use crate::contract::content::FromContent;
 use crate::function::Output;
@@ -100,7 +100,7 @@ impl<T: DeserializeOwned + JsonSchema> FromToolResult<kind::Json> for T {
         if let Some(structured) = result.structured_content.take() {
             return serde_json::from_value(structured);
         }
-        read_text::<T>(text_of(&result))
+        read_text(text_of(&result), is_plain_text::<T>)
     }
 }
 
@@ -109,19 +109,28 @@ pub(crate) fn text_of(result: &CallToolResult) -> Option<String> {
     if result.content.is_empty() {
         return None;
     }
-    let texts = result.content.iter().filter_map(|block| block.as_text());
-    Some(texts.collect::<Vec<_>>().join("\n"))
+    Some(text_of_blocks(&result.content))
 }
 
-/// A value from the text that stands for it: its JSON, or the text itself for a type that is a plain text.
-fn read_text<T: DeserializeOwned + JsonSchema>(text: Option<String>) -> serde_json::Result<T> {
+/// The texts among some blocks, each in lines of its own.
+pub(crate) fn text_of_blocks(blocks: &[ContentBlock]) -> String {
+    let texts = blocks.iter().filter_map(ContentBlock::as_text);
+    texts.collect::<Vec<_>>().join("\n")
+}
+
+/// A value from the text that stands for it: its JSON, or the text itself for a type that is a plain text, or if the text
+/// is no such JSON.
+pub(crate) fn read_text<T: DeserializeOwned>(
+    text: Option<String>,
+    is_plain_text: fn() -> bool,
+) -> serde_json::Result<T> {
     let Some(text) = text else {
         let nothing = serde_json::from_value(Value::Null);
         return nothing.or_else(|error| from_text(String::new()).map_err(|_| error));
     };
     // Only such a text could be taken for the JSON of a text, so only then the schema has to say what it is.
     let may_be_both = text.starts_with('"') || text == "null";
-    if may_be_both && is_plain_text::<T>() {
+    if may_be_both && is_plain_text() {
         return from_text(text);
     }
     let read = serde_json::from_str(&text);

@@ -1,7 +1,7 @@
 //! Tools that stream, item by item.
 
 use std::fmt;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -286,14 +286,17 @@ async fn dropping_a_stream_cancels_its_call() {
 
 /// What comes of a stream of numbers whose server tells of these, as progress and item, before this result.
 async fn told(told: Vec<(f64, Value)>, result: Value) -> (Vec<u32>, Option<ClientError>) {
-    let sent = Arc::new(Mutex::new(Value::Null));
-    let seen = Arc::clone(&sent);
+    all(telling(told, result).await.slow(9)).await
+}
+
+/// The client of a server that tells of these items, as progress and item, before this result.
+async fn telling(told: Vec<(f64, Value)>, result: Value) -> StreamsClient {
     let (session, _) = scripted(move |message| {
         if message["method"] == "server/discover" {
             return discovered(message);
         }
         let meta = &message["params"]["_meta"];
-        *seen.lock().unwrap() = meta.clone();
+        assert_eq!(meta["dev.treenail/items"], true);
         let mut lines: Vec<_> = told
             .iter()
             .map(|(progress, item)| {
@@ -309,9 +312,7 @@ async fn told(told: Vec<(f64, Value)>, result: Value) -> (Vec<u32>, Option<Clien
         Say::Lines(lines)
     });
     let client = McpClient::builder().session(session).build().await.unwrap();
-    let outcome = all(StreamsClient::new(&client).slow(9)).await;
-    assert_eq!(sent.lock().unwrap()["dev.treenail/items"], true);
-    outcome
+    StreamsClient::new(&client)
 }
 
 fn collected(items: &[u32]) -> Value {
@@ -356,4 +357,50 @@ async fn what_is_no_item_ends_the_stream() {
         items.is_empty() && matches!(end, Some(ClientError::Protocol(_))),
         "{end:?}"
     );
+}
+
+fn texts(texts: &[&str]) -> Value {
+    let block = |text: &&str| json!({"type": "text", "text": text});
+    let blocks: Vec<_> = texts.iter().map(block).collect();
+    json!({"resultType": "complete", "content": blocks})
+}
+
+#[tokio::test]
+async fn all_texts_of_a_server_that_tells_of_no_items_are_read() {
+    let streams = telling(vec![], texts(&["a", "b"])).await;
+    assert_eq!(all(streams.words(2)).await.0.concat(), "a\nb");
+    assert_eq!(all(streams.last_word(2)).await.0, ["a\nb"]);
+    let lines = [r#"{"minute": 1}"#, "{\"minute\": 2}\n{\"minute\": 3}"];
+    let streams = telling(vec![], texts(&lines)).await;
+    let (items, end) = all(streams.frame_lines(3)).await;
+    assert_eq!((items, end.is_none()), ((1..=3).map(frame).collect(), true));
+    let list = texts(&[r#"["a","#, r#""b"]"#]);
+    let (items, _) = all(telling(vec![], list).await.word_list(2)).await;
+    assert_eq!(items, ["a", "b"]);
+}
+
+#[tokio::test]
+async fn a_result_with_less_than_has_been_told_is_an_error() {
+    let words = || vec![(1.0, json!("one ")), (2.0, json!("two"))];
+    let whole = telling(words(), texts(&["one two three"])).await;
+    let (items, end) = all(whole.words(3)).await;
+    assert_eq!(
+        (items.concat(), end.is_none()),
+        ("one two three".to_owned(), true)
+    );
+    for result in [texts(&["one"]), texts(&[])] {
+        let (items, end) = all(telling(words(), result).await.words(3)).await;
+        assert_eq!(items, ["one ", "two"]);
+        assert!(matches!(end, Some(ClientError::Protocol(_))), "{end:?}");
+    }
+    let block = |text: &str| json!({"type": "text", "text": text, "_meta": {}});
+    let blocks = vec![(1.0, block("one")), (2.0, block("two"))];
+    let (items, end) = all(telling(blocks, texts(&["one"])).await.blocks_joined(3)).await;
+    assert_eq!(items.len(), 2);
+    assert!(matches!(end, Some(ClientError::Protocol(_))), "{end:?}");
+    let mut failed = texts(&["no"]);
+    failed["isError"] = json!(true);
+    let (items, end) = all(telling(words(), failed).await.words(3)).await;
+    assert_eq!(items.len(), 2, "a failure that keeps nothing");
+    assert!(matches!(end, Some(ClientError::Tool(_))), "{end:?}");
 }

@@ -33,7 +33,7 @@ impl Input<'_> {
         docs.add("It is cheap to clone; the clones share the connection.");
         let docs = docs.render("");
         let methods = self.plan.methods.iter().map(|method| self.method(method));
-        let text = &lock.text;
+        let text = lock.text();
         quote! {
             #docs
             #allowed_struct

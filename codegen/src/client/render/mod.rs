@@ -133,7 +133,7 @@ impl Input<'_> {
                 note(types::reason(shape).map(record::because).as_deref());
                 self.newtype(id, shape)
             }
-            Kind::Unknown => TokenStream::new(),
+            Kind::Unknown | Kind::Merging => TokenStream::new(),
         };
         let docs = docs.render(&self.used_by(id));
         quote! { #docs #item }

@@ -72,14 +72,14 @@ impl Reader<'_> {
     /// What members without a schema of their own look like, if they are spoken of.
     fn rest(&mut self, schema: &Map<String, Value>, place: &Place) -> Option<Shape> {
         let patterns = schema.get("patternProperties").and_then(Value::as_object);
-        let additional = match schema.get("additionalProperties") {
-            None | Some(Value::Bool(false)) => None,
-            Some(schema) => Some(schema),
-        };
+        let additional = schema.get("additionalProperties");
+        let is_closed = additional == Some(&Value::Bool(false));
+        let additional = additional.filter(|_| !is_closed);
         match (patterns.filter(|patterns| !patterns.is_empty()), additional) {
             (None, None) => None,
             (None, Some(schema)) => Some(self.read(schema, &place.item("Value"))),
-            (Some(patterns), None) if patterns.len() == 1 => {
+            // Members that fit no pattern may be anything, unless the schema forbids them.
+            (Some(patterns), None) if patterns.len() == 1 && is_closed => {
                 let schema = patterns.values().next()?;
                 Some(self.read(schema, &place.item("Value")))
             }

@@ -1,6 +1,6 @@
 //! Reads a schema.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
@@ -109,6 +109,8 @@ pub(in crate::client) struct Reader<'a> {
     /// What all names of types begin with.
     prefix: String,
     definitions: BTreeMap<String, Definition>,
+    /// What the types with these members together are: a type that refers to itself is merged with another only once.
+    pub(super) merged: BTreeMap<BTreeSet<TypeId>, TypeId>,
     left: usize,
     /// How many schemas are being read, one within the other.
     reading: usize,
@@ -187,6 +189,7 @@ impl<'a> Reader<'a> {
             types,
             prefix: prefix.to_owned(),
             definitions: BTreeMap::new(),
+            merged: BTreeMap::new(),
             left: MOST,
             reading: 0,
         };
@@ -221,9 +224,15 @@ impl<'a> Reader<'a> {
         if place.is_too_deep() || self.reading == MOST_AT_ONCE {
             return Err(format!("the schema is nested deeper than {DEEPEST} levels"));
         }
-        let left = self.left.checked_sub(1);
-        self.left = left.ok_or_else(|| format!("the schema has more than {MOST} parts"))?;
+        self.draw(1)?;
         self.reading += 1;
+        Ok(())
+    }
+
+    /// Takes so many parts away from those that are left.
+    pub(super) fn draw(&mut self, parts: usize) -> Result<(), String> {
+        let left = self.left.checked_sub(parts);
+        self.left = left.ok_or_else(|| format!("the schema has more than {MOST} parts"))?;
         Ok(())
     }
 
@@ -354,6 +363,11 @@ impl<'a> Reader<'a> {
         self.definitions
             .insert(reference.to_owned(), Definition::Read(shape.clone()));
         shape
+    }
+
+    /// Says that a type is an object, before its members are known.
+    pub(super) fn is_merging(&mut self, id: TypeId) {
+        self.types.all[id.0].kind = Kind::Merging;
     }
 
     /// The type that a place has, before its parts are read.

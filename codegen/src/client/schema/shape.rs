@@ -51,6 +51,8 @@ pub(in crate::client) enum Kind {
     Newtype(Shape),
     /// It is being read.
     Unknown,
+    /// It is being merged: an object whose members are not known yet.
+    Merging,
 }
 
 /// An object with known members.
@@ -97,6 +99,14 @@ pub(in crate::client) struct Tag {
 impl Shape {
     pub(in crate::client) fn any(reason: impl Into<String>) -> Self {
         Self::Any(Some(reason.into()))
+    }
+
+    /// The type with a name that it is.
+    pub(super) fn id(&self) -> Option<TypeId> {
+        match self {
+            Self::Named(id) => Some(*id),
+            _ => None,
+        }
     }
 
     /// This, or null.
@@ -154,7 +164,7 @@ impl Kind {
                 }
             }
             Self::Newtype(shape) => shape.refer(to),
-            Self::Choice(_) | Self::Unknown => {}
+            Self::Choice(_) | Self::Unknown | Self::Merging => {}
         }
     }
 
@@ -167,7 +177,7 @@ impl Kind {
             }
             Self::Union { alternatives, .. } => alternatives.iter().map(|one| &one.shape).collect(),
             Self::Newtype(shape) => vec![shape],
-            Self::Choice(_) | Self::Unknown => Vec::new(),
+            Self::Choice(_) | Self::Unknown | Self::Merging => Vec::new(),
         }
     }
 

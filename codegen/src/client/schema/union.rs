@@ -7,7 +7,8 @@ use serde_json::{Map, Value};
 use super::bounds::description;
 use super::pointer::last;
 use super::reader::{Place, Reader, Types, both};
-use super::shape::{Alternative, Field, Kind, Literal, Record, Shape, Tag};
+use super::shape::{Alternative, Field, Kind, Literal, Record, Shape, Tag, TypeId};
+use super::values::unique;
 use crate::client::name::pascal;
 
 /// The most alternatives of one type.
@@ -198,15 +199,10 @@ impl Reader<'_> {
             })
             .collect();
         let count = choices.len();
-        let mut literals: Vec<Literal> = Vec::new();
-        for literal in choices.into_iter().flatten() {
-            if !literals.iter().any(|known| known.value == literal.value) {
-                literals.push(literal.clone());
-            }
-        }
         if count < 2 {
             return;
         }
+        let literals = unique(choices.into_iter().flatten().cloned());
         kept.retain(|one| !matches!(self.types.kind(&one.shape), Some(Kind::Choice(_))));
         let place = if kept.is_empty() {
             place.clone()
@@ -251,20 +247,18 @@ impl Reader<'_> {
 
     /// One type with the members of all, where it cannot be told which it is.
     fn merge(&mut self, records: &[Alternative], about: Option<String>, place: &Place) -> Shape {
-        let id = self.begin(place);
-        let mut members: Vec<String> = Vec::new();
-        let mut open = false;
-        for record in records
-            .iter()
-            .filter_map(|one| self.types.record(&one.shape))
-        {
-            open |= record.rest.is_some();
-            for field in &record.fields {
-                if !members.contains(&field.member) {
-                    members.push(field.member.clone());
-                }
-            }
+        let ids: BTreeSet<TypeId> = records.iter().filter_map(|one| one.shape.id()).collect();
+        if let Some(id) = self.merged.get(&ids) {
+            return Shape::Named(*id);
         }
+        let (members, open) = self.members(records);
+        if let Err(reason) = self.draw(1 + members.len()) {
+            return Shape::any(reason);
+        }
+        let id = self.begin(place);
+        // Before the members: they may be alternatives of the same types, and so this type again.
+        self.merged.insert(ids, id);
+        self.is_merging(id);
         let fields = members
             .into_iter()
             .map(|member| self.merge_field(member, records, place))
@@ -276,6 +270,18 @@ impl Reader<'_> {
             note: Some(note.to_owned()),
         };
         self.finish(id, about, Kind::Record(record))
+    }
+
+    /// The names of all their members, each of them once, and whether there may be others.
+    fn members(&self, records: &[Alternative]) -> (Vec<String>, bool) {
+        let records = records.iter().map(|one| &one.shape);
+        let (mut members, mut seen, mut open) = (Vec::new(), BTreeSet::new(), false);
+        for record in records.filter_map(|shape| self.types.record(shape)) {
+            open |= record.rest.is_some();
+            let names = record.fields.iter().map(|field| &field.member);
+            members.extend(names.filter(|name| seen.insert(*name)).cloned());
+        }
+        (members, open)
     }
 
     fn merge_field(&mut self, member: String, records: &[Alternative], place: &Place) -> Field {
@@ -500,7 +506,7 @@ fn forms(types: &Types, shape: &Shape) -> BTreeSet<&'static str> {
             forms
         }
         Shape::Named(id) => match &types.get(*id).kind {
-            Kind::Record(_) => [ALL[5]].into(),
+            Kind::Record(_) | Kind::Merging => [ALL[5]].into(),
             Kind::Choice(literals) => literals
                 .iter()
                 .map(|literal| form(&literal.value))

@@ -1,5 +1,7 @@
 //! Constants.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value};
 
 use super::bounds::description;
@@ -9,6 +11,14 @@ use super::shape::{Kind, Literal, Shape};
 /// The most constants that become the variants of a type.
 const MOST: usize = 500;
 
+/// Each constant once, the first of those that are the same.
+pub(super) fn unique(literals: impl Iterator<Item = Literal>) -> Vec<Literal> {
+    let mut seen = BTreeSet::new();
+    literals
+        .filter(|literal| seen.insert(literal.value.to_string()))
+        .collect()
+}
+
 impl Reader<'_> {
     /// One of some constants.
     pub(super) fn choice(
@@ -17,15 +27,11 @@ impl Reader<'_> {
         values: &[Value],
         place: &Place,
     ) -> Shape {
-        let mut literals: Vec<Literal> = Vec::new();
-        for value in values.iter().filter(|value| !value.is_null()) {
-            if !literals.iter().any(|literal| literal.value == *value) {
-                literals.push(Literal {
-                    value: value.clone(),
-                    description: None,
-                });
-            }
-        }
+        let constants = values.iter().filter(|value| !value.is_null());
+        let literals = unique(constants.map(|value| Literal {
+            value: value.clone(),
+            description: None,
+        }));
         let is_nullable = values.iter().any(Value::is_null);
         if literals.is_empty() {
             return if is_nullable {

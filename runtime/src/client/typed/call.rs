@@ -59,6 +59,10 @@ pub type TypedCallFuture<T> = Pin<Box<dyn Future<Output = Result<T, ClientError>
 impl<T: DeserializeOwned + 'static> TypedCall<T> {
     /// A call for the tool's structured content, or, where it has none, its text read as JSON or taken as it is. The
     /// arguments are what serializes to an object, or `()` for none.
+    ///
+    /// Nothing is known of `T` but how it is read. So where a tool has no structured content and its text is the JSON of
+    /// another text, as in `"a"` with the quotes, a `String` is what is between them, and `null` is no text for an
+    /// `Option<String>`. The clients that `#[mcp_client]` makes know the schema of the type and take such texts as they are.
     pub fn new(
         client: &McpClient,
         name: impl Into<Cow<'static, str>>,

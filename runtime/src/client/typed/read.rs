@@ -1,11 +1,10 @@
 //! From the result of a tool to what it has returned.
 
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 use treenail_schema::CallToolResult;
 
 use crate::client::ClientError;
-use crate::contract::text_of;
+use crate::contract::{read_text, text_of};
 
 /// A failure of the tool as an error.
 pub(super) fn succeeded(result: CallToolResult) -> Result<CallToolResult, ClientError> {
@@ -24,19 +23,8 @@ pub(in crate::client) fn output_of<T: DeserializeOwned>(
     if let Some(structured) = result.structured_content.take() {
         return serde_json::from_value(structured).map_err(|error| unfit(&error));
     }
-    let text = text_of(&result);
-    let read = match &text {
-        Some(text) => serde_json::from_str(text),
-        None => serde_json::from_value(Value::Null),
-    };
-    match read {
-        Ok(output) => Ok(output),
-        // A text that is no JSON is the output if a text is wanted.
-        Err(error) => {
-            let text = Value::String(text.unwrap_or_default());
-            serde_json::from_value(text).map_err(|_| unfit(&error))
-        }
-    }
+    // Nothing is known of the type but how it is read, so text that is JSON is taken for that.
+    read_text(text_of(&result), || false).map_err(|error| unfit(&error))
 }
 
 pub(super) fn unfit(error: &serde_json::Error) -> ClientError {

@@ -3,6 +3,7 @@
 use serde_json::Value;
 use treenail_schema::{CallToolResult, ContentBlock};
 
+use crate::contract::text_of_blocks;
 use crate::stream::{Fold, Form};
 
 /// What is known of the items that have come live: enough to find where they end in the result.
@@ -68,7 +69,7 @@ impl Seen {
                 Some(_) => Err(wrong("the items are no array")),
                 None => Ok(Vec::new()),
             },
-            (Form::Text, Fold::Concat) => Ok(self.beyond_text(told.text())),
+            (Form::Text, Fold::Concat) => self.beyond_text(told.text().as_deref()),
             (Form::Json, Fold::Concat) => self.beyond(told.lines()?),
             (Form::Text, Fold::Last) => Ok(self.newer(told.text().map(Value::from))),
             (Form::Json, Fold::Last) => Ok(self.newer(told.value()?)),
@@ -97,10 +98,11 @@ impl Seen {
         last.into_iter().collect()
     }
 
-    fn beyond_text(&self, text: Option<&str>) -> Vec<Value> {
-        let rest = text.and_then(|text| text.get(self.text..));
-        let rest = rest.filter(|rest| !rest.is_empty());
-        rest.into_iter().map(Value::from).collect()
+    fn beyond_text(&self, text: Option<&str>) -> serde_json::Result<Vec<Value>> {
+        let rest = text.unwrap_or_default().get(self.text..);
+        let rest = rest.ok_or_else(|| wrong("the result has less text than has been told"))?;
+        let rest = Some(rest).filter(|rest| !rest.is_empty());
+        Ok(rest.into_iter().map(Value::from).collect())
     }
 
     /// The last block that came live may have grown since.
@@ -108,6 +110,9 @@ impl Seen {
         let Some(newest) = self.blocks.checked_sub(1) else {
             return Ok(blocks);
         };
+        if blocks.len() < self.blocks {
+            return Err(wrong("the result has fewer blocks than have been told"));
+        }
         let mut rest = blocks.into_iter().skip(newest);
         let grown = rest.next().and_then(|block| {
             let text = plain_text(&block)?.get(self.text..)?;
@@ -149,20 +154,25 @@ impl<'a> Told<'a> {
         self.blocks.iter().map(serde_json::to_value).collect()
     }
 
-    fn text(&self) -> Option<&'a str> {
-        self.blocks.first().and_then(ContentBlock::as_text)
+    /// All texts: not every server writes one that is for the whole.
+    fn text(&self) -> Option<String> {
+        let has_text = self.blocks.iter().any(|block| block.as_text().is_some());
+        has_text.then(|| text_of_blocks(self.blocks))
     }
 
     fn value(&self) -> serde_json::Result<Option<Value>> {
         match &self.result.structured_content {
             Some(value) => Ok(Some(value.clone())),
-            None => self.text().map(serde_json::from_str).transpose(),
+            None => {
+                let text = self.text();
+                text.map(|text| serde_json::from_str(&text)).transpose()
+            }
         }
     }
 
     fn lines(&self) -> serde_json::Result<Vec<Value>> {
-        let lines = self.text().unwrap_or_default().lines();
-        lines.map(serde_json::from_str).collect()
+        let text = self.text().unwrap_or_default();
+        text.lines().map(serde_json::from_str).collect()
     }
 }
 

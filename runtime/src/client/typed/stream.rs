@@ -165,14 +165,19 @@ fn rest(live: &Live, answer: Result<CallToolResult, ClientError>) -> State {
     let mut items: VecDeque<Value> = std::iter::from_fn(|| live.take()).collect();
     let error = match answer {
         Err(error) => Some(error),
-        Ok(result) => match live.take_seen().rest(&result) {
-            Err(error) => Some(unfit(&error)),
-            Ok(rest) => {
-                items.extend(rest);
-                let failed = result.is_error == Some(true);
-                failed.then(|| ClientError::Tool(Box::new(result)))
+        Ok(result) => {
+            let rest = live.take_seen().rest(&result);
+            let failed = result.is_error == Some(true);
+            // Why a tool has failed says more than what is missing then.
+            let failure = failed.then(|| ClientError::Tool(Box::new(result)));
+            match rest {
+                Err(error) => failure.or_else(|| Some(unfit(&error))),
+                Ok(rest) => {
+                    items.extend(rest);
+                    failure
+                }
             }
-        },
+        }
     };
     State::Rest(items, error)
 }

@@ -76,6 +76,15 @@ fn types_may_refer_to_themselves() {
     keeps::<Whole>(json!({"name": "a", "inner": {"name": "b", "inner": {"name": "c"}}}));
     let growing = json!({"both": {"next": {"next": {"x": 1, "y": 2}, "x": 3}, "y": 4}});
     keeps::<Growing>(growing);
+    let tree = json!({"l": {"l": {"x": 1}, "r": {"r": {}}}, "r": {"x": 2}});
+    let text = json!({"n": {"n": {"n": "end", "x": 1}}, "x": 2});
+    let both: Alternatives = keeps(json!({"either": tree, "text_or": text}));
+    let right = both.either.unwrap().r.unwrap();
+    assert_eq!(
+        right.x,
+        Some(2),
+        "alternatives within alternatives are of the same type"
+    );
     says(
         &code("recursive"),
         "because the schema refers to nothing but itself.",
@@ -192,7 +201,7 @@ fn lists_and_maps_have_items() {
     assert_eq!(plot.one, Some(("a".to_owned(),)));
     keeps::<Vec<PlotOutputItem>>(json!([{"at": 1.5}]));
     let maps: Maps = keeps(json!({
-        "counts": {"a": 1}, "headers": {"x-a": "b"}, "both": {"x-a": "b", "y-a": 1}, "entries": {"a": {"v": 1}},
+        "counts": {"a": 1}, "headers": {"x-a": "b", "n": 1}, "only_headers": {"x-a": "b"}, "both": {"x-a": "b", "y-a": 1}, "entries": {"a": {"v": 1}},
         "open": {"known": "a", "other": 1}, "loose": {"other": [1]}, "closed": {}, "free": {"a": null},
     }));
     assert_eq!(maps.open.unwrap().additional["other"], 1);
@@ -212,6 +221,12 @@ fn lists_and_maps_have_items() {
         "because which schema it has depends on the name of the member.",
         "pub both: Option<BTreeMap<String, Value>>",
     );
+    says(
+        &text,
+        "because which schema it has depends on the name of the member.",
+        "pub headers: Option<BTreeMap<String, Value>>",
+    );
+    assert_eq!(maps.only_headers.unwrap()["x-a"], *"b");
     assert!(
         text.contains(
             "arguments: ::std::collections::BTreeMap<::std::string::String, types::Value>"
