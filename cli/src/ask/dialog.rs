@@ -129,7 +129,7 @@ fn read_lines(screen: Screen) -> mpsc::Receiver<Line> {
             match sender.try_send(Line { text, at }) {
                 Ok(()) => {}
                 Err(TrySendError::Full(_)) => {
-                    screen.note("(too much was typed ahead: a line is lost)")
+                    screen.note("(too much was typed ahead: a line is lost)");
                 }
                 Err(TrySendError::Closed(_)) => return,
             }

@@ -260,7 +260,8 @@ fn ctrl_c_leaves_while_a_server_asks_out_of_the_blue() {
     let mut terminal = Terminal::of(command);
     terminal
         .expect("asks: Out of the blue?\n")
-        .expect("[c]ancel: ");
+        .expect("[c]ancel: ")
+        .expect("/help tells more.\n");
     terminal.interrupt();
     terminal.expect("\nCtrl-C once more leaves.\n");
     terminal.interrupt();

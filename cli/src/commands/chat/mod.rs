@@ -94,11 +94,13 @@ impl Chat {
         let prompt = self.prompt()?;
         let model = self.model.build()?;
         let system_prompt = self.system_prompt.as_deref().map(text_of).transpose()?;
-        let named = self.servers.parse()?;
-        let names: Vec<_> = named.iter().map(|(name, _)| name.as_str()).collect();
+        let targets = self.servers.parse()?;
+        let names: Vec<_> = targets.iter().map(|(name, _)| name.as_str()).collect();
         let words = Word::all(&self.approve, &names)?;
         let lines = Lines::shared(screen);
-        let servers = Box::pin(Servers::open(&self, named, screen, &lines)).await?;
+        // Before the first wait, so that none is missed after the last one of those that hear it themselves.
+        let mut interrupts = Interrupts::new()?;
+        let servers = Box::pin(Servers::open(&self, targets, screen, &lines)).await?;
         let approved = match Approved::find(words, &servers, screen).await {
             Ok(approved) => approved,
             Err(failure) => {
@@ -130,7 +132,6 @@ impl Chat {
             is_quiet: self.output.json,
         };
         let talking = async {
-            let mut interrupts = Interrupts::new()?;
             match prompt {
                 Some(prompt) => self.answer(&turn, prompt, &mut interrupts).await,
                 None => talk::talk(&turn, &lines, &mut interrupts).await,
