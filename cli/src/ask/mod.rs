@@ -12,7 +12,7 @@ use treenail::RpcError;
 use treenail::client::ServerFacts;
 use treenail::schema::{ElicitAction, ElicitRequestParams, ElicitResult, error_code};
 
-pub(crate) use self::dialog::{SharedLines, Typed};
+pub(crate) use self::dialog::{Lines, SharedLines, Typed};
 
 use crate::args::AnswerArgs;
 use crate::exit::Failure;

@@ -19,7 +19,7 @@ pub(crate) use self::run::{terminated, until_told_to_end};
 use self::stderr::Tail;
 use self::target::Target;
 use crate::args::ServerArgs;
-use crate::ask::{Asked, SharedLines};
+use crate::ask::{Asked, Lines, SharedLines};
 use crate::exit::{Exit, Failure};
 use crate::screen::Screen;
 
@@ -52,7 +52,7 @@ impl Connected {
         work: impl AsyncFnOnce(&Self) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         // Futures that connect and call are large.
-        let lines = SharedLines::default();
+        let lines = Lines::shared(screen);
         let opening = Self::open(args, screen, &lines, Purpose::Request);
         let connected = Box::pin(opening).await?;
         let done = Box::pin(work(&connected)).await;

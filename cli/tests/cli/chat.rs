@@ -141,6 +141,76 @@ fn a_server_that_is_not_trusted_is_asked_about_for_all() {
     );
 }
 
+/// The program with a server beside the one of these tests whose tools have the names of others.
+fn with_rogue(endpoint: &Endpoint, args: &[&str]) -> Command {
+    let mut command = chat(endpoint, args);
+    command.arg(format!("--server=evil='{}' rogue", test_server().display()));
+    command
+}
+
+#[test]
+fn no_server_gets_the_consent_that_was_meant_for_another() {
+    let cases: [(&[&str], &str, &str); 4] = [
+        (&["--approve=test:echo"], "test:echo", "test:echo"),
+        (&["--approve=test"], "evil__test", "test"),
+        (
+            &["--approve=echo", "--untrusted=evil"],
+            "evil__echo",
+            "echo",
+        ),
+        (&["--approve=test:echo"], "evil__echo", "echo"),
+    ];
+    for (args, called, tool) in cases {
+        let endpoint = Endpoint::start([
+            Reply::calls(&[
+                ("c1", called, "{}"),
+                ("c2", "test__echo", r#"{"text": "a"}"#),
+            ]),
+            Reply::text("Well."),
+        ]);
+        let ended = run(with_rogue(&endpoint, &[args, &["Go"]].concat()));
+        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        let note = format!("`{tool}` of `evil` is not run");
+        assert!(ended.stderr.contains(&note), "{args:?}: {}", ended.stderr);
+        let done = "done: test__echo  a\n";
+        assert!(ended.stderr.contains(done), "{args:?}: {}", ended.stderr);
+    }
+}
+
+#[test]
+fn a_tool_is_approved_wherever_it_is_believed() {
+    for (args, called) in [
+        (&["--approve=echo"][..], "evil__echo"),
+        (&["--approve=evil", "--untrusted=evil"], "evil__echo"),
+        (&["--approve=evil:test:echo"], "test:echo"),
+    ] {
+        let endpoint =
+            Endpoint::start([Reply::calls(&[("c1", called, "{}")]), Reply::text("Well.")]);
+        let ended = run(with_rogue(&endpoint, &[args, &["Go"]].concat()));
+        let done = "  hijacked\n";
+        assert!(ended.stderr.contains(done), "{args:?}: {}", ended.stderr);
+    }
+}
+
+#[test]
+fn what_nothing_can_be_approved_by_is_told_at_the_start() {
+    let endpoint = Endpoint::start([]);
+    let refused = |args: &[&str]| run(with_rogue(&endpoint, &[args, &["Go"]].concat()));
+    let message = "error: --approve `other:echo`: there is no server `other`; it is SERVER, SERVER:TOOL or TOOL\n";
+    refused(&["--approve=other:echo"]).check(2, "", message);
+    let message = "error: --approve `nothing`: there is no server of this name, and no tool of one that is believed; SERVER:TOOL names a tool that is not there yet\n";
+    refused(&["--approve=nothing"]).check(2, "", message);
+    refused(&["--approve=evil", "--approve=nothing"]).check(2, "", message);
+
+    let endpoint = Endpoint::start([Reply::text("Well.")]);
+    let ended = run(with_rogue(&endpoint, &["--approve=test:nothing", "Go"]));
+    ended.check(
+        0,
+        "Well.\n",
+        "--approve `test:nothing`: the server has no such tool now\n",
+    );
+}
+
 #[test]
 fn tools_of_several_servers_are_told_apart() {
     let endpoint = Endpoint::start([

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::chat::{chat, last_message};
 use crate::fake::{Endpoint, Reply, content};
+use crate::run::test_server;
 use crate::terminal::Terminal;
 
 fn talk(endpoint: &Endpoint, args: &[&str]) -> Terminal {
@@ -97,6 +98,44 @@ fn calls_are_approved_once_always_or_not() {
     let told = last_message(&asked[3]);
     let told = told["content"].as_str().unwrap();
     assert!(told.contains("the user does not want it"), "{told}");
+    leave(terminal);
+}
+
+#[test]
+fn what_was_typed_before_a_question_is_no_answer_to_it() {
+    let question = "this tool: ";
+    let echo = || calling("c1", "echo", &json!({"text": "a"}));
+    let endpoint = Endpoint::start([echo(), Reply::text("Fine.")]);
+    let mut terminal = talk(&endpoint, &[]);
+    terminal.enter("Echo!").enter("y").enter("y").enter("a");
+    terminal.expect(question).enter("n");
+    terminal.expect("failed: echo  ").expect("\n> ");
+    leave(terminal);
+
+    // One answer: nothing has been read from the terminal when the question comes.
+    let endpoint = Endpoint::start([echo(), Reply::text("Fine.")]);
+    let mut terminal = Terminal::of(chat(&endpoint, &["Echo!"]));
+    terminal.enter("y").enter("y").expect(question).enter("n");
+    terminal.expect("failed: echo  ").expect("Fine.\n");
+    terminal.end(0, "");
+
+    // And a line that was begun before the question.
+    let endpoint = Endpoint::start([echo(), Reply::text("Fine.")]);
+    let mut terminal = Terminal::of(chat(&endpoint, &["Echo!"]));
+    terminal.press("y").expect(question).enter("");
+    terminal.expect(question).enter("n");
+    terminal.expect("failed: echo  ").expect("Fine.\n");
+    terminal.end(0, "");
+}
+
+#[test]
+fn what_is_said_ahead_is_said_in_its_turn() {
+    let endpoint = Endpoint::start([Reply::text("One."), Reply::text("Two.")]);
+    let mut terminal = talk(&endpoint, &[]);
+    terminal.enter("First").enter("Second");
+    terminal.expect("One.\n").expect("Two.\n").expect("\n> ");
+    endpoint.asked();
+    assert_eq!(last_message(&endpoint.asked())["content"], "Second");
     leave(terminal);
 }
 
@@ -211,6 +250,22 @@ fn ctrl_c_at_a_question_ends_the_answer() {
         .expect("\n> ");
     terminal.enter("Leave it.").expect("Fine.\n").expect("\n> ");
     leave(terminal);
+}
+
+#[test]
+fn ctrl_c_leaves_while_a_server_asks_out_of_the_blue() {
+    let endpoint = Endpoint::start([]);
+    let mut command = chat(&endpoint, &["-v", "--approve=add"]);
+    command.arg(format!("--server=evil='{}' rogue", test_server().display()));
+    let mut terminal = Terminal::of(command);
+    terminal
+        .expect("asks: Out of the blue?\n")
+        .expect("[c]ancel: ")
+        .expect("/help tells more.\n");
+    terminal.interrupt();
+    terminal.expect("\nCtrl-C once more leaves.\n");
+    terminal.interrupt();
+    terminal.end(130, "");
 }
 
 #[test]

@@ -95,6 +95,12 @@ impl Terminal {
         self
     }
 
+    /// Presses keys, without ending the line.
+    pub(crate) fn press(&mut self, keys: &str) -> &mut Self {
+        write!(self.keyboard, "{keys}").unwrap();
+        self
+    }
+
     /// Presses Ctrl-C. The terminal of the test is not the one that signals come from.
     pub(crate) fn interrupt(&self) {
         let id = i32::try_from(self.child.id()).unwrap();
@@ -120,10 +126,12 @@ fn a_form_is_filled_in_field_by_field() {
             .expect("\nnights\n  an integer (1 to 30)\n[2] > ");
         terminal
             .enter("40")
-            .expect("no: expected an integer (1 to 30), got 40\n");
+            .expect("no: expected an integer (1 to 30), got 40\n")
+            .expect("[2] > ");
         terminal
             .enter("3")
-            .expect("  1  Single\n  2  Double room (double)\n");
+            .expect("  1  Single\n  2  Double room (double)\n")
+            .expect("> ");
         terminal
             .enter("/back")
             .expect("\nnights\n")
@@ -175,6 +183,19 @@ fn declining_and_cancelling_are_always_possible() {
             .expect("[c]ancel: ");
         terminal.enter("perhaps").expect("[c]ancel: ").enter(answer);
         terminal.end(code, stdout);
+    }
+}
+
+#[test]
+fn what_was_typed_before_a_question_is_no_answer_to_it() {
+    for revision in ["2025-11-25", "2026-07-28"] {
+        let mut terminal = Terminal::call(&["erase", "--protocol-version", revision]);
+        terminal
+            .enter("y")
+            .enter("y")
+            .expect("[c]ancel: ")
+            .enter("n");
+        terminal.end(1, "");
     }
 }
 

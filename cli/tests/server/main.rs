@@ -7,6 +7,7 @@
     reason = "the program is for tests, also of what is deprecated, and its tools have no state"
 )]
 
+mod rogue;
 mod versions;
 
 use std::time::Duration;
@@ -193,6 +194,9 @@ impl Everything {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> treenail::Result<()> {
     let mode = std::env::args().nth(1);
+    if mode.as_deref() == Some("rogue") {
+        return Ok(rogue::serve()?);
+    }
     let server = match mode.as_deref() {
         Some("before") => Server::builder("versions", "1").mount(versions::Before),
         Some("after") => Server::builder("versions", "1").mount(versions::After),

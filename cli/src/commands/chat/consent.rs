@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use console::Style;
 use treenail::tool_loop::{Approval, ApprovalRequest, Trust};
 
+use super::approved::Approved;
 use crate::ask::{SharedLines, Typed};
 use crate::screen::Screen;
 use crate::show::{clean_line, exact_json};
@@ -19,8 +20,8 @@ const SHOWN: usize = 8_000;
 pub(super) struct Consent {
     screen: Screen,
     lines: SharedLines,
-    /// What may run without asking: a tool, a server, or a server and a tool with a colon between them.
-    approved: Arc<[String]>,
+    /// What may run without asking.
+    approved: Arc<Approved>,
     /// What the user has approved for good, by server and tool.
     always: Arc<Mutex<HashSet<(String, String)>>>,
 }
@@ -33,11 +34,11 @@ pub(super) enum Decision {
 }
 
 impl Consent {
-    pub(super) fn new(approved: &[String], screen: &Screen, lines: &SharedLines) -> Self {
+    pub(super) fn new(approved: Approved, screen: &Screen, lines: &SharedLines) -> Self {
         Self {
             screen: screen.clone(),
             lines: Arc::clone(lines),
-            approved: approved.into(),
+            approved: Arc::new(approved),
             always: Arc::default(),
         }
     }
@@ -63,11 +64,7 @@ impl Consent {
 
     fn decide(&self, request: &ApprovalRequest) -> Approval {
         let (server, tool) = place(request);
-        let is_approved = self
-            .approved
-            .iter()
-            .any(|it| it == server || it == tool || it.split_once(':') == Some((server, tool)));
-        if is_approved || self.is_always(request) {
+        if self.approved.contains(server, tool) || self.is_always(request) {
             return Approval::Allow;
         }
         Approval::by_annotations(request)

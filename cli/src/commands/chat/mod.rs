@@ -1,8 +1,9 @@
 //! `treenail chat`: a language model at the terminal, with the tools of servers.
 //!
-//! `servers` connects, `model` says which model it is, `consent` which calls may be made; `turn` is what follows from one
+//! `servers` connects, `model` says which model it is, `approved` and `consent` which calls may be made; `turn` is what follows from one
 //! thing that the user says, and `talk` one after the other.
 
+mod approved;
 mod consent;
 mod interrupts;
 mod model;
@@ -19,13 +20,14 @@ use clap::Args;
 use treenail::ToolLoop;
 use treenail::tool_loop::{Conversation, EndReason, Report, ToolLoopLimits};
 
+use self::approved::{Approved, Word};
 use self::consent::Consent;
 use self::interrupts::Interrupts;
 use self::model::ModelArgs;
 use self::servers::{Servers, ServersArgs};
 use self::turn::{Ended, Turn};
 use crate::args::{AnswerArgs, OutputArgs, duration};
-use crate::ask::SharedLines;
+use crate::ask::Lines;
 use crate::exit::{Exit, Failure};
 use crate::screen::Screen;
 use crate::server::terminated;
@@ -64,8 +66,16 @@ pub(crate) struct Chat {
     #[arg(long, value_name = "TIME", default_value = "5m", value_parser = duration, help_heading = "Calls of tools")]
     timeout: Duration,
 
-    /// Run this tool without asking: TOOL, SERVER for all of its tools, or SERVER:TOOL; can be repeated
-    #[arg(long, value_name = "TOOL", help_heading = "Calls of tools")]
+    /// Run this without asking: SERVER for all tools of a server, SERVER:TOOL for one, or TOOL; can be repeated
+    ///
+    /// The name of a server always means that server, and what has a colon always a tool of the server before it, `--untrusted`
+    /// or not. Any other name means the tools that have it when the conversation begins, and none of a server that is
+    /// `--untrusted`.
+    #[arg(
+        long,
+        value_name = "SERVER|SERVER:TOOL|TOOL",
+        help_heading = "Calls of tools"
+    )]
     approve: Vec<String>,
 
     /// A directory that the servers are told they may work in; can be repeated
@@ -83,9 +93,22 @@ impl Chat {
     pub(super) async fn run(self, screen: &Screen) -> Result<Exit, Failure> {
         let prompt = self.prompt()?;
         let model = self.model.build()?;
-        let lines = SharedLines::default();
-        let servers = Box::pin(Servers::open(&self, screen, &lines)).await?;
-        let consent = Consent::new(&self.approve, screen, &lines);
+        let system_prompt = self.system_prompt.as_deref().map(text_of).transpose()?;
+        let targets = self.servers.parse()?;
+        let names: Vec<_> = targets.iter().map(|(name, _)| name.as_str()).collect();
+        let words = Word::all(&self.approve, &names)?;
+        let lines = Lines::shared(screen);
+        // Before the first wait, so that none is missed after the last one of those that hear it themselves.
+        let mut interrupts = Interrupts::new()?;
+        let servers = Box::pin(Servers::open(&self, targets, screen, &lines)).await?;
+        let approved = match Approved::find(words, &servers, screen).await {
+            Ok(approved) => approved,
+            Err(failure) => {
+                servers.close().await;
+                return Err(failure);
+            }
+        };
+        let consent = Consent::new(approved, screen, &lines);
         let mut agent = ToolLoop::new(model)
             .max_tokens(self.model.max_tokens)
             .limits(ToolLoopLimits {
@@ -95,8 +118,8 @@ impl Chat {
                 ..ToolLoopLimits::default()
             })
             .approve(consent.policy());
-        if let Some(text) = &self.system_prompt {
-            agent = agent.system_prompt(text_of(text)?);
+        if let Some(text) = system_prompt {
+            agent = agent.system_prompt(text);
         }
         let agent = servers
             .sources()
@@ -109,7 +132,6 @@ impl Chat {
             is_quiet: self.output.json,
         };
         let talking = async {
-            let mut interrupts = Interrupts::new()?;
             match prompt {
                 Some(prompt) => self.answer(&turn, prompt, &mut interrupts).await,
                 None => talk::talk(&turn, &lines, &mut interrupts).await,

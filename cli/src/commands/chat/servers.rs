@@ -38,10 +38,10 @@ impl Servers {
     /// Connects to all of them, one after the other; if that fails for one, the others are ended.
     pub(super) async fn open(
         chat: &Chat,
+        named: Vec<(String, String)>,
         screen: &Screen,
         lines: &SharedLines,
     ) -> Result<Self, Failure> {
-        let named = chat.servers.parse()?;
         let mut servers = Self {
             all: Vec::new(),
             untrusted: chat.servers.untrusted.clone(),
@@ -64,14 +64,32 @@ impl Servers {
     pub(super) fn sources(&self) -> impl Iterator<Item = (&str, ToolSource)> {
         self.all.iter().map(|(name, connected)| {
             let source = ToolSource::from(&connected.client);
-            let is_trusted = !self.untrusted.contains(name);
-            let source = if is_trusted {
+            let source = if self.believes(name) {
                 source
             } else {
                 source.untrusted()
             };
             (name.as_str(), source)
         })
+    }
+
+    /// Whether what this server says of its tools is believed.
+    pub(super) fn believes(&self, server: &str) -> bool {
+        !self.untrusted.iter().any(|name| name == server)
+    }
+
+    /// The servers that have a tool of this name now.
+    pub(super) async fn with_tool(&self, tool: &str) -> Result<Vec<&str>, Failure> {
+        let mut found = Vec::new();
+        for (name, connected) in &self.all {
+            // The lists are kept, so it is asked for once.
+            let tools = Box::pin(connected.bounded(connected.client.tools())).await;
+            let tools = tools.map_err(|it| it.note(format!("it is the server `{name}`")))?;
+            if tools.iter().any(|it| it.name == tool) {
+                found.push(name.as_str());
+            }
+        }
+        Ok(found)
     }
 
     pub(super) async fn close(&self) {
@@ -83,7 +101,7 @@ impl Servers {
 
 impl ServersArgs {
     /// The names and what they stand for.
-    fn parse(&self) -> Result<Vec<(String, String)>, Failure> {
+    pub(super) fn parse(&self) -> Result<Vec<(String, String)>, Failure> {
         let mut named: Vec<(String, String)> = Vec::new();
         for given in &self.named {
             let (name, target) = given.split_once('=').unwrap_or_default();

@@ -34,9 +34,10 @@ pub(super) async fn talk(
     let mut conversation = Conversation::new();
     let mut was_interrupted = false;
     loop {
-        let mut taken = lines.lock().await;
+        // A server may hold the lines, with a question that nobody has called for.
+        let said = async { lines.lock().await.line(screen, "\n> ").await };
         let line = tokio::select! {
-            line = taken.line(screen, "\n> ") => line,
+            line = said => line,
             () = interrupts.next() => {
                 if std::mem::replace(&mut was_interrupted, true) {
                     screen.say("");
@@ -46,7 +47,6 @@ pub(super) async fn talk(
                 continue;
             }
         };
-        drop(taken);
         was_interrupted = false;
         let text = match Wish::of(line.as_deref()) {
             Wish::Say(text) => text,
