@@ -83,7 +83,7 @@ pub enum ToolChoice {
     Auto,
     /// It must in its first message, and may then. (If it had to each time, it could never finish.)
     Required,
-    /// It must not.
+    /// It must not, and a call that it makes all the same is not made: the model is told that none may be.
     None,
     /// It must call this tool in its first message, by the name that the source gives it or that the model knows it by, and
     /// may call any then.

@@ -82,6 +82,11 @@ impl Asker<'_> {
         let choice = request.tool_choice.take().and_then(|choice| choice.mode);
         let choice = choice.unwrap_or(ToolChoiceMode::Auto);
         let told = instructions(&tools, choice, self.dialect);
+        let may_call = choice != ToolChoiceMode::None;
+        let dialect = TextDialect {
+            mentions: self.dialect.mentions && may_call,
+            ..self.dialect.clone()
+        };
         request.system_prompt = join(request.system_prompt.take(), told);
         request.messages = render(&request.messages);
         if !tools.is_empty() {
@@ -90,7 +95,7 @@ impl Asker<'_> {
         }
 
         let reading = Mutex::new(Reading {
-            parser: TextParser::new(self.dialect, &tools),
+            parser: TextParser::new(&dialect, &tools),
             pieces: Vec::new(),
         });
         let hear = |chunk: &str| lock(&reading).hear(chunk, on_text);

@@ -8,7 +8,7 @@ use super::calls::Calls;
 use crate::tool_loop::catalog::{Catalog, Entry};
 use crate::tool_loop::paused::Stage;
 use crate::tool_loop::results::CallFailure;
-use crate::tool_loop::{Approval, ApprovalRequest, Event, RequestedCall};
+use crate::tool_loop::{Approval, ApprovalRequest, Event, RequestedCall, ToolChoice};
 
 impl Calls {
     /// Decides what becomes of a call that nothing has been decided of.
@@ -42,6 +42,9 @@ impl Calls {
         problem: Option<&str>,
         catalog: &Catalog,
     ) {
+        if self.shared.setup.tool_choice == ToolChoice::None {
+            return self.fail(index, CallFailure::NoCalls);
+        }
         let most = self.shared.setup.limits.calls_per_message;
         if index >= most {
             return self.fail(index, CallFailure::TooMany { most });
