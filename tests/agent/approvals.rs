@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use serde_json::json;
-use treenail::schema::JsonObject;
+use treenail::schema::{CreateMessageRequestParams, JsonObject};
 use treenail::tool_loop::{
-    Approval, EndReason, Event, ScriptedModel, ScriptedReply, ToolLoop, ToolSource,
+    Approval, EndReason, Event, Model, ModelFuture, OnText, ScriptedModel, ScriptedReply, ToolLoop,
+    ToolSource,
 };
 
 use crate::fixture::{assert_well_formed, desk, failure, results};
@@ -131,6 +132,47 @@ async fn waiting_for_somebody_takes_no_time() {
         EndReason::Timeout,
         "of the model that never answers"
     );
+}
+
+/// Takes six seconds for each message.
+struct Slow(ScriptedModel);
+
+impl Model for Slow {
+    fn create_message<'a>(
+        &'a self,
+        request: &'a CreateMessageRequestParams,
+        on_text: OnText<'a>,
+    ) -> ModelFuture<'a> {
+        Box::pin(async move {
+            tokio::time::sleep(Duration::from_secs(6)).await;
+            self.0.create_message(request, on_text).await
+        })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn time_goes_on_after_a_denial() {
+    let (server, log) = desk();
+    let model = ScriptedModel::new([
+        delete("a"),
+        ScriptedReply::call("echo", json!({"text": "b"})),
+        ScriptedReply::text("Done"),
+    ]);
+    let agent = ToolLoop::new(Slow(model)).source("desk", server);
+    let mut run = agent.timeout(Duration::from_secs(16)).run("Go");
+    let mut denied = None;
+    while let Some(event) = run.next().await {
+        if let Event::ApprovalAsked(request) = event {
+            tokio::time::sleep(Duration::from_secs(3600)).await;
+            denied = Some(tokio::time::Instant::now());
+            run.deny(&request.call.id, "a is mine");
+        }
+    }
+    let report = run.await.unwrap();
+    assert_eq!(report.end, EndReason::Timeout, "two messages take too long");
+    assert_eq!(denied.unwrap().elapsed(), Duration::from_secs(10));
+    assert_eq!(log.lines(), ["echo b"]);
+    assert_well_formed(&report.transcript);
 }
 
 #[tokio::test]

@@ -62,6 +62,8 @@ impl Calls {
         }
         let mut round = Round::default();
         let settled = poll_fn(|context| self.poll(&mut round, catalog, context)).await;
+        // It stands still if nothing was waited for any more but people.
+        self.shared.state().start_clock();
         // Calls that are under way are cancelled.
         drop(round);
         if settled == Settled::TooLate {
