@@ -8,6 +8,7 @@ use http::{HeaderMap, StatusCode};
 use serde_json::Value;
 
 use super::Endpoint;
+use super::headers::strike_secrets;
 use super::limits::OpenAiLimits;
 use super::pause;
 use crate::client::fetch::head::may_pass;
@@ -112,11 +113,12 @@ impl Failure {
         Self::new(kind, format!("an error in the stream: {message}"))
     }
 
-    /// The same without the key, and not longer than is useful.
+    /// The same without the key and what is secret in the headers, and not longer than is useful.
     pub(super) fn censored(mut self, endpoint: &Endpoint) -> Self {
         if let Some(key) = &endpoint.key {
             self.reason = key.strike_from(&self.reason);
         }
+        self.reason = strike_secrets(self.reason, &endpoint.headers);
         let mut reason = String::new();
         let mut characters = self.reason.chars();
         for character in characters.by_ref().take(TOLD) {
