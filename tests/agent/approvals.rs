@@ -170,7 +170,7 @@ async fn time_goes_on_after_a_denial() {
     }
     let report = run.await.unwrap();
     assert_eq!(report.end, EndReason::Timeout, "two messages take too long");
-    assert_eq!(denied.unwrap().elapsed(), Duration::from_secs(10));
+    assert_eq!(denied.unwrap().elapsed().as_secs(), 10);
     assert_eq!(log.lines(), ["echo b"]);
     assert_well_formed(&report.transcript);
 }

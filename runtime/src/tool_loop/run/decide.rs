@@ -56,9 +56,8 @@ impl Calls {
             let known = &catalog.names();
             return self.fail(index, CallFailure::UnknownTool { known });
         };
-        let prepared = self
-            .arguments
-            .prepare(&entry.tool, std::mem::take(&mut call.input));
+        let input = std::mem::take(&mut call.input);
+        let prepared = self.arguments.prepare(&entry.tool, &call.name, input);
         call.input = match prepared {
             Ok(prepared) => prepared.input,
             Err(report) => {
