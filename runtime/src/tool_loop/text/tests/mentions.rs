@@ -78,8 +78,7 @@ fn all_else_is_none() {
         "Using the clock tool for this is forbidden.",
         "Calling the clock tool to tell the time is a waste.",
         "Run the clock tool yourself.",
-        "Let me see: run the clock tool yourself.",
-        "Let me call the clock tool that is yourself.",
+        "I'll run the clock tool, then run it yourself.",
         "Use the clock tool as a last resort.",
         // Quotations and code.
         "He said \"I will use the clock tool.\"",
