@@ -44,11 +44,12 @@ impl Journal for Kept {
 #[tokio::test(start_paused = true)]
 async fn results_that_the_end_of_a_run_makes_are_not_kept() {
     let (server, _) = desk();
-    let model = ScriptedModel::new([
-        ScriptedReply::call("wait", json!({"name": "slow", "millis": 20_000}))
-            .and_call("echo", json!({"text": "a"}))
-            .and_call("nope", json!({})),
-    ]);
+    let model = ScriptedModel::new([ScriptedReply::call(
+        "wait",
+        json!({"name": "slow", "millis": 20_000}),
+    )
+    .and_call("echo", json!({"text": "a"}))
+    .and_call("nope", json!({}))]);
     let journal = Arc::default();
     let model = Kept {
         model,

@@ -237,12 +237,7 @@ impl Calls {
     }
 
     /// Gives a call its result.
-    fn close(
-        &self,
-        index: usize,
-        told: ToolResultContent,
-        result: Option<Box<CallToolResult>>,
-    ) {
+    fn close(&self, index: usize, told: ToolResultContent, result: Option<Box<CallToolResult>>) {
         self.shared.emit(Event::CallFinished {
             id: told.tool_use_id.clone(),
             is_error: told.is_error == Some(true),

@@ -400,16 +400,25 @@ fn schemas_are_compiled_once_and_again_when_they_change() {
     let of = |kind: &str| tool(&json!({"type": "object", "properties": {"a": {"type": kind}}}));
     let integer = of("integer");
     for _ in 0..2 {
-        assert_eq!(arguments.prepare(&integer, "t", input()).unwrap().input["a"], 1);
+        assert_eq!(
+            arguments.prepare(&integer, "t", input()).unwrap().input["a"],
+            1
+        );
     }
     assert_eq!(
-        arguments.prepare(&of("string"), "t", input()).unwrap().input["a"],
+        arguments
+            .prepare(&of("string"), "t", input())
+            .unwrap()
+            .input["a"],
         "1"
     );
     for name in ["b", "c", "d"] {
         let mut tool = integer.clone();
         name.clone_into(&mut tool.name);
-        assert_eq!(arguments.prepare(&tool, "t", input()).unwrap().input["a"], 1);
+        assert_eq!(
+            arguments.prepare(&tool, "t", input()).unwrap().input["a"],
+            1
+        );
     }
     assert!(arguments.schemas.len() <= 2);
 }
