@@ -180,7 +180,7 @@ async fn sources_are_trusted_as_far_as_is_said() {
     type Trusting = fn(ToolSource) -> ToolSource;
     let cases: [(Trusting, bool, bool); 3] = [
         (|source| source, true, false),
-        (ToolSource::trusted, true, true),
+        (ToolSource::without_asking, true, true),
         (ToolSource::untrusted, false, false),
     ];
     for (trusting, echoes, deletes) in cases {
@@ -192,8 +192,9 @@ async fn sources_are_trusted_as_far_as_is_said() {
         let source = trusting(ToolSource::from(server));
         let report = ToolLoop::new(model).source("desk", source).run("Go").await;
         let results = results(&report.unwrap());
-        assert_eq!(results[0].1, !deletes, "CLI-TOOL-03");
-        assert_eq!(results[1].1, !echoes, "CLI-TOOL-03");
+        let trusted = "CLI-TOOL-03: annotations count of a source that the program vouches for, and of no other";
+        assert_eq!(results[0].1, !deletes, "{trusted}");
+        assert_eq!(results[1].1, !echoes, "{trusted}");
     }
 }
 

@@ -30,7 +30,7 @@ pub struct ApprovalRequest {
     pub call: RequestedCall,
     /// The tool as its server describes it. What it says of itself, its annotations too, is as trustworthy as the server.
     pub tool: Arc<Tool>,
-    /// How far its source is trusted.
+    /// What its source is trusted with.
     pub trust: Trust,
 }
 
@@ -47,17 +47,17 @@ pub enum Approval {
     Ask,
 }
 
-/// How far a source of tools is trusted, for [`Approval::by_annotations`].
+/// What a source of tools is trusted with, for [`Approval::by_annotations`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Trust {
     /// Nothing that it says of its tools is believed: each call asks.
     Nothing,
-    /// Its annotations are believed.
+    /// Its annotations are believed: what the protocol calls a trusted server.
     #[default]
     Annotations,
-    /// No call asks.
-    Everything,
+    /// Its tools run, whatever they do and say of themselves: no call asks.
+    WithoutAsking,
 }
 
 impl Approval {
@@ -69,13 +69,14 @@ impl Approval {
     /// | `destructiveHint` and `openWorldHint` both false | allowed |
     /// | anything else, and nothing at all | asks, since that is what the protocol says of tools that do not say |
     ///
-    /// Annotations are hints of a server, and a server that lies has its tools run. To name a source is to say that its
-    /// annotations may be believed; one that is not to be believed is marked with
-    /// [`ToolSource::untrusted`](crate::tool_loop::ToolSource::untrusted), and then all of its calls ask.
+    /// Annotations are hints of a server, and a server that lies has its tools run. The protocol demands that they decide
+    /// nothing unless the server is trusted. **A source that the program names counts as trusted in this sense**; one that
+    /// is not is to be marked with [`ToolSource::untrusted`](crate::tool_loop::ToolSource::untrusted), and then all of its
+    /// calls ask.
     pub fn by_annotations(request: &ApprovalRequest) -> Self {
         match request.trust {
             Trust::Nothing => return Self::Ask,
-            Trust::Everything => return Self::Allow,
+            Trust::WithoutAsking => return Self::Allow,
             Trust::Annotations => {}
         }
         let Some(hints) = &request.tool.annotations else {
@@ -168,9 +169,9 @@ mod tests {
         ];
         for (hints, expected) in table {
             let decided = decide(Trust::Annotations, hints);
-            assert_eq!(decided, expected, "SRV-TOOL-08: {hints:?}");
+            assert_eq!(decided, expected, "CLI-TOOL-03, SRV-TOOL-08: {hints:?}");
             assert_eq!(decide(Trust::Nothing, hints), Ask, "CLI-TOOL-03: {hints:?}");
-            assert_eq!(decide(Trust::Everything, hints), Allow);
+            assert_eq!(decide(Trust::WithoutAsking, hints), Allow);
         }
     }
 }
