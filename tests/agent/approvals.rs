@@ -1,8 +1,10 @@
 //! Which calls are made, which ask, and what happens when nobody answers.
 
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::json;
+use treenail::client::{McpClient, MockSession};
 use treenail::schema::{CreateMessageRequestParams, JsonObject};
 use treenail::tool_loop::{
     Approval, EndReason, Event, Model, ModelFuture, OnText, ScriptedModel, ScriptedReply, ToolLoop,
@@ -199,6 +201,37 @@ async fn sources_are_trusted_as_far_as_is_said() {
 }
 
 #[tokio::test]
+async fn it_is_said_what_could_not_be_checked() {
+    let schema = json!({"type": "object", "properties": {"a": {"type": "string", "pattern": "("}}});
+    let tool = json!({"name": "odd", "inputSchema": schema});
+    let session = MockSession::new()
+        .answer("tools/list", move |_| {
+            Ok(json!({"resultType": "complete", "tools": [tool], "ttlMs": 0, "cacheScope": "private"}))
+        })
+        .answer("tools/call", |_| {
+            Ok(json!({"resultType": "complete", "content": []}))
+        });
+    let client = McpClient::builder().session(Arc::new(session)).build();
+    let client = client.await.unwrap();
+    let model = ScriptedModel::new([
+        ScriptedReply::call("odd", json!({"a": "b"})),
+        ScriptedReply::text("Done"),
+    ]);
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let agent = ToolLoop::new(model).source("own", &client).approve({
+        let asked = Arc::clone(&asked);
+        move |request| {
+            let unchecked = request.unchecked.clone();
+            asked.lock().unwrap().push(unchecked.unwrap_or_default());
+            Approval::Allow
+        }
+    });
+    agent.run("Go").await.unwrap();
+    let asked = asked.lock().unwrap();
+    assert!(asked.len() == 1 && asked[0].contains("regex"), "{asked:?}");
+}
+
+#[tokio::test]
 async fn a_policy_takes_the_place_of_annotations() {
     let (server, log) = desk();
     let model = ScriptedModel::new([
@@ -209,6 +242,7 @@ async fn a_policy_takes_the_place_of_annotations() {
         .source("desk", server)
         .approve(|request| {
             assert_ne!(request.call.input, JsonObject::new());
+            assert_eq!(request.unchecked, None);
             match &*request.tool.name {
                 "delete" => Approval::Allow,
                 _ => Approval::Deny(String::new()),

@@ -136,3 +136,20 @@ async fn where_no_tool_may_be_called_none_is() {
     assert!(told.contains("no tools may be called"), "{told}");
     assert_eq!(report.text(), "I will use the unsaid tool.");
 }
+
+#[tokio::test]
+async fn texts_to_stop_at_are_added_as_long_as_there_is_room() {
+    for (given, sent) in [(0, 2), (2, 4), (3, 4), (4, 4), (5, 5)] {
+        let (server, _) = desk();
+        let model = plain(["Hi."]);
+        let agent = ToolLoop::new(model.clone()).source("desk", server);
+        let own: Vec<String> = (0..given).map(|number| format!("stop {number}")).collect();
+        let stops = own.clone();
+        let agent =
+            agent.edit_requests(move |request| request.stop_sequences = Some(stops.clone()));
+        agent.run("Go").await.unwrap();
+        let asked = model.requests().remove(0).stop_sequences.unwrap();
+        assert_eq!(asked.len(), sent, "{asked:?}");
+        assert!(asked.starts_with(&own), "{asked:?}");
+    }
+}

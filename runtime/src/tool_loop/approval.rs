@@ -18,7 +18,7 @@ pub struct RequestedCall {
     pub source: Option<String>,
     /// The name that its source gives the tool; `None` if no source has one of this name.
     pub tool: Option<String>,
-    /// The arguments: what the model has written, and, once they have been checked, what the tool gets.
+    /// The arguments: what the model has written, and, once they have been looked at, what the tool gets.
     pub input: JsonObject,
 }
 
@@ -26,8 +26,12 @@ pub struct RequestedCall {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ApprovalRequest {
-    /// The call. Its arguments have been checked, and are those that the tool will get.
+    /// The call. Its arguments are those that the tool will get, and have been checked against its schema if that can be
+    /// done.
     pub call: RequestedCall,
+    /// Why the arguments could not be checked, if that is so: the schema cannot be used, or it would take too long. The server
+    /// checks them all the same, or should.
+    pub unchecked: Option<String>,
     /// The tool as its server describes it. What it says of itself, its annotations too, is as trustworthy as the server.
     pub tool: Arc<Tool>,
     /// What its source is trusted with.
@@ -143,6 +147,7 @@ mod tests {
         };
         Approval::by_annotations(&ApprovalRequest {
             call,
+            unchecked: None,
             tool: Arc::new(tool),
             trust,
         })

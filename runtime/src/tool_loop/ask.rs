@@ -15,6 +15,9 @@ use crate::tool_loop::written::{WRITTEN_CALL, unreadable};
 use crate::tool_loop::{Model, ModelError, ModelReply, OnText, TextDialect, Usage};
 use crate::wire::quoted;
 
+/// How many texts to stop at most endpoints take; they refuse a request with more.
+const MOST_STOPS: usize = 4;
+
 /// Whom to ask, and how.
 #[derive(Clone, Copy)]
 pub(super) struct Asker<'a> {
@@ -91,7 +94,8 @@ impl Asker<'_> {
         request.messages = render(&request.messages);
         if !tools.is_empty() {
             let stops = request.stop_sequences.get_or_insert_default();
-            stops.extend(STOP_SEQUENCES.map(str::to_owned));
+            let room = MOST_STOPS.saturating_sub(stops.len());
+            stops.extend(STOP_SEQUENCES.map(str::to_owned).into_iter().take(room));
         }
 
         let reading = Mutex::new(Reading {

@@ -58,8 +58,11 @@ impl Calls {
         };
         let input = std::mem::take(&mut call.input);
         let prepared = self.arguments.prepare(&entry.tool, &call.name, input);
-        call.input = match prepared {
-            Ok(prepared) => prepared.input,
+        let unchecked = match prepared {
+            Ok(prepared) => {
+                call.input = prepared.input;
+                prepared.unchecked
+            }
             Err(report) => {
                 return self.fail(index, CallFailure::WrongArguments { report: &report });
             }
@@ -68,12 +71,13 @@ impl Calls {
         if let Some(open) = self.shared.state().open.get_mut(index) {
             open.call.input = checked;
         }
-        self.decide(index, call, entry);
+        self.decide(index, call, unchecked, entry);
     }
 
-    fn decide(&self, index: usize, call: RequestedCall, entry: &Entry) {
+    fn decide(&self, index: usize, call: RequestedCall, unchecked: Option<String>, entry: &Entry) {
         let request = ApprovalRequest {
             call,
+            unchecked,
             tool: Arc::clone(&entry.tool),
             trust: entry.trust,
         };
