@@ -38,7 +38,7 @@ pub(crate) async fn run(
     let memory = McpClient::builder().command(memory).build().await?;
     let agent = ToolLoop::new(model)
         .source("files", &files)
-        .source("memory", ToolSource::from(&memory).trusted());
+        .source("memory", ToolSource::from(&memory).without_asking());
     let mut run = agent.run(question);
     while let Some(event) = run.next().await {
         match event {

@@ -1,11 +1,14 @@
 //! Which calls are made, which ask, and what happens when nobody answers.
 
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::json;
-use treenail::schema::JsonObject;
+use treenail::client::{McpClient, MockSession};
+use treenail::schema::{CreateMessageRequestParams, JsonObject};
 use treenail::tool_loop::{
-    Approval, EndReason, Event, ScriptedModel, ScriptedReply, ToolLoop, ToolSource,
+    Approval, EndReason, Event, Model, ModelFuture, OnText, ScriptedModel, ScriptedReply, ToolLoop,
+    ToolSource,
 };
 
 use crate::fixture::{assert_well_formed, desk, failure, results};
@@ -133,12 +136,53 @@ async fn waiting_for_somebody_takes_no_time() {
     );
 }
 
+/// Takes six seconds for each message.
+struct Slow(ScriptedModel);
+
+impl Model for Slow {
+    fn create_message<'a>(
+        &'a self,
+        request: &'a CreateMessageRequestParams,
+        on_text: OnText<'a>,
+    ) -> ModelFuture<'a> {
+        Box::pin(async move {
+            tokio::time::sleep(Duration::from_secs(6)).await;
+            self.0.create_message(request, on_text).await
+        })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn time_goes_on_after_a_denial() {
+    let (server, log) = desk();
+    let model = ScriptedModel::new([
+        delete("a"),
+        ScriptedReply::call("echo", json!({"text": "b"})),
+        ScriptedReply::text("Done"),
+    ]);
+    let agent = ToolLoop::new(Slow(model)).source("desk", server);
+    let mut run = agent.timeout(Duration::from_secs(16)).run("Go");
+    let mut denied = None;
+    while let Some(event) = run.next().await {
+        if let Event::ApprovalAsked(request) = event {
+            tokio::time::sleep(Duration::from_secs(3600)).await;
+            denied = Some(tokio::time::Instant::now());
+            run.deny(&request.call.id, "a is mine");
+        }
+    }
+    let report = run.await.unwrap();
+    assert_eq!(report.end, EndReason::Timeout, "two messages take too long");
+    assert_eq!(denied.unwrap().elapsed().as_secs(), 10);
+    assert_eq!(log.lines(), ["echo b"]);
+    assert_well_formed(&report.transcript);
+}
+
 #[tokio::test]
 async fn sources_are_trusted_as_far_as_is_said() {
     type Trusting = fn(ToolSource) -> ToolSource;
     let cases: [(Trusting, bool, bool); 3] = [
         (|source| source, true, false),
-        (ToolSource::trusted, true, true),
+        (ToolSource::without_asking, true, true),
         (ToolSource::untrusted, false, false),
     ];
     for (trusting, echoes, deletes) in cases {
@@ -150,9 +194,41 @@ async fn sources_are_trusted_as_far_as_is_said() {
         let source = trusting(ToolSource::from(server));
         let report = ToolLoop::new(model).source("desk", source).run("Go").await;
         let results = results(&report.unwrap());
-        assert_eq!(results[0].1, !deletes, "CLI-TOOL-03");
-        assert_eq!(results[1].1, !echoes, "CLI-TOOL-03");
+        let trusted = "CLI-TOOL-03: annotations count of a source that the program vouches for, and of no other";
+        assert_eq!(results[0].1, !deletes, "{trusted}");
+        assert_eq!(results[1].1, !echoes, "{trusted}");
     }
+}
+
+#[tokio::test]
+async fn it_is_said_what_could_not_be_checked() {
+    let schema = json!({"type": "object", "properties": {"a": {"type": "string", "pattern": "("}}});
+    let tool = json!({"name": "odd", "inputSchema": schema});
+    let session = MockSession::new()
+        .answer("tools/list", move |_| {
+            Ok(json!({"resultType": "complete", "tools": [tool], "ttlMs": 0, "cacheScope": "private"}))
+        })
+        .answer("tools/call", |_| {
+            Ok(json!({"resultType": "complete", "content": []}))
+        });
+    let client = McpClient::builder().session(Arc::new(session)).build();
+    let client = client.await.unwrap();
+    let model = ScriptedModel::new([
+        ScriptedReply::call("odd", json!({"a": "b"})),
+        ScriptedReply::text("Done"),
+    ]);
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let agent = ToolLoop::new(model).source("own", &client).approve({
+        let asked = Arc::clone(&asked);
+        move |request| {
+            let unchecked = request.unchecked.clone();
+            asked.lock().unwrap().push(unchecked.unwrap_or_default());
+            Approval::Allow
+        }
+    });
+    agent.run("Go").await.unwrap();
+    let asked = asked.lock().unwrap();
+    assert!(asked.len() == 1 && asked[0].contains("regex"), "{asked:?}");
 }
 
 #[tokio::test]
@@ -166,6 +242,7 @@ async fn a_policy_takes_the_place_of_annotations() {
         .source("desk", server)
         .approve(|request| {
             assert_ne!(request.call.input, JsonObject::new());
+            assert_eq!(request.unchecked, None);
             match &*request.tool.name {
                 "delete" => Approval::Allow,
                 _ => Approval::Deny(String::new()),

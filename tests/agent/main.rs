@@ -13,6 +13,7 @@ mod events;
 mod example;
 mod failures;
 mod fixture;
+mod journal;
 mod limits;
 mod names;
 mod openai;

@@ -76,6 +76,20 @@ async fn a_tools_own_name_is_understood_where_it_is_the_only_one() {
 }
 
 #[tokio::test]
+async fn wrong_arguments_are_told_of_by_the_name_that_the_model_knows() {
+    let (server, _) = desk();
+    let model = ScriptedModel::new([
+        ScriptedReply::call("desk__echo", json!({"words": 1})),
+        ScriptedReply::text("I see."),
+    ]);
+    let agent = ToolLoop::new(model)
+        .source("north", weather("snow"))
+        .source("desk", server);
+    let told = failure(&agent.run("Go").await.unwrap());
+    assert!(told.contains("the tool `desk__echo`:"), "{told}");
+}
+
+#[tokio::test]
 async fn some_tools_of_a_source_can_be_chosen() {
     let (server, _) = desk();
     let model = ScriptedModel::new([

@@ -9,7 +9,7 @@ use treenail::tool_loop::{
     Conversation, EndReason, Report, ScriptedModel, ScriptedReply, ToolChoice, ToolLoop, Usage,
 };
 
-use crate::fixture::{assert_well_formed, desk, results};
+use crate::fixture::{assert_well_formed, desk, failure, results};
 
 fn echo(text: &str) -> ScriptedReply {
     ScriptedReply::call("echo", json!({"text": text}))
@@ -173,10 +173,18 @@ async fn a_choice_holds_for_the_first_round() {
         ),
     ];
     for (choice, first, offered_first, second, offered_second) in cases {
-        let (server, _) = desk();
+        let (server, log) = desk();
         let model = ScriptedModel::new([echo("a"), ScriptedReply::text("a")]);
         let agent = ToolLoop::new(model.clone()).source("desk", server);
-        agent.tool_choice(choice.clone()).run("Go").await.unwrap();
+        let report = agent.tool_choice(choice.clone()).run("Go").await.unwrap();
+        assert_well_formed(&report.transcript);
+        if choice == ToolChoice::None {
+            let told = failure(&report);
+            assert!(told.contains("no tools may be called"), "{told}");
+            assert_eq!(log.lines(), [] as [&str; 0], "ALL-SAM-04: it is not run");
+        } else {
+            assert_eq!(log.lines(), ["echo a"], "{choice:?}");
+        }
         let asked: Vec<_> = model
             .requests()
             .into_iter()

@@ -167,7 +167,7 @@ async fn requests_without_tools_run_the_loop_with_the_clients_own() {
 async fn with_tools_of_the_server_the_loop_has_none_of_its_own() {
     let (server, _) = desk();
     let model = ScriptedModel::new([call()]);
-    let source = ToolSource::from(server).trusted();
+    let source = ToolSource::from(server).without_asking();
     let agent = ToolLoop::new(model.clone()).source("desk", source);
     let answer = sampled(Revision::LATEST, agent, &with_tool("auto"))
         .await

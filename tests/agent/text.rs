@@ -5,7 +5,7 @@ use treenail::tool_loop::{
     ToolLoop,
 };
 
-use crate::fixture::{assert_well_formed, desk, events, results};
+use crate::fixture::{assert_well_formed, desk, events, failure, results};
 
 fn plain<R: Into<ScriptedReply>>(replies: impl IntoIterator<Item = R>) -> ScriptedModel {
     ScriptedModel::new(replies).with_features(ModelFeatures::default().tools(false))
@@ -116,4 +116,40 @@ async fn where_no_tool_may_be_called_none_is_told_of() {
     let agent = ToolLoop::new(model.clone()).source("desk", server);
     agent.tool_choice(ToolChoice::None).run("Go").await.unwrap();
     assert_eq!(model.requests()[0].system_prompt, None);
+}
+
+#[tokio::test]
+async fn where_no_tool_may_be_called_none_is() {
+    let (server, log) = desk();
+    let model = plain([ECHO, "I will use the unsaid tool."]);
+    let agent = ToolLoop::new(model)
+        .source("desk", server)
+        .text_dialect(TextDialect {
+            mentions: true,
+            ..TextDialect::default()
+        })
+        .tool_choice(ToolChoice::None);
+    let report = agent.run("Go").await.unwrap();
+    assert_well_formed(&report.transcript);
+    assert_eq!(log.lines(), [] as [&str; 0], "ALL-SAM-04");
+    let told = failure(&report);
+    assert!(told.contains("no tools may be called"), "{told}");
+    assert_eq!(report.text(), "I will use the unsaid tool.");
+}
+
+#[tokio::test]
+async fn texts_to_stop_at_are_added_as_long_as_there_is_room() {
+    for (given, sent) in [(0, 2), (2, 4), (3, 4), (4, 4), (5, 5)] {
+        let (server, _) = desk();
+        let model = plain(["Hi."]);
+        let agent = ToolLoop::new(model.clone()).source("desk", server);
+        let own: Vec<String> = (0..given).map(|number| format!("stop {number}")).collect();
+        let stops = own.clone();
+        let agent =
+            agent.edit_requests(move |request| request.stop_sequences = Some(stops.clone()));
+        agent.run("Go").await.unwrap();
+        let asked = model.requests().remove(0).stop_sequences.unwrap();
+        assert_eq!(asked.len(), sent, "{asked:?}");
+        assert!(asked.starts_with(&own), "{asked:?}");
+    }
 }

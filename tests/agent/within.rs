@@ -39,7 +39,7 @@ impl Research {
     #[allow(deprecated, reason = "it is what is tested")]
     fn agent(&self, cx: &Context) -> ToolLoop {
         ToolLoop::new(cx.model())
-            .source("desk", ToolSource::from(&self.desk).trusted())
+            .source("desk", ToolSource::from(&self.desk).without_asking())
             .limits(ToolLoopLimits {
                 result_bytes: 4096,
                 ..ToolLoopLimits::default()

@@ -83,7 +83,7 @@ pub enum ToolChoice {
     Auto,
     /// It must in its first message, and may then. (If it had to each time, it could never finish.)
     Required,
-    /// It must not.
+    /// It must not, and a call that it makes all the same is not made: the model is told that none may be.
     None,
     /// It must call this tool in its first message, by the name that the source gives it or that the model knows it by, and
     /// may call any then.
@@ -110,6 +110,10 @@ impl ToolLoop {
 
     /// Adds tools: of an [`McpClient`](crate::client::McpClient), of a [`Server`](crate::Server) in the same process, or
     /// functions (`tools![…]`). See [`ToolSource`] for what else there is to say of them.
+    ///
+    /// To add a source is to say that its server is trusted in the sense of the protocol: the annotations of its tools are
+    /// believed, and a tool that says that it only reads runs without asking. One that the program does not vouch for is
+    /// added as [`ToolSource::untrusted`], and each of its calls asks.
     ///
     /// The name is told to the model where there are several sources, so it should say what the tools are about. The lists of
     /// the tools are fetched when a run begins, and again when a server has told of a change.

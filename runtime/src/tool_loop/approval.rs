@@ -18,7 +18,7 @@ pub struct RequestedCall {
     pub source: Option<String>,
     /// The name that its source gives the tool; `None` if no source has one of this name.
     pub tool: Option<String>,
-    /// The arguments: what the model has written, and, once they have been checked, what the tool gets.
+    /// The arguments: what the model has written, and, once they have been looked at, what the tool gets.
     pub input: JsonObject,
 }
 
@@ -26,11 +26,15 @@ pub struct RequestedCall {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ApprovalRequest {
-    /// The call. Its arguments have been checked, and are those that the tool will get.
+    /// The call. Its arguments are those that the tool will get, and have been checked against its schema if that can be
+    /// done.
     pub call: RequestedCall,
+    /// Why the arguments could not be checked, if that is so: the schema cannot be used, or it would take too long. The server
+    /// checks them all the same, or should.
+    pub unchecked: Option<String>,
     /// The tool as its server describes it. What it says of itself, its annotations too, is as trustworthy as the server.
     pub tool: Arc<Tool>,
-    /// How far its source is trusted.
+    /// What its source is trusted with.
     pub trust: Trust,
 }
 
@@ -47,17 +51,17 @@ pub enum Approval {
     Ask,
 }
 
-/// How far a source of tools is trusted, for [`Approval::by_annotations`].
+/// What a source of tools is trusted with, for [`Approval::by_annotations`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Trust {
     /// Nothing that it says of its tools is believed: each call asks.
     Nothing,
-    /// Its annotations are believed.
+    /// Its annotations are believed: what the protocol calls a trusted server.
     #[default]
     Annotations,
-    /// No call asks.
-    Everything,
+    /// Its tools run, whatever they do and say of themselves: no call asks.
+    WithoutAsking,
 }
 
 impl Approval {
@@ -69,13 +73,14 @@ impl Approval {
     /// | `destructiveHint` and `openWorldHint` both false | allowed |
     /// | anything else, and nothing at all | asks, since that is what the protocol says of tools that do not say |
     ///
-    /// Annotations are hints of a server, and a server that lies has its tools run. To name a source is to say that its
-    /// annotations may be believed; one that is not to be believed is marked with
-    /// [`ToolSource::untrusted`](crate::tool_loop::ToolSource::untrusted), and then all of its calls ask.
+    /// Annotations are hints of a server, and a server that lies has its tools run. The protocol demands that they decide
+    /// nothing unless the server is trusted. **A source that the program names counts as trusted in this sense**; one that
+    /// is not is to be marked with [`ToolSource::untrusted`](crate::tool_loop::ToolSource::untrusted), and then all of its
+    /// calls ask.
     pub fn by_annotations(request: &ApprovalRequest) -> Self {
         match request.trust {
             Trust::Nothing => return Self::Ask,
-            Trust::Everything => return Self::Allow,
+            Trust::WithoutAsking => return Self::Allow,
             Trust::Annotations => {}
         }
         let Some(hints) = &request.tool.annotations else {
@@ -142,6 +147,7 @@ mod tests {
         };
         Approval::by_annotations(&ApprovalRequest {
             call,
+            unchecked: None,
             tool: Arc::new(tool),
             trust,
         })
@@ -168,9 +174,9 @@ mod tests {
         ];
         for (hints, expected) in table {
             let decided = decide(Trust::Annotations, hints);
-            assert_eq!(decided, expected, "SRV-TOOL-08: {hints:?}");
+            assert_eq!(decided, expected, "CLI-TOOL-03, SRV-TOOL-08: {hints:?}");
             assert_eq!(decide(Trust::Nothing, hints), Ask, "CLI-TOOL-03: {hints:?}");
-            assert_eq!(decide(Trust::Everything, hints), Allow);
+            assert_eq!(decide(Trust::WithoutAsking, hints), Allow);
         }
     }
 }

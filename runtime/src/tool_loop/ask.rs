@@ -15,6 +15,9 @@ use crate::tool_loop::written::{WRITTEN_CALL, unreadable};
 use crate::tool_loop::{Model, ModelError, ModelReply, OnText, TextDialect, Usage};
 use crate::wire::quoted;
 
+/// How many texts to stop at most endpoints take; they refuse a request with more.
+const MOST_STOPS: usize = 4;
+
 /// Whom to ask, and how.
 #[derive(Clone, Copy)]
 pub(super) struct Asker<'a> {
@@ -82,15 +85,21 @@ impl Asker<'_> {
         let choice = request.tool_choice.take().and_then(|choice| choice.mode);
         let choice = choice.unwrap_or(ToolChoiceMode::Auto);
         let told = instructions(&tools, choice, self.dialect);
+        let may_call = choice != ToolChoiceMode::None;
+        let dialect = TextDialect {
+            mentions: self.dialect.mentions && may_call,
+            ..self.dialect.clone()
+        };
         request.system_prompt = join(request.system_prompt.take(), told);
         request.messages = render(&request.messages);
         if !tools.is_empty() {
             let stops = request.stop_sequences.get_or_insert_default();
-            stops.extend(STOP_SEQUENCES.map(str::to_owned));
+            let room = MOST_STOPS.saturating_sub(stops.len());
+            stops.extend(STOP_SEQUENCES.map(str::to_owned).into_iter().take(room));
         }
 
         let reading = Mutex::new(Reading {
-            parser: TextParser::new(self.dialect, &tools),
+            parser: TextParser::new(&dialect, &tools),
             pieces: Vec::new(),
         });
         let hear = |chunk: &str| lock(&reading).hear(chunk, on_text);

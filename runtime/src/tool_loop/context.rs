@@ -16,7 +16,7 @@ use crate::tool_loop::{Journal, Model, ModelError, ModelFeatures, ModelFuture, O
 ///
 /// #[allow(deprecated, reason = "the model is the client's on purpose")]
 /// async fn research(cx: &Context, library: &Server, question: String) -> Result<String, ToolLoopError> {
-///     let agent = ToolLoop::new(cx.model()).source("library", ToolSource::from(library).trusted());
+///     let agent = ToolLoop::new(cx.model()).source("library", ToolSource::from(library).without_asking());
 ///     Ok(agent.run(question).await?.text())
 /// }
 /// ```

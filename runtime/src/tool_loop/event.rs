@@ -42,7 +42,8 @@ pub enum Event {
         /// What the tool has returned, if it did.
         result: Option<Box<CallToolResult>>,
     },
-    /// All calls of a message have ended, and the model is asked again.
+    /// All calls of a message have their results. The model is asked again, unless the time of the run is over, which cuts
+    /// short the calls that have not ended.
     #[non_exhaustive]
     RoundFinished {
         /// How many messages the model has written so far.

@@ -26,6 +26,13 @@ use crate::tool_loop::Trust;
 /// ```
 ///
 /// Questions that a server asks while its tool runs are answered by its client, not by the loop.
+///
+/// # Trust
+///
+/// In the protocol, what tools say of themselves in their annotations is not to be relied on unless the server is trusted.
+/// **A source that is given to a loop counts as trusted**: a tool that says that it only reads runs without asking
+/// ([`Approval::by_annotations`](crate::tool_loop::Approval::by_annotations) has the rules). A server that the program does
+/// not vouch for is given as [`untrusted`](Self::untrusted), and all of its calls ask.
 #[derive(Clone)]
 pub struct ToolSource {
     origin: Origin,
@@ -55,10 +62,11 @@ impl ToolSource {
         self
     }
 
-    /// Lets its tools run without asking; see [`Trust::Everything`].
+    /// Lets its tools run without asking, also those that destroy; see [`Trust::WithoutAsking`]. That its annotations are
+    /// believed needs no more than to name it.
     #[must_use]
-    pub fn trusted(mut self) -> Self {
-        self.trust = Trust::Everything;
+    pub fn without_asking(mut self) -> Self {
+        self.trust = Trust::WithoutAsking;
         self
     }
 
@@ -93,12 +101,14 @@ impl InProcess {
     }
 }
 
+/// The annotations of its tools are believed, as of a server that is trusted; see [`ToolSource::untrusted`].
 impl From<McpClient> for ToolSource {
     fn from(client: McpClient) -> Self {
         Self::new(Origin::Client(client))
     }
 }
 
+/// The annotations of its tools are believed, as of a server that is trusted; see [`ToolSource::untrusted`].
 impl From<&McpClient> for ToolSource {
     fn from(client: &McpClient) -> Self {
         client.clone().into()

@@ -35,6 +35,21 @@ fn check_recovery(
 }
 
 #[tokio::test]
+async fn bounds_may_be_endless() {
+    let endpoint = Endpoint::start([Reply::text("ok then")]);
+    let endless = OpenAiLimits {
+        connect_within: Duration::MAX,
+        first_byte_within: Duration::MAX,
+        idle_within: Duration::MAX,
+        answer_within: Duration::MAX,
+        ..limits()
+    };
+    let model = model(&endpoint).limits(endless).build().unwrap();
+    let (reply, _) = ask(&model, &question("Why?")).await;
+    check_recovery(&endpoint, reply, 1);
+}
+
+#[tokio::test]
 async fn what_fails_for_a_time_is_tried_again() {
     let limited = Reply::error(429, "slow down", "rate_limit_exceeded");
     let failures = [

@@ -12,6 +12,8 @@ use super::fake::{Endpoint, Reply};
 use super::{ask, model, question};
 
 const KEY: &str = "sk-very-5ecret";
+/// The value of a header, which is as secret.
+const OTHER: &str = "tenant/0ther";
 
 /// All that is logged, by whatever crate and at whatever level.
 #[derive(Clone, Default)]
@@ -54,7 +56,7 @@ async fn the_key_is_in_no_log_and_no_error() {
     let log = Log::default();
     let _logged = tracing::subscriber::set_default(log.clone());
     // Some endpoints repeat what they were sent.
-    let told = format!("Incorrect API key provided: {KEY}.");
+    let told = format!("Incorrect API key provided: {KEY}. Not of {OTHER}.");
     let padded = format!("{}{KEY}", "x".repeat(480));
     let replies = [
         Reply::error(503, &told, "server_error"),
@@ -71,7 +73,7 @@ async fn the_key_is_in_no_log_and_no_error() {
     let builder = model(&endpoint)
         .limits(limits)
         .key(KEY)
-        .header("x-other", KEY);
+        .header("x-other", OTHER);
     let shown = format!("{builder:?}");
     let model = builder.build().unwrap();
     let mut said = format!("{shown} {model:?} {:?}", ApiKey::new(KEY));
@@ -80,11 +82,12 @@ async fn the_key_is_in_no_log_and_no_error() {
         write!(said, " {error} {error:?}").unwrap();
     }
     assert!(
-        said.contains("Incorrect API key provided: [key]."),
+        said.contains("Incorrect API key provided: [key]. Not of [secret]."),
         "{said}"
     );
     for asked in endpoint.all_asked() {
         assert_eq!(asked.header("authorization"), Some("Bearer sk-very-5ecret"));
+        assert_eq!(asked.header("x-other"), Some(OTHER));
     }
     let log = log.0.lock().unwrap();
     assert!(
@@ -94,5 +97,6 @@ async fn the_key_is_in_no_log_and_no_error() {
     for text in [&said, &*log] {
         assert!(!text.contains("5ecret"), "{text}");
         assert!(!text.contains("sk-very"), "{text}");
+        assert!(!text.contains("0ther"), "{text}");
     }
 }

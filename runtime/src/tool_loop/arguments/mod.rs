@@ -44,14 +44,20 @@ impl Arguments {
         }
     }
 
-    /// Checks the arguments of a call, and repairs what can only be meant in one way; the error is for the model.
+    /// Checks the arguments of a call, and repairs what can only be meant in one way; the error is for the model, which knows
+    /// the tool by `name`.
     ///
     /// Arguments that are what the schema says are not changed, but for whole numbers: `3.0` becomes `3` where only an
     /// integer may stand, which is the same number, and many servers read only the latter.
     ///
     /// A schema that cannot be used, or arguments that it would take too long to check, are not the model's fault, so the
     /// call goes through as it is.
-    pub(crate) fn prepare(&self, tool: &Tool, input: JsonObject) -> Result<Prepared, String> {
+    pub(crate) fn prepare(
+        &self,
+        tool: &Tool,
+        name: &str,
+        input: JsonObject,
+    ) -> Result<Prepared, String> {
         let unchecked = |input, reason: &str| {
             let unchecked = Some(reason.to_owned());
             Ok(Prepared { input, unchecked })
@@ -71,11 +77,9 @@ impl Arguments {
                 })
             }
             Outcome::Unchecked(Value::Object(input), reason) => unchecked(input, &reason),
-            Outcome::Wrong(value, mistakes) => Err(report(&tool.name, &value, &mistakes, root)),
+            Outcome::Wrong(value, mistakes) => Err(report(name, &value, &mistakes, root)),
             // Nothing that is tried makes something else of an object.
-            Outcome::Fits(_) | Outcome::Unchecked(..) | Outcome::TooLarge => {
-                Err(too_large(&tool.name))
-            }
+            Outcome::Fits(_) | Outcome::Unchecked(..) | Outcome::TooLarge => Err(too_large(name)),
         }
     }
 }

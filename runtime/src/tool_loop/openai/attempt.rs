@@ -41,7 +41,7 @@ async fn converse(
     body: Bytes,
     assembly: &mut Assembly<'_>,
 ) -> Result<(), Failure> {
-    let deadline = Instant::now() + endpoint.limits.first_byte_within;
+    let deadline = after(endpoint.limits.first_byte_within);
     let response = send(endpoint, body, deadline).await?;
     let (head, mut body) = response.into_parts();
     if !head.status.is_success() {
@@ -63,6 +63,13 @@ async fn converse(
             Err(Failure::broken(why))
         }
     }
+}
+
+/// When a time is over that begins now, and may be endless.
+fn after(time: Duration) -> Instant {
+    const NEVER: Duration = Duration::from_secs(60 * 60 * 24 * 365 * 30);
+
+    Instant::now() + time.min(NEVER)
 }
 
 async fn send(
@@ -151,6 +158,6 @@ async fn stream(
         } else {
             limits.idle_within
         };
-        deadline = Instant::now() + patience;
+        deadline = after(patience);
     }
 }

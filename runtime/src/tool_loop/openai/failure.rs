@@ -8,6 +8,7 @@ use http::{HeaderMap, StatusCode};
 use serde_json::Value;
 
 use super::Endpoint;
+use super::headers::strike_secrets;
 use super::limits::OpenAiLimits;
 use super::pause;
 use crate::client::fetch::head::may_pass;
@@ -16,6 +17,9 @@ use crate::tool_loop::ModelError;
 
 /// Characters of what an endpoint says that are passed on.
 const TOLD: usize = 500;
+
+/// How an account without money left is named.
+const QUOTA: &str = "insufficient_quota";
 
 /// Why a request has no answer.
 #[derive(Debug)]
@@ -72,7 +76,7 @@ impl Failure {
             Some(b"true") => true,
             Some(b"false") => false,
             // An account without money left has the status of one that asks too often.
-            _ => may_pass(status) && told.code.as_deref() != Some("insufficient_quota"),
+            _ => may_pass(status) && !told.names().any(|name| name == QUOTA),
         };
         let kind = if may_pass {
             Kind::Passing
@@ -93,13 +97,7 @@ impl Failure {
     /// An error in the middle of a stream.
     pub(super) fn in_stream(error: &str) -> Self {
         let told = Told::of(serde_json::from_str(error).unwrap_or_default());
-        let code = told.code.as_deref().unwrap_or_default();
-        let refused = code.starts_with("invalid")
-            || code == "insufficient_quota"
-            || code
-                .parse()
-                .is_ok_and(|status| StatusCode::from_u16(status).is_ok_and(|it| !may_pass(it)));
-        let kind = if refused {
+        let kind = if told.names().any(refuses) {
             Kind::Refused
         } else {
             Kind::Passing
@@ -112,11 +110,12 @@ impl Failure {
         Self::new(kind, format!("an error in the stream: {message}"))
     }
 
-    /// The same without the key, and not longer than is useful.
+    /// The same without the key and what is secret in the headers, and not longer than is useful.
     pub(super) fn censored(mut self, endpoint: &Endpoint) -> Self {
         if let Some(key) = &endpoint.key {
             self.reason = key.strike_from(&self.reason);
         }
+        self.reason = strike_secrets(self.reason, &endpoint.headers);
         let mut reason = String::new();
         let mut characters = self.reason.chars();
         for character in characters.by_ref().take(TOLD) {
@@ -153,14 +152,29 @@ impl Failure {
     }
 }
 
+/// Whether what names an error in a stream says that another attempt is of no use.
+fn refuses(name: &str) -> bool {
+    let status = name.parse().map(StatusCode::from_u16);
+    name.starts_with("invalid")
+        || matches!(name, QUOTA | "context_length_exceeded")
+        || matches!(status, Ok(Ok(status)) if !may_pass(status))
+}
+
 /// What an endpoint says of an error.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Told {
     message: String,
     code: Option<String>,
+    /// The `type`, which may say less than the code, or more.
+    kind: Option<String>,
 }
 
 impl Told {
+    /// What names the error.
+    fn names(&self) -> impl Iterator<Item = &str> {
+        self.code.as_deref().into_iter().chain(self.kind.as_deref())
+    }
+
     fn read(body: &[u8]) -> Self {
         let Ok(Value::Object(mut body)) = serde_json::from_slice(body) else {
             let text = String::from_utf8_lossy(body);
@@ -169,7 +183,7 @@ impl Told {
             let message = if text.starts_with('<') { "" } else { text };
             return Self {
                 message: message.to_owned(),
-                code: None,
+                ..Self::default()
             };
         };
         match body.remove("error") {
@@ -187,7 +201,8 @@ impl Told {
         };
         let message = member("message").or_else(|| member("detail"));
         Self {
-            code: member("code").or_else(|| member("type")),
+            code: member("code"),
+            kind: member("type"),
             message: message.unwrap_or_else(|| match error {
                 Value::String(text) => text,
                 Value::Null => String::new(),
@@ -203,44 +218,42 @@ mod tests {
 
     #[test]
     fn endpoints_say_in_many_ways_what_is_wrong() {
-        let cases = [
+        let cases: [(&str, &str, &[&str]); 11] = [
             (
                 r#"{"error": {"message": "no", "type": "t", "code": "c"}}"#,
                 "no",
-                Some("c"),
+                &["c", "t"],
             ),
             (
                 r#"{"error": {"message": "no", "type": "t", "code": null}}"#,
                 "no",
-                Some("t"),
+                &["t"],
             ),
             (
                 r#"{"error": {"message": "no", "code": 502}}"#,
                 "no",
-                Some("502"),
+                &["502"],
             ),
-            (r#"{"error": "no"}"#, "no", None),
-            (r#"{"message": "no", "error": null}"#, "no", None),
-            (r#"{"detail": "no"}"#, "no", None),
-            (r#"{"detail": [1]}"#, r#"{"detail":[1]}"#, None),
-            (" no\n", "no", None),
-            ("[1]", "[1]", None),
-            ("<html>no</html>", "", None),
-            ("", "", None),
+            (r#"{"error": "no"}"#, "no", &[]),
+            (r#"{"message": "no", "error": null}"#, "no", &[]),
+            (r#"{"detail": "no"}"#, "no", &[]),
+            (r#"{"detail": [1]}"#, r#"{"detail":[1]}"#, &[]),
+            (" no\n", "no", &[]),
+            ("[1]", "[1]", &[]),
+            ("<html>no</html>", "", &[]),
+            ("", "", &[]),
         ];
-        for (body, message, code) in cases {
+        for (body, message, names) in cases {
             let told = Told::read(body.as_bytes());
-            assert_eq!(
-                (&*told.message, told.code.as_deref()),
-                (message, code),
-                "{body}"
-            );
+            let named: Vec<_> = told.names().collect();
+            assert_eq!((&*told.message, &*named), (message, names), "{body}");
         }
     }
 
     #[test]
     fn statuses_say_whether_another_attempt_is_worth_it() {
         let quota = r#"{"error": {"message": "pay", "code": "insufficient_quota"}}"#;
+        let kind = r#"{"error": {"message": "pay", "type": "insufficient_quota", "code": "x"}}"#;
         let cases = [
             (400, "", "", Kind::Refused),
             (401, "", "", Kind::Refused),
@@ -249,6 +262,7 @@ mod tests {
             (409, "", "", Kind::Passing),
             (429, "", "", Kind::Passing),
             (429, quota, "", Kind::Refused),
+            (429, kind, "", Kind::Refused),
             (500, "", "", Kind::Passing),
             (503, "", "", Kind::Passing),
             (503, "", "false", Kind::Refused),
@@ -277,6 +291,31 @@ mod tests {
             (r#"{"message": "a", "code": 400}"#, Kind::Refused, "a"),
             (
                 r#"{"message": "a", "type": "invalid_request_error"}"#,
+                Kind::Refused,
+                "a",
+            ),
+            (
+                r#"{"message": "a", "type": "invalid_request_error", "code": "context_length_exceeded"}"#,
+                Kind::Refused,
+                "a",
+            ),
+            (
+                r#"{"message": "a", "type": "invalid_request_error", "code": "too_long"}"#,
+                Kind::Refused,
+                "a",
+            ),
+            (
+                r#"{"message": "a", "type": "error", "code": "context_length_exceeded"}"#,
+                Kind::Refused,
+                "a",
+            ),
+            (
+                r#"{"message": "a", "type": "insufficient_quota", "code": "billing"}"#,
+                Kind::Refused,
+                "a",
+            ),
+            (
+                r#"{"message": "a", "type": "invalid_request_error", "code": 503}"#,
                 Kind::Refused,
                 "a",
             ),

@@ -2,13 +2,38 @@
 
 use http::header::{
     ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST,
-    TRANSFER_ENCODING, USER_AGENT,
+    PROXY_AUTHORIZATION, TRANSFER_ENCODING, USER_AGENT,
 };
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::key::ApiKey;
 use crate::tool_loop::ModelError;
 use crate::wire::quoted;
+
+/// The shortest value of a header that is taken for a secret: a shorter one is in any text by chance.
+const SHORTEST_SECRET: usize = 4;
+
+/// A text without the values of the headers that are sensitive, and without what stands behind the scheme in those that
+/// have one.
+pub(super) fn strike_secrets(mut text: String, headers: &HeaderMap) -> String {
+    let mut secrets: Vec<&str> = Vec::new();
+    for (name, value) in headers.iter().filter(|(_, value)| value.is_sensitive()) {
+        let Ok(value) = value.to_str() else { continue };
+        let value = value.trim();
+        secrets.push(value);
+        if name == AUTHORIZATION || name == PROXY_AUTHORIZATION {
+            let credentials = value.split_once(' ').map(|(_, credentials)| credentials);
+            secrets.extend(credentials.map(str::trim));
+        }
+    }
+    secrets.retain(|secret| secret.len() >= SHORTEST_SECRET);
+    // One may be a part of another.
+    secrets.sort_unstable_by_key(|secret| std::cmp::Reverse(secret.len()));
+    for secret in secrets {
+        text = text.replace(secret, "[secret]");
+    }
+    text
+}
 
 /// Those that the user has given, the key, and what the request itself says.
 pub(super) fn headers(
@@ -54,4 +79,26 @@ pub(super) fn headers(
     );
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     Ok(headers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_struck_whole() {
+        let given = [
+            ("Authorization", "Basic dXNlcg=="),
+            ("x-long", "abcdefgh"),
+            ("x-short", "cdef"),
+            ("x-version", "1"),
+        ];
+        let given = given.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let headers = headers(&given, None).unwrap();
+        let text = "1: abcdefgh, cdef; Basic dXNlcg== or dXNlcg==, application/json";
+        assert_eq!(
+            strike_secrets(text.to_owned(), &headers),
+            "1: [secret], [secret]; [secret] or [secret], application/json"
+        );
+    }
 }

@@ -23,6 +23,8 @@ pub(crate) enum CallFailure<'a> {
     Denied { reason: Option<&'a str> },
     /// The policy does not allow it.
     Forbidden { reason: Option<&'a str> },
+    /// No tool may be called in this run.
+    NoCalls,
     /// There was somebody to be asked, and nobody to ask.
     NobodyToAsk,
     /// It has taken too long.
@@ -52,6 +54,10 @@ pub(crate) fn error_text(tool: &str, failure: CallFailure<'_>) -> String {
             "The tool {name} must not be called with these arguments, so it was not{}.\n\
             Do not call it so again. Go on without it, or tell the user that it is not allowed.",
             because(reason)
+        ),
+        CallFailure::NoCalls => format!(
+            "The tool {name} was not called: no tools may be called in this conversation.\n\
+            Call none any more, and answer without them."
         ),
         CallFailure::NobodyToAsk => format!(
             "The tool {name} was not called: somebody would have had to agree, and nobody is there to be asked.\n\

@@ -62,6 +62,8 @@ impl Calls {
         }
         let mut round = Round::default();
         let settled = poll_fn(|context| self.poll(&mut round, catalog, context)).await;
+        // It stands still if nothing was waited for any more but people.
+        self.shared.state().start_clock();
         // Calls that are under way are cancelled.
         drop(round);
         if settled == Settled::TooLate {
@@ -215,9 +217,15 @@ impl Calls {
         };
         let text = error_text(&call.name, failure);
         let told = ToolResultContent::new(call.id, [ContentBlock::text(text)]).with_is_error(true);
-        self.finish(index, told, None);
+        if matches!(failure, CallFailure::Ended { .. }) {
+            // A run that begins anew is not at its end, and makes the call.
+            self.close(index, told, None);
+        } else {
+            self.finish(index, told, None);
+        }
     }
 
+    /// Gives a call its result, which is kept for a run that begins anew.
     pub(super) fn finish(
         &self,
         index: usize,
@@ -225,6 +233,11 @@ impl Calls {
         result: Option<Box<CallToolResult>>,
     ) {
         self.keep(index, &told);
+        self.close(index, told, result);
+    }
+
+    /// Gives a call its result.
+    fn close(&self, index: usize, told: ToolResultContent, result: Option<Box<CallToolResult>>) {
         self.shared.emit(Event::CallFinished {
             id: told.tool_use_id.clone(),
             is_error: told.is_error == Some(true),

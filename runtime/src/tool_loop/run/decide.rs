@@ -8,7 +8,7 @@ use super::calls::Calls;
 use crate::tool_loop::catalog::{Catalog, Entry};
 use crate::tool_loop::paused::Stage;
 use crate::tool_loop::results::CallFailure;
-use crate::tool_loop::{Approval, ApprovalRequest, Event, RequestedCall};
+use crate::tool_loop::{Approval, ApprovalRequest, Event, RequestedCall, ToolChoice};
 
 impl Calls {
     /// Decides what becomes of a call that nothing has been decided of.
@@ -42,6 +42,9 @@ impl Calls {
         problem: Option<&str>,
         catalog: &Catalog,
     ) {
+        if self.shared.setup.tool_choice == ToolChoice::None {
+            return self.fail(index, CallFailure::NoCalls);
+        }
         let most = self.shared.setup.limits.calls_per_message;
         if index >= most {
             return self.fail(index, CallFailure::TooMany { most });
@@ -53,11 +56,13 @@ impl Calls {
             let known = &catalog.names();
             return self.fail(index, CallFailure::UnknownTool { known });
         };
-        let prepared = self
-            .arguments
-            .prepare(&entry.tool, std::mem::take(&mut call.input));
-        call.input = match prepared {
-            Ok(prepared) => prepared.input,
+        let input = std::mem::take(&mut call.input);
+        let prepared = self.arguments.prepare(&entry.tool, &call.name, input);
+        let unchecked = match prepared {
+            Ok(prepared) => {
+                call.input = prepared.input;
+                prepared.unchecked
+            }
             Err(report) => {
                 return self.fail(index, CallFailure::WrongArguments { report: &report });
             }
@@ -66,12 +71,13 @@ impl Calls {
         if let Some(open) = self.shared.state().open.get_mut(index) {
             open.call.input = checked;
         }
-        self.decide(index, call, entry);
+        self.decide(index, call, unchecked, entry);
     }
 
-    fn decide(&self, index: usize, call: RequestedCall, entry: &Entry) {
+    fn decide(&self, index: usize, call: RequestedCall, unchecked: Option<String>, entry: &Entry) {
         let request = ApprovalRequest {
             call,
+            unchecked,
             tool: Arc::clone(&entry.tool),
             trust: entry.trust,
         };

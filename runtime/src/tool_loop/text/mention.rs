@@ -1,7 +1,8 @@
-//! Finds the announcement of a call in prose: "I will use the `clock` tool".
+//! Finds the announcement of a call in prose: "I will use the clock tool".
 //!
 //! It errs on the side of silence: a sentence counts only if it begins as an announcement does, and has no word in it that
-//! could turn it into something else.
+//! could turn it into something else. One that states no intention ("Using the clock tool") has to be short, or go on with a
+//! purpose.
 
 use crate::tool_loop::text::known::Known;
 
@@ -48,13 +49,61 @@ const VERBS: [&str; 8] = [
     "use", "call", "run", "invoke", "using", "calling", "running", "invoking",
 ];
 
+/// Verbs of which a sentence may say something, as of what it is about: "Using the clock tool for this is forbidden."
+const SAYINGS: [&str; 12] = [
+    "is", "are", "was", "were", "be", "will", "has", "had", "must", "needs", "requires", "seems",
+];
+
 /// Words with which a sentence may say that nothing is to be called, or not now, or that somebody else might.
-const DOUBTS: [&str; 46] = [
-    "not", "no", "never", "nor", "none", "neither", "cannot", "without", "instead", "rather",
-    "unless", "if", "whether", "when", "whenever", "once", "after", "before", "until", "later",
-    "could", "would", "should", "might", "may", "can", "perhaps", "maybe", "possibly", "probably",
-    "but", "or", "either", "you", "your", "user", "users", "avoid", "stop", "except", "already",
-    "example", "instance", "would've", "however", "though",
+const DOUBTS: [&str; 48] = [
+    "not",
+    "no",
+    "never",
+    "nor",
+    "none",
+    "neither",
+    "cannot",
+    "without",
+    "instead",
+    "rather",
+    "unless",
+    "if",
+    "whether",
+    "when",
+    "whenever",
+    "once",
+    "after",
+    "before",
+    "until",
+    "later",
+    "could",
+    "would",
+    "should",
+    "might",
+    "may",
+    "can",
+    "perhaps",
+    "maybe",
+    "possibly",
+    "probably",
+    "but",
+    "or",
+    "either",
+    "you",
+    "your",
+    "yourself",
+    "yourselves",
+    "user",
+    "users",
+    "avoid",
+    "stop",
+    "except",
+    "already",
+    "example",
+    "instance",
+    "would've",
+    "however",
+    "though",
 ];
 
 /// Finds announcements in prose, as it comes.
@@ -229,9 +278,19 @@ fn announced(sentence: &str) -> Option<&str> {
         .trim_matches(['*', ',', '!', ';'])
         .trim_end_matches(['.', ':']);
     let is_called_tool = lower.get(at + 1).is_some_and(|word| word == "tool");
+    if intent.is_none() && !is_order(lower.get(at + 2..).unwrap_or_default()) {
+        return None;
+    }
     // A name that may be a word of the language says too little by itself.
     let is_name = name.contains(['_', '-', '.']) && intent.is_some();
     (is_called_tool || is_name).then_some(name)
+}
+
+/// Whether a sentence without an intention is no statement, by what comes behind the tool in it.
+fn is_order(rest: &[String]) -> bool {
+    let goes_on = rest.first().map(String::as_str);
+    matches!(goes_on, None | Some("to" | "for"))
+        && !rest.iter().any(|word| SAYINGS.contains(&word.as_str()))
 }
 
 /// The first place from `at` on where none of these words stands.

@@ -19,7 +19,7 @@ fn tool(schema: &Value) -> Tool {
 
 fn prepare(schema: &Value, input: &Value) -> Result<Prepared, String> {
     let input: JsonObject = serde_json::from_value(input.clone()).unwrap();
-    Arguments::new(&ClientLimits::default()).prepare(&tool(schema), input)
+    Arguments::new(&ClientLimits::default()).prepare(&tool(schema), "own__echo", input)
 }
 
 /// Arguments that become others, or stay what they are.
@@ -48,7 +48,7 @@ fn check(schema: &Value, table: &[(Value, Value)]) {
 fn check_wrong(schema: &Value, table: &[(Value, &[&str])]) {
     for (given, problems) in table {
         let report = prepare(schema, given).expect_err(&given.to_string());
-        let mut expected = "Wrong arguments for the tool `t`:".to_owned();
+        let mut expected = "Wrong arguments for the tool `own__echo`:".to_owned();
         for problem in *problems {
             expected = expected + "\n- " + problem;
         }
@@ -352,7 +352,7 @@ fn what_cannot_be_checked_goes_through() {
     };
     let input: JsonObject = serde_json::from_value(json!({"list": vec!["1"; 1000]})).unwrap();
     let prepared = Arguments::new(&limits)
-        .prepare(&tool(&types()), input.clone())
+        .prepare(&tool(&types()), "own__echo", input.clone())
         .unwrap();
     assert_eq!(prepared.input, input);
     assert!(prepared.unchecked.unwrap().contains("more than 100 steps"));
@@ -372,7 +372,7 @@ fn work_and_words_are_bounded() {
     };
     let input: JsonObject = serde_json::from_value(json!({"list": many})).unwrap();
     let report = Arguments::new(&limits)
-        .prepare(&tool(&types()), input)
+        .prepare(&tool(&types()), "own__echo", input)
         .expect_err("it has been repaired");
     assert!(report.contains("too large to tell where"), "{report}");
     // Each level of the value can be one of two schemas.
@@ -400,16 +400,25 @@ fn schemas_are_compiled_once_and_again_when_they_change() {
     let of = |kind: &str| tool(&json!({"type": "object", "properties": {"a": {"type": kind}}}));
     let integer = of("integer");
     for _ in 0..2 {
-        assert_eq!(arguments.prepare(&integer, input()).unwrap().input["a"], 1);
+        assert_eq!(
+            arguments.prepare(&integer, "t", input()).unwrap().input["a"],
+            1
+        );
     }
     assert_eq!(
-        arguments.prepare(&of("string"), input()).unwrap().input["a"],
+        arguments
+            .prepare(&of("string"), "t", input())
+            .unwrap()
+            .input["a"],
         "1"
     );
     for name in ["b", "c", "d"] {
         let mut tool = integer.clone();
         name.clone_into(&mut tool.name);
-        assert_eq!(arguments.prepare(&tool, input()).unwrap().input["a"], 1);
+        assert_eq!(
+            arguments.prepare(&tool, "t", input()).unwrap().input["a"],
+            1
+        );
     }
     assert!(arguments.schemas.len() <= 2);
 }

@@ -59,13 +59,13 @@ fn what_fits_stays_and_what_is_repaired_fits_and_says_the_same() {
     for _ in 0..6_000 {
         let name = names[random.usize(..names.len())].clone();
         let given = JsonObject::from_iter([(name, value(&mut random, 2))]);
-        let Ok(prepared) = arguments.prepare(&tool, given.clone()) else {
+        let Ok(prepared) = arguments.prepare(&tool, "t", given.clone()) else {
             assert!(!fits(&given), "{given:?}");
             continue;
         };
         assert_eq!(prepared.unchecked, None);
         assert!(fits(&prepared.input), "{given:?} {prepared:?}");
-        let again = arguments.prepare(&tool, prepared.input.clone());
+        let again = arguments.prepare(&tool, "t", prepared.input.clone());
         assert_eq!(again, Ok(prepared.clone()), "{given:?}");
         let said = |input: &JsonObject| written(&Value::Object(input.clone()));
         if !prepared.input.is_empty() && !given.values().any(|it| it.to_string().contains("null")) {

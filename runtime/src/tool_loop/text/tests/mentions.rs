@@ -36,6 +36,7 @@ fn announcements_are_calls_where_that_is_wanted() {
         "Let me use the clock tool!",
         "Use the clock tool.",
         "Using the clock tool to tell the time.",
+        "Call the clock tool for the time!",
         "It is late.\nI am going to call the\n**clock** tool.",
         "I will use the clock tool. The clock tool is good. I will use the clock tool.",
     ] {
@@ -71,6 +72,14 @@ fn all_else_is_none() {
         "Never do this:\n\nUse the clock tool.",
         "There are ways, e.g. use the clock tool.",
         "If needed... use the clock tool.",
+        // Statements, and orders to others.
+        "Using the clock tool is forbidden.",
+        "Calling the clock tool is unnecessary.",
+        "Using the clock tool for this is forbidden.",
+        "Calling the clock tool to tell the time is a waste.",
+        "Run the clock tool yourself.",
+        "I'll run the clock tool, then run it yourself.",
+        "Use the clock tool as a last resort.",
         // Quotations and code.
         "He said \"I will use the clock tool.\"",
         "He said “Well. I will use the clock tool. Yes.”",

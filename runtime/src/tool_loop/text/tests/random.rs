@@ -83,6 +83,72 @@ fn mutate(message: &mut String, random: &mut Rng) {
     }
 }
 
+/// What sentences begin with that call nothing.
+const BEGINNINGS: [&str; 14] = [
+    "Do not ",
+    "Never use ",
+    "It is not a ",
+    "I will not call ",
+    "I won't use the ",
+    "Without the ",
+    "You can use the ",
+    "He wrote \"",
+    "He wrote: \"Not TOOL: ",
+    "Nobody said “",
+    "No TOOL: ",
+    "- No ",
+    "> Not this: ",
+    "PARAMETERS: not ",
+];
+
+/// What prose about tools is made of.
+const WORDS: [&str; 30] = [
+    "clock",
+    "get_time",
+    "weather.forecast",
+    "list-files",
+    "clock tool",
+    "the clock tool",
+    "I will use the clock tool",
+    "use the get_time tool",
+    "tool",
+    "tool:",
+    "TOOL",
+    "TOOL:",
+    "TOOL: clock",
+    "TOOL: clock PARAMETERS: {}",
+    "**TOOL:** `get_time`",
+    "PARAMETERS:",
+    "PARAMETERS: {\"place\": \"Oslo\"}",
+    "{\"a\": 1}",
+    "{\"name\": \"clock\", \"arguments\": {}}",
+    "{",
+    "}",
+    "\"",
+    "”",
+    "'",
+    "`",
+    "`clock`",
+    "**",
+    "not",
+    "never",
+    "é",
+];
+
+/// Prose about tools in which nothing is called: no line begins with `TOOL:`, and no sentence announces a call.
+fn prose(random: &mut Rng) -> String {
+    let mut prose = String::new();
+    for _ in 0..random.usize(1..6) {
+        prose.push_str(BEGINNINGS[random.usize(..BEGINNINGS.len())]);
+        for _ in 0..random.usize(..8) {
+            prose.push_str(WORDS[random.usize(..WORDS.len())]);
+            prose.push_str([" ", ", "][random.usize(..2)]);
+        }
+        prose.push_str(["not. ", "\n", ".\n", "\n\n", "\r\n"][random.usize(..5)]);
+    }
+    prose
+}
+
 fn noise(random: &mut Rng) -> String {
     let length = random.usize(..200);
     let bytes: Vec<u8> = (0..length).map(|_| random.u8(..)).collect();
@@ -195,6 +261,18 @@ fn any_split_gives_the_same_and_nothing_is_lost_or_invented() {
         found += check(&message, &mut random);
     }
     assert!(found > 1_000, "only {found} calls were tried");
+}
+
+#[test]
+fn prose_about_tools_has_no_calls() {
+    let mut random = Rng::with_seed(9);
+    let mut names = 0;
+    for _ in 0..5_000 {
+        let message = prose(&mut random);
+        names += message.matches("TOOL: clock").count();
+        assert_eq!(check(&message, &mut random), 0, "{message:?}");
+    }
+    assert!(names > 1_000, "only {names} calls could have been invented");
 }
 
 #[test]
