@@ -141,11 +141,12 @@ fn ends(case: &str, schema: &Value) -> String {
     let tool = json!({"name": "tool", "inputSchema": schema});
     let lock = json!({"treenailLock": 1, "tools": [tool]}).to_string();
     let (sender, receiver) = mpsc::channel();
-    let work = move || sender.send(Client::from_json(lock).to_rust().unwrap());
+    let work = move || sender.send(Client::from_json(lock).to_rust());
     let work = std::thread::Builder::new().stack_size(STACK).spawn(work);
     let code = receiver.recv_timeout(Duration::from_secs(60));
     let code = code.unwrap_or_else(|_| panic!("{case}: it does not end"));
-    work.unwrap().join().unwrap().unwrap();
+    assert!(work.is_ok(), "{case}");
+    let code = code.unwrap_or_else(|error| panic!("{case}: {error}"));
     assert!(syn::parse_file(&code).is_ok(), "{case}");
     code
 }
