@@ -236,7 +236,7 @@ fn what_is_no_lock_file_is_refused() {
 
 /// The text of `LOCK`.
 fn lock_in(code: &str) -> Value {
-    let file = syn::parse_file(code).unwrap();
+    let file = syn::parse_file(code).expect("it is Rust");
     let items = file.items.iter().filter_map(|item| match item {
         syn::Item::Impl(item) => Some(&item.items),
         _ => None,
@@ -251,7 +251,7 @@ fn lock_in(code: &str) -> Value {
         },
         _ => None,
     });
-    serde_json::from_str(&text.unwrap()).unwrap()
+    serde_json::from_str(&text.expect("there is a lock")).expect("it is JSON")
 }
 
 #[test]

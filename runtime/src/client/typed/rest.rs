@@ -161,13 +161,11 @@ impl<'a> Told<'a> {
     }
 
     fn value(&self) -> serde_json::Result<Option<Value>> {
-        match &self.result.structured_content {
-            Some(value) => Ok(Some(value.clone())),
-            None => {
-                let text = self.text();
-                text.map(|text| serde_json::from_str(&text)).transpose()
-            }
+        if let Some(value) = &self.result.structured_content {
+            return Ok(Some(value.clone()));
         }
+        let text = self.text();
+        text.map(|text| serde_json::from_str(&text)).transpose()
     }
 
     fn lines(&self) -> serde_json::Result<Vec<Value>> {
