@@ -177,6 +177,9 @@ mod aliases {
 
     #[mcp_tool]
     fn locate(name: Name) -> PlaceFound {
+        if name.is_empty() {
+            return Err(ToolError::new("a place has a name"));
+        }
         Ok(Place { name })
     }
 
