@@ -1,5 +1,7 @@
 //! Text without anything that a terminal would obey, or that would make it look like other text.
 
+use treenail::client::is_invisible;
+
 /// The text with what a terminal would obey made visible. Lines and tabs stay.
 pub(crate) fn clean(text: &str) -> String {
     if text.chars().all(|c| !is_hostile(c)) {
@@ -25,29 +27,7 @@ pub(crate) fn clean_line(text: &str) -> String {
 
 /// Whether a terminal might do something else with a character than show it in its place.
 pub(super) fn is_hostile(c: char) -> bool {
-    match c {
-        '\n' | '\t' => false,
-        // Marks of direction, separators of lines, and what Unicode calls ignorable: tags and fillers, which nobody sees.
-        // Joiners and the 16 selectors of the first plane stay: scripts and emoji are made with them.
-        '\u{ad}'
-        | '\u{34f}'
-        | '\u{61c}'
-        | '\u{115f}'..='\u{1160}'
-        | '\u{17b4}'..='\u{17b5}'
-        | '\u{180b}'..='\u{180f}'
-        | '\u{200b}'
-        | '\u{200e}'..='\u{200f}'
-        | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}'
-        | '\u{3164}'
-        | '\u{feff}'
-        | '\u{ffa0}'
-        | '\u{fff0}'..='\u{fffb}'
-        | '\u{1bca0}'..='\u{1bca3}'
-        | '\u{1d173}'..='\u{1d17a}'
-        | '\u{e0000}'..='\u{e0fff}' => true,
-        c => c.is_control(),
-    }
+    !matches!(c, '\n' | '\t') && is_invisible(c)
 }
 
 fn push_visible(clean: &mut String, c: char) {

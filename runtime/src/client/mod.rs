@@ -22,7 +22,7 @@ mod session;
 pub(crate) mod typed;
 
 pub use self::child::{ServerCommand, Stderr};
-pub use self::contract::{Change, Contract, ContractError, Drift, Severity, Subject};
+pub use self::contract::{Change, Contract, ContractError, Drift, Severity, Subject, is_invisible};
 pub use self::error::ClientError;
 #[cfg(feature = "http-client")]
 pub use self::http::{HttpSession, HttpSessionBuilder};

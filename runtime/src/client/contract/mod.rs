@@ -14,6 +14,7 @@ use treenail_schema::{Implementation, Prompt, Resource, ResourceTemplate, Tool};
 
 pub use self::drift::{Change, Drift, Severity, Subject};
 pub use self::error::ContractError;
+pub use self::visible::is_invisible;
 
 /// What a server offers, as data: its tools, prompts and templates for URIs, and what is known of the server itself.
 ///

@@ -3,10 +3,18 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Whether a character is not shown in its place, or changes how others are shown: what Unicode calls ignorable, marks of
-/// direction, separators of lines. Joiners and the 16 selectors of the first plane are not among them: scripts and emoji
-/// are made with them.
-fn is_invisible(character: char) -> bool {
+/// Whether a character is not shown in its place, or changes how others are shown: what controls something, what Unicode
+/// calls ignorable, marks of direction, separators of lines. What a server says may hide something from people in them, so
+/// programs that show it should show them as something else. Joiners and the 16 selectors of the first plane are not among
+/// them: scripts and emoji are made with them.
+///
+/// ```
+/// use treenail_runtime::client::is_invisible;
+///
+/// assert!(is_invisible('\u{202e}') && is_invisible('\u{1b}'));
+/// assert!(!"ü 漢 👩‍🚀".chars().any(is_invisible));
+/// ```
+pub fn is_invisible(character: char) -> bool {
     match character {
         '\u{ad}'
         | '\u{34f}'
