@@ -49,17 +49,22 @@ impl Lifeline {
     }
 }
 
-/// Little patience with servers that do not end.
-fn impatient() -> ClientLimits {
-    ClientLimits {
-        shutdown_within: Duration::from_millis(200),
-        ..ClientLimits::default()
-    }
+/// The time for servers that do not end by themselves.
+const IMPATIENT: Duration = Duration::from_millis(200);
+
+/// A session whose server ends by itself when it should: no machine is too slow for that.
+async fn connect(command: ServerCommand) -> McpClientSession {
+    connect_with(command, Duration::from_secs(120)).await
 }
 
-async fn connect(command: ServerCommand) -> McpClientSession {
+/// A session whose server may take this long for each step of its end.
+async fn connect_with(command: ServerCommand, shutdown_within: Duration) -> McpClientSession {
+    let limits = ClientLimits {
+        shutdown_within,
+        ..ClientLimits::default()
+    };
     let builder = McpClientSession::builder().command(command);
-    builder.limits(impatient()).build().await.unwrap()
+    builder.limits(limits).build().await.unwrap()
 }
 
 async fn call(session: &McpClientSession, tool: &str) -> Value {
@@ -177,13 +182,15 @@ async fn a_server_ends_when_its_input_does() {
 
 #[tokio::test]
 async fn a_server_that_stays_is_terminated_and_then_killed() {
+    // The first needs time to react to the signal.
     let cases = [
-        ("heeds-sigterm", "was told to terminate"),
-        ("ignores-sigterm", "was killed"),
+        ("heeds-sigterm", "was told to terminate", 5_000),
+        ("ignores-sigterm", "was killed", 200),
     ];
-    for (manner, reason) in cases {
+    for (manner, reason, millis) in cases {
         let lifelines = Lifelines::open().await;
-        let session = connect(lifelines.server(&["ignores-end-of-input", manner])).await;
+        let command = lifelines.server(&["ignores-end-of-input", manner]);
+        let session = connect_with(command, Duration::from_millis(millis)).await;
         let life = lifelines.next().await;
         session.close().await.unwrap();
         let told = life.end().await;
@@ -197,7 +204,7 @@ async fn a_server_that_stays_is_terminated_and_then_killed() {
 async fn a_server_that_closes_its_output_is_ended() {
     let lifelines = Lifelines::open().await;
     let manners = ["ignores-end-of-input", "ignores-sigterm"];
-    let session = connect(lifelines.server(&manners)).await;
+    let session = connect_with(lifelines.server(&manners), IMPATIENT).await;
     let life = lifelines.next().await;
     let error = session.tools_call("close-output", ()).await.unwrap_err();
     assert!(matches!(error, ClientError::Closed(_)), "{error}");
@@ -225,7 +232,7 @@ async fn what_a_server_has_started_ends_with_it() {
 async fn dropping_the_client_ends_the_server() {
     let lifelines = Lifelines::open().await;
     let builder = McpClient::builder().command(lifelines.server(&["leaves-a-child"]));
-    let client = builder.limits(impatient()).build().await.unwrap();
+    let client = builder.build().await.unwrap();
     let (one, other) = (lifelines.next().await, lifelines.next().await);
     drop(client);
     one.end().await;
@@ -242,7 +249,7 @@ fn the_end_of_the_runtime_ends_the_server() {
     let lifelines = outer.block_on(Lifelines::open());
     let inner = runtime();
     let manners = ["leaves-a-child", "ignores-end-of-input", "ignores-sigterm"];
-    let session = inner.block_on(connect(lifelines.server(&manners)));
+    let session = inner.block_on(connect_with(lifelines.server(&manners), IMPATIENT));
     let (one, other) = outer.block_on(async { (lifelines.next().await, lifelines.next().await) });
     drop(inner);
     outer.block_on(async { (one.end().await, other.end().await) });

@@ -34,17 +34,20 @@ fn check_recovery(
     );
 }
 
-#[tokio::test]
-async fn bounds_may_be_endless() {
-    let endpoint = Endpoint::start([Reply::text("ok then")]);
-    let endless = OpenAiLimits {
+fn endless() -> OpenAiLimits {
+    OpenAiLimits {
         connect_within: Duration::MAX,
         first_byte_within: Duration::MAX,
         idle_within: Duration::MAX,
         answer_within: Duration::MAX,
         ..limits()
-    };
-    let model = model(&endpoint).limits(endless).build().unwrap();
+    }
+}
+
+#[tokio::test]
+async fn bounds_may_be_endless() {
+    let endpoint = Endpoint::start([Reply::text("ok then")]);
+    let model = model(&endpoint).limits(endless()).build().unwrap();
     let (reply, _) = ask(&model, &question("Why?")).await;
     check_recovery(&endpoint, reply, 1);
 }
@@ -210,52 +213,82 @@ async fn what_is_broken_is_told_at_once() {
     check_told("broken", cases).await;
 }
 
-#[tokio::test]
-async fn each_time_is_bounded() {
-    type Change = fn(&mut OpenAiLimits, Duration);
+/// The case's own bound; everything else is unbounded. Only `elapse` lets so much time pass.
+const BOUND: Duration = Duration::from_secs(86_400);
 
-    let short = Duration::from_millis(40);
+/// Lets `BOUND` pass each time that the endpoint has gone silent, on the paused clock.
+///
+/// The endpoint works in real time, so the clock must not advance by itself while the runtime is idle: tokio does not do
+/// that while a blocking task runs.
+async fn elapse(endpoint: &Endpoint, times: usize) {
+    let (finished, wait) = std::sync::mpsc::channel::<()>();
+    let blocking = tokio::task::spawn_blocking(move || wait.recv());
+    for _ in 0..times {
+        while !endpoint.is_silent() {
+            // Ends the pause before the next attempt.
+            tokio::time::advance(Duration::from_millis(1)).await;
+        }
+        // The runtime looks for input every 61 polls: the client reads all that was sent.
+        for _ in 0..1_000 {
+            tokio::task::yield_now().await;
+        }
+        tokio::time::advance(BOUND).await;
+    }
+    drop(finished);
+    let _ = blocking.await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_time_is_bounded() {
+    type Change = fn(&mut OpenAiLimits);
+
+    let first_word = "data: {\"id\":\"chatcmpl-1\",\"object\":\"chat.completion.chunk\",\"created\":1,\
+        \"model\":\"fake-1-2026\",\"service_tier\":\"default\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"one";
     let cases: [(Change, Reply, &str); 5] = [
         (
-            |limits, short| limits.first_byte_within = short,
+            |limits| limits.first_byte_within = BOUND,
             Reply::silent(),
-            "nothing came within 40ms",
+            "nothing came within 86400s",
         ),
         (
-            |limits, short| limits.first_byte_within = short,
+            |limits| limits.first_byte_within = BOUND,
             Reply::events("").held(),
-            "nothing came within 40ms",
+            "nothing came within 86400s",
         ),
         (
-            |limits, short| limits.idle_within = short,
-            Reply::text("one two").held_before("data: {\"id\":\"chatcmpl-1\",\"object\":\"chat.completion.chunk\",\"created\":1,\"model\":\"fake-1-2026\",\"service_tier\":\"default\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"one"),
-            "its answer has broken off: nothing more came within 40ms",
+            |limits| limits.idle_within = BOUND,
+            Reply::text("one two").held_before(first_word),
+            "its answer has broken off: nothing more came within 86400s",
         ),
         (
-            |limits, short| limits.answer_within = short,
+            |limits| limits.answer_within = BOUND,
             Reply::silent(),
-            "its message took longer than 40ms",
+            "its message took longer than 86400s",
         ),
         (
-            |limits, short| limits.answer_within = short,
+            |limits| limits.answer_within = BOUND,
             Reply::json(200, &Value::Null).in_pieces(&[1]).held(),
-            "its message took longer than 40ms",
+            "its message took longer than 86400s",
         ),
     ];
     for (change, reply, expected) in cases {
-        let mut limits = limits();
-        change(&mut limits, short);
+        let mut limits = endless();
+        change(&mut limits);
         limits.retries = 1;
         let endpoint = Endpoint::start([reply.clone(), reply]);
         let model = model(&endpoint).limits(limits).build().unwrap();
-        let failed = ask(&model, &question("Why?")).await.0.unwrap_err();
-        assert_eq!(told(&failed), ("unavailable", expected.to_owned()));
+        let asked = question("Why?");
+        let ((reply, _), ()) = tokio::join!(ask(&model, &asked), elapse(&endpoint, 2));
+        assert_eq!(
+            told(&reply.unwrap_err()),
+            ("unavailable", expected.to_owned())
+        );
         assert_eq!(
             endpoint.all_asked().len(),
             2,
             "{expected}: it is tried again"
         );
-        left(&endpoint).await;
+        endpoint.is_left();
     }
 }
 

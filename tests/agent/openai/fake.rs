@@ -25,6 +25,7 @@ pub(crate) struct Endpoint {
     pub(crate) url: String,
     requests: Receiver<Asked>,
     replies: Arc<Mutex<VecDeque<Reply>>>,
+    silent: Receiver<()>,
     left: Receiver<()>,
 }
 
@@ -227,12 +228,14 @@ impl Endpoint {
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
         let replies = Arc::new(Mutex::new(replies.into_iter().collect()));
         let (asked, requests) = channel();
+        let (silence, silent) = channel();
         let (leaving, left) = channel();
         let script = Arc::clone(&replies);
         thread::spawn(move || {
             for stream in listener.incoming().map(Result::unwrap) {
                 let mut serving = Serving {
                     asked: asked.clone(),
+                    silence: silence.clone(),
                     leaving: leaving.clone(),
                     replies: Arc::clone(&script),
                 };
@@ -244,6 +247,7 @@ impl Endpoint {
             url,
             requests,
             replies,
+            silent,
             left,
         }
     }
@@ -264,6 +268,11 @@ impl Endpoint {
         self.requests.try_iter().collect()
     }
 
+    /// Returns true once for each reply that is held, after its last byte was sent.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.silent.try_recv().is_ok()
+    }
+
     /// Whether a client has left a reply that is held, and nobody has asked that yet.
     pub(crate) fn was_left(&self) -> bool {
         self.left.try_recv().is_ok()
@@ -279,6 +288,7 @@ impl Endpoint {
 /// One connection.
 struct Serving {
     asked: Sender<Asked>,
+    silence: Sender<()>,
     leaving: Sender<()>,
     replies: Arc<Mutex<VecDeque<Reply>>>,
 }
@@ -301,6 +311,7 @@ impl Serving {
                 End::Whole => {}
                 End::Broken => return Ok(()),
                 End::Held | End::Silent => {
+                    let _ = self.silence.send(());
                     // It returns when the client closes its end.
                     let _ = reader.read(&mut [0]);
                     let _ = self.leaving.send(());

@@ -113,9 +113,10 @@ async fn each_response_has_its_outcome() {
 
 #[tokio::test]
 async fn a_comment_without_an_end_takes_no_memory_and_can_be_left() {
-    let script = Script::new(|_| Told::endless(": ", [b'x'; 10_000])).await;
+    let mut script = Script::new(|_| Told::endless(": ", [b'x'; 10_000])).await;
     let dialog = Dialog::within(&script.url, LIMITS());
     let call = dialog.begin(modern(1, "tools/list", json!({})));
+    script.asked_to("tools/list").await;
     // It is the caller who has no more patience; the server sees that nobody reads.
     let patience = tokio::time::timeout(Duration::from_millis(50), call);
     assert!(patience.await.is_err(), "CLI-HTTP-06");
