@@ -1,6 +1,7 @@
 //! Lists that are kept and followed, and what is made of them.
 
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use treenail::client::{ClientError, ClientLimits};
@@ -88,7 +89,7 @@ async fn a_list_is_kept_for_as_long_as_it_is_fresh() {
         client.tools().await.unwrap();
     }
     assert_eq!(heard.methods().len(), 2, "CLI-CACHE-02: fetched once");
-    tokio::time::advance(std::time::Duration::from_millis(5_001)).await;
+    tokio::time::advance(Duration::from_millis(5_001)).await;
     client.tools().await.unwrap();
     assert_eq!(
         heard.methods().len(),
@@ -321,4 +322,42 @@ async fn a_server_that_declares_nothing_gets_one_try() {
         assert_eq!(client.tools().await.unwrap().len(), 0);
         assert!(!heard.methods().contains(&"tools/list".to_owned()));
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn subscriptions_that_end_at_once_are_opened_less_and_less_often() {
+    const HOUR: Duration = Duration::from_secs(60 * 60);
+
+    let (session, heard) = scripted(|message| {
+        let id = &message["id"];
+        match message["method"].as_str() {
+            Some("server/discover") => {
+                let result = json!({
+                    "resultType": "complete", "supportedVersions": ["2026-07-28"],
+                    "capabilities": {"tools": {"listChanged": true}},
+                });
+                Say::result(message, &result)
+            }
+            Some("subscriptions/listen") => {
+                let meta = json!({"io.modelcontextprotocol/subscriptionId": id});
+                let acknowledged = json!({
+                    "jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged",
+                    "params": {"_meta": meta, "notifications": {"toolsListChanged": true}},
+                });
+                let Say::Lines(mut lines) = Say::result(message, &json!({"resultType": "complete"}))
+                else {
+                    unreachable!("it is a line")
+                };
+                lines.insert(0, acknowledged.to_string());
+                Say::Lines(lines)
+            }
+            _ => Say::nothing(),
+        }
+    });
+    let client = McpClient::builder().session(session).build().await.unwrap();
+    tokio::time::sleep(HOUR).await;
+    let opened = heard.methods().len() - 1;
+    // The pauses go up to 32 s, of which half is left to chance; without them there are thousands.
+    assert!((100..=240).contains(&opened), "{opened}");
+    client.close().await.unwrap();
 }
