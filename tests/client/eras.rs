@@ -4,15 +4,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
+use tokio::io::AsyncWriteExt;
 use treenail::client::{
-    ClientError, Incoming, LineSession, Session, SessionFuture, SessionNotification,
+    ClientError, ClientLimits, Incoming, LineSession, Session, SessionFuture, SessionNotification,
     SessionRequest, Transport,
 };
 use treenail::prelude::*;
 use treenail::schema::Revision;
 
 use crate::fixture::server;
-use crate::script::{Heard, Say, discovered, initialized, scripted};
+use crate::script::{Heard, Say, discovered, initialized, scripted, scripted_within};
 
 async fn meet(
     say: impl FnMut(&Value) -> Say + Send + 'static,
@@ -230,6 +231,136 @@ async fn each_request_of_the_modern_era_says_who_asks() {
     let listed = &heard.all()[1]["params"];
     assert_eq!(listed["cursor"], "", "CLI-PAGE-03");
     assert_eq!(listed["_meta"]["com.example/trace"], "a\"b");
+}
+
+/// An error that names revisions.
+fn unsupported(supported: &Value) -> Value {
+    json!({"code": -32022, "message": "no", "data": {"supported": supported, "requested": "x"}})
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_modern_server_that_starts_slowly_is_connected_to() {
+    // It drops the probe, which came before it was ready, and refuses the handshake.
+    let error = unsupported(&json!(["2026-07-28"]));
+    let mut probed = false;
+    let (met, heard) = meet(move |message| match message["method"].as_str() {
+        Some("server/discover") if std::mem::replace(&mut probed, true) => discovered(message),
+        Some("initialize") => Say::error(message, &error),
+        _ => Say::nothing(),
+    })
+    .await;
+    assert_eq!(
+        met.unwrap().protocol_version(),
+        Revision::LATEST,
+        "CLI-VER-02"
+    );
+    let expected = ["server/discover", "initialize", "server/discover"];
+    assert_eq!(heard.methods(), expected);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_late_answer_to_the_probe_counts() {
+    // It answers all that has come once it has started, in order.
+    for revision in [None, Some(Revision::LATEST)] {
+        let mut probe = Value::Null;
+        let (session, heard) = scripted(move |message| match message["method"].as_str() {
+            Some("server/discover") => {
+                probe = message.clone();
+                Say::nothing()
+            }
+            Some("initialize") => {
+                let (Say::Lines(mut lines), Say::Lines(refusal)) = (
+                    discovered(&probe),
+                    Say::error(message, &unsupported(&json!(["2026-07-28"]))),
+                ) else {
+                    unreachable!("both are lines")
+                };
+                lines.extend(refusal);
+                Say::Lines(lines)
+            }
+            _ => Say::result(message, &json!({"resultType": "complete", "tools": []})),
+        });
+        let builder = McpClientSession::builder().session(session);
+        let builder = match revision {
+            None => builder,
+            // What was known of the server is probed too.
+            Some(revision) => builder.known_version(revision),
+        };
+        let session = builder.build().await.unwrap();
+        assert_eq!(session.protocol_version(), Revision::LATEST);
+        session.tools_list(None).await.unwrap();
+        let expected = ["server/discover", "initialize", "tools/list"];
+        assert_eq!(heard.methods(), expected);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_probe_leaves_room_for_the_handshake() {
+    let limits = ClientLimits {
+        requests_in_flight: 1,
+        ..ClientLimits::default()
+    };
+    let (session, _) = scripted_within(&limits, |message| match message["method"].as_str() {
+        Some("initialize") => initialized(message, "2025-11-25"),
+        _ => Say::nothing(),
+    });
+    let builder = McpClientSession::builder().session(session).limits(limits);
+    let session = builder.build().await.unwrap();
+    assert_eq!(session.protocol_version(), Revision::V2025_11_25);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_revision_that_was_asked_for_is_waited_for() {
+    // An answer that takes longer than the probe's time.
+    let (stream, mut theirs) = tokio::io::duplex(1 << 16);
+    tokio::spawn(async move {
+        tokio::time::sleep(std::time::Duration::from_secs(30)).await;
+        let Say::Lines(lines) = discovered(&json!({"id": 1})) else {
+            unreachable!("it is a line")
+        };
+        let text = lines.join("\n") + "\n";
+        theirs.write_all(text.as_bytes()).await.unwrap();
+        std::future::pending::<()>().await;
+    });
+    let (reader, writer) = tokio::io::split(stream);
+    let session = McpClientSession::builder()
+        .session(Arc::new(LineSession::new(reader, writer)))
+        .protocol_version(Revision::LATEST)
+        .build()
+        .await
+        .unwrap();
+    assert_eq!(session.protocol_version(), Revision::LATEST);
+}
+
+#[tokio::test]
+async fn a_refusal_that_names_legacy_revisions_leads_to_a_handshake() {
+    let error = unsupported(&json!(["2025-06-18", "2024-11-05", "unknown"]));
+    let (met, heard) = meet(move |message| match message["method"].as_str() {
+        Some("server/discover") => Say::error(message, &error),
+        Some("initialize") => initialized(message, "2025-06-18"),
+        _ => Say::nothing(),
+    })
+    .await;
+    let session = met.unwrap();
+    assert_eq!(session.protocol_version(), Revision::V2025_06_18);
+    session.close().await.unwrap();
+    let expected = ["server/discover", "initialize", "notifications/initialized"];
+    assert_eq!(heard.methods(), expected);
+    let offered = &heard.all()[1]["params"]["protocolVersion"];
+    assert_eq!(offered, "2025-06-18", "the newest that it names");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_contradicts_itself_is_given_up() {
+    let (met, heard) = meet(|message| match message["method"].as_str() {
+        Some("server/discover") => Say::error(message, &json!({"code": -32601, "message": "no"})),
+        _ => Say::error(message, &unsupported(&json!(["2026-07-28"]))),
+    })
+    .await;
+    let error = met.unwrap_err();
+    assert!(matches!(error, ClientError::Unsupported(_)), "{error}");
+    let expected = ["server/discover", "initialize", "server/discover"];
+    assert_eq!(heard.methods(), expected);
 }
 
 /// A session that the server forgets once, after the handshake.

@@ -1,6 +1,7 @@
 //! Lists that are kept and followed, and what is made of them.
 
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use treenail::client::{ClientError, ClientLimits};
@@ -88,7 +89,7 @@ async fn a_list_is_kept_for_as_long_as_it_is_fresh() {
         client.tools().await.unwrap();
     }
     assert_eq!(heard.methods().len(), 2, "CLI-CACHE-02: fetched once");
-    tokio::time::advance(std::time::Duration::from_millis(5_001)).await;
+    tokio::time::advance(Duration::from_millis(5_001)).await;
     client.tools().await.unwrap();
     assert_eq!(
         heard.methods().len(),
@@ -215,4 +216,148 @@ async fn what_was_read_is_kept_only_if_the_server_says_so() {
         );
     }
     assert_eq!(heard.methods().len(), 3, "CLI-CACHE-02");
+}
+
+/// A server of either era that declares what `capabilities` says, and answers with `answer` or -32601.
+fn declaring(
+    revision: Revision,
+    capabilities: Value,
+    mut answer: impl FnMut(&str) -> Option<Value> + Send + 'static,
+) -> impl FnMut(&Value) -> Say + Send + 'static {
+    move |message| {
+        let method = message["method"].as_str().unwrap_or_default();
+        let modern = revision.is_modern();
+        let mut result = match method {
+            "server/discover" if modern => {
+                json!({"supportedVersions": [revision.as_str()], "capabilities": capabilities})
+            }
+            "initialize" if !modern => json!({
+                "protocolVersion": revision.as_str(), "capabilities": capabilities,
+                "serverInfo": {"name": "script", "version": "1"},
+            }),
+            _ if message["id"].is_null() => return Say::nothing(),
+            _ => match answer(method) {
+                Some(result) => result,
+                None => return Say::error(message, &json!({"code": -32601, "message": "no"})),
+            },
+        };
+        result["resultType"] = json!("complete");
+        Say::result(message, &result)
+    }
+}
+
+const ERAS: [Revision; 2] = [Revision::LATEST, Revision::LATEST_LEGACY];
+
+#[tokio::test]
+async fn a_list_that_the_server_does_not_know_is_empty() {
+    for revision in ERAS {
+        let capabilities = json!({"tools": {}, "resources": {}});
+        let (session, heard) = scripted(declaring(revision, capabilities, |method| match method {
+            "tools/list" => Some(json!({"tools": tools(&["a"])})),
+            "resources/list" => Some(json!({"resources": []})),
+            _ => None,
+        }));
+        let client = McpClient::builder().session(session).build().await.unwrap();
+        assert_eq!(client.missing_lists(), [""; 0]);
+        assert_eq!(client.url_templates().await.unwrap().len(), 0, "{revision}");
+        assert_eq!(client.missing_lists(), ["resources/templates/list"]);
+        client.url_templates().await.unwrap();
+        let asked = heard.methods().into_iter();
+        let asked = asked.filter(|method| method == "resources/templates/list");
+        assert_eq!(asked.count(), 1, "it is not asked for again");
+
+        client.refresh_all().await.unwrap();
+        let contract = client.contract_with_resources().await.unwrap();
+        assert_eq!(contract.tools().len(), 1);
+        assert_eq!(contract.resource_templates().len(), 0);
+        assert!(client.check(&contract).await.unwrap().is_empty());
+        client.close().await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn other_errors_of_a_list_are_errors() {
+    let mut times = 0;
+    let (session, _) = scripted(move |message| match message["method"].as_str() {
+        Some("server/discover") => discovered(message),
+        _ => {
+            times += 1;
+            Say::error(message, &json!({"code": -32603, "message": "broken"}))
+        }
+    });
+    let client = McpClient::builder().session(session).build().await.unwrap();
+    assert!(client.tools().await.is_err());
+    assert!(client.contract().await.is_err());
+}
+
+#[tokio::test]
+async fn a_server_that_declares_nothing_gets_one_try() {
+    for revision in ERAS {
+        let (session, heard) = scripted(declaring(revision, json!({}), |method| match method {
+            "tools/list" => Some(json!({"tools": tools(&["a"]), "ttlMs": 60_000})),
+            "tools/call" => Some(json!({"content": [{"type": "text", "text": "done"}]})),
+            _ => None,
+        }));
+        let client = McpClient::builder().session(session).build().await.unwrap();
+        assert_eq!(client.tools().await.unwrap().len(), 1, "{revision}");
+        client.call_tool("a", ()).await.unwrap();
+        assert_eq!(client.prompts().await.unwrap().len(), 0);
+        assert_eq!(client.contract().await.unwrap().tools().len(), 1);
+        assert!(!heard.methods().contains(&"prompts/list".to_owned()));
+
+        // And no more than one.
+        let (session, heard) = scripted(declaring(revision, json!({}), |_| None));
+        let client = McpClient::builder().session(session).build().await.unwrap();
+        for _ in 0..3 {
+            assert_eq!(client.tools().await.unwrap().len(), 0);
+        }
+        let tries = heard.methods().into_iter();
+        assert_eq!(tries.filter(|method| method == "tools/list").count(), 1);
+        assert_eq!(client.missing_lists(), [""; 0], "it was not declared");
+
+        // A server that declares something else means what it declares.
+        let capabilities = json!({"prompts": {}});
+        let (session, heard) = scripted(declaring(revision, capabilities, |_| None));
+        let client = McpClient::builder().session(session).build().await.unwrap();
+        assert_eq!(client.tools().await.unwrap().len(), 0);
+        assert!(!heard.methods().contains(&"tools/list".to_owned()));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn subscriptions_that_end_at_once_are_opened_less_and_less_often() {
+    const HOUR: Duration = Duration::from_secs(60 * 60);
+
+    let (session, heard) = scripted(|message| {
+        let id = &message["id"];
+        match message["method"].as_str() {
+            Some("server/discover") => {
+                let result = json!({
+                    "resultType": "complete", "supportedVersions": ["2026-07-28"],
+                    "capabilities": {"tools": {"listChanged": true}},
+                });
+                Say::result(message, &result)
+            }
+            Some("subscriptions/listen") => {
+                let meta = json!({"io.modelcontextprotocol/subscriptionId": id});
+                let acknowledged = json!({
+                    "jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged",
+                    "params": {"_meta": meta, "notifications": {"toolsListChanged": true}},
+                });
+                let Say::Lines(mut lines) = Say::result(message, &json!({"resultType": "complete"}))
+                else {
+                    unreachable!("it is a line")
+                };
+                lines.insert(0, acknowledged.to_string());
+                Say::Lines(lines)
+            }
+            _ => Say::nothing(),
+        }
+    });
+    let client = McpClient::builder().session(session).build().await.unwrap();
+    tokio::time::sleep(HOUR).await;
+    let opened = heard.methods().len() - 1;
+    // The pauses go up to 32 s, of which half is left to chance; without them there are thousands.
+    assert!((100..=240).contains(&opened), "{opened}");
+    client.close().await.unwrap();
 }

@@ -7,6 +7,8 @@
 )]
 
 mod asked;
+#[cfg(unix)]
+mod child;
 mod contract;
 mod eras;
 // Cargo does not run the tests inside of examples; those of this one run here.

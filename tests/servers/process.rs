@@ -80,13 +80,14 @@ async fn a_server_has_the_environment_and_the_folder_that_it_is_given() {
         .server(&[])
         .env("HARBOUR", "Bergen")
         .env("CARGO_MANIFEST_DIR", "replaced")
-        .env_remove("CARGO_PKG_NAME")
+        .env_remove("HOME")
         .current_dir(folder.path());
     let session = connect(command).await;
     let env = call(&session, "env").await;
     assert_eq!(env["HARBOUR"], "Bergen");
     assert_eq!(env["CARGO_MANIFEST_DIR"], "replaced");
     assert_eq!(env["CARGO_PKG_NAME"], Value::Null);
+    assert_eq!(env["HOME"], Value::Null);
     assert_eq!(env["PATH"], std::env::var("PATH").unwrap());
     let folder = folder.path().canonicalize().unwrap();
     assert_eq!(call(&session, "cwd").await, folder.to_str().unwrap());

@@ -36,7 +36,7 @@ impl Lock {
         let tools: Vec<_> = kept.clone().map(|tool| &tool.members).collect();
         let only: Vec<_> = kept.map(|tool| &tool.name).collect();
         let mut file = json!({ "treenailLock": VERSION });
-        for member in ["server", "protocolVersion"] {
+        for member in ["server", "protocolVersion", "clientCapabilities"] {
             if let Some(value) = self.file.get(member) {
                 file[member] = value.clone();
             }

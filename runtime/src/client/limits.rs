@@ -74,6 +74,12 @@ pub struct ClientLimits {
     /// Bytes of the headers of an HTTP response, at least 8 KiB; a response with more than about that fails its request.
     /// Default 64 KiB.
     pub http_header_bytes: usize,
+    /// Redirects of one request that are followed: only those that keep the method (307 and 308) and stay within the origin.
+    /// Default 5.
+    pub http_redirects: u32,
+    /// Informational responses (1xx) before the head of a stream that no request waits for; with more, the stream is not
+    /// read. Default 100.
+    pub http_informational_responses: u32,
     /// How long it may take to open a connection to an HTTP server, TLS not included. Default 10 s.
     pub connect_within: Duration,
     /// How often in a row an HTTP server of the legacy era is asked for the rest of a stream that has broken off, without
@@ -125,6 +131,8 @@ impl Default for ClientLimits {
             drift_depth: 128,
             drift_steps: 250_000,
             http_header_bytes: 64 << 10,
+            http_redirects: 5,
+            http_informational_responses: 100,
             connect_within: Duration::from_secs(10),
             resume_attempts: 8,
             shutdown_within: Duration::from_secs(2),

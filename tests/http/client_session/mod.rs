@@ -5,5 +5,7 @@ mod ears;
 mod legacy;
 mod modern;
 mod older;
+mod patience;
+mod redirects;
 mod script;
 mod streams;

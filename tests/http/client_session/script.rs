@@ -93,6 +93,13 @@ impl Told {
         (told, sender)
     }
 
+    /// These bytes, again and again.
+    pub(crate) fn forever(bytes: &str) -> Self {
+        let mut told = Self::raw("");
+        told.more = More::Endless(bytes.repeat(1_000).into());
+        told
+    }
+
     /// A stream that never ends.
     pub(crate) fn endless(events: &str, more: impl Into<Vec<u8>>) -> Self {
         let mut told = Self::stream(events);
@@ -132,6 +139,11 @@ impl Script {
     /// The next request that has come.
     pub(crate) async fn asked(&mut self) -> Asked {
         self.asked.recv().await.unwrap()
+    }
+
+    /// Whether no other request has come.
+    pub(crate) fn is_idle(&mut self) -> bool {
+        self.asked.try_recv().is_err()
     }
 
     /// The next request that has come, but of those that hold this method of HTTP or of the protocol.

@@ -1,5 +1,6 @@
 //! Servers as child processes.
 
+mod environment;
 mod process;
 mod stderr;
 
@@ -11,6 +12,7 @@ use std::sync::Arc;
 
 use tokio::process::{ChildStdin, ChildStdout, Command};
 
+use self::environment::Environment;
 pub use self::stderr::Stderr;
 use self::stderr::pass_lines;
 use crate::client::line::{Ending, LineSession};
@@ -27,6 +29,10 @@ use crate::client::{ClientError, ClientLimits};
 ///     .stderr(Stderr::lines(|line| eprintln!("server: {line}")));
 /// ```
 ///
+/// The server does not inherit the environment of this process, which may hold secrets, but a short list of variables, which
+/// is that of the official SDKs: `HOME`, `LOGNAME`, `PATH`, `SHELL`, `TERM` and `USER`, or their counterparts on Windows.
+/// [`env`](Self::env) adds to it, [`inherit_env`](Self::inherit_env) hands over everything.
+///
 /// The server is a process group of its own. When the session is closed, its input is closed; if it does not end within
 /// [`ClientLimits::shutdown_within`] it gets SIGTERM, and after that time again SIGKILL (on Windows it is terminated at
 /// once). A session that is dropped does the same in the background, as long as the runtime lives; when that ends first,
@@ -38,7 +44,7 @@ use crate::client::{ClientError, ClientLimits};
 pub struct ServerCommand {
     program: std::ffi::OsString,
     args: Vec<std::ffi::OsString>,
-    env: Vec<(std::ffi::OsString, Option<std::ffi::OsString>)>,
+    environment: Environment,
     current_dir: Option<std::path::PathBuf>,
     stderr: Stderr,
 }
@@ -71,7 +77,7 @@ impl ServerCommand {
         Self {
             program: program.as_ref().to_owned(),
             args: Vec::new(),
-            env: Vec::new(),
+            environment: Environment::default(),
             current_dir: None,
             stderr: Stderr::default(),
         }
@@ -90,18 +96,26 @@ impl ServerCommand {
         args.into_iter().fold(self, Self::arg)
     }
 
-    /// Sets a variable of the environment, which is otherwise that of this process.
+    /// Sets a variable of the environment.
     #[must_use]
     pub fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
-        let value = Some(value.as_ref().to_owned());
-        self.env.push((name.as_ref().to_owned(), value));
+        self.environment
+            .change(name.as_ref(), Some(value.as_ref()));
         self
     }
 
-    /// Takes a variable out of the environment.
+    /// Removes a variable from the environment.
     #[must_use]
     pub fn env_remove(mut self, name: impl AsRef<OsStr>) -> Self {
-        self.env.push((name.as_ref().to_owned(), None));
+        self.environment.change(name.as_ref(), None);
+        self
+    }
+
+    /// Inherits the whole environment of this process, secrets included. [`env`](Self::env) and
+    /// [`env_remove`](Self::env_remove) still apply.
+    #[must_use]
+    pub fn inherit_env(mut self) -> Self {
+        self.environment.inherit_all();
         self
     }
 
@@ -158,12 +172,7 @@ impl ServerCommand {
     fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command.args(&self.args);
-        for (name, value) in &self.env {
-            match value {
-                Some(value) => command.env(name, value),
-                None => command.env_remove(name),
-            };
-        }
+        self.environment.apply(&mut command);
         if let Some(directory) = &self.current_dir {
             command.current_dir(directory);
         }

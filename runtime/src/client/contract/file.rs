@@ -3,11 +3,11 @@
 //! One JSON object, indented, the entries as the protocol has them:
 //!
 //! ```json
-//! {"treenailLock": 1, "server": {"name": "…", "version": "…"}, "protocolVersion": "…", "instructions": "…",
-//!  "only": [], "tools": [], "prompts": [], "resourceTemplates": [], "resources": []}
+//! {"treenailLock": 1, "server": {"name": "…", "version": "…"}, "protocolVersion": "…",
+//!  "clientCapabilities": [], "instructions": "…", "only": [], "tools": [], "prompts": [], "resourceTemplates": [], "resources": []}
 //! ```
 //!
-//! `only` is there if the contract looks at some tools and at nothing else: their names.
+//! `clientCapabilities` names what the recording client declares; older files do not have it. `only` is there if the contract looks at some tools and at nothing else: their names.
 
 use std::collections::BTreeSet;
 
@@ -31,6 +31,8 @@ struct Written<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     protocol_version: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    client_capabilities: Option<&'a BTreeSet<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     instructions: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     only: Option<&'a BTreeSet<String>>,
@@ -53,6 +55,7 @@ struct Head {
 struct Read {
     server: Option<Implementation>,
     protocol_version: Option<String>,
+    client_capabilities: Option<BTreeSet<String>>,
     instructions: Option<String>,
     only: Option<BTreeSet<String>>,
     #[serde(default)]
@@ -72,6 +75,7 @@ impl Contract {
             treenail_lock: FORMAT,
             server: self.server(),
             protocol_version: self.protocol_version(),
+            client_capabilities: self.client_capabilities.as_ref(),
             instructions: self.instructions(),
             only: self.only.as_ref(),
             tools: self.tools(),
@@ -102,6 +106,7 @@ impl Contract {
         let read: Read = read(text)?;
         let mut contract = Self {
             protocol_version: read.protocol_version,
+            client_capabilities: read.client_capabilities,
             instructions: read.instructions,
             tools: once("tools", read.tools)?,
             prompts: once("prompts", read.prompts)?,

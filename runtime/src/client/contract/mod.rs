@@ -6,11 +6,12 @@ mod drift;
 mod error;
 mod file;
 mod keyword;
+mod recorder;
 mod visible;
 
 use std::collections::BTreeSet;
 
-use treenail_schema::{Implementation, Prompt, Resource, ResourceTemplate, Tool};
+use treenail_schema::{ClientCapabilities, Implementation, Prompt, Resource, ResourceTemplate, Tool};
 
 pub use self::drift::{Change, Drift, Severity, Subject};
 pub use self::error::ContractError;
@@ -42,6 +43,8 @@ pub use self::visible::is_invisible;
 pub struct Contract {
     server: Option<Implementation>,
     protocol_version: Option<String>,
+    /// Names of what the recording client declares.
+    client_capabilities: Option<BTreeSet<String>>,
     instructions: Option<String>,
     tools: Vec<Tool>,
     prompts: Vec<Prompt>,
@@ -68,6 +71,15 @@ impl Contract {
     #[must_use]
     pub fn with_protocol_version(mut self, version: impl Into<String>) -> Self {
         self.protocol_version = Some(version.into());
+        self
+    }
+
+    /// Sets the capabilities of the client that the server offers this to. Servers may hide what a client cannot use, such as
+    /// tools that ask the user; a [`Drift`] mentions capabilities that are missing where something is gone. Only the names of
+    /// capabilities are recorded.
+    #[must_use]
+    pub fn with_client_capabilities(mut self, capabilities: &ClientCapabilities) -> Self {
+        self.client_capabilities = Some(recorder::names(capabilities));
         self
     }
 
@@ -138,6 +150,7 @@ impl Contract {
         Ok(Self {
             server: self.server.clone(),
             protocol_version: self.protocol_version.clone(),
+            client_capabilities: self.client_capabilities.clone(),
             tools: tools.cloned().collect(),
             only: Some(only),
             ..Self::default()
@@ -157,6 +170,13 @@ impl Contract {
     /// The revision that was spoken, if it is known.
     pub fn protocol_version(&self) -> Option<&str> {
         self.protocol_version.as_deref()
+    }
+
+    /// Names of the capabilities of the client that recorded it, such as `elicitation` and `elicitation.form`, if they are
+    /// known.
+    pub fn client_capabilities(&self) -> Option<impl Iterator<Item = &str>> {
+        let names = self.client_capabilities.as_ref()?;
+        Some(names.iter().map(String::as_str))
     }
 
     /// What the server tells a model of its use.

@@ -2,6 +2,11 @@
 
 use std::error::Error as _;
 use std::fmt;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::task::Poll;
 
 use bytes::Bytes;
 use http::header::PROXY_AUTHORIZATION;
@@ -10,6 +15,7 @@ use hyper::body::Incoming;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::{Builder, Client, Error};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
+use tokio::sync::Notify;
 
 use crate::client::fetch::body::Whole;
 use crate::client::fetch::proxy::{Connector, Route};
@@ -80,6 +86,33 @@ impl Engine {
             Connections::Tls(client) => client.request(request),
         };
         sent.await.map_err(|error| failure(&error))
+    }
+}
+
+impl Engine {
+    /// [`send`](Self::send) for a request that no time bounds: it fails after more than `most` informational responses (1xx),
+    /// which a server could send without end.
+    pub(crate) async fn send_patiently(
+        &self,
+        mut request: Request<Bytes>,
+        most: u32,
+    ) -> Result<Response<Incoming>, ClientError> {
+        let exceeded = Arc::new(Notify::new());
+        let (seen, signal) = (AtomicU32::new(0), Arc::clone(&exceeded));
+        hyper::ext::on_informational(&mut request, move |_| {
+            if seen.fetch_add(1, Ordering::Relaxed) >= most {
+                signal.notify_one();
+            }
+        });
+        let (mut sent, mut exceeded) = (pin!(self.send(request)), pin!(exceeded.notified()));
+        poll_fn(|context| {
+            if exceeded.as_mut().poll(context).is_ready() {
+                let why = format!("the server has sent more than {most} informational responses");
+                return Poll::Ready(Err(ClientError::protocol(why)));
+            }
+            sent.as_mut().poll(context)
+        })
+        .await
     }
 }
 

@@ -1,7 +1,7 @@
 //! What the head of a response says.
 
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE, LOCATION};
-use http::{HeaderMap, StatusCode, Uri};
+use http::{HeaderMap, HeaderValue, StatusCode, Uri};
 
 /// The type of a body, without parameters, in small letters.
 pub(crate) fn media_type(headers: &HeaderMap) -> Option<String> {
@@ -15,6 +15,11 @@ pub(crate) fn media_type(headers: &HeaderMap) -> Option<String> {
 pub(crate) fn is_compressed(headers: &HeaderMap) -> bool {
     let encoding = headers.get(CONTENT_ENCODING);
     encoding.is_some_and(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"identity"))
+}
+
+/// The reference in a header `Location`.
+pub(crate) fn location(headers: &HeaderMap) -> Option<&[u8]> {
+    headers.get(LOCATION).map(HeaderValue::as_bytes)
 }
 
 /// Where a redirect leads, without what may be secret in it.

@@ -1,8 +1,10 @@
 //! URLs that requests go to.
 
 use http::Uri;
+use iri_string::types::{UriAbsoluteStr, UriReferenceStr};
 
 use crate::client::ClientError;
+use crate::wire::quoted;
 
 /// The URL of a server: one of `http` or `https`, with a host, and without a user.
 pub(crate) fn parse(text: &str) -> Result<Uri, ClientError> {
@@ -34,4 +36,35 @@ pub(crate) fn is_loopback(host: &str) -> bool {
     let address = address.unwrap_or(host).parse();
     address.is_ok_and(|address: std::net::IpAddr| address.is_loopback())
         || host.eq_ignore_ascii_case("localhost")
+}
+
+/// The URL that a server refers to from `url`, which has to be of the same origin: a server must not send our headers
+/// elsewhere.
+///
+/// # Errors
+///
+/// The reason, as the end of a sentence.
+pub(crate) fn same_origin(url: &Uri, reference: &[u8]) -> Result<Uri, String> {
+    let text = std::str::from_utf8(reference).unwrap_or_default();
+    let base = url.to_string();
+    let base = UriAbsoluteStr::new(&base).map_err(|_| "has nothing to be relative to")?;
+    let reference = UriReferenceStr::new(text.trim()).map_err(|_| "is not a URI")?;
+    let target = reference.resolve_against(base).to_string();
+    // A fragment is not sent.
+    let target = target.split('#').next().unwrap_or_default();
+    let target: Uri = target.parse().map_err(|_| "is not a URL")?;
+    if origin(&target).is_none() || origin(&target) != origin(url) {
+        let host = quoted(target.host().unwrap_or_default());
+        return Err(format!("is of another origin, {host}"));
+    }
+    Ok(target)
+}
+
+/// Scheme, host and port; `None` for a URL that names a user too.
+fn origin(url: &Uri) -> Option<(String, String, u16)> {
+    let authority = url.authority().filter(|one| !one.as_str().contains('@'))?;
+    let scheme = url.scheme_str()?.to_ascii_lowercase();
+    let usual = if scheme == "https" { 443 } else { 80 };
+    let port = authority.port_u16().unwrap_or(usual);
+    Some((scheme, authority.host().to_ascii_lowercase(), port))
 }

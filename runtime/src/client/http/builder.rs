@@ -44,7 +44,7 @@ impl HttpSessionBuilder {
 
     /// A header of every request, such as `Authorization`. Further ones of the same name are sent too.
     ///
-    /// It goes to the origin of the URL only: redirects are not followed. Headers that are the protocol's own, such as
+    /// It goes to the origin of the URL only: redirects to elsewhere are not followed. Headers that are the protocol's own, such as
     /// `Mcp-Session-Id` and `Accept`, cannot be set. Values are kept out of logs and of `Debug`.
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.headers.push((name.into(), value.into()));

@@ -17,6 +17,7 @@ use crate::client::http::events::Events;
 use crate::client::http::hear::Source;
 use crate::client::http::legacy::Standing;
 use crate::client::http::reply::{Failed, Reply};
+use crate::client::http::send::Parts;
 use crate::client::http::shared::{Answer, Shared, closed};
 use crate::client::http::{backoff, headers, message, older};
 use crate::client::{ClientError, SessionRequest};
@@ -27,9 +28,12 @@ pub(super) async fn modern(
     request: &SessionRequest,
     revision: Revision,
 ) -> Answer {
-    let headers = headers::of_request(request, revision)?;
-    let body = message::request(request);
-    let response = shared.post(&shared.url, headers, body).await?;
+    let response = shared.post(&shared.url, || {
+        let headers = headers::of_request(request, revision)?;
+        let body = message::request(request);
+        Ok(Parts { headers, body })
+    });
+    let response = response.await?;
     let source = Source::Modern(request.id);
     match Reply::read(response, &shared.limits).await? {
         Reply::Events(body) => {
@@ -137,8 +141,11 @@ async fn send(
     standing: &Standing,
 ) -> Result<Reply, ClientError> {
     let to = standing.target(&shared.url)?;
-    let body = message::request(request);
-    let response = shared.post(to, standing.headers(), body).await?;
+    let response = shared.post(to, || {
+        let (headers, body) = (standing.headers(), message::request(request));
+        Ok(Parts { headers, body })
+    });
+    let response = response.await?;
     if standing.is_older() {
         let accepted = Reply::accepted(response).await;
         return Ok(accepted.map_or_else(Reply::Failed, |()| Reply::Accepted));

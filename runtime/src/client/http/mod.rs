@@ -1,6 +1,6 @@
 //! A session over Streamable HTTP, for servers of all eras.
 //!
-//! A message goes through `message` (its body), `headers` and `engine` (the HTTP library); its response through `reply`
+//! A message goes through `message` (its body), `headers`, `send` and `engine` (the HTTP library); its response through `reply`
 //! (status and type) and, if it is a stream, `events` and `sse`; and what comes out of those through `hear`, which finds out
 //! whom it concerns. `exchange` is one request from its beginning to its end. What only the legacy era has is in `legacy`
 //! (what is remembered), `standalone` (the stream of a session) and `older` (HTTP+SSE of 2024-11-05).
@@ -15,6 +15,7 @@ mod legacy;
 mod message;
 mod older;
 mod reply;
+mod send;
 mod shared;
 mod standalone;
 
@@ -26,6 +27,7 @@ use treenail_schema::Revision;
 
 pub use self::builder::HttpSessionBuilder;
 use self::reply::Reply;
+use self::send::Parts;
 use self::shared::{Shared, closed};
 use crate::client::{
     ClientError, Incoming, Session, SessionFuture, SessionNotification, SessionRequest, Transport,
@@ -41,7 +43,8 @@ use crate::client::{
 ///   of a request sends `notifications/cancelled`. When the server does not know the session any more, requests fail with
 ///   [`ClientError::SessionExpired`] until `initialize` begins another one.
 /// - TLS trusts whom the system trusts (`SSL_CERT_FILE` names others). `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and
-///   `NO_PROXY` are heeded, but not for loopback addresses. Redirects are not followed. Compressed responses are refused.
+///   `NO_PROXY` are heeded, but not for loopback addresses. Redirects within the origin
+///   that keep the method (307, 308) are followed, up to [`ClientLimits::http_redirects`]; others are not. Compressed responses are refused.
 ///
 /// A notification has to be accepted within [`ClientLimits::request_timeout`]; how long a request may take is for its caller
 /// to say.
@@ -72,6 +75,7 @@ use crate::client::{
 /// # }
 /// ```
 ///
+/// [`ClientLimits::http_redirects`]: crate::client::ClientLimits::http_redirects
 /// [`ClientLimits::resume_attempts`]: crate::client::ClientLimits::resume_attempts
 /// [`ClientLimits::request_timeout`]: crate::client::ClientLimits::request_timeout
 pub struct HttpSession(Arc<Shared>);
@@ -145,17 +149,20 @@ async fn notify(
     shared: &Arc<Shared>,
     notification: SessionNotification,
 ) -> Result<(), ClientError> {
-    let body = message::notification(&notification);
     let method = &notification.method;
     if let Some(revision) = notification
         .revision
         .filter(|one| Revision::is_modern(*one))
     {
-        let headers = headers::of_notification(method, revision)?;
-        let response = shared.post(&shared.url, headers, body).await?;
-        return Ok(Reply::accepted(response).await?);
+        let response = shared.post(&shared.url, || {
+            let headers = headers::of_notification(method, revision)?;
+            let body = message::notification(&notification);
+            Ok(Parts { headers, body })
+        });
+        return Ok(Reply::accepted(response.await?).await?);
     }
     let standing = shared.standing(notification.revision);
+    let body = message::notification(&notification);
     shared.deliver(&standing, body).await?;
     if method == "notifications/initialized" && !standing.is_older() {
         standalone::begin(shared, standing).await;

@@ -3,16 +3,15 @@
 use std::sync::Arc;
 
 use http::Uri;
-use iri_string::types::{UriAbsoluteStr, UriReferenceStr};
 
 use crate::client::ClientError;
 use crate::client::fetch::sse::{Event, Position};
+use crate::client::fetch::url::same_origin;
 use crate::client::http::events::Events;
 use crate::client::http::legacy::{Carrier, Standing};
 use crate::client::http::reply::{Failed, Reply};
 use crate::client::http::shared::Shared;
 use crate::client::http::standalone;
-use crate::wire::quoted;
 
 /// Opens the stream, waits for the address, and goes on reading in the background.
 ///
@@ -68,27 +67,8 @@ fn lose(shared: &Shared, handshake: u64) {
 
 /// The address to post to, which has to be of the same origin: a server must not send our headers elsewhere.
 fn resolve(url: &Uri, reference: &[u8]) -> Result<Uri, ClientError> {
-    let text = std::str::from_utf8(reference).unwrap_or_default();
-    let wrong = |what| ClientError::protocol(format!("the address to post to {what}"));
-    let base = url.to_string();
-    let base = UriAbsoluteStr::new(&base).map_err(|_| wrong("has nothing to be relative to"))?;
-    let reference = UriReferenceStr::new(text.trim()).map_err(|_| wrong("is not a URI"))?;
-    let target = reference.resolve_against(base).to_string();
-    let target: Uri = target.parse().map_err(|_| wrong("is not a URL"))?;
-    if origin(&target) != origin(url) {
-        let host = quoted(target.host().unwrap_or_default());
-        return Err(wrong(&format!("is of another origin, {host}")));
-    }
-    Ok(target)
-}
-
-/// Scheme, host and port; `None` for what names a user too.
-fn origin(url: &Uri) -> Option<(String, String, u16)> {
-    let authority = url.authority().filter(|one| !one.as_str().contains('@'))?;
-    let scheme = url.scheme_str()?.to_ascii_lowercase();
-    let usual = if scheme == "https" { 443 } else { 80 };
-    let port = authority.port_u16().unwrap_or(usual);
-    Some((scheme, authority.host().to_ascii_lowercase(), port))
+    same_origin(url, reference)
+        .map_err(|what| ClientError::protocol(format!("the address to post to {what}")))
 }
 
 #[cfg(test)]

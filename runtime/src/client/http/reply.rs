@@ -40,8 +40,9 @@ pub(super) struct Failed {
 impl From<Failed> for ClientError {
     fn from(failed: Failed) -> Self {
         match failed.error {
-            Some(error) => Self::Refused(error),
-            None => Self::Http {
+            // Credentials are a matter of HTTP, whatever the body is.
+            Some(error) if failed.status != StatusCode::UNAUTHORIZED => Self::Refused(error),
+            _ => Self::Http {
                 status: failed.status.as_u16(),
                 body: failed.body,
             },

@@ -1,4 +1,4 @@
-//! What all requests of a session share: the ways to send something, and who waits for an answer.
+//! What all requests of a session share, and who waits for an answer.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -7,34 +7,27 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::Poll;
 
-use bytes::Bytes;
-use http::header::{ACCEPT, CONTENT_TYPE};
-use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri};
-use hyper::body::Incoming as Body;
+use http::{HeaderMap, StatusCode, Uri};
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, oneshot, watch};
 use tokio::time::timeout;
 use treenail_schema::Revision;
 
 use crate::client::fetch::engine::Engine;
-use crate::client::http::headers::{LAST_EVENT, SESSION};
+use crate::client::http::headers::SESSION;
 use crate::client::http::legacy::{Carrier, Legacy, Standing};
-use crate::client::http::reply::{Failed, Reply};
+use crate::client::http::reply::Failed;
 use crate::client::{ClientError, ClientLimits, Incoming};
 
 /// The text of a result, or why there is none.
 pub(super) type Answer = Result<String, ClientError>;
 
-const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
-const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
-const JSON: HeaderValue = HeaderValue::from_static("application/json");
-
 pub(super) struct Shared {
     pub(super) url: Uri,
     pub(super) limits: ClientLimits,
     /// The headers of the user.
-    headers: HeaderMap,
-    engine: Engine,
+    pub(super) headers: HeaderMap,
+    pub(super) engine: Engine,
     incoming: OnceLock<Arc<dyn Incoming>>,
     /// Requests that may be sent at once.
     pub(super) turns: Semaphore,
@@ -85,75 +78,6 @@ impl Shared {
 
     pub(super) fn incoming(&self) -> Option<&Arc<dyn Incoming>> {
         self.incoming.get()
-    }
-
-    /// Posts a message.
-    pub(super) async fn post(
-        &self,
-        to: &Uri,
-        headers: HeaderMap,
-        body: Vec<u8>,
-    ) -> Result<Response<Body>, ClientError> {
-        let mut request = self.request(Method::POST, to.clone(), headers, BOTH);
-        request.headers_mut().insert(CONTENT_TYPE, JSON);
-        *request.body_mut() = body.into();
-        self.engine.send(request).await
-    }
-
-    /// Posts a message of the legacy era that has no answer.
-    pub(super) async fn deliver(
-        &self,
-        standing: &Standing,
-        body: Vec<u8>,
-    ) -> Result<(), ClientError> {
-        let to = standing.target(&self.url)?;
-        let response = self.post(to, standing.headers(), body).await?;
-        match Reply::accepted(response).await {
-            Ok(()) => Ok(()),
-            Err(failed) => Err(self.failure(failed, standing)),
-        }
-    }
-
-    /// Asks for a stream, or for the rest of one.
-    pub(super) async fn get(
-        &self,
-        standing: &Standing,
-        after: Option<&HeaderValue>,
-    ) -> Result<Reply, ClientError> {
-        let mut headers = standing.headers();
-        if let Some(after) = after {
-            headers.insert(LAST_EVENT, after.clone());
-        }
-        let request = self.request(Method::GET, self.url.clone(), headers, EVENTS);
-        Reply::read(self.engine.send(request).await?, &self.limits).await
-    }
-
-    /// Tells the server that a session has ended; what it says to that does not matter.
-    pub(super) async fn delete(&self, standing: &Standing) {
-        let headers = standing.headers();
-        let request = self.request(Method::DELETE, self.url.clone(), headers, BOTH);
-        if timeout(self.limits.shutdown_within, self.engine.send(request))
-            .await
-            .is_err()
-        {
-            tracing::debug!("the server did not say that the session has ended");
-        }
-    }
-
-    fn request(
-        &self,
-        method: Method,
-        to: Uri,
-        headers: HeaderMap,
-        accept: HeaderValue,
-    ) -> Request<Bytes> {
-        let mut request = Request::new(Bytes::new());
-        *request.method_mut() = method;
-        *request.uri_mut() = to;
-        request.headers_mut().clone_from(&self.headers);
-        request.headers_mut().extend(headers);
-        request.headers_mut().insert(ACCEPT, accept);
-        request
     }
 
     /// What a failure means for a request of the legacy era: with a session, the status 404 is its end.

@@ -10,7 +10,7 @@ use tokio::time::{sleep, timeout};
 use crate::client::ClientError;
 use crate::client::fetch::head::may_pass;
 use crate::client::fetch::sse::{Event, Position};
-use crate::client::http::backoff;
+use crate::client::http::backoff::Attempt;
 use crate::client::http::events::Events;
 use crate::client::http::hear::Source;
 use crate::client::http::legacy::Standing;
@@ -42,15 +42,16 @@ pub(super) async fn begin(shared: &Arc<Shared>, standing: Standing) {
 async fn listen(shared: &Arc<Shared>, standing: &Standing, opened: oneshot::Sender<()>) {
     let mut opened = Some(opened);
     let mut position = Position::default();
-    let mut failures = 0;
+    let mut attempt = Attempt::default();
     loop {
+        attempt.begin();
         let reply = shared.get(standing, position.id.as_ref()).await;
         // Dropping it says as much as sending.
         opened.take();
         match reply {
             Ok(Reply::Events(body)) => {
                 let mut events = Events::new(body, shared.limits.message_bytes, position);
-                read(shared, &mut events).await;
+                attempt.delivered = read(shared, &mut events).await;
                 position = events.into_position();
             }
             Ok(Reply::Failed(failed)) if may_pass(failed.status) => {}
@@ -67,22 +68,19 @@ async fn listen(shared: &Arc<Shared>, standing: &Standing, opened: oneshot::Send
                 return;
             }
         }
-        failures = if std::mem::take(&mut position.moved) {
-            1
-        } else {
-            failures + 1
-        };
-        sleep(backoff::delay(position.retry, failures)).await;
+        sleep(attempt.delay(&mut position)).await;
     }
 }
 
-/// Passes on what a stream brings, until it ends.
-pub(super) async fn read(shared: &Arc<Shared>, events: &mut Events) {
+/// Passes on what a stream brings, until it ends. Returns whether there was a message.
+pub(super) async fn read(shared: &Arc<Shared>, events: &mut Events) -> bool {
+    let mut delivered = false;
     while let Some(event) = events.next().await {
         match event {
             Event::Message(data) if data.is_empty() => {}
             Event::Other(_) => {}
             Event::Message(data) => {
+                delivered = true;
                 // Answers go to those who wait for them.
                 let _ = shared.hear(&data, Source::Background).await;
             }
@@ -93,4 +91,5 @@ pub(super) async fn read(shared: &Arc<Shared>, events: &mut Events) {
             }
         }
     }
+    delivered
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use futures_core::Stream;
 use tokio::task::AbortHandle;
+use tokio::time::Instant;
 use treenail_schema::{ServerCapabilities, SubscriptionFilter};
 
 use crate::client::jitter::jitter;
@@ -93,8 +94,12 @@ async fn listen(session: Weak<McpClientSession>, filter: SubscriptionFilter) {
                     // What has changed while nobody listened is not known.
                     note_all(&session);
                 }
-                pauses = Pauses::default();
-                drain(subscription).await;
+                let opened = Instant::now();
+                let delivered = drain(subscription).await;
+                // A stream that ends at once is no reason to ask sooner.
+                if delivered || opened.elapsed() >= Pauses::LONGEST {
+                    pauses = Pauses::default();
+                }
             }
             Err(ClientError::Closed(_) | ClientError::Unsupported(_)) if is_closed(&session) => {
                 return;
@@ -118,12 +123,14 @@ async fn open(
     Some(session.subscriptions_listen(filter).await)
 }
 
-async fn drain(subscription: Subscription) {
+/// Waits for the end. Returns whether there was a notification.
+async fn drain(subscription: Subscription) -> bool {
     let mut subscription = pin!(subscription);
-    while poll_fn(|context| subscription.as_mut().poll_next(context))
-        .await
-        .is_some()
-    {}
+    let mut delivered = false;
+    while let Some(next) = poll_fn(|context| subscription.as_mut().poll_next(context)).await {
+        delivered |= next.is_ok();
+    }
+    delivered
 }
 
 fn note_all(session: &Weak<McpClientSession>) {
@@ -166,11 +173,13 @@ async fn refresh(session: Weak<McpClientSession>, client: Weak<Inner>) {
 struct Pauses(u32);
 
 impl Pauses {
-    fn next(&mut self) -> Duration {
-        const FIRST: Duration = Duration::from_millis(500);
+    const FIRST: Duration = Duration::from_millis(500);
+    const DOUBLED: u32 = 6;
+    const LONGEST: Duration = Duration::from_millis(500 << Self::DOUBLED);
 
-        let pause = FIRST * (1 << self.0.min(6));
-        self.0 += 1;
+    fn next(&mut self) -> Duration {
+        let pause = Self::FIRST * (1 << self.0.min(Self::DOUBLED));
+        self.0 = self.0.saturating_add(1);
         // Half of it at least.
         pause / 2 + pause.mul_f64(jitter() / 2.0)
     }

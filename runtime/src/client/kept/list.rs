@@ -14,6 +14,7 @@ use treenail_schema::{
 };
 
 use crate::client::{ClientError, ClientLimits};
+use crate::wire::RpcError;
 
 /// What a list consists of.
 pub(super) trait Listed {
@@ -83,6 +84,8 @@ pub(super) struct Fetched<T> {
     fresh_until: Option<Instant>,
     /// How often the server had told of changes when it was asked.
     changes: u64,
+    /// Whether the server has declared the list, and does not know the method for it.
+    pub(super) missing: bool,
 }
 
 impl<T: Listed> Fetched<T> {
@@ -106,6 +109,15 @@ impl<T: Listed> Fetched<T> {
             places,
             fresh_until,
             changes,
+            missing: false,
+        }
+    }
+
+    /// The empty list of a server that has none. It is fresh until the server reports a change.
+    fn none(missing: bool, changes: u64) -> Self {
+        Self {
+            missing,
+            ..Self::new(Vec::new(), None, changes)
         }
     }
 
@@ -138,6 +150,10 @@ impl<T> Default for Kept<T> {
 /// Where the pages of a list come from.
 pub(super) struct Source<'a, F> {
     pub(super) fetch: F,
+    /// Method of the list.
+    pub(super) method: &'static str,
+    /// Whether the server has declared the capability. A server that has not is tried once.
+    pub(super) declared: bool,
     /// Counts the changes that the server has told of.
     pub(super) changes: &'a AtomicU64,
     /// Whether the server tells how long its lists are fresh.
@@ -199,18 +215,36 @@ impl<T: Listed> Kept<T> {
     {
         // A change that is told while the pages come makes the list stale.
         let changes = source.changes.load(Ordering::Acquire);
-        let (items, ttl) = match all_pages(&source).await {
+        let pages = match all_pages(&source).await {
             // A cursor that the server does not know any more: the list has changed on the way.
             Err(ClientError::Refused(error)) if error.code == error_code::INVALID_PARAMS => {
-                all_pages(&source).await?
+                all_pages(&source).await
             }
-            other => other?,
+            other => other,
         };
-        let fresh_until = source.tells_ttl.then(|| Instant::now() + ttl);
-        let fetched = Arc::new(Fetched::new(items, fresh_until, changes));
+        let fetched = match pages {
+            Ok((items, ttl)) => {
+                let fresh_until = source.tells_ttl.then(|| Instant::now() + ttl);
+                Fetched::new(items, fresh_until, changes)
+            }
+            Err(ClientError::Refused(error)) if source.has_none(&error) => {
+                let method = source.method;
+                tracing::debug!(method, %error, "the server does not have this list");
+                Fetched::none(source.declared, changes)
+            }
+            Err(error) => return Err(error),
+        };
+        let fetched = Arc::new(fetched);
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         *current = Some(Arc::clone(&fetched));
         Ok(fetched)
+    }
+}
+
+impl<F> Source<'_, F> {
+    /// Whether an error means that there is no such list. Many servers declare resources and have no templates.
+    fn has_none(&self, error: &RpcError) -> bool {
+        !self.declared || error.code == error_code::METHOD_NOT_FOUND
     }
 }
 

@@ -138,7 +138,9 @@ impl McpClient {
 /// What is known of the server without asking it.
 fn known(inner: &Inner) -> Contract {
     let facts = inner.session.server_facts();
-    let mut contract = Contract::new().with_protocol_version(facts.revision.to_string());
+    let mut contract = Contract::new()
+        .with_protocol_version(facts.revision.to_string())
+        .with_client_capabilities(inner.session.client_capabilities());
     if let Some(info) = facts.info.clone() {
         contract = contract.with_server(info);
     }

@@ -4,7 +4,10 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use treenail_schema::ListToolsResult;
+use treenail_schema::{
+    ListPromptsRequest, ListResourceTemplatesRequest, ListResourcesRequest, ListToolsRequest,
+    ListToolsResult, Request,
+};
 
 use crate::client::ClientError;
 use crate::client::kept::list::{Fetched, Kept, Listed, Page, Source};
@@ -39,6 +42,24 @@ impl McpClient {
         self.refresh_url_templates().await
     }
 
+    /// Methods of lists that the server has declared and does not know, of those that have been fetched. Such a list is
+    /// taken to be empty.
+    pub fn missing_lists(&self) -> Vec<&'static str> {
+        let lists = &self.inner.lists;
+        let tools = lists.tools.last().is_some_and(|it| it.missing);
+        let prompts = lists.prompts.last().is_some_and(|it| it.missing);
+        let resources = lists.resources.last().is_some_and(|it| it.missing);
+        let templates = lists.templates.last().is_some_and(|it| it.missing);
+        let all = [
+            (tools, ListToolsRequest::METHOD),
+            (prompts, ListPromptsRequest::METHOD),
+            (resources, ListResourcesRequest::METHOD),
+            (templates, ListResourceTemplatesRequest::METHOD),
+        ];
+        let missing = all.into_iter().filter(|(missing, _)| *missing);
+        missing.map(|(_, method)| method).collect()
+    }
+
     /// Fetches the lists that have been fetched before and are not fresh any more.
     pub(super) async fn refresh_stale(&self) -> Result<(), ClientError> {
         let lists = &self.inner.lists;
@@ -59,7 +80,7 @@ impl McpClient {
 }
 
 macro_rules! sources {
-    ($($name:ident: $capability:ident, $changes:ident, $method:ident -> $result:ty;)*) => {$(
+    ($($name:ident: $capability:ident, $changes:ident, $method:ident, $request:ty;)*) => {$(
         impl McpClient {
             /// Where the list comes from, if the server has one.
             pub(super) fn $name(
@@ -67,13 +88,15 @@ macro_rules! sources {
             ) -> Option<
                 Source<
                     '_,
-                    impl Fn(Option<String>) -> Fetching<$result>,
+                    impl Fn(Option<String>) -> Fetching<<$request as Request>::Result>,
                 >,
             > {
                 let session = self.session();
                 session.server_facts().capabilities.$capability.as_ref()?;
                 Some(Source {
-                    fetch: move |cursor: Option<String>| -> Fetching<$result> {
+                    method: <$request as Request>::METHOD,
+                    declared: true,
+                    fetch: move |cursor: Option<String>| -> Fetching<<$request as Request>::Result> {
                         let page = session.$method(cursor.as_deref());
                         Box::pin(page.into_future())
                     },
@@ -89,21 +112,27 @@ macro_rules! sources {
 pub(super) type Fetching<T> = Pin<Box<dyn Future<Output = Result<T, ClientError>> + Send>>;
 
 sources! {
-    prompts_source: prompts, prompts, prompts_list -> treenail_schema::ListPromptsResult;
-    resources_source: resources, resources, resources_list -> treenail_schema::ListResourcesResult;
-    templates_source: resources, resources, resources_templates_list
-        -> treenail_schema::ListResourceTemplatesResult;
+    prompts_source: prompts, prompts, prompts_list, ListPromptsRequest;
+    resources_source: resources, resources, resources_list, ListResourcesRequest;
+    templates_source: resources, resources, resources_templates_list, ListResourceTemplatesRequest;
 }
 
 impl McpClient {
-    /// Where the tools come from, if the server has any.
+    /// Where the tools come from, if the server has any. One that declares nothing at all is tried: there are servers that
+    /// forget to.
     pub(super) fn tools_source(
         &self,
     ) -> Option<Source<'_, impl Fn(Option<String>) -> Fetching<ListToolsResult>>> {
         let session = self.session();
-        session.server_facts().capabilities.tools.as_ref()?;
+        let facts = session.server_facts();
+        let declared = facts.capabilities.tools.is_some();
+        if !declared && !facts.declares_nothing() {
+            return None;
+        }
         let over_http = self.mirrors_arguments();
         Some(Source {
+            method: ListToolsRequest::METHOD,
+            declared,
             fetch: move |cursor: Option<String>| -> Fetching<ListToolsResult> {
                 let page = session.tools_list(cursor.as_deref());
                 Box::pin(async move {

@@ -48,6 +48,15 @@ impl ServerFacts {
         }
     }
 
+    /// Whether the server has declared neither tools nor prompts nor resources. There are servers that forget to declare
+    /// their tools, so that these may be tried.
+    pub(in crate::client) fn declares_nothing(&self) -> bool {
+        let capabilities = &self.capabilities;
+        capabilities.tools.is_none()
+            && capabilities.prompts.is_none()
+            && capabilities.resources.is_none()
+    }
+
     /// Refuses a request that the server has not said it can answer.
     pub(super) fn allow(&self, method: &str) -> Result<(), ClientError> {
         use treenail_schema::method::{Direction, exists};
@@ -55,7 +64,10 @@ impl ServerFacts {
         let capabilities = &self.capabilities;
         // These are in every revision.
         let (name, declared) = match method {
-            "tools/call" | "tools/list" => ("tools", capabilities.tools.is_some()),
+            "tools/call" | "tools/list" => {
+                let declared = capabilities.tools.is_some() || self.declares_nothing();
+                ("tools", declared)
+            }
             "prompts/get" | "prompts/list" => ("prompts", capabilities.prompts.is_some()),
             "resources/read" | "resources/list" | "resources/templates/list" => {
                 ("resources", capabilities.resources.is_some())

@@ -1,18 +1,19 @@
 //! How a client finds out which revision its server speaks, and begins to speak it.
 
+use std::future::{Future, pending, poll_fn};
+use std::pin::pin;
 use std::sync::atomic::Ordering;
+use std::task::Poll;
+use std::time::Duration;
 
-use serde::Deserialize;
 use tokio::time::timeout;
-use treenail_schema::{
-    DiscoverResult, InitializeRequestParams, InitializeResult, Revision, error_code,
-};
+use treenail_schema::{InitializeRequestParams, InitializeResult, Revision, error_code};
 
 use crate::client::protocol::core::Greeter;
 use crate::client::protocol::facts::ServerFacts;
+use crate::client::protocol::offer::{Discovered, Offer};
 use crate::client::protocol::text::{Head, Meta, Round, era_meta};
-use crate::client::{ClientError, SessionNotification, SessionRequest};
-use crate::wire::RpcError;
+use crate::client::{ClientError, SessionFuture, SessionNotification, SessionRequest};
 
 /// What is known of the server's revision beforehand.
 #[derive(Clone, Copy, Debug, Default)]
@@ -39,63 +40,108 @@ impl Greeter {
                 Err(_) => self.probe(Revision::LATEST_LEGACY).await,
                 Ok(facts) => Ok(facts),
             },
-            Expectation::Only(revision) if revision.is_modern() => {
-                match self.discover(revision).await? {
-                    Found::Modern(facts) => Ok(*facts),
-                    Found::Legacy(_) => Err(ClientError::unsupported(format!(
-                        "the server does not speak revision {revision}; it seems to be of the \
-                         legacy era, which `initialize` begins"
-                    ))),
-                }
-            }
+            Expectation::Only(revision) if revision.is_modern() => self.insist(revision).await,
             Expectation::Only(revision) => self.initialize(revision).await,
         }
     }
 
-    /// Asks the server what it speaks; one that does not understand the question is of the legacy era.
+    /// Asks the server which revisions it speaks; one that does not understand the question is of the legacy era.
     async fn probe(&self, legacy: Revision) -> Result<ServerFacts, ClientError> {
-        match self.discover(Revision::LATEST).await? {
+        let limit = self.limits.probe_timeout;
+        match self.discover(Revision::LATEST, limit).await? {
             Found::Modern(facts) => Ok(*facts),
-            Found::Legacy(offer) => self.initialize(offer.unwrap_or(legacy)).await,
+            Found::Legacy { offer, .. } => self.handshake(offer.unwrap_or(legacy)).await,
+            Found::Silent(probe) if self.limits.requests_in_flight < 2 => {
+                // It would take the place of the only request that may be sent.
+                drop(probe);
+                self.handshake(legacy).await
+            }
+            Found::Silent(probe) => first(probe.facts(), self.handshake(legacy)).await,
         }
     }
 
-    async fn discover(&self, revision: Revision) -> Result<Found, ClientError> {
-        let meta = era_meta(
-            revision,
-            self.shows_info.then_some(&self.info),
-            self.router.answers.capabilities(),
-        )?;
+    /// Speaks this revision of the modern era or none.
+    async fn insist(&self, revision: Revision) -> Result<ServerFacts, ClientError> {
+        let limit = self.limits.request_timeout;
+        match self.discover(revision, limit).await? {
+            Found::Modern(facts) if facts.revision == revision => Ok(*facts),
+            Found::Modern(facts) => Err(ClientError::unsupported(format!(
+                "the server speaks revision {} and not {revision}",
+                facts.revision
+            ))),
+            Found::Legacy {
+                because: Some(error),
+                ..
+            } => Err(error),
+            Found::Legacy { .. } => Err(ClientError::unsupported(format!(
+                "the server does not speak revision {revision}; it seems to be of the \
+                 legacy era, which `initialize` begins"
+            ))),
+            Found::Silent(_) => Err(ClientError::Timeout(limit)),
+        }
+    }
+
+    async fn discover(
+        &self,
+        mut revision: Revision,
+        limit: Duration,
+    ) -> Result<Found<'_>, ClientError> {
         // Once more with a version that the server has named, and then no more.
         for _ in 0..2 {
+            let meta = era_meta(
+                revision,
+                self.shows_info.then_some(&self.info),
+                self.router.answers.capabilities(),
+            )?;
             let mut request = self.request("server/discover", &Head::page(None)?, &meta);
             request.revision = Some(revision);
-            let answer = timeout(self.limits.probe_timeout, self.session.request(request)).await;
-            match answer {
-                Ok(Ok(text)) => return choose(&text, revision, meta),
+            let mut answer = self.session.request(request);
+            let legacy = |because| Ok(Found::Legacy { offer: None, because });
+            match timeout(limit, &mut answer).await {
+                Ok(Ok(text)) => return Ok(Discovered::read(&text, revision, meta)?.into()),
                 Ok(Err(ClientError::Refused(error))) => match error.code {
-                    error_code::UNSUPPORTED_PROTOCOL_VERSION => check_offer(&error, revision)?,
+                    error_code::UNSUPPORTED_PROTOCOL_VERSION => match Offer::in_error(&error)? {
+                        Offer::Modern(named) => revision = named,
+                        Offer::Legacy(named) => return Ok(Discovered::Legacy(Some(named)).into()),
+                    },
                     error_code::HEADER_MISMATCH
                     | error_code::MISSING_REQUIRED_CLIENT_CAPABILITY => {
                         return Err(ClientError::Refused(error));
                     }
-                    _ => return Ok(Found::Legacy(None)),
+                    _ => return legacy(None),
                 },
-                // Who may not come in, and a server that is broken, tells nothing of its revision.
-                Ok(Err(ClientError::Http { status, body }))
-                    if !(400..500).contains(&status) || matches!(status, 401 | 403 | 429) =>
-                {
-                    return Err(ClientError::Http { status, body });
+                Ok(Err(error)) if leaves_era_open(&error) => return legacy(Some(error)),
+                Ok(Err(error)) => return Err(error),
+                Err(_) => {
+                    return Ok(Found::Silent(Probe {
+                        answer,
+                        revision,
+                        meta,
+                    }));
                 }
-                Ok(Err(ClientError::Http { .. } | ClientError::Protocol(_))) | Err(_) => {
-                    return Ok(Found::Legacy(None));
-                }
-                Ok(Err(other)) => return Err(other),
             }
         }
         Err(ClientError::unsupported(format!(
             "the server names revision {revision} and refuses it"
         )))
+    }
+
+    /// The handshake of the legacy era, with a server that may turn out to be of the modern one: such a server refuses the
+    /// handshake, and names what it speaks.
+    async fn handshake(&self, offer: Revision) -> Result<ServerFacts, ClientError> {
+        let refused = match self.initialize(offer).await {
+            Err(ClientError::Refused(error))
+                if error.code == error_code::UNSUPPORTED_PROTOCOL_VERSION =>
+            {
+                error
+            }
+            other => return other,
+        };
+        match Offer::in_error(&refused)? {
+            Offer::Modern(revision) => self.insist(revision).await,
+            Offer::Legacy(revision) if revision != offer => self.initialize(revision).await,
+            Offer::Legacy(_) => Err(ClientError::Refused(refused)),
+        }
     }
 
     /// The handshake of the legacy era.
@@ -139,61 +185,72 @@ impl Greeter {
     }
 }
 
-/// What a server turned out to be.
-enum Found {
+/// Outcome of asking a server for its revisions.
+enum Found<'a> {
     Modern(Box<ServerFacts>),
-    /// With the revision to offer, if the server has named one.
-    Legacy(Option<Revision>),
+    Legacy {
+        /// The revision to propose, if the server has named one.
+        offer: Option<Revision>,
+        /// The failure from which this was concluded, where it may have other causes too.
+        because: Option<ClientError>,
+    },
+    /// No answer in time.
+    Silent(Probe<'a>),
 }
 
-/// Chooses a revision that both speak.
-fn choose(text: &str, revision: Revision, meta: String) -> Result<Found, ClientError> {
-    // Servers of the legacy era answer all kinds of things to a request that they do not know.
-    let Ok(result) = serde_json::from_str::<DiscoverResult>(text) else {
-        return Ok(Found::Legacy(None));
-    };
-    let versions = || {
-        result
-            .supported_versions
-            .iter()
-            .filter_map(|it| it.parse().ok())
-    };
-    if versions().any(|version: Revision| version == revision) {
-        let facts = ServerFacts::discovered(revision, result, meta);
-        return Ok(Found::Modern(Box::new(facts)));
-    }
-    match versions().filter(|version| !version.is_modern()).max() {
-        Some(legacy) => Ok(Found::Legacy(Some(legacy))),
-        None => Err(no_common(&result.supported_versions)),
+impl From<Discovered> for Found<'_> {
+    fn from(discovered: Discovered) -> Self {
+        match discovered {
+            Discovered::Modern(facts) => Self::Modern(facts),
+            Discovered::Legacy(offer) => {
+                let because = None;
+                Self::Legacy { offer, because }
+            }
+        }
     }
 }
 
-/// Whether a server that refused a revision has named it as one of its own all the same.
-fn check_offer(error: &RpcError, revision: Revision) -> Result<(), ClientError> {
-    #[derive(Deserialize)]
-    struct Offer {
-        supported: Vec<String>,
-    }
-
-    let data = error.data.clone().unwrap_or_default();
-    let Ok(offer) = serde_json::from_value::<Offer>(data) else {
-        return Err(ClientError::Refused(error.clone()));
-    };
-    if offer
-        .supported
-        .iter()
-        .any(|version| version == revision.as_str())
-    {
-        return Ok(());
-    }
-    Err(no_common(&offer.supported))
+/// A request `server/discover` that has not been answered yet.
+struct Probe<'a> {
+    answer: SessionFuture<'a, String>,
+    revision: Revision,
+    meta: String,
 }
 
-fn no_common(supported: &[String]) -> ClientError {
-    let supported = crate::wire::quoted(&supported.join(", "));
-    ClientError::unsupported(format!(
-        "the server speaks {supported}, and none of these is spoken here"
-    ))
+impl Probe<'_> {
+    /// Waits for an answer of the modern era, and for ever if another one comes.
+    async fn facts(self) -> Result<ServerFacts, ClientError> {
+        if let Ok(text) = self.answer.await {
+            let discovered = Discovered::read(&text, self.revision, self.meta);
+            if let Ok(Discovered::Modern(facts)) = discovered {
+                return Ok(*facts);
+            }
+        }
+        pending().await
+    }
+}
+
+/// Whether a failure of the probe leaves it open which era the server is of.
+///
+/// A server that admits nobody, or is broken, shows nothing of its revision.
+fn leaves_era_open(error: &ClientError) -> bool {
+    match error {
+        ClientError::Http { status, .. } => {
+            (400..500).contains(status) && !matches!(status, 401 | 403 | 429)
+        }
+        ClientError::Protocol(_) => true,
+        _ => false,
+    }
+}
+
+/// Waits for the future that is ready first.
+async fn first<T>(one: impl Future<Output = T>, other: impl Future<Output = T>) -> T {
+    let (mut one, mut other) = (pin!(one), pin!(other));
+    poll_fn(|context| match one.as_mut().poll(context) {
+        Poll::Pending => other.as_mut().poll(context),
+        ready @ Poll::Ready(_) => ready,
+    })
+    .await
 }
 
 /// Reads a result as its type.

@@ -7,6 +7,7 @@ mod facts;
 mod feed;
 mod greet;
 mod handler;
+mod offer;
 mod progress;
 mod queue;
 mod request;
@@ -20,7 +21,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::json;
 use treenail_schema::{
-    CallToolRequest, CompleteRequest, CompleteRequestParams, DiscoverRequest, GetPromptRequest,
+    CallToolRequest, ClientCapabilities, CompleteRequest, CompleteRequestParams, DiscoverRequest, GetPromptRequest,
     Implementation, ListPromptsRequest, ListResourceTemplatesRequest, ListResourcesRequest,
     ListToolsRequest, LoggingLevel, Notification, PingRequest, ReadResourceRequest, Request,
     Revision, ServerCapabilities, SetLevelRequest, SubscribeRequest, SubscriptionFilter,
@@ -90,6 +91,11 @@ impl McpClientSession {
     /// How a model should use the server.
     pub fn instructions(&self) -> Option<String> {
         self.core.facts().instructions.clone()
+    }
+
+    /// The capabilities that the client declares.
+    pub fn client_capabilities(&self) -> &ClientCapabilities {
+        self.core.router.answers.capabilities()
     }
 
     /// All that is known of the server.

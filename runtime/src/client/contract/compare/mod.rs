@@ -10,7 +10,7 @@ use treenail_schema::{Implementation, Tool};
 
 use self::report::{Entry, Report};
 use crate::client::ClientLimits;
-use crate::client::contract::{Contract, Drift, Severity, Subject, canonical};
+use crate::client::contract::{Contract, Drift, Severity, Subject, canonical, recorder};
 
 impl Contract {
     /// How a server has changed since this contract was recorded, from the point of view of a program that was written
@@ -54,7 +54,7 @@ impl Contract {
     /// [`drift`](Self::drift) within other bounds: `drift_changes`, `drift_text_bytes`, `drift_depth` and `drift_steps` of
     /// the limits.
     pub fn drift_within(&self, live: &Self, limits: &ClientLimits) -> Drift {
-        let mut report = Report::new(limits);
+        let mut report = Report::new(limits, recorder::gone(self, live));
         if self.only.is_none() {
             self.compare_server(live, &mut report);
         }
@@ -138,8 +138,9 @@ fn pair<'a, T: canonical::Entry + 'a>(
         match (gone, come) {
             (Some(old), Some(new)) => compare(old, new, &mut report.entry(subject, new.key())),
             (Some(old), None) => {
+                let message = report.gone.clone();
                 let mut entry = report.entry(subject, old.key());
-                entry.change(Severity::Breaking, "", "it is gone");
+                entry.change(Severity::Breaking, "", &message);
             }
             (None, Some(new)) => {
                 let mut entry = report.entry(subject, new.key());

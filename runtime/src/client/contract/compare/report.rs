@@ -12,12 +12,15 @@ pub(super) struct Report<'l> {
     drift: Drift,
     /// How many steps comparing may still take.
     steps: u64,
+    /// Message about entries that are gone.
+    pub(super) gone: String,
 }
 
 impl<'l> Report<'l> {
-    pub(super) fn new(limits: &'l ClientLimits) -> Self {
+    pub(super) fn new(limits: &'l ClientLimits, gone: String) -> Self {
         Self {
             limits,
+            gone,
             drift: Drift::default(),
             steps: limits.drift_steps,
         }

@@ -1,7 +1,7 @@
 //! What is found of tools, prompts, templates, resources and of the server itself.
 
 use serde_json::{Value, json};
-use treenail_schema::{Implementation, Prompt, Resource, ResourceTemplate, Tool};
+use treenail_schema::{ClientCapabilities, Implementation, Prompt, Resource, ResourceTemplate, Tool};
 
 use super::{between, told, tool};
 use crate::client::{Contract, Drift, Severity};
@@ -46,6 +46,61 @@ fn what_is_gone_breaks_and_what_is_new_does_not() {
     let without = Contract::new().with_tools([tool("b", json!({}))]);
     assert!(without.drift(&other).is_empty());
     assert!(other.drift(&without).is_empty());
+}
+
+#[test]
+fn what_the_recording_client_could_do_explains_what_is_gone() {
+    let capable = |value| read::<ClientCapabilities>(value);
+    let contract = |value| Contract::new().with_client_capabilities(&capable(value));
+    let recorded = contract(json!({
+        "elicitation": {"form": {}, "url": {}}, "roots": {"listChanged": false},
+    }))
+    .with_tools([tool("ask", json!({}))]);
+    let names: Vec<_> = recorded.client_capabilities().unwrap().collect();
+    let expected = [
+        "elicitation",
+        "elicitation.form",
+        "elicitation.url",
+        "roots",
+    ];
+    assert_eq!(names, expected);
+
+    let message = |recorded: &Contract, live: Contract| {
+        let drift = recorded.drift(&live);
+        assert_eq!(drift.worst(), Some(Severity::Breaking));
+        drift.changes()[0].message.clone()
+    };
+    let lacking = |names: &str| {
+        format!(
+            "it is gone; it was recorded by a client that declares {names}, and this client does not: servers may hide what a \
+             client cannot use"
+        )
+    };
+    let unable = contract(json!({}));
+    assert_eq!(
+        message(&recorded, unable),
+        lacking("`elicitation`, `roots`")
+    );
+    let forms_only = contract(json!({"elicitation": {"form": {}}, "roots": {}}));
+    assert_eq!(message(&recorded, forms_only), lacking("`elicitation.url`"));
+    // No client is blamed that can do as much, or of which nothing is known.
+    let able = contract(json!({"elicitation": {"form": {}, "url": {}}, "roots": {}, "sampling": {}}));
+    assert_eq!(message(&recorded, able), "it is gone");
+    assert_eq!(message(&recorded, Contract::new()), "it is gone");
+    let old = Contract::new().with_tools([tool("ask", json!({}))]);
+    assert_eq!(message(&old, contract(json!({}))), "it is gone");
+    // The file keeps it, also for some of the tools.
+    let again = Contract::from_json(&recorded.to_json()).unwrap();
+    assert_eq!(again, recorded);
+    let used = recorded.only_tools(["ask"]).unwrap();
+    let again = Contract::from_json(&used.to_json()).unwrap();
+    assert_eq!(
+        message(&again, contract(json!({"roots": {}}))),
+        lacking("`elicitation`")
+    );
+    // What is no difference of the server is none.
+    let same = contract(json!({})).with_tools([tool("ask", json!({}))]);
+    assert!(recorded.drift(&same).is_empty());
 }
 
 #[test]
