@@ -86,6 +86,11 @@ impl Docs {
     }
 }
 
+/// As much of a text as documentation shows, and one character more if there is more.
+pub(super) fn shown(text: &str) -> String {
+    text.chars().take(LONGEST + 1).collect()
+}
+
 /// Whether a character cannot stand in a comment: what controls something, what turns the direction of the text, what
 /// Unicode calls ignorable, and separators of lines. Joiners and the selectors of the first plane are shown: scripts and
 /// emoji are made with them.

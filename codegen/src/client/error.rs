@@ -31,6 +31,18 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
+    /// The generated module would be larger than the generator writes.
+    #[error(
+        "the lock file `{}` makes a module of more than {} MiB; choose the tools that are needed",
+        path.display(),
+        most >> 20
+    )]
+    TooLarge {
+        /// Where the lock file is.
+        path: PathBuf,
+        /// The most bytes of a module.
+        most: usize,
+    },
     /// An option makes no sense, or names what is not there.
     #[error("{0}")]
     Option(String),

@@ -1,9 +1,14 @@
 //! What a lock file says.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value, json};
 
 /// The version of lock files that is read here.
 const VERSION: u64 = 1;
+
+/// Characters of a name in an error.
+const LONGEST_NAME: usize = 100;
 
 /// A server, as it was when it was recorded.
 #[derive(Debug)]
@@ -65,6 +70,7 @@ impl Lock {
             }
             None => return Err("is not one: it has no member `treenailLock`".to_owned()),
         }
+        names_are_unique(&value)?;
         let server = value.get("server").unwrap_or(&Value::Null);
         let text_of = |key| server.get(key).and_then(Value::as_str).map(str::to_owned);
         Ok(Self {
@@ -76,6 +82,27 @@ impl Lock {
             file: value,
         })
     }
+}
+
+/// Refuses lists in which something is twice: which of the two would count is not known.
+fn names_are_unique(lock: &Value) -> Result<(), String> {
+    for (list, key) in [
+        ("tools", "name"),
+        ("prompts", "name"),
+        ("resources", "uri"),
+        ("resourceTemplates", "uriTemplate"),
+    ] {
+        let entries = lock.get(list).and_then(Value::as_array);
+        let mut seen = BTreeSet::new();
+        let names = entries.into_iter().flatten();
+        for name in names.filter_map(|entry| entry.get(key)?.as_str()) {
+            if !seen.insert(name) {
+                let name: String = name.chars().take(LONGEST_NAME).collect();
+                return Err(format!("has {name:?} twice in `{list}`"));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The entries of a list, sorted by name.

@@ -1,5 +1,6 @@
 //! Typed clients from lock files.
 
+mod budget;
 mod docs;
 mod error;
 mod lock;
@@ -7,6 +8,8 @@ mod name;
 mod plan;
 mod render;
 mod schema;
+#[cfg(test)]
+mod tests;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -14,9 +17,11 @@ use std::{env, fs, io};
 
 use proc_macro2::TokenStream;
 
+use self::budget::Budget;
 pub use self::error::Error;
 use self::lock::Lock;
 use self::plan::Plan;
+use self::render::Failed;
 
 /// A typed client of one server, generated from its lock file, which `treenail lock` records.
 ///
@@ -63,6 +68,15 @@ use self::plan::Plan;
 ///
 /// Where Rust has no type for a schema it is any JSON, `types::Value`, with the reason in the documentation. There is no
 /// schema for which nothing is generated.
+///
+/// # Bounds
+///
+/// A lock file is what a server wrote, and a short schema can stand for a huge one. So there are bounds for each schema, and
+/// for all schemas of a lock file together: 10,000 and 20,000 parts (what becomes a type, a field or a few constants), and
+/// 50,000 and 200,000 steps of work to unite schemas (`allOf`, `$ref` with something beside it, alternatives). What is beyond
+/// is `types::Value`, with this reason. A type has at most 200 fields, 100 alternatives or 500 constants, and types are nested
+/// at most 32 levels deep. A module that would be larger than 8 MiB, `LOCK` included, is an [`Error::TooLarge`]: choose
+/// [`tools`](Self::tools) then. A lock file that has something twice is refused.
 #[derive(Clone, Debug)]
 pub struct Client {
     path: PathBuf,
@@ -160,7 +174,15 @@ impl Client {
             Some(name) => return Err(Error::Option(format!("`{name}` is no name for a type"))),
             None => name::client(&lock.server),
         };
-        render::module(&lock, &Plan::of(&lock), &name, &krate).map_err(Error::Rust)
+        let budget = Budget::default();
+        let plan = Plan::of(&lock, &budget);
+        render::module(&lock, &plan, &name, &krate).map_err(|failed| match failed {
+            Failed::Rust(error) => Error::Rust(error),
+            Failed::TooLong => Error::TooLarge {
+                path: self.path.clone(),
+                most: budget::OUTPUT,
+            },
+        })
     }
 
     /// Generates the module as a file that is checked in, with a first line that says where it comes from.

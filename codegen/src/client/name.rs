@@ -3,7 +3,7 @@
 //! Names are of ASCII letters, digits and underscores, because rustc warns of many others, and in ways that only a whole crate
 //! can allow.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::{Ident, Span};
 
@@ -280,13 +280,18 @@ pub(super) fn is_type_name(name: &str) -> bool {
 #[derive(Debug, Default)]
 pub(super) struct Names {
     taken: BTreeSet<String>,
+    /// The number that comes next behind a name.
+    next: BTreeMap<String, u64>,
 }
 
 impl Names {
     /// Where these names are taken.
     pub(super) fn without(taken: &[&str]) -> Self {
         let taken = taken.iter().map(|name| (*name).to_owned()).collect();
-        Self { taken }
+        Self {
+            taken,
+            next: BTreeMap::new(),
+        }
     }
 
     /// For types of the generated module.
@@ -324,15 +329,15 @@ impl Names {
             return free.clone();
         }
         let first = wanted.first().map_or("", String::as_str);
-        let mut numbers = 2_u64..;
-        let free = numbers
-            .by_ref()
-            .map(|number| format!("{first}{before_number}{number}"))
-            .find(|name| !self.taken.contains(name));
-        // There are more numbers than names.
-        let free = free.unwrap_or_default();
-        self.taken.insert(free.clone());
-        free
+        let next = self.next.entry(format!("{first}{before_number}"));
+        let next = next.or_insert(2);
+        loop {
+            let name = format!("{first}{before_number}{next}");
+            *next += 1;
+            if self.taken.insert(name.clone()) {
+                return name;
+            }
+        }
     }
 }
 
@@ -408,6 +413,13 @@ mod tests {
             taken,
             ["Asc", "MinusAsc", "PlusAsc", "Asc2", "ItSelf", "ItSelf2"]
         );
+    }
+
+    #[test]
+    fn names_that_clash_are_counted_once() {
+        let mut names = Names::default();
+        let taken = (0..50_000).map(|_| names.take(&["a".to_owned()], ""));
+        assert_eq!(taken.last().as_deref(), Some("a50000"));
     }
 
     #[test]

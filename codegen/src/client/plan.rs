@@ -1,11 +1,14 @@
 //! What the client has: its methods, and the types that they need.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
+use super::budget::Budget;
 use super::docs::{Docs, code};
 use super::lock::{Entry, Lock};
 use super::name::{self, Names};
-use super::schema::{Field, Kind, Reader, Record, Shape, TypeId, Types};
+use super::schema::{Field, Kind, MOST_FIELDS, Reader, Record, Shape, TypeId, Types};
 
 /// Everything that is written.
 #[derive(Debug)]
@@ -40,8 +43,9 @@ pub(super) enum Call {
 const TAKEN_METHODS: [&str; 4] = ["new", "client", "clone", "fmt"];
 
 impl Plan {
-    pub(super) fn of(lock: &Lock) -> Self {
+    pub(super) fn of(lock: &Lock, budget: &Budget) -> Self {
         let mut planner = Planner {
+            budget,
             names: Names::without(&TAKEN_METHODS),
             types: Types::default(),
         };
@@ -80,12 +84,13 @@ impl Plan {
     }
 }
 
-struct Planner {
+struct Planner<'a> {
+    budget: &'a Budget,
     names: Names,
     types: Types,
 }
 
-impl Planner {
+impl Planner<'_> {
     /// A free name: this one, or with `suffix` behind it.
     fn name(&mut self, name: &str, suffix: &str) -> String {
         let name = name::snake(name);
@@ -98,10 +103,11 @@ impl Planner {
         let prefix = name::pascal(&name);
         let empty = Value::Object(serde_json::Map::new());
         let input = tool.get("inputSchema").unwrap_or(&empty);
-        let arguments = match Reader::read_root(input, &mut self.types, &prefix, &prefix) {
-            Shape::Nullable(shape) => *shape,
-            shape => shape,
-        };
+        let arguments =
+            match Reader::read_root(input, &mut self.types, self.budget, (&prefix, &prefix)) {
+                Shape::Nullable(shape) => *shape,
+                shape => shape,
+            };
         let takes_others = input
             .get("additionalProperties")
             .is_some_and(|schema| *schema != Value::Bool(false));
@@ -125,7 +131,7 @@ impl Planner {
         };
         let output = tool.get("outputSchema").map(|schema| {
             let name = format!("{prefix}Output");
-            Reader::read_root(schema, &mut self.types, &name, &name)
+            Reader::read_root(schema, &mut self.types, self.budget, (&name, &name))
         });
         Method {
             docs: tool_docs(tool),
@@ -144,10 +150,11 @@ impl Planner {
             .into_iter()
             .flatten();
         let mut fields: Vec<Field> = Vec::new();
+        let mut seen = BTreeSet::new();
         for argument in listed {
             let text = |key: &str| argument.get(key).and_then(Value::as_str).map(str::to_owned);
             let Some(member) = text("name") else { continue };
-            if fields.iter().any(|field| field.member == member) {
+            if !seen.insert(member.clone()) {
                 continue;
             }
             fields.push(Field {
@@ -193,6 +200,11 @@ impl Planner {
             fields,
             ..Record::default()
         };
+        if record.fields.len() > MOST_FIELDS {
+            // They are texts, or lists of texts.
+            let reason = format!("there are more than {MOST_FIELDS} of them");
+            return Some(Shape::Map(Box::new(Shape::any(reason))));
+        }
         (!record.fields.is_empty()).then(|| self.types.add(name::pascal(method), record))
     }
 }
@@ -229,6 +241,7 @@ fn tool_docs(tool: &Entry) -> Docs {
 /// The variables of a template for URIs (RFC 6570). Those of a query, of parameters and of a fragment may be left out.
 fn variables(template: &str) -> Vec<Field> {
     let mut fields: Vec<Field> = Vec::new();
+    let mut seen = BTreeSet::new();
     for expression in template
         .split('{')
         .skip(1)
@@ -244,7 +257,7 @@ fn variables(template: &str) -> Vec<Field> {
             .trim_start_matches(|sign| Some(sign) == operator);
         for variable in names.split(',').filter(|variable| !variable.is_empty()) {
             let name = variable.split([':', '*']).next().unwrap_or_default();
-            if name.is_empty() || fields.iter().any(|field| field.member == name) {
+            if name.is_empty() || !seen.insert(name) {
                 continue;
             }
             let shape = if variable.ends_with('*') {

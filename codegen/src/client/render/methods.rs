@@ -3,6 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
+use super::text::{Failed, Text};
 use super::types::{Scope, reason};
 use super::{Input, allowed};
 use crate::client::docs::{Docs, code, inline};
@@ -10,7 +11,7 @@ use crate::client::name::ident;
 use crate::client::plan::{Call, Method};
 
 impl Input<'_> {
-    pub(super) fn client(&self) -> TokenStream {
+    pub(super) fn client(&self, output: &mut Text) -> Result<(), Failed> {
         let (krate, lock) = (self.krate, self.lock);
         let name = format_ident!("{}", self.client);
         let allowed_struct = allowed(&TokenStream::new());
@@ -32,14 +33,14 @@ impl Input<'_> {
         ));
         docs.add("It is cheap to clone; the clones share the connection.");
         let docs = docs.render("");
-        let methods = self.plan.methods.iter().map(|method| self.method(method));
         let text = lock.text();
-        quote! {
+        output.items(quote! {
             #docs
             #allowed_struct
             #[derive(::core::clone::Clone, ::core::fmt::Debug)]
             pub struct #name { client: #krate::client::McpClient }
-
+        })?;
+        output.open(quote! {
             #allowed_methods
             impl #name {
                 /// The lock file that this was generated from: what the server offered then.
@@ -56,10 +57,12 @@ impl Input<'_> {
                 pub fn client(&self) -> &#krate::client::McpClient {
                     &self.client
                 }
-
-                #(#methods)*
             }
+        })?;
+        for method in &self.plan.methods {
+            output.in_impl(&self.method(method))?;
         }
+        output.close()
     }
 
     fn method(&self, method: &Method) -> TokenStream {

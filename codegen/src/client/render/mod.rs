@@ -4,16 +4,22 @@ mod choice;
 mod methods;
 mod names;
 mod record;
+mod text;
 mod types;
 mod union;
+
+use std::collections::BTreeMap;
 
 use proc_macro2::TokenStream;
 use quote::quote;
 
 use self::names::Named;
+pub(super) use self::text::Failed;
+use self::text::Text;
+use super::budget::OUTPUT;
 use super::docs::Docs;
 use super::lock::Lock;
-use super::plan::{Call, Plan};
+use super::plan::{Call, Method, Plan};
 use super::schema::{Kind, Shape, TypeId};
 
 /// Everything that is looked up while writing.
@@ -26,56 +32,62 @@ pub(super) struct Input<'a> {
     /// The path of Treenail.
     pub krate: &'a TokenStream,
     named: Named,
+    /// What types are for, if nothing is said of them.
+    uses: BTreeMap<TypeId, String>,
 }
 
-/// The text of the module, or why it is no Rust.
+/// The text of the module, or why there is none.
 pub(super) fn module(
     lock: &Lock,
     plan: &Plan,
     client: &str,
     krate: &TokenStream,
-) -> Result<String, syn::Error> {
+) -> Result<String, Failed> {
+    if lock.text().len() > OUTPUT {
+        return Err(Failed::TooLong);
+    }
+    let mut uses = BTreeMap::new();
+    for (id, purpose) in plan.methods.iter().flat_map(uses_of) {
+        uses.entry(id).or_insert(purpose);
+    }
     let input = Input {
         lock,
         plan,
         client,
         krate,
         named: Named::of(plan),
+        uses,
     };
-    let (client, types) = (input.client(), input.types());
-    let file: syn::File = syn::parse2(quote! { #client #types })?;
-    Ok(spaced(&prettyplease::unparse(&file)))
+    let mut text = Text::default();
+    input.client(&mut text)?;
+    input.types(&mut text)?;
+    Ok(text.spaced())
 }
 
-/// Puts an empty line after each item and method that ends in a brace; prettyplease leaves none.
-fn spaced(code: &str) -> String {
-    let mut spaced = String::new();
-    let mut lines = code.lines().peekable();
-    while let Some(line) = lines.next() {
-        spaced.push_str(line);
-        spaced.push('\n');
-        let ends = matches!(line, "}" | "    }" | "        }") && !line.is_empty();
-        let next = lines.peek().map(|next| next.trim_start());
-        let goes_on = next.is_some_and(|next| {
-            next.starts_with("///")
-                || next.starts_with("#[")
-                || next.starts_with("impl")
-                || next.starts_with("pub ")
-        });
-        if ends && goes_on {
-            spaced.push('\n');
-        }
-    }
-    spaced
+/// The types of a method, and what they are for.
+fn uses_of(method: &Method) -> impl Iterator<Item = (TypeId, String)> {
+    let output = match &method.call {
+        Call::Tool(Some(output)) => output.id(),
+        _ => None,
+    };
+    let returned = output.map(|id| (id, format!("What `{}` returns.", method.name)));
+    let taken = method.arguments.as_ref().and_then(Shape::id);
+    let taken = taken.map(|id| (id, format!("What `{}` takes.", method.name)));
+    taken.into_iter().chain(returned)
 }
 
 /// What the names and the number of things give reason to, which the server chose and not the reader.
+///
+/// Formatting it is of no use either, and would make it differ from what is generated. The attribute is one that is also known
+/// where no prelude is.
 fn allowed(more: &TokenStream) -> TokenStream {
     quote! {
+        #[cfg_attr(rustfmt, rustfmt::skip)]
         #[allow(
             dead_code,
             unreachable_pub,
             unused_qualifications,
+            clippy::deprecated_cfg_attr,
             clippy::doc_markdown,
             #more
             reason = "the server chose names and sizes, and not all of it is used everywhere"
@@ -84,7 +96,7 @@ fn allowed(more: &TokenStream) -> TokenStream {
 }
 
 impl Input<'_> {
-    fn types(&self) -> TokenStream {
+    fn types(&self, text: &mut Text) -> Result<(), Failed> {
         let krate = self.krate;
         let allowed = allowed(&quote! {
             unnameable_types,
@@ -100,8 +112,7 @@ impl Input<'_> {
             clippy::unreadable_literal,
             clippy::upper_case_acronyms,
         });
-        let types = self.named.order.iter().map(|id| self.named_type(*id));
-        quote! {
+        text.open(quote! {
             /// What the methods take and return.
             #allowed
             pub mod types {
@@ -110,12 +121,15 @@ impl Input<'_> {
                 #[allow(unused_imports, reason = "which of them are needed depends on the server")]
                 use #krate::__private::serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+                #[allow(unused_imports, reason = "which of them are needed depends on the server")]
                 #[doc(no_inline)]
                 pub use #krate::{__private::serde_json::Value, schema::JsonObject};
-
-                #(#types)*
             }
+        })?;
+        for id in &self.named.order {
+            text.in_module(&self.named_type(*id))?;
         }
+        text.close()
     }
 
     fn named_type(&self, id: TypeId) -> TokenStream {
@@ -135,22 +149,9 @@ impl Input<'_> {
             }
             Kind::Unknown | Kind::Merging => TokenStream::new(),
         };
-        let docs = docs.render(&self.used_by(id));
+        let otherwise = "A part of what the server takes or returns.";
+        let docs = docs.render(self.uses.get(&id).map_or(otherwise, String::as_str));
         quote! { #docs #item }
-    }
-
-    /// What a type is for, if nothing is said of it.
-    fn used_by(&self, id: TypeId) -> String {
-        let shape = Shape::Named(id);
-        for method in &self.plan.methods {
-            if method.arguments.as_ref() == Some(&shape) {
-                return format!("What `{}` takes.", method.name);
-            }
-            if matches!(&method.call, Call::Tool(Some(output)) if *output == shape) {
-                return format!("What `{}` returns.", method.name);
-            }
-        }
-        "A part of what the server takes or returns.".to_owned()
     }
 
     /// The attribute that says where serde is.

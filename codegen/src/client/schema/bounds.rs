@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::client::docs::code;
+use crate::client::docs::{code, shown};
 
 /// What is said of a value beside its description.
 pub(super) fn notes(schema: &Map<String, Value>) -> Vec<String> {
@@ -99,7 +99,5 @@ pub(super) fn description(schema: &Map<String, Value>) -> Option<String> {
             .and_then(Value::as_str)
             .filter(|text| !text.trim().is_empty())
     };
-    text("description")
-        .or_else(|| text("title"))
-        .map(str::to_owned)
+    text("description").or_else(|| text("title")).map(shown)
 }

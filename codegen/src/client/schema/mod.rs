@@ -12,5 +12,6 @@ mod union;
 mod unite;
 mod values;
 
+pub(super) use self::object::MOST_FIELDS;
 pub(super) use self::reader::{Reader, Types};
 pub(super) use self::shape::{Alternative, Field, Kind, Literal, Record, Shape, Tag, TypeId};

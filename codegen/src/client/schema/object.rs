@@ -7,9 +7,11 @@ use super::reader::{Place, Reader};
 use super::shape::{Field, Kind, Record, Shape};
 
 /// The most members of a type with fields.
-const MOST_FIELDS: usize = 200;
+pub(in crate::client) const MOST_FIELDS: usize = 200;
 /// The most items of a tuple: above it, tuples have no `Debug`.
 const MOST_ITEMS: usize = 12;
+/// The most types that a tuple is made of, those of tuples in it included: they are written out wherever it is used.
+const MOST_IN_TUPLE: usize = 50;
 
 impl Reader<'_> {
     pub(super) fn record(&mut self, schema: &Map<String, Value>, place: &Place) -> Shape {
@@ -32,6 +34,10 @@ impl Reader<'_> {
         let is_closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
         if members.is_empty() && required.is_empty() && !(is_closed && rest.is_none()) {
             return Shape::Map(Box::new(rest.unwrap_or(Shape::Any(None))));
+        }
+        // Each member is paid for again when it is read; those that are required only are not read.
+        if let Err(reason) = self.budget.parts(1 + required.len()) {
+            return Shape::Map(Box::new(Shape::any(reason)));
         }
         let id = self.begin(place);
         let mut fields = Vec::new();
@@ -127,6 +133,12 @@ impl Reader<'_> {
             .iter()
             .enumerate()
             .map(|(index, schema)| self.read(schema, &place.part(&format!("item{}", index + 1))));
-        Shape::Tuple(items.collect())
+        let items: Vec<Shape> = items.collect();
+        if items.iter().map(Shape::size).sum::<usize>() > MOST_IN_TUPLE {
+            return Shape::List(Box::new(Shape::any(format!(
+                "a tuple is made of more than {MOST_IN_TUPLE} types"
+            ))));
+        }
+        Shape::Tuple(items)
     }
 }

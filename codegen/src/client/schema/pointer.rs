@@ -2,8 +2,15 @@
 
 use serde_json::Value;
 
+use crate::client::budget::Budget;
+
 /// The schema that a reference within a document refers to, or why there is none.
-pub(super) fn resolve<'a>(root: &'a Value, reference: &str) -> Result<&'a Value, String> {
+pub(super) fn resolve<'a>(
+    root: &'a Value,
+    reference: &str,
+    budget: &Budget,
+) -> Result<&'a Value, String> {
+    budget.steps(1 + reference.len() / 8)?;
     let Some(fragment) = reference.strip_prefix('#') else {
         return Err(format!("the schema is elsewhere, at \"{reference}\""));
     };
@@ -19,6 +26,7 @@ pub(super) fn resolve<'a>(root: &'a Value, reference: &str) -> Result<&'a Value,
         .iter()
         .filter_map(|key| root.get(key)?.as_object());
     let mut definitions = definitions.flat_map(|definitions| definitions.values());
+    budget.steps(definitions.clone().count())?;
     let has_anchor = |schema: &&Value| {
         let anchor = schema.get("$anchor").and_then(Value::as_str);
         let id = ["$id", "id"]

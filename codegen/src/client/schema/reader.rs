@@ -1,5 +1,6 @@
 //! Reads a schema.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
@@ -7,17 +8,21 @@ use serde_json::{Map, Value, json};
 use super::bounds::description;
 use super::pointer::{last, resolve};
 use super::shape::{Kind, Record, Shape, Type, TypeId};
-use super::unite::{flatten, has_form, reference};
+use super::unite::{DEFINITIONS, flatten, has_form, reference};
+use crate::client::budget::Budget;
 use crate::client::name::{pascal, singular};
 
-/// How deep types are nested, and how many schemas one tool may have. Beyond that, there is any JSON. Types that are nested
-/// deeper than this exceed the `recursion_limit` of rustc.
+/// How deep types are nested. Beyond that, there is any JSON. Types that are nested deeper than this exceed the
+/// `recursion_limit` of rustc.
 const DEEPEST: usize = 32;
-const MOST: usize = 10_000;
 /// How many schemas are read one within the other: more than types, since one type may have several.
 const MOST_AT_ONCE: usize = 2 * DEEPEST;
 /// A longer name has only its last part.
 const LONGEST_NAME: usize = 80;
+/// Types that JSON Schema has, with `any` of earlier drafts.
+const MOST_TYPES: usize = 8;
+/// Bytes that are compared to find types that are the same. Beyond that, each place has a type of its own.
+const MOST_SHARED: usize = 32 << 20;
 
 /// All types with names.
 #[derive(Debug, Default)]
@@ -48,6 +53,7 @@ impl Types {
     /// alone. Tells what became of each type.
     pub(in crate::client) fn share(&mut self) -> Vec<TypeId> {
         let mut now: Vec<TypeId> = (0..self.all.len()).map(TypeId).collect();
+        let mut left = MOST_SHARED;
         // Each round merges types whose parts were merged in the one before.
         for _ in 0..DEEPEST {
             let mut seen: BTreeMap<String, TypeId> = BTreeMap::new();
@@ -58,6 +64,10 @@ impl Types {
                     continue;
                 }
                 let key = format!("{:?} {:?} {:?}", ty.local, ty.description, ty.kind);
+                left = left.saturating_sub(key.len());
+                if left == 0 {
+                    break;
+                }
                 let first = *seen.entry(key).or_insert(id);
                 if first != id {
                     merged.insert(id, first);
@@ -106,12 +116,12 @@ impl Types {
 pub(in crate::client) struct Reader<'a> {
     root: &'a Value,
     pub(super) types: &'a mut Types,
+    pub(super) budget: &'a Budget,
     /// What all names of types begin with.
     prefix: String,
     definitions: BTreeMap<String, Definition>,
     /// What the types with these members together are: a type that refers to itself is merged with another only once.
     pub(super) merged: BTreeMap<BTreeSet<TypeId>, TypeId>,
-    left: usize,
     /// How many schemas are being read, one within the other.
     reading: usize,
 }
@@ -181,16 +191,17 @@ impl<'a> Reader<'a> {
     pub(in crate::client) fn read_root(
         root: &'a Value,
         types: &'a mut Types,
-        prefix: &str,
-        name: &str,
+        budget: &'a Budget,
+        (prefix, name): (&str, &str),
     ) -> Shape {
+        budget.begin_schema();
         let mut reader = Self {
             root,
             types,
+            budget,
             prefix: prefix.to_owned(),
             definitions: BTreeMap::new(),
             merged: BTreeMap::new(),
-            left: MOST,
             reading: 0,
         };
         // A schema may refer to itself as a whole.
@@ -224,23 +235,18 @@ impl<'a> Reader<'a> {
         if place.is_too_deep() || self.reading == MOST_AT_ONCE {
             return Err(format!("the schema is nested deeper than {DEEPEST} levels"));
         }
-        self.draw(1)?;
+        self.budget.parts(1)?;
+        self.budget.steps(1)?;
         self.reading += 1;
-        Ok(())
-    }
-
-    /// Takes so many parts away from those that are left.
-    pub(super) fn draw(&mut self, parts: usize) -> Result<(), String> {
-        let left = self.left.checked_sub(parts);
-        self.left = left.ok_or_else(|| format!("the schema has more than {MOST} parts"))?;
         Ok(())
     }
 
     fn object(&mut self, schema: &Map<String, Value>, place: &Place) -> Shape {
         if schema.get("nullable") == Some(&Value::Bool(true)) {
-            let mut schema = schema.clone();
-            schema.shift_remove("nullable");
-            return self.object(&schema, &place.same()).or_null();
+            return match self.without(schema, "nullable") {
+                Ok(schema) => self.object(&schema, &place.same()).or_null(),
+                Err(reason) => Shape::any(reason),
+            };
         }
         if let Some(reference) = reference(schema) {
             return self.definition(reference, place.depth);
@@ -251,7 +257,7 @@ impl<'a> Reader<'a> {
         {
             return Shape::any("the schema has references that depend on where they are used");
         }
-        match flatten(self.root, schema) {
+        match flatten(self.root, schema, self.budget) {
             Ok(flat) => self.flat(&flat, place),
             Err(reason) => Shape::any(reason),
         }
@@ -267,8 +273,10 @@ impl<'a> Reader<'a> {
         }
         for key in ["oneOf", "anyOf"] {
             if let Some(Value::Array(alternatives)) = schema.get(key) {
-                let mut base = schema.clone();
-                base.shift_remove(key);
+                let base = match self.without(schema, key) {
+                    Ok(base) => base,
+                    Err(reason) => return Shape::any(reason),
+                };
                 if alternatives
                     .iter()
                     .any(|one| has_form(one) || one.is_boolean())
@@ -282,24 +290,71 @@ impl<'a> Reader<'a> {
             Some(Value::String(name)) => self.of_type(name, schema, place),
             Some(Value::Array(names)) => match &names[..] {
                 [Value::String(name)] => self.of_type(name, schema, place),
-                names => {
-                    let mut base = schema.clone();
-                    base.shift_remove("type");
-                    let alternatives = names.iter().map(|name| {
-                        let mut one = base.clone();
-                        one.insert("type".to_owned(), name.clone());
-                        one.shift_remove("title");
-                        Value::Object(one)
-                    });
-                    let alternatives: Vec<_> = alternatives.collect();
-                    self.union(&about(&base), &alternatives, place)
-                }
+                names => match self.one_by_one(schema, names) {
+                    Ok(alternatives) => self.union(&about(schema), &alternatives, place),
+                    Err(reason) => Shape::any(reason),
+                },
             },
             _ => match implied_type(schema) {
                 Some(name) => self.of_type(name, schema, place),
                 None => Shape::Any(None),
             },
         }
+    }
+
+    /// A copy without one of its members, and without definitions, which references find in the document.
+    fn without(
+        &self,
+        schema: &Map<String, Value>,
+        key: &str,
+    ) -> Result<Map<String, Value>, String> {
+        let is_copied = |name: &str| name != key && !DEFINITIONS.contains(&name);
+        let others = schema.iter().filter(|(name, _)| is_copied(name));
+        self.budget.copies(others.clone().map(|(_, value)| value))?;
+        Ok(others
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect())
+    }
+
+    /// Both at once.
+    pub(super) fn both<'v>(
+        &self,
+        base: &Map<String, Value>,
+        schema: &'v Value,
+    ) -> Result<Cow<'v, Value>, String> {
+        let is_form =
+            |key: &&String| key.as_str() != "type" && has_form(&json!({ key.as_str(): true }));
+        if base.keys().any(|key| is_form(&key) || key == "required") {
+            self.budget.copies(base.values().chain([schema]))?;
+            Ok(Cow::Owned(json!({ "allOf": [schema, base] })))
+        } else {
+            Ok(Cow::Borrowed(schema))
+        }
+    }
+
+    /// The same schema for each of several types.
+    fn one_by_one(
+        &self,
+        schema: &Map<String, Value>,
+        names: &[Value],
+    ) -> Result<Vec<Value>, String> {
+        let mut seen: Vec<&Value> = Vec::new();
+        for name in names {
+            // There are not many types, and each of them counts once.
+            if seen.len() > MOST_TYPES {
+                return Err("it has types that JSON Schema does not know".to_owned());
+            }
+            if !seen.contains(&name) {
+                seen.push(name);
+            }
+        }
+        let each = seen.into_iter().map(|name| {
+            let mut one = self.without(schema, "type")?;
+            one.shift_remove("title");
+            one.insert("type".to_owned(), name.clone());
+            Ok(Value::Object(one))
+        });
+        each.collect()
     }
 
     fn of_type(&mut self, name: &str, schema: &Map<String, Value>, place: &Place) -> Shape {
@@ -343,7 +398,7 @@ impl<'a> Reader<'a> {
     }
 
     fn define(&mut self, reference: &str, place: Place) -> Shape {
-        let target = match resolve(self.root, reference) {
+        let target = match resolve(self.root, reference, self.budget) {
             Ok(target) => target,
             Err(reason) => return Shape::any(reason),
         };
@@ -467,15 +522,4 @@ fn is_positive(schema: &Map<String, Value>) -> bool {
             .and_then(Value::as_f64)
             .is_some_and(|bound| bound >= 0.0)
     })
-}
-
-/// Both at once.
-pub(super) fn both(base: &Map<String, Value>, schema: &Value) -> Value {
-    let is_form =
-        |key: &&String| key.as_str() != "type" && has_form(&json!({ key.as_str(): true }));
-    if base.keys().any(|key| is_form(&key) || key == "required") {
-        json!({ "allOf": [schema, base] })
-    } else {
-        schema.clone()
-    }
 }

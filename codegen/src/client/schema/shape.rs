@@ -102,10 +102,19 @@ impl Shape {
     }
 
     /// The type with a name that it is.
-    pub(super) fn id(&self) -> Option<TypeId> {
+    pub(in crate::client) fn id(&self) -> Option<TypeId> {
         match self {
             Self::Named(id) => Some(*id),
             _ => None,
+        }
+    }
+
+    /// The number of shapes that it is made of, each type with a name being one.
+    pub(super) fn size(&self) -> usize {
+        match self {
+            Self::List(item) | Self::Map(item) | Self::Nullable(item) => 1 + item.size(),
+            Self::Tuple(items) => 1 + items.iter().map(Self::size).sum::<usize>(),
+            _ => 1,
         }
     }
 

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use super::bounds::description;
+use super::object::MOST_FIELDS;
 use super::pointer::last;
-use super::reader::{Place, Reader, Types, both};
+use super::reader::{Place, Reader, Types};
 use super::shape::{Alternative, Field, Kind, Literal, Record, Shape, Tag, TypeId};
 use super::values::unique;
 use crate::client::name::pascal;
@@ -23,12 +24,15 @@ impl Reader<'_> {
         place: &Place,
     ) -> Shape {
         if alternatives.len() > MOST {
-            return Shape::any(format!("there are more than {MOST} alternatives"));
+            return Shape::any(too_many());
         }
         let about = description(base);
         let only = alternatives.iter().filter(|one| !is_null(one));
         if let [only] = only.collect::<Vec<_>>()[..] {
-            let only = both(base, only);
+            let only = match self.both(base, only) {
+                Ok(only) => only,
+                Err(reason) => return Shape::any(reason),
+            };
             return if alternatives.len() > 1 {
                 self.read(&only, &place.same()).or_null()
             } else {
@@ -38,7 +42,10 @@ impl Reader<'_> {
         let mut read: Vec<Alternative> = Vec::new();
         for (index, alternative) in alternatives.iter().enumerate() {
             let name = hint(alternative, index);
-            let shape = self.read(&both(base, alternative), &place.part(&name));
+            let shape = match self.both(base, alternative) {
+                Ok(schema) => self.read(&schema, &place.part(&name)),
+                Err(reason) => Shape::any(reason),
+            };
             let shape = self.described(shape, &place.part(&name));
             read.extend(self.expand(Alternative {
                 name: pascal(&name),
@@ -65,6 +72,22 @@ impl Reader<'_> {
         }
     }
 
+    /// Pays for finding out which of these can be told from which.
+    fn compares(&self, records: &[Alternative]) -> Result<(), String> {
+        let count = records.len();
+        let records = records
+            .iter()
+            .filter_map(|one| self.types.record(&one.shape));
+        let texts = |field: &Field| match self.types.kind(&field.shape) {
+            Some(Kind::Choice(literals)) => 1 + literals.len(),
+            _ => 1,
+        };
+        let fields = records.clone().flat_map(Record::required);
+        let required: usize = fields.map(texts).sum();
+        let all: usize = records.map(|record| record.fields.len()).sum();
+        self.budget.steps(all + required * count)
+    }
+
     /// The alternatives of an alternative.
     fn expand(&self, one: Alternative) -> Vec<Alternative> {
         match self.types.kind(&one.shape) {
@@ -88,6 +111,9 @@ impl Reader<'_> {
     ) -> Shape {
         if place.is_too_deep() {
             return Shape::any("its alternatives are nested too deep");
+        }
+        if alternatives.len() > MOST {
+            return Shape::any(too_many());
         }
         let mut is_nullable = false;
         let mut kept: Vec<Alternative> = Vec::new();
@@ -134,9 +160,9 @@ impl Reader<'_> {
                 kept.push(one);
             }
         }
-        self.combine_choices(&mut kept, about.as_ref(), place);
+        let combined = self.combine_choices(&mut kept, about.as_ref(), place);
         keep_widest_number(&mut kept);
-        if let Err(reason) = self.combine_lists(&mut kept, place) {
+        if let Err(reason) = combined.and_then(|()| self.combine_lists(&mut kept, place)) {
             return Shape::any(reason);
         }
         let (records, mut others): (Vec<_>, Vec<_>) = kept
@@ -145,6 +171,9 @@ impl Reader<'_> {
         let is_map = |one: &Alternative| matches!(one.shape, Shape::Map(_));
         if others.iter().filter(|one| is_map(one)).count() + usize::from(!records.is_empty()) > 1 {
             return Shape::any("its alternatives cannot be told apart");
+        }
+        if let Err(reason) = self.compares(&records) {
+            return Shape::any(reason);
         }
         let records = match order(self.types, records) {
             Ok(records) => records,
@@ -190,7 +219,7 @@ impl Reader<'_> {
         kept: &mut Vec<Alternative>,
         about: Option<&String>,
         place: &Place,
-    ) {
+    ) -> Result<(), String> {
         let choices: Vec<&Vec<Literal>> = kept
             .iter()
             .filter_map(|one| match self.types.kind(&one.shape) {
@@ -200,8 +229,10 @@ impl Reader<'_> {
             .collect();
         let count = choices.len();
         if count < 2 {
-            return;
+            return Ok(());
         }
+        let values = choices.iter().copied().flatten();
+        self.budget.copies(values.map(|literal| &literal.value))?;
         let literals = unique(choices.into_iter().flatten().cloned());
         kept.retain(|one| !matches!(self.types.kind(&one.shape), Some(Kind::Choice(_))));
         let place = if kept.is_empty() {
@@ -217,6 +248,7 @@ impl Reader<'_> {
                 shape,
             },
         );
+        Ok(())
     }
 
     /// Lists of several things become a list of any of them.
@@ -252,7 +284,12 @@ impl Reader<'_> {
             return Shape::Named(*id);
         }
         let (members, open) = self.members(records);
-        if let Err(reason) = self.draw(1 + members.len()) {
+        if members.len() > MOST_FIELDS {
+            return Shape::any(format!("there are more than {MOST_FIELDS} members"));
+        }
+        let looked_at = members.len() * records.len();
+        let paid = self.budget.parts(1 + members.len());
+        if let Err(reason) = paid.and_then(|()| self.budget.steps(looked_at)) {
             return Shape::any(reason);
         }
         let id = self.begin(place);
@@ -319,6 +356,10 @@ impl Reader<'_> {
             notes,
         }
     }
+}
+
+fn too_many() -> String {
+    format!("there are more than {MOST} alternatives")
 }
 
 fn is_null(schema: &Value) -> bool {

@@ -1,8 +1,12 @@
 //! One schema out of several that hold at once: `allOf`, and `$ref` with something beside it.
 
+use std::borrow::Cow;
+use std::collections::HashSet;
+
 use serde_json::{Map, Value, json};
 
 use super::pointer::resolve;
+use crate::client::budget::Budget;
 
 /// Members that say nothing about values.
 const SAYS_NOTHING: [&str; 18] = [
@@ -26,6 +30,9 @@ const SAYS_NOTHING: [&str; 18] = [
     "summary",
 ];
 
+/// Members with schemas that count only where they are referred to.
+pub(super) const DEFINITIONS: [&str; 2] = ["$defs", "definitions"];
+
 /// Members that bound values without saying what they look like.
 const BOUNDS: [&str; 11] = [
     "required",
@@ -46,16 +53,24 @@ const DEEPEST: usize = 32;
 const MOST: usize = 128;
 
 /// The object of a schema without `allOf` and `$ref`, or why there is none.
-pub(super) fn flatten(
+pub(super) fn flatten<'a>(
     root: &Value,
-    schema: &Map<String, Value>,
-) -> Result<Map<String, Value>, String> {
+    schema: &'a Map<String, Value>,
+    budget: &Budget,
+) -> Result<Cow<'a, Map<String, Value>>, String> {
+    if !["$ref", "allOf"]
+        .iter()
+        .any(|key| schema.contains_key(*key))
+    {
+        return Ok(Cow::Borrowed(schema));
+    }
     let mut flat = Flat {
         root,
         path: Vec::new(),
         left: MOST,
+        budget,
     };
-    flat.object(schema)
+    flat.object(schema).map(Cow::Owned)
 }
 
 /// The reference that a schema is, if it is nothing else.
@@ -81,6 +96,7 @@ struct Flat<'a> {
     root: &'a Value,
     path: Vec<String>,
     left: usize,
+    budget: &'a Budget,
 }
 
 impl Flat<'_> {
@@ -89,21 +105,24 @@ impl Flat<'_> {
             .left
             .checked_sub(1)
             .ok_or("it is united from too many schemas")?;
-        let mut flat = schema.clone();
-        let reference = flat.shift_remove("$ref");
-        let parts = flat.shift_remove("allOf");
-        if let Some(Value::String(reference)) = reference {
+        let is_copied = |key: &str| key != "$ref" && key != "allOf" && !DEFINITIONS.contains(&key);
+        let own = schema.iter().filter(|(key, _)| is_copied(key));
+        self.budget.copies(own.clone().map(|(_, value)| value))?;
+        let mut flat = own
+            .map(|(key, value)| (key.clone(), value.clone()))
+            .collect();
+        if let Some(Value::String(reference)) = schema.get("$ref") {
             let path = self.path.len();
-            if self.path.contains(&reference) || path > DEEPEST {
+            if self.path.contains(reference) || path > DEEPEST {
                 return Err("it refers to itself before it says anything".to_owned());
             }
-            let target = resolve(self.root, &reference)?;
-            self.path.push(reference);
+            let target = resolve(self.root, reference, self.budget)?;
+            self.path.push(reference.clone());
             self.unite(&mut flat, target)?;
             self.path.truncate(path);
         }
-        if let Some(Value::Array(parts)) = parts {
-            for part in &parts {
+        if let Some(Value::Array(parts)) = schema.get("allOf") {
+            for part in parts {
                 self.unite(&mut flat, part)?;
             }
         }
@@ -143,11 +162,16 @@ fn add(flat: &mut Map<String, Value>, key: String, value: Value) -> Result<(), S
             }
         }
         ("required", Value::Array(old), Value::Array(new)) => {
-            let new: Vec<_> = new.into_iter().filter(|name| !old.contains(name)).collect();
+            let known: HashSet<&Value> = old.iter().collect();
+            let new = new.into_iter().filter(|name| !known.contains(name));
+            let new: Vec<_> = new.collect();
             old.extend(new);
         }
         ("type", old, new) => *old = common_types(old, &new)?,
-        ("enum", Value::Array(old), Value::Array(new)) => old.retain(|value| new.contains(value)),
+        ("enum", Value::Array(old), Value::Array(new)) => {
+            let new: HashSet<Value> = new.into_iter().collect();
+            old.retain(|value| new.contains(value));
+        }
         ("additionalProperties" | "items", old, new) => {
             *old = match (old.take(), new) {
                 (Value::Bool(false), _) | (_, Value::Bool(false)) => Value::Bool(false),
@@ -178,12 +202,10 @@ fn common_types(one: &Value, other: &Value) -> Result<Value, String> {
         name => vec![name.clone()],
     };
     let (one, other) = (list(one), list(other));
+    let found: HashSet<&Value> = other.iter().collect();
     let has = |types: &[Value], name: &str| types.iter().any(|found| found == name);
-    let mut common: Vec<Value> = one
-        .iter()
-        .filter(|name| other.contains(name))
-        .cloned()
-        .collect();
+    let mut common = one.clone();
+    common.retain(|name| found.contains(name));
     // An integer is a number.
     if has(&one, "integer") != has(&other, "integer")
         && (has(&one, "number") || has(&other, "number"))

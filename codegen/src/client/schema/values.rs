@@ -10,6 +10,8 @@ use super::shape::{Kind, Literal, Shape};
 
 /// The most constants that become the variants of a type.
 const MOST: usize = 500;
+/// Variants that are as much to write as one field.
+const VARIANTS_OF_PART: usize = 4;
 
 /// Each constant once, the first of those that are the same.
 pub(super) fn unique(literals: impl Iterator<Item = Literal>) -> Vec<Literal> {
@@ -27,6 +29,9 @@ impl Reader<'_> {
         values: &[Value],
         place: &Place,
     ) -> Shape {
+        if let Err(reason) = self.budget.copies(values) {
+            return Shape::any(reason);
+        }
         let constants = values.iter().filter(|value| !value.is_null());
         let literals = unique(constants.map(|value| Literal {
             value: value.clone(),
@@ -71,6 +76,9 @@ impl Reader<'_> {
             } else {
                 Shape::any(format!("there are more than {MOST} constants"))
             };
+        }
+        if let Err(reason) = self.budget.parts(1 + literals.len() / VARIANTS_OF_PART) {
+            return Shape::any(reason);
         }
         self.named(place, description, Kind::Choice(literals))
     }
