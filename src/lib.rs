@@ -15,7 +15,7 @@ pub use treenail_runtime::{
     PendingAnswer, Principal, Progress, PromptDefinition, PromptOutput, Proposals, RangeOf,
     Received, RequestStateKey, ResourceDefinition, ResourceOutput, Result, RpcError, SchemaValue,
     Server, ServerBuilder, Stream, TextArgument, Tool, ToolArgument, ToolDefinition, ToolError,
-    ToolItem, ToolOutput, ToolReply, ToolSet, ToolStream, Typed,
+    ToolItem, ToolOutput, ToolReply, ToolSet, ToolStream, Typed, WrapResults,
 };
 #[cfg(feature = "tower")]
 #[doc(inline)]
@@ -96,8 +96,8 @@ pub use treenail_runtime::{
 /// those who implement it write `async fn` all the same. All of them are `Send + Sync + 'static`.
 ///
 /// Prompts and resources are not part of a contract; they go in an `#[mcp_tool] impl` block of the same or of another type.
-/// A type is mounted by one `#[mcp_tool] impl` block. One that fulfils two contracts is wrapped for the second,
-/// `struct Second(Arc<Station>);`, and both are mounted.
+/// A type is mounted by one `#[mcp_tool] impl` block, itself or as an `Arc` of it. One that fulfils two contracts is wrapped
+/// for the second, `struct Second(Arc<Station>);`, and both are mounted.
 ///
 /// # Calls
 ///
@@ -315,7 +315,8 @@ pub use treenail_macros::mcp_form;
 ///
 /// On an **`impl` block**, the methods that are marked `#[tool]` become tools, those marked `#[prompt]` prompts and those
 /// marked `#[resource("…")]` resources; the others are left alone. The name of each is `namespace.method`. The
-/// documentation of the block becomes part of the server's instructions.
+/// documentation of the block becomes part of the server's instructions. A value of the type is mounted, or an `Arc` of one
+/// that the program needs as well.
 ///
 /// ```
 /// use treenail::prelude::*;
@@ -335,6 +336,13 @@ pub use treenail_macros::mcp_form;
 /// let server = treenail::server!().mount(Counter(0.into())).build()?;
 /// # Ok::<(), treenail::Error>(())
 /// ```
+///
+/// # Names and hosts
+///
+/// Models of OpenAI and Anthropic take names of `a-z A-Z 0-9 _ -` alone, up to 64 characters. Most hosts change dots on the way
+/// to the model; those that hand names on as they are (openai-agents, LangChain, pydantic-ai) have their requests refused. For
+/// such hosts set [`ServerBuilder::name_separator`] to `"_"` or `"__"`, or do without a namespace. A host that writes `_` or
+/// `__` for a dot itself is understood in any case.
 ///
 /// # Arguments
 ///
@@ -401,7 +409,8 @@ pub use treenail_macros::mcp_form;
 /// # Output
 ///
 /// Any type that implements `Serialize` and `JsonSchema`, text, content blocks, nothing, a stream, or a `Result` of those
-/// with any error: see [`ToolOutput`].
+/// with any error: see [`ToolOutput`]. What is no object goes as `{"result": …}` to hosts that take objects only:
+/// [`WrapResults`].
 ///
 /// # Streams
 ///

@@ -151,6 +151,11 @@ impl<S: Send + Sync + 'static> Completer<S> {
         Self(Function::asynchronous(TypedArgument, output, run))
     }
 
+    /// The same on an `Arc` of its state.
+    pub(crate) fn shared(self) -> Completer<Arc<S>> {
+        Completer(self.0.shared())
+    }
+
     pub(crate) fn bind(self, argument: &'static str, state: &Arc<S>) -> Handler {
         self.0.bind(Arc::clone(state), CompleterFacts { argument })
     }

@@ -1,5 +1,6 @@
 //! What a type offers, as the macros write it down: a head that is told, and a function that answers.
 
+use std::any::{TypeId, type_name};
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
@@ -17,10 +18,23 @@ use crate::tool::ToolDefinition;
 
 /// A type whose `impl` block `#[mcp_tool]` has made a set of tools, prompts and resources;
 /// [`ServerBuilder::mount`](crate::ServerBuilder::mount) takes it.
+///
+/// An `Arc` of such a type can be mounted too: a state that the program keeps, or that is mounted in several places.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use treenail_runtime::{Mount, Server, ServerBuilder};
+///
+/// fn two_names<T: Mount>(server: ServerBuilder, state: Arc<T>) -> ServerBuilder {
+///     let other = Arc::clone(&state);
+///     server.mount(state).namespace("other", |namespace| namespace.mount(other))
+/// }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has nothing to mount",
     label = "not mountable",
-    note = "put `#[mcp_tool]` on an `impl` block of `{Self}`, and `#[tool]`, `#[prompt]` or `#[resource]` on its methods"
+    note = "put `#[mcp_tool]` on an `impl` block of a type of your own, and `#[tool]`, `#[prompt]` or `#[resource]` on its methods; then the type or an `Arc` of it can be mounted"
 )]
 pub trait Mount: Sized + Send + Sync + 'static {
     /// What the names of all that it offers begin with, before a dot; empty if with nothing.
@@ -43,6 +57,50 @@ pub trait Mount: Sized + Send + Sync + 'static {
     fn resources() -> Vec<ResourceDefinition<Self>> {
         Vec::new()
     }
+
+    /// The type that [`Item::mounted`](crate::Item::mounted) finds what it offers by, and its name.
+    #[doc(hidden)]
+    fn identity() -> (TypeId, &'static str) {
+        (TypeId::of::<Self>(), type_name::<Self>())
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Mount> Mount for Arc<T> {
+    const NAMESPACE: &'static str = T::NAMESPACE;
+    const INSTRUCTIONS: &'static str = T::INSTRUCTIONS;
+
+    fn tools() -> Vec<ToolDefinition<Self>> {
+        shared(T::tools())
+    }
+
+    fn prompts() -> Vec<PromptDefinition<Self>> {
+        shared(T::prompts())
+    }
+
+    fn resources() -> Vec<ResourceDefinition<Self>> {
+        shared(T::resources())
+    }
+
+    fn identity() -> (TypeId, &'static str) {
+        T::identity()
+    }
+}
+
+/// Definitions of a state as those of an `Arc` of it.
+fn shared<S: Send + Sync + 'static, P: Purpose>(
+    definitions: Vec<Definition<S, P>>,
+) -> Vec<Definition<Arc<S>, P>> {
+    let share = |definition: Definition<S, P>| Definition {
+        head: definition.head,
+        function: definition.function.shared(),
+        completers: definition
+            .completers
+            .into_iter()
+            .map(|(argument, completer)| (argument, completer.shared()))
+            .collect(),
+    };
+    definitions.into_iter().map(share).collect()
 }
 
 /// What is told about a tool, a prompt or a resource beside what its function says.

@@ -70,6 +70,7 @@ pub use self::prompt::PromptDefinition;
 pub use self::prompt::output::PromptOutput;
 pub use self::resource::ResourceDefinition;
 pub use self::resource::output::ResourceOutput;
+pub use self::revision::WrapResults;
 pub use self::server::{
     Connection, Edit, Item, Namespace, PendingAnswer, Received, Server, ServerBuilder,
 };

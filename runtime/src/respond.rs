@@ -10,7 +10,7 @@ use serde::Serialize;
 use treenail_schema::{InputRequiredResult, ResultMetaObject};
 
 use crate::call::Call;
-use crate::revision::Style;
+use crate::revision::{Style, mark};
 use crate::wire::RpcError;
 
 /// What answers the requests for one tool, prompt or resource, with its types behind it.
@@ -106,6 +106,20 @@ impl<'a> ResultWriter<'a> {
         self.style
             .complete_meta(questions.meta.get_or_insert_default());
         self.value(&questions);
+    }
+
+    /// Ends the object of a complete result whose structured content is wrapped, as [`ResultWriter::end`] does.
+    pub(crate) fn end_wrapped(&mut self, meta: Option<ResultMetaObject>) {
+        match meta {
+            None => {
+                self.push(self.style.wrapped_end());
+                self.push(b"}");
+            }
+            Some(mut meta) => {
+                mark(&mut meta);
+                self.end(Some(meta));
+            }
+        }
     }
 
     /// Ends the object of a complete result, with the `_meta` that it has of its own.

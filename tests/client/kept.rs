@@ -54,7 +54,7 @@ async fn everything_is_found_by_its_name() {
         let error = client
             .call_tool_as::<bool>("add", json!({"a": 2, "b": 2}))
             .await;
-        assert!(matches!(error, Err(ClientError::Protocol(_))));
+        assert!(matches!(error, Err(ClientError::Output(_))));
         client.refresh_all().await.unwrap();
         client.close().await.unwrap();
     }

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use treenail::Principal;
+use treenail::prelude::*;
 
 use crate::client::{MODERN, Post, messages, next};
 use crate::fixture::{builder, service};
@@ -455,4 +456,28 @@ async fn functions_learn_what_layers_have_found_out() {
         answer["result"]["content"][0]["text"],
         r#"Some("ada") Some("probe")"#
     );
+}
+
+struct Shelf;
+
+#[mcp_tool(namespace = "shelf")]
+impl Shelf {
+    #[tool]
+    fn find(#[arg(header = "Region")] region: String) -> String {
+        region
+    }
+}
+
+#[tokio::test]
+async fn a_tool_has_its_headers_under_each_of_its_names() {
+    let server = treenail::server!().mount(Shelf).build().unwrap();
+    let service = treenail::http_service(server);
+    for name in ["shelf.find", "shelf_find", "shelf__find"] {
+        let post = Post::tool(name, json!({"region": "west"}));
+        let told = post.clone().with("mcp-param-region", "west");
+        let answer = told.send(&service).await.json();
+        let text = &answer["result"]["content"][0]["text"];
+        assert_eq!(text, "west", "{name}: {answer}");
+        post.refused(&service, 400, -32020, name).await;
+    }
 }

@@ -87,19 +87,21 @@ async fn a_tool_is_described_as_its_function_is_written() {
         let structured = revision >= Revision::V2025_06_18;
         assert_eq!(schema, structured.then_some(&note));
         let add = named(&tools, "add");
+        let wrapped = json!({
+            "type": "object", "properties": {"result": {"type": "integer"}}, "required": ["result"],
+            "x-fastmcp-wrap-result": true,
+        });
+        let sum = match revision {
+            MODERN => Some(json!({"type": "integer"})),
+            _ => structured.then_some(wrapped),
+        };
         assert_eq!(
             (&add["title"], add.get("outputSchema")),
-            (
-                &json!("Add"),
-                revision
-                    .is_modern()
-                    .then(|| json!({"type": "integer"}))
-                    .as_ref()
-            )
+            (&json!("Add"), sum.as_ref())
         );
         assert_eq!(
             named(&tools, "nothing")["inputSchema"],
-            json!({"type": "object", "additionalProperties": false}),
+            json!({"type": "object", "properties": {}, "additionalProperties": false}),
             "SRV-TOOL-06"
         );
         for name in ["motto", "nothing", "media", "perhaps", "weather.name"] {

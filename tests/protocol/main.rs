@@ -54,6 +54,7 @@ mod resources;
 mod schemas;
 mod sessions;
 mod streams;
+mod structured;
 mod subscriptions;
 mod told;
 mod validator;

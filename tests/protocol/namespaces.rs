@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use treenail::prelude::*;
+use treenail::schema::Revision;
 use treenail::{Namespace, ServerBuilder};
 
 use crate::covering::{covering, covering_one};
@@ -194,5 +195,71 @@ fn what_is_wrong_with_a_name_is_told_with_the_whole_of_it() {
     for (builder, expected) in table {
         let message = builder.build().unwrap_err().to_string();
         assert!(message.ends_with(expected), "{message}");
+    }
+}
+
+struct Clash;
+
+/// Two names that are one without dots, and one that is that of another tool.
+#[mcp_tool(namespace = "a")]
+impl Clash {
+    #[tool]
+    fn b_c() -> &'static str {
+        "a.b_c"
+    }
+
+    #[tool]
+    fn d() -> &'static str {
+        "a.d"
+    }
+}
+
+struct Other;
+
+#[mcp_tool(namespace = "a_b")]
+impl Other {
+    #[tool]
+    fn c() -> &'static str {
+        "a_b.c"
+    }
+}
+
+#[mcp_tool(name = "a_d")]
+fn a_d() -> &'static str {
+    "a_d"
+}
+
+#[tokio::test]
+async fn a_name_without_dots_is_understood_if_it_means_one_tool() {
+    let builder = nested(treenail::server!()).mount(Clash).mount(Other);
+    let server = builder.tools(tools![a_d]).build().unwrap();
+    for revision in Revision::ALL {
+        let mut peer = Peer::connect(&server, revision).await;
+        for (name, expected) in [
+            ("admin.team.count.get", "2"),
+            ("admin_team_count_get", "2"),
+            ("admin__team__count__get", "2"),
+            ("a_d", "a_d"),
+            ("a__d", "a.d"),
+            ("a__b_c", "a.b_c"),
+            ("a_b__c", "a_b.c"),
+        ] {
+            let result = peer.call(name, json!({})).await;
+            assert_eq!(text(&result), expected, "{name} in {revision}");
+        }
+        // It could be `a.b_c` or `a_b.c`; and all dots are written alike.
+        for name in [
+            "a_b_c",
+            "admin__team_count_get",
+            "admin_team",
+            "Admin_first",
+        ] {
+            let (code, message) = peer.refused("tools/call", json!({"name": name})).await;
+            assert_eq!(code, -32602, "{name} in {revision}");
+            assert!(message.starts_with("unknown tool"), "{message}");
+        }
+        let params = json!({"name": "admin_count_ask"});
+        let (code, _) = peer.refused("prompts/get", params).await;
+        assert_eq!(code, -32602, "prompts are called by people and programs");
     }
 }

@@ -123,3 +123,78 @@ fn what_the_arguments_say_is_not_said_again() {
         "tool `find_none`: its `schema` is not an object"
     );
 }
+
+struct Bare;
+
+#[mcp_tool(namespace = "bare")]
+impl Bare {
+    #[tool]
+    fn once(&self) {}
+
+    #[tool]
+    fn twice(&self, _cx: &Context) -> impl Stream<Item = u8> {
+        tokio_stream::iter([1, 2])
+    }
+}
+
+#[mcp_client(namespace = "shared")]
+trait BareApi {
+    async fn ask(&self) -> Result<u8, ToolError>;
+
+    fn many(&self) -> impl Stream<Item = Result<u8, ToolError>>;
+}
+
+struct Shared;
+
+#[mcp_tool]
+impl BareApi for Shared {
+    async fn ask(&self) -> Result<u8, ToolError> {
+        Ok(1)
+    }
+
+    fn many(&self) -> impl Stream<Item = Result<u8, ToolError>> {
+        tokio_stream::iter([Ok(1)])
+    }
+}
+
+/// Says nothing.
+#[mcp_tool]
+fn alone() {}
+
+/// With conditions, which a function without arguments cannot break.
+#[mcp_tool(schema = json!({"maxProperties": 0}))]
+fn conditional() {}
+
+/// Comes while the server runs.
+#[mcp_tool(blocking)]
+fn later() {}
+
+#[tokio::test]
+async fn a_tool_without_arguments_has_properties_all_the_same() {
+    let server = treenail::server!()
+        .mount(Bare)
+        .mount(Shared)
+        .tools(tools![alone, conditional])
+        .dynamic()
+        .build()
+        .unwrap();
+    server.edit(|edit| edit.tools(tools![later])).unwrap();
+    for revision in Revision::ALL {
+        let mut peer = Peer::connect(&server, revision).await;
+        let listed = peer.request("tools/list", json!({})).await["result"]["tools"].take();
+        let listed = listed.as_array().unwrap();
+        assert_eq!(listed.len(), 7);
+        for tool in listed {
+            assert_eq!(tool["inputSchema"]["properties"], json!({}), "{tool}");
+        }
+    }
+    let contract = BareApiClient::contract().unwrap();
+    let client = McpClient::builder().server(&server).build().await.unwrap();
+    assert!(
+        client
+            .check(&contract.only_tools(["shared.ask"]).unwrap())
+            .await
+            .unwrap()
+            .is_empty()
+    );
+}

@@ -84,6 +84,7 @@ fn linked(link: &ResourceLink) -> String {
 /// The parts of what a tool has returned. Text and structured content that say the same are shown once.
 pub(crate) fn tool_result(result: &CallToolResult) -> Vec<Shown> {
     let structured = result.structured_content.as_ref();
+    let structured = structured.map(|value| told_value(value, &result.content));
     let repeats = |block: &ContentBlock| {
         let text = block.as_text();
         let value = text.and_then(|text| serde_json::from_str::<Value>(text).ok());
@@ -94,6 +95,22 @@ pub(crate) fn tool_result(result: &CallToolResult) -> Vec<Shown> {
     let structured = structured.filter(|value| !wraps(value, &result.content));
     parts.extend(structured.map(|value| Shown::Text(exact_json(value))));
     parts
+}
+
+/// The value that is told: the one in `{"result": …}`, which stands there for revisions that take objects only, if the text is
+/// that of the value alone.
+fn told_value<'a>(structured: &'a Value, content: &[ContentBlock]) -> &'a Value {
+    let members = structured.as_object().filter(|members| members.len() == 1);
+    let (Some(inner), [block]) = (members.and_then(|it| it.get("result")), content) else {
+        return structured;
+    };
+    let text = block.as_text().unwrap_or_default();
+    let said = serde_json::from_str::<Value>(text);
+    if said.is_ok_and(|said| said == *inner) {
+        inner
+    } else {
+        structured
+    }
 }
 
 /// Whether structured content only puts a name before the text, as in `{"content": "the text"}`.
@@ -139,6 +156,9 @@ mod tests {
         };
         check("{\"a\":1}", json!({"a": 1}), &["{\n  \"a\": 1\n}"]);
         check("7", json!(7), &["7"]);
+        check("7", json!({"result": 7}), &["7"]);
+        check("[7]", json!({"result": [7]}), &["[\n  7\n]"]);
+        check("8", json!({"result": 7}), &["8", "{\n  \"result\": 7\n}"]);
         check("rain", json!({"content": "rain"}), &["rain"]);
         check(
             "rain",

@@ -131,6 +131,8 @@ impl Planner<'_> {
         };
         let output = tool.get("outputSchema").map(|schema| {
             let name = format!("{prefix}Output");
+            let bare = unwrapped(schema);
+            let schema = bare.as_ref().unwrap_or(schema);
             Reader::read_root(schema, &mut self.types, self.budget, (&name, &name))
         });
         Method {
@@ -207,6 +209,23 @@ impl Planner<'_> {
         }
         (!record.fields.is_empty()).then(|| self.types.add(name::pascal(method), record))
     }
+}
+
+/// The schema of the value, where an output schema has the mark that results are wrapped as `{"result": …}`: clients take the
+/// value out. Contracts have such schemas without what is around them, but a lock file may come from elsewhere.
+fn unwrapped(schema: &Value) -> Option<Value> {
+    let marked = schema.get("x-fastmcp-wrap-result") == Some(&Value::Bool(true));
+    let mut bare = schema
+        .pointer("/properties/result")
+        .filter(|_| marked)?
+        .as_object()?
+        .clone();
+    for keyword in ["$defs", "definitions"] {
+        if let Some(definitions) = schema.get(keyword) {
+            bare.entry(keyword).or_insert_with(|| definitions.clone());
+        }
+    }
+    Some(bare.into())
 }
 
 fn entry_docs(entry: &Entry) -> Docs {

@@ -39,6 +39,10 @@ pub enum ClientError {
     /// The server has sent what the protocol does not allow.
     #[error("the server broke the protocol: {0}")]
     Protocol(Arc<str>),
+    /// The tool was run, and what it returned does not fit the type that it was asked for as; says where and why. Either the
+    /// type or the tool has changed since the type was written.
+    #[error("the output of the tool does not fit: {0}")]
+    Output(Arc<str>),
     /// The server asked for input in the middle of a request, and there was none: nobody answers such questions, or the
     /// one who does has failed.
     #[error("the server's question has no answer: {0}")]

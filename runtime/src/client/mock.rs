@@ -129,7 +129,8 @@ impl MockSession {
     }
 
     fn listed(&self) -> Value {
-        let tool = |name: &String| json!({"name": name, "inputSchema": {"type": "object"}});
+        let schema = json!({"type": "object", "properties": {}});
+        let tool = |name: &String| json!({"name": name, "inputSchema": schema});
         json!({"tools": self.tools.keys().map(tool).collect::<Vec<_>>()})
     }
 

@@ -8,6 +8,7 @@ use serde::de::{DeserializeOwned, Error as _};
 use serde_json::Value;
 
 use crate::contract::content::FromBlock;
+use crate::contract::structured::read_item;
 use crate::function::kind::{self, Kind};
 use crate::stream::{Fold, Form, Items, ToolItem, folded};
 
@@ -79,7 +80,7 @@ pub trait FromItem<K>: Sized {
 
 impl<T: DeserializeOwned + JsonSchema> FromItem<kind::Json> for T {
     fn from_item(json: Value) -> serde_json::Result<Self> {
-        serde_json::from_value(json)
+        read_item(json)
     }
 }
 

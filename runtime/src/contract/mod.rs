@@ -5,6 +5,7 @@ mod argument;
 mod content;
 mod item;
 mod output;
+mod structured;
 
 use std::fmt;
 
@@ -17,6 +18,8 @@ pub use self::item::{ContractItem, FromItem, ItemReader};
 pub use self::output::{ContractOutput, Fallible, FromToolResult, OutputReader};
 #[cfg(feature = "client")]
 pub(crate) use self::output::{read_text, text_of, text_of_blocks};
+#[cfg(feature = "client")]
+pub(crate) use self::structured::read_structured;
 #[cfg(feature = "client")]
 use crate::error::{Error, Result};
 use crate::tool::ToolDefinition;

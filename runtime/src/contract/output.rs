@@ -8,6 +8,7 @@ use serde_json::Value;
 use treenail_schema::{CallToolResult, ContentBlock};
 
 use crate::contract::content::FromContent;
+use crate::contract::structured::{locate, read_structured};
 use crate::function::Output;
 use crate::function::kind::{self, Kind};
 use crate::function::schema::Direction;
@@ -98,7 +99,7 @@ impl<T: FromContent> FromToolResult<kind::Content> for T {
 impl<T: DeserializeOwned + JsonSchema> FromToolResult<kind::Json> for T {
     fn from_tool_result(mut result: CallToolResult) -> serde_json::Result<Self> {
         if let Some(structured) = result.structured_content.take() {
-            return serde_json::from_value(structured);
+            return read_structured(structured, &result);
         }
         read_text(text_of(&result), is_plain_text::<T>)
     }
@@ -134,7 +135,14 @@ pub(crate) fn read_text<T: DeserializeOwned>(
         return from_text(text);
     }
     let read = serde_json::from_str(&text);
-    read.or_else(|error| from_text(text).map_err(|_| error))
+    read.or_else(|error| {
+        // Only in such a text is there a place where something does not fit.
+        let json = text.starts_with(['{', '[']).then(|| text.clone());
+        from_text(text).map_err(|_| match json {
+            Some(json) => locate::<T>(error, &json),
+            None => error,
+        })
+    })
 }
 
 fn from_text<T: DeserializeOwned>(text: String) -> serde_json::Result<T> {

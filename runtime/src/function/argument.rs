@@ -270,9 +270,8 @@ impl InputSchema {
     fn finish(mut self) -> Map<String, Value> {
         let mut schema = Map::new();
         schema.insert("type".to_owned(), "object".into());
-        if !self.properties.is_empty() {
-            schema.insert("properties".to_owned(), self.properties.into());
-        }
+        // Also without members: some hosts and models' APIs refuse a function whose schema has no `properties`.
+        schema.insert("properties".to_owned(), self.properties.into());
         if !self.required.is_empty() {
             schema.insert("required".to_owned(), self.required.into());
         }

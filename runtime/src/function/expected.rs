@@ -14,7 +14,7 @@ type Schema = Map<String, Value>;
 /// The arguments that a schema knows, for a message.
 pub(crate) fn known(schema: &Schema) -> String {
     match schema.get("properties") {
-        Some(Value::Object(properties)) => properties
+        Some(Value::Object(properties)) if !properties.is_empty() => properties
             .keys()
             .map(|name| quoted(name))
             .collect::<Vec<_>>()
@@ -243,6 +243,9 @@ mod tests {
     fn known_arguments_are_told() {
         let schema = json!({"properties": {"a": {}, "b`": {}}});
         assert_eq!(known(schema.as_object().unwrap()), "`a`, `b'`");
-        assert_eq!(known(&Map::new()), "none, it takes no arguments");
+        for nothing in [json!({}), json!({"properties": {}})] {
+            let told = known(nothing.as_object().unwrap());
+            assert_eq!(told, "none, it takes no arguments");
+        }
     }
 }

@@ -209,6 +209,16 @@ impl<S: Send + Sync + 'static, P: Purpose> Function<S, P> {
         }
     }
 
+    /// The same function on an `Arc` of its state.
+    pub(crate) fn shared(self) -> Function<Arc<S>, P> {
+        let bind = self.bind;
+        Function {
+            input_schema: self.input_schema,
+            output_schema: self.output_schema,
+            bind: Box::new(move |state: Arc<Arc<S>>, facts| bind(Arc::clone(&state), facts)),
+        }
+    }
+
     /// What answers the requests for the function, run on `state`.
     pub(crate) fn bind(self, state: Arc<S>, facts: P) -> Handler {
         (self.bind)(state, Arc::new(facts))

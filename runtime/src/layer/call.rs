@@ -11,6 +11,7 @@ use crate::extensions::Extensions;
 use crate::owned_call::OwnedCall;
 use crate::respond::Handler;
 use crate::revision::Style;
+use crate::tool::output::Shape;
 
 /// A call of a tool on its way through the layers of a server to the tool's function; the feature `tower`.
 ///
@@ -129,6 +130,8 @@ impl ToolCall {
 /// What is within the layers: a tool.
 pub(super) struct Inner {
     pub(super) tool: Tool,
+    /// What its output schema says of its values.
+    pub(super) shape: Shape,
     pub(super) handler: Handler,
     /// In which the function writes its result for the layers.
     pub(super) style: Style,
@@ -137,7 +140,9 @@ pub(super) struct Inner {
 impl Inner {
     pub(super) fn new(tool: Tool, handler: Handler) -> Self {
         let style = Style::bare();
+        let schema = tool.output_schema.as_ref();
         Self {
+            shape: schema.map_or(Shape::Any, |schema| Shape::of_members(schema)),
             tool,
             handler,
             style,

@@ -51,7 +51,7 @@ impl Respond for Layered {
         // Nothing may be sent for the call after its answer, so it ends before that is written.
         self.lifetime = None;
         Poll::Ready(match response {
-            Ok(response) => response.write(&self.inner.tool, result),
+            Ok(response) => response.write((&self.inner.tool, self.inner.shape), result),
             Err(error) => failure(error, result),
         })
     }

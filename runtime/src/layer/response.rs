@@ -5,9 +5,9 @@ use std::fmt;
 use treenail_schema::{CallToolResult, ContentBlock, ResultMetaObject, Tool};
 
 use crate::respond::ResultWriter;
-use crate::revision::speak_content;
+use crate::revision::{Placement, speak_content};
 use crate::tool::output::Shape;
-use crate::tool::reply::ToolReply;
+use crate::tool::reply::{ToolReply, WRAPPED, WRAPPED_END};
 use crate::wire::{Members, RpcError, SyntaxError};
 
 /// What a call of a tool ends with on its way out through the layers; the feature `tower`.
@@ -77,16 +77,21 @@ impl ToolResponse {
     }
 
     /// Writes it for the client, in the style of its revision.
-    pub(super) fn write(self, tool: &Tool, result: &mut ResultWriter<'_>) -> Result<(), RpcError> {
+    pub(super) fn write(
+        self,
+        (tool, shape): (&Tool, Shape),
+        result: &mut ResultWriter<'_>,
+    ) -> Result<(), RpcError> {
         let text = match self.0 {
             Kind::Made(made) => {
-                ToolReply::new(result, Shape::Value).result(*made);
+                ToolReply::new(result, shape).result(*made);
                 return Ok(());
             }
             Kind::Written(text) => text,
         };
         let start = result.mark();
-        rewrite(&text, tool, result).map_err(|error| {
+        let placement = result.style().placement(shape);
+        rewrite(&text, placement, result).map_err(|error| {
             tracing::error!(%error, tool = tool.name, "the result of a tool cannot be read");
             result.rewind(start);
             RpcError::internal("the result of the tool could not be written")
@@ -113,45 +118,46 @@ fn member<'a>(text: &'a str, name: &str) -> Option<&'a str> {
 }
 
 /// Writes a result again, member by member, as the peer's revision has it; texts and numbers stay as they are.
-fn rewrite(text: &str, tool: &Tool, result: &mut ResultWriter<'_>) -> Result<(), SyntaxError> {
-    let (mut meta, mut separator) = (None, "{");
+fn rewrite(
+    text: &str,
+    placement: Placement,
+    result: &mut ResultWriter<'_>,
+) -> Result<(), SyntaxError> {
+    let (mut meta, mut separator, mut wrapped) = (None, "{", false);
     let mut members = Members::new(text)?;
     while let Some((key, value)) = members.next()? {
-        match &*key {
-            "_meta" => {
+        let wraps = match (&*key, placement) {
+            ("_meta", _) => {
                 meta = serde_json::from_str::<ResultMetaObject>(value).ok();
                 continue;
             }
-            "resultType" if value == COMPLETE => continue,
-            "structuredContent" if !may_be_structured(value, tool, result) => continue,
-            _ => {}
-        }
+            ("resultType", _) if value == COMPLETE => continue,
+            ("structuredContent", Placement::Text) => continue,
+            ("structuredContent", Placement::Object) if !value.starts_with('{') => continue,
+            ("structuredContent", Placement::Wrapped) => true,
+            _ => false,
+        };
         result.push(separator.as_bytes());
         result.value(&*key);
         result.push(b":");
         if key == "content" {
             content(value, result);
+        } else if wraps {
+            result.push(WRAPPED);
+            result.push(value.as_bytes());
+            result.push(WRAPPED_END);
+            wrapped = true;
         } else {
             result.push(value.as_bytes());
         }
         separator = ",";
     }
-    if is_complete(text) {
-        result.end(meta);
-    } else {
-        result.end_other(meta.unwrap_or_default());
+    match is_complete(text) {
+        true if wrapped => result.end_wrapped(meta),
+        true => result.end(meta),
+        false => result.end_other(meta.unwrap_or_default()),
     }
     Ok(())
-}
-
-/// Whether the peer can take `value` as structured content: what older revisions cannot take, the tool does not declare
-/// there either.
-fn may_be_structured(value: &str, tool: &Tool, result: &ResultWriter<'_>) -> bool {
-    let style = result.style();
-    let declared = tool.output_schema.as_ref();
-    let object = declared.is_none_or(|schema| schema.get("type").is_some_and(|it| it == "object"));
-    style.has_structured_values()
-        || (style.has_structured_content() && object && value.starts_with('{'))
 }
 
 /// Writes content blocks, those in other words that the peer's revision does not know.
@@ -171,17 +177,19 @@ mod tests {
 
     use super::ToolResponse;
     use crate::respond::ResultWriter;
-    use crate::revision::Style;
+    use crate::revision::{Style, WrapResults};
+    use crate::tool::output::Shape;
 
     fn written(text: &str) -> (ToolResponse, String) {
         let response = ToolResponse::written(text.into());
         let info = json!({"name": "demo", "version": "1"});
-        let style = Style::new(Revision::LATEST, info);
+        let style = Style::new(Revision::LATEST, info, WrapResults::default());
         let schema: SchemaObject = serde_json::from_value(json!({"type": "object"})).unwrap();
         let tool = Tool::new("ask", schema);
         let mut out = Vec::new();
         let mut result = ResultWriter::new(&mut out, &style);
-        response.clone().write(&tool, &mut result).unwrap();
+        let tool = (&tool, Shape::Any);
+        response.clone().write(tool, &mut result).unwrap();
         (response, String::from_utf8(out).unwrap())
     }
 

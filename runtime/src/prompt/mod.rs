@@ -47,7 +47,8 @@ impl<S: Send + Sync + 'static> PromptDefinition<S> {
 /// The arguments, as far as the protocol tells of them.
 fn arguments(input_schema: &Map<String, Value>) -> Option<Vec<PromptArgument>> {
     let required = input_schema.get("required").and_then(Value::as_array);
-    let properties = input_schema.get("properties")?.as_object()?;
+    let properties = input_schema.get("properties")?.as_object();
+    let properties = properties.filter(|properties| !properties.is_empty())?;
     let argument = |(name, property): (&String, &Value)| {
         let mut argument = PromptArgument::new(name);
         argument.description = property["description"].as_str().map(str::to_owned);

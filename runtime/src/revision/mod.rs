@@ -3,6 +3,7 @@
 
 mod peer;
 mod style;
+mod wrapped;
 
 use serde_json::json;
 use treenail_schema::{Revision, error_code};
@@ -10,7 +11,11 @@ use treenail_schema::{Revision, error_code};
 #[cfg(feature = "http")]
 pub(crate) use self::peer::stated_version;
 pub(crate) use self::peer::{KnownPeer, Peer, read_log_level};
-pub(crate) use self::style::{Style, speak_block, speak_content};
+pub(crate) use self::style::{Placement, Style, speak_block, speak_content};
+pub use self::wrapped::WrapResults;
+pub(crate) use self::wrapped::{is_marked, mark, wrapped_value};
+#[cfg(feature = "client")]
+pub(crate) use self::wrapped::{is_wrapped_schema, unwrap_schema};
 use crate::wire::{RpcError, quoted};
 
 fn unsupported(version: &str) -> RpcError {

@@ -1,7 +1,10 @@
 //! The shape in which a peer of one revision gets its results.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use treenail_schema::{ContentBlock, ResultMetaObject, Revision, Tool, field};
+
+use crate::revision::wrapped::{self, WrapResults, wrap_schema};
+use crate::tool::output::Shape;
 
 /// The key in the `_meta` of a result under which a server of the modern era names itself.
 const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
@@ -13,28 +16,60 @@ const RESULT_TYPE: &[u8] = br#","resultType":"complete""#;
 pub(crate) struct Style {
     revision: Revision,
     server_info: Value,
-    has_structured_content: bool,
+    /// Where outputs go that are always objects, or that can be anything.
+    objects: Placement,
+    /// Where other structured outputs go.
+    values: Placement,
     /// What ends a complete result: its `resultType` and its `_meta`.
     result_end: Vec<u8>,
+    /// The same for a result that is wrapped.
+    wrapped_end: Vec<u8>,
+}
+
+/// Where the structured output of a tool goes in its result, beside its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Placement {
+    /// In structured content, as it is.
+    Bare,
+    /// In structured content if it is an object, else nowhere.
+    Object,
+    /// In structured content, within an object that holds it.
+    Wrapped,
+    /// Nowhere.
+    Text,
 }
 
 impl Style {
-    pub(crate) fn new(revision: Revision, server_info: Value) -> Self {
-        let mut result_end = Vec::new();
-        if revision.is_modern() {
-            result_end.extend_from_slice(RESULT_TYPE);
-            result_end.extend_from_slice(
-                format!(",\"_meta\":{}", json!({ SERVER_INFO: server_info })).as_bytes(),
-            );
-        }
+    pub(crate) fn new(revision: Revision, server_info: Value, wrap: WrapResults) -> Self {
+        let end = |mark: Option<(&'static str, Value)>| {
+            let (mut end, mut meta) = (Vec::new(), serde_json::Map::new());
+            if revision.is_modern() {
+                end.extend_from_slice(RESULT_TYPE);
+                meta.insert(SERVER_INFO.to_owned(), server_info.clone());
+            }
+            meta.extend(mark.map(|(member, mark)| (member.to_owned(), mark)));
+            if !meta.is_empty() {
+                end.extend_from_slice(format!(",\"_meta\":{}", json!(meta)).as_bytes());
+            }
+            end
+        };
         let structured = field("CallToolResult", "structuredContent");
-        let has_structured_content =
-            structured.is_some_and(|field| field.revisions.contains(revision));
+        let is_structured = structured.is_some_and(|field| field.revisions.contains(revision));
+        let (objects, values) = match wrap {
+            _ if !is_structured => (Placement::Text, Placement::Text),
+            WrapResults::Never | WrapResults::Legacy if revision.is_modern() => {
+                (Placement::Bare, Placement::Bare)
+            }
+            WrapResults::Never => (Placement::Object, Placement::Text),
+            WrapResults::Legacy | WrapResults::Always => (Placement::Object, Placement::Wrapped),
+        };
         Self {
             revision,
+            objects,
+            values,
+            result_end: end(None),
+            wrapped_end: end(Some(wrapped::marks())),
             server_info,
-            has_structured_content,
-            result_end,
         }
     }
 
@@ -44,8 +79,10 @@ impl Style {
         Self {
             revision: Revision::LATEST,
             server_info: Value::Null,
-            has_structured_content: true,
+            objects: Placement::Bare,
+            values: Placement::Bare,
             result_end: Vec::new(),
+            wrapped_end: Vec::new(),
         }
     }
 
@@ -56,6 +93,11 @@ impl Style {
     /// What ends a complete result without `_meta` of its own.
     pub(crate) fn result_end(&self) -> &[u8] {
         &self.result_end
+    }
+
+    /// What ends a complete result that is wrapped and has no `_meta` of its own.
+    pub(crate) fn wrapped_end(&self) -> &[u8] {
+        &self.wrapped_end
     }
 
     /// The `resultType` of a complete result.
@@ -74,37 +116,27 @@ impl Style {
         }
     }
 
-    /// Whether results can have structured content that is an object.
-    pub(crate) fn has_structured_content(&self) -> bool {
-        self.has_structured_content
-    }
-
-    /// Whether structured content can be any value.
-    pub(crate) fn has_structured_values(&self) -> bool {
-        self.revision.is_modern()
-    }
-
-    /// Whether `value` can be structured content.
-    pub(crate) fn allows_structured(&self, value: &Value) -> bool {
-        if value.is_object() {
-            self.has_structured_content()
-        } else {
-            self.has_structured_values()
+    /// Where the output of a tool goes whose schema has this shape.
+    pub(crate) fn placement(&self, shape: Shape) -> Placement {
+        match shape {
+            Shape::Value => self.values,
+            Shape::Nothing | Shape::Text | Shape::Object | Shape::Any => self.objects,
         }
     }
 
     /// A tool as a peer of this revision may be told of it.
     pub(crate) fn tool(&self, tool: &Tool) -> Tool {
         let mut tool = tool.clone();
-        let object =
-            |schema: &Map<String, Value>| schema.get("type").is_some_and(|kind| kind == "object");
-        let declared = tool
-            .output_schema
-            .as_ref()
-            .is_some_and(|schema| self.has_structured_values() || object(schema));
-        if !(declared && self.has_structured_content()) {
-            tool.output_schema = None;
-        }
+        tool.output_schema = tool.output_schema.take().and_then(|schema| {
+            let shape = Shape::of_members(&schema);
+            match self.placement(shape) {
+                Placement::Bare => Some(schema),
+                // What may be no object has no schema: such values go as text, and a schema would promise otherwise.
+                Placement::Object => (shape == Shape::Object).then_some(schema),
+                Placement::Wrapped => Some(wrap_schema(&schema).into()),
+                Placement::Text => None,
+            }
+        });
         tool
     }
 }

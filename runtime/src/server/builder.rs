@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 #[cfg(feature = "tower")]
 use crate::layer::{BoxError, LayerList, ToolCall, ToolResponse, ToolService};
 use crate::limits::Limits;
-use crate::revision::Style;
+use crate::revision::{Style, WrapResults};
 use crate::server::catalog::Catalog;
 use crate::server::list::Caching;
 use crate::server::namespace::Namespace;
@@ -40,6 +40,7 @@ pub struct ServerBuilder {
     offer: Namespace,
     dynamic: bool,
     separator: Option<String>,
+    wrap_results: WrapResults,
     caching: Caching,
     limits: Limits,
     request_state_key: Option<RequestStateKey>,
@@ -56,6 +57,7 @@ impl ServerBuilder {
             offer: Namespace::outermost(),
             dynamic: false,
             separator: None,
+            wrap_results: WrapResults::default(),
             caching: Caching {
                 ttl: Duration::ZERO,
                 scope: CacheScope::Private,
@@ -98,7 +100,8 @@ impl ServerBuilder {
         self
     }
 
-    /// Adds the tools, prompts and resources of a type, under the namespace that its `#[mcp_tool]` names.
+    /// Adds the tools, prompts and resources of a type, under the namespace that its `#[mcp_tool]` names. A state that the
+    /// program itself needs is mounted as an `Arc` of the type.
     pub fn mount<T: Mount>(mut self, state: T) -> Self {
         self.offer = self.offer.mount(state);
         self
@@ -145,10 +148,33 @@ impl ServerBuilder {
 
     /// Shows `separator` in place of the dot in names of tools, prompts and resources, for hosts that refuse dots.
     ///
+    /// The interfaces of OpenAI's and Anthropic's models allow `a-z A-Z 0-9 _ -` in names of tools, and up to 64 of them.
+    /// Most hosts write something else for dots when they hand names to a model. Set `"_"` or `"__"` for hosts that do not and
+    /// refuse the tools instead: openai-agents, LangChain and pydantic-ai hand names on as they are.
+    ///
     /// Calls are understood with the separator only, so names stay unique. Building fails if a name has the separator
     /// in it already, because then the namespace could not be told from the method.
+    ///
+    /// Without a separator, `tools/call` takes a name with `_` or `__` for each dot as well, where that can mean one tool only
+    /// and no tool is called so: `weather_forecast` for `weather.forecast`. Proxies that let calls pass by the names of
+    /// tools have to list what is allowed and not what is forbidden, or compare these forms too.
     pub fn name_separator(mut self, separator: impl Into<String>) -> Self {
         self.separator = Some(separator.into());
+        self
+    }
+
+    /// Sets when results that are no JSON objects, such as numbers and lists, become structured content as
+    /// `{"result": …}`. Default: [`WrapResults::Legacy`], for peers that take nothing but objects.
+    ///
+    /// ```
+    /// use treenail_runtime::{Server, WrapResults};
+    ///
+    /// // For hosts that expect objects in every revision.
+    /// let server = Server::builder("demo", "1.0.0").wrap_results(WrapResults::Always).build()?;
+    /// # Ok::<(), treenail_runtime::Error>(())
+    /// ```
+    pub fn wrap_results(mut self, when: WrapResults) -> Self {
+        self.wrap_results = when;
         self
     }
 
@@ -247,7 +273,8 @@ impl ServerBuilder {
         let asker = Arc::new(Asker::new(&self.info.name, key, &self.limits));
         let limits = self.limits;
         let setup = Setup {
-            styles: Revision::ALL.map(|revision| Style::new(revision, info.clone())),
+            styles: Revision::ALL
+                .map(|revision| Style::new(revision, info.clone(), self.wrap_results)),
             info,
             instructions: self.instructions,
             separator: self.separator,

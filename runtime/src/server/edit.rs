@@ -1,6 +1,6 @@
 //! Changes of a server that runs.
 
-use std::any::{TypeId, type_name};
+use std::any::TypeId;
 use std::fmt;
 
 use crate::definition::Mount;
@@ -111,9 +111,10 @@ impl Item {
         Which::Namespace(name.into()).into()
     }
 
-    /// All tools, prompts and resources of a mounted type, in whatever namespaces.
+    /// All tools, prompts and resources of a mounted type, in whatever namespaces, also where an `Arc` of it was mounted.
     pub fn mounted<T: Mount>() -> Self {
-        Which::Mounted(TypeId::of::<T>(), type_name::<T>()).into()
+        let (id, name) = T::identity();
+        Which::Mounted(id, name).into()
     }
 }
 

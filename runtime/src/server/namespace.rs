@@ -106,7 +106,7 @@ impl Parts {
         let state = Arc::new(state);
         let (tools, prompts, resources) = (T::tools(), T::prompts(), T::resources());
         self.groups.push(Group {
-            mounted: Some(TypeId::of::<T>()),
+            mounted: Some(T::identity().0),
             instructions: T::INSTRUCTIONS,
             tools: bind_all(tools, |tool| tool.bind(namespace, &state))?,
             prompts: bind_all(prompts, |prompt| prompt.bind(namespace, &state))?,

@@ -103,6 +103,14 @@ impl Offer {
     /// The arguments of a tool that clients repeat in headers.
     #[cfg(feature = "http")]
     pub(crate) fn mirrors(&self, tool: &str) -> &[crate::tool::mirror::Mirror] {
+        if self.mirrors.is_empty() {
+            return &[];
+        }
+        // A tool has the same headers under each of its names.
+        let tool = match self.tools.table.named(tool) {
+            Ok(entry) => entry.descriptor.key(),
+            Err(_) => return &[],
+        };
         self.mirrors.get(tool).map_or(&[], Vec::as_slice)
     }
 
@@ -284,11 +292,13 @@ fn named<'a, D: Descriptor>(
     table: &'a Table<D>,
     params: &Params<'a>,
 ) -> Result<Asked<'a>, RpcError> {
-    let target = string("name", params.name)?;
+    let name = string("name", params.name)?;
     let arguments = object("arguments", params.arguments)?;
+    let entry = table.named(&name)?;
     Ok(Asked::Function {
-        handler: &table.named(&target)?.handler,
-        target,
+        handler: &entry.handler,
+        // Its own name, whatever the peer calls it.
+        target: Cow::Borrowed(entry.descriptor.key()),
         arguments: arguments.map(Cow::Borrowed),
     })
 }

@@ -95,6 +95,8 @@ pub(crate) struct Table<D, X = ()> {
     entries: Vec<Arc<Entry<D, X>>>,
     /// Where each key, as peers write it, stands in `entries`.
     by_key: HashMap<Box<str>, usize>,
+    /// The same for what hosts may make of names, see [`safe_forms`].
+    by_safe_form: HashMap<Box<str>, usize>,
     separator: Box<str>,
 }
 
@@ -109,8 +111,10 @@ impl<D: Descriptor, X> Table<D, X> {
     pub(crate) fn new(entries: Vec<Arc<Entry<D, X>>>, separator: Option<&str>) -> Self {
         let key =
             |(index, entry): (usize, &Arc<Entry<D, X>>)| (entry.descriptor.key().into(), index);
+        let by_key: HashMap<_, _> = entries.iter().enumerate().map(key).collect();
         Self {
-            by_key: entries.iter().enumerate().map(key).collect(),
+            by_safe_form: safe_forms(&by_key, D::KIND),
+            by_key,
             entries,
             separator: separator.unwrap_or(".").into(),
         }
@@ -147,7 +151,17 @@ impl<D: Descriptor, X> Table<D, X> {
 
     /// The one that a peer calls `name`.
     pub(crate) fn named(&self, name: &str) -> Result<&Entry<D, X>, RpcError> {
-        self.get(name).ok_or_else(|| self.unknown(name))
+        match self.get(name) {
+            Some(entry) => Ok(entry),
+            None => self.named_safely(name).ok_or_else(|| self.unknown(name)),
+        }
+    }
+
+    /// The one that a host without dots in names calls `name`.
+    #[cold]
+    pub(crate) fn named_safely(&self, name: &str) -> Option<&Entry<D, X>> {
+        let position = self.by_safe_form.get(name).copied();
+        position.map(|index| &*self.entries[index])
     }
 
     /// Says what is wrong with a name that none has: its form, its namespace, or the rest.
@@ -192,6 +206,27 @@ impl<D: Descriptor, X> Table<D, X> {
                 .is_some_and(|rest| rest.starts_with(&*self.separator))
         })
     }
+}
+
+/// What hosts may make of names of tools, for interfaces of models that refuse dots: `_` or `__` for each dot. A form that
+/// could mean two of them, or that is another's name, is left out.
+fn safe_forms(by_key: &HashMap<Box<str>, usize>, kind: &str) -> HashMap<Box<str>, usize> {
+    let mut forms: HashMap<Box<str>, Option<usize>> = HashMap::new();
+    let dotted = by_key.iter().filter(|(name, _)| name.contains('.'));
+    for (name, index) in dotted.filter(|_| kind == Tool::KIND) {
+        for stand_in in ["_", "__"] {
+            let form = name.replace('.', stand_in).into_boxed_str();
+            if by_key.contains_key(&form) {
+                continue;
+            }
+            let meant = forms.entry(form).or_insert(Some(*index));
+            *meant = meant.filter(|meant| meant == index);
+        }
+    }
+    let forms = forms.into_iter();
+    forms
+        .filter_map(|(form, index)| Some((form, index?)))
+        .collect()
 }
 
 /// Writes `separator` for the dots in `name`.

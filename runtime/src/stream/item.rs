@@ -74,7 +74,7 @@ fn form(schema: Option<Value>) -> (Form, Fold) {
     match Shape::of(&schema) {
         Shape::Text => (Form::Text, Fold::Concat),
         Shape::Nothing => (Form::Json, Fold::Last),
-        Shape::Object | Shape::Value => (Form::Json, Fold::Collect),
+        Shape::Object | Shape::Value | Shape::Any => (Form::Json, Fold::Collect),
     }
 }
 

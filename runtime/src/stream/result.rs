@@ -6,11 +6,12 @@ use treenail_schema::ContentBlock;
 
 use crate::function::run::unexpected;
 use crate::respond::ResultWriter;
-use crate::revision::speak_content;
+use crate::revision::{Placement, speak_content};
 use crate::stream::gathered::{Fold, Form, Gathered, Stop, TEXT_BLOCK, TEXT_BLOCK_END};
 use crate::tool::ToolFacts;
 use crate::tool::error::ToolError;
 use crate::tool::output::Shape;
+use crate::tool::reply::{WRAPPED, WRAPPED_END};
 use crate::wire::{Escaped, escape_from_within};
 
 impl Gathered {
@@ -26,11 +27,12 @@ impl Gathered {
         }
         let stop = self.stop.take().map(|stop| self.explain(stop, facts));
         result.push(b"{");
-        if self.items > 0 || stop.is_none() {
-            self.write_kept(facts.shape, result);
+        let placement = if self.items > 0 || stop.is_none() {
+            self.write_kept(facts.shape, result)
         } else {
             result.push(br#""content":["#);
-        }
+            Placement::Text
+        };
         match stop {
             None => result.push(b"]"),
             Some(content) => {
@@ -40,7 +42,11 @@ impl Gathered {
                 result.fail();
             }
         }
-        result.end(None);
+        if placement == Placement::Wrapped {
+            result.end_wrapped(None);
+        } else {
+            result.end(None);
+        }
     }
 
     /// What the model is told of an early end.
@@ -61,26 +67,24 @@ impl Gathered {
         error.into_content()
     }
 
-    /// Writes the members for what is kept, up to the last block of `content`.
-    fn write_kept(&self, shape: Shape, result: &mut ResultWriter<'_>) {
-        let style = result.style();
+    /// Writes the members for what is kept, up to the last block of `content`; says where it went beside its text.
+    fn write_kept(&self, shape: Shape, result: &mut ResultWriter<'_>) -> Placement {
+        let structured = result.style().placement(shape);
         match (self.fold, self.form) {
             (_, Form::Content) => self.write_content(b"", b"", result),
             (Fold::Concat, _) => self.write_content(TEXT_BLOCK, TEXT_BLOCK_END, result),
-            (Fold::Collect, _) => {
-                self.write_json([b"[", b"]"], style.has_structured_values(), result);
-            }
+            (Fold::Collect, _) => return self.write_json([b"[", b"]"], structured, result),
             (Fold::Last, _) => match shape {
                 Shape::Text if self.kept.starts_with(b"\"") => {
                     self.write_content(br#"{"type":"text","text":"#, b"}", result);
                 }
                 Shape::Text | Shape::Nothing => result.push(br#""content":["#),
-                Shape::Object => {
-                    self.write_json([b"", b""], style.has_structured_content(), result);
+                Shape::Object | Shape::Value | Shape::Any => {
+                    return self.write_json([b"", b""], structured, result);
                 }
-                Shape::Value => self.write_json([b"", b""], style.has_structured_values(), result),
             },
         }
+        Placement::Text
     }
 
     /// Writes what is kept as content, between `before` and `after`; nothing if there was no item.
@@ -94,28 +98,48 @@ impl Gathered {
     }
 
     /// Writes what is kept, in `brackets`, as structured content if the caller takes it, and as text.
-    fn write_json(&self, brackets: [&[u8]; 2], structured: bool, result: &mut ResultWriter<'_>) {
+    fn write_json(
+        &self,
+        brackets: [&[u8]; 2],
+        placement: Placement,
+        result: &mut ResultWriter<'_>,
+    ) -> Placement {
         let kept = [brackets[0], &self.kept, brackets[1]];
-        if structured {
-            result.push(br#""structuredContent":"#);
-            let start = result.mark();
-            for part in kept {
-                result.push(part);
+        let is_object = brackets[0].is_empty() && self.kept.starts_with(b"{");
+        let wrapped = match placement {
+            Placement::Wrapped => true,
+            Placement::Bare => false,
+            Placement::Object if is_object => false,
+            Placement::Object | Placement::Text => {
+                write_text(kept, result);
+                return Placement::Text;
             }
-            let end = result.mark();
-            result.push(br#","content":["#);
-            result.push(TEXT_BLOCK);
-            escape_from_within(result.out(), start, end);
-        } else {
-            result.push(br#""content":["#);
-            result.push(TEXT_BLOCK);
-            for part in kept {
-                // Writing to a vector cannot fail.
-                let _ = Escaped(result.out()).write_all(part);
-            }
+        };
+        result.push(br#""structuredContent":"#);
+        result.push(if wrapped { WRAPPED } else { b"" });
+        let start = result.mark();
+        for part in kept {
+            result.push(part);
         }
+        let end = result.mark();
+        result.push(if wrapped { WRAPPED_END } else { b"" });
+        result.push(br#","content":["#);
+        result.push(TEXT_BLOCK);
+        escape_from_within(result.out(), start, end);
         result.push(TEXT_BLOCK_END);
+        placement
     }
+}
+
+/// Writes JSON as a text alone.
+fn write_text(json: [&[u8]; 3], result: &mut ResultWriter<'_>) {
+    result.push(br#""content":["#);
+    result.push(TEXT_BLOCK);
+    for part in json {
+        // Writing to a vector cannot fail.
+        let _ = Escaped(result.out()).write_all(part);
+    }
+    result.push(TEXT_BLOCK_END);
 }
 
 fn write_blocks(content: &[ContentBlock], result: &mut ResultWriter<'_>) {

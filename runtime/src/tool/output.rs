@@ -21,7 +21,9 @@ use crate::tool::reply::ToolReply;
 ///
 /// - Every type that implements [`serde::Serialize`] and [`schemars::JsonSchema`]: a text if its schema is a plain
 ///   string (`String`, `&'static str`), nothing if it is `()`, else structured content with a text copy and a declared
-///   output schema. `None` of an `Option<String>` is an empty result.
+///   output schema. `None` of an `Option<String>` is an empty result. Peers of the revisions before 2026-07-28 take
+///   objects only: structs, maps and tagged enums go as they are, other values as `{"result": …}`
+///   ([`WrapResults`](crate::WrapResults)).
 /// - [`ContentBlock`] and the blocks it is made of, `Vec`s and `Option`s of those, and [`CallToolResult`].
 /// - `Result<T, E>` of those, where `E` is any error that turns into `Box<dyn Error + Send + Sync>`: a failure becomes a
 ///   result with `isError: true`, see [`ToolError`](crate::ToolError).
@@ -60,20 +62,56 @@ pub trait ToolOutput<K> {
 pub(crate) fn declare(output: OutputSchema) -> (Option<Map<String, Value>>, Shape) {
     let mut generator = Direction::Output.generator();
     let Some(mut schema) = output(&mut generator) else {
-        return (None, Shape::Value);
+        return (None, Shape::Any);
     };
     Direction::Output.tidy(&mut schema);
-    let shape = Shape::of(&schema);
     let Value::Object(mut schema) = schema else {
-        return (None, Shape::Value);
+        return (None, Shape::Any);
     };
     if let Some(definitions) = Direction::Output.definitions(&mut generator) {
         schema.insert("$defs".to_owned(), definitions);
     }
+    let mut shape = Shape::of_members(&schema);
+    if shape == Shape::Value && is_object(&schema, &schema, 0) {
+        schema.insert("type".to_owned(), "object".into());
+        shape = Shape::Object;
+    }
     match shape {
         Shape::Text | Shape::Nothing => (None, shape),
-        Shape::Object | Shape::Value => (Some(schema), shape),
+        Shape::Object | Shape::Value | Shape::Any => (Some(schema), shape),
     }
+}
+
+/// How many references and alternatives within each other are looked through for objects.
+const DEEPEST: usize = 16;
+
+/// Whether all values of a schema are objects, though its `type` does not say so: each alternative is one, or what it refers
+/// to among the definitions of `root`.
+fn is_object(schema: &Map<String, Value>, root: &Map<String, Value>, depth: usize) -> bool {
+    if depth > DEEPEST {
+        return false;
+    }
+    if let Some(kind) = schema.get("type") {
+        return kind == "object";
+    }
+    let inner = |schema: &Value| {
+        let schema = schema.as_object();
+        schema.is_some_and(|schema| is_object(schema, root, depth + 1))
+    };
+    let listed = |keyword: &str| schema.get(keyword).and_then(Value::as_array);
+    let alternatives = ["oneOf", "anyOf"].into_iter().filter_map(listed);
+    let target = schema.get("$ref").and_then(Value::as_str);
+    let target = target.and_then(|target| target.strip_prefix("#/$defs/"));
+    let target = target.and_then(|name| root.get("$defs")?.get(name));
+    let parts = listed("allOf").into_iter().flatten();
+    let values = listed("enum").map_or(&[][..], Vec::as_slice);
+    target.is_some_and(inner)
+        || parts.into_iter().any(inner)
+        || alternatives
+            .into_iter()
+            .any(|schemas| !schemas.is_empty() && schemas.iter().all(inner))
+        || (!values.is_empty() && values.iter().all(Value::is_object))
+        || schema.get("const").is_some_and(Value::is_object)
 }
 
 /// What the schema of an output says about its values.
@@ -85,41 +123,50 @@ pub(crate) enum Shape {
     Text,
     /// Always an object, which every revision can take as structured content.
     Object,
+    /// Anything at all, or not declared.
+    Any,
     /// Anything else.
     Value,
 }
 
+/// Keywords that say nothing about values.
+const ANNOTATIONS: [&str; 9] = [
+    "$comment",
+    "$defs",
+    "$schema",
+    "default",
+    "deprecated",
+    "description",
+    "examples",
+    "readOnly",
+    "title",
+];
+
 impl Shape {
     pub(crate) fn of(schema: &Value) -> Self {
-        let plain = |schema: &Value| {
+        schema.as_object().map_or(Self::Value, Self::of_members)
+    }
+
+    pub(crate) fn of_members(schema: &Map<String, Value>) -> Self {
+        fn kind(schema: &Map<String, Value>) -> Option<&str> {
+            schema.get("type").and_then(Value::as_str)
+        }
+        let plain = |schema: &Map<String, Value>| {
             ["enum", "const", "format", "oneOf", "anyOf", "allOf"]
                 .iter()
-                .all(|keyword| schema.get(keyword).is_none())
+                .all(|keyword| !schema.contains_key(*keyword))
         };
-        let kind = |schema: &Value| {
-            schema
-                .get("type")
-                .and_then(Value::as_str)
-                .map(str::to_owned)
-        };
-        match schema
-            .get("anyOf")
-            .and_then(Value::as_array)
-            .map(Vec::as_slice)
-        {
-            Some([text, null])
-                if kind(text).as_deref() == Some("string")
-                    && plain(text)
-                    && kind(null).as_deref() == Some("null") =>
-            {
+        let alternatives = schema.get("anyOf").and_then(Value::as_array);
+        if let Some([Value::Object(text), Value::Object(null)]) = alternatives.map(Vec::as_slice) {
+            if kind(text) == Some("string") && plain(text) && kind(null) == Some("null") {
                 return Self::Text;
             }
-            _ => {}
         }
-        match kind(schema).as_deref() {
+        match kind(schema) {
             Some("null") => Self::Nothing,
             Some("string") if plain(schema) => Self::Text,
             Some("object") => Self::Object,
+            None if schema.keys().all(|it| ANNOTATIONS.contains(&&**it)) => Self::Any,
             _ => Self::Value,
         }
     }

@@ -3,13 +3,21 @@
 use std::fmt;
 
 use serde::Serialize;
+use serde_json::Value;
 use treenail_schema::CallToolResult;
 
 use crate::respond::ResultWriter;
-use crate::revision::speak_content;
+use crate::revision::{Placement, speak_content};
 use crate::tool::error::ToolError;
 use crate::tool::output::Shape;
 use crate::wire::{Escaped, escape_from_within};
+
+/// What stands before structured content that comes first in a result.
+const STRUCTURED: &[u8] = br#"{"structuredContent":"#;
+/// What stands before a value that is wrapped.
+pub(crate) const WRAPPED: &[u8] = br#"{"result":"#;
+/// And what stands behind it.
+pub(crate) const WRAPPED_END: &[u8] = b"}";
 
 /// Writes the result of one tool call.
 pub struct ToolReply<'a, 'o> {
@@ -34,16 +42,23 @@ impl<'a, 'o> ToolReply<'a, 'o> {
     /// Writes a value as text, or as structured content with a text copy.
     pub(crate) fn json<T: Serialize>(&mut self, value: &T) {
         let start = self.result.mark();
-        let style = self.result.style();
-        let written = match self.shape {
-            Shape::Nothing => {
+        let placement = self.result.style().placement(self.shape);
+        let written = match (self.shape, placement) {
+            (Shape::Nothing, _) => {
                 self.result.push(br#"{"content":[]"#);
                 Ok(())
             }
-            Shape::Text => self.text(value),
-            Shape::Object if style.has_structured_content() => self.structured(value),
-            Shape::Value if style.has_structured_values() => self.structured(value),
-            Shape::Object | Shape::Value => self.copy(value),
+            (Shape::Text, _) => self.text(value),
+            (_, Placement::Bare) => self.structured(value),
+            (_, Placement::Object) => self.object(value),
+            (_, Placement::Wrapped) => {
+                let written = self.wrapped(value);
+                if written.is_ok() {
+                    return self.result.end_wrapped(None);
+                }
+                written
+            }
+            (_, Placement::Text) => self.copy(value),
         };
         match written {
             Ok(()) => self.result.end(None),
@@ -78,14 +93,42 @@ impl<'a, 'o> ToolReply<'a, 'o> {
 
     /// Writes a value as structured content, and its JSON as the text of one block.
     fn structured<T: Serialize>(&mut self, value: &T) -> serde_json::Result<()> {
-        self.result.push(br#"{"structuredContent":"#);
+        self.result.push(STRUCTURED);
         let start = self.result.mark();
         serde_json::to_writer(self.result.out(), value)?;
         let end = self.result.mark();
+        self.text_copy(start, end);
+        Ok(())
+    }
+
+    /// The same for an object; any other value is text alone.
+    fn object<T: Serialize>(&mut self, value: &T) -> serde_json::Result<()> {
+        let start = self.result.mark();
+        self.structured(value)?;
+        if self.result.out()[start + STRUCTURED.len()] != b'{' {
+            self.result.rewind(start);
+            self.copy(value)?;
+        }
+        Ok(())
+    }
+
+    /// Writes an object that holds a value as structured content, and the JSON of the value as the text of one block.
+    fn wrapped<T: Serialize>(&mut self, value: &T) -> serde_json::Result<()> {
+        self.result.push(STRUCTURED);
+        self.result.push(WRAPPED);
+        let start = self.result.mark();
+        serde_json::to_writer(self.result.out(), value)?;
+        let end = self.result.mark();
+        self.result.push(WRAPPED_END);
+        self.text_copy(start, end);
+        Ok(())
+    }
+
+    /// Writes the JSON that stands from `start` to `end` again, as the text of one block.
+    fn text_copy(&mut self, start: usize, end: usize) {
         self.result.push(br#","content":[{"type":"text","text":""#);
         escape_from_within(self.result.out(), start, end);
         self.result.push(br#""}]"#);
-        Ok(())
     }
 
     /// Writes the JSON of a value as the text of one block.
@@ -102,18 +145,35 @@ impl<'a, 'o> ToolReply<'a, 'o> {
         self.result.push(br#"{"content":"#);
         self.result
             .value(&speak_content(result.content, style.revision()));
-        if let Some(value) = result
+        let placement = style.placement(self.shape);
+        let wrapped = result
             .structured_content
-            .filter(|value| style.allows_structured(value))
-        {
-            self.result.push(br#","structuredContent":"#);
-            self.result.value(&value);
-        }
+            .is_some_and(|value| self.content(&value, placement));
         if result.is_error == Some(true) {
             self.result.push(br#","isError":true"#);
             self.result.fail();
         }
-        self.result.end(result.meta);
+        if wrapped {
+            self.result.end_wrapped(result.meta);
+        } else {
+            self.result.end(result.meta);
+        }
+    }
+
+    /// Writes structured content as a further member, and says whether that is wrapped.
+    fn content(&mut self, value: &Value, placement: Placement) -> bool {
+        let wrapped = placement == Placement::Wrapped;
+        if wrapped {
+            self.result.push(br#","structuredContent":{"result":"#);
+            self.result.value(value);
+            self.result.push(WRAPPED_END);
+        } else if placement == Placement::Bare
+            || (placement == Placement::Object && value.is_object())
+        {
+            self.result.push(br#","structuredContent":"#);
+            self.result.value(value);
+        }
+        wrapped
     }
 
     /// Writes a failure that the model can read.

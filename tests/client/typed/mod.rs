@@ -6,3 +6,4 @@ mod options;
 mod round_trip;
 mod station;
 mod streams;
+mod wrapped;

@@ -127,7 +127,7 @@ async fn failures_of_the_tool_and_of_the_call_are_told_apart() {
     let client = McpClient::builder().session(session).build().await.unwrap();
     let weather = WeatherApiClient::new(&client);
     let other: Result<Forecast, _> = weather.forecast("Oslo".to_owned(), 1).await;
-    assert!(matches!(other, Err(ClientError::Protocol(_))), "{other:?}");
+    assert!(matches!(other, Err(ClientError::Output(_))), "{other:?}");
 }
 
 #[tokio::test]

@@ -344,7 +344,7 @@ async fn a_server_that_tells_of_no_items_or_of_some_is_understood() {
 async fn what_is_no_item_ends_the_stream() {
     let (items, end) = told(vec![(1.0, json!(1)), (2.0, json!("two"))], collected(&[1])).await;
     assert_eq!(items, [1]);
-    assert!(matches!(end, Some(ClientError::Protocol(_))), "{end:?}");
+    assert!(matches!(end, Some(ClientError::Output(_))), "{end:?}");
     let (items, end) = told(vec![(1.0, json!(1)), (2.0, json!(2))], collected(&[1])).await;
     assert_eq!(items, [1, 2]);
     assert!(

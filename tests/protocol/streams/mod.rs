@@ -33,12 +33,13 @@ fn spoken(content: &Value, revision: Revision) -> Value {
 }
 
 /// What a peer of a revision gets of structured content: SRV-TOOL-13, SRV-TOOL-14.
-fn structured(value: &Value, revision: Revision) -> Option<&Value> {
-    let allowed = match revision {
-        MODERN => true,
-        _ => value.is_object() && revision >= Revision::V2025_06_18,
-    };
-    (allowed && !value.is_null()).then_some(value)
+fn structured(value: &Value, revision: Revision) -> Option<Value> {
+    match revision {
+        _ if value.is_null() || revision < Revision::V2025_06_18 => None,
+        MODERN => Some(value.clone()),
+        _ if value.is_object() => Some(value.clone()),
+        _ => Some(json!({ "result": value })),
+    }
 }
 
 fn frame(at: u32) -> Value {

@@ -49,7 +49,7 @@ async fn a_failure_keeps_what_came_before_it() {
             let expected = structured(value, revision);
             assert_eq!(
                 result.get("structuredContent"),
-                expected,
+                expected.as_ref(),
                 "{name} at {at} in {revision}"
             );
             assert_eq!(result["isError"], true, "{name} at {at}");

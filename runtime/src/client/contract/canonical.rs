@@ -4,6 +4,7 @@ use serde_json::{Map, Number, Value};
 use treenail_schema::{Prompt, Resource, ResourceTemplate, SchemaObject, Tool};
 
 use crate::client::contract::keyword::{Holds, holds};
+use crate::revision::unwrap_schema;
 
 /// What the lists of a contract consist of.
 pub(super) trait Entry {
@@ -32,7 +33,12 @@ impl Entry for Tool {
         self.meta = None;
         self.icons = None;
         self.input_schema = schema_object(&self.input_schema);
-        self.output_schema = self.output_schema.as_ref().map(schema_object);
+        // Whether results are wrapped depends on the revision that was spoken, so a contract has the schema of the value.
+        let bare = |schema: &SchemaObject| match unwrap_schema(schema) {
+            Some(bare) => schema_members(&bare).into(),
+            None => schema_object(schema),
+        };
+        self.output_schema = self.output_schema.as_ref().map(bare);
         self
     }
 }
@@ -74,13 +80,23 @@ impl Entry for Resource {
 }
 
 fn schema_object(schema: &SchemaObject) -> SchemaObject {
-    object(schema, keyword).into()
+    schema_members(schema).into()
+}
+
+/// A schema without what says nothing: a list of properties that has none.
+fn schema_members(schema: &Map<String, Value>) -> Map<String, Value> {
+    let mut members = object(schema, keyword);
+    let properties = members.get("properties").and_then(Value::as_object);
+    if properties.is_some_and(Map::is_empty) {
+        members.shift_remove("properties");
+    }
+    members
 }
 
 /// A schema with sorted keys, sorted sets, and numbers that are written in one way.
 fn schema(value: &Value) -> Value {
     match value {
-        Value::Object(members) => Value::Object(object(members, keyword)),
+        Value::Object(members) => Value::Object(schema_members(members)),
         other => plain(other),
     }
 }

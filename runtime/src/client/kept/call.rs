@@ -11,6 +11,7 @@ use crate::client::kept::validation::Expected;
 use crate::client::kept::{McpClient, headers};
 use crate::client::typed::output_of;
 use crate::client::{ClientError, ClientRequest, Transport};
+use crate::revision::{is_marked, is_wrapped_schema, mark, wrapped_value};
 
 impl McpClient {
     /// Calls a tool. The arguments are what serializes to an object, such as a struct, a map or `json!({…})`, or `()` for
@@ -93,16 +94,38 @@ impl McpClient {
     /// Calls a tool for what it returns: its structured content, or, where it has none, its text read as JSON or taken as
     /// it is.
     ///
+    /// Before 2026-07-28, structured content has to be an object, and many servers wrap other values for that:
+    /// `{"result": 3}`. The value is taken out if the result or the tool's output schema has the mark that FastMCP and
+    /// Treenail give it (schemas count if the tools have been listed before), and without a mark if the object is no `T`, as
+    /// with servers of the official SDK for Python.
+    ///
     /// # Errors
     ///
-    /// [`ClientError::Tool`] if the tool failed, [`ClientError::Protocol`] if what it returns is no `T`; otherwise as
+    /// [`ClientError::Tool`] if the tool failed, [`ClientError::Output`] if what it returns is no `T`; otherwise as
     /// [`call_tool`](Self::call_tool).
     pub async fn call_tool_as<T: DeserializeOwned>(
         &self,
         name: &str,
         arguments: impl Serialize,
     ) -> Result<T, ClientError> {
-        output_of(self.call_tool(name, arguments).await?)
+        let mut result = self.call_tool(name, arguments).await?;
+        self.mark_wrapped(name, &mut result);
+        output_of(result)
+    }
+
+    /// Adds the mark of a wrapped result to one whose tool has an output schema with that mark, if the tools have been listed
+    /// before.
+    pub(in crate::client) fn mark_wrapped(&self, name: &str, result: &mut CallToolResult) {
+        let content = result.structured_content.as_ref();
+        if content.and_then(wrapped_value).is_none() || is_marked(result.meta.as_ref()) {
+            return;
+        }
+        let tools = self.inner.lists.tools.last();
+        let tool = tools.as_ref().and_then(|tools| tools.get(name));
+        let schema = tool.and_then(|tool| tool.output_schema.as_ref());
+        if schema.is_some_and(|schema| is_wrapped_schema(schema)) {
+            mark(result.meta.get_or_insert_default());
+        }
     }
 
     /// A call of a tool that can be given options: a timeout, a function that hears of progress, a task of its own. Its

@@ -35,9 +35,9 @@ use crate::client::{ClientError, ClientRequest, McpClient, ProgressStream};
 ///
 /// # Errors
 ///
-/// [`ClientError::Tool`] if the tool failed, with its result; [`ClientError::Protocol`] if what it returns is no `T`, or not
-/// what its output schema says (feature `validation`, as [`McpClient::call_tool`]); otherwise whatever a [`ClientRequest`]
-/// can fail with.
+/// [`ClientError::Tool`] if the tool failed, with its result; [`ClientError::Output`] if what it returns is no `T`;
+/// [`ClientError::Protocol`] if it is not what its output schema says (feature `validation`, as [`McpClient::call_tool`]);
+/// otherwise whatever a [`ClientRequest`] can fail with.
 ///
 /// # Cancellation
 ///
@@ -58,7 +58,8 @@ pub type TypedCallFuture<T> = Pin<Box<dyn Future<Output = Result<T, ClientError>
 
 impl<T: DeserializeOwned + 'static> TypedCall<T> {
     /// A call for the tool's structured content, or, where it has none, its text read as JSON or taken as it is. The
-    /// arguments are what serializes to an object, or `()` for none.
+    /// arguments are what serializes to an object, or `()` for none. A value that the server has wrapped as `{"result": …}`
+    /// is taken out, as [`McpClient::call_tool_as`] says.
     ///
     /// Nothing is known of `T` but how it is read. So where a tool has no structured content and its text is the JSON of
     /// another text, as in `"a"` with the quotes, a `String` is what is between them, and `null` is no text for an
@@ -161,7 +162,11 @@ impl<T: 'static> IntoFuture for TypedCall<T> {
             request,
             read,
         } = self;
-        Box::pin(async move { read(client.send_call(&name, request).await?) })
+        Box::pin(async move {
+            let mut result = client.send_call(&name, request).await?;
+            client.mark_wrapped(&name, &mut result);
+            read(result)
+        })
     }
 }
 

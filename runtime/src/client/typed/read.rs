@@ -1,10 +1,12 @@
 //! From the result of a tool to what it has returned.
 
+use std::any::type_name;
+
 use serde::de::DeserializeOwned;
 use treenail_schema::CallToolResult;
 
 use crate::client::ClientError;
-use crate::contract::{read_text, text_of};
+use crate::contract::{read_structured, read_text, text_of};
 
 /// A failure of the tool as an error.
 pub(super) fn succeeded(result: CallToolResult) -> Result<CallToolResult, ClientError> {
@@ -21,12 +23,14 @@ pub(in crate::client) fn output_of<T: DeserializeOwned>(
 ) -> Result<T, ClientError> {
     let mut result = succeeded(result)?;
     if let Some(structured) = result.structured_content.take() {
-        return serde_json::from_value(structured).map_err(|error| unfit(&error));
+        return read_structured(structured, &result).map_err(|error| unfit::<T>(&error));
     }
     // Nothing is known of the type but how it is read, so text that is JSON is taken for that.
-    read_text(text_of(&result), || false).map_err(|error| unfit(&error))
+    read_text(text_of(&result), || false).map_err(|error| unfit::<T>(&error))
 }
 
-pub(super) fn unfit(error: &serde_json::Error) -> ClientError {
-    ClientError::protocol(format!("the output of the tool has another form: {error}"))
+/// The error for an output that is no `T`.
+pub(super) fn unfit<T>(error: &serde_json::Error) -> ClientError {
+    let wanted = type_name::<T>();
+    ClientError::Output(format!("it is no `{wanted}`: {error}").into())
 }

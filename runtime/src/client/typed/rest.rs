@@ -4,6 +4,7 @@ use serde_json::Value;
 use treenail_schema::{CallToolResult, ContentBlock};
 
 use crate::contract::text_of_blocks;
+use crate::revision::{is_marked, wrapped_value};
 use crate::stream::{Fold, Form};
 
 /// What is known of the items that have come live: enough to find where they end in the result.
@@ -64,7 +65,7 @@ impl Seen {
             (Form::Content, Fold::Collect) => self.beyond(told.blocks()?),
             (Form::Content, Fold::Concat) => self.beyond_blocks(told.blocks()?),
             (Form::Content, Fold::Last) => Ok(self.newer(told.blocks()?.pop())),
-            (_, Fold::Collect) => match told.value()? {
+            (_, Fold::Collect) => match told.value(fold)? {
                 Some(Value::Array(items)) => self.beyond(items),
                 Some(_) => Err(wrong("the items are no array")),
                 None => Ok(Vec::new()),
@@ -72,7 +73,7 @@ impl Seen {
             (Form::Text, Fold::Concat) => self.beyond_text(told.text().as_deref()),
             (Form::Json, Fold::Concat) => self.beyond(told.lines()?),
             (Form::Text, Fold::Last) => Ok(self.newer(told.text().map(Value::from))),
-            (Form::Json, Fold::Last) => Ok(self.newer(told.value()?)),
+            (Form::Json, Fold::Last) => Ok(self.newer(told.value(fold)?)),
         }
     }
 
@@ -160,9 +161,11 @@ impl<'a> Told<'a> {
         has_text.then(|| text_of_blocks(self.blocks))
     }
 
-    fn value(&self) -> serde_json::Result<Option<Value>> {
-        if let Some(value) = &self.result.structured_content {
-            return Ok(Some(value.clone()));
+    fn value(&self, fold: Fold) -> serde_json::Result<Option<Value>> {
+        if let Some(content) = &self.result.structured_content {
+            let is_wrapped = fold == Fold::Collect || is_marked(self.result.meta.as_ref());
+            let wrapped = wrapped_value(content).filter(|_| is_wrapped);
+            return Ok(Some(wrapped.unwrap_or(content).clone()));
         }
         let text = self.text();
         text.map(|text| serde_json::from_str(&text)).transpose()

@@ -60,7 +60,7 @@ impl Scope {
         arguments: &Arguments,
         read: OutputReader<T>,
     ) -> TypedCall<T> {
-        let read = move |result| read(succeeded(result)?).map_err(|error| unfit(&error));
+        let read = move |result| read(succeeded(result)?).map_err(|error| unfit::<T>(&error));
         TypedCall::read_by(
             &self.client,
             self.name(tool).into(),

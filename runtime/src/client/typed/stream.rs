@@ -155,7 +155,11 @@ impl<T> TypedStream<T> {
         let hearing = Arc::clone(&live);
         let request = request.on_progress(move |progress| hearing.hear(progress));
         let name = self.name.clone();
-        let answer = Box::pin(async move { client.send_call(&name, request).await });
+        let answer = Box::pin(async move {
+            let mut result = client.send_call(&name, request).await?;
+            client.mark_wrapped(&name, &mut result);
+            Ok(result)
+        });
         self.state = State::Running(live, answer);
     }
 }
@@ -171,7 +175,10 @@ fn rest(live: &Live, answer: Result<CallToolResult, ClientError>) -> State {
             // Why a tool has failed says more than what is missing then.
             let failure = failed.then(|| ClientError::Tool(Box::new(result)));
             match rest {
-                Err(error) => failure.or_else(|| Some(unfit(&error))),
+                Err(error) => failure.or_else(|| {
+                    let wrong = format!("the result of the stream cannot be used: {error}");
+                    Some(ClientError::protocol(wrong))
+                }),
                 Ok(rest) => {
                     items.extend(rest);
                     failure
@@ -192,10 +199,10 @@ impl<T> Stream for TypedStream<T> {
         match next {
             Poll::Ready(Some(Ok(Err(error)))) => {
                 this.state = State::Rest(VecDeque::new(), None);
-                Poll::Ready(Some(Err(unfit(&error))))
+                Poll::Ready(Some(Err(unfit::<T>(&error))))
             }
             other => other.map(|next| {
-                next.map(|item| item.and_then(|item| item.map_err(|error| unfit(&error))))
+                next.map(|item| item.and_then(|item| item.map_err(|error| unfit::<T>(&error))))
             }),
         }
     }

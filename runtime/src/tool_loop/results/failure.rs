@@ -124,7 +124,9 @@ fn failed(name: &str, error: &ClientError) -> String {
             "the connection to its server failed, and it may or may not have done its work"
         }
         ClientError::Unanswered(_) => "its server asked a question that nobody could answer",
-        ClientError::Protocol(_) => "its server answered with something that cannot be understood",
+        ClientError::Protocol(_) | ClientError::Output(_) => {
+            "its server answered with something that cannot be understood"
+        }
         _ => "the call could not be sent",
     };
     format!(

@@ -113,7 +113,15 @@ struct Answer<'a> {
 struct Sum<'a> {
     #[serde(borrow)]
     content: [Text<'a>; 1],
-    structured_content: Option<usize>,
+    structured_content: Option<Structured>,
+}
+
+/// A number, which revisions that take objects only have in one.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Structured {
+    Bare(usize),
+    Wrapped { result: usize },
 }
 
 #[derive(Deserialize)]
@@ -126,6 +134,8 @@ fn sum_answered(line: &[u8]) -> Option<usize> {
     let Answer { id, result } = serde_json::from_slice(line).ok()?;
     let [Text { text }] = result.content;
     let sum = 3 * id;
-    let right = text.parse() == Ok(sum) && result.structured_content.is_none_or(|it| it == sum);
+    let right = text.parse() == Ok(sum) && result.structured_content.is_none_or(|it| match it {
+        Structured::Bare(it) | Structured::Wrapped { result: it } => it == sum,
+    });
     right.then_some(id)
 }

@@ -1,10 +1,11 @@
 //! Two descriptions of one tool.
 
-use treenail_schema::{TaskSupport, Tool, ToolAnnotations};
+use treenail_schema::{SchemaObject, TaskSupport, Tool, ToolAnnotations};
 
 use crate::client::contract::Severity;
 use crate::client::contract::compare::report::Entry;
 use crate::client::contract::compare::schema::{Role, compare_schemas};
+use crate::client::contract::keyword::{Does, does};
 
 pub(super) fn compare(old: &Tool, new: &Tool, entry: &mut Entry<'_, '_>) {
     entry.words(
@@ -19,7 +20,11 @@ pub(super) fn compare(old: &Tool, new: &Tool, entry: &mut Entry<'_, '_>) {
     compare_execution(old, new, entry);
     let schemas = (&*old.input_schema, &*new.input_schema);
     compare_schemas(schemas.0, schemas.1, Role::Input, "/inputSchema", entry);
-    match (&old.output_schema, &new.output_schema) {
+    // What says nothing of results is the same as no schema, which peers of some revisions get instead.
+    let telling = |schema: &&SchemaObject| schema.keys().any(|it| does(it) == Does::Constrain);
+    let old = old.output_schema.as_ref().filter(telling);
+    let new = new.output_schema.as_ref().filter(telling);
+    match (old, new) {
         (Some(old), Some(new)) => compare_schemas(old, new, Role::Output, "/outputSchema", entry),
         (Some(_), None) => {
             let message = "it does not say any more what it returns";

@@ -322,3 +322,51 @@ fn templates_and_resources_are_what_is_read() {
         assert_eq!(told(&drift).join(" "), expected, "{one} → {other}");
     }
 }
+
+#[test]
+fn a_list_of_no_properties_is_none_also_in_the_file() {
+    let bare = json!({"type": "object", "additionalProperties": false});
+    let mut listed = bare.clone();
+    listed["properties"] = json!({});
+    let [one, other] = [bare, listed].map(|schema| Contract::new().with_tools([tool("t", schema)]));
+    assert!(one.drift(&other).is_empty() && other.drift(&one).is_empty());
+    assert_eq!(one.to_json(), other.to_json());
+}
+
+#[test]
+fn what_is_wrapped_for_one_revision_is_the_same_in_another() {
+    let contract = |schema: Value| {
+        let tool = tool("t", json!({"type": "object"}));
+        Contract::new().with_tools([tool.with_output_schema(super::object(schema))])
+    };
+    let definitions = || json!({"T": {"type": "array", "items": {"$ref": "#/$defs/T"}}});
+    let modern = contract(json!({"$ref": "#/$defs/T", "$defs": definitions()}));
+    let wrapped = |inner: Value, marked: bool| {
+        contract(json!({
+            "type": "object", "properties": {"result": inner}, "required": ["result"],
+            "$defs": definitions(), "x-fastmcp-wrap-result": marked,
+        }))
+    };
+    let legacy = wrapped(json!({"$ref": "#/$defs/T"}), true);
+    assert!(modern.drift(&legacy).is_empty() && legacy.drift(&modern).is_empty());
+    assert_eq!(modern.to_json(), legacy.to_json());
+    let other = wrapped(json!({"type": "integer"}), true);
+    assert_eq!(modern.drift(&other).worst(), Some(Severity::Breaking));
+    let unmarked = wrapped(json!({"$ref": "#/$defs/T"}), false);
+    assert_eq!(modern.drift(&unmarked).worst(), Some(Severity::Breaking));
+}
+
+#[test]
+fn an_output_schema_that_says_nothing_is_none() {
+    let input = || json!({"type": "object"});
+    let without = Contract::new().with_tools([tool("t", input())]);
+    let telling = |schema: Value| {
+        let tool = tool("t", input()).with_output_schema(super::object(schema));
+        Contract::new().with_tools([tool])
+    };
+    let anything = telling(json!({"title": "Anything"}));
+    assert!(without.drift(&anything).is_empty() && anything.drift(&without).is_empty());
+    let number = telling(json!({"type": "integer"}));
+    assert_eq!(number.drift(&anything).worst(), Some(Severity::Breaking));
+    assert_eq!(anything.drift(&number).worst(), Some(Severity::Additive));
+}

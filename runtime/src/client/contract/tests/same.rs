@@ -99,6 +99,10 @@ fn the_same_in_other_words_is_no_drift() {
             json!({"type": "string", "$schema": "http://json-schema.org/draft-07/schema#"}),
         ),
         (json!(true), json!({})),
+        (
+            json!({"type": "object", "additionalProperties": false}),
+            json!({"type": "object", "properties": {}, "additionalProperties": false}),
+        ),
         (json!(false), json!({"not": {}})),
         (
             city(),

@@ -1,0 +1,434 @@
+//! Structured content: which outputs have it in which revision, and that it is what the output schema says.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tower::layer::layer_fn;
+use treenail::prelude::*;
+use treenail::schema::{CallToolResult, Revision};
+use treenail::{BoxError, Server, ToolCall, ToolResponse, ToolService, ToolSet, WrapResults};
+
+use crate::peer::{MODERN, Peer, text};
+
+#[mcp_type]
+#[derive(Clone)]
+struct Point {
+    x: i32,
+}
+
+/// A tree of points, whose schema refers to itself.
+#[mcp_type]
+struct Tree {
+    point: Point,
+    under: Vec<Tree>,
+}
+
+#[mcp_type]
+#[serde(tag = "kind")]
+enum Tagged {
+    Point(Point),
+    Gone { reason: String },
+}
+
+#[mcp_type]
+enum Outside {
+    Point(Point),
+    Gone { reason: String },
+}
+
+#[mcp_type]
+#[serde(untagged)]
+enum Untagged {
+    Point(Point),
+    Gone { reason: String },
+}
+
+#[mcp_type]
+#[serde(rename_all = "lowercase")]
+enum Level {
+    Low,
+}
+
+#[mcp_type]
+struct Flat {
+    name: String,
+    #[serde(flatten)]
+    kind: Tagged,
+}
+
+const POINT: Point = Point { x: 1 };
+
+macro_rules! returning {
+    ($($name:ident -> $type:ty { $value:expr })*) => {
+        $(#[mcp_tool] fn $name() -> $type { $value })*
+
+        fn tools() -> ToolSet {
+            tools![$($name,)* nothing]
+        }
+    };
+}
+
+returning! {
+    record -> Point { POINT }
+    tree -> Tree { Tree { point: POINT, under: vec![Tree { point: POINT, under: vec![] }] } }
+    tagged -> Tagged { Tagged::Point(POINT) }
+    other_tag -> Tagged { Tagged::Gone { reason: "r".to_owned() } }
+    outside -> Outside { Outside::Point(POINT) }
+    gone -> Outside { Outside::Gone { reason: "r".to_owned() } }
+    untagged -> Untagged { Untagged::Point(POINT) }
+    reasoned -> Untagged { Untagged::Gone { reason: "r".to_owned() } }
+    flat -> Flat { Flat { name: "n".to_owned(), kind: Tagged::Point(POINT) } }
+    map -> BTreeMap<String, u8> { BTreeMap::from([("a".to_owned(), 1)]) }
+    boxed -> Result<Box<Tagged>, ToolError> { Ok(Box::new(Tagged::Point(POINT))) }
+    object -> Value { json!({"a": 1}) }
+    number -> Value { json!(1) }
+    none -> Value { Value::Null }
+    integer -> i64 { 1 }
+    float -> f64 { 0.5 }
+    truth -> bool { true }
+    level -> Level { Level::Low }
+    list -> Vec<Point> { vec![POINT] }
+    pair -> (i64, String) { (1, "a".to_owned()) }
+    some -> Option<Point> { Some(POINT) }
+    nobody -> Option<Point> { None }
+    trees -> Vec<Tree> { vec![Tree { point: POINT, under: vec![] }] }
+    single -> Single { Single { result: 1 } }
+    motto -> String { "m".to_owned() }
+}
+
+#[mcp_tool]
+fn nothing() {}
+
+#[mcp_type]
+struct Single {
+    result: u8,
+}
+
+struct Streams;
+
+#[mcp_tool]
+impl Streams {
+    #[tool]
+    fn points(&self) -> impl Stream<Item = Point> {
+        tokio_stream::iter([POINT, POINT])
+    }
+
+    #[tool(fold = "last")]
+    fn last(&self) -> impl Stream<Item = u8> {
+        tokio_stream::iter([1, 2])
+    }
+
+    #[tool(fold = "last")]
+    fn last_of_all(&self) -> impl Stream<Item = Tagged> {
+        tokio_stream::iter([Tagged::Point(POINT)])
+    }
+
+    #[tool(fold = "last")]
+    fn last_value(&self) -> impl Stream<Item = Value> {
+        tokio_stream::iter([json!(1)])
+    }
+
+    #[tool]
+    fn breaks(&self) -> impl Stream<Item = Result<u8, ToolError>> {
+        tokio_stream::iter([Ok(1), Err(ToolError::new("no more"))])
+    }
+}
+
+/// What there is of structured content.
+#[derive(Clone, Debug)]
+enum Content {
+    /// Always an object, with a schema.
+    Object(Value),
+    /// Of a type that can be anything.
+    Any(Value),
+    /// Anything else, with a schema.
+    Value(Value),
+    None,
+}
+
+fn table() -> Vec<(&'static str, Content)> {
+    let point = || json!({"x": 1});
+    let tree = || json!({"point": {"x": 1}, "under": []});
+    use Content::{Any, None, Object, Value};
+    vec![
+        ("record", Object(point())),
+        (
+            "tree",
+            Object(json!({"point": {"x": 1}, "under": [tree()]})),
+        ),
+        ("tagged", Object(json!({"kind": "Point", "x": 1}))),
+        ("other_tag", Object(json!({"kind": "Gone", "reason": "r"}))),
+        ("outside", Object(json!({"Point": {"x": 1}}))),
+        ("gone", Object(json!({"Gone": {"reason": "r"}}))),
+        ("untagged", Object(point())),
+        ("reasoned", Object(json!({"reason": "r"}))),
+        (
+            "flat",
+            Object(json!({"name": "n", "kind": "Point", "x": 1})),
+        ),
+        ("map", Object(json!({"a": 1}))),
+        ("boxed", Object(json!({"kind": "Point", "x": 1}))),
+        ("single", Object(json!({"result": 1}))),
+        ("object", Any(json!({"a": 1}))),
+        ("number", Any(json!(1))),
+        ("none", Any(json!(null))),
+        ("integer", Value(json!(1))),
+        ("float", Value(json!(0.5))),
+        ("truth", Value(json!(true))),
+        ("level", Value(json!("low"))),
+        ("list", Value(json!([{"x": 1}]))),
+        ("pair", Value(json!([1, "a"]))),
+        ("some", Value(point())),
+        ("nobody", Value(json!(null))),
+        ("trees", Value(json!([tree()]))),
+        ("points", Value(json!([{"x": 1}, {"x": 1}]))),
+        ("last", Value(json!(2))),
+        ("last_of_all", Object(json!({"kind": "Point", "x": 1}))),
+        ("last_value", Any(json!(1))),
+        ("motto", None),
+        ("nothing", None),
+    ]
+}
+
+fn server(wrap: WrapResults) -> Server {
+    let builder = treenail::server!().tools(tools()).mount(Streams);
+    builder.wrap_results(wrap).build().unwrap()
+}
+
+/// Everything through a layer, which passes it on or, if it makes results, reads and writes it again.
+fn layered(wrap: WrapResults, makes: bool) -> Server {
+    let layer = layer_fn(move |inner: ToolService| {
+        tower::service_fn(move |call: ToolCall| {
+            let mut inner = inner.clone();
+            async move {
+                let response: ToolResponse = tower::Service::call(&mut inner, call).await?;
+                Ok::<_, BoxError>(match response.result() {
+                    Some(result) if makes => result.into(),
+                    _ => response,
+                })
+            }
+        })
+    });
+    let builder = treenail::server!().tools(tools()).mount(Streams);
+    builder.wrap_results(wrap).layer(layer).build().unwrap()
+}
+
+/// The structured content that a peer gets, and whether it is wrapped.
+fn expected(content: &Content, revision: Revision, wrap: WrapResults) -> (Option<Value>, bool) {
+    if revision < Revision::V2025_06_18 {
+        return (None, false);
+    }
+    let bare = revision.is_modern() && wrap != WrapResults::Always;
+    match content {
+        Content::Object(value) => (Some(value.clone()), false),
+        Content::Any(value) if bare || value.is_object() => (Some(value.clone()), false),
+        Content::Value(value) if bare => (Some(value.clone()), false),
+        Content::Value(value) if wrap != WrapResults::Never => {
+            (Some(json!({ "result": value })), true)
+        }
+        _ => (None, false),
+    }
+}
+
+/// Checks all of the table against the list of tools, and returns how many results had structured content.
+async fn check(server: &Server, revision: Revision, wrap: WrapResults) -> usize {
+    let mut peer = Peer::connect(server, revision).await;
+    let listed = peer.request("tools/list", json!({})).await["result"]["tools"].take();
+    let mut structured = 0;
+    for (name, content) in table() {
+        let place = format!("{name} in {revision}, {wrap:?}");
+        let tools = listed.as_array().unwrap();
+        let tool = tools.iter().find(|tool| tool["name"] == name).unwrap();
+        let result = peer.call(name, json!({})).await;
+        let (expected, wrapped) = expected(&content, revision, wrap);
+        assert_eq!(
+            result.get("structuredContent"),
+            expected.as_ref(),
+            "{place}"
+        );
+        let mark = &result["_meta"]["fastmcp"]["wrap_result"];
+        assert_eq!(*mark == true, wrapped, "{place}");
+        let schema = tool.get("outputSchema");
+        let marked = schema.is_some_and(|schema| schema["x-fastmcp-wrap-result"] == true);
+        assert_eq!(marked, wrapped, "{place}");
+        match (schema, &content) {
+            (Some(schema), _) => {
+                let objects = !revision.is_modern() || wrap == WrapResults::Always;
+                assert!(!objects || schema["type"] == "object", "{place}: {schema}");
+                let found = &result["structuredContent"];
+                assert!(jsonschema::is_valid(schema, found), "{place}: {schema}");
+            }
+            (None, Content::Object(_)) => assert!(expected.is_none(), "{place}"),
+            (None, _) => {}
+        }
+        if let Content::Object(value) | Content::Any(value) | Content::Value(value) = &content {
+            let copy: Value = serde_json::from_str(text(&result)).unwrap();
+            assert_eq!(copy, *value, "{place}: the text is that of the value alone");
+        }
+        structured += usize::from(expected.is_some());
+    }
+    structured
+}
+
+#[tokio::test]
+async fn outputs_are_structured_as_far_as_the_revision_goes() {
+    for wrap in [WrapResults::Legacy, WrapResults::Never, WrapResults::Always] {
+        let server = server(wrap);
+        for revision in Revision::ALL {
+            let structured = check(&server, revision, wrap).await;
+            let most = match revision {
+                _ if revision < Revision::V2025_06_18 => 0,
+                MODERN if wrap != WrapResults::Always => 28,
+                _ if wrap == WrapResults::Never => 14,
+                // All but the values of any type that are no objects.
+                _ => 25,
+            };
+            assert_eq!(structured, most, "{revision}, {wrap:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn layers_change_nothing_of_it() {
+    for wrap in [WrapResults::Legacy, WrapResults::Never, WrapResults::Always] {
+        for makes in [false, true] {
+            let server = layered(wrap, makes);
+            for revision in Revision::ALL {
+                check(&server, revision, wrap).await;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_stream_that_breaks_keeps_what_it_has_in_its_form() {
+    let server = server(WrapResults::default());
+    for revision in Revision::ALL {
+        let result = Peer::connect(&server, revision)
+            .await
+            .call("breaks", json!({}))
+            .await;
+        let content = match revision {
+            _ if revision < Revision::V2025_06_18 => None,
+            MODERN => Some(json!([1])),
+            _ => Some(json!({"result": [1]})),
+        };
+        assert_eq!(
+            result.get("structuredContent"),
+            content.as_ref(),
+            "{revision}"
+        );
+        assert_eq!(result["isError"], true);
+    }
+}
+
+#[mcp_tool]
+fn made() -> CallToolResult {
+    CallToolResult::text("a").with_structured_content(json!({"a": 1}))
+}
+
+#[tokio::test]
+async fn what_a_function_has_made_itself_is_not_wrapped() {
+    let server = treenail::server!().tools(tools![made]);
+    let server = server.wrap_results(WrapResults::Always).build().unwrap();
+    for revision in Revision::ALL {
+        let result = Peer::connect(&server, revision)
+            .await
+            .call("made", json!({}))
+            .await;
+        let content = (revision >= Revision::V2025_06_18).then(|| json!({"a": 1}));
+        assert_eq!(
+            result.get("structuredContent"),
+            content.as_ref(),
+            "{revision}"
+        );
+    }
+}
+
+/// A state that the program has as well.
+struct Counter(std::sync::Mutex<u32>);
+
+/// Counts.
+#[mcp_tool(namespace = "counter")]
+impl Counter {
+    #[tool]
+    fn up(&self) -> u32 {
+        let mut count = self.0.lock().unwrap();
+        *count += 1;
+        *count
+    }
+
+    #[prompt]
+    fn ask(&self, #[arg(complete = numbers)] by: String) -> String {
+        format!("{by} of {}", self.0.lock().unwrap())
+    }
+
+    #[resource("count://{of}")]
+    fn read(&self, of: String) -> String {
+        format!("{of}: {}", self.0.lock().unwrap())
+    }
+}
+
+fn numbers(_: &str) -> Vec<&'static str> {
+    vec!["one"]
+}
+
+#[mcp_client(namespace = "shared")]
+trait SharedApi {
+    async fn count(&self) -> Result<u32, ToolError>;
+}
+
+#[mcp_tool]
+impl SharedApi for Counter2 {
+    async fn count(&self) -> Result<u32, ToolError> {
+        Ok(*self.0.0.lock().unwrap())
+    }
+}
+
+struct Counter2(Arc<Counter>);
+
+#[tokio::test]
+async fn a_state_that_the_program_shares_is_mounted_as_an_arc() {
+    let counter = Arc::new(Counter(0.into()));
+    let second = Arc::new(Counter2(Arc::clone(&counter)));
+    let server = treenail::server!()
+        .mount(Arc::clone(&counter))
+        .mount(Arc::clone(&second))
+        .namespace("again", |again| again.tools(tools![made]))
+        .dynamic()
+        .build()
+        .unwrap();
+    let mut peer = Peer::connect(&server, MODERN).await;
+    assert_eq!(text(&peer.call("counter.up", json!({})).await), "1");
+    *counter.0.lock().unwrap() = 10;
+    assert_eq!(text(&peer.call("counter.up", json!({})).await), "11");
+    assert_eq!(text(&peer.call("shared.count", json!({})).await), "11");
+    let params = json!({"name": "counter.ask", "arguments": {"by": "a"}});
+    let prompt = peer.request("prompts/get", params).await;
+    let said = &prompt["result"]["messages"][0]["content"]["text"];
+    assert_eq!(said, "a of 11");
+    let read = peer
+        .request("resources/read", json!({"uri": "count://x"}))
+        .await;
+    assert_eq!(read["result"]["contents"][0]["text"], "x: 11");
+    let completed = peer
+        .request(
+            "completion/complete",
+            json!({
+                "ref": {"type": "ref/prompt", "name": "counter.ask"},
+                "argument": {"name": "by", "value": ""},
+            }),
+        )
+        .await;
+    assert_eq!(completed["result"]["completion"]["values"], json!(["one"]));
+    let discovered = peer.request("server/discover", json!({})).await;
+    assert_eq!(discovered["result"]["instructions"], "Counts.");
+    // Whoever names the type means it, however it was mounted.
+    let item = treenail::Item::mounted::<Counter>();
+    server.edit(|edit| edit.remove(item)).unwrap();
+    let (code, _) = peer
+        .refused("tools/call", json!({"name": "counter.up"}))
+        .await;
+    assert_eq!(code, -32602);
+}
