@@ -17,7 +17,8 @@ pub(crate) fn chat(endpoint: &Endpoint, args: &[&str]) -> Command {
     command
 }
 
-fn alone(args: &[&str]) -> Command {
+/// The program with a model, and without a server.
+pub(crate) fn alone(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_treenail"));
     command.args(["chat", "--model", "fake-1"]).args(args);
     command.env_remove("CLICOLOR_FORCE");

@@ -7,6 +7,7 @@
     reason = "the program is for tests, also of what is deprecated, and its tools have no state"
 )]
 
+mod plain;
 mod rogue;
 mod versions;
 
@@ -191,15 +192,30 @@ impl Everything {
     }
 }
 
+struct Environment;
+
+#[mcp_tool]
+impl Environment {
+    /// A variable of the environment, or `none`.
+    #[tool(read_only)]
+    fn variable(name: String) -> String {
+        std::env::var(name).unwrap_or_else(|_| "none".to_owned())
+    }
+}
+
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> treenail::Result<()> {
     let mode = std::env::args().nth(1);
     if mode.as_deref() == Some("rogue") {
         return Ok(rogue::serve()?);
     }
+    if let Some(mode @ ("plain" | "slow")) = mode.as_deref() {
+        return Ok(plain::serve(mode == "slow")?);
+    }
     let server = match mode.as_deref() {
         Some("before") => Server::builder("versions", "1").mount(versions::Before),
         Some("after") => Server::builder("versions", "1").mount(versions::After),
+        Some("environment") => Server::builder("environment", "1").mount(Environment),
         _ => Server::builder("test \x1b[1mserver", "1").mount(Everything),
     };
     let server = server.build()?;

@@ -26,7 +26,7 @@ use self::interrupts::Interrupts;
 use self::model::ModelArgs;
 use self::servers::{Servers, ServersArgs};
 use self::turn::{Ended, Turn};
-use crate::args::{AnswerArgs, OutputArgs, duration};
+use crate::args::{AnswerArgs, OutputArgs, ProbeArgs, duration};
 use crate::ask::Lines;
 use crate::exit::{Exit, Failure};
 use crate::screen::Screen;
@@ -81,6 +81,9 @@ pub(crate) struct Chat {
     /// A directory that the servers are told they may work in; can be repeated
     #[arg(long = "roots", value_name = "DIR", help_heading = "Servers")]
     roots: Vec<PathBuf>,
+
+    #[command(flatten)]
+    probe: ProbeArgs,
 
     #[command(flatten)]
     answers: AnswerArgs,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use http::StatusCode;
 use tokio::sync::oneshot;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 use crate::client::ClientError;
 use crate::client::fetch::head::may_pass;
@@ -44,7 +44,8 @@ async fn listen(shared: &Arc<Shared>, standing: &Standing, opened: oneshot::Send
     let mut position = Position::default();
     let mut attempt = Attempt::default();
     loop {
-        attempt.begin();
+        let begun = Instant::now();
+        attempt.delivered = false;
         let reply = shared.get(standing, position.id.as_ref()).await;
         // Dropping it says as much as sending.
         opened.take();
@@ -68,7 +69,7 @@ async fn listen(shared: &Arc<Shared>, standing: &Standing, opened: oneshot::Send
                 return;
             }
         }
-        sleep(attempt.delay(&mut position)).await;
+        sleep(attempt.delay(&mut position, begun.elapsed())).await;
     }
 }
 

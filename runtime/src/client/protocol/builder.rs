@@ -227,9 +227,7 @@ impl McpClientSessionBuilder {
             Err(ClientError::Closed(_)) if target.can_be_opened_again(expected) => {
                 tracing::debug!("the server ended when it was probed; it is started again");
                 let greeter = greeter.again(target.open(&limits)?);
-                let facts = greeter
-                    .meet(Expectation::Only(Revision::LATEST_LEGACY))
-                    .await;
+                let facts = greeter.meet(Expectation::Legacy).await;
                 end_unless(facts, greeter).await
             }
             failed => end_unless(failed, greeter).await,

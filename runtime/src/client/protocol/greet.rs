@@ -25,6 +25,8 @@ pub(super) enum Expectation {
     Known(Revision),
     /// No other will do; in the legacy era, no newer one.
     Only(Revision),
+    /// It is most likely of the legacy era.
+    Legacy,
 }
 
 impl Greeter {
@@ -42,6 +44,7 @@ impl Greeter {
             },
             Expectation::Only(revision) if revision.is_modern() => self.insist(revision).await,
             Expectation::Only(revision) => self.initialize(revision).await,
+            Expectation::Legacy => self.handshake(Revision::LATEST_LEGACY).await,
         }
     }
 
@@ -96,7 +99,12 @@ impl Greeter {
             let mut request = self.request("server/discover", &Head::page(None)?, &meta);
             request.revision = Some(revision);
             let mut answer = self.session.request(request);
-            let legacy = |because| Ok(Found::Legacy { offer: None, because });
+            let legacy = |because| {
+                Ok(Found::Legacy {
+                    offer: None,
+                    because,
+                })
+            };
             match timeout(limit, &mut answer).await {
                 Ok(Ok(text)) => return Ok(Discovered::read(&text, revision, meta)?.into()),
                 Ok(Err(ClientError::Refused(error))) => match error.code {
