@@ -36,7 +36,7 @@ fn everything_is_shown_under_headings() {
     let shown = run(&["list"]);
     assert_eq!((shown.code, &*shown.stderr), (0, ""));
     for expected in [
-        "Tools (12)\n\nadd  [read-only]\n  Adds two integers.\n    a  integer  required  The first one\n    \
+        "Tools (13)\n\nadd  [read-only]\n  Adds two integers.\n    a  integer  required  The first one\n    \
          b  integer  = 1       (at most 100)\n",
         "    id       integer   required  (at least 0)\n    tags     string[]  = []\n    express  boolean   required\n",
         "\n\nPrompts (1)\n\ngreeting\n  Greets.\n    name  required  Who it is for\n",

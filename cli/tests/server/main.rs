@@ -84,6 +84,11 @@ impl Everything {
         Err("the sea is \x1b[31mrough".to_owned())
     }
 
+    #[tool]
+    fn fail_at_length(&self, bytes: usize) -> Result<String, String> {
+        Err("x".repeat(bytes))
+    }
+
     #[doc = "Clears\x1b[2J the screen \u{202e}and turns text around"]
     #[tool]
     fn hostile(&self) -> CallToolResult {
@@ -221,6 +226,12 @@ async fn main() -> treenail::Result<()> {
     let server = server.build()?;
     match mode.as_deref() {
         Some("http") => serve_http(server).await,
+        Some("closing") => {
+            // It runs once the input is being read.
+            let closing = server.clone();
+            tokio::spawn(async move { closing.close() });
+            server.serve_stdio().await
+        }
         _ => server.serve_stdio().await,
     }
 }

@@ -68,9 +68,8 @@ pub(crate) struct Chat {
 
     /// Run this without asking: SERVER for all tools of a server, SERVER:TOOL for one, or TOOL; can be repeated
     ///
-    /// The name of a server always means that server, and what has a colon always a tool of the server before it, `--untrusted`
-    /// or not. Any other name means the tools that have it when the conversation begins, and none of a server that is
-    /// `--untrusted`.
+    /// The name of a server always means that server, and what has a colon always a tool of the server before it. Any other
+    /// name means the tools that have it when the conversation begins: of the only server, or of each server with `--trust`.
     #[arg(
         long,
         value_name = "SERVER|SERVER:TOOL|TOOL",

@@ -32,16 +32,18 @@ pub(super) struct ServersArgs {
     #[arg(long = "inherit-env", value_name = "SERVER")]
     inherits: Vec<String>,
 
-    /// Do not believe what this server says of its tools: each call asks; can be repeated
+    /// Believe what this server says of its tools: those that only read run without asking; can be repeated
+    ///
+    /// Without it each call asks, because a server can say of any tool that it is harmless.
     #[arg(long, value_name = "SERVER")]
-    untrusted: Vec<String>,
+    trust: Vec<String>,
 }
 
 /// Servers that are connected to.
 #[derive(Debug)]
 pub(super) struct Servers {
     all: Vec<(String, Connected)>,
-    untrusted: Vec<String>,
+    trusted: Vec<String>,
 }
 
 impl Servers {
@@ -54,7 +56,7 @@ impl Servers {
     ) -> Result<Self, Failure> {
         let mut servers = Self {
             all: Vec::new(),
-            untrusted: chat.servers.untrusted.clone(),
+            trusted: chat.servers.trust.clone(),
         };
         for (name, target) in named {
             let args = chat.server_args(&name, target);
@@ -74,7 +76,7 @@ impl Servers {
     pub(super) fn sources(&self) -> impl Iterator<Item = (&str, ToolSource)> {
         self.all.iter().map(|(name, connected)| {
             let source = ToolSource::from(&connected.client);
-            let source = if self.believes(name) {
+            let source = if self.trusts(name) {
                 source
             } else {
                 source.untrusted()
@@ -83,9 +85,15 @@ impl Servers {
         })
     }
 
-    /// Whether what this server says of its tools is believed.
-    pub(super) fn believes(&self, server: &str) -> bool {
-        !self.untrusted.iter().any(|name| name == server)
+    /// Reports that what this server says of its tools is believed.
+    pub(super) fn trusts(&self, server: &str) -> bool {
+        self.trusted.iter().any(|name| name == server)
+    }
+
+    /// Reports that the bare name of a tool may mean one of this server: no other server could have been meant, or this one
+    /// is trusted.
+    pub(super) fn is_meant_by_tools(&self, server: &str) -> bool {
+        self.all.len() == 1 || self.trusts(server)
     }
 
     /// The servers that have a tool of this name now.
@@ -137,7 +145,7 @@ impl ServersArgs {
         for name in mentioned
             .into_iter()
             .chain(self.inherits.iter().map(String::as_str))
-            .chain(self.untrusted.iter().map(String::as_str))
+            .chain(self.trust.iter().map(String::as_str))
         {
             if !named.iter().any(|(known, _)| known == name) {
                 return Err(Failure::usage(format!("there is no server `{name}`")));
