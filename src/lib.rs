@@ -339,8 +339,8 @@ pub use treenail_macros::mcp_form;
 ///
 /// # Names and hosts
 ///
-/// Models of OpenAI and Anthropic take names of `a-z A-Z 0-9 _ -` alone, up to 64 characters. Most hosts change dots on the way
-/// to the model; those that hand names on as they are (openai-agents, LangChain, pydantic-ai) have their requests refused. For
+/// Models of `OpenAI` and Anthropic take names of `a-z A-Z 0-9 _ -` alone, up to 64 characters. Most hosts change dots on the way
+/// to the model; those that hand names on as they are (openai-agents, `LangChain`, pydantic-ai) have their requests refused. For
 /// such hosts set [`ServerBuilder::name_separator`] to `"_"` or `"__"`, or do without a namespace. A host that writes `_` or
 /// `__` for a dot itself is understood in any case.
 ///

@@ -95,7 +95,7 @@ impl McpClient {
     /// it is.
     ///
     /// Before 2026-07-28, structured content has to be an object, and many servers wrap other values for that:
-    /// `{"result": 3}`. The value is taken out if the result or the tool's output schema has the mark that FastMCP and
+    /// `{"result": 3}`. The value is taken out if the result or the tool's output schema has the mark that `FastMCP` and
     /// Treenail give it (schemas count if the tools have been listed before), and without a mark if the object is no `T`, as
     /// with servers of the official SDK for Python.
     ///
