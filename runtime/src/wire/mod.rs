@@ -15,4 +15,4 @@ pub(crate) use self::frame::{Frame, LineBuffer};
 pub(crate) use self::members::Members;
 pub(crate) use self::message::{Body, Envelope, Invalid, Message, parse, parse_element};
 pub(crate) use self::params::{Params, object, string};
-pub(crate) use self::scan::{DEEPEST, Scanner, SyntaxError, as_string};
+pub(crate) use self::scan::{DEEPEST, Scanner, SyntaxError, as_string, canonical};
