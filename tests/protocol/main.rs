@@ -57,3 +57,4 @@ mod streams;
 mod subscriptions;
 mod told;
 mod validator;
+mod written;

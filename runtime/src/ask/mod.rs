@@ -37,6 +37,7 @@ use crate::call::CallState;
 use crate::context::Context;
 use crate::form::Form;
 use crate::outbox::{Outbox, notification};
+use crate::wire::raw_json;
 
 /// # Asking the client
 ///
@@ -161,7 +162,7 @@ impl Context {
         }
         let value = work.await?;
         if let Some(round) = round {
-            let text = serde_json::value::to_raw_value(&value)
+            let text = raw_json(&value)
                 .map_err(|error| AskError::NotAllowed(format!("`{key}`: {error}")))?;
             round.keep(key, text);
         }

@@ -9,7 +9,7 @@ use crate::respond::ResultWriter;
 use crate::revision::speak_content;
 use crate::tool::error::ToolError;
 use crate::tool::output::Shape;
-use crate::wire::{Escaped, escape_from_within};
+use crate::wire::{Escaped, escape_from_within, write_json};
 
 /// Writes the result of one tool call.
 pub struct ToolReply<'a, 'o> {
@@ -60,7 +60,7 @@ impl<'a, 'o> ToolReply<'a, 'o> {
         let start = self.result.mark();
         self.result.push(br#"{"content":[{"type":"text","text":"#);
         let text = self.result.mark();
-        serde_json::to_writer(self.result.out(), value)?;
+        write_json(self.result.out(), value)?;
         match self.result.out()[text] {
             b'"' => self.result.push(b"}]"),
             b'n' => {
@@ -80,7 +80,7 @@ impl<'a, 'o> ToolReply<'a, 'o> {
     fn structured<T: Serialize>(&mut self, value: &T) -> serde_json::Result<()> {
         self.result.push(br#"{"structuredContent":"#);
         let start = self.result.mark();
-        serde_json::to_writer(self.result.out(), value)?;
+        write_json(self.result.out(), value)?;
         let end = self.result.mark();
         self.result.push(br#","content":[{"type":"text","text":""#);
         escape_from_within(self.result.out(), start, end);
@@ -91,7 +91,7 @@ impl<'a, 'o> ToolReply<'a, 'o> {
     /// Writes the JSON of a value as the text of one block.
     fn copy<T: Serialize>(&mut self, value: &T) -> serde_json::Result<()> {
         self.result.push(br#"{"content":[{"type":"text","text":""#);
-        serde_json::to_writer(Escaped(self.result.out()), value)?;
+        write_json(Escaped(self.result.out()), value)?;
         self.result.push(br#""}]"#);
         Ok(())
     }

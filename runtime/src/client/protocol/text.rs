@@ -7,7 +7,7 @@ use serde_json::Value;
 use treenail_schema::{ClientCapabilities, Implementation, Revision};
 
 use crate::client::ClientError;
-use crate::wire::Members;
+use crate::wire::{Members, write_json};
 
 /// The parameters of a request without what belongs to every request.
 #[derive(Clone, Debug)]
@@ -80,13 +80,14 @@ impl Head {
 }
 
 fn append(text: &mut Vec<u8>, value: &impl Serialize) -> Result<(), ClientError> {
-    serde_json::to_writer(text, value)
+    write_json(text, value)
         .map_err(|error| ClientError::invalid(format!("not written as JSON: {error}")))
 }
 
 pub(super) fn write(value: &impl Serialize) -> Result<String, ClientError> {
-    serde_json::to_string(value)
-        .map_err(|error| ClientError::invalid(format!("not written as JSON: {error}")))
+    let mut text = Vec::with_capacity(128);
+    append(&mut text, value)?;
+    String::from_utf8(text).map_err(|_| ClientError::invalid("not written as UTF-8"))
 }
 
 /// An object whose end is open.
