@@ -49,6 +49,7 @@ mod prompts;
 #[path = "../../examples/rate_limit.rs"]
 #[allow(dead_code, reason = "it is a program")]
 mod rate_limit;
+mod repeated;
 mod requests;
 mod resources;
 mod schemas;

@@ -176,7 +176,7 @@ impl Connection {
                 Received::Held(serde_json::from_str(id).ok())
             }
             Ok(Message::Request(id, envelope)) => match self.request(id, &envelope, out) {
-                Some(request) => Received::Pending(PendingAnswer::one(id, request)),
+                Some(request) => Received::Pending(PendingAnswer::one(request)),
                 None => Received::Done,
             },
             Ok(Message::Notification(envelope)) => self.notification(&envelope),

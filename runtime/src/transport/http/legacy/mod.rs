@@ -67,18 +67,18 @@ impl Legacy<'_> {
         let Body::One(Ok(Message::Request(id, _))) = &body else {
             return Err(Refusal::bare(StatusCode::BAD_REQUEST));
         };
-        let id: Box<str> = (*id).into();
+        let id = *id;
         let (mut connection, principal) = self.connect();
         let mut out = Vec::new();
         connection.receive_body(body, &mut out);
         let Some(revision) = connection.legacy_revision() else {
-            return Ok(plain(out, Some(&id)));
+            return Ok(plain(out, Some(id)));
         };
         let session_id = new_id()?;
         let session = Session::new(connection, Kind::Streams(revision), principal);
         self.sessions
             .add(&session_id, session, self.server.limits())?;
-        let mut response = plain(out, Some(&id));
+        let mut response = plain(out, Some(id));
         if let Ok(session_id) = HeaderValue::from_str(&session_id) {
             response.headers_mut().insert(SESSION, session_id);
         }
