@@ -52,6 +52,7 @@ mod rate_limit;
 mod repeated;
 mod requests;
 mod resources;
+mod restarted;
 mod schemas;
 mod sessions;
 mod streams;

@@ -117,3 +117,13 @@ async fn long_ids_hold_nothing() {
         waiting.await.unwrap();
     }
 }
+
+#[tokio::test]
+async fn a_session_has_one_handshake() {
+    let service = service();
+    let client = Client::begin(&service, Revision::LATEST_LEGACY).await;
+    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+    let again = client.send(client.request(5, "initialize", &params)).await;
+    assert_eq!(again.json()["error"]["code"], -32600, "{again:?}");
+    assert_eq!(client.send(client.add(6)).await.json()["id"], 6);
+}

@@ -87,7 +87,7 @@ async fn finish(
             let error = RpcError::internal("as many calls are in flight as there may be");
             return Err(Refusal::of(StatusCode::SERVICE_UNAVAILABLE, id, error));
         }
-        Received::Done | Received::Cancelled(_) => {
+        Received::Done | Received::Cancelled(_) | Received::Restarted => {
             let Some(first) = branch.next_outgoing() else {
                 session.forget(stream);
                 return Ok(at_once(session, out, id).await);

@@ -88,7 +88,7 @@ impl Legacy<'_> {
     /// A connection for a session. Each call brings its headers with it; those of the first request would be kept as long as
     /// the session.
     fn connect(&self) -> (Connection, Option<Principal>) {
-        let mut connection = self.server.connect();
+        let mut connection = self.server.connect().for_one_session();
         let principal = self.parts.extensions.get::<Principal>().cloned();
         if let Some(principal) = &principal {
             connection.extensions_mut().insert(principal.clone());
