@@ -1,5 +1,8 @@
 //! What functions return, as it is written: raw JSON with line ends in it, and numbers that JSON does not have.
 
+use std::fmt::Debug;
+use std::str::FromStr;
+
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use treenail::Server;
@@ -37,7 +40,7 @@ fn measured(plain: f64, perhaps: Option<f64>, many: Vec<f32>) -> Measured {
     }
 }
 
-fn number(of: &str) -> f64 {
+fn number<T: FromStr<Err: Debug>>(of: &str) -> T {
     of.parse().unwrap()
 }
 
@@ -78,7 +81,7 @@ impl Relay {
 
     #[tool]
     fn single(of: String) -> f32 {
-        number(&of) as f32
+        number(&of)
     }
 
     #[tool]
@@ -93,12 +96,12 @@ impl Relay {
 
     #[tool]
     fn element(of: String) -> Measured {
-        measured(1.0, None, vec![1.0, number(&of) as f32])
+        measured(1.0, None, vec![1.0, number(&of)])
     }
 
     #[tool]
     fn items(of: String) -> impl Stream<Item = f64> {
-        tokio_stream::iter([1.0, number(&of), 2.0])
+        tokio_stream::iter([1.0, number::<f64>(&of), 2.0])
     }
 
     #[resource("relay://numbers/{of}")]

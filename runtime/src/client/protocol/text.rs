@@ -180,3 +180,31 @@ pub(super) fn push_member(members: &mut String, key: &str, value: &Value) {
     }
     write!(members, "{}:{value}", Value::from(key)).expect("a string takes everything");
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::value::RawValue;
+
+    use super::*;
+
+    #[test]
+    fn arguments_stand_on_one_line() {
+        let raw = "{\n\t\"a\": [1,\r\n2]\n}".to_owned();
+        let raw = RawValue::from_string(raw).expect("it is JSON");
+        let head = Head::named("tool", &raw).expect("it can be written");
+        assert_eq!(head.0, r#"{"name":"tool","arguments":{  "a": [1,  2] }}"#);
+        assert_eq!(
+            Head::new(&raw).expect("it can be written").0,
+            "{  \"a\": [1,  2] }"
+        );
+    }
+
+    #[test]
+    fn numbers_that_json_has_not_are_not_sent_as_null() {
+        let arguments = std::collections::BTreeMap::from([("a", f64::NAN)]);
+        for head in [Head::named("tool", &arguments), Head::new(&arguments)] {
+            let error = head.expect_err("JSON has no NaN").to_string();
+            assert!(error.contains("JSON has no number NaN"), "{error}");
+        }
+    }
+}
