@@ -506,8 +506,11 @@ pub use treenail_macros::mcp_form;
 /// | `{+name}` | those too; it has to be the last variable |
 /// | `{/name}`, `{.name}`, `{#name}` | `/{name}`, `.{name}` and `#{+name}` |
 ///
-/// Variables are percent-decoded. **A value of `{name}` may therefore have a `/` in it**, from a `%2F`. No value has a
-/// segment `..`, in whatever encoding: such a URI matches nothing. Whether a value leads to something that the caller may
+/// Variables are percent-decoded. **A value of `{name}` may therefore have a `/` in it**, from a `%2F`. No value
+/// leads out of a folder that it is joined to, in whatever encoding: a URI matches nothing where a value would have a segment
+/// `..`, a control character, or a slash, a backslash or the letter of a drive (`C:`) at its beginning. Only in
+/// `file://{+path}` a value begins with a slash, since a path does so there: it is absolute, and the function has to check it.
+/// Whether a value leads to something that the caller may
 /// see is for the function to tell. Of two templates that match a URI, the one that was mounted first is read.
 ///
 /// ```

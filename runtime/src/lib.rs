@@ -33,6 +33,7 @@ mod polling;
 #[doc(hidden)]
 pub mod private;
 mod prompt;
+mod request_id;
 mod resource;
 mod respond;
 mod revision;

@@ -14,7 +14,7 @@ use std::time::Duration;
 /// | arguments of a call | what their type takes: 5 times their text as a `Vec<i64>`, up to 100 times as a `Value` | calls that run |
 /// | answers and streams | `queued_messages`, each as long as the function makes it and a token | calls that run |
 /// | results of streams | twice `stream_bytes` | calls that run |
-/// | calls that run | their function, and the text of their `_meta` | `http_connections`, and `calls_in_flight` for each session |
+/// | calls that run | their function, their id, and the text of their `_meta` | `http_connections`, and `calls_in_flight` for each session |
 /// | sessions | 5 KiB, `handshake_bytes`, and `http_session_bytes` or one larger event | `http_sessions` |
 /// | subscriptions | `subscribed_resources` of `subscription_bytes` | `http_connections` and `http_sessions` |
 ///
@@ -34,6 +34,9 @@ pub struct Limits {
     pub message_bytes: usize,
     /// How deeply an incoming message may be nested, at most 128; a deeper one is answered with -32700. Default 64.
     pub message_depth: u32,
+    /// Bytes of the id of a request, as it is written; a longer one is answered with -32600, without it. A call holds its id
+    /// once, and each of its answers repeats it. Default 4 KiB.
+    pub request_id_bytes: usize,
     /// Messages in one batch (revision 2025-03-26); a longer batch is answered with -32600. Default 128.
     pub batch_messages: usize,
     /// Calls of one connection that run at once; further ones wait. Default 256.
@@ -136,6 +139,7 @@ impl Default for Limits {
         Self {
             message_bytes: 4 << 20,
             message_depth: 64,
+            request_id_bytes: 4 << 10,
             batch_messages: 128,
             calls_in_flight: 256,
             held_bytes: 1 << 20,

@@ -36,6 +36,15 @@ impl Outbox {
 }
 
 impl Outbox {
+    /// A queue for the next session of the same peer. No request of it has the id of one before, whose answer may be late.
+    pub(crate) fn successor(&self, limits: &Limits) -> (Self, Outgoing) {
+        let (sender, receiver) = mpsc::channel(limits.queued_messages.max(1));
+        let requests = Arc::new(self.requests.successor(limits.open_questions));
+        (Self { sender, requests }, Outgoing { receiver })
+    }
+}
+
+impl Outbox {
     /// Another queue for the same peer, which has all open requests in common with this one.
     #[cfg(feature = "http")]
     pub(crate) fn sibling(&self, limits: &Limits) -> (Self, Outgoing) {

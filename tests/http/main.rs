@@ -23,3 +23,4 @@ mod nested;
 mod replicas;
 mod sockets;
 mod sse;
+mod written;

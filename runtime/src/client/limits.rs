@@ -18,6 +18,9 @@ pub struct ClientLimits {
     pub message_bytes: usize,
     /// How deeply a message of the server may be nested, at most 128; a deeper one is dropped. Default 128.
     pub message_depth: u32,
+    /// Bytes of the id of a request of the server, as it is written; a longer one is answered with -32600, without it.
+    /// Default 4 KiB.
+    pub request_id_bytes: usize,
     /// Requests that wait for their answers at once; further ones wait to be sent. Default 256.
     pub requests_in_flight: usize,
     /// Bytes of messages that the server has not taken yet. While there are more, further requests wait to be sent, and
@@ -96,6 +99,7 @@ impl ClientLimits {
         Limits {
             message_bytes: self.message_bytes,
             message_depth: self.message_depth,
+            request_id_bytes: self.request_id_bytes,
             batch_messages: usize::MAX,
             ..Limits::default()
         }
@@ -107,6 +111,7 @@ impl Default for ClientLimits {
         Self {
             message_bytes: 64 << 20,
             message_depth: 128,
+            request_id_bytes: 4 << 10,
             requests_in_flight: 256,
             queued_output_bytes: 1 << 20,
             request_timeout: Duration::from_secs(60),

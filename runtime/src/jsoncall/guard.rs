@@ -61,6 +61,7 @@ pub(super) struct Guard<S> {
 pub(super) fn own_limits() -> Limits {
     Limits {
         message_depth: DEEPEST,
+        request_id_bytes: usize::MAX,
         ..Limits::default()
     }
 }
@@ -177,7 +178,7 @@ impl<S: Side> Guard<S> {
                 }
                 Body::Batch(messages) => {
                     for message in messages {
-                        self.receive_message(parse_element(message), inward);
+                        self.receive_message(parse_element(message, &self.limits), inward);
                     }
                 }
             },

@@ -3,10 +3,12 @@
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
 use std::task::{self, Poll};
 
 use treenail_schema::{RequestId, Revision};
 
+use crate::request_id::IdKey;
 use crate::respond::{Responding, ResultWriter};
 use crate::revision::Style;
 use crate::server::Server;
@@ -79,7 +81,7 @@ pub(crate) fn answer<T>(
 pub(crate) struct PendingRequest {
     server: Server,
     revision: Revision,
-    id: Box<str>,
+    id: Arc<str>,
     responding: Responding,
 }
 
@@ -87,13 +89,13 @@ impl PendingRequest {
     pub(crate) fn new(
         server: &Server,
         revision: Revision,
-        id: &str,
+        id: Arc<str>,
         responding: Responding,
     ) -> Self {
         Self {
             server: server.clone(),
             revision,
-            id: id.into(),
+            id,
             responding,
         }
     }
@@ -131,7 +133,8 @@ impl PendingRequest {
 #[must_use = "a request goes on only while it is polled"]
 pub struct PendingAnswer {
     /// The id of the request, if it is a single one.
-    id: Option<RequestId>,
+    id: Option<Arc<str>>,
+    read: OnceLock<Option<RequestId>>,
     batch: bool,
     requests: Vec<PendingRequest>,
     out: Vec<u8>,
@@ -147,9 +150,10 @@ impl fmt::Debug for PendingAnswer {
 }
 
 impl PendingAnswer {
-    pub(crate) fn one(id: &str, request: PendingRequest) -> Self {
+    pub(crate) fn one(request: PendingRequest) -> Self {
         Self {
-            id: serde_json::from_str(id).ok(),
+            id: Some(Arc::clone(&request.id)),
+            read: OnceLock::new(),
             batch: false,
             requests: vec![request],
             out: Vec::new(),
@@ -160,6 +164,7 @@ impl PendingAnswer {
     pub(crate) fn batch(requests: Vec<PendingRequest>, out: Vec<u8>) -> Self {
         Self {
             id: None,
+            read: OnceLock::new(),
             batch: true,
             requests,
             out,
@@ -177,7 +182,14 @@ impl PendingAnswer {
 
     /// The id of the request that this is the answer to; a batch has none.
     pub fn id(&self) -> Option<&RequestId> {
-        self.id.as_ref()
+        let id = self.id.as_deref()?;
+        let read = || serde_json::from_str(id).ok();
+        self.read.get_or_init(read).as_ref()
+    }
+
+    /// The same, to find the call by.
+    pub(crate) fn key(&self) -> Option<IdKey> {
+        self.id.as_ref().map(IdKey::of)
     }
 }
 

@@ -24,7 +24,8 @@ use crate::tool::reply::ToolReply;
 ///   string (`String`, `&'static str`), nothing if it is `()`, else structured content with a text copy and a declared
 ///   output schema. `None` of an `Option<String>` is an empty result. Peers of the revisions before 2026-07-28 take
 ///   objects only: structs, maps and tagged enums go as they are, other values as `{"result": …}`
-///   ([`WrapResults`](crate::WrapResults)).
+///   ([`WrapResults`](crate::WrapResults)). NaN and the infinities, which JSON does not have, are a failure with
+///   `isError: true`.
 /// - [`ContentBlock`] and the blocks it is made of, `Vec`s and `Option`s of those, and [`CallToolResult`].
 /// - `Result<T, E>` of those, where `E` is any error that turns into `Box<dyn Error + Send + Sync>`: a failure becomes a
 ///   result with `isError: true`, see [`ToolError`](crate::ToolError).

@@ -86,3 +86,44 @@ async fn calls_of_a_session_are_bounded() {
     );
     waiting.abort();
 }
+
+#[tokio::test]
+async fn long_ids_hold_nothing() {
+    let desk = Desk::default();
+    let service = http_service(builder_of(&desk).build().unwrap());
+    let client = Client::begin(&service, Revision::LATEST_LEGACY).await;
+    // Calls that nobody waits for would go on, each with its id.
+    for bytes in std::iter::repeat_n(16 << 10, 200).chain([4_000_000]) {
+        let params = json!({"name": "wait", "arguments": {}});
+        let post = client.request("x".repeat(bytes), "tools/call", &params);
+        let answer = client.send(post).await;
+        assert_eq!(answer.status, 400);
+        let answer = answer.json();
+        assert_eq!(answer["error"]["code"], -32600, "{answer}");
+        assert_eq!(answer.get("id"), None, "{answer}");
+    }
+    let ids = ["x".repeat(4_094), "é".repeat(2_047)];
+    for id in ids {
+        let params = json!({"name": "wait", "arguments": {}});
+        let waiting = client.send_beside(client.request(&*id, "tools/call", &params));
+        desk.begun.notified().await;
+        let cancelled = format!("\"{id}\"").replace('é', "\\u00e9");
+        let cancel =
+            r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":@}}"#;
+        let mut post = client.post(&json!({}));
+        post.body = cancel.replace('@', &cancelled);
+        assert_eq!(client.send(post).await.status, 202);
+        desk.ended.notified().await;
+        waiting.await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_session_has_one_handshake() {
+    let service = service();
+    let client = Client::begin(&service, Revision::LATEST_LEGACY).await;
+    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+    let again = client.send(client.request(5, "initialize", &params)).await;
+    assert_eq!(again.json()["error"]["code"], -32600, "{again:?}");
+    assert_eq!(client.send(client.add(6)).await.json()["id"], 6);
+}

@@ -41,12 +41,13 @@ impl Shared {
     /// Passes a message on to whom it concerns; the answer to the request that the source belongs to comes back, as does
     /// the error if the message is none.
     pub(super) async fn hear(self: &Arc<Self>, bytes: &[u8], source: Source) -> Option<Answer> {
-        match parse(bytes, &self.limits.parsing()) {
+        let limits = self.limits.parsing();
+        match parse(bytes, &limits) {
             Body::One(message) => self.hear_one(message, source).await,
             Body::Batch(messages) if source.is_legacy() => {
                 let mut answer = None;
                 for message in messages {
-                    let message = parse_element(message);
+                    let message = parse_element(message, &limits);
                     answer = self.hear_one(message, source).await.or(answer);
                 }
                 answer

@@ -181,13 +181,14 @@ impl<R, W> Drop for Driver<R, W> {
 
 /// Takes one line of the server.
 fn receive(shared: &Arc<Shared>, frame: Frame<'_>) {
+    let limits = shared.limits.parsing();
     match frame {
-        Frame::Line(line) => match parse(line, &shared.limits.parsing()) {
+        Frame::Line(line) => match parse(line, &limits) {
             Body::One(message) => receive_message(shared, message),
             // Only revision 2025-03-26 has batches; what their messages say is clear in all of them.
             Body::Batch(messages) => {
                 for message in messages {
-                    receive_message(shared, parse_element(message));
+                    receive_message(shared, parse_element(message, &limits));
                 }
             }
         },

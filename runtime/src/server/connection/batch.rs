@@ -78,7 +78,7 @@ impl Connection {
         }
         let messages: Vec<_> = messages
             .iter()
-            .map(|message| parse_element(message))
+            .map(|message| parse_element(message, limits))
             .collect();
         let most = limits.calls_in_flight.max(1);
         if calls(&messages) > most {

@@ -37,6 +37,8 @@ impl Connection {
             outgoing,
             room: usize::MAX,
             calls_first: true,
+            restarts: false,
+            session: self.session,
         }
     }
 

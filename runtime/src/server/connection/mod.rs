@@ -20,7 +20,7 @@ use crate::server::Server;
 use crate::server::answer::{PendingAnswer, write_error};
 use crate::server::offer::Offer;
 use crate::server::subscriptions::Subscriber;
-use crate::wire::{Body, Envelope, Invalid, Message, RpcError, parse};
+use crate::wire::{Body, Envelope, Invalid, Message, RpcError, parse, quoted};
 
 /// One peer of a server: what it has said of itself, and its messages one at a time.
 ///
@@ -41,6 +41,10 @@ pub struct Connection {
     room: usize,
     /// Subscriptions and calls take turns in sending.
     calls_first: bool,
+    /// The peer may begin its session again.
+    restarts: bool,
+    /// How often it has.
+    session: u64,
 }
 
 /// What became of a message.
@@ -55,6 +59,9 @@ pub enum Received {
     /// Nothing has been done: the message begins more calls than there is [room](Connection::set_room) for. It may be
     /// received again later. The id is that of its request, if it is a single one.
     Held(Option<RequestId>),
+    /// The peer has sent `initialize` again, as bridges do for each of their own clients; it has been answered. What belongs
+    /// to the session before should be dropped: its calls in flight, without answers, and the messages that are held.
+    Restarted,
 }
 
 impl Connection {
@@ -72,7 +79,16 @@ impl Connection {
             outgoing,
             room: usize::MAX,
             calls_first: true,
+            restarts: true,
+            session: 0,
         }
+    }
+
+    /// The same, for a peer whose next session has a connection of its own.
+    #[cfg(any(feature = "http", feature = "jsoncall"))]
+    pub(crate) fn for_one_session(mut self) -> Self {
+        self.restarts = false;
+        self
     }
 
     /// The server at this end.
@@ -175,10 +191,14 @@ impl Connection {
             Ok(Message::Request(id, envelope)) if self.room == 0 && begins_call(&envelope) => {
                 Received::Held(serde_json::from_str(id).ok())
             }
-            Ok(Message::Request(id, envelope)) => match self.request(id, &envelope, out) {
-                Some(request) => Received::Pending(PendingAnswer::one(id, request)),
-                None => Received::Done,
-            },
+            Ok(Message::Request(id, envelope)) => {
+                let session = self.session;
+                match self.request(id, &envelope, out) {
+                    Some(request) => Received::Pending(PendingAnswer::one(request)),
+                    None if self.session != session => Received::Restarted,
+                    None => Received::Done,
+                }
+            }
             Ok(Message::Notification(envelope)) => self.notification(&envelope),
             Ok(Message::Response(id, answer)) => {
                 self.outbox.requests().answered(id, answer);
@@ -206,7 +226,7 @@ impl Connection {
                 }
                 return serde_json::from_str(id).map_or(Received::Done, Received::Cancelled);
             }
-            (other, _) => tracing::debug!(method = other, "a notification was ignored"),
+            (other, _) => tracing::debug!(method = quoted(other), "a notification was ignored"),
         }
         Received::Done
     }

@@ -11,6 +11,7 @@ use http::{Response, StatusCode};
 use crate::server::{Connection, PendingAnswer};
 use crate::transport::http::quiet::Quiet;
 use crate::transport::http::reply::{HttpBody, json, stream};
+use crate::wire::keep_one_line;
 
 /// A connection that has received one message, until that is answered. Dropping it cancels the call.
 pub(super) struct Exchange {
@@ -148,6 +149,8 @@ pub(super) const ENOUGH: usize = 16 * 1024;
 fn write_event(out: &mut Vec<u8>, message: &[u8]) {
     out.reserve(message.len() + 8);
     out.extend_from_slice(b"data: ");
+    let start = out.len();
     out.extend_from_slice(message);
+    keep_one_line(&mut out[start..]);
     out.extend_from_slice(b"\n\n");
 }

@@ -129,7 +129,7 @@ async fn run(mut connection: Connection, id: &str, envelope: Envelope<'_>) -> Re
     let received = connection.receive_body(message, &mut out);
     let call = match received {
         Received::Pending(call) => Some(call),
-        Received::Done | Received::Cancelled(_) | Received::Held(_) => None,
+        Received::Done | Received::Cancelled(_) | Received::Held(_) | Received::Restarted => None,
     };
     let answer = (!out.is_empty()).then_some(out);
     Exchange::new(connection, call, answer)

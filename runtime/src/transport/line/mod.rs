@@ -284,6 +284,10 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineSession<R, W> {
                 self.calls.cancel(&id);
                 self.held.cancel(&id);
             }
+            Received::Restarted => {
+                self.calls = Calls::default();
+                self.held = Held::new(self.limits.held_bytes);
+            }
         }
     }
 

@@ -26,19 +26,18 @@ pub(super) async fn answer(
 ) -> Answer {
     match body {
         Body::One(Ok(Message::Request(id, envelope))) if begins_call(&envelope) => {
-            let id: Box<str> = id.into();
             let (mut branch, begun) = session.begin();
             introduce(&mut branch, parts);
             branch.set_room(room(session, server));
             let mut out = Vec::new();
-            let message = Body::One(Ok(Message::Request(&id, envelope)));
+            let message = Body::One(Ok(Message::Request(id, envelope)));
             let received = branch.receive_body(message, &mut out);
-            finish(session, branch, begun, (received, out), Some(&id)).await
+            finish(session, branch, begun, (received, out), Some(id)).await
         }
         Body::One(message) => {
-            let id: Option<Box<str>> = match &message {
-                Ok(Message::Request(id, _)) => Some((*id).into()),
-                Err(invalid) => invalid.id.map(Into::into),
+            let id = match &message {
+                Ok(Message::Request(id, _)) => Some(*id),
+                Err(invalid) => invalid.id,
                 Ok(_) => None,
             };
             let mut out = Vec::new();
@@ -47,7 +46,7 @@ pub(super) async fn answer(
             if let Received::Cancelled(id) = received {
                 session.cancel(&id);
             }
-            Ok(at_once(session, out, id.as_deref()).await)
+            Ok(at_once(session, out, id).await)
         }
         batch @ Body::Batch(_) => {
             let (mut branch, begun) = session.begin();
@@ -88,7 +87,7 @@ async fn finish(
             let error = RpcError::internal("as many calls are in flight as there may be");
             return Err(Refusal::of(StatusCode::SERVICE_UNAVAILABLE, id, error));
         }
-        Received::Done | Received::Cancelled(_) => {
+        Received::Done | Received::Cancelled(_) | Received::Restarted => {
             let Some(first) = branch.next_outgoing() else {
                 session.forget(stream);
                 return Ok(at_once(session, out, id).await);

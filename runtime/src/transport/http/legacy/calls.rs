@@ -7,6 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::task::AbortHandle;
 use treenail_schema::RequestId;
 
+use crate::request_id::IdKey;
+
 /// The calls in flight. Dropping it ends them.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
@@ -22,7 +24,7 @@ struct Table {
 /// A call in flight.
 #[derive(Debug)]
 struct Running {
-    id: Option<RequestId>,
+    id: Option<IdKey>,
     /// A batch may be many.
     calls: usize,
     stream: u64,
@@ -49,7 +51,7 @@ impl Calls {
     /// Goes on with a call that tells `stream` what comes of it. `run` makes the call of what tells that it is over.
     pub(super) fn start<F>(
         self: &Arc<Self>,
-        id: Option<RequestId>,
+        id: Option<IdKey>,
         calls: usize,
         stream: u64,
         run: impl FnOnce(Over) -> F,
@@ -84,9 +86,10 @@ impl Calls {
 
     /// Stops the call that a request has begun, and says which stream it had.
     pub(super) fn cancel(&self, id: &RequestId) -> Option<u64> {
+        let id = Some(IdKey::from(id));
         let mut table = self.lock();
         let mut running = table.running.iter();
-        let (key, _) = running.find(|(_, call)| call.id.as_ref() == Some(id))?;
+        let (key, _) = running.find(|(_, call)| call.id == id)?;
         let key = *key;
         let call = table.running.remove(&key)?;
         Some(call.stop())

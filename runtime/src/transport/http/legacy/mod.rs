@@ -67,18 +67,18 @@ impl Legacy<'_> {
         let Body::One(Ok(Message::Request(id, _))) = &body else {
             return Err(Refusal::bare(StatusCode::BAD_REQUEST));
         };
-        let id: Box<str> = (*id).into();
+        let id = *id;
         let (mut connection, principal) = self.connect();
         let mut out = Vec::new();
         connection.receive_body(body, &mut out);
         let Some(revision) = connection.legacy_revision() else {
-            return Ok(plain(out, Some(&id)));
+            return Ok(plain(out, Some(id)));
         };
         let session_id = new_id()?;
         let session = Session::new(connection, Kind::Streams(revision), principal);
         self.sessions
             .add(&session_id, session, self.server.limits())?;
-        let mut response = plain(out, Some(&id));
+        let mut response = plain(out, Some(id));
         if let Ok(session_id) = HeaderValue::from_str(&session_id) {
             response.headers_mut().insert(SESSION, session_id);
         }
@@ -88,7 +88,7 @@ impl Legacy<'_> {
     /// A connection for a session. Each call brings its headers with it; those of the first request would be kept as long as
     /// the session.
     fn connect(&self) -> (Connection, Option<Principal>) {
-        let mut connection = self.server.connect();
+        let mut connection = self.server.connect().for_one_session();
         let principal = self.parts.extensions.get::<Principal>().cloned();
         if let Some(principal) = &principal {
             connection.extensions_mut().insert(principal.clone());

@@ -16,6 +16,7 @@ use crate::transport::http::legacy::session::Session;
 use crate::transport::http::legacy::sessions::Leave;
 use crate::transport::http::legacy::store::{Event, EventId};
 use crate::transport::http::quiet::Quiet;
+use crate::wire::keep_one_line;
 
 /// How soon, in milliseconds, a client may come back after it has lost a stream.
 const RETRY_MS: u32 = 1_000;
@@ -157,7 +158,9 @@ impl Layout {
             Self::Named => "event: message\ndata: ".to_owned(),
         };
         out.extend_from_slice(head.as_bytes());
+        let start = out.len();
         out.extend_from_slice(&event.message);
+        keep_one_line(&mut out[start..]);
         out.extend_from_slice(b"\n\n");
     }
 }

@@ -141,7 +141,7 @@ impl Session {
 
     /// Goes on with a call, whether its client stays or not; what comes of it goes to a stream.
     pub(super) fn start(self: &Arc<Self>, connection: Connection, call: PendingAnswer, to: u64) {
-        let (id, calls) = (call.id().cloned(), call.calls());
+        let (id, calls) = (call.key(), call.calls());
         let session = Arc::downgrade(self);
         self.calls.start(id, calls, to, |over| async move {
             let mut exchange = Exchange::new(connection, Some(call), None);
