@@ -36,6 +36,9 @@ impl Connection {
             outbox,
             outgoing,
             room: usize::MAX,
+            busy: false,
+            places: None,
+            wanted: 0,
             calls_first: true,
         }
     }

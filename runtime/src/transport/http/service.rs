@@ -14,11 +14,13 @@ use http_body::Body;
 use tower_service::Service;
 
 use crate::server::Server;
+use crate::transport::http::cors::Cors;
 use crate::transport::http::legacy::{Legacy, LegacySse, Sessions};
-use crate::transport::http::modern::LastPeer;
+use crate::transport::http::modern::{LastPeer, Modern};
 use crate::transport::http::origin::Guard;
 use crate::transport::http::reply::{HttpBody, Refusal};
-use crate::transport::http::{body, modern};
+use crate::transport::http::slots::StreamSlots;
+use crate::transport::http::{body, cors, modern};
 use crate::wire::{self, Invalid, parse};
 
 /// Makes a server a service for `axum`, `hyper` or any stack of `tower`; see [`HttpService`].
@@ -33,7 +35,8 @@ pub fn http_service(server: Server) -> HttpService {
 ///
 /// Requests are refused that a web page could send to a server of the local network through a browser: those for a host,
 /// or from an origin, that is neither this computer nor allowed by [`allow_host`](HttpService::allow_host) or
-/// [`allow_origin`](HttpService::allow_origin). It answers no preflight requests; a layer of the stack can do that.
+/// [`allow_origin`](HttpService::allow_origin). Pages of other origins can use the server in a browser with
+/// [`allow_cors_origin`](HttpService::allow_cors_origin).
 ///
 /// Each request of the modern era stands for itself, so replicas of a server need nothing in common but, if functions ask
 /// their clients, [`ServerBuilder::request_state_key`](crate::ServerBuilder::request_state_key), and if clients subscribe to
@@ -75,7 +78,9 @@ pub struct HttpService {
     server: Server,
     guard: Arc<Guard>,
     sessions: Arc<Sessions>,
+    pub(super) slots: StreamSlots,
     pub(super) sse: Option<Arc<LegacySse>>,
+    pub(super) cors: Option<Arc<Cors>>,
     last: Arc<LastPeer>,
 }
 
@@ -86,7 +91,9 @@ impl HttpService {
             server,
             guard: Arc::default(),
             sessions: Arc::default(),
+            slots: StreamSlots::default(),
             sse: None,
+            cors: None,
             last: Arc::default(),
         }
     }
@@ -108,7 +115,8 @@ impl HttpService {
     }
 
     /// Allows requests of pages from an origin, such as `https://app.example.com`, beside those of this computer. Requests
-    /// without an `Origin` come from no page and are allowed.
+    /// without an `Origin` come from no page and are allowed. A browser lets the page read the answers only with
+    /// [`allow_cors_origin`](HttpService::allow_cors_origin).
     #[must_use]
     pub fn allow_origin(mut self, origin: impl AsRef<str>) -> Self {
         Arc::make_mut(&mut self.guard).allow_origin(origin.as_ref());
@@ -131,10 +139,15 @@ impl HttpService {
         // A proxy that reads another length than we do could take what follows for a part of this request, or the other
         // way round (RFC 9112, section 6.1). Nothing follows then.
         let alone = request.headers().contains_key(TRANSFER_ENCODING);
+        let cors = self.cors.as_ref();
+        let origin = cors.map(|cors| cors.origin_of(request.headers()));
         let mut response = match self.accept(request).await {
             Ok(response) => response,
             Err(refusal) => refusal.into_response(),
         };
+        if let Some(origin) = origin {
+            cors::expose(&mut response, origin);
+        }
         if alone {
             let close = HeaderValue::from_static("close");
             response.headers_mut().insert(CONNECTION, close);
@@ -147,6 +160,9 @@ impl HttpService {
         let limits = self.server.limits();
         check_size(&parts.headers, limits.http_header_bytes)?;
         self.guard.check(&parts)?;
+        if let Some(answer) = self.cors.as_ref().and_then(|cors| cors.preflight(&parts)) {
+            return Ok(answer);
+        }
         if let Some((paths, place)) = self.sse(parts.uri.path()) {
             return self.accept_sse(parts, body, paths, place).await;
         }
@@ -166,7 +182,7 @@ impl HttpService {
         let bytes = body::read(body, limits).await?;
         match parse(&bytes, limits) {
             wire::Body::One(Ok(message)) if modern::is_modern(&parts.headers, &message) => {
-                Ok(modern::answer(&self.server, &self.last, parts, message).await)
+                self.modern().answer(parts, message).await
             }
             wire::Body::One(Err(Invalid { id, error })) => {
                 Err(Refusal::of(StatusCode::BAD_REQUEST, id, error))
@@ -179,10 +195,20 @@ impl HttpService {
         }
     }
 
+    fn modern(&self) -> Modern<'_> {
+        Modern {
+            server: &self.server,
+            last: &self.last,
+            sessions: &self.sessions,
+            slots: &self.slots,
+        }
+    }
+
     pub(super) fn legacy(&self, parts: Parts) -> Legacy<'_> {
         Legacy {
             server: &self.server,
             sessions: &self.sessions,
+            slots: &self.slots,
             parts,
         }
     }

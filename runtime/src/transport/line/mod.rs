@@ -7,14 +7,16 @@ mod calls;
 mod held;
 mod output;
 
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
 use std::io::{self, ErrorKind};
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::time::{Instant, Sleep, sleep_until};
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::{Sleep, sleep_until};
 
+use crate::deadline;
 use crate::error::Result;
 use crate::limits::Limits;
 use crate::server::{Connection, Received, Server};
@@ -112,9 +114,14 @@ struct LineSession<R, W> {
     output: Output<W>,
     calls: Calls,
     held: Held,
+    /// Ready when the server has room for the first message that is held.
+    places: Option<Places>,
     /// When calls and answers that are still under way after the end of the input are given up.
     deadline: Option<Pin<Box<Sleep>>>,
 }
+
+/// Places in the budget of the server, once they are free.
+type Places = Pin<Box<dyn Future<Output = Option<OwnedSemaphorePermit>> + Send>>;
 
 struct Input {
     lines: LineBuffer,
@@ -149,6 +156,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineSession<R, W> {
             output,
             calls: Calls::default(),
             held,
+            places: None,
             deadline: None,
         }
     }
@@ -161,6 +169,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineSession<R, W> {
             }
             let mut progress = self.output.poll_write(context)?;
             progress |= self.collect(context);
+            progress |= self.take_places(context);
             progress |= self.answer();
             progress |= self.read(context)?;
             let finished = self.input.drained && self.is_done();
@@ -228,6 +237,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineSession<R, W> {
             progress = true;
             let Some(frame) = frame else { break };
             self.connection.set_room(room);
+            self.connection.set_busy(self.calls.in_flight() > 0);
             let out = &mut self.output;
             let start = out.bytes.len();
             let received = match frame {
@@ -260,17 +270,45 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineSession<R, W> {
                 break;
             };
             self.connection.set_room(self.room());
+            self.connection.set_busy(self.calls.in_flight() > 0);
             let start = self.output.bytes.len();
             let out = &mut self.output.bytes;
             let received = self.connection.receive(&message.text, out);
             if let Received::Held(_) = received {
                 self.held.put_back(message);
+                self.wait_for_places();
                 break;
             }
             self.end(start, received);
             progress = true;
         }
         progress
+    }
+
+    /// Waits for places in the budget of the server, if these are what the first message lacks.
+    fn wait_for_places(&mut self) {
+        let calls = self.connection.wanted();
+        if self.places.is_none() && calls <= self.room() {
+            let budget = self.connection.server().calls();
+            self.places = Some(Box::pin(budget.wait(calls)));
+        }
+    }
+
+    /// Takes over the places that have become free for the first message that is held.
+    fn take_places(&mut self, context: &mut Context<'_>) -> bool {
+        let Some(places) = &mut self.places else {
+            return false;
+        };
+        if self.held.is_empty() {
+            self.places = None;
+            return false;
+        }
+        let Poll::Ready(places) = places.as_mut().poll(context) else {
+            return false;
+        };
+        self.places = None;
+        self.connection.set_places(places);
+        true
     }
 
     /// Ends what a message has brought: the answer that has been written since `start`, and what is left to do.
@@ -283,6 +321,10 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineSession<R, W> {
             Received::Cancelled(id) => {
                 self.calls.cancel(&id);
                 self.held.cancel(&id);
+                if self.held.is_empty() {
+                    self.places = None;
+                    self.connection.set_places(None);
+                }
             }
         }
     }
@@ -324,7 +366,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineSession<R, W> {
         let within = self.limits.finish_calls_within;
         let deadline = self
             .deadline
-            .get_or_insert_with(|| Box::pin(sleep_until(Instant::now() + within)));
+            .get_or_insert_with(|| Box::pin(sleep_until(deadline::after(within))));
         let over = deadline.as_mut().poll(context).is_ready();
         if over {
             let (calls, bytes) = (self.calls.in_flight(), self.output.waiting());
