@@ -121,7 +121,7 @@ pub struct Limits {
     /// Connections of HTTP that are served at once; more wait to be accepted. Default 1,024.
     pub http_connections: usize,
     /// Connections of HTTP from one address, of IPv6 from one network of 64 bits; one more is closed with the status 503.
-    /// Addresses of this computer and of private networks (such as 10.0.0.0/8, fc00::/7) have no such bound, for there a
+    /// Addresses of this computer and of private networks (such as `10.0.0.0/8` and `fc00::/7`) have no such bound, for there a
     /// reverse proxy may be, which has the connections of all clients. For a proxy elsewhere, it has to be as large as
     /// `http_connections`. Default 256.
     pub http_connections_per_address: usize,

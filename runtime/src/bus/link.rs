@@ -88,6 +88,12 @@ impl EventLink {
         }
     }
 
+    /// Bytes of the longest message that another replica can have sent.
+    #[cfg(feature = "redis")]
+    pub(super) fn longest_message(&self) -> usize {
+        self.shared.sender.longest()
+    }
+
     /// Tells the server, later, what it was not told at once. It never ends.
     pub(super) async fn refresh(&self) {
         self.shared.refresh.run().await;

@@ -4,6 +4,8 @@
 //! `supervise` runs that bus, again and again when it fails; `link` is the bus's end of both directions, and `message` what
 //! an event is while it travels. `refresh` keeps a flood of events from the listeners.
 
+#[cfg(feature = "redis")]
+mod guarded;
 mod link;
 mod message;
 mod queue;

@@ -29,7 +29,10 @@ impl Connection {
 
     /// Takes the places of a message with `calls` calls, unless there are too few; it keeps those that it has already.
     pub(super) fn take_places(&mut self, calls: usize) -> bool {
-        let taken = self.places.as_ref().map_or(0, |it| it.num_permits());
+        let taken = self
+            .places
+            .as_ref()
+            .map_or(0, OwnedSemaphorePermit::num_permits);
         if taken < calls {
             let budget = self.server.calls();
             self.places = match calls {

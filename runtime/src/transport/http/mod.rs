@@ -7,6 +7,7 @@
 
 mod accept;
 mod body;
+mod checks;
 mod cors;
 mod exchange;
 mod headers;

@@ -37,13 +37,12 @@ impl StreamSlots {
         let Some(slots) = &self.0 else {
             return Ok(StreamSlot(None));
         };
-        match Arc::clone(slots).try_acquire_owned() {
-            Ok(slot) => Ok(StreamSlot(Some(slot))),
-            Err(_) => {
-                let why = "as many streams listen as there may be";
-                Err(Refusal::new(StatusCode::SERVICE_UNAVAILABLE, why))
-            }
-        }
+        let slot = Arc::clone(slots).try_acquire_owned();
+        let slot = slot.map_err(|_| {
+            let why = "as many streams listen as there may be";
+            Refusal::new(StatusCode::SERVICE_UNAVAILABLE, why)
+        })?;
+        Ok(StreamSlot(Some(slot)))
     }
 }
 

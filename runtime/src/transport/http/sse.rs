@@ -8,9 +8,10 @@ use http_body::Body;
 use treenail_schema::Revision;
 use treenail_schema::method::{self, Direction};
 
+use crate::transport::http::checks::{check_accept, check_content};
 use crate::transport::http::legacy::{LegacySse, Place};
 use crate::transport::http::reply::{HttpBody, Refusal};
-use crate::transport::http::service::{HttpService, check_accept, check_content};
+use crate::transport::http::service::HttpService;
 use crate::transport::http::{body, modern};
 use crate::wire::{self, Invalid, Message, RpcError, parse};
 

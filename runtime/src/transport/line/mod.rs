@@ -6,14 +6,14 @@
 mod calls;
 mod held;
 mod output;
+mod room;
 
-use std::future::{Future, poll_fn};
+use std::future::{Future as _, poll_fn};
 use std::io::{self, ErrorKind};
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Sleep, sleep_until};
 
 use crate::deadline;
@@ -23,6 +23,7 @@ use crate::server::{Connection, Received, Server};
 use crate::transport::line::calls::Calls;
 use crate::transport::line::held::Held;
 use crate::transport::line::output::Output;
+use crate::transport::line::room::Places;
 use crate::wire::{Frame, LineBuffer};
 
 impl Server {
@@ -119,9 +120,6 @@ struct LineSession<R, W> {
     /// When calls and answers that are still under way after the end of the input are given up.
     deadline: Option<Pin<Box<Sleep>>>,
 }
-
-/// Places in the budget of the server, once they are free.
-type Places = Pin<Box<dyn Future<Output = Option<OwnedSemaphorePermit>> + Send>>;
 
 struct Input {
     lines: LineBuffer,
@@ -262,55 +260,6 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineSession<R, W> {
         progress
     }
 
-    /// Begins calls that have been held, as far as there is room for them.
-    fn release(&mut self) -> bool {
-        let mut progress = false;
-        while self.output.waiting() <= self.limits.queued_output_bytes {
-            let Some(message) = self.held.pop() else {
-                break;
-            };
-            self.connection.set_room(self.room());
-            self.connection.set_busy(self.calls.in_flight() > 0);
-            let start = self.output.bytes.len();
-            let out = &mut self.output.bytes;
-            let received = self.connection.receive(&message.text, out);
-            if let Received::Held(_) = received {
-                self.held.put_back(message);
-                self.wait_for_places();
-                break;
-            }
-            self.end(start, received);
-            progress = true;
-        }
-        progress
-    }
-
-    /// Waits for places in the budget of the server, if these are what the first message lacks.
-    fn wait_for_places(&mut self) {
-        let calls = self.connection.wanted();
-        if self.places.is_none() && calls <= self.room() {
-            let budget = self.connection.server().calls();
-            self.places = Some(Box::pin(budget.wait(calls)));
-        }
-    }
-
-    /// Takes over the places that have become free for the first message that is held.
-    fn take_places(&mut self, context: &mut Context<'_>) -> bool {
-        let Some(places) = &mut self.places else {
-            return false;
-        };
-        if self.held.is_empty() {
-            self.places = None;
-            return false;
-        }
-        let Poll::Ready(places) = places.as_mut().poll(context) else {
-            return false;
-        };
-        self.places = None;
-        self.connection.set_places(places);
-        true
-    }
-
     /// Ends what a message has brought: the answer that has been written since `start`, and what is left to do.
     fn end(&mut self, start: usize, received: Received) {
         self.output.end_line(start);
@@ -327,12 +276,6 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineSession<R, W> {
                 }
             }
         }
-    }
-
-    /// How many calls may begin.
-    fn room(&self) -> usize {
-        let most = self.limits.calls_in_flight;
-        most.saturating_sub(self.calls.in_flight())
     }
 
     /// Reads more, if all that was read before is being answered, or is little: the end of the input must be noticed also
