@@ -15,6 +15,7 @@ pub mod client;
 mod completion;
 mod context;
 mod contract;
+mod deadline;
 mod definition;
 mod error;
 mod extensions;

@@ -90,6 +90,12 @@ impl IdKey {
             None => Self(Arc::clone(text)),
         }
     }
+
+    /// The id as JSON.
+    #[cfg(feature = "http")]
+    pub(crate) fn as_json(&self) -> &str {
+        &self.0
+    }
 }
 
 impl From<&RequestId> for IdKey {

@@ -13,8 +13,10 @@
 )]
 
 mod attacks;
+mod budget;
 mod client;
 mod client_session;
+mod cors;
 mod fixture;
 mod legacy;
 mod mcp_client;

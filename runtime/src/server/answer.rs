@@ -6,6 +6,7 @@ use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::task::{self, Poll};
 
+use tokio::sync::OwnedSemaphorePermit;
 use treenail_schema::{RequestId, Revision};
 
 use crate::request_id::IdKey;
@@ -83,6 +84,8 @@ pub(crate) struct PendingRequest {
     revision: Revision,
     id: Arc<str>,
     responding: Responding,
+    /// Its place in the budget of the server.
+    place: Option<OwnedSemaphorePermit>,
 }
 
 impl PendingRequest {
@@ -97,7 +100,14 @@ impl PendingRequest {
             revision,
             id,
             responding,
+            place: None,
         }
+    }
+
+    /// The same with a place in the budget of the server, which is free again when the request is answered or dropped.
+    pub(crate) fn with_place(mut self, place: Option<OwnedSemaphorePermit>) -> Self {
+        self.place = place;
+        self
     }
 
     /// Goes on with the request; its whole answer is appended to `out` when it is ready, and nothing before.
@@ -111,6 +121,7 @@ impl PendingRequest {
             revision,
             id,
             responding,
+            ..
         } = self;
         let pending = answer(out, id, server.style(*revision), |result| match responding
             .as_mut()
@@ -173,6 +184,15 @@ impl PendingAnswer {
 
     pub(crate) fn into_requests(self) -> Vec<PendingRequest> {
         self.requests
+    }
+
+    /// Takes the places of its calls in the budget of the server, for someone who knows better when they are free again.
+    #[cfg(feature = "http")]
+    pub(crate) fn take_places(&mut self) -> Vec<OwnedSemaphorePermit> {
+        let requests = self.requests.iter_mut();
+        requests
+            .filter_map(|request| request.place.take())
+            .collect()
     }
 
     /// How many calls are in flight for it.

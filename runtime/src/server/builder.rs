@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::layer::{BoxError, LayerList, ToolCall, ToolResponse, ToolService};
 use crate::limits::Limits;
 use crate::revision::{Style, WrapResults};
+use crate::server::budget::CallBudget;
 use crate::server::catalog::Catalog;
 use crate::server::list::Caching;
 use crate::server::namespace::Namespace;
@@ -290,7 +291,10 @@ impl ServerBuilder {
         let (hub, bus) = connect(self.event_bus, &self.info.name, &limits)?;
         Ok(Server {
             shared: Arc::new(Shared {
-                blocking: Arc::new(Semaphore::new(limits.blocking_calls)),
+                blocking: Arc::new(Semaphore::new(
+                    limits.blocking_calls.min(Semaphore::MAX_PERMITS),
+                )),
+                calls: CallBudget::new(limits.server_calls_in_flight),
                 offers: Offers::new(catalog, &setup),
                 hub,
                 bus,

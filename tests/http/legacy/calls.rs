@@ -1,6 +1,11 @@
 //! The calls of a session: how they end, and how many there may be.
 
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::Duration;
+
 use serde_json::json;
+use tokio::sync::Notify;
+use treenail::prelude::*;
 use treenail::schema::Revision;
 use treenail::{Limits, http_service};
 
@@ -66,6 +71,54 @@ async fn batches_belong_to_one_revision() {
             "SRV-LHTTP-02"
         );
     }
+}
+
+/// A function that takes as long as its session needs to answer other requests.
+struct Slow {
+    begun: Arc<Notify>,
+    others: Mutex<mpsc::Receiver<()>>,
+}
+
+#[mcp_tool]
+impl Slow {
+    /// Waits until it is let go.
+    #[tool]
+    fn hold(&self) -> bool {
+        self.begun.notify_one();
+        let others = self.others.lock().unwrap();
+        // Long enough for a machine under load; it is over at once unless the session is stuck.
+        others.recv_timeout(Duration::from_secs(20)).is_ok()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 3)]
+async fn a_batch_that_takes_long_does_not_hold_its_session() {
+    let (release, others) = mpsc::channel();
+    let begun = Arc::<Notify>::default();
+    let slow = Slow {
+        begun: Arc::clone(&begun),
+        others: Mutex::new(others),
+    };
+    let server = Server::builder("slow", "1").mount(slow).build().unwrap();
+    let service = http_service(server);
+    let client = Client::begin(&service, Revision::V2025_03_26).await;
+    let batch = json!([
+        {"jsonrpc": "2.0", "id": 1, "method": "ping"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "hold"}},
+    ]);
+    let batch = client.send_beside(client.post(&batch));
+    begun.notified().await;
+    // One for each worker and more: none waits for the batch.
+    let pings: Vec<_> = (0..8).map(|_| client.send_beside(client.ping())).collect();
+    for ping in pings {
+        assert_eq!(ping.await.unwrap().status, 200);
+    }
+    release.send(()).unwrap();
+    let answer = batch.await.unwrap().json();
+    assert_eq!(
+        answer[1]["result"]["content"][0]["text"], "true",
+        "{answer}"
+    );
 }
 
 #[tokio::test]

@@ -7,11 +7,12 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::time::{Instant, Sleep, sleep_until};
+use tokio::time::{Sleep, sleep_until};
 
 use crate::client::line::Ending;
 use crate::client::line::shared::{Closing, Shared};
 use crate::client::{ClientError, IncomingRequest};
+use crate::deadline;
 use crate::wire::{Body, Frame, Invalid, LineBuffer, Message, RpcError, parse, parse_element};
 
 pub(super) struct Driver<R, W> {
@@ -64,7 +65,7 @@ impl<R: AsyncRead, W: AsyncWrite> Driver<R, W> {
             && (is_closing || self.ending.exited.as_mut().poll(context).is_ready())
         {
             let within = self.shared.limits.shutdown_within;
-            self.deadline = Some(Box::pin(sleep_until(Instant::now() + within)));
+            self.deadline = Some(Box::pin(sleep_until(deadline::after(within))));
         }
         loop {
             let mut progress = match self.write(context) {

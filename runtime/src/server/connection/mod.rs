@@ -4,11 +4,13 @@ mod batch;
 mod handshake;
 #[cfg(feature = "http")]
 mod http;
+mod places;
 mod request;
 
 use std::sync::Arc;
 use std::task::{self, Poll};
 
+use tokio::sync::OwnedSemaphorePermit;
 use treenail_schema::RequestId;
 
 use self::handshake::Handshake;
@@ -39,6 +41,12 @@ pub struct Connection {
     outgoing: Outgoing,
     /// How many calls may begin now.
     room: usize,
+    /// Whether the peer has calls in flight.
+    busy: bool,
+    /// Places in the budget of the server that have been taken for the next message.
+    places: Option<OwnedSemaphorePermit>,
+    /// How many calls the message begins that was held last.
+    wanted: usize,
     /// Subscriptions and calls take turns in sending.
     calls_first: bool,
     /// The peer may begin its session again.
@@ -56,8 +64,9 @@ pub enum Received {
     Pending(PendingAnswer),
     /// The peer takes back a request, which should be dropped without an answer.
     Cancelled(RequestId),
-    /// Nothing has been done: the message begins more calls than there is [room](Connection::set_room) for. It may be
-    /// received again later. The id is that of its request, if it is a single one.
+    /// Nothing has been done: the message begins more calls than there is [room](Connection::set_room) for, here or in the
+    /// [whole server](crate::Limits::server_calls_in_flight). It may be received again later. The id is that of its request,
+    /// if it is a single one.
     Held(Option<RequestId>),
     /// The peer has sent `initialize` again, as bridges do for each of their own clients; it has been answered. What belongs
     /// to the session before should be dropped: its calls in flight, without answers, and the messages that are held.
@@ -78,6 +87,9 @@ impl Connection {
             outbox,
             outgoing,
             room: usize::MAX,
+            busy: false,
+            places: None,
+            wanted: 0,
             calls_first: true,
             restarts: true,
             session: 0,
@@ -114,10 +126,14 @@ impl Connection {
 
     /// As [`Connection::receive`], for what has been read already.
     pub(crate) fn receive_body(&mut self, body: Body<'_>, out: &mut Vec<u8>) -> Received {
-        match body {
+        let received = match body {
             Body::One(message) => self.one(message, out),
-            Body::Batch(messages) => self.batch(&messages, out),
+            Body::Batch(messages) => self.batch(&messages, out, Self::one),
+        };
+        if !matches!(received, Received::Held(_)) {
+            self.places = None;
         }
+        received
     }
 
     /// The next message to the peer that is not the answer to a call: what a call in flight sends, which belongs before all
@@ -153,8 +169,8 @@ impl Connection {
         self.outbox.requests().are_open()
     }
 
-    /// Sets how many calls may begin with the next message; without that, any number. A message that begins more is
-    /// [held](Received::Held).
+    /// Sets how many calls may begin with the next message; without that, as many as the server has room for. A message that
+    /// begins more is [held](Received::Held).
     pub fn set_room(&mut self, calls: usize) {
         self.room = calls;
     }
@@ -176,25 +192,31 @@ impl Connection {
 
     /// Answers a message for which there is no room, now or later.
     pub fn refuse_held(&self, message: &[u8], out: &mut Vec<u8>) {
-        let limit = self.server.limits().calls_in_flight;
-        let error = RpcError::internal(format!(
-            "{limit} calls are in flight already, and as many wait as may"
-        ));
+        let error = RpcError::internal("as many calls are in flight and waiting as allowed");
         match parse(message, self.server.limits()) {
             Body::One(Ok(Message::Request(id, _))) => write_error(out, Some(id), &error),
             _ => write_error(out, None, &error),
         }
     }
 
-    fn one(&mut self, message: Result<Message<'_>, Invalid<'_>>, out: &mut Vec<u8>) -> Received {
+    /// Answers one message.
+    pub(crate) fn one(
+        &mut self,
+        message: Result<Message<'_>, Invalid<'_>>,
+        out: &mut Vec<u8>,
+    ) -> Received {
         match message {
-            Ok(Message::Request(id, envelope)) if self.room == 0 && begins_call(&envelope) => {
+            Ok(Message::Request(id, envelope)) if !self.has_room() && begins_call(&envelope) => {
+                self.wanted = 1;
                 Received::Held(serde_json::from_str(id).ok())
             }
             Ok(Message::Request(id, envelope)) => {
                 let session = self.session;
                 match self.request(id, &envelope, out) {
-                    Some(request) => Received::Pending(PendingAnswer::one(request)),
+                    Some(request) => {
+                        let request = request.with_place(self.take_place());
+                        Received::Pending(PendingAnswer::one(request))
+                    }
                     None if self.session != session => Received::Restarted,
                     None => Received::Done,
                 }

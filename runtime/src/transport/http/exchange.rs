@@ -11,6 +11,7 @@ use http::{Response, StatusCode};
 use crate::server::{Connection, PendingAnswer};
 use crate::transport::http::quiet::Quiet;
 use crate::transport::http::reply::{HttpBody, json, stream};
+use crate::transport::http::slots::StreamSlot;
 use crate::wire::keep_one_line;
 
 /// A connection that has received one message, until that is answered. Dropping it cancels the call.
@@ -23,6 +24,8 @@ pub(super) struct Exchange {
     first: Option<Vec<u8>>,
     over: bool,
     quiet: Quiet,
+    /// Its place among the streams that listen.
+    slot: Option<StreamSlot>,
 }
 
 /// What an exchange sends.
@@ -55,7 +58,14 @@ impl Exchange {
             first: None,
             over: false,
             quiet: Quiet::default(),
+            slot: None,
         }
+    }
+
+    /// The same with a place among the streams that listen.
+    pub(super) fn with_slot(mut self, slot: Option<StreamSlot>) -> Self {
+        self.slot = slot;
+        self
     }
 
     /// Waits for what comes first, which decides what the response is: the answer makes it JSON with the status that

@@ -33,6 +33,7 @@ use crate::extensions::Principal;
 use crate::server::{Connection, Server};
 use crate::transport::http::headers::{PROTOCOL_VERSION, single};
 use crate::transport::http::reply::{HttpBody, Refusal, json, replay};
+use crate::transport::http::slots::StreamSlots;
 use crate::wire::{Body, Message};
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
@@ -44,6 +45,7 @@ type Answer = Result<Response<HttpBody>, Refusal>;
 pub(super) struct Legacy<'a> {
     pub(super) server: &'a Server,
     pub(super) sessions: &'a Arc<Sessions>,
+    pub(super) slots: &'a StreamSlots,
     pub(super) parts: Parts,
 }
 
@@ -59,7 +61,7 @@ impl Legacy<'_> {
             return self.begin(body);
         }
         let session = self.session()?;
-        answer(&session, self.server, self.parts, body).await
+        answer(&session, self, body).await
     }
 
     /// Begins a session.
@@ -117,7 +119,7 @@ impl Legacy<'_> {
             stream = stream.primed();
         }
         if after.stream == session.own_stream {
-            stream = stream.of_session(session, self.server);
+            stream = stream.of_session(session, self.server, self.slots.take()?);
         }
         Ok(replay(stream))
     }

@@ -16,6 +16,7 @@ use crate::transport::http::legacy::session::Session;
 use crate::transport::http::legacy::sessions::Leave;
 use crate::transport::http::legacy::store::{Event, EventId};
 use crate::transport::http::quiet::Quiet;
+use crate::transport::http::slots::StreamSlot;
 use crate::wire::keep_one_line;
 
 /// How soon, in milliseconds, a client may come back after it has lost a stream.
@@ -49,6 +50,8 @@ struct Own {
     server: Server,
     /// Ready once, when the server closes.
     closed: Pin<Box<dyn Future<Output = ()> + Send>>,
+    /// Its place among the streams that listen.
+    _slot: StreamSlot,
     /// Ends the session with its stream.
     leave: Option<Leave>,
 }
@@ -93,13 +96,19 @@ impl Replay {
     }
 
     /// The same for the own stream of a session, which ends when the server closes.
-    pub(super) fn of_session(mut self, session: Arc<Session>, server: &Server) -> Self {
+    pub(super) fn of_session(
+        mut self,
+        session: Arc<Session>,
+        server: &Server,
+        slot: StreamSlot,
+    ) -> Self {
         let (server, closing) = (server.clone(), server.clone());
         let closed = Box::pin(async move { closing.closed().await });
         self.own = Some(Own {
             session,
             server,
             closed,
+            _slot: slot,
             leave: None,
         });
         self
