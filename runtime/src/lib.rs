@@ -36,6 +36,8 @@ mod prompt;
 mod resource;
 mod respond;
 mod revision;
+#[cfg(any(feature = "client", feature = "http"))]
+mod seldom;
 mod server;
 mod stream;
 mod tool;

@@ -155,7 +155,8 @@ fn aim(
     match Target::of(args)? {
         Target::Program { program, arguments } => {
             let command = ServerCommand::new(program).args(arguments);
-            Ok(builder.command(command.stderr(Stderr::lines(tail.listen()))))
+            let command = command.stderr(Stderr::lines(tail.listen()));
+            Ok(builder.command(command.on_stray_line(tail.listen_for_stray_lines())))
         }
         Target::Url { url, headers } => Ok(builder.session(http::open(&url, &headers, limits)?)),
     }

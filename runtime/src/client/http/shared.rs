@@ -20,7 +20,9 @@ use crate::client::fetch::engine::Engine;
 use crate::client::http::headers::{LAST_EVENT, SESSION};
 use crate::client::http::legacy::{Carrier, Legacy, Standing};
 use crate::client::http::reply::{Failed, Reply};
+use crate::client::stray::StrayLines;
 use crate::client::{ClientError, ClientLimits, Incoming};
+use crate::seldom::Seldom;
 
 /// The text of a result, or why there is none.
 pub(super) type Answer = Result<String, ClientError>;
@@ -32,6 +34,10 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json");
 pub(super) struct Shared {
     pub(super) url: Uri,
     pub(super) limits: ClientLimits,
+    /// Messages of the server that are none.
+    pub(super) stray: StrayLines,
+    /// Warnings of messages that are none of the protocol's.
+    pub(super) warned: Seldom,
     /// The headers of the user.
     headers: HeaderMap,
     engine: Engine,
@@ -73,6 +79,8 @@ impl Shared {
             closed: watch::Sender::new(false),
             legacy: Mutex::default(),
             waiting: Mutex::default(),
+            stray: StrayLines::default(),
+            warned: Seldom::default(),
             limits,
         }
     }

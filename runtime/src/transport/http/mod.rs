@@ -14,7 +14,6 @@ mod modern;
 mod origin;
 mod quiet;
 mod reply;
-mod seldom;
 mod server;
 mod service;
 mod sse;
