@@ -72,7 +72,10 @@ impl Greeter {
             request.revision = Some(revision);
             let answer = timeout(self.limits.probe_timeout, self.session.request(request)).await;
             match answer {
-                Ok(Ok(text)) => return choose(&text, revision, meta),
+                Ok(Ok(text)) => {
+                    self.check_size(&text)?;
+                    return choose(&text, revision, meta);
+                }
                 Ok(Err(ClientError::Refused(error))) => match error.code {
                     error_code::UNSUPPORTED_PROTOCOL_VERSION => check_offer(&error, revision)?,
                     error_code::HEADER_MISMATCH
@@ -109,6 +112,7 @@ impl Greeter {
         let limit = self.limits.request_timeout;
         let answer = timeout(limit, self.session.request(request)).await;
         let text = answer.map_err(|_| ClientError::Timeout(limit))??;
+        self.check_size(&text)?;
         let result: InitializeResult = read(&text)?;
         let revision = result.protocol_version.parse().ok();
         let revision = revision.filter(|revision: &Revision| !revision.is_modern());
@@ -122,6 +126,17 @@ impl Greeter {
         initialized.revision = Some(revision);
         self.session.notify(initialized).await?;
         Ok(ServerFacts::initialized(revision, result))
+    }
+
+    /// Refuses an introduction that is too long.
+    fn check_size(&self, text: &str) -> Result<(), ClientError> {
+        let most = self.limits.handshake_bytes;
+        if text.len() <= most {
+            return Ok(());
+        }
+        Err(ClientError::protocol(format!(
+            "the result with which it introduces itself has more than {most} bytes"
+        )))
     }
 
     /// A request that begins a connection, and so is not cancelled.
