@@ -38,6 +38,8 @@ mod request_id;
 mod resource;
 mod respond;
 mod revision;
+#[cfg(any(feature = "client", feature = "http"))]
+mod seldom;
 mod server;
 mod stream;
 mod tool;

@@ -159,7 +159,8 @@ fn aim(
         Target::Program { program, arguments } => {
             let command = ServerCommand::new(program).args(arguments);
             let command = environment::with_environment(command, &args.environment)?;
-            Ok(builder.command(command.stderr(Stderr::lines(tail.listen()))))
+            let command = command.stderr(Stderr::lines(tail.listen()));
+            Ok(builder.command(command.on_stray_line(tail.listen_for_stray_lines())))
         }
         Target::Url { url, headers } => Ok(builder.session(http::open(&url, &headers, limits)?)),
     }

@@ -8,6 +8,8 @@ mod members;
 mod message;
 mod params;
 mod scan;
+#[cfg(feature = "client")]
+mod weight;
 
 pub use self::error::RpcError;
 pub(crate) use self::error::{quoted, shortened};
@@ -18,3 +20,5 @@ pub(crate) use self::members::Members;
 pub(crate) use self::message::{Body, Envelope, Invalid, Message, parse, parse_element};
 pub(crate) use self::params::{Params, object, string};
 pub(crate) use self::scan::{DEEPEST, Scanner, SyntaxError, as_string, canonical};
+#[cfg(feature = "client")]
+pub(crate) use self::weight::{is_heavier, weight};

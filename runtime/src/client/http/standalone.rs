@@ -86,10 +86,7 @@ pub(super) async fn read(shared: &Arc<Shared>, events: &mut Events) -> bool {
                 let _ = shared.hear(&data, Source::Background).await;
             }
             Event::Endpoint(_) => tracing::debug!("the server names an address to post to again"),
-            Event::TooLong => {
-                let most = shared.limits.message_bytes;
-                tracing::warn!(most, "the server has sent a message that is too long");
-            }
+            Event::TooLong(head) => shared.refuse_too_long(&head),
         }
     }
     delivered

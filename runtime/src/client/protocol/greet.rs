@@ -106,7 +106,10 @@ impl Greeter {
                 })
             };
             match timeout(limit, &mut answer).await {
-                Ok(Ok(text)) => return Ok(Discovered::read(&text, revision, meta)?.into()),
+                Ok(Ok(text)) => {
+                    self.check_size(&text)?;
+                    return Ok(Discovered::read(&text, revision, meta)?.into());
+                }
                 Ok(Err(ClientError::Refused(error))) => match error.code {
                     error_code::UNSUPPORTED_PROTOCOL_VERSION => match Offer::in_error(&error)? {
                         Offer::Modern(named) => revision = named,
@@ -122,6 +125,7 @@ impl Greeter {
                 Ok(Err(error)) => return Err(error),
                 Err(_) => {
                     return Ok(Found::Silent(Probe {
+                        greeter: self,
                         answer,
                         revision,
                         meta,
@@ -163,6 +167,7 @@ impl Greeter {
         let limit = self.limits.request_timeout;
         let answer = timeout(limit, self.session.request(request)).await;
         let text = answer.map_err(|_| ClientError::Timeout(limit))??;
+        self.check_size(&text)?;
         let result: InitializeResult = read(&text)?;
         let revision = result.protocol_version.parse().ok();
         let revision = revision.filter(|revision: &Revision| !revision.is_modern());
@@ -176,6 +181,17 @@ impl Greeter {
         initialized.revision = Some(revision);
         self.session.notify(initialized).await?;
         Ok(ServerFacts::initialized(revision, result))
+    }
+
+    /// Refuses an introduction that is too long.
+    fn check_size(&self, text: &str) -> Result<(), ClientError> {
+        let most = self.limits.handshake_bytes;
+        if text.len() <= most {
+            return Ok(());
+        }
+        Err(ClientError::protocol(format!(
+            "the result with which it introduces itself has more than {most} bytes"
+        )))
     }
 
     /// A request that begins a connection, and so is not cancelled.
@@ -220,6 +236,7 @@ impl From<Discovered> for Found<'_> {
 
 /// A request `server/discover` that has not been answered yet.
 struct Probe<'a> {
+    greeter: &'a Greeter,
     answer: SessionFuture<'a, String>,
     revision: Revision,
     meta: String,
@@ -229,6 +246,7 @@ impl Probe<'_> {
     /// Waits for an answer of the modern era, and for ever if another one comes.
     async fn facts(self) -> Result<ServerFacts, ClientError> {
         if let Ok(text) = self.answer.await {
+            self.greeter.check_size(&text)?;
             let discovered = Discovered::read(&text, self.revision, self.meta);
             if let Ok(Discovered::Modern(facts)) = discovered {
                 return Ok(*facts);

@@ -71,6 +71,13 @@ impl<R: Request> ClientRequest<R> {
         self.draft.as_ref().ok()?.head.member("arguments")
     }
 
+    /// The most time that it may take.
+    #[cfg(feature = "validation")]
+    pub(in crate::client) fn time_limit(&self) -> Duration {
+        let limit = self.limit.unwrap_or(self.core.limits.request_timeout);
+        self.at_most.map_or(limit, |at_most| at_most.max(limit))
+    }
+
     /// Repeats arguments in headers, where there are headers.
     pub(in crate::client) fn with_headers(mut self, headers: Vec<(String, String)>) -> Self {
         if let Ok(draft) = &mut self.draft {

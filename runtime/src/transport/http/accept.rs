@@ -11,7 +11,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::sleep;
 
 use crate::limits::Limits;
-use crate::transport::http::seldom::Seldom;
+use crate::seldom::Seldom;
 
 /// The response to a connection that is one too many; the request is not read.
 const TOO_MANY: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";

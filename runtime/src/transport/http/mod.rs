@@ -18,7 +18,6 @@ mod origin;
 mod places;
 mod quiet;
 mod reply;
-mod seldom;
 mod server;
 mod service;
 mod slots;

@@ -11,8 +11,8 @@ use http::request::Parts;
 use http::uri::{Authority, Uri};
 use http::{HeaderValue, StatusCode};
 
+use crate::seldom::Seldom;
 use crate::transport::http::reply::Refusal;
-use crate::transport::http::seldom::Seldom;
 
 /// The hosts and origins that requests may name.
 #[derive(Clone, Debug, Default)]
