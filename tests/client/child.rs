@@ -63,6 +63,9 @@ async fn a_server_that_ended_when_it_was_probed_may_be_modern_after_all() {
         .current_dir(folder.path());
     let builder = treenail::McpClientSession::builder().command(command);
     let session = builder.build().await.unwrap();
-    assert_eq!(session.protocol_version(), treenail::schema::Revision::LATEST);
+    assert_eq!(
+        session.protocol_version(),
+        treenail::schema::Revision::LATEST
+    );
     session.close().await.unwrap();
 }

@@ -218,7 +218,8 @@ impl<T: Listed> Kept<T> {
         let pages = match all_pages(&source).await {
             // A cursor that the server does not know any more: the list has changed on the way.
             Err(ClientError::Refused(error)) if error.code == error_code::INVALID_PARAMS => {
-                all_pages(&source).await
+                // What is rare must not make every request large.
+                Box::pin(all_pages(&source)).await
             }
             other => other,
         };
