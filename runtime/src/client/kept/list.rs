@@ -247,7 +247,8 @@ impl<T: Listed> Kept<T> {
             // A cursor that the server does not know any more: the list has changed on the way.
             Err(ClientError::Refused(error)) if error.code == error_code::INVALID_PARAMS => {
                 claim.clear();
-                all_pages(&source, &claim).await
+                // What is rare must not make every request large.
+                Box::pin(all_pages(&source, &claim)).await
             }
             other => other,
         };
