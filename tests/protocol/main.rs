@@ -53,6 +53,7 @@ mod requests;
 mod resources;
 mod schemas;
 mod sessions;
+mod shared;
 mod streams;
 mod structured;
 mod subscriptions;
