@@ -205,7 +205,7 @@ impl<T: Listed> Kept<T> {
             let _fetching = self.fetching.lock().await;
             match self.fresh(source.changes) {
                 Some(fresh) => Ok(fresh),
-                None => self.fetch(source).await,
+                None => Box::pin(self.fetch(source)).await,
             }
         });
         fetched.await.map_err(|_| ClientError::Timeout(limit))?
@@ -224,7 +224,7 @@ impl<T: Listed> Kept<T> {
         let limit = source.limits.request_timeout;
         let fetched = timeout(limit, async {
             let _fetching = self.fetching.lock().await;
-            self.fetch(source).await
+            Box::pin(self.fetch(source)).await
         });
         fetched.await.map_err(|_| ClientError::Timeout(limit))?
     }
@@ -247,8 +247,7 @@ impl<T: Listed> Kept<T> {
             // A cursor that the server does not know any more: the list has changed on the way.
             Err(ClientError::Refused(error)) if error.code == error_code::INVALID_PARAMS => {
                 claim.clear();
-                // What is rare must not make every request large.
-                Box::pin(all_pages(&source, &claim)).await
+                all_pages(&source, &claim).await
             }
             other => other,
         };

@@ -49,7 +49,7 @@ impl Engine {
             bytes: 0,
             shared: Arc::clone(&shared),
         };
-        Box::pin(engine.drive()).await
+        engine.drive().await
     }
 
     async fn drive(mut self) -> Result<EndReason, Fault> {
