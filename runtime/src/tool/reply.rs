@@ -117,7 +117,7 @@ impl<'a, 'o> ToolReply<'a, 'o> {
         self.result.push(STRUCTURED);
         self.result.push(WRAPPED);
         let start = self.result.mark();
-        serde_json::to_writer(self.result.out(), value)?;
+        write_json(self.result.out(), value)?;
         let end = self.result.mark();
         self.result.push(WRAPPED_END);
         self.text_copy(start, end);

@@ -36,7 +36,6 @@ pub(in crate::client) use self::greet::read;
 pub use self::handler::{ClientHandler, HandlerFuture};
 pub use self::progress::ProgressStream;
 pub use self::request::ClientRequest;
-#[cfg(feature = "validation")]
 pub(in crate::client) use self::router::Changes;
 pub use self::subscription::Subscription;
 use self::text::{Head, write};
