@@ -534,8 +534,8 @@ pub use treenail_macros::mcp_form;
 /// # Ok::<(), treenail::Error>(())
 /// ```
 ///
-/// A resource marked `subscribe` is one whose changes are told to clients that have subscribed to it:
-/// [`Server::resource_updated`] tells them. Of a template, each resource can be subscribed to by its URI.
+/// Clients can subscribe to a resource marked `subscribable`. [`Server::resource_updated`] notifies the subscribers of a
+/// change. Each resource of a template can be subscribed to by its URI.
 ///
 /// ```
 /// use treenail::prelude::*;
@@ -545,7 +545,7 @@ pub use treenail_macros::mcp_form;
 /// #[mcp_tool(namespace = "notes")]
 /// impl Notes {
 ///     /// One note.
-///     #[resource("notes://{id}", subscribe)]
+///     #[resource("notes://{id}", subscribable)]
 ///     async fn note(&self, id: u32) -> String {
 ///         format!("note {id}")
 ///     }
@@ -595,8 +595,8 @@ pub use treenail_macros::mcp_form;
 ///
 /// # Policy
 ///
-/// `timeout` says how long a call of a tool may take, `concurrency` how many calls of it run at once, for the whole
-/// server; further calls wait for their turn, in order.
+/// `timeout` limits the duration of a call, and `max_concurrency` the number of calls of the tool that run at once, for
+/// the whole server. Further calls wait in order.
 ///
 /// ```
 /// use std::time::Duration;
@@ -604,7 +604,7 @@ pub use treenail_macros::mcp_form;
 /// use treenail::prelude::*;
 ///
 /// /// Prints one page at a time.
-/// #[mcp_tool(timeout = Duration::from_secs(30), concurrency = 1)]
+/// #[mcp_tool(timeout = Duration::from_secs(30), max_concurrency = 1)]
 /// async fn print(page: u32) -> String {
 ///     format!("printed {page}")
 /// }
@@ -633,10 +633,10 @@ pub use treenail_macros::mcp_form;
 /// | `blocking` | tool, prompt, resource | a function that blocks runs on a thread of its own |
 /// | `stream`, `fold = "…"` | tool | the function returns a stream; how it becomes one result: see [above](#streams) |
 /// | `read_only`, `destructive`, `idempotent`, `open_world` | tool | hints for the host; `= false` denies one |
-/// | `timeout = …`, `concurrency = …` | tool | how long a call may take, a `Duration`, and how many run at once |
+/// | `timeout = …`, `max_concurrency = …` | tool | the longest duration of a call, a `Duration`, and the number of calls that run at once |
 /// | `mime_type = "…"` | resource | the media type; of values that become JSON it is known |
 /// | `size = …`, `annotations = …` | resource | values for `size`, in bytes, and `annotations` |
-/// | `subscribe` | resource | clients may ask to be told of changes, with [`Server::resource_updated`] |
+/// | `subscribable` | resource | clients can subscribe to its changes; [`Server::resource_updated`] notifies them |
 /// | `namespace = "…"` | `impl` | what all names in it begin with; [`ServerBuilder::namespace`] puts more before it |
 /// | `crate = path` | function, `impl` | where this crate is, if it has another name |
 pub use treenail_macros::mcp_tool;

@@ -52,7 +52,7 @@ pub(crate) fn each(feature: &Feature, sink: &mut Sink) {
     read_only_is_not_destructive(feature, sink);
     policy::timeout_is_a_duration(feature, sink);
     policy::timeout_can_end_the_call(feature, sink);
-    policy::concurrency_is_a_number(feature, sink);
+    policy::max_concurrency_is_a_number(feature, sink);
     some_output(feature, sink);
     stream::stream(feature, sink);
     if feature.stream.is_none() {

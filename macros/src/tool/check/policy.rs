@@ -36,20 +36,22 @@ pub(super) fn timeout_can_end_the_call(feature: &Feature, sink: &mut Sink) {
 }
 
 /// As many calls may run at once as a number says that is not zero.
-pub(super) fn concurrency_is_a_number(feature: &Feature, sink: &mut Sink) {
-    let concurrency = feature.tool().and_then(|tool| tool.concurrency.as_ref());
-    let Some(Expr::Lit(ExprLit { lit, .. })) = concurrency.map(|it| &it.value) else {
+pub(super) fn max_concurrency_is_a_number(feature: &Feature, sink: &mut Sink) {
+    let max_concurrency = feature
+        .tool()
+        .and_then(|tool| tool.max_concurrency.as_ref());
+    let Some(Expr::Lit(ExprLit { lit, .. })) = max_concurrency.map(|it| &it.value) else {
         return;
     };
     match lit {
         Lit::Int(number) if number.base10_digits() != "0" => {}
         Lit::Int(_) => sink.error(
             lit.to_token_stream(),
-            "with no calls at once the tool could never run; write `concurrency = 1` or more",
+            "with a limit of 0 the tool could never run; write `max_concurrency = 1` or more",
         ),
         _ => sink.error(
             lit.to_token_stream(),
-            "this is how many calls run at once; write a number, like `concurrency = 1`",
+            "`max_concurrency` is a number of calls; write an integer, like `max_concurrency = 1`",
         ),
     }
 }

@@ -155,7 +155,7 @@ fn respan(tokens: &TokenStream, span: Span) -> TokenStream {
 /// Expands to
 /// ```text
 /// .template("weather://places/{id}", [Part::Text("weather://places/"), Part::Segment("id")])
-///     .mime_type("…").size(…).annotations(…).subscribe(true)
+///     .mime_type("…").size(…).annotations(…).subscribable(true)
 /// ```
 /// or, without variables, to the same with `.uri("…")`.
 fn resource(krate: &Krate, resource: &Resource) -> TokenStream {
@@ -176,13 +176,13 @@ fn resource(krate: &Krate, resource: &Resource) -> TokenStream {
     let annotations = resource.annotations.iter();
     let into = quote!(#krate::AnnotationsValue::into_annotations);
     let annotations = annotations.map(|it| value(it, "annotations", &into));
-    let subscribe = resource.subscribe.iter().map(|given| given.value);
+    let subscribable = resource.subscribable.iter().map(|given| given.value);
     quote! {
         #(#uri)*
         #(.mime_type(#mime_type))*
         #(.size(#size))*
         #(#annotations)*
-        #(.subscribe(#subscribe))*
+        #(.subscribable(#subscribable))*
     }
 }
 

@@ -10,7 +10,7 @@ use crate::tool::model::Tool;
 /// Expands to
 /// ```text
 /// .timeout({ let value: ::core::time::Duration = …; value })
-/// .concurrency({ let value: ::core::primitive::usize = …; value })
+/// .max_concurrency({ let value: ::core::primitive::usize = …; value })
 /// ```
 /// so that a value of another type is an error under it.
 pub(super) fn policy(tool: &Tool) -> TokenStream {
@@ -19,10 +19,10 @@ pub(super) fn policy(tool: &Tool) -> TokenStream {
             quote_spanned!(value.span()=> { let value: ::core::time::Duration = #value; value });
         quote!(.timeout(#value))
     });
-    let concurrency = tool.concurrency.iter().map(|Given { value, .. }| {
+    let max_concurrency = tool.max_concurrency.iter().map(|Given { value, .. }| {
         let value =
             quote_spanned!(value.span()=> { let value: ::core::primitive::usize = #value; value });
-        quote!(.concurrency(#value))
+        quote!(.max_concurrency(#value))
     });
-    quote!(#(#timeout)* #(#concurrency)*)
+    quote!(#(#timeout)* #(#max_concurrency)*)
 }

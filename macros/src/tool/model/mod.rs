@@ -40,7 +40,7 @@ pub(crate) const TOOL_KEYS: [&str; 14] = [
     "stream",
     "fold",
     "timeout",
-    "concurrency",
+    "max_concurrency",
 ];
 
 const PROMPT_KEYS: [&str; 5] = ["name", "title", "icons", "meta", "blocking"];
@@ -51,7 +51,7 @@ const RESOURCE_KEYS: [&str; 9] = [
     "mime_type",
     "size",
     "annotations",
-    "subscribe",
+    "subscribable",
     "icons",
     "meta",
     "blocking",
@@ -97,8 +97,8 @@ pub(crate) struct Resource {
     pub(crate) mime_type: Option<LitStr>,
     pub(crate) size: Option<Expr>,
     pub(crate) annotations: Option<Expr>,
-    /// Whether its changes are told.
-    pub(crate) subscribe: Option<Given<bool>>,
+    /// Whether clients can subscribe to its changes.
+    pub(crate) subscribable: Option<Given<bool>>,
 }
 
 /// What the function returns, as far as its type is written out.
@@ -148,7 +148,7 @@ impl Kind {
             mime_type: keys.string("mime_type", sink),
             size: keys.expr("size", sink),
             annotations: keys.expr("annotations", sink),
-            subscribe: keys.flag("subscribe", sink),
+            subscribable: keys.flag("subscribable", sink),
         }))
     }
 

@@ -11,7 +11,7 @@ const HINTS: [&str; 4] = ["read_only", "destructive", "idempotent", "open_world"
 pub(crate) struct Tool {
     pub(crate) hints: Vec<Hint>,
     pub(crate) timeout: Option<Given<Expr>>,
-    pub(crate) concurrency: Option<Given<Expr>>,
+    pub(crate) max_concurrency: Option<Given<Expr>>,
     /// What the schema of the arguments says beside them.
     pub(crate) schema: Option<Expr>,
 }
@@ -28,7 +28,7 @@ impl Tool {
         Self {
             hints: HINTS.into_iter().filter_map(hint).collect(),
             timeout: keys.given_expr("timeout", sink),
-            concurrency: keys.given_expr("concurrency", sink),
+            max_concurrency: keys.given_expr("max_concurrency", sink),
             schema: keys.expr("schema", sink),
         }
     }
