@@ -1,14 +1,14 @@
-//! The implementations for forms and choices.
+//! Generated implementations for forms and choices.
 //!
-//! The type of a field is mentioned once for each trait that it needs, as `<Type as Trait>::…` under its own span, so that a
-//! type without the trait is one error right there.
+//! The type of a field is mentioned once for each trait it needs, as `<Type as Trait>::…` with its own span. A type without
+//! the trait thus causes exactly one error, at the type.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Generics, Ident, ItemEnum, ItemStruct};
 
-use crate::args::Given;
+use crate::args::Attr;
 use crate::krate::Krate;
 use crate::tool::expand::default_value;
 
@@ -24,7 +24,7 @@ use super::model::{Choice, Field, Form, Marks};
 ///     }
 /// }
 /// ```
-/// where all fields are gone through before one of them ends it.
+/// All fields are visited before a missing one returns `None`.
 pub(crate) fn form(krate: &Krate, form: &Form, item: &ItemStruct) -> TokenStream {
     let locals: Vec<_> = (0..form.fields.len())
         .map(|index| format_ident!("__f{index}"))
@@ -47,7 +47,7 @@ pub(crate) fn form(krate: &Krate, form: &Form, item: &ItemStruct) -> TokenStream
     quote!(#allow #implementation)
 }
 
-/// The same as [`form`], for a form that nothing is known of.
+/// Stub of [`form`] for a form with errors.
 pub(crate) fn form_stub(krate: &Krate, item: &ItemStruct) -> TokenStream {
     impl_form(krate, item, &quote!(::core::option::Option::None))
 }
@@ -78,13 +78,13 @@ fn field(krate: &Krate, field: &Field) -> TokenStream {
         let make = default_value(krate, default);
         quote_spanned!(default.key.span()=> .default(#make))
     });
-    let range = field.range.iter().map(|Given { key, value }| {
+    let range = field.range.iter().map(|Attr { key, value }| {
         quote_spanned!(key.span()=> .check(<#ty as #krate::Bounded>::range(#value)))
     });
-    let length = field.length.iter().map(|Given { key, value }| {
+    let length = field.length.iter().map(|Attr { key, value }| {
         quote_spanned!(key.span()=> .check(<#ty as #krate::Measured>::length(#value)))
     });
-    let format = field.format.iter().map(|Given { key, value }| {
+    let format = field.format.iter().map(|Attr { key, value }| {
         let format = match &*value.value() {
             "email" => quote!(Email),
             "uri" => quote!(Uri),
@@ -138,7 +138,7 @@ pub(crate) fn choice(krate: &Krate, choice: &Choice, item: &ItemEnum) -> TokenSt
     quote!(#allow #implementation)
 }
 
-/// The same as [`choice`], with nothing to choose from.
+/// Stub of [`choice`] for an enum with errors: it has no options.
 pub(crate) fn choice_stub(krate: &Krate, item: &ItemEnum) -> TokenStream {
     let none = quote!(::core::option::Option::None);
     impl_choice(krate, item, [TokenStream::new(), none, quote!("")])
@@ -169,7 +169,7 @@ fn impl_choice(
     )
 }
 
-/// Correct items have no generics; those of others must not bring errors of their own.
+/// Correct items have no generics. Those of incorrect items must not cause further errors.
 fn implementation(
     of: &TokenStream,
     ident: &Ident,
@@ -190,8 +190,8 @@ fn implementation(
     }
 }
 
-/// Lets generated code name what the user has deprecated.
+/// Lets generated code name items that the user has deprecated.
 fn allow_deprecated<'a>(marks: impl IntoIterator<Item = &'a Marks>) -> Option<TokenStream> {
     let deprecated = marks.into_iter().any(|marks| marks.deprecated);
-    deprecated.then(|| quote!(#[allow(deprecated, reason = "to ask for a field is not to use it")]))
+    deprecated.then(|| quote!(#[allow(deprecated, reason = "listing a field is not using it")]))
 }

@@ -1,4 +1,4 @@
-//! What `#[mcp_tool]` goes on: a function, or the `impl` block of a type.
+//! Parser of the items that `#[mcp_tool]` annotates: functions and `impl` blocks.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -7,14 +7,14 @@ use syn::{Attribute, Generics, ImplItem, Token, Type, Visibility, braced};
 
 use crate::signature::Function;
 
-/// The item that the attribute is on.
+/// The annotated item.
 #[allow(clippy::large_enum_variant, reason = "a few live for one expansion")]
 pub(crate) enum Item {
     Function(Function),
     Block(ImplBlock),
 }
 
-/// An `impl` block, looked into only as far as its functions' heads.
+/// An `impl` block. Only the signatures of its functions are parsed.
 pub(crate) struct ImplBlock {
     pub(crate) attributes: Vec<Attribute>,
     pub(crate) generics: Generics,

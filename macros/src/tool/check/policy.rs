@@ -1,4 +1,4 @@
-//! The rules for what is asked for the calls of a tool.
+//! Rules for the timeout and the concurrency limit of a tool.
 
 use quote::ToTokens;
 use syn::{Expr, ExprLit, Lit};
@@ -6,7 +6,7 @@ use syn::{Expr, ExprLit, Lit};
 use crate::diag::Sink;
 use crate::tool::model::Feature;
 
-/// A timeout has a unit.
+/// A timeout is a `Duration`, not a number without a unit.
 pub(super) fn timeout_is_a_duration(feature: &Feature, sink: &mut Sink) {
     let timeout = feature.tool().and_then(|tool| tool.timeout.as_ref());
     if let Some(Expr::Lit(literal)) = timeout.map(|timeout| &timeout.value) {
@@ -21,7 +21,7 @@ pub(super) fn timeout_is_a_duration(feature: &Feature, sink: &mut Sink) {
     }
 }
 
-/// A function that is neither `async` nor `blocking` runs to its end where it was called.
+/// A function with a timeout is `async` or `blocking`, since any other function blocks its caller until it returns.
 pub(super) fn timeout_can_end_the_call(feature: &Feature, sink: &mut Sink) {
     let Some(timeout) = feature.tool().and_then(|tool| tool.timeout.as_ref()) else {
         return;
@@ -35,7 +35,7 @@ pub(super) fn timeout_can_end_the_call(feature: &Feature, sink: &mut Sink) {
     }
 }
 
-/// As many calls may run at once as a number says that is not zero.
+/// A concurrency limit is a positive integer.
 pub(super) fn max_concurrency_is_a_number(feature: &Feature, sink: &mut Sink) {
     let max_concurrency = feature
         .tool()
