@@ -8,7 +8,7 @@ use crate::diag::Sink;
 use crate::tool::check::bounds;
 use crate::tool::model::Name;
 
-use super::model::{Choice, Field, Form, Marks};
+use super::model::{Choice, Field, Form, RustcAttributes};
 
 /// String formats that the protocol defines.
 pub(crate) const FORMATS: [&str; 4] = ["email", "uri", "date", "date-time"];
@@ -17,7 +17,10 @@ pub(crate) const FORMATS: [&str; 4] = ["email", "uri", "date", "date-time"];
 pub(crate) fn form(form: &Form, item: &ItemStruct, sink: &mut Sink) {
     named_fields(item, sink);
     not_generic("form", &item.generics, sink);
-    let names = form.fields.iter().map(|field| (&field.name, &field.marks));
+    let names = form
+        .fields
+        .iter()
+        .map(|field| (&field.name, &field.attributes));
     distinct_names("field", names, sink);
     for field in &form.fields {
         known_format(field, sink);
@@ -36,7 +39,7 @@ pub(crate) fn choice(choice: &Choice, item: &ItemEnum, sink: &mut Sink) {
     let names = choice.options.iter();
     distinct_names(
         "variant",
-        names.map(|option| (&option.name, &option.marks)),
+        names.map(|option| (&option.name, &option.attributes)),
         sink,
     );
 }
@@ -90,14 +93,14 @@ fn not_generic(noun: &str, generics: &Generics, sink: &mut Sink) {
 /// to be mutually exclusive.
 fn distinct_names<'a>(
     noun: &str,
-    names: impl Iterator<Item = (&'a Name, &'a Marks)>,
+    names: impl Iterator<Item = (&'a Name, &'a RustcAttributes)>,
     sink: &mut Sink,
 ) {
-    let mut earlier: Vec<(&Name, &Marks)> = Vec::new();
-    for (name, marks) in names {
+    let mut earlier: Vec<(&Name, &RustcAttributes)> = Vec::new();
+    for (name, attributes) in names {
         let text = &name.text;
-        let clashes = |(other, others): &(&Name, &Marks)| {
-            other.text == *text && (other.given || name.given) && !exclusive(others, marks)
+        let clashes = |(other, others): &(&Name, &RustcAttributes)| {
+            other.text == *text && (other.given || name.given) && !exclusive(others, attributes)
         };
         if text.is_empty() {
             sink.error(
@@ -110,14 +113,14 @@ fn distinct_names<'a>(
                 format!("another {noun} is named `{text}`; rename one"),
             );
         }
-        earlier.push((name, marks));
+        earlier.push((name, attributes));
     }
 }
 
 /// Returns `true` if both are under a `cfg`, and these differ.
-fn exclusive(one: &Marks, other: &Marks) -> bool {
-    let cfg = |marks: &Marks| {
-        let cfg = &marks.cfg;
+fn exclusive(one: &RustcAttributes, other: &RustcAttributes) -> bool {
+    let cfg = |attributes: &RustcAttributes| {
+        let cfg = &attributes.cfg;
         quote!(#(#cfg)*).to_string()
     };
     !one.cfg.is_empty() && !other.cfg.is_empty() && cfg(one) != cfg(other)

@@ -12,7 +12,7 @@ use crate::args::Attr;
 use crate::krate::Krate;
 use crate::tool::expand::default_value;
 
-use super::model::{Choice, Field, Form, Marks};
+use super::model::{Choice, Field, Form, RustcAttributes};
 
 /// Expands to
 /// ```text
@@ -30,19 +30,19 @@ pub(crate) fn form(krate: &Krate, form: &Form, item: &ItemStruct) -> TokenStream
         .map(|index| format_ident!("__f{index}"))
         .collect();
     let visits = form.fields.iter().zip(&locals).map(|(it, local)| {
-        let cfg = &it.marks.cfg;
+        let cfg = &it.attributes.cfg;
         let field = field(krate, it);
         quote!(#(#cfg)* let #local = __form.field(#field);)
     });
     let members = form.fields.iter().zip(&locals).map(|(it, local)| {
-        let (cfg, ident) = (&it.marks.cfg, &it.ident);
+        let (cfg, ident) = (&it.attributes.cfg, &it.ident);
         quote!(#(#cfg)* #ident: #local?)
     });
     let body = quote! {
         #(#visits)*
         ::core::option::Option::Some(Self { #(#members),* })
     };
-    let allow = allow_deprecated(form.fields.iter().map(|field| &field.marks));
+    let allow = allow_deprecated(form.fields.iter().map(|field| &field.attributes));
     let implementation = impl_form(krate, item, &body);
     quote!(#allow #implementation)
 }
@@ -119,7 +119,7 @@ fn field(krate: &Krate, field: &Field) -> TokenStream {
 /// ```
 pub(crate) fn choice(krate: &Krate, choice: &Choice, item: &ItemEnum) -> TokenStream {
     let parts = choice.options.iter().map(|option| {
-        let (cfg, ident, name) = (&option.marks.cfg, &option.ident, &option.name.text);
+        let (cfg, ident, name) = (&option.attributes.cfg, &option.ident, &option.name.text);
         let title = option.title.as_ref();
         let title = title.map(|title| quote!(::core::option::Option::Some(#title)));
         let title = title.unwrap_or_else(|| quote!(::core::option::Option::None));
@@ -133,7 +133,7 @@ pub(crate) fn choice(krate: &Krate, choice: &Choice, item: &ItemEnum) -> TokenSt
     let [choices, picks, names] = [0, 1, 2].map(|index| parts.iter().map(move |it| &it[index]));
     let names = quote!(match *self { #(#names,)* });
     let picks = quote!(match __name { #(#picks,)* _ => ::core::option::Option::None });
-    let allow = allow_deprecated(choice.options.iter().map(|option| &option.marks));
+    let allow = allow_deprecated(choice.options.iter().map(|option| &option.attributes));
     let implementation = impl_choice(krate, item, [quote!(#(#choices),*), picks, names]);
     quote!(#allow #implementation)
 }
@@ -191,7 +191,11 @@ fn implementation(
 }
 
 /// Lets generated code name items that the user has deprecated.
-fn allow_deprecated<'a>(marks: impl IntoIterator<Item = &'a Marks>) -> Option<TokenStream> {
-    let deprecated = marks.into_iter().any(|marks| marks.deprecated);
+fn allow_deprecated<'a>(
+    attributes: impl IntoIterator<Item = &'a RustcAttributes>,
+) -> Option<TokenStream> {
+    let deprecated = attributes
+        .into_iter()
+        .any(|attributes| attributes.deprecated);
     deprecated.then(|| quote!(#[allow(deprecated, reason = "listing a field is not using it")]))
 }

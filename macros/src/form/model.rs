@@ -30,7 +30,7 @@ pub(crate) struct Field {
     pub(crate) range: Option<Attr<ExprRange>>,
     pub(crate) length: Option<Attr<ExprRange>>,
     pub(crate) format: Option<Attr<LitStr>>,
-    pub(crate) marks: Marks,
+    pub(crate) attributes: RustcAttributes,
 }
 
 /// A choice: an enum.
@@ -43,11 +43,11 @@ pub(crate) struct ChoiceOption {
     pub(crate) ident: Ident,
     pub(crate) name: Name,
     pub(crate) title: Option<LitStr>,
-    pub(crate) marks: Marks,
+    pub(crate) attributes: RustcAttributes,
 }
 
 /// Attributes of rustc that affect the generated code.
-pub(crate) struct Marks {
+pub(crate) struct RustcAttributes {
     pub(crate) cfg: Vec<Attribute>,
     pub(crate) deprecated: bool,
 }
@@ -76,7 +76,7 @@ impl Field {
             range: keys.range("range", sink),
             length: keys.range("length", sink),
             format: keys.string_attr("format", sink),
-            marks: Marks::find(&field.attrs),
+            attributes: RustcAttributes::find(&field.attrs),
             ident,
         })
     }
@@ -93,7 +93,7 @@ impl Choice {
             ChoiceOption {
                 name: Name::new(keys.string("name", sink), Some(&ident), &ident),
                 title: keys.string("title", sink),
-                marks: Marks::find(&variant.attrs),
+                attributes: RustcAttributes::find(&variant.attrs),
                 ident,
             }
         });
@@ -102,7 +102,7 @@ impl Choice {
     }
 }
 
-impl Marks {
+impl RustcAttributes {
     fn find(attributes: &[Attribute]) -> Self {
         let is = |name| move |attribute: &&Attribute| attribute.path().is_ident(name);
         Self {
