@@ -61,7 +61,7 @@ impl Parse for Derivable {
         let attributes = input.call(Attribute::parse_outer)?;
         input.parse::<Visibility>()?;
         if !input.peek(Token![struct]) && !input.peek(Token![enum]) {
-            return Err(input.error("`#[mcp_type]` goes on a struct or on an enum"));
+            return Err(input.error("`#[mcp_type]` can only be applied to a struct or an enum"));
         }
         input.parse::<TokenStream>()?;
         let paths = attributes.iter().map(Attribute::path);

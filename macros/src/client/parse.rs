@@ -70,7 +70,7 @@ impl Parse for Trait {
         let visibility = input.parse()?;
         let safety = input.parse()?;
         if !input.peek(Token![trait]) {
-            return Err(input.error("`#[mcp_client]` goes on a trait"));
+            return Err(input.error("`#[mcp_client]` can only be applied to a trait"));
         }
         input.parse::<Token![trait]>()?;
         let ident = input.parse()?;

@@ -48,7 +48,7 @@ pub(crate) fn mcp_form(args: TokenStream, item: &TokenStream) -> TokenStream {
         Ok(other) => {
             sink.error(
                 first_token(&other),
-                "`#[mcp_form]` goes on a struct, or on an enum without data",
+                "`#[mcp_form]` can only be applied to a struct or to an enum without data",
             );
             sink.finish(item, TokenStream::new, TokenStream::new)
         }

@@ -52,7 +52,7 @@ impl Parse for Item {
             return input.parse().map(Self::Block);
         }
         ahead.parse::<Visibility>()?;
-        Err(ahead.error("`#[mcp_tool]` goes on a function or on an `impl Type` block"))
+        Err(ahead.error("`#[mcp_tool]` can only be applied to a function or an `impl` block"))
     }
 }
 
