@@ -339,8 +339,8 @@ pub use treenail_macros::mcp_form;
 ///
 /// # Names and hosts
 ///
-/// Models of OpenAI and Anthropic accept only names of `a-z A-Z 0-9 _ -`, up to 64 characters. Most hosts replace dots
-/// before they call the model. Requests of hosts that pass names on unchanged (openai-agents, LangChain, pydantic-ai) are
+/// Models of `OpenAI` and Anthropic accept only names of `a-z A-Z 0-9 _ -`, up to 64 characters. Most hosts replace dots
+/// before they call the model. Requests of hosts that pass names on unchanged (openai-agents, `LangChain`, pydantic-ai) are
 /// rejected. For such hosts set [`ServerBuilder::name_separator`] to `"_"` or `"__"`, or use no namespace. Calls from a host
 /// that replaces a dot by `_` or `__` always work.
 ///
@@ -506,9 +506,11 @@ pub use treenail_macros::mcp_form;
 /// | `{+name}` | one or more of any characters; must be the last variable |
 /// | `{/name}`, `{.name}`, `{#name}` | `/{name}`, `.{name}` and `#{+name}` |
 ///
-/// Variables are percent-decoded. **A value of `{name}` can therefore contain a `/`**, from a `%2F`. No value contains a
-/// segment `..`, in any encoding: such a URI matches nothing. The function itself has to check whether the caller may
-/// access the resource. If several templates match a URI, the one that was mounted first is used.
+/// Variables are percent-decoded. **A value of `{name}` can therefore contain a `/`**, from a `%2F`. No value leads out of
+/// a directory that it is joined to, in any encoding: a URI matches nothing if a value would contain a segment `..` or a
+/// control character, or start with a slash, a backslash or a drive letter (`C:`). The exception is `file://{+path}`, where
+/// a value starts with a slash: it is an absolute path, which the function has to check. The function itself has to check
+/// whether the caller may access the resource. If several templates match a URI, the one that was mounted first is used.
 ///
 /// ```
 /// use treenail::prelude::*;

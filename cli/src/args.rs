@@ -28,6 +28,9 @@ pub(crate) struct ServerArgs {
     #[command(flatten)]
     pub(crate) headers: HeaderArgs,
 
+    #[command(flatten)]
+    pub(crate) environment: EnvArgs,
+
     /// Speak this revision of the protocol and no other, e.g. 2025-11-25 [default: the newest that both know]
     #[arg(long, value_name = "REVISION", help_heading = "Server")]
     pub(crate) protocol_version: Option<Revision>,
@@ -35,6 +38,9 @@ pub(crate) struct ServerArgs {
     /// How long each request may take, e.g. 90, 1.5s, 5m; progress begins the time anew, and questions stop it
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration, help_heading = "Server")]
     pub(crate) timeout: Duration,
+
+    #[command(flatten)]
+    pub(crate) probe: ProbeArgs,
 
     /// A directory that the server is told it may work in; can be repeated
     #[arg(long = "roots", value_name = "DIR", help_heading = "Server")]
@@ -85,6 +91,37 @@ pub(crate) struct HeaderArgs {
         help_heading = "Server"
     )]
     pub(crate) from_env: Vec<String>,
+}
+
+/// Time of the probe.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct ProbeArgs {
+    /// Wait this long for a server to say which revisions it speaks, before the handshake of older revisions is tried; a
+    /// server that starts slowly may need more [default: 10s, but no more than --timeout]
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Server")]
+    pub(crate) probe_timeout: Option<Duration>,
+}
+
+/// Environment of a server that is started.
+#[derive(Debug, Args)]
+pub(crate) struct EnvArgs {
+    /// Give the server that is started this variable: NAME for its value here, or NAME=VALUE, which others on this computer
+    /// can see; can be repeated. Without it, a server has HOME, LOGNAME, PATH, SHELL, TERM and USER only
+    #[arg(
+        long = "env",
+        value_name = "NAME[=VALUE]",
+        conflicts_with = "url",
+        help_heading = "Server"
+    )]
+    pub(crate) set: Vec<String>,
+
+    /// Give the server that is started the whole environment, secrets included
+    #[arg(long = "inherit-env", conflicts_with = "url", help_heading = "Server")]
+    pub(crate) inherit: bool,
+
+    /// Variables that are secrets of this program: removed from what is inherited.
+    #[arg(skip)]
+    pub(crate) secrets: Vec<String>,
 }
 
 /// What is answered when the server asks.

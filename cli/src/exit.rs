@@ -135,9 +135,26 @@ impl From<ClientError> for Failure {
             _ => Exit::Protocol,
         };
         let failure = Self::new(exit, error.to_string());
+        if let ClientError::Http { status, .. } = &error {
+            return match hint(*status) {
+                Some(hint) => failure.note(hint),
+                None => failure,
+            };
+        }
         match error.as_refused().and_then(|refused| refused.data.as_ref()) {
             Some(data) => failure.note(format!("data: {data}")),
             None => failure,
         }
+    }
+}
+
+/// Advice on an HTTP status that the command line can do something about.
+fn hint(status: u16) -> Option<&'static str> {
+    match status {
+        401 => {
+            Some("it wants credentials; --header-env sends a header with the value of a variable")
+        }
+        404 | 405 => Some("there may be no MCP server at this path of the URL"),
+        _ => None,
     }
 }

@@ -13,7 +13,9 @@ mod save;
 mod screen;
 mod server;
 mod show;
+mod usage;
 
+use std::env;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -22,7 +24,15 @@ use crate::args::Cli;
 use crate::screen::Screen;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let typed: Vec<_> = env::args_os()
+                .map(|word| word.to_string_lossy().into_owned())
+                .collect();
+            usage::advise(error, &typed).exit()
+        }
+    };
     let screen = Screen::new(cli.command.verbosity());
     match run(cli, &screen) {
         Ok(code) => code.into(),

@@ -12,7 +12,7 @@ use crate::show::{Shown, size};
 const LARGEST: u64 = 64 << 20;
 
 /// Prints the parts of a result, or saves them in a file if one is named: the bytes, or the text if there are none. Several
-/// that are bytes get files with numbers.
+/// that are bytes get files with numbers; a file that is there already keeps its number, because its name was not given.
 pub(crate) fn print_or_save(
     parts: &[Shown],
     file: Option<&Path>,
@@ -42,14 +42,9 @@ pub(crate) fn print_or_save(
             screen,
         );
     }
-    for (index, bytes) in binary.iter().enumerate() {
-        let several = binary.len() > 1;
-        let path = if several {
-            numbered(file, index + 1)
-        } else {
-            file.to_owned()
-        };
-        save(&path, bytes, screen)?;
+    match binary.as_slice() {
+        [bytes] => save(file, bytes, screen)?,
+        several => save_numbered(file, several, screen)?,
     }
     for part in parts {
         if let Shown::Text(_) = part {
@@ -60,11 +55,34 @@ pub(crate) fn print_or_save(
 }
 
 fn save(file: &Path, bytes: &[u8], screen: &Screen) -> Result<(), Failure> {
-    let name = file.display();
-    fs::write(file, bytes).map_err(Failure::local(format!("`{name}`")))?;
-    let size = size(i64::try_from(bytes.len()).unwrap_or(i64::MAX));
-    screen.note(&format!("{size} saved in `{name}`"));
+    fs::write(file, bytes).map_err(Failure::local(format!("`{}`", file.display())))?;
+    saved(file, bytes, screen);
     Ok(())
+}
+
+/// Saves each of several in a file with the next number that is free.
+fn save_numbered(file: &Path, several: &[&[u8]], screen: &Screen) -> Result<(), Failure> {
+    let mut number = 0;
+    for bytes in several {
+        let (path, mut new) = loop {
+            number += 1;
+            let path = numbered(file, number);
+            match File::create_new(&path) {
+                Ok(new) => break (path, new),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(Failure::local(format!("`{}`", path.display()))(error)),
+            }
+        };
+        let written = new.write_all(bytes);
+        written.map_err(Failure::local(format!("`{}`", path.display())))?;
+        saved(&path, bytes, screen);
+    }
+    Ok(())
+}
+
+fn saved(file: &Path, bytes: &[u8], screen: &Screen) {
+    let size = size(i64::try_from(bytes.len()).unwrap_or(i64::MAX));
+    screen.note(&format!("{size} saved in `{}`", file.display()));
 }
 
 /// Writes a file in one step: whoever reads it has the old one or the new one, and never a part.

@@ -3,6 +3,7 @@
 //! Nothing of a server gets here as it came: what is shown has been through [`clean`](crate::show::clean). Colours and
 //! progress bars are for terminals only.
 
+use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 
@@ -16,6 +17,9 @@ use crate::show::{clean, clean_line};
 
 /// Steps of a bar whose total is known.
 const STEPS: u64 = 1_000;
+
+/// Characters of an error or a note that are shown.
+const SHOWN: usize = 8_000;
 
 /// What the user sees. The clones are of one screen.
 #[derive(Clone, Debug)]
@@ -33,6 +37,8 @@ impl Screen {
             ProgressDrawTarget::stderr()
         };
         let bar = ProgressBar::with_draw_target(None, target);
+        // There is nothing to draw until something progresses.
+        bar.finish_and_clear();
         Self {
             verbosity,
             bar: Arc::new(bar),
@@ -85,7 +91,7 @@ impl Screen {
     /// Says something beside the result, unless that is not wanted.
     pub(crate) fn note(&self, text: &str) {
         if !self.verbosity.quiet {
-            self.say(text);
+            self.say(&shortened(text));
         }
     }
 
@@ -107,9 +113,10 @@ impl Screen {
 
     pub(crate) fn error(&self, failure: &Failure) {
         self.bar.finish_and_clear();
-        self.say_under("error:", &Style::new().red().bold(), failure.message());
+        let message = shortened(failure.message());
+        self.say_under("error:", &Style::new().red().bold(), &message);
         for note in failure.notes() {
-            self.say_under(" note:", &Style::new().bold(), note);
+            self.say_under(" note:", &Style::new().bold(), &shortened(note));
         }
     }
 
@@ -152,6 +159,17 @@ impl Screen {
                 .write_all(text.as_bytes())
                 .and_then(|()| stderr.flush());
         });
+    }
+}
+
+/// As much of a message as is shown, and how much is left out. Servers choose the length of their errors.
+fn shortened(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => {
+            let left_out = text.len() - end;
+            format!("{}… ({left_out} bytes more are left out)", &text[..end]).into()
+        }
+        None => text.into(),
     }
 }
 

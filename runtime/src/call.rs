@@ -4,12 +4,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
 use tokio::sync::{Notify, OwnedSemaphorePermit};
-use treenail_schema::{InputRequiredResult, Notification, Number, ProgressToken, RequestId};
+use treenail_schema::{InputRequiredResult, Notification, Number, ProgressToken};
 
 use crate::ask::{Origin, Resumed, Round};
 use crate::context::Context;
 use crate::extensions::Extensions;
 use crate::outbox::{Outbox, notification};
+use crate::request_id::{CallId, LazyId};
 use crate::revision::Peer;
 use crate::server::Server;
 use crate::wire::{Members, RpcError};
@@ -18,8 +19,8 @@ use crate::wire::{Members, RpcError};
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
     pub(crate) peer: &'a Arc<Peer>,
-    /// The text of the request's id.
-    pub(crate) id: &'a str,
+    /// The request's id.
+    pub(crate) id: CallId<'a>,
     /// What is called, by whom, and with which arguments.
     pub(crate) origin: Origin<'a>,
     /// The text of the `_meta` object.
@@ -139,7 +140,7 @@ impl Drop for Lifetime {
 pub(crate) struct CallState {
     pub(crate) peer: Arc<Peer>,
     pub(crate) server: Server,
-    pub(crate) id: RequestId,
+    pub(crate) id: LazyId,
     pub(crate) meta: Option<Box<str>>,
     /// Given by a caller that wants to hear of progress.
     pub(crate) progress_token: Option<ProgressToken>,
@@ -165,9 +166,7 @@ impl CallState {
         Self {
             peer: Arc::clone(call.peer),
             server: call.server.clone(),
-            // The text has been checked to be a string or an integer; one beyond 64 bits is kept as its digits.
-            id: serde_json::from_str(call.id)
-                .unwrap_or_else(|_| RequestId::String(call.id.to_owned())),
+            id: LazyId::new(call.id),
             meta: call.meta.map(Into::into),
             progress_token: call.meta.and_then(progress_token),
             round: call.round(),

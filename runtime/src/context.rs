@@ -105,7 +105,7 @@ impl Context {
 
     /// The id of the request, unique among the client's calls that are not answered yet.
     pub fn request_id(&self) -> &RequestId {
-        &self.state.id
+        self.state.id.get()
     }
 
     /// The server that the call is answered by, to [edit](Server::edit) it or to tell of an

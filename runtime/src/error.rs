@@ -16,6 +16,14 @@ pub enum Error {
     #[cfg(feature = "client")]
     #[error(transparent)]
     Client(#[from] crate::client::ClientError),
+    /// A language model gave no answer.
+    #[cfg(feature = "tool-loop")]
+    #[error(transparent)]
+    Model(#[from] crate::tool_loop::ModelError),
+    /// A lock file could not be read, or does not contain what was asked of it.
+    #[cfg(feature = "client")]
+    #[error(transparent)]
+    Contract(#[from] crate::client::ContractError),
     /// A run of a tool loop could not go on.
     #[cfg(feature = "tool-loop")]
     #[error(transparent)]

@@ -15,6 +15,7 @@ pub mod client;
 mod completion;
 mod context;
 mod contract;
+mod deadline;
 mod definition;
 mod error;
 mod extensions;
@@ -33,9 +34,12 @@ mod polling;
 #[doc(hidden)]
 pub mod private;
 mod prompt;
+mod request_id;
 mod resource;
 mod respond;
 mod revision;
+#[cfg(any(feature = "client", feature = "http"))]
+mod seldom;
 mod server;
 mod stream;
 mod tool;

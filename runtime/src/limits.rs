@@ -14,9 +14,9 @@ use std::time::Duration;
 /// | arguments of a call | what their type takes: 5 times their text as a `Vec<i64>`, up to 100 times as a `Value` | calls that run |
 /// | answers and streams | `queued_messages`, each as long as the function makes it and a token | calls that run |
 /// | results of streams | twice `stream_bytes` | calls that run |
-/// | calls that run | their function, and the text of their `_meta` | `http_connections`, and `calls_in_flight` for each session |
+/// | calls that run | their function, their id, and the text of their `_meta` | `server_calls_in_flight` |
 /// | sessions | 5 KiB, `handshake_bytes`, and `http_session_bytes` or one larger event | `http_sessions` |
-/// | subscriptions | `subscribed_resources` of `subscription_bytes` | `http_connections` and `http_sessions` |
+/// | subscriptions | `subscribed_resources` of `subscription_bytes` | `http_listen_streams` and `http_sessions` |
 ///
 /// An idle session takes some 4 KiB, a connection with a stream on which nothing comes some 20 KiB. Sessions have the largest product: who fears their worst
 /// case lowers `http_sessions` or `http_session_bytes`. Each connection needs a file descriptor; where there are fewer of
@@ -34,10 +34,20 @@ pub struct Limits {
     pub message_bytes: usize,
     /// How deeply an incoming message may be nested, at most 128; a deeper one is answered with -32700. Default 64.
     pub message_depth: u32,
+    /// Bytes of the id of a request, as it is written; a longer one is answered with -32600, without it. A call holds its id
+    /// once, and each of its answers repeats it. Default 4 KiB.
+    pub request_id_bytes: usize,
     /// Messages in one batch (revision 2025-03-26); a longer batch is answered with -32600. Default 128.
     pub batch_messages: usize,
     /// Calls of one connection that run at once; further ones wait. Default 256.
     pub calls_in_flight: usize,
+    /// Calls of the whole server that run at once, over all connections and sessions; those that are ready at once do not
+    /// count. A quarter of the places is for clients that have no other call in flight.
+    ///
+    /// Over byte streams, further calls wait. Over HTTP, calls of the legacy era are ended with an error if their clients
+    /// have left them alone; if that makes no room, further calls are refused with the status 503 and `Retry-After`.
+    /// Default 4,096: with the defaults, all connections of HTTP can have a call.
+    pub server_calls_in_flight: usize,
     /// Bytes of messages of one connection that wait because as many calls are in flight as may be. While there are more, no
     /// further message of that connection is read; if calls wait for answers of the client, further calls are refused
     /// instead. Default 1 MiB.
@@ -93,6 +103,9 @@ pub struct Limits {
     /// How long a bus that keeps failing is left alone at most before it is tried again; the first pause is about 100 ms, and
     /// none is shorter. Default 30 s.
     pub bus_retry_within: Duration,
+    /// Least time between two reports to subscribers that anything may have changed, which new connections of a bus and
+    /// events of other replicas cause. What comes in between is reported once, at the end of the interval. Default 1 s.
+    pub bus_refresh_interval: Duration,
     /// How long `HttpServer::serve` waits at its end, after its last request, until the bus has published what is left. Default
     /// 5 s.
     pub finish_bus_within: Duration,
@@ -110,6 +123,15 @@ pub struct Limits {
     pub http_write_within: Duration,
     /// Connections of HTTP that are served at once; more wait to be accepted. Default 1,024.
     pub http_connections: usize,
+    /// Connections of HTTP from one address, of IPv6 from one network of 64 bits; one more is closed with the status 503.
+    /// Addresses of this computer and of private networks (such as `10.0.0.0/8` and `fc00::/7`) have no such bound, for there a
+    /// reverse proxy may be, which has the connections of all clients. For a proxy elsewhere, it has to be as large as
+    /// `http_connections`. Default 256.
+    pub http_connections_per_address: usize,
+    /// Connections of HTTP with a stream on which the server only tells of changes: a `subscriptions/listen`, the stream of a
+    /// session that belongs to no request, and that of HTTP+SSE. One more is refused with the status 503 and `Retry-After`.
+    /// In any case a quarter of `http_connections` is left to other requests. Default 768.
+    pub http_listen_streams: usize,
     /// Sessions of clients of the legacy era over HTTP, those of HTTP+SSE included. When there are so many, those that have
     /// been idle the longest are ended for a new one, or else those whose clients have left their calls alone; if there are none, it is refused with
     /// the status 503. Default 4,096.
@@ -136,8 +158,10 @@ impl Default for Limits {
         Self {
             message_bytes: 4 << 20,
             message_depth: 64,
+            request_id_bytes: 4 << 10,
             batch_messages: 128,
             calls_in_flight: 256,
+            server_calls_in_flight: 4_096,
             held_bytes: 1 << 20,
             blocking_calls: 64,
             call_timeout: None,
@@ -156,12 +180,15 @@ impl Default for Limits {
             progress_token_bytes: 4 << 10,
             bus_events: 1_024,
             bus_retry_within: Duration::from_secs(30),
+            bus_refresh_interval: Duration::from_secs(1),
             finish_bus_within: Duration::from_secs(5),
             finish_calls_within: Duration::from_secs(30),
             http_header_bytes: 64 << 10,
             http_read_within: Duration::from_secs(30),
             http_write_within: Duration::from_secs(30),
             http_connections: 1_024,
+            http_connections_per_address: 256,
+            http_listen_streams: 768,
             http_sessions: 4_096,
             http_session_idle: Duration::from_secs(30 * 60),
             http_poll_after: None,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use tokio::sync::mpsc;
+use tokio::sync::{Semaphore, mpsc};
 use treenail_schema::Notification;
 
 use crate::ask::Requests;
@@ -36,10 +36,19 @@ impl Outbox {
 }
 
 impl Outbox {
+    /// A queue for the next session of the same peer. No request of it has the id of one before, whose answer may be late.
+    pub(crate) fn successor(&self, limits: &Limits) -> (Self, Outgoing) {
+        let (sender, receiver) = mpsc::channel(limits.queued_messages.max(1));
+        let requests = Arc::new(self.requests.successor(limits.open_questions));
+        (Self { sender, requests }, Outgoing { receiver })
+    }
+}
+
+impl Outbox {
     /// Another queue for the same peer, which has all open requests in common with this one.
     #[cfg(feature = "http")]
     pub(crate) fn sibling(&self, limits: &Limits) -> (Self, Outgoing) {
-        let (sender, receiver) = mpsc::channel(limits.queued_messages.max(1));
+        let (sender, receiver) = mpsc::channel(room(limits));
         let requests = Arc::clone(&self.requests);
         (Self { sender, requests }, Outgoing { receiver })
     }
@@ -68,9 +77,14 @@ impl Outgoing {
 
 /// A queue for one peer, within the bounds of the server.
 pub(crate) fn outbox(limits: &Limits) -> (Outbox, Outgoing) {
-    let (sender, receiver) = mpsc::channel(limits.queued_messages.max(1));
+    let (sender, receiver) = mpsc::channel(room(limits));
     let requests = Arc::new(Requests::new(limits.open_questions));
     (Outbox { sender, requests }, Outgoing { receiver })
+}
+
+/// The messages that a queue takes, within the range of the channel.
+fn room(limits: &Limits) -> usize {
+    limits.queued_messages.clamp(1, Semaphore::MAX_PERMITS)
 }
 
 /// A notification as a message.

@@ -7,6 +7,7 @@ use crate::call::{Call, Turn};
 use crate::context::Context;
 use crate::extensions::Extensions;
 use crate::outbox::Outbox;
+use crate::request_id::CallId;
 use crate::revision::Peer;
 use crate::server::Server;
 
@@ -14,7 +15,7 @@ use crate::server::Server;
 #[derive(Clone, Debug)]
 pub(crate) struct OwnedCall {
     peer: Arc<Peer>,
-    id: Box<str>,
+    id: Arc<str>,
     principal: Option<Box<str>>,
     method: Box<str>,
     target: Box<str>,
@@ -31,7 +32,7 @@ impl OwnedCall {
     pub(crate) fn new(call: &Call<'_>) -> Self {
         Self {
             peer: Arc::clone(call.peer),
-            id: call.id.into(),
+            id: call.id.shared(),
             principal: call.origin.principal.map(Into::into),
             method: call.origin.method.into(),
             target: call.origin.target.into(),
@@ -57,7 +58,7 @@ impl OwnedCall {
     pub(crate) fn borrow<'a>(&'a self, turn: Option<&'a Turn>) -> Call<'a> {
         Call {
             peer: &self.peer,
-            id: &self.id,
+            id: CallId::Shared(&self.id),
             origin: Origin {
                 principal: self.principal.as_deref(),
                 method: &self.method,

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use treenail::client::{
-    ClientLimits, LineSession, ServerCommand, Session, SessionRequest,
-};
+use treenail::client::{ClientLimits, LineSession, ServerCommand, Session, SessionRequest};
 use treenail::jsoncall::JsoncallSession;
 
 /// A server that answers with two variables: one of the short list, and one that Cargo sets for tests, like a secret.
@@ -46,4 +44,28 @@ async fn a_server_inherits_no_secrets() {
     let command = server().inherit_env().env_remove("CARGO_PKG_NAME");
     let answers = variables(&command).await;
     assert_eq!(answers, [expected("none"), expected("none")]);
+}
+
+#[tokio::test]
+async fn a_server_that_ended_when_it_was_probed_may_be_modern_after_all() {
+    let folder = tempfile::tempdir().unwrap();
+    // It ends the first time, and refuses the handshake the second time.
+    let script = r#"
+        [ -e started ] || { touch started; read line; exit 1; }
+        read line
+        echo '{"jsonrpc":"2.0","id":2,"error":{"code":-32022,"message":"no","data":{"supported":["2026-07-28"]}}}'
+        read line
+        echo '{"jsonrpc":"2.0","id":3,"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{}}}'
+        cat > /dev/null
+    "#;
+    let command = ServerCommand::new("sh")
+        .args(["-c", script])
+        .current_dir(folder.path());
+    let builder = treenail::McpClientSession::builder().command(command);
+    let session = builder.build().await.unwrap();
+    assert_eq!(
+        session.protocol_version(),
+        treenail::schema::Revision::LATEST
+    );
+    session.close().await.unwrap();
 }

@@ -3,7 +3,7 @@
 use serde_json::json;
 use treenail::client::{ClientError, Contract, Severity};
 use treenail::prelude::*;
-use treenail::schema::{Revision, Tool};
+use treenail::schema::{ElicitAction, ElicitResult, Revision, Tool};
 
 use crate::fixture::server;
 use crate::script::{Say, discovered, initialized, scripted};
@@ -136,4 +136,38 @@ async fn a_server_that_cannot_be_listed_cannot_be_held_to_a_contract() {
     let builder = McpClient::builder().session(session);
     let error = builder.contract(Contract::new()).build().await.unwrap_err();
     assert!(matches!(error, ClientError::Refused(_)), "{error}");
+}
+
+#[tokio::test]
+async fn a_client_that_cannot_do_what_the_recording_one_could_is_told_so() {
+    // A server that hides what a client cannot use.
+    let hiding = || {
+        let (session, _) = scripted(|message| match message["method"].as_str() {
+            Some("server/discover") => discovered(message),
+            Some("tools/list") => {
+                let meta = &message["params"]["_meta"];
+                let capabilities = &meta["io.modelcontextprotocol/clientCapabilities"];
+                let mut tools = vec![json!({"name": "echo", "inputSchema": {"type": "object"}})];
+                if !capabilities["elicitation"].is_null() {
+                    tools.push(json!({"name": "ask", "inputSchema": {"type": "object"}}));
+                }
+                let result = json!({"resultType": "complete", "tools": tools});
+                Say::result(message, &result)
+            }
+            _ => Say::error(message, &json!({"code": -32601, "message": "no"})),
+        });
+        McpClient::builder().session(session)
+    };
+    let asked = |_| async { Ok(ElicitResult::new(ElicitAction::Decline)) };
+    let able = hiding().on_elicit(asked).build().await.unwrap();
+    let lock = able.contract().await.unwrap().to_json();
+    let contract = || Contract::from_json(&lock).unwrap();
+    assert_eq!(contract().tools().len(), 2);
+
+    let refused = hiding().contract(contract()).build().await.unwrap_err();
+    let expected = "1 breaking change; the first: tool `ask`: it is gone; it was recorded by a client that declares \
+                    `elicitation`, and this client does not: ";
+    assert!(refused.to_string().contains(expected), "{refused}");
+    let able = hiding().on_elicit(asked).contract(contract()).build();
+    assert!(able.await.unwrap().drift().unwrap().is_empty());
 }

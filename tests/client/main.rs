@@ -16,6 +16,7 @@ mod eras;
 #[allow(dead_code, reason = "it is a program")]
 mod example;
 mod fixture;
+mod hostile;
 mod jsoncall;
 mod kept;
 mod line;

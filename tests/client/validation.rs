@@ -438,3 +438,140 @@ fn cli_jsch_01_all_keywords_of_a_schema_stay() {
         "CLI-JSCH-01: the order of the keywords stays too"
     );
 }
+
+/// Applies a subschema many times to one value.
+fn often(subschema: &Value, dialect: &str) -> Value {
+    let reference = json!({"$ref": "#/$defs/often"});
+    json!({"$schema": dialect, "allOf": vec![reference; 200], "$defs": {"often": subschema}})
+}
+
+#[tokio::test]
+async fn each_keyword_counts_for_as_much_as_it_looks_at() {
+    const NEWEST: &str = "https://json-schema.org/draft/2020-12/schema";
+    const SEVENTH: &str = "http://json-schema.org/draft-07/schema#";
+
+    let numbers: Vec<u32> = (0..4_000).collect();
+    let text = "a".repeat(30_000);
+    let members: serde_json::Map<_, _> =
+        (0..1_000).map(|at| (format!("m{at}"), json!(0))).collect();
+    let names: Vec<_> = (0..1_000).map(|at| format!("m{at}")).collect();
+    let properties: serde_json::Map<_, _> = (0..1_000)
+        .map(|at| (format!("p{at}"), json!(true)))
+        .collect();
+    let cases = [
+        (json!({"uniqueItems": true}), json!(numbers), NEWEST),
+        (json!({"minLength": 3}), json!(text), NEWEST),
+        (json!({"maxLength": 900_000}), json!(text), NEWEST),
+        (
+            json!({"format": "json-pointer"}),
+            json!(format!("/{text}")),
+            SEVENTH,
+        ),
+        (json!({"format": "regex"}), json!(text), SEVENTH),
+        (json!({"contentEncoding": "base64"}), json!(text), SEVENTH),
+        (
+            json!({"contentMediaType": "application/json"}),
+            json!(format!("\"{text}\"")),
+            SEVENTH,
+        ),
+        (json!({"const": text}), json!(text), NEWEST),
+        (json!({"required": names}), json!(members), NEWEST),
+        (
+            json!({"dependentRequired": {"m0": names}}),
+            json!(members),
+            NEWEST,
+        ),
+        (
+            json!({"dependencies": {"m0": names}}),
+            json!(members),
+            SEVENTH,
+        ),
+        (json!({"properties": properties}), json!({"m0": 0}), NEWEST),
+        (
+            json!({"additionalProperties": true}),
+            json!(members),
+            NEWEST,
+        ),
+        (
+            json!({"unevaluatedProperties": true}),
+            json!(members),
+            NEWEST,
+        ),
+        (
+            json!({"pattern": "(a?){200}b"}),
+            json!("a".repeat(2_000)),
+            NEWEST,
+        ),
+    ];
+    let few = ClientLimits {
+        validation_steps: 20_000,
+        ..ClientLimits::default()
+    };
+    for (subschema, content, dialect) in cases {
+        let words = subschema.to_string();
+        let schema = often(&subschema, dialect);
+        let error = within(&schema, &content, few.clone()).await;
+        let error = error.expect_err(&words[..words.len().min(80)]);
+        assert!(error.contains("steps"), "{error}");
+    }
+    // What is not looked at costs nothing.
+    let schema = often(&json!({"type": "array"}), NEWEST);
+    within(&schema, &json!(numbers), few.clone()).await.unwrap();
+    let schema = often(&json!({"type": "object"}), NEWEST);
+    within(&schema, &json!(members), few).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_result_that_is_too_large_is_not_validated() {
+    let content = json!({"text": "x".repeat(5 << 20)});
+    let error = outcome(&json!({"type": "object"}), &content)
+        .await
+        .unwrap_err();
+    assert!(error.contains("bytes"), "{error}");
+}
+
+/// Takes long to validate, but not as long as is allowed.
+fn laborious() -> (Value, Value) {
+    let schema = json!({"allOf": vec![json!({"items": {"type": "integer", "minimum": 0}}); 10]});
+    (schema, json!((0..80_000).collect::<Vec<u32>>()))
+}
+
+#[tokio::test]
+async fn a_long_validation_does_not_stop_the_other_tasks_of_its_thread() {
+    let (schema, content) = laborious();
+    let (client, heard) = client_of(tool_with(schema, content), ClientLimits::default()).await;
+    let turns = Arc::new(Mutex::new(0_u32));
+    let (ticks, ticking) = (Arc::clone(&turns), heard.clone());
+    tokio::spawn(async move {
+        loop {
+            if ticking.methods().contains(&"tools/call".to_owned()) {
+                *ticks.lock().unwrap() += 1;
+            }
+            tokio::task::yield_now().await;
+        }
+    });
+    client.call_tool("t", ()).await.unwrap();
+    let while_validated = *turns.lock().unwrap();
+    // Reading the answer gives way some times as well.
+    assert!(while_validated > 300, "{while_validated} turns");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_validation_ends_with_the_time_of_its_request() {
+    let (schema, content) = laborious();
+    let (client, heard) = client_of(tool_with(schema, content), ClientLimits::default()).await;
+    let call = tokio::spawn({
+        let client = client.clone();
+        async move { client.call_tool("t", ()).await }
+    });
+    while !heard.methods().contains(&"tools/call".to_owned()) {
+        tokio::task::yield_now().await;
+    }
+    // The answer is read in a few turns, and validated in many more.
+    for _ in 0..200 {
+        tokio::task::yield_now().await;
+    }
+    tokio::time::advance(std::time::Duration::from_secs(61)).await;
+    let error = call.await.unwrap().unwrap_err();
+    assert!(matches!(error, ClientError::Timeout(_)), "{error}");
+}

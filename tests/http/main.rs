@@ -13,8 +13,10 @@
 )]
 
 mod attacks;
+mod budget;
 mod client;
 mod client_session;
+mod cors;
 mod fixture;
 mod legacy;
 mod mcp_client;
@@ -23,3 +25,4 @@ mod nested;
 mod replicas;
 mod sockets;
 mod sse;
+mod written;

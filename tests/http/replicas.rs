@@ -189,6 +189,33 @@ async fn what_was_missed_may_have_changed() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_flood_of_refreshes_is_told_once_in_a_while() {
+    const EVENTS: u32 = 1_000;
+    let engine = Engine::new();
+    let there = service(replica(engine.clone()));
+    let mut listening = Listening::start(&there, "notes://1").await;
+    assert_eq!(listening.hear().await, TOOLS);
+    assert_eq!(listening.hear().await, "notes://1");
+    let begun = Instant::now();
+    let flood = tokio::spawn(async move {
+        let message = br#"{"version":1,"server":"desk","replica":"other","event":"everything"}"#;
+        for _ in 0..EVENTS {
+            engine.messages.send(message.to_vec()).unwrap();
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    });
+    let mut told = 0;
+    while let Ok(first) = timeout_at(begun + Duration::from_secs(20), listening.hear()).await {
+        assert_eq!(first, TOOLS);
+        assert_eq!(listening.hear().await, "notes://1");
+        told += 1;
+    }
+    flood.await.unwrap();
+    // Ten seconds of it, and the end.
+    assert!((9..=13).contains(&told), "{told}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_was_told_while_the_bus_was_away_is_told_later() {
     let engine = Engine::new();
     engine.works.send_replace(false);

@@ -8,7 +8,8 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
-use treenail::{HttpServer, Limits, Server};
+use tokio::time::timeout;
+use treenail::{HttpServer, LegacySse, Limits, Server};
 
 use crate::client::{Post, messages};
 use crate::fixture::{Desk, builder, builder_of};
@@ -78,8 +79,12 @@ async fn the_endpoint_is_at_one_path() {
         "SRV-HTTP-01: {answer}"
     );
     assert!(answer.contains(r#""structuredContent":5"#), "{answer}");
-    let answer = ask(&running, &add(), "/").await;
-    assert!(answer.starts_with("HTTP/1.1 404 "), "{answer}");
+    let answer = ask(&running, &add(), "/mcp/").await;
+    assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
+    for path in ["/", "/mcp//", "//mcp", "/mcp/x", "/mcpx"] {
+        let answer = ask(&running, &add(), path).await;
+        assert!(answer.starts_with("HTTP/1.1 404 "), "{path}: {answer}");
+    }
     let long = add().with("x", "x".repeat(1 << 20));
     let mut socket = running.connect().await;
     // It is refused before all of it has been sent.
@@ -160,6 +165,31 @@ async fn a_client_that_sends_slowly_is_dropped() {
 }
 
 #[tokio::test]
+async fn an_endless_limit_is_no_overflow() {
+    let limits = Limits {
+        call_timeout: Some(Duration::MAX),
+        answer_within: Duration::MAX,
+        bus_retry_within: Duration::MAX,
+        finish_bus_within: Duration::MAX,
+        finish_calls_within: Duration::MAX,
+        http_read_within: Duration::MAX,
+        http_write_within: Duration::MAX,
+        http_session_idle: Duration::MAX,
+        http_poll_after: Some(Duration::MAX),
+        ..Limits::default()
+    };
+    let running = Running::start(builder().limits(limits).build().unwrap()).await;
+    let answer = ask(&running, &add(), "/mcp").await;
+    assert!(answer.contains("200 OK"), "{answer}");
+    let initialize = Post::raw(
+        r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}"#,
+    );
+    let answer = ask(&running, &initialize, "/mcp").await;
+    assert!(answer.contains("mcp-session-id: "), "{answer}");
+    running.finish().await;
+}
+
+#[tokio::test]
 async fn clients_beyond_the_bound_wait() {
     let limits = Limits {
         http_connections: 1,
@@ -182,6 +212,41 @@ async fn clients_beyond_the_bound_wait() {
     }
     drop(first);
     assert!(second.await.contains("200 OK"));
+    running.finish().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn streams_that_only_listen_leave_connections_to_others() {
+    const CONNECTIONS: usize = 8;
+    let limits = Limits {
+        http_connections: CONNECTIONS,
+        ..Limits::default()
+    };
+    let server = builder().limits(limits).build().unwrap();
+    let http = server.bind_http("127.0.0.1:0").await.unwrap();
+    let running = Running::start_http(http.legacy_sse(LegacySse::default()), server);
+    let filter = json!({"notifications": {"resourceSubscriptions": ["notes://7"]}});
+    let listen = text(&Post::modern("subscriptions/listen", filter), "/mcp");
+    let sse = Post::raw("")
+        .method("GET")
+        .with("accept", "text/event-stream");
+    let sse = text(&sse, "/sse");
+    let (mut open, mut refused) = (Vec::new(), 0);
+    for request in [&listen, &sse].into_iter().cycle().take(2 * CONNECTIONS) {
+        let mut socket = running.connect().await;
+        socket.write_all(request.as_bytes()).await.unwrap();
+        let mut head = [0; 12];
+        // Were all connections taken, this one would not be accepted, and the paused clock would go on.
+        let read = timeout(Duration::from_secs(10), socket.read_exact(&mut head)).await;
+        assert!(read.is_ok(), "with {} streams open", open.len());
+        match &head {
+            b"HTTP/1.1 200" => open.push(socket),
+            b"HTTP/1.1 503" => refused += 1,
+            other => panic!("{}", String::from_utf8_lossy(other)),
+        }
+    }
+    assert_eq!((open.len(), refused), (6, 2 * CONNECTIONS - 6));
+    assert!(ask(&running, &add(), "/mcp").await.contains("200 OK"));
     running.finish().await;
 }
 

@@ -59,10 +59,6 @@ async fn a_call_before_the_handshake_is_finished_is_refused() {
         peer.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))
             .await;
         assert_eq!(text(&peer.call("motto", json!({})).await), "one\ntwo");
-        let params = initialize(revision.as_str());
-        let (code, _) = peer.refused("initialize", params).await;
-        assert_eq!(code, -32600, "a second handshake");
-        assert_eq!(text(&peer.call("motto", json!({})).await), "one\ntwo");
         assert_eq!(peer.finish().await, [] as [Value; 0], "SRV-LIFE-03");
     }
 }

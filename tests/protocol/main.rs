@@ -49,8 +49,10 @@ mod prompts;
 #[path = "../../examples/rate_limit.rs"]
 #[allow(dead_code, reason = "it is a program")]
 mod rate_limit;
+mod repeated;
 mod requests;
 mod resources;
+mod restarted;
 mod schemas;
 mod sessions;
 mod streams;
@@ -58,3 +60,4 @@ mod structured;
 mod subscriptions;
 mod told;
 mod validator;
+mod written;

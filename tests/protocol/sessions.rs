@@ -56,6 +56,38 @@ async fn no_more_calls_than_the_limit_are_in_flight() {
 }
 
 #[tokio::test]
+async fn connections_share_the_calls_of_the_server() {
+    let fixture = fixture(Limits {
+        server_calls_in_flight: 1,
+        ..Limits::default()
+    });
+    let mut first = Peer::connect(&fixture.server, MODERN).await;
+    let mut second = Peer::connect(&fixture.server, MODERN).await;
+    let wait = || json!({"name": "weather.wait"});
+    let begun = first.begin("tools/call", wait()).await;
+    let ping = first.begin("server/discover", json!({})).await;
+    assert_eq!(first.receive("server/discover").await["id"], ping);
+    let held = second.begin("tools/call", json!({"name": "motto"})).await;
+    let cancelled = second.begin("tools/call", wait()).await;
+    let last = second.begin("tools/call", wait()).await;
+    let params = json!({"requestId": cancelled});
+    second
+        .send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}))
+        .await;
+    // What is no call does not wait.
+    let ping = second.begin("server/discover", json!({})).await;
+    assert_eq!(second.receive("server/discover").await["id"], ping);
+    fixture.gate.add_permits(1);
+    assert_eq!(first.receive("tools/call").await["id"], begun);
+    // The place goes from one connection to the other.
+    assert_eq!(second.receive("tools/call").await["id"], held);
+    fixture.gate.add_permits(1);
+    assert_eq!(second.receive("tools/call").await["id"], last);
+    assert_eq!(first.finish().await, [] as [serde_json::Value; 0]);
+    assert_eq!(second.finish().await, [] as [serde_json::Value; 0]);
+}
+
+#[tokio::test]
 async fn a_cancelled_call_is_dropped_and_not_answered() {
     // CLI-STDIO-07
     for revision in covering("SRV-STDIO-04, SRV-STDIO-05, SRV-CANC-03, SRV-CANC-04, ALL-CANC-02") {
@@ -173,6 +205,24 @@ async fn calls_that_never_end_do_not_keep_the_server() {
         assert_eq!(peer.finish().await, [] as [serde_json::Value; 0]);
         assert_eq!(begin.elapsed().as_secs(), 5, "{calls}");
     }
+}
+
+#[tokio::test]
+async fn an_endless_limit_is_no_overflow() {
+    let fixture = fixture(Limits {
+        finish_calls_within: Duration::MAX,
+        answer_within: Duration::MAX,
+        call_timeout: Some(Duration::MAX),
+        ..Limits::default()
+    });
+    let mut peer = Peer::connect(&fixture.server, MODERN).await;
+    let waiting = peer
+        .begin("tools/call", json!({"name": "weather.wait"}))
+        .await;
+    peer.end_input().await;
+    fixture.gate.add_permits(1);
+    let rest = peer.finish().await;
+    assert_eq!((rest.len(), &rest[0]["id"]), (1, &json!(waiting)));
 }
 
 #[tokio::test(start_paused = true)]

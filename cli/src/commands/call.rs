@@ -22,7 +22,8 @@ pub(crate) struct Call {
     #[command(flatten)]
     arguments: ArgumentArgs,
 
-    /// Save images, audio and other bytes in this file; the text if there are none
+    /// Save images, audio and other bytes in this file, several with the next free numbers, as in plot-1.png; the text if
+    /// there are none
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
 

@@ -70,6 +70,7 @@ impl Check {
 
     async fn check(&self, contract: &Contract, connected: &Connected) -> Result<Exit, Failure> {
         let drift = connected.bounded(connected.client.check(contract)).await?;
+        connected.note_missing_lists();
         let screen = &connected.screen;
         if !printed_as_json(self.server.output, screen, &drift)? {
             screen.print(&shown(&drift))?;

@@ -85,6 +85,14 @@ fn failure(error: Error) -> Failure {
     match error {
         Error::Read { path, source } => Failure::local(format!("`{}`", path.display()))(source),
         Error::Option(message) => Failure::usage(message),
-        error => Failure::new(Exit::Local, error.to_string()),
+        error => {
+            let is_too_large = matches!(error, Error::TooLarge { .. });
+            let failure = Failure::new(Exit::Local, error.to_string());
+            if is_too_large {
+                failure.note("`--tool` names one; it can be repeated")
+            } else {
+                failure
+            }
+        }
     }
 }

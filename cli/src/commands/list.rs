@@ -65,6 +65,7 @@ impl List {
         for kind in kinds {
             lists.push(fetch(kind, connected).await?);
         }
+        connected.note_missing_lists();
         let screen = &connected.screen;
         let json: Map<_, _> = lists
             .iter_mut()

@@ -38,6 +38,7 @@ impl Lock {
         } else {
             connected.bounded(client.contract()).await?
         };
+        connected.note_missing_lists();
         let (text, recorded) = (contract.to_json(), recorded(&contract));
         let screen = &connected.screen;
         let file = self.output.as_deref();

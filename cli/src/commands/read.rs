@@ -19,7 +19,7 @@ pub(crate) struct Read {
     /// URI of the resource
     uri: String,
 
-    /// Save it in this file
+    /// Save it in this file; several parts that are bytes get the next free numbers, as in plot-1.png
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
 

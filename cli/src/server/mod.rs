@@ -1,6 +1,7 @@
 //! A server that is connected to: how it is found, and how requests to it are waited for.
 
 mod clock;
+mod environment;
 mod http;
 mod run;
 mod stderr;
@@ -71,7 +72,9 @@ impl Connected {
         let asked = Asked::new(&args.answers, screen, lines, &clock)?;
         let tail = Tail::new(screen);
         let mut limits = ClientLimits::default();
-        limits.probe_timeout = limits.probe_timeout.min(args.timeout);
+        let probe_timeout = args.probe.probe_timeout;
+        limits.probe_timeout =
+            probe_timeout.unwrap_or_else(|| limits.probe_timeout.min(args.timeout));
         limits.request_timeout = args.timeout;
         let mut builder = McpClient::builder()
             .client_info("treenail", env!("CARGO_PKG_VERSION"))
@@ -155,7 +158,9 @@ fn aim(
     match Target::of(args)? {
         Target::Program { program, arguments } => {
             let command = ServerCommand::new(program).args(arguments);
-            Ok(builder.command(command.stderr(Stderr::lines(tail.listen()))))
+            let command = environment::with_environment(command, &args.environment)?;
+            let command = command.stderr(Stderr::lines(tail.listen()));
+            Ok(builder.command(command.on_stray_line(tail.listen_for_stray_lines())))
         }
         Target::Url { url, headers } => Ok(builder.session(http::open(&url, &headers, limits)?)),
     }

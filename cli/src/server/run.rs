@@ -74,6 +74,15 @@ impl Connected {
         }
     }
 
+    /// Says which lists the server has declared and does not know; they are shown as empty.
+    pub(crate) fn note_missing_lists(&self) {
+        for method in self.client.missing_lists() {
+            self.screen.note(&format!(
+                "the server does not know `{method}`, which its capabilities promise; the list is taken to be empty"
+            ));
+        }
+    }
+
     /// Shows the next log message; without `-v` there are none.
     async fn log(&self, notifications: &mut Notifications) {
         match notifications.next().await {

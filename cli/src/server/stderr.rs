@@ -12,9 +12,13 @@ use tokio::time::timeout;
 
 use crate::exit::{Exit, Failure};
 use crate::screen::Screen;
+use crate::show::clean_line;
 
 /// Lines that are kept.
 const KEPT: usize = 10;
+
+/// Characters of a line that are shown.
+const SHOWN: usize = 200;
 
 /// How long the last lines of a server that has ended are waited for. Processes of its own may keep the stream open.
 const SETTLES_WITHIN: Duration = Duration::from_millis(500);
@@ -29,6 +33,8 @@ pub(super) struct Tail {
 #[derive(Debug, Default)]
 struct State {
     lines: VecDeque<String>,
+    /// A line of standard output that is no message has been shown.
+    has_strayed: bool,
     /// Ready when nobody reads standard error any more.
     ended: Option<oneshot::Receiver<Infallible>>,
 }
@@ -49,6 +55,19 @@ impl Tail {
         move |line| {
             let _reading = &reading;
             tail.line(line);
+        }
+    }
+
+    /// Takes lines of standard output that are no messages: the first one is shown at once, all of them with `-v`.
+    pub(super) fn listen_for_stray_lines(&self) -> impl Fn(&str) + Send + Sync + use<> {
+        let tail = self.clone();
+        move |line| {
+            let is_first = !std::mem::replace(&mut tail.state().has_strayed, true);
+            if is_first || tail.screen.verbose() > 0 {
+                let line: String = clean_line(line).chars().take(SHOWN).collect();
+                let note = format!("the server wrote a line that is no message: `{line}`");
+                tail.screen.note(&note);
+            }
         }
     }
 

@@ -137,6 +137,33 @@ fn bytes_are_told_of_and_saved() {
 }
 
 #[test]
+fn long_errors_are_cut_off() {
+    let ended = run(&["call", "fail_at_length", "bytes=3000000"]);
+    assert_eq!((ended.code, &*ended.stdout), (1, ""));
+    assert!(ended.stderr.len() < 10_000, "{}", ended.stderr.len());
+    let left_out = "xxx… (2992017 bytes more are left out)\n";
+    let end = ended.stderr.len().saturating_sub(100);
+    assert!(ended.stderr.ends_with(left_out), "{}", &ended.stderr[end..]);
+}
+
+#[test]
+fn an_option_that_is_an_argument_gets_the_right_advice() {
+    for (args, advice) in [
+        (&["call", "echo", "--text", "hi"][..], "`text=hi`"),
+        (&["call", "echo", "--text=a=b"], "`text=a=b`"),
+        (&["prompt", "greeting", "--who"], "`who=…`"),
+    ] {
+        let ended = run(args);
+        assert_eq!(ended.code, 2, "{}", ended.stderr);
+        let advice = format!("tip: arguments are given without dashes: {advice}\n");
+        assert!(ended.stderr.contains(&advice), "{}", ended.stderr);
+        assert!(!ended.stderr.contains("'-- "), "{}", ended.stderr);
+    }
+    let other = run(&["list", "--text"]);
+    assert!(!other.stderr.contains("dashes"), "{}", other.stderr);
+}
+
+#[test]
 fn the_log_is_shown_when_asked_for() {
     for revision in ["2025-11-25", "2026-07-28"] {
         let args = [

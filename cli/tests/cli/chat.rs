@@ -17,7 +17,8 @@ pub(crate) fn chat(endpoint: &Endpoint, args: &[&str]) -> Command {
     command
 }
 
-fn alone(args: &[&str]) -> Command {
+/// The program with a model, and without a server.
+pub(crate) fn alone(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_treenail"));
     command.args(["chat", "--model", "fake-1"]).args(args);
     command.env_remove("CLICOLOR_FORCE");
@@ -58,6 +59,7 @@ fn tools_are_called_and_the_answer_is_printed() {
         Reply::text("It is 3."),
     ]);
     let args = [
+        "--trust=test",
         "--approve",
         "test:fail",
         "--system-prompt",
@@ -128,17 +130,23 @@ fn what_nobody_can_agree_to_is_not_run() {
 }
 
 #[test]
-fn a_server_that_is_not_trusted_is_asked_about_for_all() {
+fn no_server_is_believed_unless_it_is_trusted() {
     let endpoint = Endpoint::start([
         Reply::calls(&[("c1", "add", r#"{"a": 1}"#)]),
         Reply::text("Well."),
     ]);
-    let ended = run(chat(&endpoint, &["--untrusted", "test", "1 + 1?"]));
+    let ended = run(chat(&endpoint, &["1 + 1?"]));
     assert!(
         ended.stderr.contains("`add` of `test` is not run"),
         "CLI-TOOL-03: {}",
         ended.stderr
     );
+    let endpoint = Endpoint::start([
+        Reply::calls(&[("c1", "add", r#"{"a": 1}"#)]),
+        Reply::text("Well."),
+    ]);
+    let ended = run(chat(&endpoint, &["--trust", "test", "1 + 1?"]));
+    assert!(ended.stderr.contains("done: add  2\n"), "{}", ended.stderr);
 }
 
 /// The program with a server beside the one of these tests whose tools have the names of others.
@@ -153,11 +161,7 @@ fn no_server_gets_the_consent_that_was_meant_for_another() {
     let cases: [(&[&str], &str, &str); 4] = [
         (&["--approve=test:echo"], "test:echo", "test:echo"),
         (&["--approve=test"], "evil__test", "test"),
-        (
-            &["--approve=echo", "--untrusted=evil"],
-            "evil__echo",
-            "echo",
-        ),
+        (&["--approve=echo", "--trust=test"], "evil__echo", "echo"),
         (&["--approve=test:echo"], "evil__echo", "echo"),
     ];
     for (args, called, tool) in cases {
@@ -178,10 +182,13 @@ fn no_server_gets_the_consent_that_was_meant_for_another() {
 }
 
 #[test]
-fn a_tool_is_approved_wherever_it_is_believed() {
+fn a_tool_is_approved_wherever_it_is_trusted() {
     for (args, called) in [
-        (&["--approve=echo"][..], "evil__echo"),
-        (&["--approve=evil", "--untrusted=evil"], "evil__echo"),
+        (
+            &["--approve=echo", "--trust=evil", "--trust=test"][..],
+            "evil__echo",
+        ),
+        (&["--approve=evil"], "evil__echo"),
         (&["--approve=evil:test:echo"], "test:echo"),
     ] {
         let endpoint =
@@ -198,8 +205,11 @@ fn what_nothing_can_be_approved_by_is_told_at_the_start() {
     let refused = |args: &[&str]| run(with_rogue(&endpoint, &[args, &["Go"]].concat()));
     let message = "error: --approve `other:echo`: there is no server `other`; it is SERVER, SERVER:TOOL or TOOL\n";
     refused(&["--approve=other:echo"]).check(2, "", message);
-    let message = "error: --approve `nothing`: there is no server of this name, and no tool of one that is believed; SERVER:TOOL names a tool that is not there yet\n";
-    refused(&["--approve=nothing"]).check(2, "", message);
+    let message = "error: --approve `echo`: there is no server of this name, and no tool of the only server or of one with --trust; write SERVER:TOOL\n";
+    refused(&["--approve=echo"]).check(2, "", message);
+    let message = message.replace("echo", "nothing");
+    let message = message.as_str();
+    refused(&["--trust=test", "--approve=nothing"]).check(2, "", message);
     refused(&["--approve=evil", "--approve=nothing"]).check(2, "", message);
 
     let endpoint = Endpoint::start([Reply::text("Well.")]);
@@ -217,7 +227,7 @@ fn tools_of_several_servers_are_told_apart() {
         Reply::calls(&[("c1", "two__add", r#"{"a": 1}"#)]),
         Reply::text("2"),
     ]);
-    let mut command = chat(&endpoint, &["1 + 1?"]);
+    let mut command = chat(&endpoint, &["--trust=two", "1 + 1?"]);
     command.arg(format!("--server=two='{}'", test_server().display()));
     let ended = run(command);
     assert_eq!((ended.code, &*ended.stdout), (0, "2\n"), "{}", ended.stderr);
@@ -255,7 +265,7 @@ fn the_whole_report_is_json() {
         Reply::calls(&[("c1", "add", r#"{"a": 1}"#)]),
         Reply::text("2"),
     ]);
-    let ended = run(chat(&endpoint, &["--json", "-q", "1 + 1?"]));
+    let ended = run(chat(&endpoint, &["--trust=test", "--json", "-q", "1 + 1?"]));
     assert_eq!((ended.code, &*ended.stderr), (0, ""));
     let report: Value = serde_json::from_str(&ended.stdout).unwrap();
     assert_eq!(report["transcript"].as_array().unwrap().len(), 4);
@@ -325,7 +335,7 @@ fn a_wrong_command_line_is_told_before_anything_begins() {
             "error: there are two servers with the name `a`\n",
         ),
         (
-            &["--base-url", "http://localhost", "--untrusted", "b", "hi"],
+            &["--base-url", "http://localhost", "--trust", "b", "hi"],
             "error: there is no server `b`\n",
         ),
     ];

@@ -141,3 +141,32 @@ fn signals_cancel_the_call() {
         assert!(dropped, "the server ends in order: {rest:?}");
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn a_server_that_prints_a_line_is_quoted_at_once_and_in_the_error() {
+    let note = "the server wrote a line that is no message: `Listening on ␛[1mport 80`\n";
+    let ended = run_alone(&[
+        "list",
+        "-c",
+        "sh -c 'printf \"Listening on \\033[1mport 80\\n\"'",
+    ]);
+    assert_eq!(ended.code, 3, "{}", ended.stderr);
+    assert!(ended.stderr.starts_with(note), "{}", ended.stderr);
+    let error = ended.stderr.lines().nth(1).unwrap_or_default();
+    assert!(error.starts_with("error: no connection: "), "{error}");
+    assert!(
+        error.contains("a line that is no message: `Listening on"),
+        "{error}"
+    );
+
+    let server = "sh -c 'while read line; do echo oops; done'";
+    let ended = run_alone(&["list", "--timeout", "200ms", "-c", server]);
+    assert_eq!(ended.code, 3, "{}", ended.stderr);
+    assert_eq!(
+        ended.stderr.matches("no message: `oops`").count(),
+        2,
+        "{}",
+        ended.stderr
+    );
+}

@@ -65,8 +65,8 @@ fn a_url_is_as_good_as_a_program() {
     }
 }
 
-/// A server that refuses everything, and passes on the head of each request.
-fn refusing() -> (String, std::sync::mpsc::Receiver<String>) {
+/// A server that refuses everything with this status, and passes on the head of each request.
+fn refusing(status: &'static str) -> (String, std::sync::mpsc::Receiver<String>) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     let (sender, heads) = channel();
@@ -77,7 +77,7 @@ fn refusing() -> (String, std::sync::mpsc::Receiver<String>) {
                 head.push(byte[0]);
             }
             let answer =
-                "HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+                format!("HTTP/1.1 {status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
             // Whoever has gone away needs no answer.
             let _ = (&stream).write_all(answer.as_bytes());
             if sender.send(String::from_utf8(head).unwrap()).is_err() {
@@ -90,7 +90,7 @@ fn refusing() -> (String, std::sync::mpsc::Receiver<String>) {
 
 #[test]
 fn headers_are_sent_and_secrets_come_from_the_environment() {
-    let (url, heads) = refusing();
+    let (url, heads) = refusing("401 Unauthorized");
     let mut list = Command::new(env!("CARGO_BIN_EXE_treenail"));
     list.args(["list", "--url", &url, "--header", "X-Team: a: b"]);
     list.args(["--header-env", "Authorization=TOKEN"])
@@ -126,5 +126,39 @@ fn a_url_where_nobody_listens_cannot_be_reached() {
     for wrong in ["no url", "ftp://localhost/"] {
         let ended = run_alone(&["list", "--url", wrong]);
         assert_eq!(ended.code, 2, "{wrong}: {}", ended.stderr);
+    }
+}
+
+#[test]
+fn a_refusal_says_what_may_help() {
+    for (status, revision, code, note) in [
+        (
+            "401 Unauthorized",
+            "",
+            4,
+            "it wants credentials; --header-env sends a header with the value of a variable",
+        ),
+        (
+            "404 Not Found",
+            "",
+            4,
+            "there may be no MCP server at this path of the URL",
+        ),
+        (
+            "405 Method Not Allowed",
+            "--protocol-version=2026-07-28",
+            4,
+            "there may be no MCP server at this path of the URL",
+        ),
+    ] {
+        let (url, _heads) = refusing(status);
+        let mut args = vec!["list", "--url", &url];
+        args.extend(Some(revision).filter(|revision| !revision.is_empty()));
+        let number = &status[..3];
+        let expected =
+            format!("error: the server answered with HTTP status {number}\n note: {note}\n");
+        let ended = run_alone(&args);
+        ended.check(code, "", &expected);
+        assert!(!ended.stderr.contains("legacy"));
     }
 }

@@ -4,7 +4,7 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
-use crate::run::{command, ended, repository_example, run};
+use crate::run::{command, ended, repository_example, run, test_server};
 
 #[test]
 fn tools_are_shown_with_their_arguments() {
@@ -36,7 +36,7 @@ fn everything_is_shown_under_headings() {
     let shown = run(&["list"]);
     assert_eq!((shown.code, &*shown.stderr), (0, ""));
     for expected in [
-        "Tools (12)\n\nadd  [read-only]\n  Adds two integers.\n    a  integer  required  The first one\n    \
+        "Tools (13)\n\nadd  [read-only]\n  Adds two integers.\n    a  integer  required  The first one\n    \
          b  integer  = 1       (at most 100)\n",
         "    id       integer   required  (at least 0)\n    tags     string[]  = []\n    express  boolean   required\n",
         "\n\nPrompts (1)\n\ngreeting\n  Greets.\n    name  required  Who it is for\n",
@@ -101,4 +101,32 @@ fn a_server_is_introduced() {
     let value: Value = serde_json::from_str(&shown.stdout).unwrap();
     assert_eq!(value["protocolVersion"], "2026-07-28");
     assert_eq!(value["serverInfo"]["name"], "test \x1b[1mserver");
+}
+
+#[test]
+fn a_list_that_the_server_does_not_know_is_empty_with_a_note() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("plain.lock.json");
+    let file = file.to_str().unwrap();
+    let run = |args: &[&str]| {
+        let mut server = command(&test_server(), args);
+        ended(server.arg("plain").stdin(Stdio::null()).output().unwrap())
+    };
+    let note = "the server does not know `resources/templates/list`, which its capabilities promise; the list is taken to be \
+                empty\n";
+    run(&["list"]).check(0, "Tools (1)\n\necho\n", note);
+    run(&["list", "tools"]).check(0, "echo\n", "");
+    let recorded = format!("1 tool, 0 prompts, 0 templates recorded in `{file}`\n");
+    run(&["lock", "-o", file]).check(0, "", &format!("{note}{recorded}"));
+    run(&["check", file]).check(0, "no changes\n", note);
+}
+
+#[test]
+fn a_server_that_starts_slowly_is_connected_to() {
+    let mut server = command(
+        &test_server(),
+        &["list", "tools", "--probe-timeout", "100ms"],
+    );
+    let shown = ended(server.arg("slow").stdin(Stdio::null()).output().unwrap());
+    shown.check(0, "echo\n", "");
 }

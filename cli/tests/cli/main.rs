@@ -9,6 +9,7 @@ mod answers;
 mod calls;
 mod chat;
 mod ends;
+mod environment;
 // The endpoint that the model of the tool loop is tested against too.
 #[path = "../../../tests/agent/openai/fake.rs"]
 mod fake;

@@ -29,6 +29,27 @@ fn a_resource_is_saved() {
 }
 
 #[test]
+fn numbered_files_take_the_next_free_numbers() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    fs::write(path("plot-1.png"), "mine").unwrap();
+    fs::write(path("plot-3.png"), "mine").unwrap();
+    let plot = path("plot.png");
+    let saved = run(&["call", "picture", "count=2", "-o", plot.to_str().unwrap()]);
+    assert_eq!(saved.code, 0, "{}", saved.stderr);
+    for (name, bytes) in [
+        ("plot-1.png", &b"mine"[..]),
+        ("plot-2.png", &[1, 2, 3]),
+        ("plot-3.png", b"mine"),
+        ("plot-4.png", &[1, 2, 3]),
+    ] {
+        assert_eq!(fs::read(path(name)).unwrap(), bytes, "{name}");
+        let is_told = saved.stderr.contains(&format!("{name}`\n"));
+        assert_eq!(is_told, bytes != b"mine", "{name}: {}", saved.stderr);
+    }
+}
+
+#[test]
 fn what_is_not_there_is_refused_by_the_server() {
     let refused = run(&["read", "note://nowhere"]);
     assert_eq!((refused.code, &*refused.stdout), (4, ""));

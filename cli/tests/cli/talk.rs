@@ -58,6 +58,31 @@ fn one_thing_is_said_after_the_other() {
 }
 
 #[test]
+fn nothing_is_drawn_before_the_first_prompt() {
+    let endpoint = Endpoint::start([]);
+    let mut terminal = Terminal::of(chat(&endpoint, &[]));
+    let shown = terminal.until("\n> ");
+    let expected = "Ctrl-C ends an answer, Ctrl-D leaves, /help tells more.\n";
+    assert_eq!(shown, expected);
+    leave(terminal);
+}
+
+#[test]
+fn what_an_untrusted_tool_says_is_shown_as_that() {
+    let endpoint = Endpoint::start([calling("c1", "add", &json!({"a": 1})), Reply::text("Fine.")]);
+    let mut terminal = talk(&endpoint, &[]);
+    terminal
+        .enter("Add!")
+        .expect(
+            "run `add` of `test`, which says that it only reads (not believed without --trust):\n",
+        )
+        .expect("this tool: ")
+        .enter("n");
+    terminal.expect("Fine.\n").expect("\n> ");
+    leave(terminal);
+}
+
+#[test]
 fn calls_are_approved_once_always_or_not() {
     let echo = |id: &str| calling(id, "echo", &json!({"text": format!("\u{1b}{id}")}));
     let endpoint = Endpoint::start([
@@ -147,7 +172,7 @@ fn several_calls_are_asked_about_one_by_one() {
         ("c3", "order", r#"{"id": 1, "express": false}"#),
     ];
     let endpoint = Endpoint::start([Reply::calls(&calls), Reply::text("Done.")]);
-    let mut terminal = talk(&endpoint, &[]);
+    let mut terminal = talk(&endpoint, &["--trust=test"]);
     terminal
         .enter("Go!")
         .expect("run `echo` of")
@@ -255,7 +280,7 @@ fn ctrl_c_at_a_question_ends_the_answer() {
 #[test]
 fn ctrl_c_leaves_while_a_server_asks_out_of_the_blue() {
     let endpoint = Endpoint::start([]);
-    let mut command = chat(&endpoint, &["-v", "--approve=add"]);
+    let mut command = chat(&endpoint, &["-v", "--approve=test:add"]);
     command.arg(format!("--server=evil='{}' rogue", test_server().display()));
     let mut terminal = Terminal::of(command);
     terminal

@@ -79,15 +79,24 @@ impl Terminal {
     /// Waits until this is shown, and forgets what stands before it.
     #[track_caller]
     pub(crate) fn expect(&mut self, text: &str) -> &mut Self {
+        self.until(text);
+        self
+    }
+
+    /// Waits until this is shown, and forgets it and what stands before it, which is returned.
+    #[track_caller]
+    pub(crate) fn until(&mut self, text: &str) -> String {
         while !self.seen.contains(text) {
             let more = self.shown.recv_timeout(Duration::from_secs(30));
             let seen = &self.seen;
             let more = more.unwrap_or_else(|_| panic!("{text:?} is not shown:\n{seen}"));
             self.seen.push_str(&more.replace("\r\n", "\n"));
         }
-        let end = self.seen.find(text).unwrap() + text.len();
-        self.seen.drain(..end);
-        self
+        let start = self.seen.find(text).unwrap();
+        let rest = self.seen.split_off(start + text.len());
+        let mut before = std::mem::replace(&mut self.seen, rest);
+        before.truncate(start);
+        before
     }
 
     pub(crate) fn enter(&mut self, line: &str) -> &mut Self {
@@ -216,6 +225,25 @@ fn progress_is_drawn_at_a_terminal() {
     let mut terminal = Terminal::call(&["steps"]);
     terminal.expect("of 6  step␛[1m by step");
     terminal.end(0, "done\n");
+}
+
+#[test]
+fn a_server_at_a_terminal_closes_while_nobody_types() {
+    let mut server = Command::new(test_server());
+    server.arg("closing");
+    let terminal = Terminal::of(server);
+    let (sender, ended) = channel();
+    // Its keyboard stays there, and nothing is typed.
+    let Terminal {
+        mut child,
+        keyboard,
+        shown,
+        ..
+    } = terminal;
+    thread::spawn(move || sender.send(child.wait().unwrap()));
+    let status = ended.recv_timeout(Duration::from_secs(30));
+    assert!(status.expect("it ends").success());
+    drop((keyboard, shown));
 }
 
 #[test]

@@ -7,6 +7,7 @@
     reason = "the program is for tests, also of what is deprecated, and its tools have no state"
 )]
 
+mod plain;
 mod rogue;
 mod versions;
 
@@ -81,6 +82,11 @@ impl Everything {
     #[tool]
     fn fail(&self) -> Result<String, String> {
         Err("the sea is \x1b[31mrough".to_owned())
+    }
+
+    #[tool]
+    fn fail_at_length(&self, bytes: usize) -> Result<String, String> {
+        Err("x".repeat(bytes))
     }
 
     #[doc = "Clears\x1b[2J the screen \u{202e}and turns text around"]
@@ -191,20 +197,41 @@ impl Everything {
     }
 }
 
+struct Environment;
+
+#[mcp_tool]
+impl Environment {
+    /// A variable of the environment, or `none`.
+    #[tool(read_only)]
+    fn variable(name: String) -> String {
+        std::env::var(name).unwrap_or_else(|_| "none".to_owned())
+    }
+}
+
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> treenail::Result<()> {
     let mode = std::env::args().nth(1);
     if mode.as_deref() == Some("rogue") {
         return Ok(rogue::serve()?);
     }
+    if let Some(mode @ ("plain" | "slow")) = mode.as_deref() {
+        return Ok(plain::serve(mode == "slow")?);
+    }
     let server = match mode.as_deref() {
         Some("before") => Server::builder("versions", "1").mount(versions::Before),
         Some("after") => Server::builder("versions", "1").mount(versions::After),
+        Some("environment") => Server::builder("environment", "1").mount(Environment),
         _ => Server::builder("test \x1b[1mserver", "1").mount(Everything),
     };
     let server = server.build()?;
     match mode.as_deref() {
         Some("http") => serve_http(server).await,
+        Some("closing") => {
+            // It runs once the input is being read.
+            let closing = server.clone();
+            tokio::spawn(async move { closing.close() });
+            server.serve_stdio().await
+        }
         _ => server.serve_stdio().await,
     }
 }

@@ -72,27 +72,17 @@ impl Budget {
         values: impl IntoIterator<Item = &'a Value>,
     ) -> Result<(), String> {
         let most = self.steps.left();
-        let mut open: Vec<&Value> = Vec::new();
-        let mut steps = 0;
-        for value in values {
-            open.push(value);
-            while let Some(value) = open.pop() {
-                steps += 1;
-                match value {
-                    Value::String(text) => steps += text.len() / BYTES_OF_STEP,
-                    Value::Array(items) if items.len() <= most => open.extend(items),
-                    Value::Object(members) if members.len() <= most => {
-                        for (name, member) in members {
-                            steps += name.len() / BYTES_OF_STEP;
-                            open.push(member);
-                        }
-                    }
-                    Value::Array(_) | Value::Object(_) => steps = most + 1,
-                    _ => {}
-                }
-                if steps > most {
-                    return self.steps.spend(steps);
-                }
+        let mut open: Vec<&Value> = values.into_iter().collect();
+        let mut steps = open.len();
+        while let Some(value) = open.pop() {
+            steps += cost(value);
+            if steps > most {
+                break;
+            }
+            match value {
+                Value::Array(items) => open.extend(items),
+                Value::Object(members) => open.extend(members.values()),
+                _ => {}
             }
         }
         self.steps.spend(steps)
@@ -103,6 +93,19 @@ impl Budget {
     pub(super) fn spent(&self) -> (usize, usize) {
         let spent = |meter: &Meter| meter.most - meter.file.get();
         (spent(&self.steps), spent(&self.parts))
+    }
+}
+
+/// The steps for the text and the parts of a value; they are known before a part is looked at.
+fn cost(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len() / BYTES_OF_STEP,
+        Value::Array(items) => items.len(),
+        Value::Object(members) => {
+            let names = members.keys().map(|name| name.len() / BYTES_OF_STEP);
+            members.len() + names.sum::<usize>()
+        }
+        _ => 0,
     }
 }
 

@@ -102,6 +102,26 @@ fn tuples_of_tuples_are_not_written_out() {
 }
 
 #[test]
+fn a_schema_is_read_once_however_it_is_referred_to() {
+    let ways = (0_u8..64).map(|way| {
+        let letters = "abcdef".bytes().zip(0..);
+        let letters = letters.map(|(letter, bit)| match way >> bit & 1 {
+            1 => format!("%{letter:x}"),
+            _ => char::from(letter).to_string(),
+        });
+        format!("#/$defs/{}", letters.collect::<String>())
+    });
+    let members: Map<_, _> = ways
+        .map(|way| (format!("m{}", way.len()) + &way, json!({"$ref": way})))
+        .collect();
+    let definition = json!({"enum": vec!["long"; 10_000]});
+    let schema = json!({"properties": members, "$defs": {"abcdef": definition}});
+    let (code, _, parts) = made(&lock(&schema, 1));
+    assert!(parts < 80, "{parts}");
+    assert_eq!(code.matches("pub enum ").count(), 1);
+}
+
+#[test]
 fn lists_that_are_united_are_looked_through_once() {
     let names = |of: &str| -> Value { (0..20_000).map(|at| json!(format!("{of}{at}"))).collect() };
     for keyword in ["required", "enum"] {

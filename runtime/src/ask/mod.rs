@@ -1,6 +1,7 @@
 //! Asking the client from inside a function, written once for both eras: `requests` is how the legacy era asks, `round` how
 //! the modern one does.
 
+mod binding;
 mod error;
 mod question;
 mod requests;
@@ -22,11 +23,12 @@ use treenail_schema::{
     InputRequest,
 };
 
+pub(crate) use self::binding::Origin;
 pub use self::error::AskError;
 pub use self::question::{Confirm, Elicit, ElicitBySchema, ElicitUrl, Question, Roots, Sample};
 pub(crate) use self::requests::Requests;
 use self::requests::Waiting;
-pub(crate) use self::round::{Asker, Origin, Resumed, Round};
+pub(crate) use self::round::{Asker, Resumed, Round};
 #[cfg(feature = "tool-loop")]
 pub(crate) use self::sampling::{check_messages as check_conversation, needs_tools};
 pub use self::seal::RequestStateKey;
@@ -35,6 +37,7 @@ use crate::call::CallState;
 use crate::context::Context;
 use crate::form::Form;
 use crate::outbox::{Outbox, notification};
+use crate::wire::raw_json;
 
 /// # Asking the client
 ///
@@ -159,7 +162,7 @@ impl Context {
         }
         let value = work.await?;
         if let Some(round) = round {
-            let text = serde_json::value::to_raw_value(&value)
+            let text = raw_json(&value)
                 .map_err(|error| AskError::NotAllowed(format!("`{key}`: {error}")))?;
             round.keep(key, text);
         }

@@ -36,6 +36,14 @@ impl Requests {
         }
     }
 
+    /// None yet, with ids that come after those of this one.
+    pub(crate) fn successor(&self, most: usize) -> Self {
+        let last_id = self.lock().last_id;
+        let next = Self::new(most);
+        next.lock().last_id = last_id;
+        next
+    }
+
     /// Waits until there is room for one more, and makes it.
     pub(crate) async fn open(&self) -> Waiting<'_> {
         let turn = self.turns.acquire().await.ok();

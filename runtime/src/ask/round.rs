@@ -6,12 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Waker;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use ring::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
 use treenail_schema::{InputRequest, InputRequests, InputRequiredResult};
 
+use crate::ask::binding::{Origin, QuestionId};
 use crate::ask::error::AskError;
 use crate::ask::seal::RequestStateKey;
 use crate::call::Call;
@@ -71,7 +70,7 @@ impl Asker {
         };
         let sealed = as_string(sealed)
             .ok_or_else(|| RpcError::invalid_params("`params.requestState` is not a string"))?;
-        let state = self.key.open(&self.scope(request), &sealed).ok();
+        let state = self.key.open(&request.scope(&self.server), &sealed).ok();
         let state: State = state
             .and_then(|state| serde_json::from_slice(&state).ok())
             .ok_or_else(|| RpcError::invalid_params(NOT_OURS))?;
@@ -82,36 +81,6 @@ impl Asker {
         }
         Ok(Some(state.with(responses)))
     }
-
-    /// All that a state is bound to.
-    fn scope(&self, request: &Origin<'_>) -> Vec<u8> {
-        let Origin {
-            principal,
-            method,
-            target,
-            arguments,
-        } = request;
-        let mut arguments: Value = arguments
-            .and_then(|arguments| serde_json::from_str(arguments).ok())
-            .unwrap_or_default();
-        // Clients may write the same arguments in another order.
-        arguments.sort_all_objects();
-        json!([self.server, principal, method, target, arguments])
-            .to_string()
-            .into_bytes()
-    }
-}
-
-/// The request that questions and answers belong to.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Origin<'a> {
-    /// Who makes it, as the transport has authenticated them.
-    pub(crate) principal: Option<&'a str>,
-    pub(crate) method: &'a str,
-    /// What is asked for: the name of a tool or prompt, or the URI of a resource.
-    pub(crate) target: &'a str,
-    /// The text of the object with the arguments.
-    pub(crate) arguments: Option<&'a str>,
 }
 
 /// What a client carries from one round to the next.
@@ -129,20 +98,6 @@ struct State {
     /// Who was asked, as the layers around the tool know them; they do their work after the state has been opened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     caller: Option<Box<str>>,
-}
-
-/// What tells one question from another: an answer is for the question that was asked, also if the function asks something
-/// else under the same key when it runs again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct QuestionId(u64);
-
-impl QuestionId {
-    fn of(request: &InputRequest) -> Self {
-        let text = serde_json::to_vec(request).unwrap_or_default();
-        let digest = digest(&SHA256, &text);
-        let first = digest.as_ref().first_chunk().copied();
-        Self(u64::from_be_bytes(first.unwrap_or_default()))
-    }
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -243,10 +198,11 @@ impl Round {
             )));
         }
         run.keys.push(key.clone());
-        let id = QuestionId::of(&request);
+        let id = QuestionId::of(&request)?;
         let Resumed { state, responses } = &mut run.resumed;
         if let Some(value) = responses.remove(&key) {
-            state.answers.insert(key.clone(), Answer { to: id, value });
+            let to = id.clone();
+            state.answers.insert(key.clone(), Answer { to, value });
         }
         match state.answers.get(&key) {
             Some(answer) if answer.to == id => Ok(Some(answer.value.clone())),
@@ -312,7 +268,7 @@ impl Round {
         };
         asker
             .key
-            .seal(&asker.scope(&request), text)
+            .seal(&request.scope(&asker.server), text)
             .map_err(|_| self.flawed("there are no random numbers"))
     }
 

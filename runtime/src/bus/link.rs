@@ -3,9 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use crate::bus::EventQueue;
 use crate::bus::message::Sender;
+use crate::bus::refresh::Refresh;
 use crate::server::subscriptions::{Event, Hub};
 
 /// What connects an [`EventBus`](crate::EventBus) with its server: messages for the other replicas come out of it, and those
@@ -21,6 +23,7 @@ pub struct EventLink {
 
 struct Shared {
     hub: Arc<Hub>,
+    refresh: Refresh,
     queue: Arc<EventQueue>,
     sender: Sender,
     dropped: AtomicU64,
@@ -33,8 +36,14 @@ impl fmt::Debug for EventLink {
 }
 
 impl EventLink {
-    pub(super) fn new(hub: Arc<Hub>, queue: Arc<EventQueue>, sender: Sender) -> Self {
+    pub(super) fn new(
+        hub: Arc<Hub>,
+        queue: Arc<EventQueue>,
+        sender: Sender,
+        refresh_interval: Duration,
+    ) -> Self {
         let shared = Shared {
+            refresh: Refresh::new(Arc::clone(&hub), refresh_interval),
             hub,
             queue,
             sender,
@@ -51,7 +60,7 @@ impl EventLink {
     /// have changed. A bus that knows that it has missed something later can call this again.
     pub fn connected(&self) {
         tracing::info!("the event bus is connected");
-        self.shared.hub.tell(&Event::Everything);
+        self.shared.refresh.tell();
     }
 
     /// The next message to publish, once there is one.
@@ -72,10 +81,22 @@ impl EventLink {
     /// It returns at once.
     pub fn receive(&self, message: &[u8]) {
         match self.shared.sender.read(message) {
+            Ok(Some(Event::Everything)) => self.shared.refresh.tell(),
             Ok(Some(event)) => self.shared.hub.tell(&event),
             Ok(None) => {}
             Err(reason) => self.drop_message(reason, message.len()),
         }
+    }
+
+    /// Bytes of the longest message that another replica can have sent.
+    #[cfg(feature = "redis")]
+    pub(super) fn longest_message(&self) -> usize {
+        self.shared.sender.longest()
+    }
+
+    /// Tells the server, later, what it was not told at once. It never ends.
+    pub(super) async fn refresh(&self) {
+        self.shared.refresh.run().await;
     }
 
     /// Notes that a message was dropped, though not each time, so that a flood of them does not flood the log.

@@ -58,6 +58,12 @@ impl Sender {
         }
     }
 
+    /// Bytes of the longest message that another replica can have sent.
+    #[cfg(feature = "redis")]
+    pub(super) fn longest(&self) -> usize {
+        self.longest
+    }
+
     pub(super) fn write(&self, event: &Event) -> Vec<u8> {
         let (event, uri) = match event {
             Event::ListChanged(kind) => (kind.as_str(), None),

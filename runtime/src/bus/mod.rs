@@ -2,13 +2,16 @@
 //!
 //! What a server tells its own subscribers, its `queue` keeps for the others until the bus of the server has taken it.
 //! `supervise` runs that bus, again and again when it fails; `link` is the bus's end of both directions, and `message` what
-//! an event is while it travels.
+//! an event is while it travels. `refresh` keeps a flood of events from the listeners.
 
+#[cfg(feature = "redis")]
+mod guarded;
 mod link;
 mod message;
 mod queue;
 #[cfg(feature = "redis")]
 mod redis;
+mod refresh;
 mod supervise;
 #[cfg(test)]
 mod tests;
@@ -45,7 +48,8 @@ pub type BusFuture<'a> =
 /// - After a failure, or a panic, the bus is run again, after a pause that grows up to
 ///   [`Limits::bus_retry_within`](crate::Limits::bus_retry_within).
 /// - What others published meanwhile is lost. So with each new connection the server tells its subscribers that all they
-///   listen to may have changed.
+///   listen to may have changed, but no more often than
+///   [`Limits::bus_refresh_interval`](crate::Limits::bus_refresh_interval) allows.
 /// - Messages of this replica that come back, and those of servers with another name, are passed over. What is no message of
 ///   an event is dropped, with a line in the log.
 ///

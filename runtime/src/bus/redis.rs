@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::future::{Future, poll_fn};
+use std::io;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
@@ -9,17 +10,23 @@ use std::time::Duration;
 
 use redis::aio::MultiplexedConnection;
 use redis::{
-    AsyncConnectionConfig, Client, IntoConnectionInfo, ProtocolVersion, PushInfo, PushKind,
-    RedisResult, Value,
+    AsyncConnectionConfig, Client, ConnectionAddr, IntoConnectionInfo, ProtocolVersion, PushInfo,
+    PushKind, RedisConnectionInfo, RedisResult, Value,
 };
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
 use tokio::sync::Notify;
+use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
+use crate::bus::guarded::Guarded;
 use crate::bus::{BusFuture, EventBus, EventLink};
 use crate::error::{Error, Result};
 
 /// How long Redis may take to answer anything.
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
+/// Bytes of a string in an answer of Redis to what is asked here, which are far shorter.
+const ANSWER: usize = 4 << 10;
 /// How long nothing is published before it is asked whether it is there.
 const ASK_EVERY: Duration = Duration::from_secs(10);
 
@@ -33,6 +40,8 @@ const ASK_EVERY: Duration = Duration::from_secs(10);
 ///
 /// All replicas of a server need the same channel, and who can publish there can make clients read again what they have
 /// subscribed to. So Redis should ask for a password, which the URL takes: `redis://name:password@host:6379`. It is not logged.
+/// Messages that are longer than those of a replica are dropped while they are read; over TLS, they are held as a whole
+/// before that, up to `proto-max-bulk-len` of Redis.
 /// For TLS (`rediss://`), add `redis` to your dependencies with one of its features for that, such as `tokio-rustls-comp`.
 ///
 /// ```
@@ -91,7 +100,11 @@ impl RedisBus {
     }
 
     /// Connects; what comes on the channel goes to `link`. The notification is that the connection is lost.
-    async fn connect(&self, link: EventLink) -> RedisResult<(MultiplexedConnection, Arc<Notify>)> {
+    async fn connect(
+        &self,
+        link: EventLink,
+    ) -> RedisResult<(MultiplexedConnection, Option<Driver>, Arc<Notify>)> {
+        let longest = link.longest_message().max(self.channel.len()).max(ANSWER);
         let lost = Arc::new(Notify::new());
         let notice = Arc::clone(&lost);
         // It is called where the connection is read, so nothing is queued between Redis and the server.
@@ -107,12 +120,36 @@ impl RedisBus {
             .set_connection_timeout(Some(ANSWER_WITHIN))
             .set_response_timeout(Some(ANSWER_WITHIN))
             .set_push_sender(take);
-        let client = &self.client;
-        let mut connection = client
-            .get_multiplexed_async_connection_with_config(&config)
-            .await?;
+        let (mut connection, driver) = self.open(config, longest).await?;
         connection.subscribe(&*self.channel).await?;
-        Ok((connection, lost))
+        Ok((connection, driver, lost))
+    }
+
+    /// Connects to the address of the client. Without TLS, no string of more than `longest` bytes is read.
+    async fn open(
+        &self,
+        config: AsyncConnectionConfig,
+        longest: usize,
+    ) -> RedisResult<(MultiplexedConnection, Option<Driver>)> {
+        let info = self.client.get_connection_info();
+        let settings = info.redis_settings();
+        match info.addr() {
+            ConnectionAddr::Tcp(host, port) => {
+                let socket = within(TcpStream::connect((&**host, *port))).await?;
+                socket.set_nodelay(true)?;
+                drive(settings, Guarded::new(socket, longest), config).await
+            }
+            #[cfg(unix)]
+            ConnectionAddr::Unix(path) => {
+                let socket = within(tokio::net::UnixStream::connect(path)).await?;
+                drive(settings, Guarded::new(socket, longest), config).await
+            }
+            _ => {
+                let client = &self.client;
+                let connecting = client.get_multiplexed_async_connection_with_config(&config);
+                Ok((connecting.await?, None))
+            }
+        }
     }
 
     /// Publishes what there is to publish, until that fails.
@@ -135,7 +172,7 @@ impl RedisBus {
 impl EventBus for RedisBus {
     fn run(&self, link: EventLink) -> BusFuture<'_> {
         Box::pin(async move {
-            let (connection, lost) = self.connect(link.clone()).await?;
+            let (connection, _driver, lost) = self.connect(link.clone()).await?;
             link.connected();
             first(self.publish(connection, &link), async {
                 lost.notified().await;
@@ -145,6 +182,33 @@ impl EventBus for RedisBus {
             .map_err(Into::into)
         })
     }
+}
+
+/// The task that reads and writes a connection, until this is dropped.
+struct Driver(AbortHandle);
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// Speaks the protocol over a stream.
+async fn drive<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
+    settings: &RedisConnectionInfo,
+    stream: S,
+    config: AsyncConnectionConfig,
+) -> RedisResult<(MultiplexedConnection, Option<Driver>)> {
+    let connecting = MultiplexedConnection::new_with_config(settings, stream, config);
+    let (connection, driver) = within(async { Ok(connecting.await) }).await??;
+    let driver = Driver(tokio::spawn(driver).abort_handle());
+    Ok((connection, Some(driver)))
+}
+
+/// What Redis does, if it does that in time.
+async fn within<T>(future: impl Future<Output = io::Result<T>>) -> io::Result<T> {
+    let done = timeout(ANSWER_WITHIN, future).await;
+    done.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
 }
 
 /// What ends first of two.

@@ -1,7 +1,8 @@
 //! Runs a bus as long as its server exists.
 
 use std::error::Error as StdError;
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -47,9 +48,18 @@ impl Supervised {
         let replica =
             random_id().map_err(|_| Error::Build("there are no random numbers".to_owned()))?;
         let sender = Sender::new(server, replica, limits);
-        let link = EventLink::new(hub, Arc::clone(&queue), sender);
+        let link = EventLink::new(hub, Arc::clone(&queue), sender, limits.bus_refresh_interval);
         let longest = limits.bus_retry_within;
-        let task = runtime.spawn(supervise(bus, link, queue, longest));
+        let task = runtime.spawn(async move {
+            let refreshing = link.clone();
+            let mut refreshing = pin!(refreshing.refresh());
+            let mut running = pin!(supervise(bus, link, queue, longest));
+            poll_fn(|context| {
+                let _never = refreshing.as_mut().poll(context);
+                running.as_mut().poll(context)
+            })
+            .await;
+        });
         Ok(Self {
             task: task.abort_handle(),
         })

@@ -5,6 +5,7 @@
 //! `kept` (lists that are kept and followed), `contract` (what a server offers, as data that can be kept and compared),
 //! `typed` (calls of tools with types).
 
+pub(crate) mod answers;
 mod child;
 mod contract;
 mod error;
@@ -19,6 +20,7 @@ mod line;
 mod mock;
 mod protocol;
 mod session;
+pub(crate) mod stray;
 pub(crate) mod typed;
 
 pub use self::child::{ServerCommand, Stderr};
@@ -32,7 +34,7 @@ pub use self::kept::{McpClient, McpClientBuilder, UrlTemplate};
 pub use self::limits::ClientLimits;
 pub use self::line::LineSession;
 #[cfg(feature = "jsoncall")]
-pub(crate) use self::line::{Ending, IN_MEMORY, id_at_ends};
+pub(crate) use self::line::{Ending, IN_MEMORY};
 pub use self::mock::MockSession;
 pub use self::protocol::{
     ClientHandler, ClientRequest, HandlerFuture, McpClientSession, McpClientSessionBuilder,

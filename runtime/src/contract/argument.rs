@@ -4,9 +4,10 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::ser::{Error as _, SerializeMap};
 use serde::{Serialize, Serializer};
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::RawValue;
 
 use crate::function::argument::{Argument, ToolArgument, absent};
+use crate::wire::raw_json;
 
 /// A type that can be an argument where one trait has a server half and a client half: the server reads it, the client
 /// writes it.
@@ -34,7 +35,7 @@ impl<T: Serialize + DeserializeOwned + JsonSchema + Send + 'static> ContractArgu
     }
 
     fn given(&self, name: &'static str, has_default: bool) -> Given {
-        let json = to_raw_value(self);
+        let json = raw_json(self);
         let is_null = json.as_ref().is_ok_and(|json| json.get() == "null");
         let may_be_absent = is_null && !has_default;
         Given {
@@ -46,7 +47,7 @@ impl<T: Serialize + DeserializeOwned + JsonSchema + Send + 'static> ContractArgu
 
 /// Whether what is read from nothing is also what null is read as.
 fn is_nothing_null<T: Serialize + DeserializeOwned>() -> bool {
-    let nothing = absent::<T>().and_then(|value| to_raw_value(&value).ok());
+    let nothing = absent::<T>().and_then(|value| raw_json(&value).ok());
     nothing.is_some_and(|nothing| nothing.get() == "null")
 }
 

@@ -60,6 +60,18 @@ macro_rules! parsed {
     )*};
 }
 
+/// As [`parsed`], without the numbers that JSON does not have: NaN, the infinities, and what is too large.
+macro_rules! finite {
+    ($($method:ident: $type:ident => $visit:ident,)*) => {$(
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+            match self.0.parse::<$type>() {
+                Ok(value) if value.is_finite() => visitor.$visit(value),
+                _ => visitor.visit_str(self.0),
+            }
+        }
+    )*};
+}
+
 macro_rules! from_json {
     ($($method:ident($($argument:ident: $type:ty),*))*) => {$(
         fn $method<V: Visitor<'de>>(
@@ -116,7 +128,10 @@ impl<'de> Deserializer<'de> for Text<'de> {
         deserialize_u32: u64 => visit_u64,
         deserialize_u64: u64 => visit_u64,
         deserialize_u128: u128 => visit_u128,
-        deserialize_f32: f64 => visit_f64,
+    }
+
+    finite! {
+        deserialize_f32: f32 => visit_f32,
         deserialize_f64: f64 => visit_f64,
     }
 
@@ -168,6 +183,15 @@ mod tests {
         );
         check("x", Err::<u8, _>("invalid type: string \"x\", expected u8"));
         check("0.5", Ok(0.5_f32));
+        check("1e300", Ok(1e300_f64));
+        for text in ["NaN", "nan", "-NaN", "inf", "-inf", "+infinity", "1e999"] {
+            let reason = format!("invalid type: string \"{text}\", expected f64");
+            check::<f64>(text, Err(&reason));
+            check::<f32>(text, Err(&reason.replace("f64", "f32")));
+            check::<Option<f64>>(text, Err(&reason));
+        }
+        let large = Err("invalid type: string \"1e300\", expected f32");
+        check::<f32>("1e300", large);
         check("true", Ok(true));
         check("é", Ok('é'));
         check("12", Ok(Id(12)));

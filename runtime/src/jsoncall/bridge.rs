@@ -138,7 +138,8 @@ impl Bridge {
         let (their_reader, their_writer) = split(theirs);
         let serving = async {
             let mut their_writer = their_writer;
-            let ended = server.serve(their_reader, &mut their_writer).await;
+            let connection = server.connect().for_one_session();
+            let ended = connection.serve(their_reader, &mut their_writer).await;
             if let Err(error) = ended {
                 tracing::debug!(%error, "a server behind jsoncall has stopped");
             }

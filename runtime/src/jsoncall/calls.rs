@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tokio::sync::{Semaphore, SemaphorePermit, watch};
 
-use crate::client::{ClientError, ClientLimits, Incoming, id_at_ends};
+use crate::client::answers::{answered_id, check_weight, id_at_ends, is_cut_off};
+use crate::client::stray::StrayLines;
+use crate::client::{ClientError, ClientLimits, Incoming};
 use crate::jsoncall::convert::{push_answer, push_request, read_error};
 use crate::jsoncall::guard::{Refused, Side};
 use crate::wire::RpcError;
@@ -18,6 +20,8 @@ pub(super) struct Calls {
     permits: Semaphore,
     pub(super) closing: watch::Sender<bool>,
     ended: watch::Sender<bool>,
+    pub(super) stray: StrayLines,
+    limits: ClientLimits,
 }
 
 #[derive(Default)]
@@ -35,7 +39,7 @@ struct Call {
 }
 
 impl Calls {
-    pub(super) fn new(limits: &ClientLimits) -> Self {
+    pub(super) fn new(limits: &ClientLimits, stray: StrayLines) -> Self {
         let most = limits.requests_in_flight.clamp(1, Semaphore::MAX_PERMITS);
         Self {
             state: Mutex::default(),
@@ -43,6 +47,8 @@ impl Calls {
             permits: Semaphore::new(most),
             closing: watch::Sender::new(false),
             ended: watch::Sender::new(false),
+            stray,
+            limits: limits.clone(),
         }
     }
 
@@ -123,6 +129,10 @@ impl Side for Arc<Calls> {
             tracing::debug!("an answer to no request was dropped");
             return;
         };
+        let weighed = answer.map_or_else(|error| check_weight(error, &self.limits), |_| Ok(()));
+        if let Err(fault) = weighed {
+            return self.fail(id, fault, inward);
+        }
         let fault = match answer {
             Ok(result) if result.starts_with('{') => {
                 if let Some(number) = self.take_number(id) {
@@ -145,22 +155,38 @@ impl Side for Arc<Calls> {
     }
 
     fn refused(&self, refused: Refused<'_>, inward: &mut Vec<u8>, _: &mut Vec<u8>) {
-        let (id, reason) = match refused {
-            Refused::Invalid(invalid) => {
-                let error = &invalid.error;
-                tracing::warn!(%error, "a line of the server is no message");
+        let most = self.limits.message_bytes;
+        let too_long = format!("longer than {most} bytes");
+        let (id, text, error) = match refused {
+            Refused::Invalid(invalid, text) => {
                 let id = invalid.id.and_then(|id| id.parse().ok());
-                (id, format!("its answer is no message: {}", error.message))
+                (
+                    id.or_else(|| answered_id(text)),
+                    text,
+                    invalid.error.clone(),
+                )
             }
             Refused::TooLong { head, tail } => {
-                tracing::warn!("a message that is too long was dropped");
-                let id = id_at_ends(head, tail);
-                (id, "its answer is longer than is allowed".to_owned())
+                let error = RpcError::invalid_request(too_long);
+                (id_at_ends(head, tail), head, error)
             }
         };
-        if let Some(id) = id {
-            self.fail(id, ClientError::protocol(reason), inward);
+        match id {
+            Some(id) => {
+                let reason = format!("its answer is no message: {}", error.message);
+                self.fail(id, ClientError::protocol(reason), inward);
+            }
+            None => self.stray.note(text, &error),
         }
+    }
+
+    fn drops_last(&self, line: &[u8]) -> bool {
+        let is_cut_off = is_cut_off(line);
+        if is_cut_off {
+            let error = RpcError::invalid_request("it has no end");
+            self.stray.note(line, &error);
+        }
+        is_cut_off
     }
 
     /// The id that the caller has chosen stands before the method, since `jsoncall` has no other place for it.

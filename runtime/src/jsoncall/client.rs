@@ -11,6 +11,7 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, BufReader, ReadHalf, Write
 use tokio::io::{DuplexStream, duplex, split};
 use tokio::time::sleep;
 
+use crate::client::stray::StrayLines;
 use crate::client::{
     ClientError, ClientLimits, Ending, IN_MEMORY, Incoming, ServerCommand, Session, SessionFuture,
     SessionNotification, SessionRequest, Transport,
@@ -71,7 +72,8 @@ impl JsoncallSession {
         R: AsyncRead + Send + 'static,
         W: AsyncWrite + Send + 'static,
     {
-        Self::with_ending(reader, writer, limits, Ending::of_streams())
+        let stray = StrayLines::default();
+        Self::with_ending(reader, writer, limits, (Ending::of_streams(), stray))
     }
 
     /// Starts a server as a child process, and a session with it. It ends as [`ServerCommand`] says.
@@ -85,6 +87,7 @@ impl JsoncallSession {
     /// As [`JsoncallSession::new`].
     pub fn command(command: &ServerCommand, limits: &ClientLimits) -> Result<Self, ClientError> {
         let (stdout, stdin, ending) = command.open(limits)?;
+        let ending = (ending, command.stray_lines());
         Ok(Self::with_ending(stdout, stdin, limits, ending))
     }
 
@@ -106,12 +109,17 @@ impl JsoncallSession {
         Self::with_limits(reader, writer, limits)
     }
 
-    fn with_ending<R, W>(reader: R, writer: W, limits: &ClientLimits, ending: Ending) -> Self
+    fn with_ending<R, W>(
+        reader: R,
+        writer: W,
+        limits: &ClientLimits,
+        (ending, stray): (Ending, StrayLines),
+    ) -> Self
     where
         R: AsyncRead + Send + 'static,
         W: AsyncWrite + Send + 'static,
     {
-        let calls = Arc::new(Calls::new(limits));
+        let calls = Arc::new(Calls::new(limits, stray));
         let backlog = Arc::new(Backlog::new(limits.queued_output_bytes));
         let guard = Guard::new(Arc::clone(&calls), Arc::clone(&backlog), limits.parsing());
         let (ours, theirs) = duplex(PIPE);
@@ -201,6 +209,10 @@ impl Session for JsoncallSession {
 
     fn transport(&self) -> Transport {
         Transport::Stream
+    }
+
+    fn stray_line(&self) -> Option<String> {
+        self.calls.stray.first().map(str::to_owned)
     }
 
     fn close(&self) -> SessionFuture<'_, ()> {

@@ -27,6 +27,11 @@ pub(super) trait Side: Send + Sync + 'static {
     /// A message could not be read; what the peer is to know of it goes to `outward`.
     fn refused(&self, refused: Refused<'_>, inward: &mut Vec<u8>, outward: &mut Vec<u8>);
 
+    /// Whether a last line without its line end is no message.
+    fn drops_last(&self, _line: &[u8]) -> bool {
+        false
+    }
+
     /// Writes a request of `jsoncall` for the peer.
     fn requests(&self, id: &str, method: &str, params: &str, outward: &mut Vec<u8>);
 
@@ -36,8 +41,12 @@ pub(super) trait Side: Send + Sync + 'static {
 
 /// What could not be read.
 pub(super) enum Refused<'a> {
-    Invalid(&'a Invalid<'a>),
-    TooLong { head: &'a [u8], tail: &'a [u8] },
+    /// With its text.
+    Invalid(&'a Invalid<'a>, &'a [u8]),
+    TooLong {
+        head: &'a [u8],
+        tail: &'a [u8],
+    },
 }
 
 #[derive(Debug)]
@@ -61,6 +70,7 @@ pub(super) struct Guard<S> {
 pub(super) fn own_limits() -> Limits {
     Limits {
         message_depth: DEEPEST,
+        request_id_bytes: usize::MAX,
         ..Limits::default()
     }
 }
@@ -112,8 +122,10 @@ impl<S: Side> Guard<S> {
                 self.receive(&frame, &mut inward);
             }
             if count == 0 {
-                if let Some(frame) = lines.last() {
-                    self.receive(&frame, &mut inward);
+                match lines.last() {
+                    Some(Frame::Line(line)) if self.side.drops_last(line) => {}
+                    Some(frame) => self.receive(&frame, &mut inward),
+                    None => {}
                 }
                 self.side.ended(&mut inward);
             }
@@ -163,7 +175,7 @@ impl<S: Side> Guard<S> {
     fn receive(&self, frame: &Frame<'_>, inward: &mut Vec<u8>) {
         match frame {
             Frame::Line(line) => match parse(line, &self.limits) {
-                Body::One(message) => self.receive_message(message, inward),
+                Body::One(message) => self.receive_message(message, line, inward),
                 Body::Batch(messages)
                     if messages.is_empty() || messages.len() > self.limits.batch_messages =>
                 {
@@ -173,11 +185,13 @@ impl<S: Side> Guard<S> {
                         id: None,
                         error: RpcError::invalid_request(reason),
                     };
-                    self.refuse(Refused::Invalid(&invalid), inward);
+                    self.refuse(Refused::Invalid(&invalid, line), inward);
                 }
                 Body::Batch(messages) => {
                     for message in messages {
-                        self.receive_message(parse_element(message), inward);
+                        let text = message.as_bytes();
+                        let message = parse_element(message, &self.limits);
+                        self.receive_message(message, text, inward);
                     }
                 }
             },
@@ -185,7 +199,12 @@ impl<S: Side> Guard<S> {
         }
     }
 
-    fn receive_message(&self, message: Result<Message<'_>, Invalid<'_>>, inward: &mut Vec<u8>) {
+    fn receive_message(
+        &self,
+        message: Result<Message<'_>, Invalid<'_>>,
+        text: &[u8],
+        inward: &mut Vec<u8>,
+    ) {
         match message {
             Ok(Message::Request(id, envelope)) => {
                 let number = self.ids.open(id);
@@ -198,7 +217,7 @@ impl<S: Side> Guard<S> {
                 push_notification(inward, &envelope.method, params);
             }
             Ok(Message::Response(id, answer)) => self.side.answered(id, answer, inward),
-            Err(invalid) => self.refuse(Refused::Invalid(&invalid), inward),
+            Err(invalid) => self.refuse(Refused::Invalid(&invalid, text), inward),
         }
     }
 

@@ -142,7 +142,7 @@ impl Side for ToServer {
 
     fn refused(&self, refused: Refused<'_>, _: &mut Vec<u8>, outward: &mut Vec<u8>) {
         match refused {
-            Refused::Invalid(invalid) => match invalid.id {
+            Refused::Invalid(invalid, _) => match invalid.id {
                 Some(id) => push_answer(outward, id, Err(&invalid.error)),
                 None => push_error(outward, &invalid.error),
             },

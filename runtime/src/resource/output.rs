@@ -17,7 +17,7 @@ use crate::resource::{ResourceFacts, bytes};
 use crate::respond::ResultWriter;
 use crate::revision::resource_not_found;
 use crate::tool::output::Shape;
-use crate::wire::{Escaped, RpcError};
+use crate::wire::{Escaped, RpcError, write_json};
 
 /// A type that a resource can return.
 ///
@@ -209,7 +209,7 @@ impl ResourceReply<'_, '_> {
         let start = self.result.mark();
         self.result.push(br#","text":"#);
         let text = self.result.mark();
-        serde_json::to_writer(self.result.out(), value)?;
+        write_json(self.result.out(), value)?;
         if self.result.out()[text] == b'"' {
             self.result.rewind(self.result.mark() - 1);
             return Ok(true);
@@ -223,7 +223,7 @@ impl ResourceReply<'_, '_> {
     fn json<T: Serialize>(&mut self, value: &T) -> serde_json::Result<bool> {
         self.result.push(br#","text":""#);
         let text = self.result.mark();
-        serde_json::to_writer(Escaped(self.result.out()), value)?;
+        write_json(Escaped(self.result.out()), value)?;
         Ok(&self.result.out()[text..] != b"null")
     }
 

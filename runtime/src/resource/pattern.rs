@@ -42,8 +42,9 @@ impl Pattern {
 
     /// The values of the variables in `uri`, if the template stands for it.
     ///
-    /// A value is at least one character long, and as short as the text after it allows. No value has a segment `..`,
-    /// however it is encoded.
+    /// A value is at least one character long, and as short as the text after it allows. However it is encoded, no value
+    /// leads out of where a function puts it, see [`leads_out`]. The one exception is a variable right after `file://`: the
+    /// path there begins with one slash, or it would be no path.
     pub(crate) fn matches<'a>(&self, uri: &'a str) -> Option<Variables<'a>> {
         let mut variables = Vec::new();
         let mut rest = uri;
@@ -68,7 +69,12 @@ impl Pattern {
                 shortest(rest, next)?
             };
             let value = rest.get(..length)?;
-            variables.push((name, decoded(value, reserved)?));
+            let value = decoded(value, reserved)?;
+            let may_begin_with_slash = &uri[..uri.len() - rest.len()] == "file://";
+            if leads_out(&value, may_begin_with_slash) {
+                return None;
+            }
+            variables.push((name, value));
             rest = &rest[length..];
         }
         rest.is_empty().then_some(variables)
@@ -103,8 +109,24 @@ fn decoded(value: &str, reserved: bool) -> Option<Cow<'_, str>> {
         checked += step(&value.as_bytes()[checked..], reserved)?;
     }
     let decoded = percent_decode_str(value).decode_utf8().ok()?;
-    let leads_up = decoded.split(['/', '\\']).any(|segment| segment == "..");
-    (!decoded.is_empty() && !leads_up).then_some(decoded)
+    (!decoded.is_empty()).then_some(decoded)
+}
+
+/// Whether a value could lead out of the folder that a function joins it to: it has a segment `..`, it is absolute, as it is
+/// with a slash, a backslash or the letter of a drive at its beginning, or it has control characters, at which some
+/// functions of systems end a path.
+fn leads_out(value: &str, may_begin_with_slash: bool) -> bool {
+    let is_absolute = match value.strip_prefix('/') {
+        Some(rest) if may_begin_with_slash => rest.starts_with(['/', '\\']),
+        _ => {
+            let drive =
+                matches!(value.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic());
+            drive || value.starts_with(['/', '\\'])
+        }
+    };
+    is_absolute
+        || value.contains(char::is_control)
+        || value.split(['/', '\\']).any(|segment| segment == "..")
 }
 
 #[cfg(test)]
@@ -192,15 +214,54 @@ mod tests {
             "a/.%2E",
             "a%2F..%2fb",
             "a%5C..%5Cb",
+            "/etc/passwd",
+            "%2Fetc/passwd",
+            "//server/share",
+            "%5C%5Cserver%5Cshare",
+            "%5cetc",
+            "C:/Windows",
+            "c%3A%5CWindows",
+            "C%3asecret",
+            "a%00b",
+            "%00",
+            "a%0Ab",
+            "a%7F",
+            "a%C2%85",
         ] {
             check(&parts, &format!("file:///{path}"), None);
         }
         check(&parts, "file:///a..b/...", Some(&[("path", "a..b/...")]));
+        check(&parts, "file:///a/C:/b", Some(&[("path", "a/C:/b")]));
+        check(&parts, "file:///cd:e", Some(&[("path", "cd:e")]));
         check(
             &parts,
             "file:///%252e%252e/a",
             Some(&[("path", "%2e%2e/a")]),
         );
+    }
+
+    #[test]
+    fn a_segment_does_not_lead_out_either() {
+        let parts = [Part::Text("x://a/"), Part::Segment("id"), Part::Text("/b")];
+        check(&parts, "x://a/7%3A8/b", Some(&[("id", "7:8")]));
+        for id in ["%2Fetc", "%5Cetc", "C%3A", "%2e%2e", "a%00", "%0d"] {
+            check(&parts, &format!("x://a/{id}/b"), None);
+        }
+    }
+
+    #[test]
+    fn a_path_after_an_authority_begins_with_one_slash() {
+        let file = [Part::Text("file://"), Part::Rest("path")];
+        check(&file, "file:///etc/x", Some(&[("path", "/etc/x")]));
+        check(&file, "file:///C:/x", Some(&[("path", "/C:/x")]));
+        check(&file, "file://host/x", Some(&[("path", "host/x")]));
+        for path in ["//etc", "/%5Cetc", "/..", "%5Cx", "/a%00", "C:/x"] {
+            check(&file, &format!("file://{path}"), None);
+        }
+        // Elsewhere names are meant, and a path that begins with a slash is somewhere else.
+        let docs = [Part::Text("docs://"), Part::Rest("path")];
+        check(&docs, "docs://guide/x", Some(&[("path", "guide/x")]));
+        check(&docs, "docs:///etc/passwd", None);
     }
 
     #[test]
@@ -231,7 +292,8 @@ mod tests {
             }
             let uri = template.expand::<UriSpec, _>(&context).unwrap().to_string();
             let found = [("a", &*values[0]), ("b", &*values[1]), ("c", &*values[2])];
-            check(&parts, &uri, Some(&found));
+            let leads_out = values.iter().any(|value| value.starts_with('/'));
+            check(&parts, &uri, (!leads_out).then_some(&found[..]));
         }
     }
 }

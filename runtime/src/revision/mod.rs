@@ -48,12 +48,19 @@ pub(crate) fn negotiate(version: &str) -> Revision {
         .unwrap_or(Revision::LATEST_LEGACY)
 }
 
-/// The error for a resource that does not exist.
+/// The longest URI that an error repeats, in bytes.
+const LONGEST_URI: usize = 2_048;
+
+/// The error for a resource that does not exist. It repeats the URI, unless that is longer than URIs are.
 pub(crate) fn resource_not_found(uri: &str, message: String, revision: Revision) -> RpcError {
     let code = if revision.is_modern() {
         error_code::INVALID_PARAMS
     } else {
         error_code::RESOURCE_NOT_FOUND
     };
-    RpcError::new(code, message).with_data(json!({ "uri": uri }))
+    let error = RpcError::new(code, message);
+    if uri.len() > LONGEST_URI {
+        return error;
+    }
+    error.with_data(json!({ "uri": uri }))
 }

@@ -1,5 +1,5 @@
 //! Structured content that is no object, for peers that take objects only: `{"result": …}`, the form that servers in Python
-//! give it. The marks are those of FastMCP, so that clients which know them take the value out again.
+//! give it. The marks are those of `FastMCP`, so that clients which know them take the value out again.
 
 use serde_json::{Map, Value, json};
 use treenail_schema::ResultMetaObject;
@@ -10,9 +10,9 @@ use treenail_schema::ResultMetaObject;
 /// structured content, and an output that always is an object goes as it is. Of a type that can be anything, such as
 /// `serde_json::Value`, objects go as they are and other values as text. The text copy is that of the value alone.
 ///
-/// The output schema in the list of tools is wrapped likewise, and carries the mark `x-fastmcp-wrap-result` that FastMCP
-/// gives such schemas; the `_meta` of a result has FastMCP's `{"fastmcp": {"wrap_result": true}}`. Clients made with Treenail
-/// or FastMCP take the value out again.
+/// The output schema in the list of tools is wrapped likewise, and carries the mark `x-fastmcp-wrap-result` that `FastMCP`
+/// gives such schemas; the `_meta` of a result has `FastMCP`'s `{"fastmcp": {"wrap_result": true}}`. Clients made with Treenail
+/// or `FastMCP` take the value out again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WrapResults {

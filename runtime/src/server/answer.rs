@@ -3,10 +3,13 @@
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
 use std::task::{self, Poll};
 
+use tokio::sync::OwnedSemaphorePermit;
 use treenail_schema::{RequestId, Revision};
 
+use crate::request_id::IdKey;
 use crate::respond::{Responding, ResultWriter};
 use crate::revision::Style;
 use crate::server::Server;
@@ -79,23 +82,32 @@ pub(crate) fn answer<T>(
 pub(crate) struct PendingRequest {
     server: Server,
     revision: Revision,
-    id: Box<str>,
+    id: Arc<str>,
     responding: Responding,
+    /// Its place in the budget of the server.
+    place: Option<OwnedSemaphorePermit>,
 }
 
 impl PendingRequest {
     pub(crate) fn new(
         server: &Server,
         revision: Revision,
-        id: &str,
+        id: Arc<str>,
         responding: Responding,
     ) -> Self {
         Self {
             server: server.clone(),
             revision,
-            id: id.into(),
+            id,
             responding,
+            place: None,
         }
+    }
+
+    /// The same with a place in the budget of the server, which is free again when the request is answered or dropped.
+    pub(crate) fn with_place(mut self, place: Option<OwnedSemaphorePermit>) -> Self {
+        self.place = place;
+        self
     }
 
     /// Goes on with the request; its whole answer is appended to `out` when it is ready, and nothing before.
@@ -109,6 +121,7 @@ impl PendingRequest {
             revision,
             id,
             responding,
+            ..
         } = self;
         let pending = answer(out, id, server.style(*revision), |result| match responding
             .as_mut()
@@ -131,7 +144,8 @@ impl PendingRequest {
 #[must_use = "a request goes on only while it is polled"]
 pub struct PendingAnswer {
     /// The id of the request, if it is a single one.
-    id: Option<RequestId>,
+    id: Option<Arc<str>>,
+    read: OnceLock<Option<RequestId>>,
     batch: bool,
     requests: Vec<PendingRequest>,
     out: Vec<u8>,
@@ -147,9 +161,10 @@ impl fmt::Debug for PendingAnswer {
 }
 
 impl PendingAnswer {
-    pub(crate) fn one(id: &str, request: PendingRequest) -> Self {
+    pub(crate) fn one(request: PendingRequest) -> Self {
         Self {
-            id: serde_json::from_str(id).ok(),
+            id: Some(Arc::clone(&request.id)),
+            read: OnceLock::new(),
             batch: false,
             requests: vec![request],
             out: Vec::new(),
@@ -160,6 +175,7 @@ impl PendingAnswer {
     pub(crate) fn batch(requests: Vec<PendingRequest>, out: Vec<u8>) -> Self {
         Self {
             id: None,
+            read: OnceLock::new(),
             batch: true,
             requests,
             out,
@@ -170,6 +186,15 @@ impl PendingAnswer {
         self.requests
     }
 
+    /// Takes the places of its calls in the budget of the server, for someone who knows better when they are free again.
+    #[cfg(feature = "http")]
+    pub(crate) fn take_places(&mut self) -> Vec<OwnedSemaphorePermit> {
+        let requests = self.requests.iter_mut();
+        requests
+            .filter_map(|request| request.place.take())
+            .collect()
+    }
+
     /// How many calls are in flight for it.
     pub fn calls(&self) -> usize {
         self.requests.len()
@@ -177,7 +202,14 @@ impl PendingAnswer {
 
     /// The id of the request that this is the answer to; a batch has none.
     pub fn id(&self) -> Option<&RequestId> {
-        self.id.as_ref()
+        let id = self.id.as_deref()?;
+        let read = || serde_json::from_str(id).ok();
+        self.read.get_or_init(read).as_ref()
+    }
+
+    /// The same, to find the call by.
+    pub(crate) fn key(&self) -> Option<IdKey> {
+        self.id.as_ref().map(IdKey::of)
     }
 }
 

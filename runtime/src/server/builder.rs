@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::layer::{BoxError, LayerList, ToolCall, ToolResponse, ToolService};
 use crate::limits::Limits;
 use crate::revision::{Style, WrapResults};
+use crate::server::budget::CallBudget;
 use crate::server::catalog::Catalog;
 use crate::server::list::Caching;
 use crate::server::namespace::Namespace;
@@ -148,9 +149,9 @@ impl ServerBuilder {
 
     /// Shows `separator` in place of the dot in names of tools, prompts and resources, for hosts that refuse dots.
     ///
-    /// The interfaces of OpenAI's and Anthropic's models allow `a-z A-Z 0-9 _ -` in names of tools, and up to 64 of them.
+    /// The interfaces of `OpenAI`'s and Anthropic's models allow `a-z A-Z 0-9 _ -` in names of tools, and up to 64 of them.
     /// Most hosts write something else for dots when they hand names to a model. Set `"_"` or `"__"` for hosts that do not and
-    /// refuse the tools instead: openai-agents, LangChain and pydantic-ai hand names on as they are.
+    /// refuse the tools instead: openai-agents, `LangChain` and pydantic-ai hand names on as they are.
     ///
     /// Calls are understood with the separator only, so names stay unique. Building fails if a name has the separator
     /// in it already, because then the namespace could not be told from the method.
@@ -290,7 +291,10 @@ impl ServerBuilder {
         let (hub, bus) = connect(self.event_bus, &self.info.name, &limits)?;
         Ok(Server {
             shared: Arc::new(Shared {
-                blocking: Arc::new(Semaphore::new(limits.blocking_calls)),
+                blocking: Arc::new(Semaphore::new(
+                    limits.blocking_calls.min(Semaphore::MAX_PERMITS),
+                )),
+                calls: CallBudget::new(limits.server_calls_in_flight),
                 offers: Offers::new(catalog, &setup),
                 hub,
                 bus,

@@ -1,6 +1,7 @@
 //! The server: what it offers, and how one message is answered. It knows no transport.
 
 mod answer;
+mod budget;
 mod builder;
 mod catalog;
 mod connection;
@@ -23,6 +24,7 @@ use treenail_schema::Revision;
 pub use self::answer::PendingAnswer;
 #[cfg(feature = "http")]
 pub(crate) use self::answer::{error_code, write_error};
+use self::budget::CallBudget;
 pub use self::builder::ServerBuilder;
 #[cfg(feature = "http")]
 pub(crate) use self::connection::begins_call;
@@ -55,6 +57,8 @@ struct Shared {
     hub: Arc<Hub>,
     /// The turns of functions that block.
     blocking: Arc<Semaphore>,
+    /// The places of calls in flight.
+    calls: CallBudget,
     /// What calls need in order to ask their clients.
     asker: Arc<Asker>,
     /// The bus that `hub` is told of other replicas by.
@@ -78,6 +82,11 @@ impl Server {
     /// The turns of functions that block.
     pub(crate) fn blocking(&self) -> &Arc<Semaphore> {
         &self.shared.blocking
+    }
+
+    /// The places of calls in flight.
+    pub(crate) fn calls(&self) -> &CallBudget {
+        &self.shared.calls
     }
 
     /// What calls need in order to ask their clients.

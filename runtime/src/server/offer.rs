@@ -17,7 +17,7 @@ use crate::server::resources::Resources;
 use crate::server::setup::Setup;
 use crate::server::subscriptions::Kind;
 use crate::server::table::{Descriptor, Table};
-use crate::wire::{Params, RpcError, object, quoted, string};
+use crate::wire::{Params, RpcError, object, quoted, shortened, string};
 
 /// All that a server offers at one time.
 pub(crate) struct Offer {
@@ -227,8 +227,9 @@ impl Offer {
     fn completion<'a>(&'a self, params: &Params<'a>) -> Result<Asked<'a>, RpcError> {
         let text = params.text.unwrap_or("{}");
         let read: CompleteRequestParams = serde_json::from_str(text).map_err(|error| {
+            let reason = shortened(&error.to_string());
             RpcError::invalid_params(format!(
-                "`params` is not what `completion/complete` takes: {error}"
+                "`params` is not what `completion/complete` takes: {reason}"
             ))
         })?;
         let (arguments, completers) = self.completers(&read.ref_)?;

@@ -8,7 +8,7 @@ use treenail_schema::{ContentBlock, Revision};
 use crate::revision::speak_block;
 use crate::stream::bounded::Bounded;
 use crate::tool::error::ToolError;
-use crate::wire::Escaped;
+use crate::wire::{Escaped, write_json};
 
 /// How a text block without annotations begins.
 pub(super) const TEXT_BLOCK: &[u8] = br#"{"type":"text","text":""#;
@@ -150,7 +150,7 @@ impl Gathered {
             out: &mut self.item,
             room: self.bounds.bytes.checked_sub(taken),
         };
-        match serde_json::to_writer(&mut writer, value) {
+        match write_json(&mut writer, value) {
             Ok(()) => Ok(()),
             Err(_) if writer.room.is_none() => Err(Stop::TooManyBytes),
             Err(error) => {

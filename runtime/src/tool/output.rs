@@ -1,5 +1,6 @@
 //! What a tool may return, and how it becomes a result.
 
+use std::cell::Cell;
 use std::error::Error;
 
 use schemars::{JsonSchema, SchemaGenerator};
@@ -23,7 +24,8 @@ use crate::tool::reply::ToolReply;
 ///   string (`String`, `&'static str`), nothing if it is `()`, else structured content with a text copy and a declared
 ///   output schema. `None` of an `Option<String>` is an empty result. Peers of the revisions before 2026-07-28 take
 ///   objects only: structs, maps and tagged enums go as they are, other values as `{"result": …}`
-///   ([`WrapResults`](crate::WrapResults)).
+///   ([`WrapResults`](crate::WrapResults)). NaN and the infinities, which JSON does not have, are a failure with
+///   `isError: true`.
 /// - [`ContentBlock`] and the blocks it is made of, `Vec`s and `Option`s of those, and [`CallToolResult`].
 /// - `Result<T, E>` of those, where `E` is any error that turns into `Box<dyn Error + Send + Sync>`: a failure becomes a
 ///   result with `isError: true`, see [`ToolError`](crate::ToolError).
@@ -72,7 +74,7 @@ pub(crate) fn declare(output: OutputSchema) -> (Option<Map<String, Value>>, Shap
         schema.insert("$defs".to_owned(), definitions);
     }
     let mut shape = Shape::of_members(&schema);
-    if shape == Shape::Value && is_object(&schema, &schema, 0) {
+    if shape == Shape::Value && is_object(&schema, &schema, &Cell::new(STEPS)) {
         schema.insert("type".to_owned(), "object".into());
         shape = Shape::Object;
     }
@@ -82,21 +84,22 @@ pub(crate) fn declare(output: OutputSchema) -> (Option<Map<String, Value>>, Shap
     }
 }
 
-/// How many references and alternatives within each other are looked through for objects.
-const DEEPEST: usize = 16;
+/// How many references and alternatives are looked through for objects: schemas can refer to themselves.
+const STEPS: u32 = 256;
 
 /// Whether all values of a schema are objects, though its `type` does not say so: each alternative is one, or what it refers
 /// to among the definitions of `root`.
-fn is_object(schema: &Map<String, Value>, root: &Map<String, Value>, depth: usize) -> bool {
-    if depth > DEEPEST {
+fn is_object(schema: &Map<String, Value>, root: &Map<String, Value>, steps: &Cell<u32>) -> bool {
+    let Some(left) = steps.get().checked_sub(1) else {
         return false;
-    }
+    };
+    steps.set(left);
     if let Some(kind) = schema.get("type") {
         return kind == "object";
     }
     let inner = |schema: &Value| {
         let schema = schema.as_object();
-        schema.is_some_and(|schema| is_object(schema, root, depth + 1))
+        schema.is_some_and(|schema| is_object(schema, root, steps))
     };
     let listed = |keyword: &str| schema.get(keyword).and_then(Value::as_array);
     let alternatives = ["oneOf", "anyOf"].into_iter().filter_map(listed);

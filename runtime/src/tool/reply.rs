@@ -10,7 +10,7 @@ use crate::respond::ResultWriter;
 use crate::revision::{Placement, speak_content};
 use crate::tool::error::ToolError;
 use crate::tool::output::Shape;
-use crate::wire::{Escaped, escape_from_within};
+use crate::wire::{Escaped, escape_from_within, write_json};
 
 /// What stands before structured content that comes first in a result.
 const STRUCTURED: &[u8] = br#"{"structuredContent":"#;
@@ -75,7 +75,7 @@ impl<'a, 'o> ToolReply<'a, 'o> {
         let start = self.result.mark();
         self.result.push(br#"{"content":[{"type":"text","text":"#);
         let text = self.result.mark();
-        serde_json::to_writer(self.result.out(), value)?;
+        write_json(self.result.out(), value)?;
         match self.result.out()[text] {
             b'"' => self.result.push(b"}]"),
             b'n' => {
@@ -95,7 +95,7 @@ impl<'a, 'o> ToolReply<'a, 'o> {
     fn structured<T: Serialize>(&mut self, value: &T) -> serde_json::Result<()> {
         self.result.push(STRUCTURED);
         let start = self.result.mark();
-        serde_json::to_writer(self.result.out(), value)?;
+        write_json(self.result.out(), value)?;
         let end = self.result.mark();
         self.text_copy(start, end);
         Ok(())
@@ -134,7 +134,7 @@ impl<'a, 'o> ToolReply<'a, 'o> {
     /// Writes the JSON of a value as the text of one block.
     fn copy<T: Serialize>(&mut self, value: &T) -> serde_json::Result<()> {
         self.result.push(br#"{"content":[{"type":"text","text":""#);
-        serde_json::to_writer(Escaped(self.result.out()), value)?;
+        write_json(Escaped(self.result.out()), value)?;
         self.result.push(br#""}]"#);
         Ok(())
     }

@@ -1,13 +1,15 @@
 //! The standard streams of the process.
 //!
 //! Where they are pipes or sockets they are used without blocking: the threads that tokio needs for standard streams of
-//! other kinds cost several times the latency. Files, terminals and other systems get those threads.
+//! other kinds cost several times the latency. Files, terminals and other systems get threads.
 
-use std::io;
+use std::io::{self, Read};
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
+use std::thread;
 
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf, Stdin, Stdout};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf, Stdout};
+use tokio::sync::mpsc;
 
 use crate::error::Result;
 use crate::server::Server;
@@ -37,7 +39,7 @@ enum Input {
     Pipe(tokio::net::unix::pipe::Receiver),
     #[cfg(unix)]
     Socket(tokio::net::UnixStream),
-    Threads(Stdin),
+    Thread(Reader),
 }
 
 enum Output {
@@ -60,7 +62,7 @@ impl Input {
             }
             Ok(None) | Err(_) => {}
         }
-        Self::Threads(tokio::io::stdin())
+        Self::Thread(Reader::start())
     }
 
     /// Leaves the stream as it was found, for others who have it.
@@ -70,8 +72,79 @@ impl Input {
             Self::Pipe(pipe) => drop(pipe.into_blocking_fd()),
             #[cfg(unix)]
             Self::Socket(socket) => unix::make_blocking(socket),
-            Self::Threads(_) => {}
+            Self::Thread(_) => {}
         }
+    }
+}
+
+/// Bytes of input that are read at once.
+const CHUNK: usize = 16 * 1024;
+
+/// Standard input, read by a thread.
+///
+/// The thread is not one of tokio's: those are waited for when a runtime ends, and reading from a terminal ends with the next
+/// line that is typed. A plain thread ends with the process.
+struct Reader {
+    chunks: mpsc::Receiver<io::Result<Vec<u8>>>,
+    /// The chunk that is being taken, and the start of its rest.
+    chunk: Vec<u8>,
+    start: usize,
+}
+
+impl Reader {
+    fn start() -> Self {
+        let (sender, chunks) = mpsc::channel(1);
+        let of_thread = sender.clone();
+        let thread = thread::Builder::new().name("treenail-stdin".to_owned());
+        if let Err(error) = thread.spawn(move || read_chunks(&of_thread)) {
+            // There is room for one.
+            let _ = sender.try_send(Err(error));
+        }
+        Self {
+            chunks,
+            chunk: Vec::new(),
+            start: 0,
+        }
+    }
+}
+
+/// Reads until the end of the input, or until the chunks are no longer taken.
+fn read_chunks(chunks: &mpsc::Sender<io::Result<Vec<u8>>>) {
+    let mut buffer = vec![0; CHUNK];
+    loop {
+        let chunk = match io::stdin().read(&mut buffer) {
+            Ok(0) => return,
+            Ok(count) => Ok(buffer[..count].to_vec()),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => Err(error),
+        };
+        let is_last = chunk.is_err();
+        if chunks.blocking_send(chunk).is_err() || is_last {
+            return;
+        }
+    }
+}
+
+impl AsyncRead for Reader {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        if self.start == self.chunk.len() {
+            match ready!(self.chunks.poll_recv(context)) {
+                Some(chunk) => {
+                    self.chunk = chunk?;
+                    self.start = 0;
+                }
+                None => return Poll::Ready(Ok(())),
+            }
+        }
+        let rest = &self.chunk[self.start..];
+        let count = rest.len().min(buffer.remaining());
+        buffer.put_slice(&rest[..count]);
+        self.start += count;
+        Poll::Ready(Ok(()))
     }
 }
 
@@ -116,7 +189,7 @@ impl AsyncRead for Input {
             Self::Pipe(pipe) => Pin::new(pipe).poll_read(context, buffer),
             #[cfg(unix)]
             Self::Socket(socket) => Pin::new(socket).poll_read(context, buffer),
-            Self::Threads(stdin) => Pin::new(stdin).poll_read(context, buffer),
+            Self::Thread(reader) => Pin::new(reader).poll_read(context, buffer),
         }
     }
 }

@@ -6,7 +6,7 @@ use memchr::memchr2;
 
 /// Escapes the JSON text that is written to it, so that the text stands inside a JSON string.
 ///
-/// Only quotes and backslashes need that: compact JSON has no control characters.
+/// Only quotes and backslashes need that: what `write_json` writes has no control characters.
 #[derive(Debug)]
 pub(crate) struct Escaped<'a>(pub(crate) &'a mut Vec<u8>);
 

@@ -69,12 +69,15 @@ fn parse_text<'a>(text: &'a str, limits: &Limits) -> Body<'a> {
             Err(error) => Body::One(Err(error.into())),
         };
     }
-    Body::One(parse_message(scanner))
+    Body::One(parse_message(scanner, limits))
 }
 
 /// Reads one message of a batch, which has been checked already.
-pub(crate) fn parse_element(text: &str) -> Result<Message<'_>, Invalid<'_>> {
-    parse_message(Scanner::new(text, DEEPEST))
+pub(crate) fn parse_element<'a>(
+    text: &'a str,
+    limits: &Limits,
+) -> Result<Message<'a>, Invalid<'a>> {
+    parse_message(Scanner::new(text, DEEPEST), limits)
 }
 
 fn elements<'a>(scanner: &mut Scanner<'a>, most: usize) -> Result<Vec<&'a str>, SyntaxError> {
@@ -102,7 +105,10 @@ struct Parts<'a> {
     repeated: Option<&'static str>,
 }
 
-fn parse_message(mut scanner: Scanner<'_>) -> Result<Message<'_>, Invalid<'_>> {
+fn parse_message<'a>(
+    mut scanner: Scanner<'a>,
+    limits: &Limits,
+) -> Result<Message<'a>, Invalid<'a>> {
     if scanner.peek() != Some(b'{') {
         // A text that is not even JSON is a parse error; other JSON is not a message.
         scanner.value()?;
@@ -114,7 +120,7 @@ fn parse_message(mut scanner: Scanner<'_>) -> Result<Message<'_>, Invalid<'_>> {
     }
     let parts = Parts::read(&mut scanner)?;
     scanner.end()?;
-    parts.into_message()
+    parts.into_message(limits.request_id_bytes)
 }
 
 impl<'a> Parts<'a> {
@@ -167,8 +173,10 @@ impl<'a> Parts<'a> {
         }
     }
 
-    fn into_message(self) -> Result<Message<'a>, Invalid<'a>> {
-        let id = self.id.filter(|id| is_request_id(id));
+    /// The message, if it has the form of one; an id of more than `most` bytes is not even repeated.
+    fn into_message(self, most: usize) -> Result<Message<'a>, Invalid<'a>> {
+        let is_long = self.id.is_some_and(|id| id.len() > most);
+        let id = self.id.filter(|id| !is_long && is_request_id(id));
         let invalid = |message: String| {
             Err(Invalid {
                 id,
@@ -180,6 +188,9 @@ impl<'a> Parts<'a> {
         }
         if self.jsonrpc != Some("\"2.0\"") {
             return invalid("`jsonrpc` is not \"2.0\"".to_owned());
+        }
+        if is_long {
+            return invalid(format!("`id` is longer than {most} bytes"));
         }
         if self.id.is_some() && id.is_none() {
             return invalid("`id` is neither a string nor an integer".to_owned());
@@ -221,6 +232,7 @@ mod tests {
     fn limits() -> Limits {
         Limits {
             message_depth: 8,
+            request_id_bytes: 6,
             batch_messages: 2,
             ..Limits::default()
         }
@@ -241,7 +253,7 @@ mod tests {
     }
 
     /// A message, and what it is taken for.
-    const MESSAGES: [(&str, &str); 20] = [
+    const MESSAGES: [(&str, &str); 23] = [
         (
             r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#,
             "request 1 ping",
@@ -292,6 +304,18 @@ mod tests {
         (
             r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#,
             "None `id` is neither a string nor an integer (code -32600)",
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":"abcd","method":"a"}"#,
+            "request \"abcd\" a",
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":"abcde","method":"a"}"#,
+            "None `id` is longer than 6 bytes (code -32600)",
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1234567,"result":{}}"#,
+            "None `id` is longer than 6 bytes (code -32600)",
         ),
         (
             r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"a"}"#,

@@ -107,6 +107,27 @@ async fn messages_are_posted_where_the_server_says() {
 }
 
 #[tokio::test]
+async fn an_answer_that_cannot_be_read_fails_its_request_at_once() {
+    let (mut script, stream) = old_server(404, "/messages?id=7").await;
+    let dialog = Dialog::legacy(&script.url).await;
+    let more = stream.lock().unwrap().clone().unwrap();
+    let long = "x".repeat(9 << 20);
+    let answers = [
+        r#"{"jsonrpc":"2.0","id":ID,"result":{"a":}}"#.to_owned(),
+        r#"{"result":{"a":NaN},"jsonrpc":"2.0","id":ID}"#.to_owned(),
+        format!(r#"{{"jsonrpc":"2.0","id":ID,"result":{{"a":"{long}"}}}}"#),
+    ];
+    for (id, answer) in (1..).zip(answers) {
+        let waiting = dialog.begin(call(id));
+        script.asked_to("tools/call").await;
+        let answer = answer.replacen("ID", &id.to_string(), 1);
+        more.send(format!("data: {answer}\n\n")).unwrap();
+        let error = waiting.await.unwrap().unwrap_err();
+        assert!(matches!(error, ClientError::Protocol(_)), "{id}: {error}");
+    }
+}
+
+#[tokio::test]
 async fn the_end_of_the_stream_is_the_end_of_the_session() {
     let (mut script, stream) = old_server(405, "/messages?id=7").await;
     let mut dialog = Dialog::legacy(&script.url).await;

@@ -1,6 +1,11 @@
 //! The calls of a session: how they end, and how many there may be.
 
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::Duration;
+
 use serde_json::json;
+use tokio::sync::Notify;
+use treenail::prelude::*;
 use treenail::schema::Revision;
 use treenail::{Limits, http_service};
 
@@ -68,6 +73,54 @@ async fn batches_belong_to_one_revision() {
     }
 }
 
+/// A function that takes as long as its session needs to answer other requests.
+struct Slow {
+    begun: Arc<Notify>,
+    others: Mutex<mpsc::Receiver<()>>,
+}
+
+#[mcp_tool]
+impl Slow {
+    /// Waits until it is let go.
+    #[tool]
+    fn hold(&self) -> bool {
+        self.begun.notify_one();
+        let others = self.others.lock().unwrap();
+        // Long enough for a machine under load; it is over at once unless the session is stuck.
+        others.recv_timeout(Duration::from_secs(20)).is_ok()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 3)]
+async fn a_batch_that_takes_long_does_not_hold_its_session() {
+    let (release, others) = mpsc::channel();
+    let begun = Arc::<Notify>::default();
+    let slow = Slow {
+        begun: Arc::clone(&begun),
+        others: Mutex::new(others),
+    };
+    let server = Server::builder("slow", "1").mount(slow).build().unwrap();
+    let service = http_service(server);
+    let client = Client::begin(&service, Revision::V2025_03_26).await;
+    let batch = json!([
+        {"jsonrpc": "2.0", "id": 1, "method": "ping"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "hold"}},
+    ]);
+    let batch = client.send_beside(client.post(&batch));
+    begun.notified().await;
+    // One for each worker and more: none waits for the batch.
+    let pings: Vec<_> = (0..8).map(|_| client.send_beside(client.ping())).collect();
+    for ping in pings {
+        assert_eq!(ping.await.unwrap().status, 200);
+    }
+    release.send(()).unwrap();
+    let answer = batch.await.unwrap().json();
+    assert_eq!(
+        answer[1]["result"]["content"][0]["text"], "true",
+        "{answer}"
+    );
+}
+
 #[tokio::test]
 async fn calls_of_a_session_are_bounded() {
     let desk = Desk::default();
@@ -85,4 +138,45 @@ async fn calls_of_a_session_are_bounded() {
         (503, &json!(2))
     );
     waiting.abort();
+}
+
+#[tokio::test]
+async fn long_ids_hold_nothing() {
+    let desk = Desk::default();
+    let service = http_service(builder_of(&desk).build().unwrap());
+    let client = Client::begin(&service, Revision::LATEST_LEGACY).await;
+    // Calls that nobody waits for would go on, each with its id.
+    for bytes in std::iter::repeat_n(16 << 10, 200).chain([4_000_000]) {
+        let params = json!({"name": "wait", "arguments": {}});
+        let post = client.request("x".repeat(bytes), "tools/call", &params);
+        let answer = client.send(post).await;
+        assert_eq!(answer.status, 400);
+        let answer = answer.json();
+        assert_eq!(answer["error"]["code"], -32600, "{answer}");
+        assert_eq!(answer.get("id"), None, "{answer}");
+    }
+    let ids = ["x".repeat(4_094), "é".repeat(2_047)];
+    for id in ids {
+        let params = json!({"name": "wait", "arguments": {}});
+        let waiting = client.send_beside(client.request(&*id, "tools/call", &params));
+        desk.begun.notified().await;
+        let cancelled = format!("\"{id}\"").replace('é', "\\u00e9");
+        let cancel =
+            r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":@}}"#;
+        let mut post = client.post(&json!({}));
+        post.body = cancel.replace('@', &cancelled);
+        assert_eq!(client.send(post).await.status, 202);
+        desk.ended.notified().await;
+        waiting.await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_session_has_one_handshake() {
+    let service = service();
+    let client = Client::begin(&service, Revision::LATEST_LEGACY).await;
+    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+    let again = client.send(client.request(5, "initialize", &params)).await;
+    assert_eq!(again.json()["error"]["code"], -32600, "{again:?}");
+    assert_eq!(client.send(client.add(6)).await.json()["id"], 6);
 }

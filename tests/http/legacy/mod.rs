@@ -5,6 +5,9 @@ mod polling;
 mod sessions;
 mod streams;
 
+use std::future::{Future, poll_fn};
+use std::task::Poll;
+
 use bytes::Bytes;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
@@ -59,7 +62,7 @@ impl Client {
         client
     }
 
-    fn post(&self, message: &Value) -> Post {
+    pub(crate) fn post(&self, message: &Value) -> Post {
         let post = Post::raw(message.to_string()).with("mcp-session-id", &self.session);
         if self.revision >= Revision::V2025_06_18 {
             return post.with("mcp-protocol-version", self.revision.as_str());
@@ -72,12 +75,12 @@ impl Client {
         self.post(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
     }
 
-    fn tool(&self, id: i64, name: &str, arguments: &Value) -> Post {
+    pub(crate) fn tool(&self, id: i64, name: &str, arguments: &Value) -> Post {
         let params = json!({"name": name, "arguments": arguments, "_meta": {"progressToken": 7}});
         self.request(id, "tools/call", &params)
     }
 
-    fn get(&self) -> Post {
+    pub(crate) fn get(&self) -> Post {
         let get = self
             .post(&Value::Null)
             .method("GET")
@@ -100,17 +103,25 @@ impl Client {
         self.get().method("DELETE")
     }
 
-    async fn send(&self, post: Post) -> Answer {
+    pub(crate) async fn send(&self, post: Post) -> Answer {
         post.send(&self.service).await
     }
 
     /// Sends it, and reads on as the test does.
-    async fn open(&self, post: Post) -> HttpBody {
+    pub(crate) async fn open(&self, post: Post) -> HttpBody {
         post.begin(&self.service).await.into_body()
     }
 
+    /// Sends it, and goes away before it is answered.
+    pub(crate) async fn leave(&self, post: Post) {
+        let mut answer = Box::pin(post.begin(&self.service));
+        // It is polled until it waits for its call; nothing else can keep it.
+        let polled = poll_fn(|context| Poll::Ready(answer.as_mut().poll(context).is_ready()));
+        assert!(!polled.await, "it is not answered at once");
+    }
+
     /// Sends it, and waits for its answer beside the test.
-    fn send_beside(&self, post: Post) -> JoinHandle<Answer> {
+    pub(crate) fn send_beside(&self, post: Post) -> JoinHandle<Answer> {
         let service = self.service.clone();
         tokio::spawn(async move { post.send(&service).await })
     }

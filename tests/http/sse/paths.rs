@@ -127,6 +127,38 @@ async fn what_is_no_message_of_the_session_is_refused() {
 }
 
 #[tokio::test]
+async fn a_client_that_asks_for_the_modern_era_is_answered_on_the_stream() {
+    let service = service();
+    let mut client = Client::open(&service).await;
+    // Before the handshake, and after it.
+    for _ in 0..2 {
+        for method in ["server/discover", "subscriptions/listen"] {
+            let post = Post::modern(method, json!({})).at(&client.endpoint);
+            post.send(&service).await.is_accepted("SRV-SSE-03");
+            let answer = client.stream().message().await;
+            assert_eq!(
+                (&answer["id"], &answer["error"]["code"]),
+                (&json!(1), &json!(-32601))
+            );
+        }
+        client = Client::begin(&service, Revision::V2024_11_05).await;
+    }
+    let nowhere = Post::modern("server/discover", json!({})).at("/messages?sessionId=guessed");
+    assert_eq!(nowhere.send(&service).await.status, 404);
+}
+
+#[tokio::test]
+async fn a_slash_at_the_end_makes_no_difference() {
+    let service = service();
+    let stream = get().at("/sse/").begin(&service).await;
+    assert_eq!(stream.status(), 200);
+    let client = Client::open(&service).await;
+    let endpoint = client.endpoint.replace("/messages?", "/messages/?");
+    let answer = ping().at(endpoint).send(&service).await;
+    answer.is_accepted("SRV-SSE-03");
+}
+
+#[tokio::test]
 async fn sessions_of_the_two_transports_are_not_each_others() {
     let service = service();
     let client = Client::begin(&service, Revision::V2025_11_25).await;

@@ -1,5 +1,6 @@
 //! Questions that functions ask their client, in both eras.
 
+mod binding;
 mod bounds;
 mod eras;
 mod hotel;

@@ -14,7 +14,7 @@ pub(super) enum Word {
     Server(String),
     /// One tool of a server, which need not be there yet.
     Tool(String, String),
-    /// What is no server: a tool of those servers that are believed and have it.
+    /// The name of no server: a tool of the only server, or of those servers that are trusted and have it.
     Name(String),
 }
 
@@ -67,10 +67,10 @@ impl Approved {
                 }
                 Word::Name(tool) => {
                     let mut found = servers.with_tool(&tool).await?;
-                    found.retain(|server| servers.believes(server));
+                    found.retain(|server| servers.is_meant_by_tools(server));
                     if found.is_empty() {
                         return Err(Failure::usage(format!(
-                            "--approve `{tool}`: there is no server of this name, and no tool of one that is believed; SERVER:TOOL names a tool that is not there yet"
+                            "--approve `{tool}`: there is no server of this name, and no tool of the only server or of one with --trust; write SERVER:TOOL"
                         )));
                     }
                     let places = found.into_iter().map(|it| (it.to_owned(), tool.clone()));

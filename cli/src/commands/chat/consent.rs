@@ -140,7 +140,13 @@ fn says(request: &ApprovalRequest) -> &'static str {
         return "which says nothing of its effects";
     };
     if request.trust == Trust::Nothing {
-        return "which is not trusted";
+        return match (hints.read_only_hint, hints.destructive_hint) {
+            (Some(true), _) => "which says that it only reads (not believed without --trust)",
+            (_, Some(false)) => {
+                "which says that it destroys nothing (not believed without --trust)"
+            }
+            _ => "which changes something, and may destroy it",
+        };
     }
     match (hints.read_only_hint, hints.destructive_hint) {
         (Some(true), _) => "which reads, and reaches out of its server",

@@ -26,7 +26,7 @@ use self::interrupts::Interrupts;
 use self::model::ModelArgs;
 use self::servers::{Servers, ServersArgs};
 use self::turn::{Ended, Turn};
-use crate::args::{AnswerArgs, OutputArgs, duration};
+use crate::args::{AnswerArgs, OutputArgs, ProbeArgs, duration};
 use crate::ask::Lines;
 use crate::exit::{Exit, Failure};
 use crate::screen::Screen;
@@ -68,9 +68,8 @@ pub(crate) struct Chat {
 
     /// Run this without asking: SERVER for all tools of a server, SERVER:TOOL for one, or TOOL; can be repeated
     ///
-    /// The name of a server always means that server, and what has a colon always a tool of the server before it, `--untrusted`
-    /// or not. Any other name means the tools that have it when the conversation begins, and none of a server that is
-    /// `--untrusted`.
+    /// The name of a server always means that server, and what has a colon always a tool of the server before it. Any other
+    /// name means the tools that have it when the conversation begins: of the only server, or of each server with `--trust`.
     #[arg(
         long,
         value_name = "SERVER|SERVER:TOOL|TOOL",
@@ -81,6 +80,9 @@ pub(crate) struct Chat {
     /// A directory that the servers are told they may work in; can be repeated
     #[arg(long = "roots", value_name = "DIR", help_heading = "Servers")]
     roots: Vec<PathBuf>,
+
+    #[command(flatten)]
+    probe: ProbeArgs,
 
     #[command(flatten)]
     answers: AnswerArgs,

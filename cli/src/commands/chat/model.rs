@@ -7,6 +7,9 @@ use treenail::tool_loop::{ApiKey, ModelError, ModelFeatures, OpenAiModel, OpenAi
 
 use crate::exit::{Exit, Failure};
 
+/// The variable that holds the key of the usual endpoint.
+const USUAL_KEY: &str = "OPENAI_API_KEY";
+
 /// The model, and the endpoint that it is behind.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Model")]
@@ -71,6 +74,11 @@ impl ModelArgs {
             Some(url) => builder.base_url(url),
             None => builder,
         })
+    }
+
+    /// Variables of the environment that hold keys of endpoints, whether they are used or not. Servers do not inherit them.
+    pub(super) fn key_variables(&self) -> impl Iterator<Item = &str> {
+        [USUAL_KEY].into_iter().chain(self.key_env.as_deref())
     }
 
     /// What the command line knows of why a model may refuse.

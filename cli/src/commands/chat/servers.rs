@@ -4,7 +4,7 @@ use clap::Args;
 use treenail::tool_loop::ToolSource;
 
 use super::Chat;
-use crate::args::{HeaderArgs, ServerArgs, TargetArgs};
+use crate::args::{EnvArgs, HeaderArgs, ServerArgs, TargetArgs};
 use crate::ask::SharedLines;
 use crate::exit::Failure;
 use crate::screen::Screen;
@@ -22,16 +22,28 @@ pub(super) struct ServersArgs {
     #[arg(long = "header-env", value_name = "SERVER:HEADER=VARIABLE")]
     headers: Vec<String>,
 
-    /// Do not believe what this server says of its tools: each call asks; can be repeated
+    /// A variable for a server that is started: NAME for its value here, or NAME=VALUE, which others on this computer can see;
+    /// can be repeated. Without it, a server has HOME, LOGNAME, PATH, SHELL, TERM and USER only
+    #[arg(long = "env", value_name = "SERVER:NAME[=VALUE]")]
+    variables: Vec<String>,
+
+    /// Give this server the whole environment, secrets included, but for those that are given to this program: the variables
+    /// of --key-env and --header-env, and `OPENAI_API_KEY`; can be repeated
+    #[arg(long = "inherit-env", value_name = "SERVER")]
+    inherits: Vec<String>,
+
+    /// Believe what this server says of its tools: those that only read run without asking; can be repeated
+    ///
+    /// Without it each call asks, because a server can say of any tool that it is harmless.
     #[arg(long, value_name = "SERVER")]
-    untrusted: Vec<String>,
+    trust: Vec<String>,
 }
 
 /// Servers that are connected to.
 #[derive(Debug)]
 pub(super) struct Servers {
     all: Vec<(String, Connected)>,
-    untrusted: Vec<String>,
+    trusted: Vec<String>,
 }
 
 impl Servers {
@@ -44,7 +56,7 @@ impl Servers {
     ) -> Result<Self, Failure> {
         let mut servers = Self {
             all: Vec::new(),
-            untrusted: chat.servers.untrusted.clone(),
+            trusted: chat.servers.trust.clone(),
         };
         for (name, target) in named {
             let args = chat.server_args(&name, target);
@@ -64,7 +76,7 @@ impl Servers {
     pub(super) fn sources(&self) -> impl Iterator<Item = (&str, ToolSource)> {
         self.all.iter().map(|(name, connected)| {
             let source = ToolSource::from(&connected.client);
-            let source = if self.believes(name) {
+            let source = if self.trusts(name) {
                 source
             } else {
                 source.untrusted()
@@ -73,9 +85,15 @@ impl Servers {
         })
     }
 
-    /// Whether what this server says of its tools is believed.
-    pub(super) fn believes(&self, server: &str) -> bool {
-        !self.untrusted.iter().any(|name| name == server)
+    /// Reports that what this server says of its tools is believed.
+    pub(super) fn trusts(&self, server: &str) -> bool {
+        self.trusted.iter().any(|name| name == server)
+    }
+
+    /// Reports that the bare name of a tool may mean one of this server: no other server could have been meant, or this one
+    /// is trusted.
+    pub(super) fn is_meant_by_tools(&self, server: &str) -> bool {
+        self.all.len() == 1 || self.trusts(server)
     }
 
     /// The servers that have a tool of this name now.
@@ -117,11 +135,17 @@ impl ServersArgs {
             }
             named.push((name.to_owned(), target.trim().to_owned()));
         }
-        let of_headers = self.headers.iter().map(|header| server_of(header));
-        let of_headers = of_headers.collect::<Result<Vec<_>, _>>()?;
-        for name in of_headers
+        let mut mentioned = Vec::new();
+        for header in &self.headers {
+            mentioned.push(server_of("--header-env", header, "server:Name=VARIABLE")?);
+        }
+        for variable in &self.variables {
+            mentioned.push(server_of("--env", variable, "server:NAME[=VALUE]")?);
+        }
+        for name in mentioned
             .into_iter()
-            .chain(self.untrusted.iter().map(String::as_str))
+            .chain(self.inherits.iter().map(String::as_str))
+            .chain(self.trust.iter().map(String::as_str))
         {
             if !named.iter().any(|(known, _)| known == name) {
                 return Err(Failure::usage(format!("there is no server `{name}`")));
@@ -131,13 +155,11 @@ impl ServersArgs {
     }
 }
 
-/// The server that a header is for.
-fn server_of(header: &str) -> Result<&str, Failure> {
-    let (server, _) = header.split_once(':').ok_or_else(|| {
-        Failure::usage(format!(
-            "--header-env `{header}` is not like `server:Name=VARIABLE`"
-        ))
-    })?;
+/// The server that an option with `server:` at its front is for.
+fn server_of<'a>(option: &str, given: &'a str, form: &str) -> Result<&'a str, Failure> {
+    let (server, _) = given
+        .split_once(':')
+        .ok_or_else(|| Failure::usage(format!("{option} `{given}` is not like `{form}`")))?;
     Ok(server)
 }
 
@@ -150,10 +172,17 @@ impl Chat {
         } else {
             (None, Some(target))
         };
-        let headers = self.servers.headers.iter().filter_map(|header| {
-            let (server, header) = header.split_once(':')?;
-            (server == name).then(|| header.to_owned())
-        });
+        let for_this = |given: &[String]| -> Vec<String> {
+            let of_server = |given: &String| {
+                let (server, rest) = given.split_once(':')?;
+                (server == name).then(|| rest.to_owned())
+            };
+            given.iter().filter_map(of_server).collect()
+        };
+        let of_headers = self.servers.headers.iter();
+        let secrets = of_headers
+            .filter_map(|header| header.split_once('=').map(|(_, variable)| variable))
+            .chain(self.model.key_variables());
         ServerArgs {
             target: TargetArgs {
                 command,
@@ -162,10 +191,16 @@ impl Chat {
             },
             headers: HeaderArgs {
                 plain: Vec::new(),
-                from_env: headers.collect(),
+                from_env: for_this(&self.servers.headers),
+            },
+            environment: EnvArgs {
+                set: for_this(&self.servers.variables),
+                inherit: self.servers.inherits.iter().any(|server| server == name),
+                secrets: secrets.map(str::to_owned).collect(),
             },
             protocol_version: None,
             timeout: self.timeout,
+            probe: self.probe,
             roots: self.roots.clone(),
             answers: self.answers.clone(),
             output: self.output,

@@ -149,15 +149,12 @@ fn walk(
     // Without recursion, because there may be many of them one in the other.
     let mut open = vec![(from, next(from))];
     while let Some((id, rest)) = open.last_mut() {
-        match rest.find(|part| !seen.contains(part)) {
-            Some(part) => {
-                seen.insert(*part);
-                open.push((*part, next(*part)));
-            }
-            None => {
-                ended.push(*id);
-                open.pop();
-            }
+        if let Some(part) = rest.find(|part| !seen.contains(part)) {
+            seen.insert(*part);
+            open.push((*part, next(*part)));
+        } else {
+            ended.push(*id);
+            open.pop();
         }
     }
 }

@@ -40,6 +40,14 @@ pub(super) fn resolve<'a>(
     definitions.find(has_anchor).ok_or_else(missing)
 }
 
+/// The one way to write a reference, so that what it refers to is read once.
+pub(super) fn normal(reference: &str) -> String {
+    match reference.strip_prefix('#') {
+        Some(fragment) => format!("#{}", decode(fragment).replace('%', "%25")),
+        None => reference.to_owned(),
+    }
+}
+
 /// Takes percent signs away.
 fn decode(text: &str) -> String {
     let mut bytes = Vec::new();

@@ -1,115 +1,25 @@
 //! Reads a schema.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::bounds::description;
-use super::pointer::{last, resolve};
-use super::shape::{Kind, Record, Shape, Type, TypeId};
-use super::unite::{DEFINITIONS, flatten, has_form, reference};
+use super::copy::about;
+use super::pointer::{last, normal, resolve};
+use super::shape::{Kind, Shape, TypeId};
+use super::types::Types;
+use super::unite::{flatten, has_form, reference};
 use crate::client::budget::Budget;
 use crate::client::name::{pascal, singular};
 
 /// How deep types are nested. Beyond that, there is any JSON. Types that are nested deeper than this exceed the
 /// `recursion_limit` of rustc.
-const DEEPEST: usize = 32;
+pub(super) const DEEPEST: usize = 32;
 /// How many schemas are read one within the other: more than types, since one type may have several.
 const MOST_AT_ONCE: usize = 2 * DEEPEST;
 /// A longer name has only its last part.
 const LONGEST_NAME: usize = 80;
-/// Types that JSON Schema has, with `any` of earlier drafts.
-const MOST_TYPES: usize = 8;
-/// Bytes that are compared to find types that are the same. Beyond that, each place has a type of its own.
-const MOST_SHARED: usize = 32 << 20;
-
-/// All types with names.
-#[derive(Debug, Default)]
-pub(in crate::client) struct Types {
-    all: Vec<Type>,
-}
-
-impl Types {
-    pub(in crate::client) fn get(&self, id: TypeId) -> &Type {
-        &self.all[id.0]
-    }
-
-    pub(super) fn kind(&self, shape: &Shape) -> Option<&Kind> {
-        match shape {
-            Shape::Named(id) => Some(&self.get(*id).kind),
-            _ => None,
-        }
-    }
-
-    pub(super) fn record(&self, shape: &Shape) -> Option<&Record> {
-        match self.kind(shape)? {
-            Kind::Record(record) => Some(record),
-            _ => None,
-        }
-    }
-
-    /// Makes one type of all that are parts of something, have one name there, and are the same. It is called by that name
-    /// alone. Tells what became of each type.
-    pub(in crate::client) fn share(&mut self) -> Vec<TypeId> {
-        let mut now: Vec<TypeId> = (0..self.all.len()).map(TypeId).collect();
-        let mut left = MOST_SHARED;
-        // Each round merges types whose parts were merged in the one before.
-        for _ in 0..DEEPEST {
-            let mut seen: BTreeMap<String, TypeId> = BTreeMap::new();
-            let mut merged: BTreeMap<TypeId, TypeId> = BTreeMap::new();
-            for (index, ty) in self.all.iter().enumerate() {
-                let id = TypeId(index);
-                if ty.local.is_none() || now[index] != id {
-                    continue;
-                }
-                let key = format!("{:?} {:?} {:?}", ty.local, ty.description, ty.kind);
-                left = left.saturating_sub(key.len());
-                if left == 0 {
-                    break;
-                }
-                let first = *seen.entry(key).or_insert(id);
-                if first != id {
-                    merged.insert(id, first);
-                }
-            }
-            if merged.is_empty() {
-                break;
-            }
-            let to = |id: TypeId| merged.get(&id).copied().unwrap_or(id);
-            for id in &mut now {
-                *id = to(*id);
-            }
-            for ty in &mut self.all {
-                ty.kind.refer(&to);
-            }
-            for shared in merged.into_values() {
-                let ty = &mut self.all[shared.0];
-                ty.is_shared = true;
-            }
-        }
-        now
-    }
-
-    /// A type that is not known yet.
-    fn reserve(&mut self, wanted: String) -> TypeId {
-        self.all.push(Type {
-            wanted,
-            local: None,
-            is_shared: false,
-            description: None,
-            kind: Kind::Unknown,
-        });
-        TypeId(self.all.len() - 1)
-    }
-
-    /// A type that is no part of a schema.
-    pub(in crate::client) fn add(&mut self, wanted: String, record: Record) -> Shape {
-        let id = self.reserve(wanted);
-        self.all[id.0].kind = Kind::Record(record);
-        Shape::Named(id)
-    }
-}
 
 /// Reads the schemas of one document.
 #[derive(Debug)]
@@ -302,61 +212,6 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A copy without one of its members, and without definitions, which references find in the document.
-    fn without(
-        &self,
-        schema: &Map<String, Value>,
-        key: &str,
-    ) -> Result<Map<String, Value>, String> {
-        let is_copied = |name: &str| name != key && !DEFINITIONS.contains(&name);
-        let others = schema.iter().filter(|(name, _)| is_copied(name));
-        self.budget.copies(others.clone().map(|(_, value)| value))?;
-        Ok(others
-            .map(|(name, value)| (name.clone(), value.clone()))
-            .collect())
-    }
-
-    /// Both at once.
-    pub(super) fn both<'v>(
-        &self,
-        base: &Map<String, Value>,
-        schema: &'v Value,
-    ) -> Result<Cow<'v, Value>, String> {
-        let is_form =
-            |key: &&String| key.as_str() != "type" && has_form(&json!({ key.as_str(): true }));
-        if base.keys().any(|key| is_form(&key) || key == "required") {
-            self.budget.copies(base.values().chain([schema]))?;
-            Ok(Cow::Owned(json!({ "allOf": [schema, base] })))
-        } else {
-            Ok(Cow::Borrowed(schema))
-        }
-    }
-
-    /// The same schema for each of several types.
-    fn one_by_one(
-        &self,
-        schema: &Map<String, Value>,
-        names: &[Value],
-    ) -> Result<Vec<Value>, String> {
-        let mut seen: Vec<&Value> = Vec::new();
-        for name in names {
-            // There are not many types, and each of them counts once.
-            if seen.len() > MOST_TYPES {
-                return Err("it has types that JSON Schema does not know".to_owned());
-            }
-            if !seen.contains(&name) {
-                seen.push(name);
-            }
-        }
-        let each = seen.into_iter().map(|name| {
-            let mut one = self.without(schema, "type")?;
-            one.shift_remove("title");
-            one.insert("type".to_owned(), name.clone());
-            Ok(Value::Object(one))
-        });
-        each.collect()
-    }
-
     fn of_type(&mut self, name: &str, schema: &Map<String, Value>, place: &Place) -> Shape {
         match name {
             "null" => Shape::Unit,
@@ -375,6 +230,7 @@ impl<'a> Reader<'a> {
     }
 
     fn definition(&mut self, reference: &str, depth: usize) -> Shape {
+        let reference = &*normal(reference);
         let types = &mut *self.types;
         match self.definitions.get_mut(reference) {
             Some(Definition::Read(shape)) => shape.clone(),
@@ -406,7 +262,7 @@ impl<'a> Reader<'a> {
             .insert(reference.to_owned(), Definition::Begun(None));
         let mut shape = self.read(target, &place);
         if let Some(Definition::Begun(Some(id))) = self.definitions.get(reference) {
-            let ty = &mut self.types.all[id.0];
+            let ty = self.types.get_mut(*id);
             if shape != Shape::Named(*id) {
                 ty.description = target.as_object().and_then(description);
                 ty.wanted = place.name;
@@ -422,7 +278,7 @@ impl<'a> Reader<'a> {
 
     /// Says that a type is an object, before its members are known.
     pub(super) fn is_merging(&mut self, id: TypeId) {
-        self.types.all[id.0].kind = Kind::Merging;
+        self.types.get_mut(id).kind = Kind::Merging;
     }
 
     /// The type that a place has, before its parts are read.
@@ -436,7 +292,7 @@ impl<'a> Reader<'a> {
             Some(Definition::Begun(id)) => *id.get_or_insert_with(|| types.reserve(String::new())),
             _ => types.reserve(String::new()),
         };
-        let ty = &mut types.all[id.0];
+        let ty = types.get_mut(id);
         ty.wanted.clone_from(&place.name);
         ty.local.clone_from(&place.local);
         id
@@ -444,7 +300,7 @@ impl<'a> Reader<'a> {
 
     /// Says what the type is.
     pub(super) fn finish(&mut self, id: TypeId, description: Option<String>, kind: Kind) -> Shape {
-        let ty = &mut self.types.all[id.0];
+        let ty = self.types.get_mut(id);
         ty.description = description;
         ty.kind = kind;
         Shape::Named(id)
@@ -460,16 +316,6 @@ impl<'a> Reader<'a> {
         let id = self.begin(place);
         self.finish(id, description, kind)
     }
-}
-
-/// What a schema says to people.
-fn about(schema: &Map<String, Value>) -> Map<String, Value> {
-    let texts = schema
-        .iter()
-        .filter(|(key, _)| ["description", "title"].contains(&key.as_str()));
-    texts
-        .map(|(key, value)| (key.clone(), value.clone()))
-        .collect()
 }
 
 /// The type that the keywords are about, where none is named.

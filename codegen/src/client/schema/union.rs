@@ -7,8 +7,9 @@ use serde_json::{Map, Value};
 use super::bounds::description;
 use super::object::MOST_FIELDS;
 use super::pointer::last;
-use super::reader::{Place, Reader, Types};
+use super::reader::{Place, Reader};
 use super::shape::{Alternative, Field, Kind, Literal, Record, Shape, Tag, TypeId};
+use super::types::Types;
 use super::values::unique;
 use crate::client::name::pascal;
 

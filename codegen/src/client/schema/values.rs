@@ -29,9 +29,6 @@ impl Reader<'_> {
         values: &[Value],
         place: &Place,
     ) -> Shape {
-        if let Err(reason) = self.budget.copies(values) {
-            return Shape::any(reason);
-        }
         let constants = values.iter().filter(|value| !value.is_null());
         let literals = unique(constants.map(|value| Literal {
             value: value.clone(),

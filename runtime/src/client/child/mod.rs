@@ -16,6 +16,7 @@ use self::environment::Environment;
 pub use self::stderr::Stderr;
 use self::stderr::pass_lines;
 use crate::client::line::{Ending, LineSession};
+use crate::client::stray::{StrayLines, StrayListener};
 use crate::client::{ClientError, ClientLimits};
 
 /// How to start a server that speaks over its standard streams.
@@ -47,6 +48,7 @@ pub struct ServerCommand {
     environment: Environment,
     current_dir: Option<std::path::PathBuf>,
     stderr: Stderr,
+    stray: Option<StrayListener>,
 }
 
 /// Arguments and environment may hold secrets, so only the program is shown.
@@ -80,6 +82,7 @@ impl ServerCommand {
             environment: Environment::default(),
             current_dir: None,
             stderr: Stderr::default(),
+            stray: None,
         }
     }
 
@@ -99,8 +102,7 @@ impl ServerCommand {
     /// Sets a variable of the environment.
     #[must_use]
     pub fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
-        self.environment
-            .change(name.as_ref(), Some(value.as_ref()));
+        self.environment.change(name.as_ref(), Some(value.as_ref()));
         self
     }
 
@@ -133,6 +135,27 @@ impl ServerCommand {
         self
     }
 
+    /// Passes lines of standard output that are no messages to a function, which must not wait; of a long line, the
+    /// beginning. A server that prints by mistake is the usual cause when no connection can be opened. Without a function, a
+    /// warning is logged.
+    ///
+    /// ```
+    /// use treenail_runtime::client::ServerCommand;
+    ///
+    /// let command = ServerCommand::new("my-server")
+    ///     .on_stray_line(|line| eprintln!("the server printed {line:?}"));
+    /// ```
+    #[must_use]
+    pub fn on_stray_line(mut self, take: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.stray = Some(Arc::new(take));
+        self
+    }
+
+    /// The note of lines that are no messages, for one connection.
+    pub(crate) fn stray_lines(&self) -> StrayLines {
+        StrayLines::new(self.stray.clone())
+    }
+
     /// Starts the server, and a session with it.
     ///
     /// # Errors
@@ -144,6 +167,7 @@ impl ServerCommand {
     /// Outside of a tokio runtime with its drivers for input, output and time.
     pub fn start(&self, limits: &ClientLimits) -> Result<LineSession, ClientError> {
         let (stdout, stdin, ending) = self.open(limits)?;
+        let ending = (ending, self.stray_lines());
         Ok(LineSession::with_ending(stdout, stdin, limits, ending))
     }
 

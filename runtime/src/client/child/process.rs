@@ -8,6 +8,8 @@ use std::task::Poll;
 use std::time::Duration;
 
 use tokio::process::Child;
+#[cfg(unix)]
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -47,34 +49,35 @@ pub(super) fn watch_over(child: Child, stderr: Option<JoinHandle<()>>, within: D
 
 /// A server and what it has started itself.
 struct Process {
-    child: Child,
+    /// Dropped before the child: until that has been waited for, nothing else can have the number of its group.
     group: Group,
+    child: Child,
 }
 
 impl Process {
     /// Waits for the end, and makes sure of it once the session has ended: then the input of the server is closed.
     async fn run(mut self, told: impl Future, within: Duration) -> String {
         let by_itself = {
-            let (mut wait, mut told) = (pin!(self.child.wait()), pin!(told));
-            poll_fn(|context| match wait.as_mut().poll(context) {
-                Poll::Ready(ended) => Poll::Ready(Some(ended)),
-                Poll::Pending => told.as_mut().poll(context).map(|_| None),
+            let (mut exit, mut told) = (pin!(self.exit()), pin!(told));
+            poll_fn(|context| match exit.as_mut().poll(context) {
+                Poll::Ready(()) => Poll::Ready(true),
+                Poll::Pending => told.as_mut().poll(context).map(|_| false),
             })
             .await
         };
-        let told = match by_itself {
-            Some(ended) => exited(ended),
-            None => self.end(within).await,
-        };
-        self.group.kill();
-        told
+        if by_itself {
+            self.reap().await
+        } else {
+            self.end(within).await
+        }
     }
 
     async fn end(&mut self, within: Duration) -> String {
-        if let Ok(ended) = timeout(within, self.child.wait()).await {
-            return exited(ended);
+        if timeout(within, self.exit()).await.is_ok() {
+            return self.reap().await;
         }
-        if self.group.terminate() && timeout(within, self.child.wait()).await.is_ok() {
+        if self.group.terminate() && timeout(within, self.exit()).await.is_ok() {
+            self.reap().await;
             return "the server did not end by itself and was told to terminate".to_owned();
         }
         self.group.kill();
@@ -82,6 +85,25 @@ impl Process {
             tracing::warn!(%error, "a server cannot be killed");
         }
         "the server did not end by itself and was killed".to_owned()
+    }
+
+    /// Waits for the server's own process to exit, where possible without reaping it: a group whose leader has been reaped
+    /// may have a number that belongs to somebody else.
+    async fn exit(&mut self) {
+        #[cfg(unix)]
+        if self.group.exit().await {
+            return;
+        }
+        // The status is remembered for those who wait again.
+        if let Err(error) = self.child.wait().await {
+            tracing::debug!(%error, "a server cannot be waited for");
+        }
+    }
+
+    /// Ends what a server that has exited has left behind, and then the server itself.
+    async fn reap(&mut self) -> String {
+        self.group.kill();
+        exited(self.child.wait().await)
     }
 }
 
@@ -105,13 +127,34 @@ impl Group {
         Self(id.and_then(rustix::process::Pid::from_raw))
     }
 
+    /// Waits for the leader of the group to exit, and leaves it to be reaped. Returns false if that cannot be waited for.
+    async fn exit(&self) -> bool {
+        use rustix::process::{WaitId, WaitIdOptions, waitid};
+
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+        // The signal is listened for before the first look, so that none is missed.
+        let Ok(mut exits) = signal(SignalKind::child()) else {
+            return false;
+        };
+        while let Some(leader) = self.0 {
+            match waitid(WaitId::Pid(leader), options) {
+                Ok(None) => {}
+                Ok(Some(_)) => return true,
+                Err(_) => return false,
+            }
+            if exits.recv().await.is_none() {
+                return false;
+            }
+        }
+        false
+    }
+
     /// Asks the processes to end; whether they could be asked.
     fn terminate(&self) -> bool {
         self.signal(rustix::process::Signal::TERM)
     }
 
-    /// Kills what is left. A group keeps its number while it has a member; if the server was the last one, its number is
-    /// free from now on, so it is used this once, at once, and then forgotten.
+    /// Kills what is left, and forgets the group: its number may be free from now on.
     fn kill(&mut self) {
         self.signal(rustix::process::Signal::KILL);
         self.0 = None;
@@ -145,4 +188,35 @@ impl Group {
     }
 
     fn kill(&mut self) {}
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use tokio::process::Command;
+
+    use super::*;
+
+    fn start(script: &str) -> Process {
+        let mut command = Command::new("sh");
+        let child = command.args(["-c", script]).process_group(0).spawn();
+        let child = child.unwrap();
+        Process {
+            group: Group::of(&child),
+            child,
+        }
+    }
+
+    #[tokio::test]
+    async fn the_group_is_still_that_of_the_server_when_its_exit_is_noticed() {
+        for script in ["exit 3", "sleep 1000 & exit 3"] {
+            let mut process = start(script);
+            process.exit().await;
+            // It waits again without a loss.
+            process.exit().await;
+            assert!(process.group.terminate(), "the number is in use: {script}");
+            let told = process.reap().await;
+            assert_eq!(told, "the server has exited with status 3");
+            assert!(process.group.0.is_none(), "it is not used again");
+        }
+    }
 }

@@ -183,7 +183,7 @@ async fn answer_in(shared: &Arc<Shared>, events: &mut Events, source: Source) ->
                 }
             }
             Event::Endpoint(_) | Event::Other(_) => {}
-            Event::TooLong => {
+            Event::TooLong(_) => {
                 let most = shared.limits.message_bytes;
                 let why = format!("a message has more than {most} bytes");
                 return Some(Err(ClientError::protocol(why)));

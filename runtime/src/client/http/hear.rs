@@ -7,6 +7,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 use treenail_schema::error_code::PARSE_ERROR;
 
+use crate::client::answers::{answered_id, id_at_ends, read_answer};
 use crate::client::http::legacy::Standing;
 use crate::client::http::message;
 use crate::client::http::shared::{Answer, Shared};
@@ -41,13 +42,15 @@ impl Shared {
     /// Passes a message on to whom it concerns; the answer to the request that the source belongs to comes back, as does
     /// the error if the message is none.
     pub(super) async fn hear(self: &Arc<Self>, bytes: &[u8], source: Source) -> Option<Answer> {
-        match parse(bytes, &self.limits.parsing()) {
-            Body::One(message) => self.hear_one(message, source).await,
+        let limits = self.limits.parsing();
+        match parse(bytes, &limits) {
+            Body::One(message) => self.hear_one(message, bytes, source).await,
             Body::Batch(messages) if source.is_legacy() => {
                 let mut answer = None;
                 for message in messages {
-                    let message = parse_element(message);
-                    answer = self.hear_one(message, source).await.or(answer);
+                    let text = message.as_bytes();
+                    let message = parse_element(message, &limits);
+                    answer = self.hear_one(message, text, source).await.or(answer);
                 }
                 answer
             }
@@ -58,6 +61,7 @@ impl Shared {
     async fn hear_one(
         self: &Arc<Self>,
         message: Result<Message<'_>, Invalid<'_>>,
+        text: &[u8],
         source: Source,
     ) -> Option<Answer> {
         match message {
@@ -74,23 +78,30 @@ impl Shared {
                 None
             }
             Ok(Message::Request(..)) => {
-                tracing::warn!("the server has sent a request, which it cannot in this revision");
+                self.warn("the server has sent a request, which it cannot in this revision");
                 None
             }
-            Err(invalid) => refuse(&invalid, source),
+            Err(invalid) => self.refuse(&invalid, text, source),
         }
     }
 
     fn hear_answer(&self, id: &str, answer: Result<&str, &str>, source: Source) -> Option<Answer> {
         let id = id.parse().ok();
         if id.is_some() && id == source.own() {
-            return Some(read_answer(answer));
+            return Some(read_answer(answer, &self.limits));
         }
         match id {
-            Some(id) if source.is_legacy() => self.complete(id, read_answer(answer)),
-            _ => tracing::warn!("the server has answered what was not asked"),
+            Some(id) if source.is_legacy() => self.complete(id, read_answer(answer, &self.limits)),
+            _ => self.warn("the server has answered what was not asked"),
         }
         None
+    }
+
+    /// Warns of a message, unless there was a warning a short time ago.
+    fn warn(&self, what: &'static str) {
+        if self.warned.is_due() {
+            tracing::warn!("{what}");
+        }
     }
 
     /// Passes on a request of the server, once there is room for its answer.
@@ -149,25 +160,34 @@ impl Reply {
     }
 }
 
-/// What is to be made of something that is no message: it fails the request that it seems to answer.
-fn refuse(invalid: &Invalid<'_>, source: Source) -> Option<Answer> {
-    let own = source.own();
-    let id = invalid.id.and_then(|id| id.parse().ok());
-    if own.is_some() && (id == own || invalid.error.code == PARSE_ERROR) {
-        let why = format!("it has sent what is no message: {}", invalid.error.message);
-        return Some(Err(ClientError::protocol(why)));
+impl Shared {
+    /// Drops a text that is no message. It fails the request that it seems to answer: that of its own response, or, on a
+    /// stream of the legacy era, the one whose id it has.
+    fn refuse(&self, invalid: &Invalid<'_>, text: &[u8], source: Source) -> Option<Answer> {
+        let why = || {
+            let why = &invalid.error.message;
+            ClientError::protocol(format!("it has sent what is no message: {why}"))
+        };
+        let own = source.own();
+        let id = invalid.id.and_then(|id| id.parse().ok());
+        let id = id.or_else(|| answered_id(text));
+        if own.is_some() && (id == own || invalid.error.code == PARSE_ERROR) {
+            return Some(Err(why()));
+        }
+        match id {
+            Some(id) if source.is_legacy() => self.complete(id, Err(why())),
+            _ => self.stray.note(text, &invalid.error),
+        }
+        None
     }
-    tracing::warn!(error = %invalid.error, "the server has sent what is no message");
-    None
-}
 
-fn read_answer(answer: Result<&str, &str>) -> Answer {
-    match answer {
-        Ok(result) if result.starts_with('{') => Ok(result.to_owned()),
-        Ok(_) => Err(ClientError::protocol("a result is not an object")),
-        Err(error) => Err(match serde_json::from_str(error) {
-            Ok(error) => ClientError::Refused(error),
-            Err(_) => ClientError::protocol("an error has no code or no message"),
-        }),
+    /// Drops a message that is too long, of which only the beginning is known.
+    pub(super) fn refuse_too_long(&self, head: &[u8]) {
+        let most = self.limits.message_bytes;
+        let why = format!("a message has more than {most} bytes");
+        match id_at_ends(head, b"") {
+            Some(id) => self.complete(id, Err(ClientError::protocol(why))),
+            None => self.stray.note(head, &RpcError::invalid_request(why)),
+        }
     }
 }

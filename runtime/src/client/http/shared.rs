@@ -17,7 +17,9 @@ use crate::client::fetch::engine::Engine;
 use crate::client::http::headers::SESSION;
 use crate::client::http::legacy::{Carrier, Legacy, Standing};
 use crate::client::http::reply::Failed;
+use crate::client::stray::StrayLines;
 use crate::client::{ClientError, ClientLimits, Incoming};
+use crate::seldom::Seldom;
 
 /// The text of a result, or why there is none.
 pub(super) type Answer = Result<String, ClientError>;
@@ -25,6 +27,10 @@ pub(super) type Answer = Result<String, ClientError>;
 pub(super) struct Shared {
     pub(super) url: Uri,
     pub(super) limits: ClientLimits,
+    /// Messages of the server that are none.
+    pub(super) stray: StrayLines,
+    /// Warnings of messages that are none of the protocol's.
+    pub(super) warned: Seldom,
     /// The headers of the user.
     pub(super) headers: HeaderMap,
     pub(super) engine: Engine,
@@ -66,6 +72,8 @@ impl Shared {
             closed: watch::Sender::new(false),
             legacy: Mutex::default(),
             waiting: Mutex::default(),
+            stray: StrayLines::default(),
+            warned: Seldom::default(),
             limits,
         }
     }

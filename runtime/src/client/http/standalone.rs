@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use http::StatusCode;
 use tokio::sync::oneshot;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 use crate::client::ClientError;
 use crate::client::fetch::head::may_pass;
@@ -44,7 +44,8 @@ async fn listen(shared: &Arc<Shared>, standing: &Standing, opened: oneshot::Send
     let mut position = Position::default();
     let mut attempt = Attempt::default();
     loop {
-        attempt.begin();
+        let begun = Instant::now();
+        attempt.delivered = false;
         let reply = shared.get(standing, position.id.as_ref()).await;
         // Dropping it says as much as sending.
         opened.take();
@@ -68,7 +69,7 @@ async fn listen(shared: &Arc<Shared>, standing: &Standing, opened: oneshot::Send
                 return;
             }
         }
-        sleep(attempt.delay(&mut position)).await;
+        sleep(attempt.delay(&mut position, begun.elapsed())).await;
     }
 }
 
@@ -85,10 +86,7 @@ pub(super) async fn read(shared: &Arc<Shared>, events: &mut Events) -> bool {
                 let _ = shared.hear(&data, Source::Background).await;
             }
             Event::Endpoint(_) => tracing::debug!("the server names an address to post to again"),
-            Event::TooLong => {
-                let most = shared.limits.message_bytes;
-                tracing::warn!(most, "the server has sent a message that is too long");
-            }
+            Event::TooLong(head) => shared.refuse_too_long(&head),
         }
     }
     delivered

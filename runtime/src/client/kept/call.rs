@@ -7,7 +7,7 @@ use treenail_schema::Revision;
 use treenail_schema::{CallToolRequest, CallToolResult, error_code};
 
 #[cfg(feature = "validation")]
-use crate::client::kept::validation::Expected;
+use crate::client::kept::validation::{Clock, Expected};
 use crate::client::kept::{McpClient, headers};
 use crate::client::typed::output_of;
 use crate::client::{ClientError, ClientRequest, Transport};
@@ -45,7 +45,11 @@ impl McpClient {
         request: ClientRequest<CallToolRequest>,
     ) -> Result<CallToolResult, ClientError> {
         #[cfg(feature = "validation")]
-        let expected = self.expected(name)?;
+        let expected = self.expected(name).await?;
+        #[cfg(feature = "validation")]
+        let clock = expected
+            .as_ref()
+            .map(|_| Clock::start(request.time_limit()));
         let result = if self.mirrors_arguments() {
             // What not every call needs must not make every call large.
             Box::pin(self.send_mirrored(name, request)).await?
@@ -53,8 +57,9 @@ impl McpClient {
             request.await?
         };
         #[cfg(feature = "validation")]
-        if let Some(expected) = expected {
-            expected.check(&result, self.session().limits())?;
+        if let (Some(expected), Some(clock)) = (expected, clock) {
+            let limits = self.session().limits();
+            return expected.check(result, limits, clock).await;
         }
         Ok(result)
     }
@@ -79,13 +84,14 @@ impl McpClient {
 
     /// What the result of a call has to be, as far as that is known.
     #[cfg(feature = "validation")]
-    fn expected(&self, name: &str) -> Result<Option<Expected>, ClientError> {
+    async fn expected(&self, name: &str) -> Result<Option<Expected>, ClientError> {
         // Before this revision, tools had no schema for what they return.
         let has_schemas = self.session().protocol_version() >= Revision::V2025_06_18;
         let list = self.inner.lists.tools.last().filter(|_| has_schemas);
         match (&self.inner.validators, list) {
             (Some(validators), Some(list)) => {
-                validators.expected(&list, name, self.session().limits())
+                let limits = self.session().limits();
+                validators.expected(&list, name, limits).await
             }
             _ => Ok(None),
         }
@@ -95,7 +101,7 @@ impl McpClient {
     /// it is.
     ///
     /// Before 2026-07-28, structured content has to be an object, and many servers wrap other values for that:
-    /// `{"result": 3}`. The value is taken out if the result or the tool's output schema has the mark that FastMCP and
+    /// `{"result": 3}`. The value is taken out if the result or the tool's output schema has the mark that `FastMCP` and
     /// Treenail give it (schemas count if the tools have been listed before), and without a mark if the object is no `T`, as
     /// with servers of the official SDK for Python.
     ///

@@ -10,17 +10,28 @@ use crate::wire::as_string;
 /// What the header of an argument begins with.
 const PREFIX: &str = "mcp-param-";
 
+/// Tools of a page that are named in warnings, each in its own.
+const WARNED: usize = 10;
+
 /// Drops the tools that say it wrongly, as clients over HTTP have to; the others stay.
 pub(super) fn without_wrong(tools: Vec<Tool>) -> Vec<Tool> {
+    let mut wrong = 0_usize;
     let is_right = |tool: &Tool| match mirrors(&tool.input_schema) {
         Ok(_) => true,
         Err(reason) => {
-            let tool = crate::wire::quoted(&tool.name);
-            tracing::warn!(tool, reason, "a tool was left out");
+            wrong += 1;
+            if wrong <= WARNED {
+                let tool = crate::wire::quoted(&tool.name);
+                tracing::warn!(tool, reason, "a tool was left out");
+            }
             false
         }
     };
-    tools.into_iter().filter(is_right).collect()
+    let right = tools.into_iter().filter(is_right).collect();
+    if wrong > WARNED {
+        tracing::warn!(wrong, "more tools of a list were left out");
+    }
+    right
 }
 
 /// The headers of a call with these arguments, a JSON object: the names behind `Mcp-Param-`, and the values.

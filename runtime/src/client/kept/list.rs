@@ -7,12 +7,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 use treenail_schema::{
     ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, Prompt,
     Resource, ResourceTemplate, Tool, error_code,
 };
 
+use crate::client::kept::sizes::{Claim, Kind, Sizes};
 use crate::client::{ClientError, ClientLimits};
 use crate::wire::RpcError;
 
@@ -75,6 +76,12 @@ pages!(
     ListResourceTemplatesResult.resource_templates: ResourceTemplate
 );
 
+/// A page as it was fetched, with the estimated bytes of memory that it takes.
+pub(super) struct Weighed<P> {
+    pub(super) page: P,
+    pub(super) bytes: usize,
+}
+
 /// All items of a list, in the order of the server.
 #[derive(Debug)]
 pub(super) struct Fetched<T> {
@@ -92,6 +99,7 @@ impl<T: Listed> Fetched<T> {
     fn new(items: Vec<T>, fresh_until: Option<Instant>, changes: u64) -> Self {
         let mut places = HashMap::with_capacity(items.len());
         let mut kept = Vec::with_capacity(items.len());
+        let mut twice = 0_usize;
         for item in items {
             match places.entry(item.key().to_owned()) {
                 Entry::Vacant(place) => {
@@ -99,10 +107,19 @@ impl<T: Listed> Fetched<T> {
                     kept.push(Arc::new(item));
                 }
                 Entry::Occupied(_) => {
-                    let name = crate::wire::quoted(item.key());
-                    tracing::warn!(name, "the server has listed two things under one name");
+                    if twice == 0 {
+                        let name = crate::wire::quoted(item.key());
+                        tracing::warn!(name, "the server has listed two things under one name");
+                    }
+                    twice += 1;
                 }
             }
+        }
+        if twice > 1 {
+            tracing::warn!(
+                twice,
+                "items of a list were dropped, since others have their names"
+            );
         }
         Self {
             items: kept,
@@ -159,6 +176,8 @@ pub(super) struct Source<'a, F> {
     /// Whether the server tells how long its lists are fresh.
     pub(super) tells_ttl: bool,
     pub(super) limits: &'a ClientLimits,
+    pub(super) kind: Kind,
+    pub(super) sizes: &'a Sizes,
 }
 
 impl<T: Listed> Kept<T> {
@@ -175,17 +194,21 @@ impl<T: Listed> Kept<T> {
     ) -> Result<Arc<Fetched<T>>, ClientError>
     where
         F: Fn(Option<String>) -> A,
-        A: Future<Output = Result<P, ClientError>>,
+        A: Future<Output = Result<Weighed<P>, ClientError>>,
         P: Into<Page<T>>,
     {
         if let Some(fresh) = self.fresh(source.changes) {
             return Ok(fresh);
         }
-        let _fetching = self.fetching.lock().await;
-        match self.fresh(source.changes) {
-            Some(fresh) => Ok(fresh),
-            None => self.fetch(source).await,
-        }
+        let limit = source.limits.request_timeout;
+        let fetched = timeout(limit, async {
+            let _fetching = self.fetching.lock().await;
+            match self.fresh(source.changes) {
+                Some(fresh) => Ok(fresh),
+                None => self.fetch(source).await,
+            }
+        });
+        fetched.await.map_err(|_| ClientError::Timeout(limit))?
     }
 
     /// The list, fetched anew.
@@ -195,11 +218,15 @@ impl<T: Listed> Kept<T> {
     ) -> Result<Arc<Fetched<T>>, ClientError>
     where
         F: Fn(Option<String>) -> A,
-        A: Future<Output = Result<P, ClientError>>,
+        A: Future<Output = Result<Weighed<P>, ClientError>>,
         P: Into<Page<T>>,
     {
-        let _fetching = self.fetching.lock().await;
-        self.fetch(source).await
+        let limit = source.limits.request_timeout;
+        let fetched = timeout(limit, async {
+            let _fetching = self.fetching.lock().await;
+            self.fetch(source).await
+        });
+        fetched.await.map_err(|_| ClientError::Timeout(limit))?
     }
 
     fn fresh(&self, changes: &AtomicU64) -> Option<Arc<Fetched<T>>> {
@@ -210,15 +237,17 @@ impl<T: Listed> Kept<T> {
     async fn fetch<F, A, P>(&self, source: Source<'_, F>) -> Result<Arc<Fetched<T>>, ClientError>
     where
         F: Fn(Option<String>) -> A,
-        A: Future<Output = Result<P, ClientError>>,
+        A: Future<Output = Result<Weighed<P>, ClientError>>,
         P: Into<Page<T>>,
     {
         // A change that is told while the pages come makes the list stale.
         let changes = source.changes.load(Ordering::Acquire);
-        let pages = match all_pages(&source).await {
+        let claim = Claim::new(source.sizes, source.kind);
+        let pages = match all_pages(&source, &claim).await {
             // A cursor that the server does not know any more: the list has changed on the way.
             Err(ClientError::Refused(error)) if error.code == error_code::INVALID_PARAMS => {
-                all_pages(&source).await
+                claim.clear();
+                all_pages(&source, &claim).await
             }
             other => other,
         };
@@ -230,11 +259,13 @@ impl<T: Listed> Kept<T> {
             Err(ClientError::Refused(error)) if source.has_none(&error) => {
                 let method = source.method;
                 tracing::debug!(method, %error, "the server does not have this list");
+                claim.clear();
                 Fetched::none(source.declared, changes)
             }
             Err(error) => return Err(error),
         };
         let fetched = Arc::new(fetched);
+        claim.keep();
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         *current = Some(Arc::clone(&fetched));
         Ok(fetched)
@@ -249,10 +280,13 @@ impl<F> Source<'_, F> {
 }
 
 /// All items of a list, and how long they are fresh.
-async fn all_pages<T, F, A, P>(source: &Source<'_, F>) -> Result<(Vec<T>, Duration), ClientError>
+async fn all_pages<T, F, A, P>(
+    source: &Source<'_, F>,
+    claim: &Claim<'_>,
+) -> Result<(Vec<T>, Duration), ClientError>
 where
     F: Fn(Option<String>) -> A,
-    A: Future<Output = Result<P, ClientError>>,
+    A: Future<Output = Result<Weighed<P>, ClientError>>,
     P: Into<Page<T>>,
 {
     const A_DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -260,7 +294,9 @@ where
     let limits = source.limits;
     let (mut all, mut ttl, mut cursor) = (Vec::new(), A_DAY, None);
     for _ in 0..limits.list_pages {
-        let page: Page<T> = (source.fetch)(cursor).await?.into();
+        let fetched = (source.fetch)(cursor).await?;
+        claim.add(fetched.bytes, limits.list_bytes)?;
+        let page: Page<T> = fetched.page.into();
         all.extend(page.items);
         ttl = ttl.min(Duration::from_millis(page.ttl_ms.unwrap_or(0)));
         if all.len() > limits.list_items {

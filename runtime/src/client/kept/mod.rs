@@ -7,6 +7,7 @@ mod headers;
 mod list;
 mod reads;
 mod record;
+mod sizes;
 mod sources;
 mod template;
 #[cfg(feature = "validation")]
@@ -24,6 +25,7 @@ pub use self::builder::McpClientBuilder;
 use self::follow::Following;
 use self::list::Kept;
 use self::reads::Reads;
+use self::sizes::Sizes;
 pub use self::template::UrlTemplate;
 #[cfg(feature = "validation")]
 use self::validation::Validators;
@@ -76,6 +78,7 @@ struct Lists {
     resources: Kept<Resource>,
     templates: Kept<ResourceTemplate>,
     reads: Reads,
+    sizes: Sizes,
 }
 
 impl McpClient {

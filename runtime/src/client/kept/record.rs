@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use treenail_schema::{Prompt, Resource, ResourceTemplate, Tool};
 
-use crate::client::kept::list::{Kept, Listed, Page, Source};
+use crate::client::kept::list::{Kept, Listed, Page, Source, Weighed};
 use crate::client::kept::{Inner, McpClient};
 use crate::client::{ClientError, Contract, Drift, Severity};
 
@@ -155,7 +155,7 @@ async fn all<T, F, A, P>(kept: &Kept<T>, source: Source<'_, F>) -> Result<Vec<T>
 where
     T: Listed + Clone,
     F: Fn(Option<String>) -> A,
-    A: Future<Output = Result<P, ClientError>>,
+    A: Future<Output = Result<Weighed<P>, ClientError>>,
     P: Into<Page<T>>,
 {
     let fetched = kept.refresh(source).await?;

@@ -4,14 +4,18 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use serde::de::DeserializeOwned;
 use treenail_schema::{
     ListPromptsRequest, ListResourceTemplatesRequest, ListResourcesRequest, ListToolsRequest,
     ListToolsResult, Request,
 };
 
-use crate::client::ClientError;
-use crate::client::kept::list::{Fetched, Kept, Listed, Page, Source};
+use crate::client::kept::list::{Fetched, Kept, Listed, Page, Source, Weighed};
+use crate::client::kept::sizes::Kind;
 use crate::client::kept::{McpClient, headers};
+use crate::client::protocol::read;
+use crate::client::{ClientError, ClientRequest};
+use crate::wire::weight;
 
 impl McpClient {
     /// Fetches the tools anew.
@@ -80,7 +84,7 @@ impl McpClient {
 }
 
 macro_rules! sources {
-    ($($name:ident: $capability:ident, $changes:ident, $method:ident, $request:ty;)*) => {$(
+    ($($name:ident: $kind:ident, $capability:ident, $changes:ident, $method:ident, $request:ty;)*) => {$(
         impl McpClient {
             /// Where the list comes from, if the server has one.
             pub(super) fn $name(
@@ -97,24 +101,38 @@ macro_rules! sources {
                     method: <$request as Request>::METHOD,
                     declared: true,
                     fetch: move |cursor: Option<String>| -> Fetching<<$request as Request>::Result> {
-                        let page = session.$method(cursor.as_deref());
-                        Box::pin(page.into_future())
+                        Box::pin(weighed(session.$method(cursor.as_deref())))
                     },
                     changes: &session.changes().$changes,
                     tells_ttl: session.protocol_version().is_modern(),
                     limits: session.limits(),
+                    kind: Kind::$kind,
+                    sizes: &self.inner.lists.sizes,
                 })
             }
         }
     )*};
 }
 
-pub(super) type Fetching<T> = Pin<Box<dyn Future<Output = Result<T, ClientError>> + Send>>;
+pub(super) type Fetching<T> = Pin<Box<dyn Future<Output = Result<Weighed<T>, ClientError>> + Send>>;
+
+/// Fetches a page and weighs it.
+async fn weighed<R>(request: ClientRequest<R>) -> Result<Weighed<R::Result>, ClientError>
+where
+    R: Request,
+    R::Result: DeserializeOwned,
+{
+    let finished = request.finish().await?;
+    Ok(Weighed {
+        bytes: weight(&finished.text),
+        page: read(&finished.text)?,
+    })
+}
 
 sources! {
-    prompts_source: prompts, prompts, prompts_list, ListPromptsRequest;
-    resources_source: resources, resources, resources_list, ListResourcesRequest;
-    templates_source: resources, resources, resources_templates_list, ListResourceTemplatesRequest;
+    prompts_source: Prompts, prompts, prompts, prompts_list, ListPromptsRequest;
+    resources_source: Resources, resources, resources, resources_list, ListResourcesRequest;
+    templates_source: Templates, resources, resources, resources_templates_list, ListResourceTemplatesRequest;
 }
 
 impl McpClient {
@@ -136,16 +154,19 @@ impl McpClient {
             fetch: move |cursor: Option<String>| -> Fetching<ListToolsResult> {
                 let page = session.tools_list(cursor.as_deref());
                 Box::pin(async move {
-                    let mut page = page.await?;
+                    let mut fetched = weighed(page).await?;
                     if over_http {
-                        page.tools = headers::without_wrong(page.tools);
+                        let tools = std::mem::take(&mut fetched.page.tools);
+                        fetched.page.tools = headers::without_wrong(tools);
                     }
-                    Ok(page)
+                    Ok(fetched)
                 })
             },
             changes: &session.changes().tools,
             tells_ttl: session.protocol_version().is_modern(),
             limits: session.limits(),
+            kind: Kind::Tools,
+            sizes: &self.inner.lists.sizes,
         })
     }
 }
@@ -157,7 +178,7 @@ async fn refresh<T, F, A, P>(
 where
     T: Listed,
     F: Fn(Option<String>) -> A,
-    A: Future<Output = Result<P, ClientError>>,
+    A: Future<Output = Result<Weighed<P>, ClientError>>,
     P: Into<Page<T>>,
 {
     if let Some(source) = source {

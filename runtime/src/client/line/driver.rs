@@ -7,11 +7,13 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::time::{Instant, Sleep, sleep_until};
+use tokio::time::{Sleep, sleep_until};
 
+use crate::client::answers::{answered_id, id_at_ends, is_cut_off, read_answer};
 use crate::client::line::Ending;
 use crate::client::line::shared::{Closing, Shared};
 use crate::client::{ClientError, IncomingRequest};
+use crate::deadline;
 use crate::wire::{Body, Frame, Invalid, LineBuffer, Message, RpcError, parse, parse_element};
 
 pub(super) struct Driver<R, W> {
@@ -64,7 +66,7 @@ impl<R: AsyncRead, W: AsyncWrite> Driver<R, W> {
             && (is_closing || self.ending.exited.as_mut().poll(context).is_ready())
         {
             let within = self.shared.limits.shutdown_within;
-            self.deadline = Some(Box::pin(sleep_until(Instant::now() + within)));
+            self.deadline = Some(Box::pin(sleep_until(deadline::after(within))));
         }
         loop {
             let mut progress = match self.write(context) {
@@ -141,8 +143,13 @@ impl<R: AsyncRead, W: AsyncWrite> Driver<R, W> {
         let count = buffer.filled().len();
         self.lines.advance(count);
         if count == 0 {
-            if let Some(frame) = self.lines.last() {
-                receive(&self.shared, frame);
+            match self.lines.last() {
+                Some(Frame::Line(line)) if is_cut_off(line) => {
+                    let error = RpcError::invalid_request("it has no end");
+                    self.shared.stray.note(line, &error);
+                }
+                Some(frame) => receive(&self.shared, frame),
+                None => {}
             }
             return Ok(None);
         }
@@ -181,64 +188,37 @@ impl<R, W> Drop for Driver<R, W> {
 
 /// Takes one line of the server.
 fn receive(shared: &Arc<Shared>, frame: Frame<'_>) {
+    let limits = shared.limits.parsing();
     match frame {
-        Frame::Line(line) => match parse(line, &shared.limits.parsing()) {
-            Body::One(message) => receive_message(shared, message),
+        Frame::Line(line) => match parse(line, &limits) {
+            Body::One(message) => receive_message(shared, message, line),
             // Only revision 2025-03-26 has batches; what their messages say is clear in all of them.
             Body::Batch(messages) => {
                 for message in messages {
-                    receive_message(shared, parse_element(message));
+                    let parsed = parse_element(message, &limits);
+                    receive_message(shared, parsed, message.as_bytes());
                 }
             }
         },
         Frame::TooLong { head, tail } => {
             let limit = shared.limits.message_bytes;
-            tracing::warn!(limit, "a message that is too long was dropped");
             if let Some(id) = id_at_ends(head, tail) {
+                tracing::debug!(limit, id, "an answer that is too long was dropped");
                 let reason = format!("its answer is longer than {limit} bytes");
                 shared.answer(id, Err(ClientError::protocol(reason)));
+            } else {
+                let reason = format!("longer than {limit} bytes");
+                shared.stray.note(head, &RpcError::invalid_request(reason));
             }
         }
     }
 }
 
-/// The id of an answer of which only the ends are known: it stands before or behind the result.
-pub(crate) fn id_at_ends(head: &[u8], tail: &[u8]) -> Option<i64> {
-    const KEY: &str = "\"id\":";
-
-    let (head, tail) = (String::from_utf8_lossy(head), String::from_utf8_lossy(tail));
-    let envelope = ["\"result\"", "\"error\"", "\"method\"", "\"params\""]
-        .iter()
-        .filter_map(|member| head.find(member))
-        .min();
-    let envelope = &head[..envelope.unwrap_or(head.len())];
-    let (id, behind) = match (envelope.find(KEY), tail.rfind(KEY)) {
-        (Some(at), _) => split_number(&envelope[at + KEY.len()..]),
-        (None, Some(at)) => split_number(&tail[at + KEY.len()..]),
-        (None, None) => return None,
-    };
-    let ends = |rest: &str| {
-        let rest = rest.trim_start_matches(",\"jsonrpc\":\"2.0\"");
-        rest.trim() == "}"
-    };
-    let is_its_own = envelope.contains(KEY) || ends(behind);
-    id.filter(|_| is_its_own)
-}
-
-/// The number that a text begins with, and what is behind it.
-fn split_number(text: &str) -> (Option<i64>, &str) {
-    let text = text.trim_start();
-    let is_digit = |character: char| character == '-' || character.is_ascii_digit();
-    let end = text.find(|character| !is_digit(character));
-    let (number, behind) = text.split_at(end.unwrap_or(text.len()));
-    (number.parse().ok(), behind)
-}
-
-fn receive_message(shared: &Arc<Shared>, message: Result<Message<'_>, Invalid<'_>>) {
+fn receive_message(shared: &Arc<Shared>, message: Result<Message<'_>, Invalid<'_>>, text: &[u8]) {
     match message {
         Ok(Message::Response(id, answer)) => {
             if let Ok(id) = id.parse() {
-                shared.answer(id, read_answer(answer));
+                shared.answer(id, read_answer(answer, &shared.limits));
             } else {
                 tracing::debug!("an answer to no request was dropped");
             }
@@ -261,66 +241,19 @@ fn receive_message(shared: &Arc<Shared>, message: Result<Message<'_>, Invalid<'_
                 ));
             }
         }
-        Err(invalid) => refuse(shared, &invalid),
+        Err(invalid) => refuse(shared, &invalid, text),
     }
 }
 
-/// A line that is no message. If it names a request, that one has been answered badly.
-fn refuse(shared: &Shared, invalid: &Invalid<'_>) {
+/// Drops a text that is no message. If it names a request, that one has been answered badly.
+fn refuse(shared: &Shared, invalid: &Invalid<'_>, text: &[u8]) {
     let error = &invalid.error;
-    tracing::warn!(%error, "a line of the server is no message");
-    if let Some(Ok(id)) = invalid.id.map(str::parse) {
-        let reason = format!("its answer is no message: {}", error.message);
-        shared.answer(id, Err(ClientError::protocol(reason)));
-    }
-}
-
-/// The text of a result, or the error that came in its place.
-pub(in crate::client) fn read_answer(answer: Result<&str, &str>) -> Result<String, ClientError> {
-    match answer {
-        Ok(result) if result.starts_with('{') => Ok(result.to_owned()),
-        Ok(_) => Err(ClientError::protocol("a result is not an object")),
-        Err(error) => Err(match serde_json::from_str::<RpcError>(error) {
-            Ok(error) => ClientError::Refused(error),
-            Err(_) => ClientError::protocol("an error has no code or no message"),
-        }),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_id_of_a_long_answer_is_found_at_its_ends() {
-        let cases = [
-            (
-                r#"{"jsonrpc":"2.0","id":7,"result":{"a":"x"#,
-                "xxx",
-                Some(7),
-            ),
-            (r#"{"id": 7,"result":{"id":8"#, r#"xx","id":9}"#, Some(7)),
-            (
-                r#"{"result":{"id":8,"a":"x"#,
-                r#"xx"},"jsonrpc":"2.0","id":9}"#,
-                Some(9),
-            ),
-            (
-                r#"{"result":{"a":"x"#,
-                r#"xx"},"id":9,"jsonrpc":"2.0"}"#,
-                Some(9),
-            ),
-            (r#"{"result":{"id":8,"a":"x"#, r#"xx","id":9}}"#, None),
-            (r#"{"result":{"a":"x"#, "xxx", None),
-            (r#"{"jsonrpc":"2.0","id":"s","result":{"a":"x"#, "xxx", None),
-            ("no message", "at all", None),
-        ];
-        for (head, tail, id) in cases {
-            assert_eq!(
-                id_at_ends(head.as_bytes(), tail.as_bytes()),
-                id,
-                "{head} … {tail}"
-            );
+    let id = invalid.id.and_then(|id| id.parse().ok());
+    match id.or_else(|| answered_id(text)) {
+        Some(id) => {
+            let reason = format!("its answer is no message: {}", error.message);
+            shared.answer(id, Err(ClientError::protocol(reason)));
         }
+        None => shared.stray.note(text, error),
     }
 }

@@ -15,9 +15,8 @@ use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite, duplex};
 
 use self::driver::Driver;
-#[cfg(feature = "jsoncall")]
-pub(crate) use self::driver::id_at_ends;
 use self::shared::{Shared, Waiting};
+use crate::client::stray::StrayLines;
 use crate::client::{
     ClientLimits, Incoming, Session, SessionFuture, SessionNotification, SessionRequest, Transport,
 };
@@ -90,7 +89,8 @@ impl LineSession {
         R: AsyncRead + Send + 'static,
         W: AsyncWrite + Send + 'static,
     {
-        Self::with_ending(reader, writer, limits, Ending::of_streams())
+        let stray = StrayLines::default();
+        Self::with_ending(reader, writer, limits, (Ending::of_streams(), stray))
     }
 
     /// A session with a server in the same process, which serves the connection in a task of its own.
@@ -114,13 +114,13 @@ impl LineSession {
         reader: R,
         writer: W,
         limits: &ClientLimits,
-        ending: Ending,
+        (ending, stray): (Ending, StrayLines),
     ) -> Self
     where
         R: AsyncRead + Send + 'static,
         W: AsyncWrite + Send + 'static,
     {
-        let shared = Arc::new(Shared::new(limits.clone()));
+        let shared = Arc::new(Shared::new(limits.clone(), stray));
         let (reader, writer) = (Box::pin(reader), Box::pin(writer));
         tokio::spawn(Driver::new(Arc::clone(&shared), reader, writer, ending));
         Self { shared }
@@ -153,6 +153,10 @@ impl Session for LineSession {
 
     fn transport(&self) -> Transport {
         Transport::Stream
+    }
+
+    fn stray_line(&self) -> Option<String> {
+        self.shared.stray.first().map(str::to_owned)
     }
 
     fn close(&self) -> SessionFuture<'_, ()> {

@@ -8,6 +8,7 @@ use std::task::Waker;
 use tokio::sync::{Notify, Semaphore, SemaphorePermit, oneshot, watch};
 
 use crate::client::line::message;
+use crate::client::stray::StrayLines;
 use crate::client::{
     ClientError, ClientLimits, Incoming, Responder, SessionNotification, SessionRequest,
 };
@@ -22,6 +23,8 @@ pub(super) struct Shared {
     /// Told when the server has taken messages.
     room: Notify,
     ended: watch::Sender<bool>,
+    /// The lines of the server that are no messages.
+    pub(super) stray: StrayLines,
     pub(super) limits: ClientLimits,
 }
 
@@ -86,13 +89,14 @@ impl State {
 }
 
 impl Shared {
-    pub(super) fn new(limits: ClientLimits) -> Self {
+    pub(super) fn new(limits: ClientLimits, stray: StrayLines) -> Self {
         Self {
             state: Mutex::default(),
             incoming: OnceLock::new(),
             permits: Semaphore::new(limits.requests_in_flight.clamp(1, Semaphore::MAX_PERMITS)),
             room: Notify::new(),
             ended: watch::Sender::new(false),
+            stray,
             limits,
         }
     }

@@ -1,5 +1,9 @@
 //! One question of a server, answered as the protocol has it.
 
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::task::Poll;
+
 use serde::Serialize;
 use treenail_schema::{
     ClientCapabilities, CreateMessageRequestParams, ElicitAction, ElicitRequestFormParams,
@@ -8,6 +12,7 @@ use treenail_schema::{
 
 use crate::client::protocol::handler::{ClientHandler, unanswered};
 use crate::form::read_content;
+use crate::respond::catch;
 use crate::wire::RpcError;
 
 /// Who answers, and what the server has been told of that.
@@ -28,8 +33,22 @@ impl Answers {
         &self.capabilities
     }
 
-    /// The text of the answer to a question.
+    /// The text of the answer to a question. A panic of a handler is an error: the question is answered all the same.
     pub(super) async fn answer(&self, question: InputRequest) -> Result<String, RpcError> {
+        let mut answering = pin!(self.ask(question));
+        poll_fn(|context| {
+            let polled = catch(|| answering.as_mut().poll(context));
+            polled.unwrap_or_else(|panic| {
+                tracing::error!(panic, "a handler of questions of the server has panicked");
+                Poll::Ready(Err(RpcError::internal(
+                    "the handler of the client has failed",
+                )))
+            })
+        })
+        .await
+    }
+
+    async fn ask(&self, question: InputRequest) -> Result<String, RpcError> {
         match question {
             InputRequest::Elicit(params) => write(&self.elicit(params).await?),
             InputRequest::CreateMessage(params) => {

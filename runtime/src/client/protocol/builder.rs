@@ -227,9 +227,7 @@ impl McpClientSessionBuilder {
             Err(ClientError::Closed(_)) if target.can_be_opened_again(expected) => {
                 tracing::debug!("the server ended when it was probed; it is started again");
                 let greeter = greeter.again(target.open(&limits)?);
-                let facts = greeter
-                    .meet(Expectation::Only(Revision::LATEST_LEGACY))
-                    .await;
+                let facts = greeter.meet(Expectation::Legacy).await;
                 end_unless(facts, greeter).await
             }
             failed => end_unless(failed, greeter).await,
@@ -306,8 +304,22 @@ async fn end_unless(
             if let Err(error) = greeter.session.close().await {
                 tracing::debug!(%error, "a connection could not be closed");
             }
-            Err(error)
+            Err(explained(error, greeter.session.stray_line()))
         }
+    }
+}
+
+/// Adds the first line that was no message to an error that it may explain.
+fn explained(error: ClientError, line: Option<String>) -> ClientError {
+    let Some(line) = line else {
+        return error;
+    };
+    let why = format!("the server wrote a line that is no message: {line}");
+    match error {
+        ClientError::Closed(reason) => ClientError::closed(format!("{reason}; {why}")),
+        ClientError::Protocol(reason) => ClientError::protocol(format!("{reason}; {why}")),
+        ClientError::Timeout(_) => ClientError::protocol(format!("{why}; {error}")),
+        other => other,
     }
 }
 

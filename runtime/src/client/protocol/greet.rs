@@ -25,6 +25,8 @@ pub(super) enum Expectation {
     Known(Revision),
     /// No other will do; in the legacy era, no newer one.
     Only(Revision),
+    /// It is most likely of the legacy era.
+    Legacy,
 }
 
 impl Greeter {
@@ -42,6 +44,7 @@ impl Greeter {
             },
             Expectation::Only(revision) if revision.is_modern() => self.insist(revision).await,
             Expectation::Only(revision) => self.initialize(revision).await,
+            Expectation::Legacy => self.handshake(Revision::LATEST_LEGACY).await,
         }
     }
 
@@ -96,9 +99,17 @@ impl Greeter {
             let mut request = self.request("server/discover", &Head::page(None)?, &meta);
             request.revision = Some(revision);
             let mut answer = self.session.request(request);
-            let legacy = |because| Ok(Found::Legacy { offer: None, because });
+            let legacy = |because| {
+                Ok(Found::Legacy {
+                    offer: None,
+                    because,
+                })
+            };
             match timeout(limit, &mut answer).await {
-                Ok(Ok(text)) => return Ok(Discovered::read(&text, revision, meta)?.into()),
+                Ok(Ok(text)) => {
+                    self.check_size(&text)?;
+                    return Ok(Discovered::read(&text, revision, meta)?.into());
+                }
                 Ok(Err(ClientError::Refused(error))) => match error.code {
                     error_code::UNSUPPORTED_PROTOCOL_VERSION => match Offer::in_error(&error)? {
                         Offer::Modern(named) => revision = named,
@@ -114,6 +125,7 @@ impl Greeter {
                 Ok(Err(error)) => return Err(error),
                 Err(_) => {
                     return Ok(Found::Silent(Probe {
+                        greeter: self,
                         answer,
                         revision,
                         meta,
@@ -155,6 +167,7 @@ impl Greeter {
         let limit = self.limits.request_timeout;
         let answer = timeout(limit, self.session.request(request)).await;
         let text = answer.map_err(|_| ClientError::Timeout(limit))??;
+        self.check_size(&text)?;
         let result: InitializeResult = read(&text)?;
         let revision = result.protocol_version.parse().ok();
         let revision = revision.filter(|revision: &Revision| !revision.is_modern());
@@ -168,6 +181,17 @@ impl Greeter {
         initialized.revision = Some(revision);
         self.session.notify(initialized).await?;
         Ok(ServerFacts::initialized(revision, result))
+    }
+
+    /// Refuses an introduction that is too long.
+    fn check_size(&self, text: &str) -> Result<(), ClientError> {
+        let most = self.limits.handshake_bytes;
+        if text.len() <= most {
+            return Ok(());
+        }
+        Err(ClientError::protocol(format!(
+            "the result with which it introduces itself has more than {most} bytes"
+        )))
     }
 
     /// A request that begins a connection, and so is not cancelled.
@@ -212,6 +236,7 @@ impl From<Discovered> for Found<'_> {
 
 /// A request `server/discover` that has not been answered yet.
 struct Probe<'a> {
+    greeter: &'a Greeter,
     answer: SessionFuture<'a, String>,
     revision: Revision,
     meta: String,
@@ -221,6 +246,7 @@ impl Probe<'_> {
     /// Waits for an answer of the modern era, and for ever if another one comes.
     async fn facts(self) -> Result<ServerFacts, ClientError> {
         if let Ok(text) = self.answer.await {
+            self.greeter.check_size(&text)?;
             let discovered = Discovered::read(&text, self.revision, self.meta);
             if let Ok(Discovered::Modern(facts)) = discovered {
                 return Ok(*facts);

@@ -21,11 +21,11 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::json;
 use treenail_schema::{
-    CallToolRequest, ClientCapabilities, CompleteRequest, CompleteRequestParams, DiscoverRequest, GetPromptRequest,
-    Implementation, ListPromptsRequest, ListResourceTemplatesRequest, ListResourcesRequest,
-    ListToolsRequest, LoggingLevel, Notification, PingRequest, ReadResourceRequest, Request,
-    Revision, ServerCapabilities, SetLevelRequest, SubscribeRequest, SubscriptionFilter,
-    UnsubscribeRequest,
+    CallToolRequest, ClientCapabilities, CompleteRequest, CompleteRequestParams, DiscoverRequest,
+    GetPromptRequest, Implementation, ListPromptsRequest, ListResourceTemplatesRequest,
+    ListResourcesRequest, ListToolsRequest, LoggingLevel, Notification, PingRequest,
+    ReadResourceRequest, Request, Revision, ServerCapabilities, SetLevelRequest, SubscribeRequest,
+    SubscriptionFilter, UnsubscribeRequest,
 };
 
 pub use self::builder::McpClientSessionBuilder;
@@ -36,6 +36,7 @@ pub(in crate::client) use self::greet::read;
 pub use self::handler::{ClientHandler, HandlerFuture};
 pub use self::progress::ProgressStream;
 pub use self::request::ClientRequest;
+#[cfg(feature = "validation")]
 pub(in crate::client) use self::router::Changes;
 pub use self::subscription::Subscription;
 use self::text::{Head, write};

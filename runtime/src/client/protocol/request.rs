@@ -18,6 +18,7 @@ use crate::client::protocol::progress::{ProgressStream, Source};
 use crate::client::protocol::rounds::Finished;
 use crate::client::protocol::router::ProgressSink;
 use crate::client::protocol::text::{Head, push_member};
+use crate::deadline;
 
 /// A request that has not been sent yet; awaiting it sends it and brings its result.
 ///
@@ -68,6 +69,13 @@ impl<R: Request> ClientRequest<R> {
     /// The text of the arguments, if it has any.
     pub(in crate::client) fn arguments(&self) -> Option<&str> {
         self.draft.as_ref().ok()?.head.member("arguments")
+    }
+
+    /// The most time that it may take.
+    #[cfg(feature = "validation")]
+    pub(in crate::client) fn time_limit(&self) -> Duration {
+        let limit = self.limit.unwrap_or(self.core.limits.request_timeout);
+        self.at_most.map_or(limit, |at_most| at_most.max(limit))
     }
 
     /// Repeats arguments in headers, where there are headers.
@@ -228,11 +236,11 @@ struct Clock {
 impl Clock {
     fn start(limit: Duration, at_most: Option<Duration>) -> Self {
         let now = Instant::now();
-        let end = later(now, limit);
+        let end = deadline::from(now, limit);
         Self {
             started: now,
             limit,
-            last: at_most.map(|at_most| later(now, at_most)),
+            last: at_most.map(|at_most| deadline::from(now, at_most)),
             end: Mutex::new(end),
         }
     }
@@ -245,7 +253,7 @@ impl Clock {
     fn restart(&self) {
         if self.last.is_some() {
             let mut end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
-            *end = later(Instant::now(), self.limit);
+            *end = deadline::after(self.limit);
         }
     }
 
@@ -263,10 +271,4 @@ impl Clock {
             }
         }
     }
-}
-
-/// An instant so far away that it never comes, if it cannot be told.
-fn later(now: Instant, duration: Duration) -> Instant {
-    const NEVER: Duration = Duration::from_secs(60 * 60 * 24 * 365 * 30);
-    now + duration.min(NEVER)
 }

@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 use treenail_schema::InputRequest;
 
 use crate::client::ClientError;
+use crate::client::answers::check_weight;
 use crate::client::protocol::core::{Core, Draft};
 use crate::client::protocol::text::{Round, write};
 use crate::wire::{Members, as_string, quoted};
@@ -33,6 +34,7 @@ impl Core {
         let mut round = Round::default();
         for number in 0..=self.limits.input_rounds {
             let text = self.send(draft, &round, &facts).await?;
+            check_weight(&text, &self.limits)?;
             let finished = |text| {
                 let was_asked = number > 0;
                 Ok(Finished { text, was_asked })
@@ -62,8 +64,8 @@ impl Core {
     async fn next_round(&self, text: &str) -> Result<Round, ClientError> {
         #[derive(Deserialize)]
         struct Asked<'a> {
-            #[serde(default, rename = "inputRequests")]
-            requests: BTreeMap<String, InputRequest>,
+            #[serde(borrow, default, rename = "inputRequests")]
+            requests: Option<&'a RawValue>,
             /// Kept as it is written, and not looked into.
             #[serde(borrow, default, rename = "requestState")]
             state: Option<&'a RawValue>,
@@ -71,12 +73,13 @@ impl Core {
 
         let asked: Asked<'_> = serde_json::from_str(text)
             .map_err(|error| ClientError::protocol(format!("what it asks for: {error}")))?;
+        let requests = read_questions(asked.requests, self.limits.round_questions)?;
         let mut members = String::new();
-        if asked.requests.is_empty() {
+        if requests.is_empty() {
             tokio::time::sleep(BREATH).await;
         } else {
             members.push_str("\"inputResponses\":{");
-            for (key, request) in asked.requests {
+            for (key, request) in requests {
                 let method = request.method();
                 let answer = self.router.answers.answer(request).await.map_err(|error| {
                     let reason = format!("it asked for `{method}`, which failed: {error}");
@@ -104,6 +107,34 @@ impl Core {
         }
         Ok(Round(members))
     }
+}
+
+/// The questions of a round by their keys. They are counted before they are read.
+fn read_questions(
+    requests: Option<&RawValue>,
+    most: usize,
+) -> Result<BTreeMap<String, InputRequest>, ClientError> {
+    let Some(requests) = requests.map(RawValue::get) else {
+        return Ok(BTreeMap::new());
+    };
+    let unreadable = |why: &dyn std::fmt::Display| {
+        let reason = format!("what it asks for: {why}");
+        ClientError::protocol(reason)
+    };
+    let mut members = Members::new(requests).map_err(|error| unreadable(&error))?;
+    let mut count = 0;
+    while members
+        .next()
+        .map_err(|error| unreadable(&error))?
+        .is_some()
+    {
+        count += 1;
+        if count > most {
+            let reason = format!("it asked more than {most} questions in one round");
+            return Err(ClientError::protocol(reason));
+        }
+    }
+    serde_json::from_str(requests).map_err(|error| unreadable(&error))
 }
 
 /// Whether nothing in a result, wherever it stands, says that it is anything but complete. That is quickly seen of nearly all.

@@ -18,7 +18,8 @@ use crate::client::protocol::feed::{Feed, Notifications, ServerNotification};
 use crate::client::protocol::handler::unanswered;
 use crate::client::protocol::queue::Queue;
 use crate::client::{ClientLimits, Incoming, IncomingRequest, Responder};
-use crate::wire::RpcError;
+use crate::seldom::Seldom;
+use crate::wire::{RpcError, is_heavier};
 
 /// Hears of the progress of one request.
 pub(super) type ProgressSink = Arc<dyn Fn(ProgressNotificationParams) + Send + Sync>;
@@ -36,6 +37,8 @@ pub(super) struct Router {
     feed: Feed,
     /// The requests of the server that are being answered, by the text of their id.
     open: Mutex<HashMap<Box<str>, Open>>,
+    /// Warnings of requests that a server must not send.
+    warned: Seldom,
 }
 
 struct Open {
@@ -91,6 +94,7 @@ impl Router {
             subscriptions: Mutex::default(),
             feed: Feed::default(),
             open: Mutex::default(),
+            warned: Seldom::default(),
         })
     }
 
@@ -124,7 +128,11 @@ impl Router {
     }
 
     fn tell_progress(&self, params: &str) {
-        let Ok(params) = serde_json::from_str::<ProgressNotificationParams>(params) else {
+        let heavy = is_heavier(params, self.limits.decoded_bytes);
+        let params = (!heavy)
+            .then(|| serde_json::from_str(params).ok())
+            .flatten();
+        let Some::<ProgressNotificationParams>(params) = params else {
             tracing::debug!("a notification of progress that cannot be read was dropped");
             return;
         };
@@ -142,7 +150,8 @@ impl Router {
 
     /// Begins to answer a request of the server.
     fn answer(&self, request: IncomingRequest<'_>) {
-        let question = match read_question(request.method, request.params) {
+        let most = self.limits.decoded_bytes;
+        let question = match read_question(request.method, request.params, most) {
             Ok(question) => question,
             Err(error) => return request.responder.respond(Err(error)),
         };
@@ -233,7 +242,9 @@ impl Incoming for Router {
     fn request(&self, request: IncomingRequest<'_>) {
         if self.modern.load(Ordering::Acquire) {
             // There are no answers of clients in the modern era.
-            tracing::warn!("a server of the modern era has sent a request, which is ignored");
+            if self.warned.is_due() {
+                tracing::warn!("a server of the modern era has sent a request, which is ignored");
+            }
             return request.responder.discard();
         }
         match request.method {
@@ -284,11 +295,14 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Reads a request of the legacy era as the question that it is.
-fn read_question(method: &str, params: &str) -> Result<InputRequest, RpcError> {
+fn read_question(method: &str, params: &str, most: usize) -> Result<InputRequest, RpcError> {
     const KNOWN: [&str; 3] = ["elicitation/create", "sampling/createMessage", "roots/list"];
 
     if !KNOWN.contains(&method) {
         return Err(unanswered(&crate::wire::quoted(method)));
+    }
+    if is_heavier(params, most) {
+        return Err(RpcError::invalid_params("the parameters are too large"));
     }
     let params: Value = serde_json::from_str(params)
         .map_err(|error| RpcError::invalid_params(error.to_string()))?;

@@ -7,7 +7,7 @@ use serde_json::Value;
 use treenail_schema::{ClientCapabilities, Implementation, Revision};
 
 use crate::client::ClientError;
-use crate::wire::Members;
+use crate::wire::{Members, write_json};
 
 /// The parameters of a request without what belongs to every request.
 #[derive(Clone, Debug)]
@@ -80,13 +80,14 @@ impl Head {
 }
 
 fn append(text: &mut Vec<u8>, value: &impl Serialize) -> Result<(), ClientError> {
-    serde_json::to_writer(text, value)
+    write_json(text, value)
         .map_err(|error| ClientError::invalid(format!("not written as JSON: {error}")))
 }
 
 pub(super) fn write(value: &impl Serialize) -> Result<String, ClientError> {
-    serde_json::to_string(value)
-        .map_err(|error| ClientError::invalid(format!("not written as JSON: {error}")))
+    let mut text = Vec::with_capacity(128);
+    append(&mut text, value)?;
+    String::from_utf8(text).map_err(|_| ClientError::invalid("not written as UTF-8"))
 }
 
 /// An object whose end is open.
@@ -178,4 +179,32 @@ pub(super) fn push_member(members: &mut String, key: &str, value: &Value) {
         members.push(',');
     }
     write!(members, "{}:{value}", Value::from(key)).expect("a string takes everything");
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::value::RawValue;
+
+    use super::*;
+
+    #[test]
+    fn arguments_stand_on_one_line() {
+        let raw = "{\n\t\"a\": [1,\r\n2]\n}".to_owned();
+        let raw = RawValue::from_string(raw).expect("it is JSON");
+        let head = Head::named("tool", &raw).expect("it can be written");
+        assert_eq!(head.0, r#"{"name":"tool","arguments":{  "a": [1,  2] }}"#);
+        assert_eq!(
+            Head::new(&raw).expect("it can be written").0,
+            "{  \"a\": [1,  2] }"
+        );
+    }
+
+    #[test]
+    fn numbers_that_json_has_not_are_not_sent_as_null() {
+        let arguments = std::collections::BTreeMap::from([("a", f64::NAN)]);
+        for head in [Head::named("tool", &arguments), Head::new(&arguments)] {
+            let error = head.expect_err("JSON has no NaN").to_string();
+            assert!(error.contains("JSON has no number NaN"), "{error}");
+        }
+    }
 }

@@ -47,6 +47,12 @@ pub trait Session: fmt::Debug + Send + Sync {
     /// What carries the messages.
     fn transport(&self) -> Transport;
 
+    /// First line of the server that was no message, quoted, if there was one. It explains why connecting failed: servers
+    /// print to standard output by mistake. Transports without lines have none.
+    fn stray_line(&self) -> Option<String> {
+        None
+    }
+
     /// Ends the connection in an orderly way; ready when it has ended. Requests that wait fail with
     /// [`ClientError::Closed`]. A connection that is dropped instead ends too, but nobody learns when.
     fn close(&self) -> SessionFuture<'_, ()>;

@@ -7,9 +7,17 @@ use super::{Connection, Received};
 use crate::server::answer::{PendingAnswer, close_batch, write_error};
 use crate::wire::{Invalid, Message, RpcError, parse_element};
 
+/// One message of a batch, or the reason why it is none.
+pub(crate) type ParsedMessage<'a> = Result<Message<'a>, Invalid<'a>>;
+
 impl Connection {
-    /// Answers a batch with one array, as revision 2025-03-26 has it.
-    pub(super) fn batch(&mut self, messages: &[&str], out: &mut Vec<u8>) -> Received {
+    /// Answers a batch with one array, as revision 2025-03-26 has it. Messages that begin no call are answered by `other`.
+    pub(crate) fn batch(
+        &mut self,
+        messages: &[&str],
+        out: &mut Vec<u8>,
+        other: impl Fn(&mut Self, ParsedMessage<'_>, &mut Vec<u8>) -> Received,
+    ) -> Received {
         let messages = match self.accept_batch(messages) {
             Ok(messages) => messages,
             Err(error) => {
@@ -17,7 +25,9 @@ impl Connection {
                 return Received::Done;
             }
         };
-        if calls(&messages) > self.room {
+        let calls = messages.iter().filter(|message| is_call(message)).count();
+        if calls > self.room || !self.take_places(calls) {
+            self.wanted = calls;
             return Received::Held(None);
         }
         let mut answers = Vec::new();
@@ -34,13 +44,19 @@ impl Connection {
                 }
                 other => other,
             };
-            if let Received::Pending(answer) = self.one(message, &mut answers) {
+            let received = if is_call(&message) {
+                self.one(message, &mut answers)
+            } else {
+                other(self, message, &mut answers)
+            };
+            if let Received::Pending(answer) = received {
                 requests.append(&mut answer.into_requests());
             }
             if answers.len() > length {
                 answers.push(b',');
             }
         }
+        self.places = None;
         if !requests.is_empty() {
             return Received::Pending(PendingAnswer::batch(requests, answers));
         }
@@ -52,10 +68,7 @@ impl Connection {
     }
 
     /// The messages of a batch, if this peer may send it.
-    fn accept_batch<'a>(
-        &self,
-        messages: &[&'a str],
-    ) -> Result<Vec<Result<Message<'a>, Invalid<'a>>>, RpcError> {
+    fn accept_batch<'a>(&self, messages: &[&'a str]) -> Result<Vec<ParsedMessage<'a>>, RpcError> {
         let limits = self.server.limits();
         match self.legacy_peer() {
             Some(peer) if peer.revision() == Revision::V2025_03_26 => {}
@@ -78,10 +91,11 @@ impl Connection {
         }
         let messages: Vec<_> = messages
             .iter()
-            .map(|message| parse_element(message))
+            .map(|message| parse_element(message, limits))
             .collect();
         let most = limits.calls_in_flight.max(1);
-        if calls(&messages) > most {
+        let most = most.min(self.server.calls().most_at_once());
+        if messages.iter().filter(|message| is_call(message)).count() > most {
             return Err(RpcError::invalid_request(format!(
                 "a batch has at most {most} calls"
             )));
@@ -90,11 +104,7 @@ impl Connection {
     }
 }
 
-/// How many of the messages run a function.
-fn calls(messages: &[Result<Message<'_>, Invalid<'_>>]) -> usize {
-    let begins = |message: &Result<Message<'_>, Invalid<'_>>| match message {
-        Ok(Message::Request(_, envelope)) => begins_call(envelope),
-        _ => false,
-    };
-    messages.iter().filter(|message| begins(message)).count()
+/// Whether a message runs a function.
+fn is_call(message: &ParsedMessage<'_>) -> bool {
+    matches!(message, Ok(Message::Request(_, envelope)) if begins_call(envelope))
 }

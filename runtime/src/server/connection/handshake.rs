@@ -5,8 +5,9 @@ use std::sync::Arc;
 use treenail_schema::{ClientCapabilities, InitializeRequestParams, Revision};
 
 use super::Connection;
-use crate::revision::{Peer, negotiate};
+use crate::revision::{KnownPeer, Peer, negotiate};
 use crate::server::answer::write_result;
+use crate::server::subscriptions::Subscriber;
 use crate::wire::{Params, RpcError, shortened};
 
 /// How far the handshake of the legacy era is.
@@ -44,7 +45,8 @@ impl Connection {
         params: &Params<'_>,
         out: &mut Vec<u8>,
     ) -> Result<(), RpcError> {
-        if self.legacy_peer().is_some() {
+        let again = self.legacy_peer().is_some();
+        if again && !self.restarts {
             return Err(RpcError::invalid_request(
                 "`initialize` was answered already on this connection",
             ));
@@ -64,11 +66,23 @@ impl Connection {
         })?;
         let revision = negotiate(&params.protocol_version);
         let peer = Peer::legacy(revision, params.capabilities, Some(params.client_info));
+        if again {
+            self.restart();
+        }
         self.handshake = Handshake::Answered(Arc::new(peer));
         self.server.shared.offers.refresh(&mut self.offer);
         let greeting = self.offer.greeting(revision);
         write_result(out, id, |out| out.extend_from_slice(greeting));
         Ok(())
+    }
+
+    /// Forgets what belongs to the session so far: subscriptions, questions, and messages of calls that wait to be sent.
+    /// What its calls send from now on goes nowhere.
+    fn restart(&mut self) {
+        self.session += 1;
+        self.subscriber = Subscriber::default();
+        self.modern = KnownPeer::default();
+        (self.outbox, self.outgoing) = self.outbox.successor(self.server.limits());
     }
 
     pub(super) fn legacy_peer(&self) -> Option<&Arc<Peer>> {

@@ -36,7 +36,12 @@ impl Connection {
             outbox,
             outgoing,
             room: usize::MAX,
+            busy: false,
+            places: None,
+            wanted: 0,
             calls_first: true,
+            restarts: false,
+            session: self.session,
         }
     }
 

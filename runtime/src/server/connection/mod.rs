@@ -4,11 +4,13 @@ mod batch;
 mod handshake;
 #[cfg(feature = "http")]
 mod http;
+mod places;
 mod request;
 
 use std::sync::Arc;
 use std::task::{self, Poll};
 
+use tokio::sync::OwnedSemaphorePermit;
 use treenail_schema::RequestId;
 
 use self::handshake::Handshake;
@@ -20,7 +22,7 @@ use crate::server::Server;
 use crate::server::answer::{PendingAnswer, write_error};
 use crate::server::offer::Offer;
 use crate::server::subscriptions::Subscriber;
-use crate::wire::{Body, Envelope, Invalid, Message, RpcError, parse};
+use crate::wire::{Body, Envelope, Invalid, Message, RpcError, parse, quoted};
 
 /// One peer of a server: what it has said of itself, and its messages one at a time.
 ///
@@ -39,8 +41,18 @@ pub struct Connection {
     outgoing: Outgoing,
     /// How many calls may begin now.
     room: usize,
+    /// Whether the peer has calls in flight.
+    busy: bool,
+    /// Places in the budget of the server that have been taken for the next message.
+    places: Option<OwnedSemaphorePermit>,
+    /// How many calls the message begins that was held last.
+    wanted: usize,
     /// Subscriptions and calls take turns in sending.
     calls_first: bool,
+    /// The peer may begin its session again.
+    restarts: bool,
+    /// How often it has.
+    session: u64,
 }
 
 /// What became of a message.
@@ -52,9 +64,13 @@ pub enum Received {
     Pending(PendingAnswer),
     /// The peer takes back a request, which should be dropped without an answer.
     Cancelled(RequestId),
-    /// Nothing has been done: the message begins more calls than there is [room](Connection::set_room) for. It may be
-    /// received again later. The id is that of its request, if it is a single one.
+    /// Nothing has been done: the message begins more calls than there is [room](Connection::set_room) for, here or in the
+    /// [whole server](crate::Limits::server_calls_in_flight). It may be received again later. The id is that of its request,
+    /// if it is a single one.
     Held(Option<RequestId>),
+    /// The peer has sent `initialize` again, as bridges do for each of their own clients; it has been answered. What belongs
+    /// to the session before should be dropped: its calls in flight, without answers, and the messages that are held.
+    Restarted,
 }
 
 impl Connection {
@@ -71,8 +87,20 @@ impl Connection {
             outbox,
             outgoing,
             room: usize::MAX,
+            busy: false,
+            places: None,
+            wanted: 0,
             calls_first: true,
+            restarts: true,
+            session: 0,
         }
+    }
+
+    /// The same, for a peer whose next session has a connection of its own.
+    #[cfg(any(feature = "http", feature = "jsoncall"))]
+    pub(crate) fn for_one_session(mut self) -> Self {
+        self.restarts = false;
+        self
     }
 
     /// The server at this end.
@@ -98,10 +126,14 @@ impl Connection {
 
     /// As [`Connection::receive`], for what has been read already.
     pub(crate) fn receive_body(&mut self, body: Body<'_>, out: &mut Vec<u8>) -> Received {
-        match body {
+        let received = match body {
             Body::One(message) => self.one(message, out),
-            Body::Batch(messages) => self.batch(&messages, out),
+            Body::Batch(messages) => self.batch(&messages, out, Self::one),
+        };
+        if !matches!(received, Received::Held(_)) {
+            self.places = None;
         }
+        received
     }
 
     /// The next message to the peer that is not the answer to a call: what a call in flight sends, which belongs before all
@@ -137,8 +169,8 @@ impl Connection {
         self.outbox.requests().are_open()
     }
 
-    /// Sets how many calls may begin with the next message; without that, any number. A message that begins more is
-    /// [held](Received::Held).
+    /// Sets how many calls may begin with the next message; without that, as many as the server has room for. A message that
+    /// begins more is [held](Received::Held).
     pub fn set_room(&mut self, calls: usize) {
         self.room = calls;
     }
@@ -160,25 +192,35 @@ impl Connection {
 
     /// Answers a message for which there is no room, now or later.
     pub fn refuse_held(&self, message: &[u8], out: &mut Vec<u8>) {
-        let limit = self.server.limits().calls_in_flight;
-        let error = RpcError::internal(format!(
-            "{limit} calls are in flight already, and as many wait as may"
-        ));
+        let error = RpcError::internal("as many calls are in flight and waiting as allowed");
         match parse(message, self.server.limits()) {
             Body::One(Ok(Message::Request(id, _))) => write_error(out, Some(id), &error),
             _ => write_error(out, None, &error),
         }
     }
 
-    fn one(&mut self, message: Result<Message<'_>, Invalid<'_>>, out: &mut Vec<u8>) -> Received {
+    /// Answers one message.
+    pub(crate) fn one(
+        &mut self,
+        message: Result<Message<'_>, Invalid<'_>>,
+        out: &mut Vec<u8>,
+    ) -> Received {
         match message {
-            Ok(Message::Request(id, envelope)) if self.room == 0 && begins_call(&envelope) => {
+            Ok(Message::Request(id, envelope)) if !self.has_room() && begins_call(&envelope) => {
+                self.wanted = 1;
                 Received::Held(serde_json::from_str(id).ok())
             }
-            Ok(Message::Request(id, envelope)) => match self.request(id, &envelope, out) {
-                Some(request) => Received::Pending(PendingAnswer::one(id, request)),
-                None => Received::Done,
-            },
+            Ok(Message::Request(id, envelope)) => {
+                let session = self.session;
+                match self.request(id, &envelope, out) {
+                    Some(request) => {
+                        let request = request.with_place(self.take_place());
+                        Received::Pending(PendingAnswer::one(request))
+                    }
+                    None if self.session != session => Received::Restarted,
+                    None => Received::Done,
+                }
+            }
             Ok(Message::Notification(envelope)) => self.notification(&envelope),
             Ok(Message::Response(id, answer)) => {
                 self.outbox.requests().answered(id, answer);
@@ -206,7 +248,7 @@ impl Connection {
                 }
                 return serde_json::from_str(id).map_or(Received::Done, Received::Cancelled);
             }
-            (other, _) => tracing::debug!(method = other, "a notification was ignored"),
+            (other, _) => tracing::debug!(method = quoted(other), "a notification was ignored"),
         }
         Received::Done
     }

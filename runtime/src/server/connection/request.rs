@@ -10,6 +10,7 @@ use super::Connection;
 use crate::ask::Origin;
 use crate::call::{Call, progress_token};
 use crate::extensions::Principal;
+use crate::request_id::{CallId, ReceivedId};
 use crate::respond::Handler;
 use crate::revision::{Peer, read_log_level};
 use crate::server::answer::{PendingRequest, answer, write_error, write_result};
@@ -128,9 +129,10 @@ impl Connection {
                 } else {
                     None
                 };
+                let received = ReceivedId::new(id);
                 let call = Call {
                     peer,
-                    id,
+                    id: CallId::Received(&received),
                     origin,
                     meta: params.meta,
                     server: &self.server,
@@ -152,8 +154,8 @@ impl Connection {
     fn handle(&self, handler: &Handler, call: &Call<'_>, out: &mut Vec<u8>) -> Answered {
         let revision = call.peer.revision();
         let style = self.server.style(revision);
-        let responding = answer(out, call.id, style, |result| handler(call, result))?;
-        let mut request = PendingRequest::new(&self.server, revision, call.id, responding);
+        let responding = answer(out, call.id.text(), style, |result| handler(call, result))?;
+        let mut request = PendingRequest::new(&self.server, revision, call.id.shared(), responding);
         let mut context = task::Context::from_waker(Waker::noop());
         request
             .poll_answer(&mut context, out)

@@ -11,7 +11,10 @@ mod schemas;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
+
 use serde_json::Value;
+use tokio::task::spawn_blocking;
 use treenail_schema::{JsonObject, Tool};
 
 use self::number::whole;
@@ -19,6 +22,7 @@ use self::repair::{Outcome, repair};
 use self::report::{report, too_large};
 use self::schemas::Schemas;
 use crate::client::ClientLimits;
+use crate::client::validation::is_simple;
 
 /// The arguments of a call, ready to be sent.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,6 +45,41 @@ impl Arguments {
         Self {
             limits: limits.clone(),
             schemas: Schemas::default(),
+        }
+    }
+
+    /// As [`prepare`](Self::prepare), on a thread for blocking work if it may take long.
+    pub(crate) async fn prepare_aside(
+        self: &Arc<Self>,
+        tool: &Arc<Tool>,
+        name: &str,
+        input: JsonObject,
+    ) -> Result<Prepared, String> {
+        let value = Value::Object(input);
+        let quick = self.is_quick(tool, &value);
+        let Value::Object(input) = value else {
+            return Err(too_large(name));
+        };
+        if quick {
+            return self.prepare(tool, name, input);
+        }
+        let (own, tool, called) = (Arc::clone(self), Arc::clone(tool), name.to_owned());
+        let given = input.clone();
+        let prepared = spawn_blocking(move || own.prepare(&tool, &called, given)).await;
+        prepared.unwrap_or_else(|_| {
+            let unchecked = Some("the check has failed".to_owned());
+            Ok(Prepared { input, unchecked })
+        })
+    }
+
+    /// Whether arguments are checked so quickly that it may be done at once.
+    fn is_quick(&self, tool: &Tool, value: &Value) -> bool {
+        let is_known = self.schemas.is_known(tool) || is_simple(&tool.input_schema);
+        let compiled = is_known.then(|| self.schemas.compiled(tool, &self.limits));
+        match compiled {
+            Some(Ok(schema)) => schema.cheap(value, &self.limits).is_some(),
+            Some(Err(_)) => true,
+            None => false,
         }
     }
 

@@ -37,6 +37,13 @@ impl Schemas {
         compiled
     }
 
+    /// Whether the schema of a tool has been compiled already.
+    pub(super) fn is_known(&self, tool: &Tool) -> bool {
+        let kept = self.kept();
+        let kept = kept.get(&*tool.name);
+        kept.is_some_and(|kept| kept.schema == tool.input_schema)
+    }
+
     fn keep(&self, tool: &Tool, compiled: &Compiled, limits: &ClientLimits) {
         if limits.compiled_schemas == 0 {
             return;

@@ -14,6 +14,7 @@ use crate::client::ClientError;
 use crate::client::fetch::body::{self, End};
 use crate::client::fetch::head::{is_compressed, media_type, redirect};
 use crate::client::fetch::sse::{Parser, Position};
+use crate::deadline::after;
 use crate::wire::quoted;
 
 /// Bytes of the body of an error that are read.
@@ -63,13 +64,6 @@ async fn converse(
             Err(Failure::broken(why))
         }
     }
-}
-
-/// When a time is over that begins now, and may be endless.
-fn after(time: Duration) -> Instant {
-    const NEVER: Duration = Duration::from_secs(60 * 60 * 24 * 365 * 30);
-
-    Instant::now() + time.min(NEVER)
 }
 
 async fn send(

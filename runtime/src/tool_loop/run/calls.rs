@@ -29,7 +29,7 @@ pub(super) enum Settled {
 /// Makes the calls of messages, which are in the state of the run.
 pub(super) struct Calls {
     pub(super) shared: Arc<Shared>,
-    pub(super) arguments: Arguments,
+    pub(super) arguments: Arc<Arguments>,
 }
 
 /// A call that is under way.
@@ -50,7 +50,7 @@ impl Calls {
     pub(super) fn new(shared: Arc<Shared>) -> Self {
         Self {
             shared,
-            arguments: Arguments::new(&ClientLimits::default()),
+            arguments: Arc::new(Arguments::new(&ClientLimits::default())),
         }
     }
 
@@ -58,7 +58,7 @@ impl Calls {
     pub(super) async fn settle(&self, catalog: &Catalog) -> Settled {
         let open = self.shared.state().open.len();
         for index in 0..open {
-            self.look_at(index, catalog);
+            self.look_at(index, catalog).await;
         }
         let mut round = Round::default();
         let settled = poll_fn(|context| self.poll(&mut round, catalog, context)).await;

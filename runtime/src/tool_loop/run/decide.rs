@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use tokio::time::timeout_at;
 use treenail_schema::ToolResultContent;
 
 use super::calls::Calls;
@@ -12,7 +13,7 @@ use crate::tool_loop::{Approval, ApprovalRequest, Event, RequestedCall, ToolChoi
 
 impl Calls {
     /// Decides what becomes of a call that nothing has been decided of.
-    pub(super) fn look_at(&self, index: usize, catalog: &Catalog) {
+    pub(super) async fn look_at(&self, index: usize, catalog: &Catalog) {
         let Some((call, stage)) = self.open(index) else {
             return;
         };
@@ -23,9 +24,9 @@ impl Calls {
                     self.finish(index, kept, None);
                     return;
                 }
-                self.check(index, call, problem.as_deref(), catalog);
+                self.check(index, call, problem.as_deref(), catalog).await;
             }
-            Stage::Asked => self.check(index, call, None, catalog),
+            Stage::Asked => self.check(index, call, None, catalog).await,
             // It was cut short by the end of its process.
             Stage::Running => {
                 let reason = "it was interrupted, and whether it was done is not known";
@@ -35,7 +36,7 @@ impl Calls {
         }
     }
 
-    fn check(
+    async fn check(
         &self,
         index: usize,
         mut call: RequestedCall,
@@ -57,13 +58,17 @@ impl Calls {
             return self.fail(index, CallFailure::UnknownTool { known });
         };
         let input = std::mem::take(&mut call.input);
-        let prepared = self.arguments.prepare(&entry.tool, &call.name, input);
-        let unchecked = match prepared {
-            Ok(prepared) => {
+        let prepared = self.arguments.prepare_aside(&entry.tool, &call.name, input);
+        let unchecked = match timeout_at(self.shared.deadline(), prepared).await {
+            Err(_) => {
+                let reason = "the time of the whole run is over";
+                return self.fail(index, CallFailure::Ended { reason });
+            }
+            Ok(Ok(prepared)) => {
                 call.input = prepared.input;
                 prepared.unchecked
             }
-            Err(report) => {
+            Ok(Err(report)) => {
                 return self.fail(index, CallFailure::WrongArguments { report: &report });
             }
         };

@@ -3,10 +3,10 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
-use std::time::Duration;
 
 use tokio::time::Instant;
 
+use crate::deadline;
 use crate::tool_loop::Event;
 use crate::tool_loop::agent::Setup;
 use crate::tool_loop::event::Events;
@@ -92,12 +92,10 @@ impl Shared {
 
     /// When the time of the run is over, if it goes on without a break.
     pub(super) fn deadline(&self) -> Instant {
-        const NEVER: Duration = Duration::from_secs(60 * 60 * 24 * 365 * 30);
-
         let state = self.state();
         let left = self.setup.limits.timeout.saturating_sub(state.spent);
         let since = state.running_since.unwrap_or_else(Instant::now);
-        since + left.min(NEVER)
+        deadline::from(since, left)
     }
 }
 

@@ -11,6 +11,8 @@ use http::{Response, StatusCode};
 use crate::server::{Connection, PendingAnswer};
 use crate::transport::http::quiet::Quiet;
 use crate::transport::http::reply::{HttpBody, json, stream};
+use crate::transport::http::slots::StreamSlot;
+use crate::wire::keep_one_line;
 
 /// A connection that has received one message, until that is answered. Dropping it cancels the call.
 pub(super) struct Exchange {
@@ -22,6 +24,8 @@ pub(super) struct Exchange {
     first: Option<Vec<u8>>,
     over: bool,
     quiet: Quiet,
+    /// Its place among the streams that listen.
+    slot: Option<StreamSlot>,
 }
 
 /// What an exchange sends.
@@ -54,7 +58,14 @@ impl Exchange {
             first: None,
             over: false,
             quiet: Quiet::default(),
+            slot: None,
         }
+    }
+
+    /// The same with a place among the streams that listen.
+    pub(super) fn with_slot(mut self, slot: Option<StreamSlot>) -> Self {
+        self.slot = slot;
+        self
     }
 
     /// Waits for what comes first, which decides what the response is: the answer makes it JSON with the status that
@@ -148,6 +159,8 @@ pub(super) const ENOUGH: usize = 16 * 1024;
 fn write_event(out: &mut Vec<u8>, message: &[u8]) {
     out.reserve(message.len() + 8);
     out.extend_from_slice(b"data: ");
+    let start = out.len();
     out.extend_from_slice(message);
+    keep_one_line(&mut out[start..]);
     out.extend_from_slice(b"\n\n");
 }

@@ -5,18 +5,22 @@
 //! messages `exchange` puts into the answer, or `legacy` finds its session. `sse` is what old clients have
 //! beside the endpoint. `server` is the listener for those who have no stack of their own.
 
+mod accept;
 mod body;
+mod checks;
+mod cors;
 mod exchange;
 mod headers;
 mod legacy;
 mod mirror;
 mod modern;
 mod origin;
+mod places;
 mod quiet;
 mod reply;
-mod seldom;
 mod server;
 mod service;
+mod slots;
 mod sse;
 mod stall;
 
@@ -42,6 +46,11 @@ fn introduce(connection: &mut Connection, parts: Parts) {
         extensions.insert(principal.clone());
     }
     extensions.insert(parts);
+}
+
+/// A path without the slash at its end, which clients and routers add and take away.
+fn without_slash(path: &str) -> &str {
+    path.strip_suffix('/').unwrap_or(path)
 }
 
 /// The status of an answer that is, or is not, an error.

@@ -9,10 +9,13 @@ use treenail_schema::Revision;
 use treenail_schema::error_code::INVALID_PARAMS;
 
 use crate::revision::{KnownPeer, stated_version};
-use crate::server::{Connection, Received, Server, error_code};
+use crate::server::{Connection, Received, Server, begins_call, error_code};
 use crate::transport::http::exchange::Exchange;
 use crate::transport::http::headers::{PROTOCOL_VERSION, Standard, check_notification};
+use crate::transport::http::legacy::Sessions;
+use crate::transport::http::places::{find_places, no_place};
 use crate::transport::http::reply::{HttpBody, Refusal, json};
+use crate::transport::http::slots::StreamSlots;
 use crate::transport::http::{introduce, mirror, status};
 use crate::wire::{Body, Envelope, Message, RpcError, as_string, object};
 
@@ -53,36 +56,68 @@ impl LastPeer {
     }
 }
 
-/// Answers one message.
-pub(super) async fn answer(
-    server: &Server,
-    last: &LastPeer,
-    parts: Parts,
-    message: Message<'_>,
-) -> Response<HttpBody> {
-    let headers = &parts.headers;
-    match message {
-        Message::Request(id, envelope) => {
-            let mut connection = server.connect();
-            let checked = last.lend(&mut connection, |connection| {
-                check(connection, headers, &envelope)
-            });
-            match checked {
-                Ok(()) => {
-                    introduce(&mut connection, parts);
-                    run(connection, id, envelope).await
+/// What the service has for messages of the modern era.
+pub(super) struct Modern<'a> {
+    pub(super) server: &'a Server,
+    pub(super) last: &'a LastPeer,
+    pub(super) sessions: &'a Sessions,
+    pub(super) slots: &'a StreamSlots,
+}
+
+impl Modern<'_> {
+    /// Answers one message.
+    pub(super) async fn answer(
+        self,
+        parts: Parts,
+        message: Message<'_>,
+    ) -> Result<Response<HttpBody>, Refusal> {
+        match message {
+            Message::Request(id, envelope) => self.request(parts, id, envelope).await,
+            Message::Notification(envelope) => {
+                match check_notification(&parts.headers, &envelope) {
+                    Ok(()) => Ok(json(StatusCode::ACCEPTED, Vec::new())),
+                    Err(error) => Err(Refusal::of(StatusCode::BAD_REQUEST, None, error)),
                 }
-                Err(error) => Refusal::of(StatusCode::BAD_REQUEST, Some(id), error).into_response(),
+            }
+            Message::Response(..) => {
+                let why = "a client has nothing to answer in the modern era";
+                Err(Refusal::new(StatusCode::BAD_REQUEST, why))
             }
         }
-        Message::Notification(envelope) => match check_notification(headers, &envelope) {
-            Ok(()) => json(StatusCode::ACCEPTED, Vec::new()),
-            Err(error) => Refusal::of(StatusCode::BAD_REQUEST, None, error).into_response(),
-        },
-        Message::Response(..) => {
-            let why = "a client has nothing to answer in the modern era";
-            Refusal::new(StatusCode::BAD_REQUEST, why).into_response()
+    }
+
+    /// Checks a request and runs it; its response is JSON unless something has to be sent before the answer.
+    async fn request(
+        self,
+        parts: Parts,
+        id: &str,
+        envelope: Envelope<'_>,
+    ) -> Result<Response<HttpBody>, Refusal> {
+        let mut connection = self.server.connect();
+        let headers = &parts.headers;
+        let checked = self.last.lend(&mut connection, |connection| {
+            check(connection, headers, &envelope)
+        });
+        checked.map_err(|error| Refusal::of(StatusCode::BAD_REQUEST, Some(id), error))?;
+        introduce(&mut connection, parts);
+        let mut slot = None;
+        if begins_call(&envelope) {
+            find_places(&connection, self.sessions, 1);
+        } else if envelope.method == "subscriptions/listen" {
+            let taken = self.slots.take();
+            slot = Some(taken.map_err(|refusal| refusal.to(id))?);
         }
+        let mut out = Vec::new();
+        let message = Body::One(Ok(Message::Request(id, envelope)));
+        let call = match connection.receive_body(message, &mut out) {
+            Received::Pending(call) => Some(call),
+            Received::Held(_) => return Err(no_place(Some(id))),
+            Received::Done | Received::Cancelled(_) | Received::Restarted => None,
+        };
+        let answer = (!out.is_empty()).then_some(out);
+        let exchange = Exchange::new(connection, call, answer).with_slot(slot);
+        let response = exchange.respond(|answer| status(error_code(answer, id)));
+        Ok(response.await)
     }
 }
 
@@ -120,19 +155,4 @@ fn check(
         connection.mirrors(&tool),
         envelope.params.arguments,
     )
-}
-
-/// Runs a request that has been checked; its response is JSON unless something has to be sent before the answer.
-async fn run(mut connection: Connection, id: &str, envelope: Envelope<'_>) -> Response<HttpBody> {
-    let mut out = Vec::new();
-    let message = Body::One(Ok(Message::Request(id, envelope)));
-    let received = connection.receive_body(message, &mut out);
-    let call = match received {
-        Received::Pending(call) => Some(call),
-        Received::Done | Received::Cancelled(_) | Received::Held(_) => None,
-    };
-    let answer = (!out.is_empty()).then_some(out);
-    Exchange::new(connection, call, answer)
-        .respond(|answer| status(error_code(answer, id)))
-        .await
 }

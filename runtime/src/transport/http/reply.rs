@@ -6,7 +6,9 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderName, X_CONTENT_TYPE_OPTIONS};
+use http::header::{
+    ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderName, RETRY_AFTER, X_CONTENT_TYPE_OPTIONS,
+};
 use http::{HeaderValue, Response, StatusCode};
 use http_body::{Body, Frame, SizeHint};
 
@@ -101,6 +103,12 @@ impl Refusal {
         }
     }
 
+    /// The same for the request with this id.
+    pub(super) fn to(mut self, id: &str) -> Self {
+        self.id = Some(id.into());
+        self
+    }
+
     /// A refusal of a method, where there are others.
     pub(super) fn method(allowed: &'static str) -> Self {
         Self {
@@ -125,6 +133,10 @@ impl Refusal {
             write_error(&mut body, self.id.as_deref(), error);
         }
         let mut response = json(self.status, body);
+        if self.status == StatusCode::SERVICE_UNAVAILABLE {
+            let soon = HeaderValue::from_static("1");
+            response.headers_mut().insert(RETRY_AFTER, soon);
+        }
         if let Some(methods) = self.allowed {
             let methods = HeaderValue::from_static(methods);
             response.headers_mut().insert(ALLOW, methods);

@@ -2,12 +2,10 @@
 
 use std::convert::Infallible;
 use std::future::{Future, poll_fn};
-use std::io;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
-use std::time::Duration;
 
 use http::{Request, Response, StatusCode};
 use hyper::body::Incoming;
@@ -15,18 +13,21 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream, ToSocketAddrs};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 use tower_service::Service as _;
 
+use crate::deadline;
 use crate::error::Result;
 use crate::limits::Limits;
 use crate::server::Server;
+use crate::transport::http::accept::{Admission, Admissions};
 use crate::transport::http::legacy::LegacySse;
 use crate::transport::http::reply::{HttpBody, Refusal};
 use crate::transport::http::service::HttpService;
+use crate::transport::http::slots::StreamSlots;
 use crate::transport::http::stall::Impatient;
+use crate::transport::http::without_slash;
 
 impl Server {
     /// Serves HTTP at `address`, such as `127.0.0.1:8080`, with the endpoint `/mcp`, until the server
@@ -64,8 +65,9 @@ impl HttpService {
     /// # Errors
     ///
     /// [`Error::Io`](crate::Error::Io) if the address cannot be had.
-    pub async fn bind(self, address: impl ToSocketAddrs) -> Result<HttpServer> {
+    pub async fn bind(mut self, address: impl ToSocketAddrs) -> Result<HttpServer> {
         let listener = TcpListener::bind(address).await?;
+        self.slots = StreamSlots::within(self.server().limits());
         Ok(HttpServer {
             address: listener.local_addr()?,
             listener,
@@ -77,7 +79,9 @@ impl HttpService {
 
 /// A server that has an address and serves HTTP/1.1 there.
 ///
-/// It has at most [`Limits::http_connections`] at once; clients beyond that wait to be accepted. A client that is slow to
+/// It has at most [`Limits::http_connections`] at once; clients beyond that wait to be accepted. Not all of them may be
+/// [streams that only listen](Limits::http_listen_streams), nor come
+/// [from one address](Limits::http_connections_per_address). A client that is slow to
 /// send its headers or a body, or to read an answer, is dropped after [`Limits::http_read_within`] or
 /// [`Limits::http_write_within`].
 ///
@@ -108,17 +112,22 @@ impl HttpServer {
         self.address
     }
 
-    /// The path of the endpoint, in place of `/mcp`. All others are not found, but for those of
+    /// The path of the endpoint, in place of `/mcp`; a slash at its end makes no difference. All others are not found, but for those of
     /// [`legacy_sse`](HttpServer::legacy_sse).
     pub fn path(mut self, path: impl AsRef<str>) -> Self {
         self.path = path.as_ref().into();
         self
     }
 
-    /// Serves old clients at two more paths; see [`HttpService::legacy_sse`].
-    pub fn legacy_sse(mut self, paths: LegacySse) -> Self {
-        self.service = self.service.legacy_sse(paths);
+    /// The same with a service that is set up further.
+    pub(super) fn map_service(mut self, change: impl FnOnce(HttpService) -> HttpService) -> Self {
+        self.service = change(self.service);
         self
+    }
+
+    /// Serves old clients at two more paths; see [`HttpService::legacy_sse`].
+    pub fn legacy_sse(self, paths: LegacySse) -> Self {
+        self.map_service(|service| service.legacy_sse(paths))
     }
 
     /// Serves until the server [closes](Server::close). Then requests in flight are finished, within
@@ -134,12 +143,12 @@ impl HttpServer {
     /// Dropping the future ends all connections.
     pub async fn serve(self) -> Result<()> {
         let limits = self.service.server().limits().clone();
-        let turns = Arc::new(Semaphore::new(limits.http_connections.max(1)));
+        let admissions = Admissions::within(&limits);
         let mut connections = JoinSet::new();
         let server = self.service.server().clone();
         let mut closed = pin!(server.closed());
         loop {
-            let mut accepted = pin!(accept(&self.listener, &turns));
+            let mut accepted = pin!(admissions.accept(&self.listener));
             let accepted = poll_fn(|context| {
                 while let Poll::Ready(Some(_)) = connections.poll_join_next(context) {}
                 match closed.as_mut().poll(context) {
@@ -147,10 +156,10 @@ impl HttpServer {
                     Poll::Pending => accepted.as_mut().poll(context).map(Some),
                 }
             });
-            let Some((socket, turn)) = accepted.await else {
+            let Some((socket, admission)) = accepted.await else {
                 break;
             };
-            connections.spawn(self.connection(socket, turn));
+            connections.spawn(self.connection(socket, admission));
         }
         drop(self.listener);
         let finished = async { while connections.join_next().await.is_some() {} };
@@ -171,7 +180,7 @@ impl HttpServer {
     fn connection(
         &self,
         socket: TcpStream,
-        turn: OwnedSemaphorePermit,
+        admission: Admission,
     ) -> impl Future<Output = ()> + Send + 'static + use<> {
         let (service, path) = (self.service.clone(), Arc::clone(&self.path));
         async move {
@@ -192,7 +201,7 @@ impl HttpServer {
             if let Err(error) = ended.await {
                 tracing::debug!(%error, "a connection failed");
             }
-            drop(turn);
+            drop(admission);
         }
     }
 }
@@ -204,7 +213,8 @@ fn protocol(limits: &Limits) -> http1::Builder {
     let mut protocol = http1::Builder::new();
     protocol
         .timer(TokioTimer::new())
-        .header_read_timeout(limits.http_read_within)
+        // hyper adds it to the current time, which must not overflow.
+        .header_read_timeout(limits.http_read_within.min(deadline::NEVER))
         .max_buf_size(limits.http_header_bytes.max(LEAST));
     protocol
 }
@@ -216,7 +226,7 @@ fn route(
     request: Request<Incoming>,
 ) -> impl Future<Output = Result<Response<HttpBody>, Infallible>> + Send + 'static + use<> {
     let asked = request.uri().path();
-    let served = asked == path || service.sse(asked).is_some();
+    let served = without_slash(asked) == without_slash(path) || service.sse(asked).is_some();
     let answer = served.then(|| service.call(request));
     async move {
         match answer {
@@ -224,40 +234,4 @@ fn route(
             None => Ok(Refusal::bare(StatusCode::NOT_FOUND).into_response()),
         }
     }
-}
-
-/// Waits for the next client, once there is room for it.
-async fn accept(
-    listener: &TcpListener,
-    turns: &Arc<Semaphore>,
-) -> (TcpStream, OwnedSemaphorePermit) {
-    loop {
-        let Ok(turn) = Arc::clone(turns).acquire_owned().await else {
-            std::future::pending::<()>().await;
-            continue;
-        };
-        match listener.accept().await {
-            Ok((socket, _)) => {
-                // Small answers would wait for acknowledgements otherwise.
-                if let Err(error) = socket.set_nodelay(true) {
-                    tracing::debug!(%error, "a socket stays slow");
-                }
-                return (socket, turn);
-            }
-            Err(error) => refused(&error).await,
-        }
-    }
-}
-
-/// Goes on after an error of one client at once, and after one of this process with some patience.
-async fn refused(error: &io::Error) {
-    use io::ErrorKind::{ConnectionAborted, ConnectionReset, Interrupted};
-    if matches!(
-        error.kind(),
-        ConnectionAborted | ConnectionReset | Interrupted
-    ) {
-        return;
-    }
-    tracing::warn!(%error, "no connection could be accepted");
-    sleep(Duration::from_millis(100)).await;
 }

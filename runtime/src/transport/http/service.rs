@@ -7,18 +7,21 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use http::header::{ACCEPT, CONNECTION, CONTENT_ENCODING, CONTENT_TYPE, TRANSFER_ENCODING};
+use http::header::{CONNECTION, TRANSFER_ENCODING};
 use http::request::Parts;
-use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
+use http::{HeaderValue, Method, Request, Response, StatusCode};
 use http_body::Body;
 use tower_service::Service;
 
 use crate::server::Server;
+use crate::transport::http::checks::{check_accept, check_content, check_size};
+use crate::transport::http::cors::Cors;
 use crate::transport::http::legacy::{Legacy, LegacySse, Sessions};
-use crate::transport::http::modern::LastPeer;
+use crate::transport::http::modern::{LastPeer, Modern};
 use crate::transport::http::origin::Guard;
 use crate::transport::http::reply::{HttpBody, Refusal};
-use crate::transport::http::{body, modern};
+use crate::transport::http::slots::StreamSlots;
+use crate::transport::http::{body, cors, modern};
 use crate::wire::{self, Invalid, parse};
 
 /// Makes a server a service for `axum`, `hyper` or any stack of `tower`; see [`HttpService`].
@@ -33,7 +36,8 @@ pub fn http_service(server: Server) -> HttpService {
 ///
 /// Requests are refused that a web page could send to a server of the local network through a browser: those for a host,
 /// or from an origin, that is neither this computer nor allowed by [`allow_host`](HttpService::allow_host) or
-/// [`allow_origin`](HttpService::allow_origin). It answers no preflight requests; a layer of the stack can do that.
+/// [`allow_origin`](HttpService::allow_origin). Pages of other origins can use the server in a browser with
+/// [`allow_cors_origin`](HttpService::allow_cors_origin).
 ///
 /// Each request of the modern era stands for itself, so replicas of a server need nothing in common but, if functions ask
 /// their clients, [`ServerBuilder::request_state_key`](crate::ServerBuilder::request_state_key), and if clients subscribe to
@@ -75,7 +79,9 @@ pub struct HttpService {
     server: Server,
     guard: Arc<Guard>,
     sessions: Arc<Sessions>,
+    pub(super) slots: StreamSlots,
     pub(super) sse: Option<Arc<LegacySse>>,
+    pub(super) cors: Option<Arc<Cors>>,
     last: Arc<LastPeer>,
 }
 
@@ -86,7 +92,9 @@ impl HttpService {
             server,
             guard: Arc::default(),
             sessions: Arc::default(),
+            slots: StreamSlots::default(),
             sse: None,
+            cors: None,
             last: Arc::default(),
         }
     }
@@ -108,7 +116,8 @@ impl HttpService {
     }
 
     /// Allows requests of pages from an origin, such as `https://app.example.com`, beside those of this computer. Requests
-    /// without an `Origin` come from no page and are allowed.
+    /// without an `Origin` come from no page and are allowed. A browser lets the page read the answers only with
+    /// [`allow_cors_origin`](HttpService::allow_cors_origin).
     #[must_use]
     pub fn allow_origin(mut self, origin: impl AsRef<str>) -> Self {
         Arc::make_mut(&mut self.guard).allow_origin(origin.as_ref());
@@ -131,10 +140,15 @@ impl HttpService {
         // A proxy that reads another length than we do could take what follows for a part of this request, or the other
         // way round (RFC 9112, section 6.1). Nothing follows then.
         let alone = request.headers().contains_key(TRANSFER_ENCODING);
+        let cors = self.cors.as_ref();
+        let origin = cors.map(|cors| cors.origin_of(request.headers()));
         let mut response = match self.accept(request).await {
             Ok(response) => response,
             Err(refusal) => refusal.into_response(),
         };
+        if let Some(origin) = origin {
+            cors::expose(&mut response, origin);
+        }
         if alone {
             let close = HeaderValue::from_static("close");
             response.headers_mut().insert(CONNECTION, close);
@@ -147,6 +161,9 @@ impl HttpService {
         let limits = self.server.limits();
         check_size(&parts.headers, limits.http_header_bytes)?;
         self.guard.check(&parts)?;
+        if let Some(answer) = self.cors.as_ref().and_then(|cors| cors.preflight(&parts)) {
+            return Ok(answer);
+        }
         if let Some((paths, place)) = self.sse(parts.uri.path()) {
             return self.accept_sse(parts, body, paths, place).await;
         }
@@ -166,7 +183,7 @@ impl HttpService {
         let bytes = body::read(body, limits).await?;
         match parse(&bytes, limits) {
             wire::Body::One(Ok(message)) if modern::is_modern(&parts.headers, &message) => {
-                Ok(modern::answer(&self.server, &self.last, parts, message).await)
+                self.modern().answer(parts, message).await
             }
             wire::Body::One(Err(Invalid { id, error })) => {
                 Err(Refusal::of(StatusCode::BAD_REQUEST, id, error))
@@ -179,10 +196,20 @@ impl HttpService {
         }
     }
 
+    fn modern(&self) -> Modern<'_> {
+        Modern {
+            server: &self.server,
+            last: &self.last,
+            sessions: &self.sessions,
+            slots: &self.slots,
+        }
+    }
+
     pub(super) fn legacy(&self, parts: Parts) -> Legacy<'_> {
         Legacy {
             server: &self.server,
             sessions: &self.sessions,
+            slots: &self.slots,
             parts,
         }
     }
@@ -223,85 +250,4 @@ impl Future for HttpFuture {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         self.0.as_mut().poll(context).map(Ok)
     }
-}
-
-/// Refuses headers that are longer together than they may be.
-fn check_size(headers: &HeaderMap, most: usize) -> Result<(), Refusal> {
-    let length =
-        |(name, value): (&http::HeaderName, &HeaderValue)| name.as_str().len() + value.len();
-    if headers.iter().map(length).sum::<usize>() > most {
-        let why = "the headers are longer than they may be";
-        return Err(Refusal::new(
-            StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
-            why,
-        ));
-    }
-    Ok(())
-}
-
-/// Refuses bodies that do not say that they are JSON, or are compressed: a layer that unpacks them takes that header away.
-pub(super) fn check_content(headers: &HeaderMap) -> Result<(), Refusal> {
-    let mut encodings = headers.get_all(CONTENT_ENCODING).iter();
-    if !encodings.all(|encoding| encoding.as_bytes().eq_ignore_ascii_case(b"identity")) {
-        let why = "bodies with a `Content-Encoding` are not taken";
-        return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, why));
-    }
-    if is_json(headers) {
-        return Ok(());
-    }
-    let why = "`Content-Type` is not application/json";
-    Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, why))
-}
-
-/// Refuses who cannot take all of these types.
-pub(super) fn check_accept(headers: &HeaderMap, wanted: &[&str]) -> Result<(), Refusal> {
-    if wanted.iter().all(|wanted| accepts(headers, wanted)) {
-        return Ok(());
-    }
-    let why = "`Accept` lacks application/json or text/event-stream";
-    Err(Refusal::new(StatusCode::NOT_ACCEPTABLE, why))
-}
-
-/// Whether the body says that it is JSON.
-fn is_json(headers: &HeaderMap) -> bool {
-    let content = headers.get(CONTENT_TYPE);
-    if content.is_some_and(|content| content == "application/json") {
-        return true;
-    }
-    let content = content.map(|content| content.to_str());
-    content.is_some_and(|content| {
-        content.is_ok_and(|content| media(content) == Some("application/json"))
-    })
-}
-
-/// The media type of a value, without its parameters. (All types that matter here are compared in lower case.)
-fn media(value: &str) -> Option<&'static str> {
-    const KNOWN: [&str; 5] = [
-        "application/json",
-        "text/event-stream",
-        "application/*",
-        "text/*",
-        "*/*",
-    ];
-    let name = value.split(';').next().unwrap_or_default().trim();
-    KNOWN
-        .into_iter()
-        .find(|known| known.eq_ignore_ascii_case(name))
-}
-
-/// Whether an answer of this type can be taken. Who does not say takes all.
-fn accepts(headers: &HeaderMap, wanted: &str) -> bool {
-    let mut values = headers.get_all(ACCEPT).iter().peekable();
-    match values.peek() {
-        None => return true,
-        // What the official clients send.
-        Some(value) if *value == "application/json, text/event-stream" => return true,
-        Some(_) => {}
-    }
-    let (kind, _) = wanted.split_once('/').unwrap_or((wanted, ""));
-    values.filter_map(|value| value.to_str().ok()).any(|value| {
-        value.split(',').filter_map(media).any(|media| {
-            media == wanted || media == "*/*" || media.strip_suffix("/*") == Some(kind)
-        })
-    })
 }

@@ -5,12 +5,15 @@ use std::sync::Arc;
 use http::request::Parts;
 use http::{Method, Response, StatusCode};
 use http_body::Body;
+use treenail_schema::Revision;
+use treenail_schema::method::{self, Direction};
 
+use crate::transport::http::checks::{check_accept, check_content};
 use crate::transport::http::legacy::{LegacySse, Place};
 use crate::transport::http::reply::{HttpBody, Refusal};
-use crate::transport::http::service::{HttpService, check_accept, check_content};
+use crate::transport::http::service::HttpService;
 use crate::transport::http::{body, modern};
-use crate::wire::{self, Invalid, parse};
+use crate::wire::{self, Invalid, Message, RpcError, parse};
 
 impl HttpService {
     /// Serves clients that know only the transport of revision 2024-11-05, HTTP+SSE, at two paths beside the endpoint. Off
@@ -62,6 +65,11 @@ impl HttpService {
             wire::Body::One(Err(Invalid { id, error })) => {
                 Err(Refusal::of(StatusCode::BAD_REQUEST, id, error))
             }
+            // A client that finds out which era the server speaks; this transport has the methods of the legacy era only.
+            wire::Body::One(Ok(Message::Request(id, envelope))) if !is_legacy(&envelope.method) => {
+                let error = RpcError::method_not_found(&envelope.method, Revision::LATEST_LEGACY);
+                self.legacy(parts).refuse_sse(id, &error).await
+            }
             wire::Body::One(Ok(message)) if modern::is_modern(&parts.headers, &message) => {
                 let why = "this transport has a handshake; the modern era is served at the endpoint of Streamable HTTP";
                 Err(Refusal::new(StatusCode::BAD_REQUEST, why))
@@ -75,4 +83,13 @@ impl HttpService {
         let paths = self.sse.as_deref()?;
         Some((paths, paths.place(path)?))
     }
+}
+
+/// Whether a method can be called on this transport at all.
+fn is_legacy(method: &str) -> bool {
+    let exists = |revision: &Revision| {
+        !revision.is_modern() && method::exists(method, Direction::ClientToServer, *revision)
+    };
+    let modern = method::exists(method, Direction::ClientToServer, Revision::LATEST);
+    !modern || Revision::ALL.iter().any(exists)
 }

@@ -6,20 +6,21 @@ use std::task::{Context, Poll, ready};
 use tokio::task::{AbortHandle, Id, JoinSet};
 use treenail_schema::RequestId;
 
+use crate::request_id::IdKey;
 use crate::server::PendingAnswer;
 
-/// The calls of a session that were not ready at once.
+/// The calls of a session that were not ready at once. Dropping it ends them.
 #[derive(Default)]
 pub(super) struct Calls {
     tasks: JoinSet<Vec<u8>>,
     running: HashMap<Id, Running>,
     /// Those that can be cancelled.
-    handles: HashMap<RequestId, AbortHandle>,
+    handles: HashMap<IdKey, AbortHandle>,
     in_flight: usize,
 }
 
 struct Running {
-    id: Option<RequestId>,
+    id: Option<IdKey>,
     calls: usize,
 }
 
@@ -34,7 +35,7 @@ impl Calls {
     }
 
     pub(super) fn start(&mut self, answer: PendingAnswer) {
-        let (id, calls) = (answer.id().cloned(), answer.calls());
+        let (id, calls) = (answer.key(), answer.calls());
         let handle = self.tasks.spawn(answer);
         self.in_flight += calls;
         self.running.insert(
@@ -51,7 +52,7 @@ impl Calls {
 
     /// Ends a call, if there is one of this id.
     pub(super) fn cancel(&mut self, id: &RequestId) {
-        if let Some(handle) = self.handles.remove(id) {
+        if let Some(handle) = self.handles.remove(&IdKey::from(id)) {
             handle.abort();
         }
     }

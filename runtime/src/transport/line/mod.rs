@@ -6,21 +6,24 @@
 mod calls;
 mod held;
 mod output;
+mod room;
 
-use std::future::poll_fn;
+use std::future::{Future as _, poll_fn};
 use std::io::{self, ErrorKind};
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::time::{Instant, Sleep, sleep_until};
+use tokio::time::{Sleep, sleep_until};
 
+use crate::deadline;
 use crate::error::Result;
 use crate::limits::Limits;
 use crate::server::{Connection, Received, Server};
 use crate::transport::line::calls::Calls;
 use crate::transport::line::held::Held;
 use crate::transport::line::output::Output;
+use crate::transport::line::room::Places;
 use crate::wire::{Frame, LineBuffer};
 
 impl Server {
@@ -112,6 +115,8 @@ struct LineSession<R, W> {
     output: Output<W>,
     calls: Calls,
     held: Held,
+    /// Ready when the server has room for the first message that is held.
+    places: Option<Places>,
     /// When calls and answers that are still under way after the end of the input are given up.
     deadline: Option<Pin<Box<Sleep>>>,
 }
@@ -149,6 +154,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineSession<R, W> {
             output,
             calls: Calls::default(),
             held,
+            places: None,
             deadline: None,
         }
     }
@@ -161,6 +167,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineSession<R, W> {
             }
             let mut progress = self.output.poll_write(context)?;
             progress |= self.collect(context);
+            progress |= self.take_places(context);
             progress |= self.answer();
             progress |= self.read(context)?;
             let finished = self.input.drained && self.is_done();
@@ -228,6 +235,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineSession<R, W> {
             progress = true;
             let Some(frame) = frame else { break };
             self.connection.set_room(room);
+            self.connection.set_busy(self.calls.in_flight() > 0);
             let out = &mut self.output;
             let start = out.bytes.len();
             let received = match frame {
@@ -252,27 +260,6 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineSession<R, W> {
         progress
     }
 
-    /// Begins calls that have been held, as far as there is room for them.
-    fn release(&mut self) -> bool {
-        let mut progress = false;
-        while self.output.waiting() <= self.limits.queued_output_bytes {
-            let Some(message) = self.held.pop() else {
-                break;
-            };
-            self.connection.set_room(self.room());
-            let start = self.output.bytes.len();
-            let out = &mut self.output.bytes;
-            let received = self.connection.receive(&message.text, out);
-            if let Received::Held(_) = received {
-                self.held.put_back(message);
-                break;
-            }
-            self.end(start, received);
-            progress = true;
-        }
-        progress
-    }
-
     /// Ends what a message has brought: the answer that has been written since `start`, and what is left to do.
     fn end(&mut self, start: usize, received: Received) {
         self.output.end_line(start);
@@ -283,14 +270,16 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineSession<R, W> {
             Received::Cancelled(id) => {
                 self.calls.cancel(&id);
                 self.held.cancel(&id);
+                if self.held.is_empty() {
+                    self.places = None;
+                    self.connection.set_places(None);
+                }
+            }
+            Received::Restarted => {
+                self.calls = Calls::default();
+                self.held = Held::new(self.limits.held_bytes);
             }
         }
-    }
-
-    /// How many calls may begin.
-    fn room(&self) -> usize {
-        let most = self.limits.calls_in_flight;
-        most.saturating_sub(self.calls.in_flight())
     }
 
     /// Reads more, if all that was read before is being answered, or is little: the end of the input must be noticed also
@@ -324,7 +313,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineSession<R, W> {
         let within = self.limits.finish_calls_within;
         let deadline = self
             .deadline
-            .get_or_insert_with(|| Box::pin(sleep_until(Instant::now() + within)));
+            .get_or_insert_with(|| Box::pin(sleep_until(deadline::after(within))));
         let over = deadline.as_mut().poll(context).is_ready();
         if over {
             let (calls, bytes) = (self.calls.in_flight(), self.output.waiting());

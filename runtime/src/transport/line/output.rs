@@ -6,6 +6,8 @@ use std::task::{Context, Poll};
 
 use tokio::io::AsyncWrite;
 
+use crate::wire::{is_one_line, keep_one_line};
+
 /// Answers on their way to the peer.
 pub(super) struct Output<W> {
     writer: W,
@@ -35,12 +37,17 @@ impl<W: AsyncWrite + Unpin> Output<W> {
     pub(super) fn push_line(&mut self, line: &[u8]) {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(line);
+        keep_one_line(&mut self.bytes[start..]);
         self.end_line(start);
     }
 
     /// Ends what has been appended since `start`, if anything, as a line.
     pub(super) fn end_line(&mut self, start: usize) {
         if self.bytes.len() > start {
+            debug_assert!(
+                is_one_line(&self.bytes[start..]),
+                "a message has a line end"
+            );
             self.bytes.push(b'\n');
         }
     }

@@ -3,6 +3,7 @@
 //! This is the one pass over a message before its arguments are read with their types. It accepts exactly RFC 8259,
 //! keeps slices of the input instead of copies, and bounds nesting without recursion.
 
+mod canonical;
 mod skip;
 #[cfg(test)]
 mod tests;
@@ -10,6 +11,7 @@ mod tests;
 use std::borrow::Cow;
 use std::fmt;
 
+pub(crate) use self::canonical::canonical;
 use self::skip::Key;
 
 /// The deepest nesting that [`Scanner`] can be told to accept; one bit each is kept on the stack.
@@ -98,6 +100,22 @@ impl<'a> Scanner<'a> {
             _ => return self.fail("expected `,` or `}`"),
         }
         self.key().map(Some)
+    }
+
+    /// Whether another member or element comes before `close`, which is taken if it comes next, as the comma is. `first` is
+    /// true right after the opening bracket.
+    fn has_next(&mut self, close: u8, first: bool) -> Result<bool, SyntaxError> {
+        match (self.peek(), first) {
+            (Some(byte), _) if byte == close => {
+                self.advance();
+                self.depth += 1;
+                return Ok(false);
+            }
+            (Some(b','), false) => self.advance(),
+            (_, true) => {}
+            _ => return self.fail("expected `,` or the end of the container"),
+        }
+        Ok(true)
     }
 
     /// Takes the opening bracket; the elements follow with [`Scanner::next_element`].

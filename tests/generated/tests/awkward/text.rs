@@ -118,6 +118,7 @@ fn what_servers_write_stays_text() {
     seen.attributes.dedup();
     let known = [
         "allow",
+        "cfg_attr",
         "derive",
         "doc",
         "must_use",

@@ -8,6 +8,9 @@ use memchr::memchr2;
 /// The longest value of a field other than `data`; nothing that matters is longer.
 const LONGEST: usize = 1024;
 
+/// Bytes of an event that are kept if it is too long.
+const HEAD: usize = 256;
+
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// The longest name of a field that means something.
@@ -22,8 +25,8 @@ pub(crate) enum Event {
     Endpoint(Vec<u8>),
     /// The data of an event of another type.
     Other(Vec<u8>),
-    /// An event has more data than it may have, and is skipped.
-    TooLong,
+    /// An event has more data than it may have, and is skipped but for the beginning of that.
+    TooLong(Vec<u8>),
 }
 
 /// Where a stream is, so that it can be taken up again there.
@@ -73,6 +76,8 @@ pub(crate) struct Parser {
     /// The data is longer than it may be; that is told once, and as soon as it is known.
     too_long: bool,
     tell_too_long: bool,
+    /// The beginning of that data.
+    head: Vec<u8>,
     kind: Kind,
     /// The id of the event that is being read, and of those after it.
     id: Option<HeaderValue>,
@@ -90,6 +95,7 @@ impl Parser {
             value: Vec::new(),
             data: None,
             too_long: false,
+            head: Vec::new(),
             tell_too_long: false,
             kind: Kind::default(),
             id: position.id.clone(),
@@ -112,7 +118,8 @@ impl Parser {
                 self.take(byte, input);
             }
             if std::mem::take(&mut self.tell_too_long) {
-                return Some(Event::TooLong);
+                let head = std::mem::take(&mut self.head);
+                return Some(Event::TooLong(head));
             }
         }
         None
@@ -183,7 +190,12 @@ impl Parser {
         if data.len() + part.len() <= self.most {
             data.extend_from_slice(part);
         } else {
-            *data = Vec::new();
+            let mut head = std::mem::take(data);
+            let most = HEAD.min(self.most);
+            head.truncate(most);
+            head.shrink_to_fit();
+            head.extend_from_slice(&part[..part.len().min(most - head.len())]);
+            self.head = head;
             self.too_long = true;
             self.tell_too_long = true;
         }

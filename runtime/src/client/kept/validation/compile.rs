@@ -9,7 +9,7 @@ use serde_json::Value;
 use treenail_schema::SchemaObject;
 
 use crate::client::ClientLimits;
-use crate::client::kept::validation::cost::steps;
+use crate::client::kept::validation::cost::{Cost, cost, is_larger};
 use crate::client::kept::validation::dialect::dialect;
 #[cfg(feature = "tool-loop")]
 use crate::client::kept::validation::mistake::{Verdict, mistakes};
@@ -21,6 +21,12 @@ const LONGEST: usize = 300;
 /// How much less a value may take if all that is wrong with it is to be told: to find the words takes longer than to find
 /// that there is something.
 const FEW: u64 = 64;
+
+/// Steps that are done at once, and not on a thread for blocking work.
+const AT_ONCE: u64 = 10_000;
+
+/// Values in a schema that is compiled at once.
+const SIMPLE: usize = 1_000;
 
 /// A schema of a tool.
 pub(crate) struct CompiledSchema {
@@ -51,13 +57,28 @@ impl CompiledSchema {
         })
     }
 
+    /// Counts what it takes to validate a value, if that is so little that it may be done at once, whoever waits for it.
+    pub(crate) fn cheap(&self, value: &Value, limits: &ClientLimits) -> Option<Cost> {
+        let most = limits.validation_steps.min(AT_ONCE);
+        cost(&self.plan, value, limits, most).ok()
+    }
+
+    /// Counts what it takes to validate a value; the error tells why that is not done.
+    pub(super) fn cost(&self, value: &Value, limits: &ClientLimits) -> Result<Cost, String> {
+        cost(&self.plan, value, limits, limits.validation_steps)
+    }
+
     /// Validates what a tool has returned; the error tells where it is wrong, and why.
-    pub(super) fn validate(&self, value: &Value, limits: &ClientLimits) -> Result<(), String> {
-        let steps = steps(&self.plan, value, limits)?;
+    pub(super) fn validate(
+        &self,
+        value: &Value,
+        cost: Cost,
+        limits: &ClientLimits,
+    ) -> Result<(), String> {
         if guarded(|| self.validator.is_valid(value))? {
             return Ok(());
         }
-        if steps > limits.validation_steps / FEW {
+        if cost.0 > limits.validation_steps / FEW {
             return Err("it does not fit, and is too large to tell where".to_owned());
         }
         match guarded(|| {
@@ -73,11 +94,12 @@ impl CompiledSchema {
     /// All that is wrong with a value; the error tells why it was not validated.
     #[cfg(feature = "tool-loop")]
     pub(crate) fn verdict(&self, value: &Value, limits: &ClientLimits) -> Result<Verdict, String> {
-        let steps = steps(&self.plan, value, limits)?;
+        check_value(value, limits)?;
+        let cost = self.cost(value, limits)?;
         if guarded(|| self.validator.is_valid(value))? {
             return Ok(Verdict::Valid);
         }
-        if steps > limits.validation_steps / FEW {
+        if cost.0 > limits.validation_steps / FEW {
             return Ok(Verdict::TooLarge);
         }
         guarded(|| {
@@ -85,6 +107,36 @@ impl CompiledSchema {
             Verdict::Wrong(mistakes(errors.iter()))
         })
     }
+}
+
+/// Whether a schema is compiled so quickly that it may be done at once, whoever waits for it.
+pub(crate) fn is_simple(schema: &SchemaObject) -> bool {
+    fn take(schema: &Value, left: &mut usize) -> bool {
+        let Some(rest) = left.checked_sub(1) else {
+            return false;
+        };
+        *left = rest;
+        match schema {
+            Value::Array(items) => items.iter().all(|item| take(item, left)),
+            Value::Object(members) => members.iter().all(|(name, member)| {
+                !name.starts_with("pattern") && !name.starts_with("uneval") && take(member, left)
+            }),
+            _ => true,
+        }
+    }
+    let mut left = SIMPLE;
+    schema.iter().all(|(name, member)| {
+        !name.starts_with("pattern") && !name.starts_with("uneval") && take(member, &mut left)
+    })
+}
+
+/// Refuses a value that is too large to be validated.
+pub(super) fn check_value(value: &Value, limits: &ClientLimits) -> Result<(), String> {
+    let most = limits.validated_bytes;
+    if is_larger(value, most) {
+        return Err(format!("it is larger than {most} bytes"));
+    }
+    Ok(())
 }
 
 impl fmt::Debug for CompiledSchema {

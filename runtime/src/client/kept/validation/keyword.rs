@@ -28,6 +28,12 @@ pub(super) enum Keyword {
     PatternProperties,
     /// A pattern for texts.
     Pattern,
+    /// A look at the whole of a text, which takes so many times the steps of reading it.
+    Text(u64),
+    /// Names of members that an object has to have, or lists of them by the names of others.
+    Required,
+    /// All items of a list, compared with each other.
+    Unique,
     /// Where another subschema is.
     Reference,
     /// Another name for this subschema.
@@ -58,6 +64,10 @@ impl Keyword {
             "properties" => Self::Properties,
             "patternProperties" => Self::PatternProperties,
             "pattern" => Self::Pattern,
+            "minLength" | "maxLength" | "format" | "contentEncoding" => Self::Text(1),
+            "contentMediaType" => Self::Text(4),
+            "required" | "dependentRequired" => Self::Required,
+            "uniqueItems" => Self::Unique,
             "$ref" | "$dynamicRef" | "$recursiveRef" => Self::Reference,
             "$anchor" | "$dynamicAnchor" => Self::Anchor,
             "$id" | "id" => Self::Id,
@@ -66,17 +76,4 @@ impl Keyword {
             _ => Self::Other,
         }
     }
-}
-
-/// Whether matching a pattern may have to go back, and so take longer than in proportion to the text.
-pub(super) fn goes_back(pattern: &str) -> bool {
-    const SIGNS: [&str; 14] = [
-        "(?=", "(?!", "(?<=", "(?<!", "(?>", "(?(", "(?P=", "\\k", "\\g", "\\K", "\\G", "*+", "++",
-        "?+",
-    ];
-    let refers_back = pattern
-        .as_bytes()
-        .windows(2)
-        .any(|pair| pair[0] == b'\\' && pair[1].is_ascii_digit());
-    refers_back || pattern.contains("}+") || SIGNS.iter().any(|sign| pattern.contains(sign))
 }

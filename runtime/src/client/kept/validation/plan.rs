@@ -6,9 +6,16 @@ use jsonschema::Draft;
 use serde_json::Value;
 
 use crate::client::ClientLimits;
-use crate::client::kept::validation::keyword::{Applied, Keyword, goes_back};
+use crate::client::kept::validation::keyword::{Applied, Keyword};
+use crate::client::kept::validation::pattern::{self, goes_back};
 use crate::client::kept::validation::reference::{Target, target};
 use crate::wire::quoted;
+
+/// Bytes of a text that are looked at in one step.
+const PIECE: usize = 16;
+
+/// How much longer than reading a text it takes to find out whether it is a pattern.
+const REGEX: u64 = 64;
 
 /// The place of a subschema in a [`Plan`].
 pub(super) type Place = usize;
@@ -23,6 +30,10 @@ pub(super) struct Plan {
 
 /// One subschema.
 #[derive(Debug, Default)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is about another keyword"
+)]
 pub(super) struct Part {
     /// What it applies to the same value.
     pub(super) same: Vec<Place>,
@@ -34,11 +45,19 @@ pub(super) struct Part {
     pub(super) names: Vec<Place>,
     /// What it may apply to any item of a list.
     pub(super) items: Vec<Place>,
-    /// How many values a value is compared with, those inside of them counted.
+    /// Size of the values that a value is compared with.
     pub(super) compared: u64,
-    /// How many patterns a text is matched with.
+    /// Steps for each piece of a text that keywords other than patterns look at.
+    pub(super) text_looks: u64,
+    /// Names that are looked up in an object; a long one counts for several.
+    pub(super) lookups: u64,
+    /// Whether it counts items that fit a subschema.
+    pub(super) contains: bool,
+    /// Whether the items of a list are compared with each other.
+    pub(super) unique: bool,
+    /// Steps for each piece of a text that is matched with patterns.
     pub(super) text_patterns: u64,
-    /// How many patterns the name of each member is matched with.
+    /// Steps for each piece of the name of a member that is matched with patterns.
     pub(super) name_patterns: u64,
     /// Whether one of them may have to go back, and so take longer than in proportion to the text.
     pub(super) goes_back: bool,
@@ -93,6 +112,7 @@ impl<'a> Reader<'a> {
         self.places.insert(address, place);
         for (name, value) in schema.as_object().into_iter().flatten() {
             self.plan.parts[place].looks_again |= name.starts_with("unevaluated");
+            self.plan.parts[place].contains |= name == "contains";
             self.keyword(place, name, value, depth)?;
         }
         Ok(place)
@@ -117,8 +137,15 @@ impl<'a> Reader<'a> {
                 self.apply(place, applied, inner);
             }
             (Keyword::Named(applied), Value::Object(members)) => {
-                // In `dependencies`, some are lists of names.
-                for member in members.values().filter(|member| !member.is_array()) {
+                for (name, member) in members {
+                    if applied == Applied::Same {
+                        self.plan.parts[place].lookups += lookup(name);
+                    }
+                    // In `dependencies`, some are lists of names.
+                    if member.is_array() {
+                        self.plan.parts[place].lookups += lookups(member);
+                        continue;
+                    }
                     let inner = self.inner(place, member, depth)?;
                     self.apply(place, applied, inner);
                 }
@@ -126,19 +153,29 @@ impl<'a> Reader<'a> {
             (Keyword::Properties, Value::Object(members)) => {
                 for (name, member) in members {
                     let inner = self.inner(place, member, depth)?;
-                    let properties = &mut self.plan.parts[place].properties;
-                    properties.insert(name.as_str().into(), inner);
+                    let part = &mut self.plan.parts[place];
+                    part.lookups += lookup(name);
+                    part.properties.insert(name.as_str().into(), inner);
                 }
             }
             (Keyword::PatternProperties, Value::Object(members)) => {
                 for (pattern, member) in members {
                     let inner = self.inner(place, member, depth)?;
                     self.apply(place, Applied::Members, inner);
-                    self.plan.parts[place].name_patterns += 1;
+                    let steps = pattern::steps(pattern);
+                    let part = &mut self.plan.parts[place];
+                    part.name_patterns = part.name_patterns.saturating_add(steps);
                     self.pattern(place, pattern);
                 }
             }
             (Keyword::Values, values) => self.plan.parts[place].compared += size(values),
+            (Keyword::Required, names) => self.plan.parts[place].lookups += lookups(names),
+            (Keyword::Unique, Value::Bool(true)) => self.plan.parts[place].unique = true,
+            (Keyword::Text(looks), _) => {
+                let is_pattern = value.as_str() == Some("regex");
+                let looks = if is_pattern { REGEX } else { looks };
+                self.plan.parts[place].text_looks += looks;
+            }
             (Keyword::Dialect, _) if place > 0 => {
                 return Err("a subschema has a `$schema` of its own".to_owned());
             }
@@ -157,7 +194,9 @@ impl<'a> Reader<'a> {
     ) -> Result<(), String> {
         match keyword {
             Keyword::Pattern => {
-                self.plan.parts[place].text_patterns += 1;
+                let steps = pattern::steps(text);
+                let part = &mut self.plan.parts[place];
+                part.text_patterns = part.text_patterns.saturating_add(steps);
                 self.pattern(place, text);
             }
             Keyword::Reference => self.references.push((place, text)),
@@ -240,11 +279,38 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// How many values there are in a value, itself counted.
+/// Lookups that finding a member by its name counts for.
+fn lookup(name: &str) -> u64 {
+    1 + pieces(name) / 4
+}
+
+/// As [`lookup`], for a list of names, or lists of them by other names.
+fn lookups(names: &Value) -> u64 {
+    match names {
+        Value::Array(names) => names.iter().map(lookups).sum(),
+        Value::Object(members) => members
+            .iter()
+            .map(|(name, names)| lookup(name) + lookups(names))
+            .sum(),
+        Value::String(name) => lookup(name),
+        _ => 0,
+    }
+}
+
+/// Pieces of a text, each of which is looked at in one step.
+pub(super) fn pieces(text: &str) -> u64 {
+    (text.len() / PIECE) as u64
+}
+
+/// Values and pieces of texts in a value, itself counted.
 pub(super) fn size(value: &Value) -> u64 {
     match value {
         Value::Array(items) => 1 + items.iter().map(size).sum::<u64>(),
-        Value::Object(members) => 1 + members.values().map(size).sum::<u64>(),
+        Value::Object(members) => members
+            .iter()
+            .map(|(name, member)| pieces(name) + size(member))
+            .fold(1, u64::saturating_add),
+        Value::String(text) => 1 + pieces(text),
         _ => 1,
     }
 }

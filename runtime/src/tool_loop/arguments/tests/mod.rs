@@ -5,6 +5,7 @@
     reason = "a table of cases is as long as there are cases"
 )]
 
+mod aside;
 mod random;
 
 use serde_json::{Value, json};

@@ -73,7 +73,7 @@ impl<'a> Assembly<'a> {
             Event::Message(data) => (data, false),
             // Some endpoints name the events of errors; others send signs of life.
             Event::Other(data) | Event::Endpoint(data) => (data, true),
-            Event::TooLong => {
+            Event::TooLong(_) => {
                 let most = self.limits.event_bytes;
                 let why = format!("an event has more than {most} bytes");
                 return Err(Failure::broken(why));

@@ -3,7 +3,6 @@
 use std::future::poll_fn;
 use std::sync::Arc;
 
-use http::request::Parts;
 use http::{Response, StatusCode};
 use tokio::time::{Instant, timeout_at};
 
@@ -13,32 +12,34 @@ use crate::transport::http::legacy::reader::Reader;
 use crate::transport::http::legacy::replay::Replay;
 use crate::transport::http::legacy::session::{Begun, Kind, Session};
 use crate::transport::http::legacy::store::Event;
-use crate::transport::http::legacy::{Answer, no_session};
-use crate::transport::http::reply::{HttpBody, Refusal, json, replay};
-use crate::wire::{Body, Message, RpcError};
+use crate::transport::http::legacy::{Answer, Legacy, no_session};
+use crate::transport::http::places::{find_places, no_place};
+use crate::transport::http::reply::{HttpBody, json, replay};
+use crate::wire::{Body, Message};
 
 /// Answers what is posted to a session.
-pub(super) async fn answer(
-    session: &Arc<Session>,
-    server: &Server,
-    parts: Parts,
-    body: Body<'_>,
-) -> Answer {
+pub(super) async fn answer(session: &Arc<Session>, legacy: Legacy<'_>, body: Body<'_>) -> Answer {
+    let Legacy {
+        server,
+        sessions,
+        parts,
+        ..
+    } = legacy;
     match body {
         Body::One(Ok(Message::Request(id, envelope))) if begins_call(&envelope) => {
-            let id: Box<str> = id.into();
             let (mut branch, begun) = session.begin();
             introduce(&mut branch, parts);
-            branch.set_room(room(session, server));
+            set_room(&mut branch, session, server);
+            find_places(&branch, sessions, 1);
             let mut out = Vec::new();
-            let message = Body::One(Ok(Message::Request(&id, envelope)));
+            let message = Body::One(Ok(Message::Request(id, envelope)));
             let received = branch.receive_body(message, &mut out);
-            finish(session, branch, begun, (received, out), Some(&id)).await
+            finish(session, branch, begun, (received, out), Some(id)).await
         }
         Body::One(message) => {
-            let id: Option<Box<str>> = match &message {
-                Ok(Message::Request(id, _)) => Some((*id).into()),
-                Err(invalid) => invalid.id.map(Into::into),
+            let id = match &message {
+                Ok(Message::Request(id, _)) => Some(*id),
+                Err(invalid) => invalid.id,
                 Ok(_) => None,
             };
             let mut out = Vec::new();
@@ -47,29 +48,46 @@ pub(super) async fn answer(
             if let Received::Cancelled(id) = received {
                 session.cancel(&id);
             }
-            Ok(at_once(session, out, id.as_deref()).await)
+            Ok(at_once(session, out, id).await)
         }
-        batch @ Body::Batch(_) => {
+        Body::Batch(messages) => {
             let (mut branch, begun) = session.begin();
             introduce(&mut branch, parts);
-            branch.set_room(room(session, server));
+            set_room(&mut branch, session, server);
             let mut out = Vec::new();
-            // What a batch subscribes to is the session's.
-            let received = session.with(|connection| {
-                connection.swap_subscriptions(&mut branch);
-                let received = branch.receive_body(batch, &mut out);
-                connection.swap_subscriptions(&mut branch);
-                received
-            });
+            let mut received = batch(session, &mut branch, &messages, &mut out);
+            if let Received::Held(_) = received {
+                find_places(&branch, sessions, branch.wanted());
+                received = batch(session, &mut branch, &messages, &mut out);
+            }
             finish(session, branch, begun, (received, out), None).await
         }
     }
 }
 
-/// How many calls a session may begin now.
-fn room(session: &Session, server: &Server) -> usize {
-    let most = server.limits().calls_in_flight;
-    most.saturating_sub(session.in_flight())
+/// Takes a batch. Its calls run without the lock of the session, since they may take as long as they like.
+fn batch(
+    session: &Session,
+    branch: &mut Connection,
+    messages: &[&str],
+    out: &mut Vec<u8>,
+) -> Received {
+    branch.batch(messages, out, |branch, message, out| {
+        session.with(|connection| {
+            // What a batch subscribes to is the session's.
+            connection.swap_subscriptions(branch);
+            let received = branch.one(message, out);
+            connection.swap_subscriptions(branch);
+            received
+        })
+    })
+}
+
+/// Sets how many calls a session may begin now.
+fn set_room(branch: &mut Connection, session: &Session, server: &Server) {
+    let in_flight = session.in_flight();
+    branch.set_room(server.limits().calls_in_flight.saturating_sub(in_flight));
+    branch.set_busy(in_flight > 0);
 }
 
 /// Answers a request that may have begun a call.
@@ -85,10 +103,9 @@ async fn finish(
         Received::Pending(call) => session.start(branch, call, stream),
         Received::Held(_) => {
             session.forget(stream);
-            let error = RpcError::internal("as many calls are in flight as there may be");
-            return Err(Refusal::of(StatusCode::SERVICE_UNAVAILABLE, id, error));
+            return Err(no_place(id));
         }
-        Received::Done | Received::Cancelled(_) => {
+        Received::Done | Received::Cancelled(_) | Received::Restarted => {
             let Some(first) = branch.next_outgoing() else {
                 session.forget(stream);
                 return Ok(at_once(session, out, id).await);
@@ -138,7 +155,7 @@ async fn first_until(reader: &mut Reader, until: Option<Instant>) -> Option<Opti
     }
 }
 
-fn accepted() -> Response<HttpBody> {
+pub(super) fn accepted() -> Response<HttpBody> {
     json(StatusCode::ACCEPTED, Vec::new())
 }
 

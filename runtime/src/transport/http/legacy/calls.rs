@@ -4,8 +4,12 @@ use std::collections::HashMap;
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::AbortHandle;
 use treenail_schema::RequestId;
+
+use crate::request_id::IdKey;
+use crate::server::PendingAnswer;
 
 /// The calls in flight. Dropping it ends them.
 #[derive(Debug, Default)]
@@ -21,15 +25,28 @@ struct Table {
 
 /// A call in flight.
 #[derive(Debug)]
-struct Running {
-    id: Option<RequestId>,
+pub(super) struct Running {
+    id: Option<IdKey>,
     /// A batch may be many.
     calls: usize,
     stream: u64,
+    /// Places in the budget of the server. They are free as soon as the call is stopped, though its task ends later.
+    #[allow(dead_code, reason = "they are held")]
+    places: Vec<OwnedSemaphorePermit>,
     handle: Option<AbortHandle>,
 }
 
 impl Running {
+    pub(super) fn new(call: &mut PendingAnswer, stream: u64) -> Self {
+        Self {
+            id: call.key(),
+            calls: call.calls(),
+            stream,
+            places: call.take_places(),
+            handle: None,
+        }
+    }
+
     /// Stops it, and says which stream it had.
     fn stop(self) -> u64 {
         if let Some(handle) = self.handle {
@@ -46,22 +63,12 @@ impl Calls {
         table.running.values().map(|running| running.calls).sum()
     }
 
-    /// Goes on with a call that tells `stream` what comes of it. `run` makes the call of what tells that it is over.
-    pub(super) fn start<F>(
-        self: &Arc<Self>,
-        id: Option<RequestId>,
-        calls: usize,
-        stream: u64,
-        run: impl FnOnce(Over) -> F,
-    ) where
+    /// Goes on with a call. `run` makes the call of what tells that it is over.
+    pub(super) fn start<F>(self: &Arc<Self>, running: Running, run: impl FnOnce(Over) -> F)
+    where
         F: Future<Output = ()> + Send + 'static,
     {
-        let key = self.add(Running {
-            id,
-            calls,
-            stream,
-            handle: None,
-        });
+        let key = self.add(running);
         let over = Over {
             calls: Arc::clone(self),
             key,
@@ -84,12 +91,33 @@ impl Calls {
 
     /// Stops the call that a request has begun, and says which stream it had.
     pub(super) fn cancel(&self, id: &RequestId) -> Option<u64> {
+        let id = Some(IdKey::from(id));
         let mut table = self.lock();
         let mut running = table.running.iter();
-        let (key, _) = running.find(|(_, call)| call.id.as_ref() == Some(id))?;
+        let (key, _) = running.find(|(_, call)| call.id == id)?;
         let key = *key;
         let call = table.running.remove(&key)?;
         Some(call.stop())
+    }
+
+    /// How many there are on those streams.
+    pub(super) fn count_on(&self, is_one: impl Fn(u64) -> bool) -> usize {
+        let table = self.lock();
+        let running = table.running.values();
+        let running = running.filter(|running| is_one(running.stream));
+        running.map(|running| running.calls).sum()
+    }
+
+    /// Stops those on some streams; returns the id of the request of each, how many calls it was, and its stream.
+    pub(super) fn end_on(&self, is_one: impl Fn(u64) -> bool) -> Vec<(Option<IdKey>, usize, u64)> {
+        let mut table = self.lock();
+        let running = table.running.iter();
+        let found = running.filter(|(_, running)| is_one(running.stream));
+        let keys: Vec<u64> = found.map(|(key, _)| *key).collect();
+        let found = keys.iter().filter_map(|key| table.running.remove(key));
+        found
+            .map(|mut running| (running.id.take(), running.calls, running.stop()))
+            .collect()
     }
 
     /// Stops all, and says which streams they had.

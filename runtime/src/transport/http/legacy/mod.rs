@@ -33,6 +33,7 @@ use crate::extensions::Principal;
 use crate::server::{Connection, Server};
 use crate::transport::http::headers::{PROTOCOL_VERSION, single};
 use crate::transport::http::reply::{HttpBody, Refusal, json, replay};
+use crate::transport::http::slots::StreamSlots;
 use crate::wire::{Body, Message};
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
@@ -44,6 +45,7 @@ type Answer = Result<Response<HttpBody>, Refusal>;
 pub(super) struct Legacy<'a> {
     pub(super) server: &'a Server,
     pub(super) sessions: &'a Arc<Sessions>,
+    pub(super) slots: &'a StreamSlots,
     pub(super) parts: Parts,
 }
 
@@ -59,7 +61,7 @@ impl Legacy<'_> {
             return self.begin(body);
         }
         let session = self.session()?;
-        answer(&session, self.server, self.parts, body).await
+        answer(&session, self, body).await
     }
 
     /// Begins a session.
@@ -67,18 +69,18 @@ impl Legacy<'_> {
         let Body::One(Ok(Message::Request(id, _))) = &body else {
             return Err(Refusal::bare(StatusCode::BAD_REQUEST));
         };
-        let id: Box<str> = (*id).into();
+        let id = *id;
         let (mut connection, principal) = self.connect();
         let mut out = Vec::new();
         connection.receive_body(body, &mut out);
         let Some(revision) = connection.legacy_revision() else {
-            return Ok(plain(out, Some(&id)));
+            return Ok(plain(out, Some(id)));
         };
         let session_id = new_id()?;
         let session = Session::new(connection, Kind::Streams(revision), principal);
         self.sessions
             .add(&session_id, session, self.server.limits())?;
-        let mut response = plain(out, Some(&id));
+        let mut response = plain(out, Some(id));
         if let Ok(session_id) = HeaderValue::from_str(&session_id) {
             response.headers_mut().insert(SESSION, session_id);
         }
@@ -88,7 +90,7 @@ impl Legacy<'_> {
     /// A connection for a session. Each call brings its headers with it; those of the first request would be kept as long as
     /// the session.
     fn connect(&self) -> (Connection, Option<Principal>) {
-        let mut connection = self.server.connect();
+        let mut connection = self.server.connect().for_one_session();
         let principal = self.parts.extensions.get::<Principal>().cloned();
         if let Some(principal) = &principal {
             connection.extensions_mut().insert(principal.clone());
@@ -117,7 +119,7 @@ impl Legacy<'_> {
             stream = stream.primed();
         }
         if after.stream == session.own_stream {
-            stream = stream.of_session(session, self.server);
+            stream = stream.of_session(session, self.server, self.slots.take()?);
         }
         Ok(replay(stream))
     }

@@ -16,6 +16,8 @@ use crate::transport::http::legacy::session::Session;
 use crate::transport::http::legacy::sessions::Leave;
 use crate::transport::http::legacy::store::{Event, EventId};
 use crate::transport::http::quiet::Quiet;
+use crate::transport::http::slots::StreamSlot;
+use crate::wire::keep_one_line;
 
 /// How soon, in milliseconds, a client may come back after it has lost a stream.
 const RETRY_MS: u32 = 1_000;
@@ -48,6 +50,8 @@ struct Own {
     server: Server,
     /// Ready once, when the server closes.
     closed: Pin<Box<dyn Future<Output = ()> + Send>>,
+    /// Its place among the streams that listen.
+    _slot: StreamSlot,
     /// Ends the session with its stream.
     leave: Option<Leave>,
 }
@@ -92,13 +96,19 @@ impl Replay {
     }
 
     /// The same for the own stream of a session, which ends when the server closes.
-    pub(super) fn of_session(mut self, session: Arc<Session>, server: &Server) -> Self {
+    pub(super) fn of_session(
+        mut self,
+        session: Arc<Session>,
+        server: &Server,
+        slot: StreamSlot,
+    ) -> Self {
         let (server, closing) = (server.clone(), server.clone());
         let closed = Box::pin(async move { closing.closed().await });
         self.own = Some(Own {
             session,
             server,
             closed,
+            _slot: slot,
             leave: None,
         });
         self
@@ -157,7 +167,9 @@ impl Layout {
             Self::Named => "event: message\ndata: ".to_owned(),
         };
         out.extend_from_slice(head.as_bytes());
+        let start = out.len();
         out.extend_from_slice(&event.message);
+        keep_one_line(&mut out[start..]);
         out.extend_from_slice(b"\n\n");
     }
 }

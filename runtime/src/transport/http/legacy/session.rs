@@ -8,14 +8,16 @@ use std::time::Duration;
 use tokio::time::{Instant, timeout};
 use treenail_schema::{RequestId, Revision};
 
+use crate::deadline;
 use crate::extensions::Principal;
 use crate::polling::ClientPolls;
-use crate::server::{Connection, PendingAnswer};
+use crate::server::{Connection, PendingAnswer, write_error};
 use crate::transport::http::exchange::Exchange;
-use crate::transport::http::legacy::calls::Calls;
+use crate::transport::http::legacy::calls::{Calls, Running};
 use crate::transport::http::legacy::events::Events;
 use crate::transport::http::legacy::reader::Reader;
 use crate::transport::http::legacy::store::EventId;
+use crate::wire::RpcError;
 
 /// A session. Dropping it ends its calls.
 #[derive(Debug)]
@@ -87,7 +89,7 @@ impl Session {
     /// When a stream that is begun now has to be closed, to go on with another request.
     pub(super) fn open_until(&self) -> Option<Instant> {
         let open_for = self.open_for.filter(|_| self.polls())?;
-        Instant::now().checked_add(open_for)
+        Some(deadline::after(open_for))
     }
 
     /// Does something with the connection of the session.
@@ -140,10 +142,15 @@ impl Session {
     }
 
     /// Goes on with a call, whether its client stays or not; what comes of it goes to a stream.
-    pub(super) fn start(self: &Arc<Self>, connection: Connection, call: PendingAnswer, to: u64) {
-        let (id, calls) = (call.id().cloned(), call.calls());
+    pub(super) fn start(
+        self: &Arc<Self>,
+        connection: Connection,
+        mut call: PendingAnswer,
+        to: u64,
+    ) {
+        let running = Running::new(&mut call, to);
         let session = Arc::downgrade(self);
-        self.calls.start(id, calls, to, |over| async move {
+        self.calls.start(running, |over| async move {
             let mut exchange = Exchange::new(connection, Some(call), None);
             let mut over = Some(over);
             while let Some((message, last)) = exchange.next().await {
@@ -207,6 +214,33 @@ impl Session {
         if stream != self.own_stream {
             self.events.forget(stream);
         }
+    }
+
+    /// How many calls are in flight whose answers nobody reads.
+    pub(super) fn left_calls(&self) -> usize {
+        match self.kind {
+            Kind::Streams(_) => self.calls.count_on(|stream| !self.events.is_read(stream)),
+            // Without its stream there is no session.
+            Kind::OneStream => 0,
+        }
+    }
+
+    /// Ends those calls, with an error for clients that come back for the answer; returns how many.
+    pub(super) fn end_left_calls(&self) -> usize {
+        let left = self.calls.end_on(|stream| !self.events.is_read(stream));
+        let mut ended = 0;
+        for (id, calls, stream) in left {
+            if let Some(id) = id {
+                let error = RpcError::internal("the call was ended because the server is busy");
+                let mut answer = Vec::new();
+                write_error(&mut answer, Some(id.as_json()), &error);
+                self.events.push(stream, answer, true);
+            } else {
+                self.finish(stream);
+            }
+            ended += calls;
+        }
+        ended
     }
 
     /// Stops the call that a request has begun.

@@ -1,5 +1,6 @@
 //! All sessions of a service, no more than there may be.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -64,6 +65,30 @@ impl Sessions {
         }
         session.touch();
         Some(session)
+    }
+
+    /// Ends calls that their clients have left alone, until `enough` are ended or there are no more; returns how many.
+    ///
+    /// The sessions with the most of them come first: a client that polls has left a call too for the moment.
+    pub(in crate::transport::http) fn end_left_calls(&self, enough: usize) -> usize {
+        let mut left: Vec<_> = {
+            let table = self.lock();
+            let sessions = table
+                .values()
+                .map(|session| (session.left_calls(), session));
+            let left = sessions.filter(|(calls, _)| *calls > 0);
+            left.map(|(calls, session)| (calls, session.used(), Arc::clone(session)))
+                .collect()
+        };
+        left.sort_unstable_by_key(|(calls, used, _)| (Reverse(*calls), *used));
+        let mut ended = 0;
+        for (_, _, session) in left {
+            if ended >= enough {
+                break;
+            }
+            ended += session.end_left_calls();
+        }
+        ended
     }
 
     /// Ends a session.

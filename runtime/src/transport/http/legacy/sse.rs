@@ -5,14 +5,16 @@ use std::sync::Arc;
 use http::StatusCode;
 use http::uri::PathAndQuery;
 
-use crate::transport::http::legacy::answer::answer;
+use crate::server::write_error;
+use crate::transport::http::legacy::answer::{accepted, answer};
 use crate::transport::http::legacy::replay::Replay;
 use crate::transport::http::legacy::session::{Kind, Session};
 use crate::transport::http::legacy::sessions::Leave;
 use crate::transport::http::legacy::store::EventId;
 use crate::transport::http::legacy::{Answer, Legacy, check_version, new_id, no_session};
 use crate::transport::http::reply::{Refusal, replay};
-use crate::wire::Body;
+use crate::transport::http::without_slash;
+use crate::wire::{Body, RpcError};
 
 /// The member of the query that names the session.
 const SESSION: &str = "sessionId";
@@ -58,10 +60,11 @@ pub(in crate::transport::http) enum Place {
 impl LegacySse {
     /// Which of the two is at a path.
     pub(in crate::transport::http) fn place(&self, path: &str) -> Option<Place> {
-        if path == self.stream.path() {
+        let is = |place: &PathAndQuery| without_slash(place.path()) == without_slash(path);
+        if is(&self.stream) {
             return Some(Place::Stream);
         }
-        (path == self.messages.path()).then_some(Place::Messages)
+        is(&self.messages).then_some(Place::Messages)
     }
 }
 
@@ -69,6 +72,7 @@ impl Legacy<'_> {
     /// Begins a session, which ends with its stream.
     pub(in crate::transport::http) fn open_sse(self, paths: &LegacySse) -> Answer {
         check_version(&self.parts.headers)?;
+        let slot = self.slots.take()?;
         let id = new_id()?;
         let messages = paths.announced.as_ref().unwrap_or(&paths.messages).path();
         let head = format!("event: endpoint\ndata: {messages}?{SESSION}={id}\n\n");
@@ -79,7 +83,7 @@ impl Legacy<'_> {
         let reader = reader.ok_or_else(no_session)?.once();
         let sessions = Arc::clone(self.sessions);
         let stream = Replay::new(reader, None)
-            .of_session(session, self.server)
+            .of_session(session, self.server, slot)
             .once(head, Leave { sessions, id });
         Ok(replay(stream))
     }
@@ -87,6 +91,21 @@ impl Legacy<'_> {
     /// Answers what is posted: what comes of it goes to the stream of the session.
     pub(in crate::transport::http) async fn post_sse(self, body: Body<'_>) -> Answer {
         check_version(&self.parts.headers)?;
+        let session = self.sse_session()?;
+        answer(&session, self, body).await
+    }
+
+    /// Answers a request that this transport does not have with an error on the stream of the session.
+    pub(in crate::transport::http) async fn refuse_sse(self, id: &str, error: &RpcError) -> Answer {
+        let session = self.sse_session()?;
+        let mut answer = Vec::new();
+        write_error(&mut answer, Some(id), error);
+        session.tell(session.own_stream, answer, false).await;
+        Ok(accepted())
+    }
+
+    /// The session that the query names.
+    fn sse_session(&self) -> Result<Arc<Session>, Refusal> {
         let query = self.parts.uri.query().unwrap_or_default();
         let id = query.split('&').find_map(|member| {
             let (name, id) = member.split_once('=')?;
@@ -98,6 +117,6 @@ impl Legacy<'_> {
         if session.kind != Kind::OneStream {
             return Err(no_session());
         }
-        answer(&session, self.server, self.parts, body).await
+        Ok(session)
     }
 }

@@ -1,4 +1,4 @@
-//! Warnings that clients can bring about as often as they like.
+//! Rate limit for warnings that a peer can trigger at will.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 /// How long a warning is not repeated.
 const PAUSE: Duration = Duration::from_secs(60);
 
-/// Lets a warning through, and then none for a while: a flood of requests is not to be one of the log.
+/// Lets a warning through, and then none for a while: a flood of messages must not flood the log.
 #[derive(Debug, Default)]
-pub(super) struct Seldom(Mutex<Option<Instant>>);
+pub(crate) struct Seldom(Mutex<Option<Instant>>);
 
 impl Seldom {
     /// Whether it is time for the warning.
-    pub(super) fn is_due(&self) -> bool {
+    pub(crate) fn is_due(&self) -> bool {
         self.is_due_at(Instant::now())
     }
 

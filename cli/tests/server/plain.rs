@@ -1,0 +1,45 @@
+//! A server written by hand, of the newest revision, that starts slowly: it loses its first message. It declares resources,
+//! and has neither templates nor anything else that it does not need.
+
+use std::io::{self, BufRead, Write};
+
+use serde_json::{Value, json};
+
+const REVISION: &str = "2026-07-28";
+
+pub(crate) fn serve(loses_first: bool) -> io::Result<()> {
+    let mut output = io::stdout().lock();
+    let lines = io::stdin().lock().lines();
+    for line in lines.skip(usize::from(loses_first)) {
+        let message: Value = serde_json::from_str(&line?)?;
+        let (Some(id), Some(method)) = (message.get("id"), message["method"].as_str()) else {
+            continue;
+        };
+        let mut answer = answer(method);
+        answer["jsonrpc"] = json!("2.0");
+        answer["id"] = id.clone();
+        writeln!(output, "{answer}")?;
+        output.flush()?;
+    }
+    Ok(())
+}
+
+fn answer(method: &str) -> Value {
+    let mut result = match method {
+        "server/discover" => json!({
+            "supportedVersions": [REVISION], "capabilities": {"tools": {}, "resources": {}},
+        }),
+        "tools/list" => {
+            let tool = json!({"name": "echo", "inputSchema": {"type": "object"}});
+            json!({"tools": [tool], "ttlMs": 0, "cacheScope": "private"})
+        }
+        "resources/list" => json!({"resources": [], "ttlMs": 0, "cacheScope": "private"}),
+        "initialize" => {
+            let data = json!({"supported": [REVISION], "requested": "2025-11-25"});
+            return json!({"error": {"code": -32022, "message": "no handshake", "data": data}});
+        }
+        _ => return json!({"error": {"code": -32601, "message": "unknown method"}}),
+    };
+    result["resultType"] = json!("complete");
+    json!({"result": result})
+}

@@ -1,0 +1,134 @@
+//! Answers of a server as texts, and the ids of those that cannot be read.
+
+use crate::client::{ClientError, ClientLimits};
+use crate::wire::{RpcError, is_heavier};
+
+/// Bytes of either end of a message in which its id is looked for.
+const END: usize = 256;
+
+/// The text of a result, or the error that came in its place. A result is weighed where it is read.
+pub(crate) fn read_answer(
+    answer: Result<&str, &str>,
+    limits: &ClientLimits,
+) -> Result<String, ClientError> {
+    match answer {
+        Ok(result) if result.starts_with('{') => Ok(result.to_owned()),
+        Ok(_) => Err(ClientError::protocol("a result is not an object")),
+        Err(error) => {
+            check_weight(error, limits)?;
+            Err(match serde_json::from_str::<RpcError>(error) {
+                Ok(error) => ClientError::Refused(error),
+                Err(_) => ClientError::protocol("an error has no code or no message"),
+            })
+        }
+    }
+}
+
+/// Refuses a text whose values would take too much memory.
+pub(crate) fn check_weight(text: &str, limits: &ClientLimits) -> Result<(), ClientError> {
+    let most = limits.decoded_bytes;
+    if !is_heavier(text, most) {
+        return Ok(());
+    }
+    Err(ClientError::protocol(format!(
+        "an answer would take more than {most} bytes of memory"
+    )))
+}
+
+/// Whether a last line without its line end has been cut off: it may have been a message.
+pub(crate) fn is_cut_off(line: &[u8]) -> bool {
+    !matches!(line.trim_ascii_end().last(), Some(b'}' | b']'))
+}
+
+/// The id of the request that an unreadable message answers, as far as its ends show it.
+pub(crate) fn answered_id(message: &[u8]) -> Option<i64> {
+    let head = &message[..message.len().min(END)];
+    let tail = &message[message.len().saturating_sub(END)..];
+    id_at_ends(head, tail)
+}
+
+/// The id of an answer of which only the ends are known: it stands before or behind the result. A request has none.
+pub(crate) fn id_at_ends(head: &[u8], tail: &[u8]) -> Option<i64> {
+    const KEY: &str = "\"id\":";
+
+    let (head, tail) = (String::from_utf8_lossy(head), String::from_utf8_lossy(tail));
+    let first_of = |members: [&str; 2]| members.iter().filter_map(|it| head.find(it)).min();
+    let answer = first_of(["\"result\"", "\"error\""]);
+    let request = first_of(["\"method\"", "\"params\""]);
+    if request.is_some_and(|request| answer.is_none_or(|answer| request < answer)) {
+        return None;
+    }
+    let envelope = &head[..answer.unwrap_or(head.len())];
+    let (id, behind) = match (envelope.find(KEY), tail.rfind(KEY)) {
+        (Some(at), _) => split_number(&envelope[at + KEY.len()..]),
+        (None, Some(at)) => split_number(&tail[at + KEY.len()..]),
+        (None, None) => return None,
+    };
+    let ends = |rest: &str| {
+        let rest = rest.trim_start_matches(",\"jsonrpc\":\"2.0\"");
+        rest.trim() == "}"
+    };
+    let is_its_own = envelope.contains(KEY) || ends(behind);
+    id.filter(|_| is_its_own)
+}
+
+/// The number that a text begins with, and what is behind it.
+fn split_number(text: &str) -> (Option<i64>, &str) {
+    let text = text.trim_start();
+    let is_digit = |character: char| character == '-' || character.is_ascii_digit();
+    let end = text.find(|character| !is_digit(character));
+    let (number, behind) = text.split_at(end.unwrap_or(text.len()));
+    (number.parse().ok(), behind)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_id_of_a_long_answer_is_found_at_its_ends() {
+        let cases = [
+            (
+                r#"{"jsonrpc":"2.0","id":7,"result":{"a":"x"#,
+                "xxx",
+                Some(7),
+            ),
+            (r#"{"id": 7,"result":{"id":8"#, r#"xx","id":9}"#, Some(7)),
+            (
+                r#"{"result":{"id":8,"a":"x"#,
+                r#"xx"},"jsonrpc":"2.0","id":9}"#,
+                Some(9),
+            ),
+            (
+                r#"{"result":{"a":"x"#,
+                r#"xx"},"id":9,"jsonrpc":"2.0"}"#,
+                Some(9),
+            ),
+            (r#"{"result":{"id":8,"a":"x"#, r#"xx","id":9}}"#, None),
+            (r#"{"result":{"a":"x"#, "xxx", None),
+            (r#"{"jsonrpc":"2.0","id":"s","result":{"a":"x"#, "xxx", None),
+            (
+                r#"{"jsonrpc":"2.0","id":7,"method":"roots/list","params":{"result":"#,
+                r#"xx"}}"#,
+                None,
+            ),
+            (r#"{"params":{"a":"x"#, r#"xx"},"method":"a","id":9}"#, None),
+            ("no message", "at all", None),
+        ];
+        for (head, tail, id) in cases {
+            assert_eq!(
+                id_at_ends(head.as_bytes(), tail.as_bytes()),
+                id,
+                "{head} … {tail}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_short_message_is_its_own_head_and_tail() {
+        let message = br#"{"result":{"a":Infinity},"jsonrpc":"2.0","id":9}"#;
+        assert_eq!(answered_id(message), Some(9));
+        assert_eq!(answered_id(b"\xff{\"id\":3,\"result\":"), Some(3));
+        assert_eq!(answered_id(b""), None);
+    }
+}

@@ -1,0 +1,35 @@
+//! Instants in the future, for durations of any length.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+/// Some thirty years: longer than any process runs, and within the range of every clock.
+pub(crate) const NEVER: Duration = Duration::from_secs(60 * 60 * 24 * 365 * 30);
+
+/// Returns the instant at which `duration`, counted from now, is over.
+///
+/// `Instant + Duration` panics on overflow, which a limit such as [`Duration::MAX`] causes. Such an instant is never reached
+/// instead.
+pub(crate) fn after(duration: Duration) -> Instant {
+    from(Instant::now(), duration)
+}
+
+/// As [`after`], counted from `start`.
+pub(crate) fn from(start: Instant, duration: Duration) -> Instant {
+    start + duration.min(NEVER)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_endless_duration_is_a_late_deadline() {
+        let start = Instant::now();
+        assert_eq!(from(start, Duration::MAX), start + NEVER);
+        assert_eq!(from(start, Duration::ZERO), start);
+        let second = Duration::from_secs(1);
+        assert_eq!(from(start, second), start + second);
+    }
+}
