@@ -96,7 +96,9 @@ fn without_namespace(namespace: Option<&LitStr>, name: &Name, sink: &mut Sink) {
         let full = format!("{}.{}", namespace.value(), name.text);
         sink.error(
             namespace,
-            format!("`namespace` is a key of impl blocks; for a function write `name = \"{full}\"`"),
+            format!(
+                "`namespace` is a key of impl blocks; for a function write `name = \"{full}\"`"
+            ),
         );
     }
 }
