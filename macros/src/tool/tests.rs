@@ -91,7 +91,7 @@ fn prompts_and_resources_have_rules_of_their_own() {
             "`cfg` on a parameter of a prompt; write two functions with a `cfg` each",
             "another prompt in this block is named `f`; write `name = \"…\"` on one",
             "another resource in this block has this URI; change one",
-            "this function takes no `&self`; add it, or put the function outside of the block",
+            "this function takes no `&self`; add it, or move the function out of the block",
             "a prompt can't be generic; write concrete types",
             "a prompt needs an output; write a return type, like `-> String`",
             "no argument for variable `c`; add a parameter of this name",
