@@ -40,7 +40,7 @@ pub enum Error {
     TooLarge {
         /// The path of the lock file.
         path: PathBuf,
-        /// The max_bytes bytes of a module.
+        /// The maximum number of bytes of a module.
         max_bytes: usize,
     },
     /// An option is invalid, or names a missing tool.
