@@ -26,14 +26,15 @@ impl Drop for Leaving {
 
 #[mcp_tool(namespace = "board")]
 impl Board {
-    /// Pin a note.
+    /// Pin a note; tells how many there are.
     #[tool]
-    fn pin(&self, cx: &Context, note: String) {
+    fn pin(&self, cx: &Context, note: String) -> usize {
         self.notes.send_modify(|notes| {
             notes.push(note);
             notes.drain(..notes.len().saturating_sub(ROOM));
         });
         cx.server().resource_updated("board://notes");
+        self.notes.borrow().len()
     }
 
     /// Wait for a note with a word in it.

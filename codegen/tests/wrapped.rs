@@ -6,7 +6,8 @@ use treenail_codegen::Client;
 fn code(schema: &Value) -> String {
     let tool = json!({"name": "sum", "inputSchema": {"type": "object"}, "outputSchema": schema});
     let lock = json!({"treenailLock": 1, "server": {"name": "s"}, "tools": [tool]});
-    Client::from_json(lock.to_string()).to_rust().unwrap()
+    let written = Client::from_json(lock.to_string()).to_rust();
+    written.expect("the lock file is correct")
 }
 
 fn wrapped(inner: &Value) -> Value {

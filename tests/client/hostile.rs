@@ -1,5 +1,6 @@
 //! Bounds of the time and the memory that a server can make a client spend.
 
+use std::future::{Ready, ready};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -126,9 +127,9 @@ async fn the_questions_of_a_round_are_bounded() {
 }
 
 /// A handler with a mistake in it.
-async fn panicking() -> Result<ElicitResult, RpcError> {
+fn panicking() -> Ready<Result<ElicitResult, RpcError>> {
     let answers = Vec::<ElicitResult>::new();
-    Ok(answers[answers.len()].clone())
+    ready(Ok(answers[answers.len()].clone()))
 }
 
 #[tokio::test(start_paused = true)]

@@ -277,13 +277,9 @@ async fn a_list_that_the_server_does_not_know_is_empty() {
 
 #[tokio::test]
 async fn other_errors_of_a_list_are_errors() {
-    let mut times = 0;
-    let (session, _) = scripted(move |message| match message["method"].as_str() {
+    let (session, _) = scripted(|message| match message["method"].as_str() {
         Some("server/discover") => discovered(message),
-        _ => {
-            times += 1;
-            Say::error(message, &json!({"code": -32603, "message": "broken"}))
-        }
+        _ => Say::error(message, &json!({"code": -32603, "message": "broken"})),
     });
     let client = McpClient::builder().session(session).build().await.unwrap();
     assert!(client.tools().await.is_err());

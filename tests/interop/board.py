@@ -121,6 +121,10 @@ async def tools(client):
 async def pin(client, note):
     result = await client.call_tool("board.pin", {"note": note})
     assert not result.is_error, result
+    # A number is structured content as it is, or in an object where the revision takes nothing else.
+    count = int(result.content[0].text)
+    is_legacy = client.session.discover_result is None
+    assert result.structured_content == ({"result": count} if is_legacy else count), result
 
 
 run(main)

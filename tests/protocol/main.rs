@@ -55,6 +55,7 @@ mod resources;
 mod restarted;
 mod schemas;
 mod sessions;
+mod shared;
 mod streams;
 mod structured;
 mod subscriptions;

@@ -129,10 +129,10 @@ struct Bare;
 #[mcp_tool(namespace = "bare")]
 impl Bare {
     #[tool]
-    fn once(&self) {}
+    fn once() {}
 
     #[tool]
-    fn twice(&self, _cx: &Context) -> impl Stream<Item = u8> {
+    fn twice(_cx: &Context) -> impl Stream<Item = u8> {
         tokio_stream::iter([1, 2])
     }
 }

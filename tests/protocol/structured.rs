@@ -1,7 +1,6 @@
 //! Structured content: which outputs have it in which revision, and that it is what the output schema says.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tower::layer::layer_fn;
@@ -61,7 +60,11 @@ const POINT: Point = Point { x: 1 };
 
 macro_rules! returning {
     ($($name:ident -> $type:ty { $value:expr })*) => {
-        $(#[mcp_tool] fn $name() -> $type { $value })*
+        $(
+            #[mcp_tool]
+            #[allow(clippy::unnecessary_wraps, reason = "it is about the type")]
+            fn $name() -> $type { $value }
+        )*
 
         fn tools() -> ToolSet {
             tools![$($name,)* nothing]
@@ -110,27 +113,27 @@ struct Streams;
 #[mcp_tool]
 impl Streams {
     #[tool]
-    fn points(&self) -> impl Stream<Item = Point> {
+    fn points() -> impl Stream<Item = Point> {
         tokio_stream::iter([POINT, POINT])
     }
 
     #[tool(fold = "last")]
-    fn last(&self) -> impl Stream<Item = u8> {
+    fn last() -> impl Stream<Item = u8> {
         tokio_stream::iter([1, 2])
     }
 
     #[tool(fold = "last")]
-    fn last_of_all(&self) -> impl Stream<Item = Tagged> {
+    fn last_of_all() -> impl Stream<Item = Tagged> {
         tokio_stream::iter([Tagged::Point(POINT)])
     }
 
     #[tool(fold = "last")]
-    fn last_value(&self) -> impl Stream<Item = Value> {
+    fn last_value() -> impl Stream<Item = Value> {
         tokio_stream::iter([json!(1)])
     }
 
     #[tool]
-    fn breaks(&self) -> impl Stream<Item = Result<u8, ToolError>> {
+    fn breaks() -> impl Stream<Item = Result<u8, ToolError>> {
         tokio_stream::iter([Ok(1), Err(ToolError::new("no more"))])
     }
 }
@@ -148,9 +151,10 @@ enum Content {
 }
 
 fn table() -> Vec<(&'static str, Content)> {
+    use Content::{Any, None, Object, Value};
+
     let point = || json!({"x": 1});
     let tree = || json!({"point": {"x": 1}, "under": []});
-    use Content::{Any, None, Object, Value};
     vec![
         ("record", Object(point())),
         (
@@ -344,91 +348,4 @@ async fn what_a_function_has_made_itself_is_not_wrapped() {
             "{revision}"
         );
     }
-}
-
-/// A state that the program has as well.
-struct Counter(std::sync::Mutex<u32>);
-
-/// Counts.
-#[mcp_tool(namespace = "counter")]
-impl Counter {
-    #[tool]
-    fn up(&self) -> u32 {
-        let mut count = self.0.lock().unwrap();
-        *count += 1;
-        *count
-    }
-
-    #[prompt]
-    fn ask(&self, #[arg(complete = numbers)] by: String) -> String {
-        format!("{by} of {}", self.0.lock().unwrap())
-    }
-
-    #[resource("count://{of}")]
-    fn read(&self, of: String) -> String {
-        format!("{of}: {}", self.0.lock().unwrap())
-    }
-}
-
-fn numbers(_: &str) -> Vec<&'static str> {
-    vec!["one"]
-}
-
-#[mcp_client(namespace = "shared")]
-trait SharedApi {
-    async fn count(&self) -> Result<u32, ToolError>;
-}
-
-#[mcp_tool]
-impl SharedApi for Counter2 {
-    async fn count(&self) -> Result<u32, ToolError> {
-        Ok(*self.0.0.lock().unwrap())
-    }
-}
-
-struct Counter2(Arc<Counter>);
-
-#[tokio::test]
-async fn a_state_that_the_program_shares_is_mounted_as_an_arc() {
-    let counter = Arc::new(Counter(0.into()));
-    let second = Arc::new(Counter2(Arc::clone(&counter)));
-    let server = treenail::server!()
-        .mount(Arc::clone(&counter))
-        .mount(Arc::clone(&second))
-        .namespace("again", |again| again.tools(tools![made]))
-        .dynamic()
-        .build()
-        .unwrap();
-    let mut peer = Peer::connect(&server, MODERN).await;
-    assert_eq!(text(&peer.call("counter.up", json!({})).await), "1");
-    *counter.0.lock().unwrap() = 10;
-    assert_eq!(text(&peer.call("counter.up", json!({})).await), "11");
-    assert_eq!(text(&peer.call("shared.count", json!({})).await), "11");
-    let params = json!({"name": "counter.ask", "arguments": {"by": "a"}});
-    let prompt = peer.request("prompts/get", params).await;
-    let said = &prompt["result"]["messages"][0]["content"]["text"];
-    assert_eq!(said, "a of 11");
-    let read = peer
-        .request("resources/read", json!({"uri": "count://x"}))
-        .await;
-    assert_eq!(read["result"]["contents"][0]["text"], "x: 11");
-    let completed = peer
-        .request(
-            "completion/complete",
-            json!({
-                "ref": {"type": "ref/prompt", "name": "counter.ask"},
-                "argument": {"name": "by", "value": ""},
-            }),
-        )
-        .await;
-    assert_eq!(completed["result"]["completion"]["values"], json!(["one"]));
-    let discovered = peer.request("server/discover", json!({})).await;
-    assert_eq!(discovered["result"]["instructions"], "Counts.");
-    // Whoever names the type means it, however it was mounted.
-    let item = treenail::Item::mounted::<Counter>();
-    server.edit(|edit| edit.remove(item)).unwrap();
-    let (code, _) = peer
-        .refused("tools/call", json!({"name": "counter.up"}))
-        .await;
-    assert_eq!(code, -32602);
 }

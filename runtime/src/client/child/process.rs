@@ -199,7 +199,7 @@ mod tests {
     fn start(script: &str) -> Process {
         let mut command = Command::new("sh");
         let child = command.args(["-c", script]).process_group(0).spawn();
-        let child = child.unwrap();
+        let child = child.expect("there is a shell");
         Process {
             group: Group::of(&child),
             child,

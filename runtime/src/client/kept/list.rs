@@ -205,7 +205,7 @@ impl<T: Listed> Kept<T> {
             let _fetching = self.fetching.lock().await;
             match self.fresh(source.changes) {
                 Some(fresh) => Ok(fresh),
-                None => self.fetch(source).await,
+                None => Box::pin(self.fetch(source)).await,
             }
         });
         fetched.await.map_err(|_| ClientError::Timeout(limit))?
@@ -224,7 +224,7 @@ impl<T: Listed> Kept<T> {
         let limit = source.limits.request_timeout;
         let fetched = timeout(limit, async {
             let _fetching = self.fetching.lock().await;
-            self.fetch(source).await
+            Box::pin(self.fetch(source)).await
         });
         fetched.await.map_err(|_| ClientError::Timeout(limit))?
     }

@@ -47,7 +47,7 @@ enum Target {
     /// Until it is opened.
     Memory(Option<Connection>),
     #[cfg(feature = "http-client")]
-    Http(HttpSessionBuilder),
+    Http(Box<HttpSessionBuilder>),
 }
 
 impl McpClientSessionBuilder {
@@ -79,7 +79,7 @@ impl McpClientSessionBuilder {
     /// ```
     #[cfg(feature = "http-client")]
     pub fn http(mut self, session: HttpSessionBuilder) -> Self {
-        self.target = Some(Target::Http(session));
+        self.target = Some(Target::Http(Box::new(session)));
         self
     }
 
@@ -222,12 +222,12 @@ impl McpClientSessionBuilder {
         let session = target.open(&self.limits)?;
         let (expected, limits) = (self.expected, self.limits.clone());
         let greeter = self.greeter(session);
-        match greeter.meet(expected).await {
+        match Box::pin(greeter.meet(expected)).await {
             Ok(facts) => Ok(begin(greeter, facts)),
             Err(ClientError::Closed(_)) if target.can_be_opened_again(expected) => {
                 tracing::debug!("the server ended when it was probed; it is started again");
                 let greeter = greeter.again(target.open(&limits)?);
-                let facts = greeter.meet(Expectation::Legacy).await;
+                let facts = Box::pin(greeter.meet(Expectation::Legacy)).await;
                 end_unless(facts, greeter).await
             }
             failed => end_unless(failed, greeter).await,

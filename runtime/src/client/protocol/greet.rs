@@ -73,6 +73,13 @@ impl Greeter {
                 facts.revision
             ))),
             Found::Legacy {
+                because: Some(error @ ClientError::Http { .. }),
+                ..
+            } => Err(ClientError::unsupported(format!(
+                "revision {revision} is not spoken at this address: {error}; the path may be wrong, or \
+                 the server of an older revision"
+            ))),
+            Found::Legacy {
                 because: Some(error),
                 ..
             } => Err(error),
@@ -121,6 +128,8 @@ impl Greeter {
                     }
                     _ => return legacy(None),
                 },
+                // So do servers of the legacy era answer a request without a session.
+                Ok(Err(ClientError::Http { status: 400, .. })) => return legacy(None),
                 Ok(Err(error)) if leaves_era_open(&error) => return legacy(Some(error)),
                 Ok(Err(error)) => return Err(error),
                 Err(_) => {

@@ -192,7 +192,15 @@ impl Connection {
 
     /// Answers a message for which there is no room, now or later.
     pub fn refuse_held(&self, message: &[u8], out: &mut Vec<u8>) {
-        let error = RpcError::internal("as many calls are in flight and waiting as allowed");
+        let limits = self.server.limits();
+        let limit = if self.has_places(1) {
+            limits.calls_in_flight
+        } else {
+            limits.server_calls_in_flight
+        };
+        let error = RpcError::internal(format!(
+            "{limit} calls are in flight already, and as many wait as may"
+        ));
         match parse(message, self.server.limits()) {
             Body::One(Ok(Message::Request(id, _))) => write_error(out, Some(id), &error),
             _ => write_error(out, None, &error),

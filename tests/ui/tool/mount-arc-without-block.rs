@@ -1,9 +1,0 @@
-use std::sync::Arc;
-
-use treenail::server;
-
-struct Map;
-
-fn main() {
-    server!().mount(Arc::new(Map));
-}
