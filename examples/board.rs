@@ -69,13 +69,13 @@ impl Board {
     }
 
     /// All notes, the oldest first.
-    #[resource("board://notes", subscribe)]
+    #[resource("board://notes", subscribable)]
     fn notes(&self) -> Vec<String> {
         self.notes.borrow().clone()
     }
 
     /// How many wait for a note.
-    #[resource("board://waiting", subscribe)]
+    #[resource("board://waiting", subscribable)]
     fn waiting(&self) -> usize {
         self.notes.receiver_count()
     }

@@ -8,7 +8,7 @@ use treenail::BoxError;
 use treenail::prelude::*;
 
 /// Count the words of a text.
-#[mcp_tool(read_only, timeout = Duration::from_secs(10), concurrency = 4)]
+#[mcp_tool(read_only, timeout = Duration::from_secs(10), max_concurrency = 4)]
 async fn count_words(text: String) -> usize {
     text.split_whitespace().count()
 }

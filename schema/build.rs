@@ -1,4 +1,4 @@
-//! Generates the types when the feature `regenerate` asks for it, and does nothing otherwise.
+//! Generates the types if the feature `regenerate` is enabled; does nothing otherwise.
 
 #[cfg(feature = "regenerate")]
 fn main() -> Result<(), Box<dyn std::error::Error>> {

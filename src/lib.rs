@@ -4,7 +4,7 @@
 pub use treenail_runtime::ask;
 #[doc(hidden)]
 pub use treenail_runtime::private as __private;
-/// The types of the protocol, in the vocabulary of its newest revision.
+/// The types of the protocol, named as in its newest revision.
 pub use treenail_runtime::schema;
 #[doc(inline)]
 pub use treenail_runtime::{
@@ -30,15 +30,15 @@ pub use treenail_runtime::{
     HttpBody, HttpFuture, HttpServer, HttpService, LegacySse, http_service,
 };
 
-/// Makes a trait the contract of a server half and a client half: one definition, which the compiler checks on both sides.
+/// Turns a trait into a contract between a server and its clients, which the compiler checks on both sides.
 ///
-/// Of a trait `WeatherApi` it makes
+/// For a trait `WeatherApi` the macro generates
 ///
-/// | name | what it is |
+/// | name | description |
 /// |---|---|
 /// | `WeatherApi` | the trait itself, which servers implement with `#[mcp_tool] impl WeatherApi for …` |
 /// | `WeatherApiClient` | the client: a method for each tool, which returns a `TypedCall` or a `TypedStream` |
-/// | `MockWeatherApi` | a server half for tests, which answers with what it is given |
+/// | `MockWeatherApi` | a server half for tests, with configurable answers |
 /// | `WeatherApiClient::contract()` | the tools as data, a `client::Contract`, to compare a server with |
 ///
 /// ```
@@ -86,31 +86,31 @@ pub use treenail_runtime::{
 ///
 /// # The trait
 ///
-/// **Every method is a tool**, called `namespace.method`; `#[tool(…)]` gives it keys, and `#[arg(…)]` its arguments, as with
-/// [`macro@mcp_tool`]. It takes `&self` and owned arguments, which need `Serialize`, `Deserialize` and `JsonSchema`
-/// ([`macro@mcp_type`] derives them). A `&Context` is the server's; the client does without. It returns a `Result` or an
-/// `impl Stream` of `Result`s, since a call can fail on its way: the client gets the `Ok` type with a
-/// `ClientError`, which has the words of the tool's own error. A method may have a body.
+/// **Every method is a tool** named `namespace.method`. `#[tool(…)]` and `#[arg(…)]` set the same keys as with
+/// [`macro@mcp_tool`]. A method takes `&self` and owned arguments, which need `Serialize`, `Deserialize` and `JsonSchema`
+/// ([`macro@mcp_type`] derives them). It may take a `&Context`, which the client's method omits. It returns a `Result` or
+/// an `impl Stream` of `Result`s, since a remote call can fail. The client gets the `Ok` type or a `ClientError`, which
+/// contains the message of the tool's own error. A method may have a default body.
 ///
-/// In the trait, `async fn f(…) -> R` becomes `fn f(…) -> impl Future<Output = R> + Send`, and streams are `Send`;
-/// those who implement it write `async fn` all the same. All of them are `Send + Sync + 'static`.
+/// In the trait, `async fn f(…) -> R` becomes `fn f(…) -> impl Future<Output = R> + Send`, and streams are `Send`.
+/// Implementations still write `async fn`. Every implementing type is `Send + Sync + 'static`.
 ///
-/// Prompts and resources are not part of a contract; they go in an `#[mcp_tool] impl` block of the same or of another type.
-/// A type is mounted by one `#[mcp_tool] impl` block, itself or as an `Arc` of it. One that fulfils two contracts is wrapped
-/// for the second, `struct Second(Arc<Station>);`, and both are mounted.
+/// Prompts and resources are not part of a contract. They belong in an `#[mcp_tool] impl` block of the same or another type.
+/// A type has one `#[mcp_tool] impl` block and is mounted directly or as an `Arc`. A type that implements two contracts is
+/// wrapped for the second, `struct Second(Arc<Station>);`, and both are mounted.
 ///
 /// # Calls
 ///
-/// A `TypedCall` borrows nothing. It can be given a timeout, a function that hears of progress and more, or a task of its
-/// own; awaiting it sends it, and dropping it cancels the call. A `TypedStream` is sent when it is first polled. Its items
-/// come while the tool runs, and what has not come by the end comes with the result, each item once and in order.
+/// A `TypedCall` borrows nothing. It accepts options such as a timeout or a progress handler, and can be spawned as a task.
+/// Awaiting it sends the request, and dropping it cancels the call. A `TypedStream` sends the request when it is first
+/// polled. Items arrive while the tool runs, and any missing ones with the result; each item is yielded once, in order.
 ///
 /// # Namespaces
 ///
-/// A method marked `#[namespace]` returns a part with a contract of its own: here, the tools `town.weather.…`. The part's
-/// own namespace does not count; `#[namespace(name = "…")]` gives another one than the method's name. In the trait, the type
-/// of the part becomes an associated type with the name of the method, here `Weather`; `#[mcp_tool]` adds that to an
-/// implementation.
+/// A method marked `#[namespace]` returns a part with its own contract: here, the tools `town.weather.…`. The part's
+/// namespace is the name of the method, or `#[namespace(name = "…")]`; the one in the part's contract is ignored. In the
+/// trait, the type of the part becomes an associated type named after the method, here `Weather`. `#[mcp_tool]` adds this
+/// type to an implementation.
 ///
 /// ```
 /// use treenail::prelude::*;
@@ -156,14 +156,14 @@ pub use treenail_runtime::{
 /// # }
 /// ```
 ///
-/// A server that has the tools in another namespace is called with `WeatherApiClient::with_namespace`.
+/// `WeatherApiClient::with_namespace` calls a server that has the tools in another namespace.
 ///
 /// # The mock
 ///
-/// `MockWeatherApi` answers each method with a function, from the arguments to what the method returns; a stream is answered
-/// with its items, and a part with the mock of its own contract. `client()` connects a client with it over a real server in
-/// memory, so arguments are checked and all goes through JSON. A call without an answer fails and says which `on_…` is
-/// missing; `calls()` are those that it has got.
+/// `MockWeatherApi` answers each method with a function from the arguments to the output. For a stream the function returns
+/// the items, and for a part the answer is the mock of its contract. `client()` connects a client through a real in-memory
+/// server, so that arguments are checked and all data passes through JSON. A call without an answer fails and names the
+/// missing `on_…` method. `calls()` returns the recorded calls.
 ///
 /// ```
 /// use treenail::prelude::*;
@@ -191,14 +191,14 @@ pub use treenail_runtime::{
 ///
 /// # Keys
 ///
-/// `namespace = "…"` is what the names of all tools begin with, `crate = path` where this crate is if it has another name.
-/// Without the feature `client` there is the server half alone.
+/// `namespace = "…"` is the prefix of the names of all tools. `crate = path` is the path of this crate, if it is renamed.
+/// Without the feature `client` only the server half is generated.
 pub use treenail_macros::mcp_client;
-/// Makes a struct a form that a user can be asked to fill in, or an enum a choice in one.
+/// Turns a struct into a form that a user can be asked to fill in, or an enum into a choice within a form.
 ///
-/// On a **struct** with named fields it implements [`Form`]. Each field is described by its documentation comment; that of
-/// the struct is not sent, because what is asked for is said by the message of each call. On an **enum** without data it
-/// implements [`FormChoice`], so that the enum can be the type of a field.
+/// On a **struct** with named fields it implements [`Form`]. Each field is described by its documentation comment. That of
+/// the struct is not sent, because each request has its own message. On an **enum** without data it implements
+/// [`FormChoice`], so that the enum can be the type of a field.
 ///
 /// ```
 /// use std::collections::BTreeMap;
@@ -263,38 +263,38 @@ pub use treenail_macros::mcp_client;
 /// # Fields
 ///
 /// A field is a `String`, a number, a `bool`, an enum with `#[mcp_form]`, a `Vec` of such an enum (any number of choices), an
-/// `Option` of one of them, or a type of your own that implements [`FormField`]. Forms are flat: a field is no struct, no map
-/// and no list of other things. `#[field(…)]` takes
+/// `Option` of one of them, or your own type that implements [`FormField`]. Forms are flat: a field cannot be a struct, a
+/// map or any other list. `#[field(…)]` takes
 ///
 /// | key | on | meaning |
 /// |---|---|---|
-/// | `name = "…"` | fields, variants | the name in the protocol; without it, the Rust name as it is written |
-/// | `title = "…"` | fields, variants | the name that people see |
-/// | `default`, `default = value` | fields | what the field starts with, and its value if it is left empty |
-/// | `range = 1..=12` | numbers | the smallest and the largest |
-/// | `length = 1..=200` | texts, `Vec`s | how many characters, or choices |
+/// | `name = "…"` | fields, variants | the name in the protocol; by default the Rust name, unchanged |
+/// | `title = "…"` | fields, variants | the display name |
+/// | `default`, `default = value` | fields | the initial value, and the value of an empty field |
+/// | `range = 1..=12` | numbers | the minimum and the maximum |
+/// | `length = 1..=200` | texts, `Vec`s | the number of characters, or of choices |
 /// | `format = "…"` | texts | `email`, `uri`, `date` or `date-time`: see [`Formatted`] |
 ///
-/// Names are not changed by `#[serde(rename_all = "…")]` and the like: forms do without serde.
+/// `#[serde(rename_all = "…")]` and the like have no effect on names, since forms do not use serde.
 ///
-/// A field has to be filled in unless it is an `Option`, has a `default`, or is a `Vec` without a smallest `length`. What was
-/// entered is checked again when it is read, and [`FormError`] tells all that is wrong at once. Texts are taken as they are,
-/// with the spaces around them. A number with a fraction of zero is an integer; a text with digits in it is no number. An
-/// empty text in a field that may be left empty, and that an empty text is no value of, is taken for nothing.
+/// A field is required unless it is an `Option`, has a `default`, or is a `Vec` without a minimum `length`. The values are
+/// validated when the form is read, and [`FormError`] reports all errors at once. Texts are not trimmed. A number with a
+/// fraction of zero is an integer, but a text of digits is not a number. An empty text in an optional field counts as
+/// absent if it is not a valid value of the field.
 ///
-/// Older clients are shown what they know. Those of 2025-06-18 know defaults for `bool`s only, so others stand in the
-/// description, and they know no lists of choices: they show a text, in which the user lists the choices with commas between
-/// them, and that is what the form reads.
+/// Forms are adapted for older clients. Those of 2025-06-18 support defaults for `bool`s only, so other defaults are added
+/// to the description. They do not support lists of choices either: the user enters the choices as a text, separated by
+/// commas, which the form parses.
 ///
 /// # Security
 ///
-/// **A form must not ask for secrets**, says the protocol: no passwords, keys, tokens or card numbers. What is entered passes
-/// through the client, where a model or a log may see it.
+/// The protocol requires that **a form must not ask for secrets**: no passwords, keys, tokens or card numbers. The values
+/// pass through the client, where a model or a log may see them.
 pub use treenail_macros::mcp_form;
-/// Makes a function a tool, or the methods of an `impl` block a set of tools, prompts and resources.
+/// Turns a function into a tool, or the methods of an `impl` block into tools, prompts and resources.
 ///
-/// On a **function**, the function stays as it is, and an empty type of the same name stands for the tool: `tools![add]`
-/// takes it.
+/// On a **function**, the macro leaves the function unchanged and generates an empty type of the same name, which
+/// represents the tool in `tools![add]`.
 ///
 /// ```
 /// use treenail::prelude::*;
@@ -313,10 +313,10 @@ pub use treenail_macros::mcp_form;
 /// # Ok::<(), treenail::Error>(())
 /// ```
 ///
-/// On an **`impl` block**, the methods that are marked `#[tool]` become tools, those marked `#[prompt]` prompts and those
-/// marked `#[resource("…")]` resources; the others are left alone. The name of each is `namespace.method`. The
-/// documentation of the block becomes part of the server's instructions. A value of the type is mounted, or an `Arc` of one
-/// that the program needs as well.
+/// On an **`impl` block**, the methods marked `#[tool]` become tools, those marked `#[prompt]` prompts and those marked
+/// `#[resource("…")]` resources; other methods are not affected. The name of each is `namespace.method`. The documentation
+/// of the block becomes part of the server's instructions. Servers mount a value of the type, or an `Arc` that the program
+/// shares.
 ///
 /// ```
 /// use treenail::prelude::*;
@@ -339,33 +339,33 @@ pub use treenail_macros::mcp_form;
 ///
 /// # Names and hosts
 ///
-/// Models of `OpenAI` and Anthropic take names of `a-z A-Z 0-9 _ -` alone, up to 64 characters. Most hosts change dots on the way
-/// to the model; those that hand names on as they are (openai-agents, `LangChain`, pydantic-ai) have their requests refused. For
-/// such hosts set [`ServerBuilder::name_separator`] to `"_"` or `"__"`, or do without a namespace. A host that writes `_` or
-/// `__` for a dot itself is understood in any case.
+/// Models of `OpenAI` and Anthropic accept only names of `a-z A-Z 0-9 _ -`, up to 64 characters. Most hosts replace dots
+/// before they call the model. Requests of hosts that pass names on unchanged (openai-agents, `LangChain`, pydantic-ai) are
+/// rejected. For such hosts set [`ServerBuilder::name_separator`] to `"_"` or `"__"`, or use no namespace. Calls from a host
+/// that replaces a dot by `_` or `__` always work.
 ///
 /// # Arguments
 ///
 /// Each parameter is an argument, described by its documentation comment; its type needs `Deserialize` and
-/// `JsonSchema` ([`ToolArgument`]), which [`macro@mcp_type`] derives. An `Option` may be left out. A parameter
-/// `cx: &Context` is taken from the call ([`Context`]). `#[arg(…)]` takes
+/// `JsonSchema` ([`ToolArgument`]), which [`macro@mcp_type`] derives. An `Option` is optional. A parameter
+/// `cx: &Context` receives the [`Context`] of the call. `#[arg(…)]` takes
 ///
 /// | key | meaning |
 /// |---|---|
 /// | `name = "…"` | the name that the model uses |
-/// | `default`, `default = value` | the argument may be left out or `null` |
+/// | `default`, `default = value` | the value if the argument is absent or `null` |
 /// | `range = 1..=7` | bounds a number |
-/// | `length = 1..=80` | bounds the characters of a text or the items of a list |
-/// | `header = "Region"` | over HTTP, the value is in the header `Mcp-Param-Region` too: see [below](#headers) |
+/// | `length = 1..=80` | bounds the number of characters of a text or of items of a list |
+/// | `header = "Region"` | mirrors the value in the HTTP header `Mcp-Param-Region`: see [below](#headers) |
 /// | `complete = path` | proposes values, for prompts and resources: see [below](#completion) |
 ///
-/// Arguments are checked before the function runs. A wrong one gives a result with `isError` that names its JSON
-/// Pointer, what was expected and the nearest known name.
+/// Arguments are validated before the function runs. An invalid one causes a result with `isError`, which contains its JSON
+/// Pointer, the expected value and the nearest known name.
 ///
 /// # Conditions between arguments
 ///
-/// The value of `schema` is an object of JSON Schema keywords that are added to the schema of the arguments, to tell the
-/// model what no single argument says. They are told and not checked: the function sees to what they say.
+/// The value of `schema` is an object of JSON Schema keywords that are added to the schema of the arguments, to describe
+/// conditions between arguments to the model. They are not validated: the function has to check them.
 ///
 /// ```
 /// use serde_json::json;
@@ -388,10 +388,10 @@ pub use treenail_macros::mcp_form;
 /// # Headers
 ///
 /// `#[arg(header = "Region")]` on a text, an integer or a `bool` ([`Mirrored`]) asks HTTP clients of the modern era to send
-/// the value in the header `Mcp-Param-Region` too (`x-mcp-header`), where load balancers and gateways can see it without
-/// reading the body. The function gets the argument as any other. Integers are then within ±(2^53 − 1).
+/// the value in the header `Mcp-Param-Region` too (`x-mcp-header`), where load balancers and gateways can read it without
+/// parsing the body. The function gets the argument as usual. Integers are limited to ±(2^53 − 1).
 ///
-/// What is in a header is seen by all in between, and by their logs: **no secrets, nothing personal**.
+/// Intermediaries and their logs see the values of headers: **use no secrets and no personal data**.
 ///
 /// ```
 /// use treenail::prelude::*;
@@ -408,14 +408,14 @@ pub use treenail_macros::mcp_form;
 ///
 /// # Output
 ///
-/// Any type that implements `Serialize` and `JsonSchema`, text, content blocks, nothing, a stream, or a `Result` of those
-/// with any error: see [`ToolOutput`]. What is no object goes as `{"result": …}` to hosts that take objects only:
-/// [`WrapResults`].
+/// Any type that implements `Serialize` and `JsonSchema`, text, content blocks, `()`, a stream, or a `Result` of those
+/// with any error: see [`ToolOutput`]. Outputs other than objects are sent as `{"result": …}` to hosts that accept only
+/// objects: see [`WrapResults`].
 ///
 /// # Streams
 ///
-/// A tool that returns a [`Stream`], or a `Result` of one, may produce its output item by item. Crates such as
-/// `tokio-stream`, `async-stream` and `futures` make streams. It may borrow from `&self` and from `&Context`.
+/// A tool that returns a [`Stream`], or a `Result` of one, produces its output item by item. Crates such as
+/// `tokio-stream`, `async-stream` and `futures` provide streams. A stream may borrow from `&self` and from `&Context`.
 ///
 /// ```
 /// use treenail::prelude::*;
@@ -443,34 +443,34 @@ pub use treenail_macros::mcp_form;
 /// # Ok::<(), treenail::Error>(())
 /// ```
 ///
-/// The macro sees a stream by the `impl Stream<…>` or `dyn Stream<…>` in the return type; where the type has another name,
-/// the key `stream` says that it is one: `#[tool(stream)] fn radar(&self) -> BoxStream<'_, Frame>`.
+/// The macro detects a stream by `impl Stream<…>` or `dyn Stream<…>` in the return type. For a type with another name,
+/// add the key `stream`: `#[tool(stream)] fn radar(&self) -> BoxStream<'_, Frame>`.
 ///
-/// Every client gets **one complete result**, which `fold` chooses:
+/// Every client gets **one complete result**, which `fold` determines:
 ///
 /// | `fold = …` | values | texts | content blocks | declared schema |
 /// |---|---|---|---|---|
 /// | `"collect"` | an array | an array | all blocks | `{"type": "array"}`, none for blocks |
-/// | `"concat"` | one text, a line of JSON each | one text | all blocks, with texts that follow each other as one | none |
+/// | `"concat"` | one text, a line of JSON each | one text | all blocks, with consecutive texts joined | none |
 /// | `"last"` | the last one | the last one | the last one | that of an item |
 ///
-/// Texts are concatenated unless it says otherwise, all else is collected; which type is which is the documentation of
-/// [`ToolItem`]. A stream of values without an item has no last one: that is a failure.
+/// By default texts are concatenated, and other items are collected; [`ToolItem`] lists the types. An empty stream of values
+/// has no last item, so `"last"` fails.
 ///
-/// The first item that is an `Err` ends the stream, as do a panic and the bounds `stream_items` and `stream_bytes` of
-/// [`Limits`]. What was produced stays in the result, also as structured content; a text that says what happened
-/// comes after it, and `isError` is true.
+/// The first `Err` item ends the stream, as do a panic and the limits `stream_items` and `stream_bytes` of [`Limits`]. The
+/// items so far remain in the result, also as structured content. A text with the reason follows them, and `isError` is
+/// true.
 ///
-/// A caller that sent a `progressToken` is told of **progress with each item**: how many there were, and the text of
-/// items that are texts, cut off after 4 KiB. If the function tells of progress itself, there is one sequence, which grows:
-/// an item is always told, with a number beyond the last one. A caller whose `_meta` also has `"dev.treenail/items": true`
-/// gets each item itself, as `"dev.treenail/item"` in the `_meta` of its progress. Telling waits while the caller takes no
-/// messages, and the stream waits with it. Cancelling the call drops the stream.
+/// A caller that sent a `progressToken` receives **a progress notification for each item**: the number of items, and the
+/// text of text items, truncated after 4 KiB. If the function reports progress itself, both form one increasing sequence:
+/// an item is always reported, with a number above the previous one. A caller whose `_meta` also has
+/// `"dev.treenail/items": true` gets each item itself, as `"dev.treenail/item"` in the `_meta` of the notification. Back-pressure
+/// applies: while the caller reads no messages, the stream is not polled. Cancelling the call drops the stream.
 ///
 /// # Prompts
 ///
-/// A method marked `#[prompt]` writes messages for a model, which a person asks for. It returns text, messages or a
-/// `Result` of those: see [`PromptOutput`]. Its arguments come as texts: see [`TextArgument`].
+/// A method marked `#[prompt]` creates messages for a model, on request of a user. It returns text, messages or a
+/// `Result` of those: see [`PromptOutput`]. Its arguments are sent as texts: see [`TextArgument`].
 ///
 /// ```
 /// use treenail::prelude::*;
@@ -496,22 +496,21 @@ pub use treenail_macros::mcp_form;
 ///
 /// # Resources
 ///
-/// A method marked `#[resource("…")]` is what is read at that URI: text, bytes, a value that becomes JSON, or an `Option`
-/// or `Result` of those, where `None` says that there is no such resource; see [`ResourceOutput`]. A URI with variables is
-/// a template for many resources (RFC 6570), and each variable is an argument:
+/// A method marked `#[resource("…")]` returns the contents of the resource at that URI: text, bytes, a value that becomes
+/// JSON, or an `Option` or `Result` of those. `None` means that the resource does not exist. See [`ResourceOutput`]. A URI
+/// with variables is a template for many resources (RFC 6570), and each variable is an argument:
 ///
 /// | variable | matches |
 /// |---|---|
-/// | `{name}` | one or more characters, but none of `/?#[]@!$&'()*+,;=:` unless they are percent-encoded |
-/// | `{+name}` | those too; it has to be the last variable |
+/// | `{name}` | one or more characters, except `/?#[]@!$&'()*+,;=:` unless percent-encoded |
+/// | `{+name}` | one or more of any characters; must be the last variable |
 /// | `{/name}`, `{.name}`, `{#name}` | `/{name}`, `.{name}` and `#{+name}` |
 ///
-/// Variables are percent-decoded. **A value of `{name}` may therefore have a `/` in it**, from a `%2F`. No value
-/// leads out of a folder that it is joined to, in whatever encoding: a URI matches nothing where a value would have a segment
-/// `..`, a control character, or a slash, a backslash or the letter of a drive (`C:`) at its beginning. Only in
-/// `file://{+path}` a value begins with a slash, since a path does so there: it is absolute, and the function has to check it.
-/// Whether a value leads to something that the caller may
-/// see is for the function to tell. Of two templates that match a URI, the one that was mounted first is read.
+/// Variables are percent-decoded. **A value of `{name}` can therefore contain a `/`**, from a `%2F`. No value leads out of
+/// a directory that it is joined to, in any encoding: a URI matches nothing if a value would contain a segment `..` or a
+/// control character, or start with a slash, a backslash or a drive letter (`C:`). The exception is `file://{+path}`, where
+/// a value starts with a slash: it is an absolute path, which the function has to check. The function itself has to check
+/// whether the caller may access the resource. If several templates match a URI, the one that was mounted first is used.
 ///
 /// ```
 /// use treenail::prelude::*;
@@ -537,8 +536,8 @@ pub use treenail_macros::mcp_form;
 /// # Ok::<(), treenail::Error>(())
 /// ```
 ///
-/// A resource marked `subscribe` is one whose changes are told to clients that have subscribed to it:
-/// [`Server::resource_updated`] tells them. Of a template, each resource can be subscribed to by its URI.
+/// Clients can subscribe to a resource marked `subscribable`. [`Server::resource_updated`] notifies the subscribers of a
+/// change. Each resource of a template can be subscribed to by its URI.
 ///
 /// ```
 /// use treenail::prelude::*;
@@ -548,7 +547,7 @@ pub use treenail_macros::mcp_form;
 /// #[mcp_tool(namespace = "notes")]
 /// impl Notes {
 ///     /// One note.
-///     #[resource("notes://{id}", subscribe)]
+///     #[resource("notes://{id}", subscribable)]
 ///     async fn note(&self, id: u32) -> String {
 ///         format!("note {id}")
 ///     }
@@ -567,10 +566,9 @@ pub use treenail_macros::mcp_form;
 ///
 /// # Completion
 ///
-/// `#[arg(complete = path)]` on an argument of a prompt or on a variable of a URI proposes values while it is typed. The
-/// path is that of a function of `&str`, what has been typed, or of [`&Typed`](Typed), which knows the other arguments
-/// too; one that is called `Self::name` takes `&self` before that. It may be `async`, and returns texts, the best first:
-/// see [`Proposals`].
+/// `#[arg(complete = path)]` on an argument of a prompt or on a variable of a URI completes the value while the user types.
+/// The function takes a `&str`, the text so far, or a [`&Typed`](Typed), which also has the other arguments. A function
+/// `Self::name` takes `&self` before that. It may be `async`, and returns texts, best first: see [`Proposals`].
 ///
 /// ```
 /// use treenail::prelude::*;
@@ -598,8 +596,8 @@ pub use treenail_macros::mcp_form;
 ///
 /// # Policy
 ///
-/// `timeout` says how long a call of a tool may take, `concurrency` how many calls of it run at once, for the whole
-/// server; further calls wait for their turn, in order.
+/// `timeout` limits the duration of a call, and `max_concurrency` the number of calls of the tool that run at once, for
+/// the whole server. Further calls wait in order.
 ///
 /// ```
 /// use std::time::Duration;
@@ -607,7 +605,7 @@ pub use treenail_macros::mcp_form;
 /// use treenail::prelude::*;
 ///
 /// /// Prints one page at a time.
-/// #[mcp_tool(timeout = Duration::from_secs(30), concurrency = 1)]
+/// #[mcp_tool(timeout = Duration::from_secs(30), max_concurrency = 1)]
 /// async fn print(page: u32) -> String {
 ///     format!("printed {page}")
 /// }
@@ -616,36 +614,36 @@ pub use treenail_macros::mcp_form;
 /// # Ok::<(), treenail::Error>(())
 /// ```
 ///
-/// - **The timeout counts from the beginning of the call, its waiting for a turn included**: a call is answered by then.
-///   The result has `isError` and names the limit, and says whether the function was started.
+/// - **The timeout starts with the call and includes the time in the queue**: a call is answered within it.
+///   The result has `isError`, and reports the limit and whether the function was started.
 /// - The function's future is dropped at its next `await`. A `blocking` function runs on, because a thread cannot be stopped;
-///   its output is dropped, and it keeps its turn until it ends. [`Context::is_ended`] tells it that nobody waits.
-/// - Without `timeout`, [`Limits::call_timeout`] counts, which is not set unless you set it; `timeout = Duration::MAX` is none.
-/// - A call that waits can be cancelled, and is one of [`Limits::calls_in_flight`].
+///   its output is dropped, and it holds its permit until it ends. [`Context::is_ended`] reports that the caller is gone.
+/// - Without `timeout`, [`Limits::call_timeout`] applies, which has no default; `timeout = Duration::MAX` disables it.
+/// - A queued call can be cancelled, and counts towards [`Limits::calls_in_flight`].
 ///
-/// What more than one tool needs, such as a rate limit or access control, is for a layer: `ServerBuilder::layer`, with the
+/// For policies of several tools, such as a rate limit or access control, use a layer: `ServerBuilder::layer`, with the
 /// feature `tower`.
 ///
 /// # Keys
 ///
 /// | key | where | meaning |
 /// |---|---|---|
-/// | `name = "…"`, `title = "…"` | tool, prompt, resource | the name for programs, and the one that people see |
+/// | `name = "…"`, `title = "…"` | tool, prompt, resource | the programmatic name, and the display name |
 /// | `icons = …`, `meta = …` | tool, prompt, resource | values for `icons` and `_meta` |
 /// | `schema = …` | tool | keywords for the schema of all arguments, see [below](#conditions-between-arguments) |
-/// | `blocking` | tool, prompt, resource | a function that blocks runs on a thread of its own |
-/// | `stream`, `fold = "…"` | tool | the function returns a stream; how it becomes one result: see [above](#streams) |
-/// | `read_only`, `destructive`, `idempotent`, `open_world` | tool | hints for the host; `= false` denies one |
-/// | `timeout = …`, `concurrency = …` | tool | how long a call may take, a `Duration`, and how many run at once |
-/// | `mime_type = "…"` | resource | the media type; of values that become JSON it is known |
+/// | `blocking` | tool, prompt, resource | runs a blocking function on a thread of its own |
+/// | `stream`, `fold = "…"` | tool | declares a stream, and its conversion to one result: see [above](#streams) |
+/// | `read_only`, `destructive`, `idempotent`, `open_world` | tool | hints for the host; `= false` negates one |
+/// | `timeout = …`, `max_concurrency = …` | tool | the longest duration of a call, a `Duration`, and the number of calls that run at once |
+/// | `mime_type = "…"` | resource | the media type; known for values that become JSON |
 /// | `size = …`, `annotations = …` | resource | values for `size`, in bytes, and `annotations` |
-/// | `subscribe` | resource | clients may ask to be told of changes, with [`Server::resource_updated`] |
-/// | `namespace = "…"` | `impl` | what all names in it begin with; [`ServerBuilder::namespace`] puts more before it |
-/// | `crate = path` | function, `impl` | where this crate is, if it has another name |
+/// | `subscribable` | resource | clients can subscribe to its changes; [`Server::resource_updated`] notifies them |
+/// | `namespace = "…"` | `impl` | the prefix of all names in the block; [`ServerBuilder::namespace`] prepends another |
+/// | `crate = path` | function, `impl` | the path of this crate, if it is renamed |
 pub use treenail_macros::mcp_tool;
 /// Derives `Serialize`, `Deserialize` and `JsonSchema` for a type, so that it can be an argument or output of a tool.
 ///
-/// The derives come through this crate, so yours need not depend on serde or schemars. The attributes of both,
+/// The derives are re-exported by this crate, so that yours need not depend on serde or schemars. Their attributes,
 /// `#[serde(…)]` and `#[schemars(…)]`, can be used on the type and its members.
 ///
 /// ```
@@ -661,7 +659,7 @@ pub use treenail_macros::mcp_tool;
 /// }
 /// ```
 pub use treenail_macros::mcp_type;
-/// Lists functions that [`macro@mcp_tool`] has made tools. Two of one name do not build.
+/// Creates a set of tools from functions with [`macro@mcp_tool`]. Duplicate names are a compile error.
 ///
 /// ```
 /// use treenail::prelude::*;
@@ -675,8 +673,8 @@ pub use treenail_macros::mcp_type;
 /// # let _ = tools;
 /// ```
 pub use treenail_macros::tools;
-/// The marks of methods in an `impl` block that has [`macro@mcp_tool`], which reads them; see there. Anywhere else they are
-/// errors that say so.
+/// Attributes of methods in an `impl` block with [`macro@mcp_tool`], which documents them. They are compile errors
+/// anywhere else.
 pub use treenail_macros::{prompt, resource, tool};
 
 /// The client, for programs that use servers and for the tests of servers.
@@ -700,7 +698,7 @@ pub use treenail_macros::{prompt, resource, tool};
 /// }
 /// ```
 ///
-/// It answers what a tool asks, in every revision:
+/// It answers the questions of tools, in every revision:
 ///
 /// ```
 /// use serde_json::json;
@@ -795,7 +793,7 @@ pub use treenail_runtime::tool_loop;
 #[doc(inline)]
 pub use treenail_runtime::tool_loop::{Model, ToolLoop};
 
-/// What most programs name: `use treenail::prelude::*;`.
+/// The most common items: `use treenail::prelude::*;`.
 pub mod prelude {
     #[cfg(feature = "tool-loop")]
     pub use crate::ToolLoop;
@@ -807,7 +805,7 @@ pub mod prelude {
     pub use crate::{ClientError, McpClient, McpClientSession};
 }
 
-/// Starts the description of a server that has the name and version of the crate in which this stands.
+/// Creates a server builder with the name and version of the calling crate.
 ///
 /// ```
 /// let server = treenail::server!().build()?;

@@ -1,26 +1,26 @@
-//! What the compiler says to each mistake in `ui/tool`, `ui/form` and `ui/client`, and that it accepts what is in `ui/pass`.
+//! Compiler errors for the incorrect code in `ui/tool`, `ui/form` and `ui/client`. The code in `ui/pass` compiles.
 //!
-//! The `.stderr` files are of one release of the compiler; on others the test passes unseen, but
-//! not in CI. `TRYBUILD=overwrite cargo test --test ui` writes them anew.
+//! The `.stderr` files match one release of the compiler. On other releases the test is skipped, except
+//! in CI. `TRYBUILD=overwrite cargo test --test ui` updates the files.
 
 use std::path::PathBuf;
 use std::process::Command;
 use std::{env, fs};
 
-/// The release that the `.stderr` files are of.
+/// Compiler release of the `.stderr` files.
 const BLESSED: &str = "rustc 1.95.";
 
-/// The most lines of an error, so that it is read.
-const MOST_LINES: usize = 12;
+/// Maximum number of lines of an error, so that users read it.
+const MAX_LINES: usize = 12;
 
-/// Errors that rustc writes on its own, with how many there are and the most lines of them: what they tell of the user's
-/// code, such as which value is held across which `await`, is worth more than being brief.
+/// Errors from rustc itself, with their number and the maximum number of lines. Their details about the user's code, such as
+/// the value held across an `await`, are worth more than brevity.
 const OF_RUSTC: [(&str, usize, usize); 8] = [
     ("form/type-as-form", 1, 17),
     ("tool/derived-beside-type", 1, 9),
     ("tool/function-without-list", 1, 15),
-    ("tool/kept-across-await", 1, 15),
-    ("tool/mount-what-borrows", 1, 18),
+    ("tool/held-across-await", 1, 15),
+    ("tool/mount-borrowing-type", 1, 18),
     ("tool/mount-without-block", 1, 19),
     // One for `Send` and one for `Sync`.
     ("tool/state-not-sent", 2, 27),
@@ -57,7 +57,7 @@ fn one_mistake_is_one_short_error_in_the_users_terms() {
         };
         let case = path.with_extension("");
         let of_rustc = OF_RUSTC.iter().find(|(known, ..)| case.ends_with(known));
-        let (errors, most) = of_rustc.map_or((1, MOST_LINES), |(_, errors, most)| (*errors, *most));
+        let (errors, most) = of_rustc.map_or((1, MAX_LINES), |(_, errors, most)| (*errors, *most));
         let count = |kind| error.lines().filter(|line| line.starts_with(kind)).count();
         assert_eq!((count("error"), count("warning")), (errors, 0), "{name}");
         assert!(error.lines().count() <= most, "{name} is too long");

@@ -1,4 +1,4 @@
-//! Writes Rust from schemas: typed clients from the lock files of servers ([`Client`]), and the types of
+//! Code generators: typed clients from the lock files of servers ([`Client`]), and the types of
 //! `treenail-schema` from the schemas of the protocol (feature `protocol`, for the build of Treenail itself).
 
 mod client;

@@ -1,4 +1,4 @@
-//! Whatever schemas a server has, there is a client.
+//! A client is generated for any schemas.
 
 use std::sync::mpsc;
 use std::time::Duration;
@@ -29,7 +29,7 @@ fn one_of(rng: &mut Rng, words: &[&'static str]) -> &'static str {
     words[rng.usize(..words.len())]
 }
 
-/// A schema, or what might stand where one should be.
+/// A random schema, or an invalid value in its place.
 fn schema(rng: &mut Rng, depth: usize) -> Value {
     match rng.u8(0..20) {
         0 => return Value::Bool(rng.bool()),
@@ -101,7 +101,7 @@ fn value(rng: &mut Rng, depth: usize) -> Value {
     }
 }
 
-/// The smallest stack that the main thread of a build script has.
+/// The smallest stack of the main thread of a build script.
 const STACK: usize = 1024 * 1024;
 
 #[test]
@@ -136,7 +136,7 @@ fn generate() {
     }
 }
 
-/// Fails if a client is not generated in time; it takes less than a second.
+/// Panics if a client is not generated in time; generation normally takes less than a second.
 fn ends(case: &str, schema: &Value) -> String {
     let tool = json!({"name": "tool", "inputSchema": schema});
     let lock = json!({"treenailLock": 1, "tools": [tool]}).to_string();
@@ -151,7 +151,7 @@ fn ends(case: &str, schema: &Value) -> String {
     code
 }
 
-/// Objects whose members are such objects again, and alternatives of them.
+/// Recursive objects and alternatives of them.
 fn tangle(rng: &mut Rng) -> Value {
     let count = rng.usize(2..8);
     let reference = |rng: &mut Rng| json!({ "$ref": format!("#/$defs/d{}", rng.usize(..count)) });
@@ -210,14 +210,14 @@ fn many_constants_are_counted_in_one_pass() {
 }
 
 #[test]
-fn what_is_no_lock_file_is_refused() {
+fn invalid_lock_files_are_rejected() {
     for (text, reason) in [
         ("", "is not JSON"),
         ("[]", "has no member `treenailLock`"),
         (r#"{"treenailLock": 2}"#, "has version 2"),
         (
             r#"{"treenailLock": 1, "tools": {}}"#,
-            "its `tools` are no list",
+            "`tools` is not an array",
         ),
         (
             r#"{"treenailLock": 1, "tools": [{}]}"#,

@@ -1,10 +1,10 @@
-//! The committed files of the schema crate are what the generator makes of the committed schemas.
+//! The committed files of the schema crate are up to date with the committed schemas.
 
 use std::fs;
 use std::path::Path;
 
 #[test]
-fn committed_output_is_what_the_generator_makes() {
+fn committed_output_is_up_to_date() {
     let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("../schema");
     let files = treenail_codegen::generate(&treenail_codegen::read(&schema.join("json")).unwrap());
     for file in files.unwrap() {
@@ -27,7 +27,7 @@ fn committed_schemas_are_distilled() {
         let again = treenail_codegen::distil(&text).unwrap();
         assert!(
             again == text,
-            "{revision} is not; run `cargo codegen distil <schema>`"
+            "{revision} is not distilled; run `cargo codegen distil <schema>`"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! Tools whose results come wrapped as `{"result": …}`.
+//! Tools whose results are wrapped as `{"result": …}`.
 
 use serde_json::{Value, json};
 use treenail_codegen::Client;
@@ -19,7 +19,7 @@ fn wrapped(inner: &Value) -> Value {
 }
 
 #[test]
-fn a_method_returns_what_is_in_a_wrapped_result() {
+fn a_method_returns_the_content_of_a_wrapped_result() {
     let of_number = code(&wrapped(&json!({"type": "integer"})));
     assert!(of_number.contains("TypedCall<i64>"), "{of_number}");
     let of_definition = code(&wrapped(&json!({"$ref": "#/$defs/Level"})));
@@ -28,7 +28,7 @@ fn a_method_returns_what_is_in_a_wrapped_result() {
 }
 
 #[test]
-fn an_object_without_the_mark_is_what_it_is() {
+fn an_object_without_the_mark_is_not_unwrapped() {
     let mut schema = wrapped(&json!({"type": "integer"}));
     schema["x-fastmcp-wrap-result"] = json!(false);
     assert!(code(&schema).contains("pub result: i64"));

@@ -9,24 +9,24 @@ use syn::{Attribute, Expr, ExprLit, ExprRange, Lit, LitStr, Meta, Path, Token, t
 
 use crate::diag::Sink;
 
-/// The keys of one attribute that were given and not yet taken.
+/// Keys of one attribute that have not been taken yet.
 pub(crate) struct Keys {
     entries: Vec<Entry>,
 }
 
-/// A value, and the key that it was given for.
-pub(crate) struct Given<T> {
+/// A value with the key it was written for, whose span errors point to.
+pub(crate) struct Attr<T> {
     pub(crate) key: Ident,
     pub(crate) value: T,
 }
 
 impl Keys {
-    /// Reads the inside of an attribute, and reports keys that are not `known` or given twice.
+    /// Reads the contents of an attribute. Reports unknown and duplicate keys.
     pub(crate) fn parse(tokens: TokenStream, known: &[&str], sink: &mut Sink) -> Self {
-        Self::legal(entries(tokens, sink), known, sink)
+        Self::checked(entries(tokens, sink), known, sink)
     }
 
-    /// Reads whole attributes, `#[tool]` or `#[tool(…)]`, as if they were one.
+    /// Reads several attributes, `#[tool]` or `#[tool(…)]`, as one set of keys.
     pub(crate) fn of(attributes: &[Attribute], known: &[&str], sink: &mut Sink) -> Self {
         let mut all = Vec::new();
         for attribute in attributes {
@@ -39,10 +39,10 @@ impl Keys {
                 ),
             }
         }
-        Self::legal(all, known, sink)
+        Self::checked(all, known, sink)
     }
 
-    /// Reads an attribute whose first entry is a text: `#[resource("…", key = value)]`.
+    /// Reads an attribute whose first entry is a string literal: `#[resource("…", key = value)]`.
     pub(crate) fn after_text(
         attribute: &Attribute,
         known: &[&str],
@@ -64,19 +64,19 @@ impl Keys {
                 },
             );
         };
-        (Some(text), Self::legal(entries(rest, sink), known, sink))
+        (Some(text), Self::checked(entries(rest, sink), known, sink))
     }
 
-    fn legal(all: Vec<Entry>, known: &[&str], sink: &mut Sink) -> Self {
+    fn checked(all: Vec<Entry>, known: &[&str], sink: &mut Sink) -> Self {
         let mut entries: Vec<Entry> = Vec::new();
         for entry in all {
             let key = &entry.key;
-            if let Some(instead) = of_elsewhere(key) {
+            if let Some(instead) = hint_for_foreign_key(key) {
                 sink.error(key, instead);
             } else if !known.iter().any(|known| key == known) {
                 sink.error(key, unknown("key", &key.to_string(), known));
             } else if entries.iter().any(|earlier| earlier.key == *key) {
-                sink.error(key, format!("key `{key}` is given twice; remove one"));
+                sink.error(key, format!("duplicate key `{key}`; remove one"));
             } else {
                 entries.push(entry);
             }
@@ -96,16 +96,16 @@ impl Keys {
         })
     }
 
-    /// As [`Keys::string`], with the key.
-    pub(crate) fn given_string(&mut self, key: &str, sink: &mut Sink) -> Option<Given<LitStr>> {
+    /// `key = "text"`, with the key
+    pub(crate) fn string_attr(&mut self, key: &str, sink: &mut Sink) -> Option<Attr<LitStr>> {
         let given = self.entries.iter().find(|entry| entry.key == key);
         let key = given?.key.clone();
         let value = self.string(&key.to_string(), sink)?;
-        Some(Given { key, value })
+        Some(Attr { key, value })
     }
 
     /// `key`, `key = true` or `key = false`
-    pub(crate) fn flag(&mut self, key: &str, sink: &mut Sink) -> Option<Given<bool>> {
+    pub(crate) fn flag(&mut self, key: &str, sink: &mut Sink) -> Option<Attr<bool>> {
         let entry = self.take(key)?;
         let ident = entry.key.clone();
         let value = if entry.value.is_none() {
@@ -120,7 +120,7 @@ impl Keys {
                 _ => None,
             })?
         };
-        Some(Given { key: ident, value })
+        Some(Attr { key: ident, value })
     }
 
     /// `key = expression`
@@ -130,22 +130,22 @@ impl Keys {
     }
 
     /// `key = expression`, with the key
-    pub(crate) fn given_expr(&mut self, key: &str, sink: &mut Sink) -> Option<Given<Expr>> {
+    pub(crate) fn expr_attr(&mut self, key: &str, sink: &mut Sink) -> Option<Attr<Expr>> {
         let ident = self.entries.iter().find(|entry| entry.key == key)?;
         let ident = ident.key.clone();
         let value = self.expr(key, sink)?;
-        Some(Given { key: ident, value })
+        Some(Attr { key: ident, value })
     }
 
     /// `key` or `key = expression`
-    pub(crate) fn optional_expr(&mut self, key: &str) -> Option<Given<Option<Expr>>> {
+    pub(crate) fn optional_expr(&mut self, key: &str) -> Option<Attr<Option<Expr>>> {
         let Entry { key, value } = self.take(key)?;
         let value = value.map(without_group);
-        Some(Given { key, value })
+        Some(Attr { key, value })
     }
 
     /// `key = 1..=7`, or any other range
-    pub(crate) fn range(&mut self, key: &str, sink: &mut Sink) -> Option<Given<ExprRange>> {
+    pub(crate) fn range(&mut self, key: &str, sink: &mut Sink) -> Option<Attr<ExprRange>> {
         let entry = self.take(key)?;
         let ident = entry.key.clone();
         let write = format!("a range, like `{key} = 1..=7`");
@@ -153,7 +153,7 @@ impl Keys {
             Expr::Range(range) => Some(range),
             _ => None,
         })?;
-        Some(Given { key: ident, value })
+        Some(Attr { key: ident, value })
     }
 
     /// `key = path::to::it`
@@ -182,7 +182,7 @@ struct Entry {
 }
 
 impl Entry {
-    /// The value if it is there and `pick` accepts it; otherwise reports what to `write`.
+    /// Returns the value that `pick` accepts. Reports the correct form, `write`, if the value is missing or rejected.
     fn value<T>(
         self,
         sink: &mut Sink,
@@ -227,7 +227,7 @@ impl Parse for Entry {
             None => None,
         };
         if !input.is_empty() && !input.peek(Token![,]) {
-            return Err(input.error("keys are listed with commas between them; write `,`"));
+            return Err(input.error("keys are separated by commas; write `,`"));
         }
         Ok(Self { key, value })
     }
@@ -252,8 +252,8 @@ impl Parse for TextFirst {
     }
 }
 
-/// What to write for a key that other frameworks have.
-fn of_elsewhere(key: &Ident) -> Option<&'static str> {
+/// Hint for a key that exists in other frameworks but not here.
+fn hint_for_foreign_key(key: &Ident) -> Option<&'static str> {
     [
         (
             "description",
@@ -261,11 +261,11 @@ fn of_elsewhere(key: &Ident) -> Option<&'static str> {
         ),
         (
             "input_schema",
-            "the schema is that of the parameters; remove this, and add keywords with `schema = …`",
+            "the schema is generated from the parameters; remove this, and add keywords with `schema = …`",
         ),
         (
             "output_schema",
-            "the schema is that of the type that is returned; remove this",
+            "the schema is generated from the return type; remove this",
         ),
     ]
     .into_iter()
@@ -277,7 +277,7 @@ fn entries(tokens: TokenStream, sink: &mut Sink) -> Vec<Entry> {
     sink.ok(parsed).into_iter().flatten().collect()
 }
 
-/// What a `macro_rules` fragment like `$name:expr` stands for, without its invisible group.
+/// Strips the invisible groups around a `macro_rules` fragment, such as `$name:expr`.
 pub(crate) fn without_group(mut expr: Expr) -> Expr {
     while let Expr::Group(group) = expr {
         expr = *group.expr;
@@ -285,7 +285,7 @@ pub(crate) fn without_group(mut expr: Expr) -> Expr {
     expr
 }
 
-/// What to say of a `noun` that is none of the `known` ones.
+/// Error message for an unknown `noun`, with the nearest or all of the `known` ones.
 pub(crate) fn unknown(noun: &str, key: &str, known: &[&str]) -> String {
     if let Some(nearest) = nearest(key, known) {
         return format!("unknown {noun} `{key}`; did you mean `{nearest}`?");
@@ -294,21 +294,27 @@ pub(crate) fn unknown(noun: &str, key: &str, known: &[&str]) -> String {
     format!("unknown {noun} `{key}`; write one of {}", known.join(", "))
 }
 
-/// The known key that the fewest edits lead to, unless these would replace half of the word.
+/// Returns the known key with the smallest edit distance, if that is at most half of its length.
 ///
-/// Of two as near, the one of the same length: letters are swapped more often than replaced.
+/// Among equally near keys, the one closest in length wins: letters are more often swapped than inserted or removed.
 fn nearest<'a>(key: &str, known: &[&'a str]) -> Option<&'a str> {
     known
         .iter()
-        .map(|known| (edits(key, known), key.len().abs_diff(known.len()), *known))
+        .map(|known| {
+            (
+                edit_distance(key, known),
+                key.len().abs_diff(known.len()),
+                *known,
+            )
+        })
         .filter(|(edits, _, known)| edits * 2 <= known.len())
         .min()
         .map(|(_, _, known)| known)
 }
 
-/// How many letters must be inserted, removed or replaced to turn `from` into `to` (Levenshtein).
-fn edits(from: &str, to: &str) -> usize {
-    // Before each letter of `from`, `row[n]` is the distance of what precedes it to `to[..n]`.
+/// Levenshtein distance: the number of letters to insert, remove or replace to turn `from` into `to`.
+fn edit_distance(from: &str, to: &str) -> usize {
+    // Before each letter of `from`, `row[n]` is the distance of the preceding letters to `to[..n]`.
     let mut row: Vec<usize> = (0..=to.chars().count()).collect();
     for (i, a) in from.chars().enumerate() {
         let mut diagonal = row[0];
@@ -328,13 +334,23 @@ mod tests {
 
     #[test]
     fn suggestion_is_the_nearest_key_or_none() {
-        let known = ["name", "title", "read_only", "crate", "range"];
+        let known = [
+            "name",
+            "title",
+            "read_only",
+            "crate",
+            "range",
+            "max_concurrency",
+            "subscribable",
+        ];
         for (key, expected) in [
             ("titel", Some("title")),
             ("readonly", Some("read_only")),
             ("nam", Some("name")),
             ("rnage", Some("range")),
             ("readOnly", Some("read_only")),
+            ("concurrency", Some("max_concurrency")),
+            ("subscribe", Some("subscribable")),
             ("namespace", None),
             ("x", None),
         ] {

@@ -1,4 +1,4 @@
-//! Where the macros report mistakes.
+//! Error sink of the macros.
 
 use std::fmt::Display;
 use std::thread;
@@ -7,12 +7,12 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::Attribute;
 
-/// Gathers all mistakes of one macro call, so that the user sees them at once.
+/// Collects all errors of one macro call, so that the user sees them at once.
 ///
-/// It has to be finished: a sink that is dropped unread would hide what it holds.
+/// It must be finished. Dropping it before that panics, because its errors would be lost.
 pub(crate) struct Sink {
     errors: Vec<syn::Error>,
-    /// Whether rustc reports a mistake, so that we say nothing.
+    /// Set if rustc reports the mistake itself, so that no code is generated and no error added.
     left_to_rustc: bool,
     finished: bool,
 }
@@ -26,43 +26,43 @@ impl Sink {
         }
     }
 
-    /// Reports a mistake at the smallest thing to change: what is wrong, then what to write.
+    /// Reports an error, the problem first and then the fix, at the smallest piece of syntax to change.
     pub(crate) fn error(&mut self, at: impl ToTokens, message: impl Display) {
         self.errors.push(syn::Error::new_spanned(at, message));
     }
 
-    /// Notes a mistake that rustc reports in the item itself.
+    /// Records that rustc reports an error in the item itself.
     pub(crate) fn leave_to_rustc(&mut self) {
         self.left_to_rustc = true;
     }
 
-    /// Reports that one of our attributes is on the item again, and takes it off.
-    pub(crate) fn once(&mut self, name: &str, attributes: &mut Vec<Attribute>) {
+    /// Reports and removes repetitions of one of our own attributes.
+    pub(crate) fn reject_duplicates(&mut self, name: &str, attributes: &mut Vec<Attribute>) {
         let is_same = |attribute: &Attribute| {
             let last = attribute.path().segments.last();
             last.is_some_and(|last| last.ident == name)
         };
         for again in attributes.iter().filter(|attribute| is_same(attribute)) {
-            let message = format!("`#[{name}]` is there twice; remove one");
+            let message = format!("duplicate `#[{name}]`; remove one");
             self.error(again.path(), message);
         }
         attributes.retain(|attribute| !is_same(attribute));
     }
 
-    /// Passes a parsed value on, or reports why there is none.
+    /// Returns the value of a successful parse, or reports the error.
     pub(crate) fn ok<T>(&mut self, result: syn::Result<T>) -> Option<T> {
         result.map_err(|error| self.errors.push(error)).ok()
     }
 
-    /// Whether there was no mistake so far.
+    /// Returns `true` if no error has been reported yet.
     pub(crate) fn is_clean(&self) -> bool {
         self.errors.is_empty()
     }
 
-    /// The expansion: the user's item in any case, beside it what the macro generates.
+    /// Returns the expansion: the user's item, followed by the generated code.
     ///
-    /// After a mistake that is the errors and a `stub` in place of the real thing, so that code
-    /// which uses the item brings no errors of its own.
+    /// After an error, the errors and a `stub` replace the generated code. The stub prevents follow-up errors where the item
+    /// is used.
     pub(crate) fn finish(
         mut self,
         item: &impl ToTokens,

@@ -1,4 +1,4 @@
-//! Doc comments as text.
+//! Conversion of doc comments to text.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -6,11 +6,10 @@ use syn::{Attribute, Expr, ExprLit, Lit, Meta};
 
 use crate::args::without_group;
 
-/// The text of the doc comments among `attributes`, as an expression of type `&'static str`.
+/// Text of the doc comments among `attributes`, as an expression of type `&'static str`.
 ///
-/// Each comment line loses the space after its slashes; blank lines, and with them paragraphs,
-/// stay. Expands to a string literal, or to `concat!("…", include_str!("…"))` if some of the text
-/// is another macro's.
+/// Each comment line loses the space after its slashes. Blank lines, which separate paragraphs, are retained.
+/// Expands to a string literal, or to `concat!("…", include_str!("…"))` if a macro provides some of the text.
 pub(crate) fn text(attributes: &[Attribute]) -> Option<TokenStream> {
     let mut pieces: Vec<TokenStream> = Vec::new();
     let mut plain = String::new();
@@ -35,12 +34,12 @@ pub(crate) fn text(attributes: &[Attribute]) -> Option<TokenStream> {
     Some(quote!(::core::concat!(#(#pieces,)* #end)))
 }
 
-/// Whether the attribute is a doc comment.
+/// Returns `true` for a doc comment.
 pub(crate) fn is_doc(attribute: &Attribute) -> bool {
     attribute.path().is_ident("doc")
 }
 
-/// The value of `#[doc = value]`, which is also what `/// value` stands for.
+/// The value of `#[doc = value]`, which `/// value` expands to.
 fn value(attribute: &Attribute) -> Option<Expr> {
     match &attribute.meta {
         Meta::NameValue(pair) if is_doc(attribute) => Some(without_group(pair.value.clone())),
@@ -48,7 +47,7 @@ fn value(attribute: &Attribute) -> Option<Expr> {
     }
 }
 
-/// One comment without the column of `*` of a `/** … */` block and without the space after `///`.
+/// Strips the column of `*` of a `/** … */` block and the space after `///`.
 fn undecorated(comment: &str) -> String {
     let is_star = |line: &str| line.trim_start().starts_with('*') || line.trim().is_empty();
     let starred = comment.contains('*') && comment.lines().skip(1).all(is_star);

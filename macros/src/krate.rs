@@ -1,11 +1,10 @@
-//! The path under which generated code reaches Treenail.
+//! Path of the facade crate in generated code.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
 use syn::Path;
 
-/// `::treenail`, or what the user gave as `crate = path` when the dependency is renamed or
-/// re-exported.
+/// `::treenail`, or the path in `crate = path` if the dependency is renamed or re-exported.
 pub(crate) struct Krate(Option<Path>);
 
 impl Krate {
@@ -13,7 +12,7 @@ impl Krate {
         Self(given)
     }
 
-    /// The path as if it stood at `span`, where errors about what it leads to belong.
+    /// The path with `span`, at which errors about the item behind it are reported.
     pub(crate) fn at(&self, span: Span) -> TokenStream {
         match &self.0 {
             None => quote_spanned!(span=> ::treenail),

@@ -1,9 +1,9 @@
 //! The macros of Treenail, which turn annotated Rust functions into tools of the Model Context
 //! Protocol. Use them through the `treenail` crate, which re-exports and documents them.
 //!
-//! Each macro is a pipeline: `parse` (tokens to syntax), `model` (what the macro needs of it),
-//! `check` (one function a rule) and `expand` (model to tokens). This crate knows neither the
-//! protocol nor the runtime; it only writes paths that begin with `::treenail`.
+//! Each macro is a pipeline: `parse` (tokens to syntax), `model` (the facts the macro needs),
+//! `check` (one function per rule) and `expand` (model to tokens). This crate depends on neither the
+//! protocol nor the runtime; it only writes paths that start with `::treenail`.
 
 mod client;
 mod form;
@@ -21,25 +21,25 @@ mod signature;
 
 use proc_macro::TokenStream;
 
-/// Makes a function, or the marked methods of an `impl` block, callable as tools.
+/// Turns a function, or the marked methods of an `impl` block, into tools.
 #[proc_macro_attribute]
 pub fn mcp_tool(args: TokenStream, item: TokenStream) -> TokenStream {
     tool::mcp_tool(args.into(), &item.into()).into()
 }
 
-/// Makes a trait the contract of a server half and a client half.
+/// Turns a trait into a contract: a server half to implement and a generated client half.
 #[proc_macro_attribute]
 pub fn mcp_client(args: TokenStream, item: TokenStream) -> TokenStream {
     client::mcp_client(args.into(), &item.into()).into()
 }
 
-/// Derives what a struct or enum needs in order to be a tool's argument or output.
+/// Derives the traits that arguments and outputs of tools need.
 #[proc_macro_attribute]
 pub fn mcp_type(args: TokenStream, item: TokenStream) -> TokenStream {
     mcp_type::mcp_type(args.into(), &item.into()).into()
 }
 
-/// Makes a struct a form that a user can be asked to fill in, or an enum a choice in one.
+/// Turns a struct into an elicitation form, or an enum into a choice within a form.
 #[proc_macro_attribute]
 pub fn mcp_form(args: TokenStream, item: TokenStream) -> TokenStream {
     form::mcp_form(args.into(), &item.into()).into()
@@ -54,17 +54,17 @@ pub fn tools(paths: TokenStream) -> TokenStream {
 /// Marks a method as a tool, in an `impl` block that has `#[mcp_tool]`.
 #[proc_macro_attribute]
 pub fn tool(_: TokenStream, item: TokenStream) -> TokenStream {
-    mark::unread("tool", &item.into()).into()
+    mark::misplaced("tool", &item.into()).into()
 }
 
 /// Marks a method as a prompt, in an `impl` block that has `#[mcp_tool]`.
 #[proc_macro_attribute]
 pub fn prompt(_: TokenStream, item: TokenStream) -> TokenStream {
-    mark::unread("prompt", &item.into()).into()
+    mark::misplaced("prompt", &item.into()).into()
 }
 
 /// Marks a method as a resource, in an `impl` block that has `#[mcp_tool]`.
 #[proc_macro_attribute]
 pub fn resource(_: TokenStream, item: TokenStream) -> TokenStream {
-    mark::unread("resource", &item.into()).into()
+    mark::misplaced("resource", &item.into()).into()
 }

@@ -1,4 +1,4 @@
-//! `#[mcp_type]`: the derives that a tool's argument or output needs.
+//! `#[mcp_type]`: derives the traits that arguments and outputs of tools need.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -25,7 +25,7 @@ pub(crate) fn mcp_type(args: TokenStream, item: &TokenStream) -> TokenStream {
         .ok(syn::parse2(item.clone()))
         .filter(|Derivable { again }| {
             for again in again {
-                sink.error(again, "`#[mcp_type]` is there twice; remove one");
+                sink.error(again, "duplicate `#[mcp_type]`; remove one");
             }
             again.is_empty()
         })
@@ -45,14 +45,14 @@ fn derives(krate: &Krate) -> TokenStream {
     }
 }
 
-/// A path as those attributes want it, in a string.
+/// A path as a string, the form that the serde and schemars attributes take.
 fn path_text(path: &TokenStream) -> String {
     path.to_token_stream().to_string().replace(' ', "")
 }
 
 /// A struct or an enum.
 struct Derivable {
-    /// Where the attribute is on it once more.
+    /// Repetitions of the attribute.
     again: Vec<Path>,
 }
 
@@ -61,7 +61,7 @@ impl Parse for Derivable {
         let attributes = input.call(Attribute::parse_outer)?;
         input.parse::<Visibility>()?;
         if !input.peek(Token![struct]) && !input.peek(Token![enum]) {
-            return Err(input.error("`#[mcp_type]` goes on a struct or on an enum"));
+            return Err(input.error("`#[mcp_type]` can only be applied to a struct or an enum"));
         }
         input.parse::<TokenStream>()?;
         let paths = attributes.iter().map(Attribute::path);

@@ -1,4 +1,4 @@
-//! A function as the macros see it: its head as syntax, its body as the user's own tokens.
+//! Functions as the macros parse them: the signature as syntax, the body as raw tokens.
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::{ToTokens, TokenStreamExt, quote};
@@ -6,18 +6,18 @@ use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, Ident, LitStr, Signature, Token, Type, Visibility, braced, token};
 
-/// A function whose body is not looked into, so that rustc reports what is wrong in there.
+/// A function whose body is not parsed, so that rustc reports the errors in it.
 pub(crate) struct Function {
     pub(crate) attributes: Vec<Attribute>,
     pub(crate) visibility: Visibility,
     pub(crate) signature: Signature,
     pub(crate) body: Group,
-    /// The `;` that stands where the body should be.
+    /// The `;` in place of a missing body.
     pub(crate) missing: Option<Token![;]>,
 }
 
 impl Function {
-    /// Whether a function follows, with or without attributes, visibility and qualifiers.
+    /// Returns `true` if a function follows, with or without attributes, visibility and qualifiers.
     pub(crate) fn peek(input: ParseStream<'_>) -> syn::Result<bool> {
         let ahead = input.fork();
         ahead.call(Attribute::parse_outer)?;
@@ -63,7 +63,7 @@ impl ToTokens for Function {
     }
 }
 
-/// A `{ … }` as one group of tokens.
+/// Parses a `{ … }` as one group of tokens.
 fn braces(input: ParseStream<'_>) -> syn::Result<Group> {
     if !input.peek(token::Brace) {
         return Err(input.error("expected a body in braces"));
@@ -71,7 +71,7 @@ fn braces(input: ParseStream<'_>) -> syn::Result<Group> {
     if input.fork().parse::<Group>().is_ok() {
         return input.parse();
     }
-    // What a `macro_rules` fragment like `$body:block` stands for.
+    // A `macro_rules` fragment like `$body:block` is wrapped in an invisible group.
     let content;
     let brace = braced!(content in input);
     let mut body = Group::new(Delimiter::Brace, content.parse()?);
@@ -79,7 +79,7 @@ fn braces(input: ParseStream<'_>) -> syn::Result<Group> {
     Ok(body)
 }
 
-/// The type itself, without parentheses and the invisible groups of `macro_rules`.
+/// Strips parentheses and the invisible groups of `macro_rules` from a type.
 pub(crate) fn peel(mut ty: &Type) -> &Type {
     loop {
         ty = match ty {
@@ -90,7 +90,7 @@ pub(crate) fn peel(mut ty: &Type) -> &Type {
     }
 }
 
-/// Where a type says that it borrows for less than `'static`: at a bare `&` or another lifetime.
+/// Finds the token by which a type borrows for less than `'static`: a bare `&` or another lifetime.
 pub(crate) fn borrow_in(ty: TokenStream) -> Option<TokenTree> {
     find(ty, &|token, next| match token {
         TokenTree::Punct(punct) if punct.as_char() == '&' => next != "'",
@@ -99,7 +99,7 @@ pub(crate) fn borrow_in(ty: TokenStream) -> Option<TokenTree> {
     })
 }
 
-/// Where a type has a keyword, such as the `impl` of `impl Trait`.
+/// Finds a keyword in a type, such as the `impl` of `impl Trait`.
 pub(crate) fn keyword_in(ty: TokenStream, keyword: &str) -> Option<TokenTree> {
     find(
         ty,
@@ -107,7 +107,7 @@ pub(crate) fn keyword_in(ty: TokenStream, keyword: &str) -> Option<TokenTree> {
     )
 }
 
-/// The first token, at any depth, that `wanted` accepts when it sees it and what comes next.
+/// Finds the first token, at any depth, that `wanted` accepts, given the token and the text of the next one.
 fn find(tokens: TokenStream, wanted: &dyn Fn(&TokenTree, &str) -> bool) -> Option<TokenTree> {
     let mut tokens = tokens.into_iter().peekable();
     while let Some(token) = tokens.next() {

@@ -1,4 +1,4 @@
-//! `tools!`: a list of functions that are tools.
+//! `tools!`: a set of tools from a list of functions.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -60,7 +60,7 @@ impl Parse for List {
             input.parse::<Token![=]>()?;
             krate = Some(input.call(Path::parse_mod_style)?);
             if !input.peek(Token![;]) {
-                return Err(input.error("the functions come after a semicolon; write `;`"));
+                return Err(input.error("the functions follow a semicolon; write `;`"));
             }
             input.parse::<Token![;]>()?;
         }
@@ -88,13 +88,13 @@ fn function(input: ParseStream<'_>) -> syn::Result<Path> {
     input.parse()
 }
 
-/// What stands between two functions.
+/// Parses the comma between two functions.
 fn comma(input: ParseStream<'_>) -> syn::Result<()> {
     if input.peek(token::Paren) {
-        return Err(input.error("a function is listed and not called; remove the parentheses"));
+        return Err(input.error("functions are listed, not called; remove the parentheses"));
     }
     if !input.peek(Token![,]) {
-        return Err(input.error("functions are listed with commas between them; write `,`"));
+        return Err(input.error("functions are separated by commas; write `,`"));
     }
     input.parse::<Token![,]>().map(drop)
 }

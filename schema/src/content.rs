@@ -1,4 +1,4 @@
-//! Content: short ways to make it, and how resource contents are read.
+//! Constructors and accessors of content, and the deserialization of resource contents.
 
 use serde::{Deserialize, Deserializer, de};
 use serde_json::Value;
@@ -15,17 +15,17 @@ impl ContentBlock {
         TextContent::new(text).into()
     }
 
-    /// A picture, given in base64.
+    /// An image, encoded in base64.
     pub fn image(data: impl Into<String>, mime_type: impl Into<String>) -> Self {
         ImageContent::new(data, mime_type).into()
     }
 
-    /// Sound, given in base64.
+    /// Audio, encoded in base64.
     pub fn audio(data: impl Into<String>, mime_type: impl Into<String>) -> Self {
         AudioContent::new(data, mime_type).into()
     }
 
-    /// A pointer to a resource.
+    /// A link to a resource.
     pub fn resource_link(name: impl Into<String>, uri: impl Into<String>) -> Self {
         ResourceLink::new(name, uri).into()
     }
@@ -35,7 +35,7 @@ impl ContentBlock {
         EmbeddedResource::new(contents).into()
     }
 
-    /// The text, if it is plain text.
+    /// Returns the text, if this is plain text.
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text(content) => Some(&content.text),
@@ -62,7 +62,7 @@ impl SamplingMessageContentBlock {
         TextContent::new(text).into()
     }
 
-    /// The text, if it is plain text.
+    /// Returns the text, if this is plain text.
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text(content) => Some(&content.text),
@@ -72,24 +72,24 @@ impl SamplingMessageContentBlock {
 }
 
 impl CallToolResult {
-    /// The result of a tool that has one piece of text to say.
+    /// A result with a single piece of text.
     pub fn text(text: impl Into<String>) -> Self {
         Self::new([ContentBlock::text(text)])
     }
 
-    /// The result of a tool that failed, with what the model should read about it.
+    /// An error result, with a message for the model.
     pub fn error(text: impl Into<String>) -> Self {
         Self::text(text).with_is_error(true)
     }
 }
 
 impl PromptMessage {
-    /// What the user says.
+    /// A message of the user.
     pub fn user(content: impl Into<ContentBlock>) -> Self {
         Self::new(Role::User, content)
     }
 
-    /// What the model says.
+    /// A message of the model.
     pub fn assistant(content: impl Into<ContentBlock>) -> Self {
         Self::new(Role::Assistant, content)
     }
@@ -105,7 +105,7 @@ impl ResourceContents {
     }
 }
 
-/// Text and binary contents have no common tag: the one has `text`, the other `blob`.
+/// Text and binary contents have no common tag: one has `text`, the other `blob`.
 impl<'de> Deserialize<'de> for ResourceContents {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let object = JsonObject::deserialize(deserializer)?;

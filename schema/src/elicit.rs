@@ -1,4 +1,4 @@
-//! Elicitation: the answers to a form, and the fields of a form.
+//! Elicitation: values and fields of a form.
 
 use std::fmt;
 
@@ -14,13 +14,13 @@ use crate::{JsonObject, Number, PrimitiveSchemaDefinition};
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum ElicitValue {
-    /// A text or one choice.
+    /// A text, or one choice.
     String(String),
     /// A number.
     Number(Number),
-    /// Yes or no.
+    /// A boolean.
     Boolean(bool),
-    /// Any number of choices (from 2025-11-25).
+    /// Several choices (since 2025-11-25).
     Strings(Vec<String>),
 }
 
@@ -64,8 +64,8 @@ impl<'de> Visitor<'de> for ElicitValueVisitor {
     }
 }
 
-/// No single key tells the kinds of fields apart, and a text field, whose members are all optional,
-/// would match every choice of strings: what only choices have is looked for first.
+/// No single key distinguishes the kinds of fields, and a text field, whose members are all optional,
+/// would match every choice of strings. The members that only choices have are therefore checked first.
 impl<'de> Deserialize<'de> for PrimitiveSchemaDefinition {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let object = JsonObject::deserialize(deserializer)?;

@@ -1,4 +1,4 @@
-//! The fields of a form, in the order in which a person fills them in.
+//! Ordered map of the fields of a form.
 
 use std::collections::BTreeMap;
 use std::vec;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::PrimitiveSchemaDefinition;
 
-/// The fields of a form by name, in their order.
+/// Fields of a form by name, in the order in which the user fills them in.
 ///
 /// ```
 /// use treenail_schema::{BooleanSchema, ElicitFields, ElicitSchema, StringSchema};
@@ -29,7 +29,7 @@ use crate::PrimitiveSchemaDefinition;
 pub struct ElicitFields(IndexMap<String, PrimitiveSchemaDefinition>);
 
 impl ElicitFields {
-    /// Adds a field at the end, or replaces the one of this name, which is returned.
+    /// Appends a field, or replaces and returns the one with this name.
     pub fn insert(
         &mut self,
         name: impl Into<String>,
@@ -38,29 +38,29 @@ impl ElicitFields {
         self.0.insert(name.into(), field.into())
     }
 
-    /// The field of this name.
+    /// Returns the field with this name.
     pub fn get(&self, name: &str) -> Option<&PrimitiveSchemaDefinition> {
         self.0.get(name)
     }
 
-    /// The fields with their names.
+    /// Iterates over the fields and their names.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &PrimitiveSchemaDefinition)> {
         self.0.iter().map(|(name, field)| (name.as_str(), field))
     }
 
-    /// The fields with their names, to be changed.
+    /// Iterates over the names and mutable references to the fields.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (&str, &mut PrimitiveSchemaDefinition)> {
         self.0
             .iter_mut()
             .map(|(name, field)| (name.as_str(), field))
     }
 
-    /// The number of fields.
+    /// Returns the number of fields.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there are no fields.
+    /// Returns `true` if there are no fields.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -1,8 +1,8 @@
-//! Keeps a `null` that was written apart from nothing at all.
+//! Deserialization that distinguishes `null` from an absent member.
 
 use serde::{Deserialize, Deserializer};
 
-/// Reads what is there, `null` too, as `Some`; for absent members there is `#[serde(default)]`.
+/// Deserializes a present member, even `null`, as `Some`. `#[serde(default)]` handles absent members.
 pub(crate) fn some<'de, T, D>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     T: Deserialize<'de>,

@@ -1,9 +1,9 @@
-//! What the revisions say about the members of a type.
+//! Availability of the members of a type in each revision.
 
 use crate::generated::revisions::FIELDS;
 use crate::{Revision, RevisionSet};
 
-/// What the revisions say about one member of a type.
+/// Availability of one member of a type in each revision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FieldFacts {
@@ -11,9 +11,9 @@ pub struct FieldFacts {
     pub definition: &'static str,
     /// The member's name in JSON.
     pub field: &'static str,
-    /// The revisions that have it.
+    /// Revisions that have it.
     pub revisions: RevisionSet,
-    /// The revisions that require it.
+    /// Revisions that require it.
     pub required: RevisionSet,
 }
 
@@ -33,18 +33,18 @@ impl FieldFacts {
         }
     }
 
-    /// The first revision that has the member.
+    /// Returns the first revision that has the member.
     pub fn since(&self) -> Option<Revision> {
         self.revisions.first()
     }
 
-    /// The last revision that has the member.
+    /// Returns the last revision that has the member.
     pub fn until(&self) -> Option<Revision> {
         self.revisions.last()
     }
 }
 
-/// What the revisions say about the member `field` of the type `definition`.
+/// Returns the facts about the member `field` of the type `definition`.
 ///
 /// ```
 /// use treenail_schema::{Revision, field};
@@ -58,7 +58,7 @@ pub fn field(definition: &str, field: &str) -> Option<&'static FieldFacts> {
     found.ok().map(|index| &FIELDS[index])
 }
 
-/// What the revisions say about all members of the type `definition`.
+/// Returns the facts about all members of the type `definition`.
 pub fn fields(definition: &str) -> &'static [FieldFacts] {
     let start = FIELDS.partition_point(|facts| facts.definition < definition);
     let end = FIELDS.partition_point(|facts| facts.definition <= definition);

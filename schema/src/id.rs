@@ -1,4 +1,4 @@
-//! Request ids and progress tokens: a string or an integer, and which of them is kept.
+//! Request ids and progress tokens: a string or an integer, each written as it was read.
 
 use std::fmt;
 
@@ -82,11 +82,11 @@ macro_rules! string_or_integer {
 }
 
 string_or_integer! {
-    /// What ties an answer to its request.
+    /// Identifier that associates a response with its request.
     RequestId, "a request id"
 }
 
 string_or_integer! {
-    /// What ties progress notifications to the request that asked for them.
+    /// Token that associates progress notifications with the request that asked for them.
     ProgressToken, "a progress token"
 }

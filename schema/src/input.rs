@@ -1,4 +1,4 @@
-//! Multi-round-trip requests: what a server asks for inside a result, and the answers.
+//! Multi-round-trip requests: input requests inside a result, and the responses to them.
 
 use std::collections::BTreeMap;
 
@@ -11,13 +11,13 @@ use crate::{
     ListRootsRequest, Request, RequestParams,
 };
 
-/// What a server asks for, under keys of its choice.
+/// Input requests, under keys that the server chooses.
 pub type InputRequests = BTreeMap<String, InputRequest>;
 
-/// The answers to [`InputRequests`], under the same keys.
+/// Responses to [`InputRequests`], under the same keys.
 pub type InputResponses = BTreeMap<String, InputResponse>;
 
-/// One thing that a server asks for before it finishes a request.
+/// Input that a server needs before it can finish a request.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum InputRequest {
@@ -30,7 +30,7 @@ pub enum InputRequest {
 }
 
 impl InputRequest {
-    /// The method, as in `elicitation/create`.
+    /// Returns the method, as in `elicitation/create`.
     pub fn method(&self) -> &'static str {
         match self {
             Self::CreateMessage(_) => CreateMessageRequest::METHOD,
@@ -111,24 +111,24 @@ impl<'de> Deserialize<'de> for InputRequest {
     }
 }
 
-/// One answer to an [`InputRequest`].
+/// Response to an [`InputRequest`].
 ///
-/// Nothing in it says what it answers, so it stays JSON until someone who knows decodes it.
+/// It does not name the method, so it remains JSON until the sender of the request decodes it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct InputResponse(pub Value);
 
 impl InputResponse {
-    /// Makes the answer to a request `R`.
+    /// Encodes the result of a request `R`.
     ///
     /// # Errors
     ///
-    /// When the result cannot be written as JSON, which those of the protocol can.
+    /// Fails if the result cannot be written as JSON. All results of the protocol can.
     pub fn encode<R: Request>(result: &R::Result) -> serde_json::Result<Self> {
         serde_json::to_value(result).map(Self)
     }
 
-    /// Reads the answer to a request `R`.
+    /// Decodes the result of a request `R`.
     ///
     /// ```
     /// use treenail_schema::{ElicitAction, ElicitRequest, InputResponse};
@@ -140,7 +140,7 @@ impl InputResponse {
     ///
     /// # Errors
     ///
-    /// When the JSON is no result of `R`.
+    /// Fails if the JSON is not a result of `R`.
     pub fn decode<R: Request>(&self) -> serde_json::Result<R::Result> {
         R::Result::deserialize(&self.0)
     }

@@ -1,4 +1,4 @@
-//! `_meta`: what extensions, tracing and vendors attach to a message.
+//! `_meta`: metadata that extensions, tracing and vendors attach to a message.
 
 use std::ops::{Deref, DerefMut};
 
@@ -8,20 +8,20 @@ use serde_json::{Map, Value};
 /// A JSON object.
 pub type JsonObject = Map<String, Value>;
 
-/// The `_meta` of content and of listed items, in which the protocol defines nothing.
+/// `_meta` of content and of listed items, for which the protocol defines no keys.
 ///
-/// Requests, results and notifications have types of their own for it.
+/// Requests, results and notifications have their own types for it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct MetaObject(JsonObject);
 
 impl MetaObject {
-    /// Makes an empty one.
+    /// Creates an empty object.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The plain JSON object.
+    /// Returns the plain JSON object.
     pub fn into_inner(self) -> JsonObject {
         self.0
     }

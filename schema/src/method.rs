@@ -1,7 +1,7 @@
-//! Requests and notifications: what each carries, and which revisions have it.
+//! Requests and notifications: their params and results, and the revisions that define them.
 //!
-//! There is no enumeration of all requests: a program dispatches on the method's name and then
-//! reads the params as the one type that belongs to it.
+//! There is no enumeration of all requests. A program dispatches on the method's name and then
+//! deserializes the params as the type of that method.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -9,15 +9,15 @@ use serde::de::DeserializeOwned;
 use crate::generated::revisions::METHODS;
 use crate::{ResultObject, Revision, RevisionSet};
 
-/// A request, named by a type without values.
+/// A request method, represented by a type without values.
 pub trait Request {
     /// The name on the wire, as in `tools/call`.
     const METHOD: &'static str;
-    /// What the request carries; a request without `params` is read as one with `{}`.
+    /// The params. A request without `params` is read as one with `{}`.
     type Params: Serialize + DeserializeOwned + Send + Sync + 'static;
-    /// What the request is for.
+    /// The result of a finished request.
     type Result: ResultObject + Serialize + DeserializeOwned + Send + Sync + 'static;
-    /// The result, or else a request for input where the method allows that.
+    /// The result, or a request for input if the method allows that.
     type Response: From<Self::Result>
         + ResultObject
         + Serialize
@@ -27,15 +27,15 @@ pub trait Request {
         + 'static;
 }
 
-/// A notification, named by a type without values.
+/// A notification method, represented by a type without values.
 pub trait Notification {
     /// The name on the wire, as in `notifications/progress`.
     const METHOD: &'static str;
-    /// What the notification carries; one without `params` is read as one with `{}`.
+    /// The params. A notification without `params` is read as one with `{}`.
     type Params: Serialize + DeserializeOwned + Send + Sync + 'static;
 }
 
-/// Which way a message goes.
+/// Direction of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Direction {
     /// From the client to the server.
@@ -44,28 +44,28 @@ pub enum Direction {
     ServerToClient,
 }
 
-/// Whether a message is answered.
+/// Kind of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MethodKind {
-    /// It is answered.
+    /// A message with a response.
     Request,
-    /// It is not.
+    /// A message without a response.
     Notification,
 }
 
-/// What the revisions say about a method that goes one way.
+/// Availability of a method, in one direction, in each revision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MethodFacts {
     /// The name on the wire.
     pub name: &'static str,
-    /// Which way the message goes.
+    /// The direction of the message.
     pub direction: Direction,
-    /// Whether it is answered.
+    /// Request or notification.
     pub kind: MethodKind,
-    /// The revisions in which it is a message of its own.
+    /// Revisions in which it is a message of its own.
     pub revisions: RevisionSet,
-    /// The revisions in which it travels inside an [`InputRequiredResult`](crate::InputRequiredResult).
+    /// Revisions in which it is embedded in an [`InputRequiredResult`](crate::InputRequiredResult).
     pub embedded: RevisionSet,
 }
 
@@ -88,14 +88,14 @@ impl MethodFacts {
     }
 }
 
-/// What the revisions say about the method `name` in one direction.
+/// Returns the facts about the method `name` in one direction.
 pub fn facts(name: &str, direction: Direction) -> Option<&'static MethodFacts> {
     let found =
         METHODS.binary_search_by(|facts| (facts.name, facts.direction).cmp(&(name, direction)));
     found.ok().map(|index| &METHODS[index])
 }
 
-/// Whether the method `name` is a message of its own in this direction and revision.
+/// Returns `true` if the method `name` is a message of its own in this direction and revision.
 ///
 /// ```
 /// use treenail_schema::Revision;
@@ -108,7 +108,7 @@ pub fn exists(name: &str, direction: Direction, revision: Revision) -> bool {
     facts(name, direction).is_some_and(|facts| facts.revisions.contains(revision))
 }
 
-/// All methods in all directions, by name.
+/// Returns all methods in all directions, sorted by name.
 pub fn all() -> &'static [MethodFacts] {
     METHODS
 }

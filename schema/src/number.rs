@@ -1,4 +1,4 @@
-//! A JSON number that is written as it was read.
+//! JSON numbers that are written as they were read.
 
 use std::fmt;
 
@@ -6,24 +6,24 @@ use serde::{Deserialize, Serialize};
 
 /// A JSON number.
 ///
-/// The protocol's numbers may have fractions, but 50 has to stay 50 and not become 50.0.
+/// The protocol allows fractions, but 50 must not be written as 50.0.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Number(serde_json::Number);
 
 impl Number {
-    /// The nearest `f64`.
+    /// Returns the nearest `f64`.
     pub fn as_f64(&self) -> f64 {
-        // Only numbers of arbitrary precision have no nearest one.
+        // `None` is only possible for numbers of arbitrary precision.
         self.0.as_f64().unwrap_or(f64::MAX)
     }
 
-    /// The number as an integer, if it is one and not too large.
+    /// Returns the number as an `i64`, if it is an integer in that range.
     pub fn as_i64(&self) -> Option<i64> {
         self.0.as_i64()
     }
 
-    /// The number as an integer, if it is one, not negative and not too large.
+    /// Returns the number as a `u64`, if it is an integer in that range.
     pub fn as_u64(&self) -> Option<u64> {
         self.0.as_u64()
     }
@@ -35,7 +35,7 @@ impl fmt::Display for Number {
     }
 }
 
-/// JSON has no infinities and no NaN: they become the largest number, the smallest and 0.
+/// JSON has no infinities and no NaN. They become the largest number, the smallest number and 0.
 impl From<f64> for Number {
     fn from(number: f64) -> Self {
         let finite = if number.is_nan() {
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn what_json_cannot_say_becomes_something_it_can() {
+    fn non_finite_numbers_become_finite() {
         assert_eq!(Number::from(f64::NAN).as_f64().to_bits(), 0.0_f64.to_bits());
         assert_eq!(
             Number::from(f64::INFINITY).as_f64().to_bits(),

@@ -1,4 +1,4 @@
-//! One of something or an array of it.
+//! A single object or an array of objects.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -8,18 +8,18 @@ use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// One object, or an array of such objects; which of both it was is kept.
+/// A single object or an array of objects, written in the form in which it was read.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum OneOrMany<T> {
-    /// One.
+    /// A single object.
     One(T),
-    /// An array, of one too.
+    /// An array, possibly with a single object.
     Many(Vec<T>),
 }
 
 impl<T> OneOrMany<T> {
-    /// All of them.
+    /// Returns all objects.
     pub fn as_slice(&self) -> &[T] {
         match self {
             Self::One(one) => slice::from_ref(one),
@@ -27,12 +27,12 @@ impl<T> OneOrMany<T> {
         }
     }
 
-    /// All of them, one by one.
+    /// Iterates over all objects.
     pub fn iter(&self) -> slice::Iter<'_, T> {
         self.as_slice().iter()
     }
 
-    /// All of them, owned.
+    /// Converts to a list of all objects.
     pub fn into_vec(self) -> Vec<T> {
         match self {
             Self::One(one) => vec![one],

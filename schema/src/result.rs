@@ -1,4 +1,4 @@
-//! What all results have in common, and results that may be requests for input instead.
+//! Common parts of all results, and responses that may request input instead.
 
 use std::fmt;
 
@@ -8,22 +8,22 @@ use serde_json::value::RawValue;
 
 use crate::{InputRequiredResult, Revision};
 
-/// Whether a request is finished.
+/// State of a request, as its response reports it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 #[non_exhaustive]
 pub enum ResultType {
-    /// It is; so it is when nothing is said.
+    /// Finished; the default for a result without `resultType`.
     #[default]
     Complete,
-    /// The server needs input first.
+    /// The server needs input to continue.
     InputRequired,
-    /// What an extension defines.
+    /// A value of an extension.
     Other(String),
 }
 
 impl ResultType {
-    /// The value as it is written in JSON.
+    /// Returns the value in JSON.
     pub fn as_str(&self) -> &str {
         match self {
             Self::Complete => "complete",
@@ -58,16 +58,16 @@ impl From<ResultType> for String {
     }
 }
 
-/// A result of any request.
+/// Result of any request.
 pub trait ResultObject {
-    /// Sets what `revision` requires of every result, and removes what it does not know of that:
-    /// `resultType`, `ttlMs` and `cacheScope`. Values that are set already stay.
+    /// Sets the members that `revision` requires of every result, and removes those it does not define:
+    /// `resultType`, `ttlMs` and `cacheScope`. Does not overwrite values that are set.
     fn conform_to(&mut self, revision: Revision) {
         let _ = revision;
     }
 }
 
-/// Fills in a member where a revision requires it, and takes it away where it is not known.
+/// Sets a member that the revision requires to its default if it is unset, or removes the member.
 pub(crate) fn require<T: Default>(member: &mut Option<T>, required: bool) {
     if required {
         member.get_or_insert_default();
@@ -76,19 +76,19 @@ pub(crate) fn require<T: Default>(member: &mut Option<T>, required: bool) {
     }
 }
 
-/// The answer to a request for which a server may need input first.
+/// Response to a request for which the server may need input.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 #[expect(clippy::large_enum_variant, reason = "most results are about as large")]
 pub enum MaybeInputRequired<T> {
     /// The request is finished.
     Complete(T),
-    /// The server needs input; the request is to be repeated with it.
+    /// The server needs input; the client repeats the request with it.
     InputRequired(InputRequiredResult),
 }
 
 impl<T> MaybeInputRequired<T> {
-    /// The result, if the request is finished.
+    /// Returns the result, if the request is finished.
     pub fn complete(self) -> Option<T> {
         match self {
             Self::Complete(result) => Some(result),
@@ -112,8 +112,8 @@ impl<T: ResultObject> ResultObject for MaybeInputRequired<T> {
     }
 }
 
-/// `resultType` decides. It comes last as often as first, and a result can be large, so its text is
-/// looked through for the type first and then read once as what it is.
+/// `resultType` selects the variant, but it may be the last member of a large result. The text is scanned for it first
+/// and then deserialized once.
 impl<'de, T: DeserializeOwned> Deserialize<'de> for MaybeInputRequired<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]

@@ -1,4 +1,4 @@
-//! The revisions of the protocol, and sets of them.
+//! Protocol revisions and sets of them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 /// A revision of the protocol; later ones are greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Revision {
-    /// The first one.
+    /// The first revision.
     V2024_11_05,
     /// With tool annotations, audio and streamable HTTP.
     V2025_03_26,
@@ -16,7 +16,7 @@ pub enum Revision {
     V2025_06_18,
     /// With icons, tasks and tools in sampling.
     V2025_11_25,
-    /// Without sessions: each request says which revision it is written in.
+    /// Without sessions: each request declares its revision.
     V2026_07_28,
 }
 
@@ -33,10 +33,10 @@ impl Revision {
     /// The newest revision.
     pub const LATEST: Self = Self::V2026_07_28;
 
-    /// The newest revision that begins with the `initialize` handshake.
+    /// The newest revision that uses the `initialize` handshake.
     pub const LATEST_LEGACY: Self = Self::V2025_11_25;
 
-    /// The revision's name on the wire, its date.
+    /// Returns the revision's name on the wire, its date.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::V2024_11_05 => "2024-11-05",
@@ -47,12 +47,12 @@ impl Revision {
         }
     }
 
-    /// Whether requests stand alone, without the `initialize` handshake.
+    /// Returns `true` if requests are self-contained, without the `initialize` handshake.
     pub const fn is_modern(self) -> bool {
         matches!(self, Self::V2026_07_28)
     }
 
-    /// The revision's place in [`Revision::ALL`].
+    /// Returns the revision's index in [`Revision::ALL`].
     pub const fn index(self) -> usize {
         self as usize
     }
@@ -89,12 +89,12 @@ impl<'de> Deserialize<'de> for Revision {
     }
 }
 
-/// The name of a revision that this crate does not know.
+/// Error for the name of an unknown revision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownRevision(String);
 
 impl UnknownRevision {
-    /// The name.
+    /// Returns the name.
     pub fn name(&self) -> &str {
         &self.0
     }
@@ -113,32 +113,32 @@ impl std::error::Error for UnknownRevision {}
 pub struct RevisionSet(u8);
 
 impl RevisionSet {
-    /// Bit `n` stands for the revision with index `n`.
+    /// Bit `n` represents the revision with index `n`.
     pub(crate) const fn from_bits(bits: u8) -> Self {
         Self(bits)
     }
 
-    /// Whether `revision` is one of them.
+    /// Returns `true` if the set contains `revision`.
     pub const fn contains(self, revision: Revision) -> bool {
         self.0 & (1 << revision.index()) != 0
     }
 
-    /// Whether there are none.
+    /// Returns `true` if the set is empty.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// The oldest of them.
+    /// Returns the oldest revision.
     pub fn first(self) -> Option<Revision> {
         self.iter().next()
     }
 
-    /// The newest of them.
+    /// Returns the newest revision.
     pub fn last(self) -> Option<Revision> {
         self.iter().next_back()
     }
 
-    /// All of them, oldest first.
+    /// Iterates over the revisions, oldest first.
     pub fn iter(self) -> impl DoubleEndedIterator<Item = Revision> {
         Revision::ALL
             .into_iter()

@@ -1,4 +1,4 @@
-//! A JSON Schema as a tool carries it.
+//! JSON Schemas of tools.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::JsonObject;
 
-/// A JSON Schema, shared: a clone costs no more than a reference.
+/// A shared JSON Schema, cheap to clone.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SchemaObject(Arc<JsonObject>);
 

@@ -1,8 +1,8 @@
-//! Reads unions by the constant that tells their members apart.
+//! Deserialization of unions by their tag, a constant that identifies the member.
 //!
-//! Trying the members one by one would take the wrong one where objects are open, and would answer
-//! a missing member with "matches no variant". Here the tag decides. Where it comes first, as
-//! nearly all peers write it, the rest is read in place; otherwise the object is gathered first.
+//! Trying the members one by one would select the wrong one if objects are open, and would report
+//! a missing member as "matches no variant". Here the tag selects the member. If it is the first key, as
+//! nearly all peers write it, the rest is read in place; otherwise the object is buffered first.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -15,22 +15,22 @@ use serde_json::Value;
 
 use crate::JsonObject;
 
-/// A union whose members differ in the value of one key.
+/// Union whose members differ in the value of one key.
 pub(crate) trait Tagged: Sized {
     /// The key.
     const TAG: &'static str;
-    /// What error messages call its value.
+    /// Noun for its value in error messages.
     const NOUN: &'static str;
-    /// The value that an object without the key has.
+    /// The value assumed for an object without the key.
     const DEFAULT: Option<&'static str>;
     /// All values.
     const KNOWN: &'static [&'static str];
 
-    /// Reads the member that `tag` stands for from the rest of the object.
+    /// Reads the member with the tag `tag` from the rest of the object.
     fn from_tag<'de, D: Deserializer<'de>>(tag: &str, object: D) -> Result<Self, D::Error>;
 }
 
-/// The error for a tag that no member has.
+/// Error for an unknown tag.
 pub(crate) fn unknown<T: Tagged, E: Error>(tag: &str) -> E {
     let known: Vec<String> = T::KNOWN.iter().map(|known| format!("`{known}`")).collect();
     E::custom(format_args!(
@@ -58,8 +58,7 @@ impl<'de, T: Tagged> Visitor<'de> for TaggedVisitor<T> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<T, A::Error> {
-        // A member that may go without the tag has it as an optional member, which must not be
-        // taken away from it.
+        // If the tag may be absent, it is an optional field of the member, which must receive it too.
         let in_place = T::DEFAULT.is_none();
         let mut object = JsonObject::new();
         while let Some(Text(key)) = map.next_key()? {
@@ -79,6 +78,6 @@ impl<'de, T: Tagged> Visitor<'de> for TaggedVisitor<T> {
     }
 }
 
-/// A string that is borrowed from the input where that is possible.
+/// A string, borrowed from the input if possible.
 #[derive(Deserialize)]
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);

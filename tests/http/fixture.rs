@@ -77,7 +77,7 @@ impl Desk {
     }
 
     /// A note.
-    #[resource("notes://{id}", subscribe)]
+    #[resource("notes://{id}", subscribable)]
     async fn note(&self, id: u32) -> String {
         format!("note {id}")
     }

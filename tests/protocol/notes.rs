@@ -40,7 +40,7 @@ impl Notes {
         of
     }
 
-    #[resource("notes://all", subscribe)]
+    #[resource("notes://all", subscribable)]
     fn all() -> &'static str {
         "all"
     }
@@ -50,7 +50,7 @@ impl Notes {
         "fixed"
     }
 
-    #[resource("notes://by-id/{id}", subscribe)]
+    #[resource("notes://by-id/{id}", subscribable)]
     fn by_id(id: u32) -> String {
         id.to_string()
     }
@@ -81,7 +81,7 @@ impl Extra {
         "extra"
     }
 
-    #[resource("extra://one", subscribe)]
+    #[resource("extra://one", subscribable)]
     fn extra_resource() -> &'static str {
         "extra"
     }

@@ -105,23 +105,23 @@ impl Slow {
         std::future::pending::<()>().await;
     }
 
-    #[tool(concurrency = 2)]
+    #[tool(max_concurrency = 2)]
     async fn two(&self, call: u32) -> u32 {
         self.work(call).await
     }
 
-    #[tool(concurrency = 1, timeout = Duration::from_secs(5))]
+    #[tool(max_concurrency = 1, timeout = Duration::from_secs(5))]
     async fn one(&self, call: u32) -> u32 {
         self.work(call).await
     }
 
-    #[tool(concurrency = 1)]
+    #[tool(max_concurrency = 1)]
     fn at_once(call: u32) -> u32 {
         call
     }
 
     /// Blocks its thread until it is let go.
-    #[tool(blocking, concurrency = 1, timeout = Duration::from_secs(5))]
+    #[tool(blocking, max_concurrency = 1, timeout = Duration::from_secs(5))]
     fn blocks(&self, call: u32) -> u32 {
         let mut running = Running::begin(&self.seen, call);
         self.block.lock().unwrap().recv().unwrap();
@@ -328,7 +328,7 @@ async fn a_thread_that_cannot_be_stopped_keeps_its_turn() {
     assert_eq!(seen.most.load(Ordering::SeqCst), 1);
 }
 
-#[mcp_tool(concurrency = none())]
+#[mcp_tool(max_concurrency = none())]
 async fn never() {}
 
 #[mcp_tool(timeout = Duration::ZERO)]
@@ -343,7 +343,7 @@ fn a_policy_that_no_call_meets_does_not_build() {
     for (tools, expected) in [
         (
             tools![never],
-            "tool `never`: its `concurrency` is 0, so it could never run",
+            "tool `never`: its `max_concurrency` is 0, so it could never run",
         ),
         (tools![no_time], "tool `no_time`: its `timeout` is zero"),
     ] {

@@ -84,7 +84,7 @@ fn is_fresh(file: &Path, text: &str) -> Result<Exit, Failure> {
 fn failure(error: Error) -> Failure {
     match error {
         Error::Read { path, source } => Failure::local(format!("`{}`", path.display()))(source),
-        Error::Option(message) => Failure::usage(message),
+        Error::InvalidOption(message) => Failure::usage(message),
         error => {
             let is_too_large = matches!(error, Error::TooLarge { .. });
             let failure = Failure::new(Exit::Local, error.to_string());

@@ -58,12 +58,12 @@ fn what_cannot_be_generated_is_said() {
     assert_eq!(run_alone(&["generate", &lock]).code, 8);
     fs::write(&lock, "{}").unwrap();
     let message =
-        format!("error: the lock file `{lock}` is not one: it has no member `treenailLock`\n");
+        format!("error: the lock file `{lock}` is invalid: it has no member `treenailLock`\n");
     run_alone(&["generate", &lock]).check(8, "", &message);
     fs::write(&lock, LOCK).unwrap();
     let missing = "error: the lock file has no tool `subtract`\n";
     run_alone(&["generate", &lock, "--tool", "subtract"]).check(2, "", missing);
-    let name = "error: `adder client` is no name for a type\n";
+    let name = "error: `adder client` is not a valid type name\n";
     run_alone(&["generate", &lock, "--name", "adder client"]).check(2, "", name);
 }
 

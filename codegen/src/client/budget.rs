@@ -1,41 +1,41 @@
-//! Bounds of the work that one lock file causes.
+//! Limits on the work for one lock file.
 //!
-//! A short schema can stand for a huge one: `allOf` doubles what it unites, and a reference may be followed from many places.
-//! Everything that multiplies is therefore paid for here: by one schema, and by the lock file as a whole.
+//! A short schema can expand to a huge one: `allOf` duplicates the schemas it merges, and many places can follow the same
+//! reference. All work that can multiply is therefore charged to two budgets: of the schema, and of the lock file.
 
 use std::cell::Cell;
 
 use serde_json::Value;
 
-/// Steps for one schema, and for all schemas of a lock file: values that are copied or compared while schemas are united.
-pub(super) const STEPS_OF_SCHEMA: usize = 50_000;
-pub(super) const STEPS: usize = 200_000;
+/// Maximum number of steps, for one schema and for a lock file: values that are copied or compared to merge schemas.
+pub(super) const MAX_STEPS_PER_SCHEMA: usize = 50_000;
+pub(super) const MAX_STEPS: usize = 200_000;
 
-/// Parts of one schema, and of all schemas of a lock file: what becomes a field, a variant or a type, and what is read for it.
-pub(super) const PARTS_OF_SCHEMA: usize = 10_000;
-pub(super) const PARTS: usize = 20_000;
+/// Maximum number of parts, for one schema and for a lock file: fields, variants, types, and schemas read for them.
+pub(super) const MAX_PARTS_PER_SCHEMA: usize = 10_000;
+pub(super) const MAX_PARTS: usize = 20_000;
 
-/// Bytes of a generated module.
-pub(super) const OUTPUT: usize = 8 << 20;
+/// Maximum number of bytes of a generated module.
+pub(super) const MAX_OUTPUT: usize = 8 << 20;
 
-/// Bytes of text that count as one more value.
-const BYTES_OF_STEP: usize = 32;
+/// Number of bytes of text that count as one value.
+const BYTES_PER_STEP: usize = 32;
 
-/// The work that is left.
+/// The remaining work.
 #[derive(Debug)]
 pub(super) struct Budget {
     steps: Meter,
     parts: Meter,
 }
 
-/// One kind of work.
+/// Remaining work of one kind.
 #[derive(Debug)]
 struct Meter {
-    /// Left for the lock file as a whole, and for the schema that is being read.
+    /// The remaining amount for the whole lock file, and for the current schema.
     file: Cell<usize>,
     schema: Cell<usize>,
-    most: usize,
-    most_of_schema: usize,
+    max: usize,
+    max_per_schema: usize,
     /// The noun for it in messages.
     noun: &'static str,
 }
@@ -43,40 +43,40 @@ struct Meter {
 impl Default for Budget {
     fn default() -> Self {
         Self {
-            steps: Meter::new(STEPS, STEPS_OF_SCHEMA, "steps to unite"),
-            parts: Meter::new(PARTS, PARTS_OF_SCHEMA, "parts"),
+            steps: Meter::new(MAX_STEPS, MAX_STEPS_PER_SCHEMA, "merge steps"),
+            parts: Meter::new(MAX_PARTS, MAX_PARTS_PER_SCHEMA, "parts"),
         }
     }
 }
 
 impl Budget {
-    /// Begins another schema.
-    pub(super) fn begin_schema(&self) {
-        self.steps.begin_schema();
-        self.parts.begin_schema();
+    /// Resets the budget of the schema.
+    pub(super) fn start_schema(&self) {
+        self.steps.start_schema();
+        self.parts.start_schema();
     }
 
-    /// Pays for parts of what is generated.
-    pub(super) fn parts(&self, count: usize) -> Result<(), String> {
-        self.parts.spend(count)
+    /// Charges parts of the generated code.
+    pub(super) fn charge_parts(&self, count: usize) -> Result<(), String> {
+        self.parts.charge(count)
     }
 
-    /// Pays for work.
-    pub(super) fn steps(&self, count: usize) -> Result<(), String> {
-        self.steps.spend(count)
+    /// Charges steps.
+    pub(super) fn charge_steps(&self, count: usize) -> Result<(), String> {
+        self.steps.charge(count)
     }
 
-    /// Pays for a copy of values. It looks at no more of them than can be paid for.
-    pub(super) fn copies<'a>(
+    /// Charges a copy of values. Visits no more values than the budget allows.
+    pub(super) fn charge_copies<'a>(
         &self,
         values: impl IntoIterator<Item = &'a Value>,
     ) -> Result<(), String> {
-        let most = self.steps.left();
+        let max = self.steps.left();
         let mut open: Vec<&Value> = values.into_iter().collect();
         let mut steps = open.len();
         while let Some(value) = open.pop() {
             steps += cost(value);
-            if steps > most {
+            if steps > max {
                 break;
             }
             match value {
@@ -85,13 +85,13 @@ impl Budget {
                 _ => {}
             }
         }
-        self.steps.spend(steps)
+        self.steps.charge(steps)
     }
 
-    /// The steps and the parts that were paid for.
+    /// Returns the charged steps and parts.
     #[cfg(test)]
     pub(super) fn spent(&self) -> (usize, usize) {
-        let spent = |meter: &Meter| meter.most - meter.file.get();
+        let spent = |meter: &Meter| meter.max - meter.file.get();
         (spent(&self.steps), spent(&self.parts))
     }
 }
@@ -99,10 +99,10 @@ impl Budget {
 /// The steps for the text and the parts of a value; they are known before a part is looked at.
 fn cost(value: &Value) -> usize {
     match value {
-        Value::String(text) => text.len() / BYTES_OF_STEP,
+        Value::String(text) => text.len() / BYTES_PER_STEP,
         Value::Array(items) => items.len(),
         Value::Object(members) => {
-            let names = members.keys().map(|name| name.len() / BYTES_OF_STEP);
+            let names = members.keys().map(|name| name.len() / BYTES_PER_STEP);
             members.len() + names.sum::<usize>()
         }
         _ => 0,
@@ -110,26 +110,26 @@ fn cost(value: &Value) -> usize {
 }
 
 impl Meter {
-    fn new(most: usize, most_of_schema: usize, noun: &'static str) -> Self {
+    fn new(max: usize, max_per_schema: usize, noun: &'static str) -> Self {
         Self {
-            file: Cell::new(most),
-            schema: Cell::new(most_of_schema),
-            most,
-            most_of_schema,
+            file: Cell::new(max),
+            schema: Cell::new(max_per_schema),
+            max,
+            max_per_schema,
             noun,
         }
     }
 
-    fn begin_schema(&self) {
-        self.schema.set(self.most_of_schema);
+    fn start_schema(&self) {
+        self.schema.set(self.max_per_schema);
     }
 
     fn left(&self) -> usize {
         self.schema.get().min(self.file.get())
     }
 
-    /// Takes away what is left if it is not enough: what was too much is not tried again in smaller pieces.
-    fn spend(&self, count: usize) -> Result<(), String> {
+    /// Charges `count`. If too little remains, sets the remainder to zero, so that the work is not retried in smaller pieces.
+    fn charge(&self, count: usize) -> Result<(), String> {
         let spent = count.min(self.left());
         self.schema.set(self.schema.get() - spent);
         self.file.set(self.file.get() - spent);
@@ -140,10 +140,10 @@ impl Meter {
         Err(if self.file.get() == 0 {
             format!(
                 "the schemas of the lock file have more than {} {noun}",
-                self.most
+                self.max
             )
         } else {
-            format!("the schema has more than {} {noun}", self.most_of_schema)
+            format!("the schema has more than {} {noun}", self.max_per_schema)
         })
     }
 }

@@ -1,13 +1,13 @@
-//! Documentation out of what servers write, which can be anything.
+//! Documentation from the texts of servers, which are not trusted.
 //!
-//! It reads as it was written, and is no more than text: no headings, links, tags, or code that `cargo test` would run.
+//! A text is escaped so that it renders as written: without headings, links, tags, or code that `cargo test` would run.
 
 use proc_macro2::TokenStream;
 use quote::quote;
 
-/// The most characters of one text, and of one of its lines.
-const LONGEST: usize = 4_000;
-const LONGEST_LINE: usize = 1_000;
+/// Maximum number of characters of a text, and of each of its lines.
+const MAX_LENGTH: usize = 4_000;
+const MAX_LINE_LENGTH: usize = 1_000;
 
 /// Lines of documentation, as Markdown.
 #[derive(Clone, Debug, Default)]
@@ -16,23 +16,23 @@ pub(super) struct Docs {
 }
 
 impl Docs {
-    /// What a server says of something.
+    /// Documentation from a text of the server.
     pub(super) fn quoted(text: &str) -> Self {
         let mut docs = Self::default();
         docs.quote(text);
         docs
     }
 
-    /// Adds a paragraph of ours, which is Markdown.
+    /// Adds a paragraph of trusted Markdown.
     pub(super) fn add(&mut self, paragraph: &str) {
         self.begin_paragraph();
         self.lines.push(paragraph.to_owned());
     }
 
-    /// Adds what a server says of something.
+    /// Adds a text of the server.
     pub(super) fn quote(&mut self, text: &str) {
-        let is_cut = text.chars().nth(LONGEST).is_some();
-        let text: String = text.chars().take(LONGEST).collect();
+        let is_cut = text.chars().nth(MAX_LENGTH).is_some();
+        let text: String = text.chars().take(MAX_LENGTH).collect();
         let mut in_list = false;
         let mut is_new = true;
         for line in text.lines().map(clean) {
@@ -67,7 +67,7 @@ impl Docs {
         }
     }
 
-    /// The attributes that say it; `otherwise` if there is nothing to say.
+    /// Renders the `doc` attributes, with `otherwise` if there is no text.
     pub(super) fn render(&self, otherwise: &str) -> TokenStream {
         let otherwise = [otherwise.to_owned()];
         let lines = if self.is_empty() {
@@ -86,14 +86,14 @@ impl Docs {
     }
 }
 
-/// As much of a text as documentation shows, and one character more if there is more.
-pub(super) fn shown(text: &str) -> String {
-    text.chars().take(LONGEST + 1).collect()
+/// Truncates a text to the maximum length plus one character, which marks it as too long.
+pub(super) fn truncate(text: &str) -> String {
+    text.chars().take(MAX_LENGTH + 1).collect()
 }
 
-/// Whether a character cannot stand in a comment: what controls something, what turns the direction of the text, what
-/// Unicode calls ignorable, and separators of lines. Joiners and the selectors of the first plane are shown: scripts and
-/// emoji are made with them.
+/// Returns `true` for characters that must not appear in a comment: control characters, bidirectional controls, characters
+/// that Unicode defines as ignorable, and line separators. Joiners and the variation selectors of the first plane are
+/// allowed, because scripts and emoji need them.
 fn is_invisible(c: char) -> bool {
     match c {
         '\u{ad}'
@@ -117,28 +117,28 @@ fn is_invisible(c: char) -> bool {
     }
 }
 
-/// A line without what nobody would see.
+/// Replaces invisible characters in a line by spaces.
 fn clean(line: &str) -> String {
     let line: String = line
         .chars()
         .map(|c| if is_invisible(c) { ' ' } else { c })
-        .take(LONGEST_LINE)
+        .take(MAX_LINE_LENGTH)
         .collect();
     line.trim().to_owned()
 }
 
-/// Whether a line is `1. …`.
+/// Returns `true` for a line `1. …`.
 fn is_numbered(line: &str) -> bool {
     let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
     rest.len() < line.len() && (rest.starts_with('.') || rest.starts_with(')'))
 }
 
-/// A text of one line as Markdown that reads the same.
+/// Escapes a text of one line for Markdown.
 pub(super) fn inline(text: &str) -> String {
     escape(&clean(text))
 }
 
-/// A clean line as Markdown that reads the same. Code between single backticks stays code.
+/// Escapes a clean line for Markdown. Code between single backticks remains code.
 fn escape(line: &str) -> String {
     let parts: Vec<&str> = line.split('`').collect();
     let has_code = parts.len() > 2
@@ -162,7 +162,7 @@ fn escape(line: &str) -> String {
     } else {
         escape_text(line)
     };
-    escape_beginning(&escaped)
+    escape_line_start(&escaped)
 }
 
 fn escape_text(text: &str) -> String {
@@ -183,7 +183,7 @@ fn escape_text(text: &str) -> String {
     escaped
 }
 
-/// A word that is a URL, with what stands around it.
+/// Splits a word into the text before a URL, the URL, and the text after it.
 fn url(word: &str) -> Option<(&str, &str, &str)> {
     let begin = word.find("https://").or_else(|| word.find("http://"))?;
     let is_part = |c: char| c.is_ascii_alphanumeric() || "-._~:/?#@!$&*+,;=%'".contains(c);
@@ -205,7 +205,7 @@ fn escape_word(word: &str) -> String {
     for (index, &c) in chars.iter().enumerate() {
         let is_special = match c {
             '_' => !is_inner(index),
-            // Two slashes make an address of what stands around them.
+            // Two slashes turn the surrounding text into a URL.
             '\\' | '`' | '*' | '[' | ']' | '<' | '>' | '&' | '~' | '|' | '$' => true,
             _ => false,
         };
@@ -214,12 +214,12 @@ fn escape_word(word: &str) -> String {
         }
         escaped.push(c);
     }
-    // A scheme that is left makes an address, of which rustdoc wants to know whether it is one.
+    // Rustdoc warns about a bare URL if a scheme remains.
     escaped.replace("://", ":\\//")
 }
 
-/// What means something only where a line begins: headings, lists, quotations and rules.
-fn escape_beginning(line: &str) -> String {
+/// Escapes characters with a meaning at the start of a line: headings, lists, quotations and rules.
+fn escape_line_start(line: &str) -> String {
     let digits = line.chars().take_while(char::is_ascii_digit).count();
     match line[digits..].chars().next() {
         Some('#' | '+' | '-' | '=' | ':') if digits == 0 => format!("\\{line}"),
@@ -228,7 +228,7 @@ fn escape_beginning(line: &str) -> String {
     }
 }
 
-/// A value as code, or as text where it has backticks in it.
+/// A value as code, or as text if it contains backticks.
 pub(super) fn code(value: &str) -> String {
     let value = clean(value);
     let value: String = value.chars().take(200).collect();
@@ -244,7 +244,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_read_as_they_were_written() {
+    fn texts_render_as_they_were_written() {
         for (text, escaped) in [
             ("The path, e.g. `a/b`.", "The path, e.g. `a/b`."),
             ("an `unclosed tick", "an \\`unclosed tick"),
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_sees_is_left_out() {
+    fn invisible_characters_are_removed() {
         for c in [
             '\u{1b}',
             '\u{9b}',
@@ -341,7 +341,7 @@ mod tests {
         assert!(
             lines
                 .iter()
-                .all(|line| line.chars().count() <= LONGEST_LINE)
+                .all(|line| line.chars().count() <= MAX_LINE_LENGTH)
         );
         assert_eq!(lines.last().map(String::as_str), Some("…"));
     }

@@ -1,58 +1,58 @@
-//! Why no client was generated.
+//! Errors of the generator.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why no client was generated. No schema of a server is a reason: what cannot be typed is any JSON in the client.
+/// Error of the generator. The schemas of a server cause no errors: an unsupported schema becomes any JSON in the client.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The lock file cannot be read.
     #[error("the lock file `{}` cannot be read", path.display())]
     Read {
-        /// Where it should be.
+        /// The path of the file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The cause.
         source: io::Error,
     },
     /// The generated file cannot be written.
     #[error("`{}` cannot be written", path.display())]
     Write {
-        /// Where it should be.
+        /// The path of the file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The cause.
         source: io::Error,
     },
-    /// The lock file is none, or one of another version.
+    /// The file is not a lock file, or has an unsupported version.
     #[error("the lock file `{}` {reason}", path.display())]
     Lock {
-        /// Where it is.
+        /// The path of the file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
-    /// The generated module would be larger than the generator writes.
+    /// The generated module would exceed the maximum size.
     #[error(
-        "the lock file `{}` makes a module of more than {} MiB; choose the tools that are needed",
+        "the module for the lock file `{}` would exceed {} MiB; select fewer tools",
         path.display(),
-        most >> 20
+        max_bytes >> 20
     )]
     TooLarge {
-        /// Where the lock file is.
+        /// The path of the lock file.
         path: PathBuf,
-        /// The most bytes of a module.
-        most: usize,
+        /// The maximum number of bytes of a module.
+        max_bytes: usize,
     },
-    /// An option makes no sense, or names what is not there.
+    /// An option is invalid, or names a missing tool.
     #[error("{0}")]
-    Option(String),
+    InvalidOption(String),
     /// [`generate`](crate::Client::generate) was called outside of a build script, where Cargo sets no `OUT_DIR`.
     #[error(
         "`OUT_DIR` is not set; call `generate` in a build script, or `write` with the name of a file"
     )]
     OutDir,
-    /// What was generated is no Rust: a mistake of the generator.
-    #[error("what was generated is no Rust; please report this")]
+    /// The generated code is not valid Rust, which is a bug of the generator.
+    #[error("the generated code is not valid Rust; please report this")]
     Rust(#[source] syn::Error),
 }
 

@@ -1,16 +1,16 @@
-//! What a lock file says.
+//! Parser of lock files.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-/// The version of lock files that is read here.
+/// The supported version of lock files.
 const VERSION: u64 = 1;
 
-/// Characters of a name in an error.
-const LONGEST_NAME: usize = 100;
+/// Maximum number of characters of a name in an error message.
+const MAX_NAME_LENGTH: usize = 100;
 
-/// A server, as it was when it was recorded.
+/// A recorded server.
 #[derive(Debug)]
 pub(super) struct Lock {
     file: Value,
@@ -29,8 +29,7 @@ pub(super) struct Entry {
 }
 
 impl Lock {
-    /// Keeps these tools, and nothing else in the text: the file that there would be after `Contract::only_tools`. Fails with
-    /// the first name that no tool has.
+    /// Retains only these tools in the text, as `Contract::only_tools` would record them. Fails with the first unknown name.
     pub(super) fn keep<'a>(&mut self, names: &'a [String]) -> Result<(), &'a str> {
         let is_there = |name: &String| self.tools.iter().any(|tool| tool.name == *name);
         if let Some(missing) = names.iter().find(|name| !is_there(name)) {
@@ -52,12 +51,12 @@ impl Lock {
         Ok(())
     }
 
-    /// The file without its white space.
+    /// The text of the file without white space.
     pub(super) fn text(&self) -> String {
         self.file.to_string()
     }
 
-    /// Reads a lock file, or says what is wrong with it.
+    /// Parses a lock file. The error is the predicate of a message.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let value: Value =
             serde_json::from_str(text).map_err(|error| format!("is not JSON: {error}"))?;
@@ -65,10 +64,10 @@ impl Lock {
             Some(version) if version.as_u64() == Some(VERSION) => {}
             Some(version) => {
                 return Err(format!(
-                    "has version {version}, and {VERSION} is the one that is known here"
+                    "has version {version}; only version {VERSION} is supported"
                 ));
             }
-            None => return Err("is not one: it has no member `treenailLock`".to_owned()),
+            None => return Err("is invalid: it has no member `treenailLock`".to_owned()),
         }
         names_are_unique(&value)?;
         let server = value.get("server").unwrap_or(&Value::Null);
@@ -84,7 +83,7 @@ impl Lock {
     }
 }
 
-/// Refuses lists in which something is twice: which of the two would count is not known.
+/// Rejects duplicate names in a list, since it is not defined which entry applies.
 fn names_are_unique(lock: &Value) -> Result<(), String> {
     for (list, key) in [
         ("tools", "name"),
@@ -97,8 +96,8 @@ fn names_are_unique(lock: &Value) -> Result<(), String> {
         let names = entries.into_iter().flatten();
         for name in names.filter_map(|entry| entry.get(key)?.as_str()) {
             if !seen.insert(name) {
-                let name: String = name.chars().take(LONGEST_NAME).collect();
-                return Err(format!("has {name:?} twice in `{list}`"));
+                let name: String = name.chars().take(MAX_NAME_LENGTH).collect();
+                return Err(format!("contains {name:?} twice in `{list}`"));
             }
         }
     }
@@ -110,7 +109,7 @@ fn entries(lock: &Value, list: &str) -> Result<Vec<Entry>, String> {
     let values = match lock.get(list) {
         None => return Ok(Vec::new()),
         Some(Value::Array(values)) => values,
-        Some(_) => return Err(format!("is not one: its `{list}` are no list")),
+        Some(_) => return Err(format!("is invalid: `{list}` is not an array")),
     };
     let entry = |value: &Value| {
         let members = value.as_object()?.clone();
@@ -121,7 +120,7 @@ fn entries(lock: &Value, list: &str) -> Result<Vec<Entry>, String> {
         .iter()
         .enumerate()
         .map(|(index, value)| {
-            entry(value).ok_or_else(|| format!("is not one: `{list}[{index}]` has no name"))
+            entry(value).ok_or_else(|| format!("is invalid: `{list}[{index}]` has no name"))
         })
         .collect::<Result<Vec<_>, _>>()?;
     entries.sort_by(|one, other| one.name.cmp(&other.name));

@@ -21,7 +21,7 @@ use self::budget::Budget;
 pub use self::error::Error;
 use self::lock::Lock;
 use self::plan::Plan;
-use self::render::Failed;
+use self::render::RenderError;
 
 /// A typed client of one server, generated from its lock file, which `treenail lock` records.
 ///
@@ -34,7 +34,7 @@ use self::render::Failed;
 /// }
 /// ```
 ///
-/// and in the program, which depends on `treenail` and nothing more:
+/// and in the program, which depends only on `treenail`:
 ///
 /// ```ignore
 /// /// The weather service.
@@ -46,37 +46,37 @@ use self::render::Failed;
 /// let forecast = weather.forecast(weather::types::Forecast::new("Oslo").with_days(3)).await?;
 /// ```
 ///
-/// # What is generated
+/// # Generated code
 ///
-/// - A struct with the name of the server ([`name`](Self::name)) and one method for each tool, named as the tool in
-///   `snake_case`. What has arguments takes them as one struct, with the required ones in `new`, in the order of the lock
-///   file, which is that of the alphabet, and a `with_…` for each of the others. A tool with an output schema gives a
-///   `TypedCall` of its type, others one of `CallToolResult`.
+/// - A struct named after the server ([`name`](Self::name)), with one method for each tool, named after the tool in
+///   `snake_case`. Arguments are passed as one struct. Its `new` takes the required ones, in the alphabetical order of the
+///   lock file, and there is a `with_…` method for each of the others. A tool with an output schema returns a `TypedCall`
+///   of the generated type, others a `TypedCall` of `CallToolResult`.
 /// - `prompt_…` for each prompt, and `read_…` for each resource template, which takes the variables of the URI.
-/// - `LOCK`, the text of the lock file, or of its part with the [`tools`](Self::tools) that are wanted. Of it,
-///   `Contract::from_json` makes what `McpClient` compares the server with.
+/// - `LOCK`, the text of the lock file, or of its part with the selected [`tools`](Self::tools).
+///   `Contract::from_json` parses it into a contract, which `McpClient` compares the server with.
 /// - A module `types`, with a struct for each object, and an enum for constants and for alternatives.
 ///
-/// The names depend on nothing but what they name, unless two would be the same: then the later one gets a number.
+/// A name depends only on the item, unless it would clash with another: then the later item gets a number.
 ///
-/// # What cannot be typed
+/// # Unsupported schemas
 ///
-/// Types take all that a schema takes, and sometimes more: patterns, formats and bounds are said in the documentation and
-/// left to the server. Numbers are the exception: an `integer` is an `i64`, or a `u64` if it cannot be negative, which
-/// takes neither what is beyond 64 bits nor a whole number that is written with a fraction or an exponent, such as `3.0`;
-/// and a constant `1` is not `1.0`.
+/// Types accept all values that a schema accepts, and sometimes more: patterns, formats and bounds appear in the
+/// documentation, and the server checks them. Numbers are the exception: an `integer` is an `i64`, or a `u64` if it cannot
+/// be negative. These accept neither numbers beyond 64 bits nor whole numbers with a fraction or an exponent, such as `3.0`;
+/// and a constant `1` differs from `1.0`.
 ///
-/// Where Rust has no type for a schema it is any JSON, `types::Value`, with the reason in the documentation. There is no
-/// schema for which nothing is generated.
+/// A schema without a matching Rust type becomes any JSON, `types::Value`, with the reason in the documentation. Code is
+/// generated for every schema.
 ///
-/// # Bounds
+/// # Limits
 ///
-/// A lock file is what a server wrote, and a short schema can stand for a huge one. So there are bounds for each schema, and
-/// for all schemas of a lock file together: 10,000 and 20,000 parts (what becomes a type, a field or a few constants), and
-/// 50,000 and 200,000 steps of work to unite schemas (`allOf`, `$ref` with something beside it, alternatives). What is beyond
-/// is `types::Value`, with this reason. A type has at most 200 fields, 100 alternatives or 500 constants, and types are nested
-/// at most 32 levels deep. A module that would be larger than 8 MiB, `LOCK` included, is an [`Error::TooLarge`]: choose
-/// [`tools`](Self::tools) then. A lock file that has something twice is refused.
+/// A server determines the content of a lock file, and a short schema can expand to a huge one. Limits therefore apply to
+/// each schema, and to all schemas of a lock file together: 10,000 and 20,000 parts (types, fields, groups of constants), and
+/// 50,000 and 200,000 steps to merge schemas (`allOf`, `$ref` with other keywords, alternatives). Schemas beyond the limits
+/// become `types::Value`, with this reason. A type has at most 200 fields, 100 alternatives or 500 constants, and types are
+/// nested at most 32 levels deep. A module of more than 8 MiB, including `LOCK`, is an [`Error::TooLarge`]: select
+/// [`tools`](Self::tools) in this case. A lock file with duplicate names is rejected.
 #[derive(Clone, Debug)]
 pub struct Client {
     path: PathBuf,
@@ -87,7 +87,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client of the server whose lock file is at this path; in a build script it begins where the `Cargo.toml` is.
+    /// Creates a generator for the lock file at this path, in a build script relative to the directory of the `Cargo.toml`.
     pub fn new(lock_file: impl Into<PathBuf>) -> Self {
         Self {
             path: lock_file.into(),
@@ -98,7 +98,7 @@ impl Client {
         }
     }
 
-    /// A client from the text of a lock file.
+    /// Creates a generator from the text of a lock file.
     ///
     /// ```
     /// let lock = r#"{"treenailLock": 1, "server": {"name": "adder"}, "tools": [{"name": "add", "inputSchema": {
@@ -118,8 +118,8 @@ impl Client {
         }
     }
 
-    /// The text of the lock file, for a program that has read it already. Default: what is at the path, without a bound on
-    /// how much that is.
+    /// Sets the text of the lock file, for a program that has already read it. Default: the contents of the file, of any
+    /// size.
     ///
     /// ```
     /// let lock = r#"{"treenailLock": 1, "server": {"name": "adder"}}"#;
@@ -133,59 +133,64 @@ impl Client {
         self
     }
 
-    /// How the struct is called. Default: what the server calls itself, with `Client` behind it.
+    /// Sets the name of the struct. Default: the name of the server, followed by `Client`.
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// Where Treenail is, if it has another name. Default: `::treenail`.
+    /// Sets the path of Treenail, if it is renamed. Default: `::treenail`.
     #[must_use]
     pub fn krate(mut self, path: impl Into<String>) -> Self {
         self.krate = path.into();
         self
     }
 
-    /// Only these tools, by the names that the server gives them. Default: all.
+    /// Selects tools by their names on the server. Default: all.
     ///
-    /// `LOCK` has them alone then, and neither instructions nor prompts, as after `Contract::only_tools`: a server is not
-    /// refused for anything else. There are still methods for prompts and templates.
+    /// `LOCK` then contains only these tools, without instructions and prompts, as after `Contract::only_tools`: other
+    /// differences of a server are ignored. Methods for prompts and templates are still generated.
     #[must_use]
     pub fn tools<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Self {
         self.tools = Some(names.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Generates the module as text; the same lock file gives the same text.
+    /// Generates the module as text. The output is deterministic.
     ///
     /// # Errors
     ///
-    /// If the lock file cannot be read, or an option makes no sense; see [`Error`].
+    /// Fails if the lock file cannot be read or an option is invalid; see [`Error`].
     pub fn to_rust(&self) -> Result<String, Error> {
         let krate = self.path_of_crate()?;
         let mut lock = self.lock()?;
         if let Some(names) = &self.tools {
-            let missing = |name| Error::Option(format!("the lock file has no tool `{name}`"));
+            let missing =
+                |name| Error::InvalidOption(format!("the lock file has no tool `{name}`"));
             lock.keep(names).map_err(missing)?;
         }
         let name = match &self.name {
             Some(name) if name::is_type_name(name) => name.clone(),
-            Some(name) => return Err(Error::Option(format!("`{name}` is no name for a type"))),
+            Some(name) => {
+                return Err(Error::InvalidOption(format!(
+                    "`{name}` is not a valid type name"
+                )));
+            }
             None => name::client(&lock.server),
         };
         let budget = Budget::default();
         let plan = Plan::of(&lock, &budget);
         render::module(&lock, &plan, &name, &krate).map_err(|failed| match failed {
-            Failed::Rust(error) => Error::Rust(error),
-            Failed::TooLong => Error::TooLarge {
+            RenderError::InvalidRust(error) => Error::Rust(error),
+            RenderError::TooLarge => Error::TooLarge {
                 path: self.path.clone(),
-                most: budget::OUTPUT,
+                max_bytes: budget::MAX_OUTPUT,
             },
         })
     }
 
-    /// Generates the module as a file that is checked in, with a first line that says where it comes from.
+    /// Generates the module as a file to commit. Its first line names the lock file.
     ///
     /// # Errors
     ///
@@ -196,7 +201,7 @@ impl Client {
         fs::write(file, text).map_err(Error::write(file))
     }
 
-    /// The text of a file that is checked in.
+    /// Generates the text of a file to commit.
     ///
     /// # Errors
     ///
@@ -210,8 +215,8 @@ impl Client {
         ))
     }
 
-    /// Generates the module in a build script: as `$OUT_DIR/weather.rs` from `weather.lock.json`. Cargo runs the script
-    /// again when the lock file changes.
+    /// Generates the module in a build script: `$OUT_DIR/weather.rs` from `weather.lock.json`. Cargo reruns the script when the
+    /// lock file changes.
     ///
     /// # Errors
     ///
@@ -219,12 +224,12 @@ impl Client {
     pub fn generate(&self) -> Result<(), Error> {
         let out = env::var_os("OUT_DIR").ok_or(Error::OutDir)?;
         let file = Path::new(&out).join(self.file_name());
-        let told = writeln!(
+        let written = writeln!(
             io::stdout(),
             "cargo::rerun-if-changed={}",
             self.path.display()
         );
-        told.map_err(Error::write(Path::new("standard output")))?;
+        written.map_err(Error::write(Path::new("standard output")))?;
         fs::write(&file, self.to_rust()?).map_err(Error::write(&file))
     }
 
@@ -247,7 +252,7 @@ impl Client {
     }
 
     fn path_of_crate(&self) -> Result<TokenStream, Error> {
-        let wrong = || Error::Option(format!("`{}` is no path of a crate", self.krate));
+        let wrong = || Error::InvalidOption(format!("`{}` is not a valid crate path", self.krate));
         let path: syn::Path = syn::parse_str(&self.krate).map_err(|_| wrong())?;
         let has_arguments = path
             .segments

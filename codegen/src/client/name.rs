@@ -1,14 +1,14 @@
-//! Rust names for what servers call as they like.
+//! Conversion of arbitrary names of servers to Rust names.
 //!
-//! Names are of ASCII letters, digits and underscores, because rustc warns of many others, and in ways that only a whole crate
-//! can allow.
+//! The results consist of ASCII letters, digits and underscores. Rustc warns about many other characters, with lints that can
+//! only be allowed for a whole crate.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::{Ident, Span};
 
-/// The most characters of a name, before what makes it unique.
-const LONGEST: usize = 60;
+/// Maximum number of characters of a name, without the suffix that makes it unique.
+const MAX_LENGTH: usize = 60;
 
 /// Keywords of all editions.
 const KEYWORDS: [&str; 48] = [
@@ -19,11 +19,11 @@ const KEYWORDS: [&str; 48] = [
     "virtual", "where", "while", "yield",
 ];
 
-/// Keywords that no `r#` makes a name.
-const NEVER_NAMES: [&str; 4] = ["self", "super", "crate", "_"];
+/// Keywords that cannot be raw identifiers.
+const INVALID_NAMES: [&str; 4] = ["self", "super", "crate", "_"];
 
-/// What the generated module uses by these names, or what its readers know by them.
-const TAKEN_TYPES: [&str; 54] = [
+/// Names that the generated module uses, or that readers expect to have their usual meaning.
+const RESERVED_TYPES: [&str; 54] = [
     "AsMut",
     "AsRef",
     "BTreeMap",
@@ -88,8 +88,8 @@ const LATIN: [&str; 64] = [
     "oe", "", "o", "u", "u", "u", "ue", "y", "th", "y",
 ];
 
-/// How characters are called where they are all that a name has, or all that tells it from another.
-const SIGNS: [(char, &str); 30] = [
+/// Names of symbols, used if a name consists of symbols only or would otherwise clash.
+const SYMBOL_NAMES: [(char, &str); 30] = [
     ('+', "plus"),
     ('-', "minus"),
     ('*', "star"),
@@ -122,8 +122,8 @@ const SIGNS: [(char, &str); 30] = [
     ('\\', "backslash"),
 ];
 
-/// The words of a name, in lower case: `getHTTPStatus`, `get-http-status` and `get http.status` have the same.
-fn words(name: &str, spell_signs: bool) -> Vec<String> {
+/// Splits a name into lower-case words: `getHTTPStatus`, `get-http-status` and `get http.status` give the same.
+fn words(name: &str, spell_symbols: bool) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut word = String::new();
     let mut before = ' ';
@@ -140,7 +140,7 @@ fn words(name: &str, spell_signs: bool) -> Vec<String> {
         }
         match letters {
             Some(letters) => word.push_str(&letters.to_ascii_lowercase()),
-            None if spell_signs => words.extend(spelled(c)),
+            None if spell_symbols => words.extend(symbol_name(c)),
             None => {}
         }
         before = c;
@@ -150,7 +150,7 @@ fn words(name: &str, spell_signs: bool) -> Vec<String> {
     words
 }
 
-/// A character in ASCII; `None` if it is no part of a word.
+/// Transliterates a character to ASCII; `None` if it is not part of a word.
 fn ascii(c: char) -> Option<String> {
     if c.is_ascii_alphanumeric() {
         return Some(c.to_string());
@@ -165,35 +165,35 @@ fn ascii(c: char) -> Option<String> {
     (!c.is_ascii() && c.is_alphanumeric()).then(|| format!("u{code:x}"))
 }
 
-/// What a character is called that is no part of a word.
-fn spelled(c: char) -> Option<String> {
-    let sign = SIGNS.iter().find(|sign| sign.0 == c);
+/// The name of a character that is not part of a word.
+fn symbol_name(c: char) -> Option<String> {
+    let sign = SYMBOL_NAMES.iter().find(|sign| sign.0 == c);
     match sign {
         Some((_, name)) => Some((*name).to_owned()),
         None => (!c.is_ascii()).then(|| format!("u{:x}", u32::from(c))),
     }
 }
 
-/// Cuts a name between its words.
+/// Truncates a name between its words.
 fn shorten(mut words: Vec<String>) -> Vec<String> {
     let mut length = 0;
     let fitting = words.iter().take_while(|word| {
         length += word.len() + 1;
-        length <= LONGEST
+        length <= MAX_LENGTH
     });
     let fitting = fitting.count().max(1);
     words.truncate(fitting);
     if let Some(word) = words.first_mut() {
-        word.truncate(LONGEST);
+        word.truncate(MAX_LENGTH);
     }
     words
 }
 
-/// The words of a name of which there is at least one that begins with a letter.
-fn legal_words(name: &str, spell_signs: bool) -> Vec<String> {
-    let mut words = shorten(words(name, spell_signs));
-    if words.is_empty() && !name.is_empty() && !spell_signs {
-        return legal_words(name, true);
+/// Splits a name into at least one word; the first one starts with a letter.
+fn valid_words(name: &str, spell_symbols: bool) -> Vec<String> {
+    let mut words = shorten(words(name, spell_symbols));
+    if words.is_empty() && !name.is_empty() && !spell_symbols {
+        return valid_words(name, true);
     }
     match words.first_mut() {
         None => words.push(if name.is_empty() { "empty" } else { "sign" }.to_owned()),
@@ -203,14 +203,14 @@ fn legal_words(name: &str, spell_signs: bool) -> Vec<String> {
     words
 }
 
-/// `get_sum` for `get-sum`; it may be a keyword.
+/// `get_sum` for `get-sum`; the result can be a keyword.
 pub(super) fn snake(name: &str) -> String {
-    legal_words(name, false).join("_")
+    valid_words(name, false).join("_")
 }
 
 /// `GetSum` for `get-sum`.
 pub(super) fn pascal(name: &str) -> String {
-    join_pascal(&legal_words(name, false))
+    join_pascal(&valid_words(name, false))
 }
 
 fn join_pascal(words: &[String]) -> String {
@@ -221,7 +221,7 @@ fn join_pascal(words: &[String]) -> String {
     words.iter().map(capital).collect()
 }
 
-/// `Entity` for `entities`; `NewsItem` where there is no singular to be seen.
+/// `Entity` for `entities`; `NewsItem` if no singular is found.
 pub(super) fn singular(name: &str, otherwise: &str) -> String {
     let name = pascal(name);
     let singular = match name.as_str() {
@@ -244,9 +244,9 @@ pub(super) fn singular(name: &str, otherwise: &str) -> String {
     singular.unwrap_or_else(|| format!("{name}{otherwise}"))
 }
 
-/// The name of the client: what the server is called, without the words that all of them have.
+/// The name of the client: that of the server, without generic words.
 pub(super) fn client(server: &str) -> String {
-    let all = legal_words(server, false);
+    let all = valid_words(server, false);
     let mut own = all.clone();
     own.retain(|word| !["mcp", "server", "servers", "client"].contains(&word.as_str()));
     let own = if own.is_empty() { all } else { own };
@@ -257,9 +257,9 @@ pub(super) fn client(server: &str) -> String {
     name + "Client"
 }
 
-/// An identifier; a keyword becomes a raw one, or gets an underscore.
+/// Converts to an identifier. A keyword becomes a raw identifier, or gets an underscore.
 pub(super) fn ident(name: &str) -> Ident {
-    if NEVER_NAMES.contains(&name) {
+    if INVALID_NAMES.contains(&name) {
         Ident::new(&format!("{name}_"), Span::call_site())
     } else if KEYWORDS.contains(&name) {
         Ident::new_raw(name, Span::call_site())
@@ -268,7 +268,7 @@ pub(super) fn ident(name: &str) -> Ident {
     }
 }
 
-/// Whether a text can be the name of a type.
+/// Returns `true` for a valid type name.
 pub(super) fn is_type_name(name: &str) -> bool {
     let mut chars = name.chars();
     chars.next().is_some_and(|c| c.is_ascii_uppercase())
@@ -276,16 +276,16 @@ pub(super) fn is_type_name(name: &str) -> bool {
         && name != "Self"
 }
 
-/// Names of which no two are the same.
+/// Set of unique names.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     taken: BTreeSet<String>,
-    /// The number that comes next behind a name.
+    /// The next number to append to a name.
     next: BTreeMap<String, u64>,
 }
 
 impl Names {
-    /// Where these names are taken.
+    /// Creates a set with reserved names.
     pub(super) fn without(taken: &[&str]) -> Self {
         let taken = taken.iter().map(|name| (*name).to_owned()).collect();
         Self {
@@ -294,19 +294,19 @@ impl Names {
         }
     }
 
-    /// For types of the generated module.
+    /// Creates a set for the types of the generated module.
     pub(super) fn of_types() -> Self {
-        Self::without(&TAKEN_TYPES)
+        Self::without(&RESERVED_TYPES)
     }
 
-    /// Takes a name for a member or a variable.
+    /// Adds a unique name for a member or a variable.
     pub(super) fn snake(&mut self, name: &str) -> String {
-        self.take(&[snake(name), legal_words(name, true).join("_")], "_")
+        self.take(&[snake(name), valid_words(name, true).join("_")], "_")
     }
 
-    /// Takes a name for a variant.
+    /// Adds a unique name for a variant.
     pub(super) fn variant(&mut self, name: &str) -> String {
-        // `Self` is no name.
+        // `Self` is not a valid name.
         let legal = |name: String| {
             if name == "Self" {
                 "ItSelf".to_owned()
@@ -314,11 +314,11 @@ impl Names {
                 name
             }
         };
-        let spelled = join_pascal(&legal_words(name, true));
+        let spelled = join_pascal(&valid_words(name, true));
         self.take(&[legal(pascal(name)), legal(spelled)], "")
     }
 
-    /// Takes the first of these names that is free, or the last one with something behind it.
+    /// Adds the first of these names that is free, or else the first one with a number appended.
     pub(super) fn take<const N: usize>(
         &mut self,
         wanted: &[String; N],
@@ -373,7 +373,7 @@ mod tests {
             assert_eq!(snake(name), snake_case, "{name}");
             assert_eq!(pascal(name), pascal_case, "{name}");
         }
-        assert_eq!(snake(&"a".repeat(200)).len(), LONGEST);
+        assert_eq!(snake(&"a".repeat(200)).len(), MAX_LENGTH);
     }
 
     #[test]
@@ -387,7 +387,7 @@ mod tests {
         ] {
             assert_eq!(ident(name).to_string(), legal);
         }
-        for name in KEYWORDS.iter().chain(&NEVER_NAMES) {
+        for name in KEYWORDS.iter().chain(&INVALID_NAMES) {
             let ident = ident(name).to_string();
             assert!(syn::parse_str::<Ident>(&ident).is_ok(), "{ident}");
         }
@@ -438,7 +438,7 @@ mod tests {
     }
 
     #[test]
-    fn clients_are_called_as_their_servers() {
+    fn clients_are_named_after_their_servers() {
         for (server, name) in [
             ("mcp-servers/everything", "EverythingClient"),
             ("secure-filesystem-server", "SecureFilesystemClient"),

@@ -1,4 +1,4 @@
-//! What the client has: its methods, and the types that they need.
+//! Plan of a client: its methods, and the types they need.
 
 use std::collections::BTreeSet;
 
@@ -8,9 +8,9 @@ use super::budget::Budget;
 use super::docs::{Docs, code};
 use super::lock::{Entry, Lock};
 use super::name::{self, Names};
-use super::schema::{Field, Kind, MOST_FIELDS, Reader, Record, Shape, TypeId, Types};
+use super::schema::{Field, Kind, MAX_FIELDS, Reader, Record, Shape, TypeId, Types};
 
-/// Everything that is written.
+/// The methods and types to generate.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub methods: Vec<Method>,
@@ -21,36 +21,36 @@ pub(super) struct Plan {
 #[derive(Debug)]
 pub(super) struct Method {
     pub name: String,
-    /// What the server calls it.
+    /// Its name on the server.
     pub remote: String,
     pub docs: Docs,
-    /// What it takes, if anything.
+    /// The arguments, if there are any.
     pub arguments: Option<Shape>,
     pub call: Call,
 }
 
-/// What a method does.
+/// Operation of a method.
 #[derive(Debug)]
 pub(super) enum Call {
-    /// Calls a tool that returns this, or that does not say what it returns.
+    /// Calls a tool with this output, or without an output schema.
     Tool(Option<Shape>),
     Prompt,
-    /// Reads a resource; the template for its URI.
+    /// Reads a resource with this URI template.
     Template(String),
 }
 
-/// Methods that every client has, and those that every type has.
-const TAKEN_METHODS: [&str; 4] = ["new", "client", "clone", "fmt"];
+/// Methods that every client has, and inherited ones.
+const RESERVED_METHODS: [&str; 4] = ["new", "client", "clone", "fmt"];
 
 impl Plan {
     pub(super) fn of(lock: &Lock, budget: &Budget) -> Self {
         let mut planner = Planner {
             budget,
-            names: Names::without(&TAKEN_METHODS),
+            names: Names::without(&RESERVED_METHODS),
             types: Types::default(),
         };
         let mut methods: Vec<Method> = Vec::new();
-        // Tools that are called as methods are have their names before others that would be called so too.
+        // Tools whose names are already method names take precedence over those with converted names.
         let is_method = |tool: &&Entry| name::snake(&tool.name) == tool.name;
         let (exact, others): (Vec<_>, Vec<_>) = lock.tools.iter().partition(is_method);
         methods.extend(
@@ -67,7 +67,7 @@ impl Plan {
                 .map(|template| planner.template(template)),
         );
         let mut types = planner.types;
-        let now = types.share();
+        let now = types.deduplicate();
         let to = |id: TypeId| now.get(id.0).copied().unwrap_or(id);
         for method in &mut methods {
             let output = match &mut method.call {
@@ -91,7 +91,7 @@ struct Planner<'a> {
 }
 
 impl Planner<'_> {
-    /// A free name: this one, or with `suffix` behind it.
+    /// A free name: this one, or this one with `suffix` appended.
     fn name(&mut self, name: &str, suffix: &str) -> String {
         let name = name::snake(name);
         self.names
@@ -122,16 +122,16 @@ impl Planner<'_> {
             Shape::Any(reason) => {
                 let reason = reason
                     .clone()
-                    .or(Some("the schema says nothing of them".to_owned()));
+                    .or(Some("the schema does not describe them".to_owned()));
                 Some(Shape::Map(Box::new(Shape::Any(reason))))
             }
             _ => Some(Shape::Map(Box::new(Shape::any(
-                "the schema is not one of an object",
+                "the schema does not describe an object",
             )))),
         };
         let output = tool.get("outputSchema").map(|schema| {
             let name = format!("{prefix}Output");
-            let bare = unwrapped(schema);
+            let bare = unwrap_result(schema);
             let schema = bare.as_ref().unwrap_or(schema);
             Reader::read_root(schema, &mut self.types, self.budget, (&name, &name))
         });
@@ -202,18 +202,18 @@ impl Planner<'_> {
             fields,
             ..Record::default()
         };
-        if record.fields.len() > MOST_FIELDS {
-            // They are texts, or lists of texts.
-            let reason = format!("there are more than {MOST_FIELDS} of them");
+        if record.fields.len() > MAX_FIELDS {
+            // The values are texts or lists of texts.
+            let reason = format!("there are more than {MAX_FIELDS} of them");
             return Some(Shape::Map(Box::new(Shape::any(reason))));
         }
         (!record.fields.is_empty()).then(|| self.types.add(name::pascal(method), record))
     }
 }
 
-/// The schema of the value, where an output schema has the mark that results are wrapped as `{"result": …}`: clients take the
-/// value out. Contracts have such schemas without what is around them, but a lock file may come from elsewhere.
-fn unwrapped(schema: &Value) -> Option<Value> {
+/// Returns the inner schema if an output schema is marked as wrapped in `{"result": …}`, since clients unwrap such results.
+/// Contracts record the inner schemas, but a lock file may have another origin.
+fn unwrap_result(schema: &Value) -> Option<Value> {
     let marked = schema.get("x-fastmcp-wrap-result") == Some(&Value::Bool(true));
     let mut bare = schema
         .pointer("/properties/result")
@@ -240,10 +240,10 @@ fn tool_docs(tool: &Entry) -> Docs {
     docs.add(&format!("The tool {}.", code(&tool.name)));
     let hint = |key: &str| tool.get("annotations")?.get(key)?.as_bool();
     let hints = [
-        ("readOnlyHint", true, "it changes nothing"),
-        ("destructiveHint", true, "it may destroy something"),
-        ("idempotentHint", true, "a repetition changes nothing more"),
-        ("openWorldHint", false, "it keeps to a closed world"),
+        ("readOnlyHint", true, "read-only"),
+        ("destructiveHint", true, "may be destructive"),
+        ("idempotentHint", true, "idempotent"),
+        ("openWorldHint", false, "closed world"),
     ];
     let hints: Vec<&str> = hints
         .iter()
@@ -252,12 +252,12 @@ fn tool_docs(tool: &Entry) -> Docs {
         .map(|(_, _, words)| *words)
         .collect();
     if !hints.is_empty() {
-        docs.add(&format!("The server says: {}.", hints.join("; ")));
+        docs.add(&format!("Hints of the server: {}.", hints.join(", ")));
     }
     docs
 }
 
-/// The variables of a template for URIs (RFC 6570). Those of a query, of parameters and of a fragment may be left out.
+/// The variables of a URI template (RFC 6570). Those of a query, of parameters and of a fragment are optional.
 fn variables(template: &str) -> Vec<Field> {
     let mut fields: Vec<Field> = Vec::new();
     let mut seen = BTreeSet::new();

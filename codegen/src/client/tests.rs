@@ -1,27 +1,27 @@
-//! Lock files that are made to be expensive: what they cost is counted.
+//! Costs of lock files that are designed to be expensive.
 
 use serde_json::{Map, Value, json};
 
-use super::budget::{Budget, PARTS, PARTS_OF_SCHEMA, STEPS, STEPS_OF_SCHEMA};
+use super::budget::{Budget, MAX_PARTS, MAX_PARTS_PER_SCHEMA, MAX_STEPS, MAX_STEPS_PER_SCHEMA};
 use super::lock::Lock;
 use super::plan::Plan;
 use super::{Client, Error, render};
 
-/// A lock file with this schema for each of so many tools.
+/// A lock file with a number of tools with this schema.
 fn lock(schema: &Value, tools: usize) -> String {
     let tool = |at: usize| json!({"name": format!("tool{at}"), "inputSchema": schema});
     let tools: Vec<_> = (0..tools).map(tool).collect();
     json!({"treenailLock": 1, "tools": tools}).to_string()
 }
 
-/// The steps and the parts that a lock file takes.
+/// The steps and the parts charged for a lock file.
 fn spent(lock: &str) -> (usize, usize) {
     let budget = Budget::default();
     drop(Plan::of(&Lock::parse(lock).unwrap(), &budget));
     budget.spent()
 }
 
-/// The module, and the steps and parts that it takes.
+/// The module, and the steps and parts charged for it.
 fn made(lock: &str) -> (String, usize, usize) {
     let (lock, budget) = (Lock::parse(lock).unwrap(), Budget::default());
     let plan = Plan::of(&lock, &budget);
@@ -34,7 +34,7 @@ fn code(lock: &str) -> String {
     made(lock).0
 }
 
-/// Two schemas, the members of each united from both.
+/// Two schemas, the members of each merged from both.
 fn doubling() -> Value {
     let both = json!([{"$ref": "#/a"}, {"$ref": "#/b"}]);
     let other = json!([{"$ref": "#/b"}, {"$ref": "#/a"}]);
@@ -46,7 +46,7 @@ fn doubling() -> Value {
     })
 }
 
-/// A document that is a part of its parts.
+/// A document whose members refer to the document.
 fn whole() -> Value {
     let whole = json!({"$ref": "#"});
     json!({"properties": {
@@ -56,25 +56,26 @@ fn whole() -> Value {
 }
 
 #[test]
-fn what_unites_with_itself_ends() {
+fn merging_a_recursive_schema_terminates() {
     for (schema, length) in [(doubling(), 400), (whole(), 250)] {
         let one = lock(&schema, 1);
         assert!(one.len() < length);
         let (code, steps, parts) = made(&one);
-        assert!(steps <= STEPS_OF_SCHEMA, "{steps}");
-        assert!(parts <= PARTS_OF_SCHEMA, "{parts}");
-        let most = format!("because the schema has more than {STEPS_OF_SCHEMA} steps to unite.");
+        assert!(steps <= MAX_STEPS_PER_SCHEMA, "{steps}");
+        assert!(parts <= MAX_PARTS_PER_SCHEMA, "{parts}");
+        let most = format!("because the schema has more than {MAX_STEPS_PER_SCHEMA} merge steps.");
         assert!(code.contains(&most), "{schema}");
     }
     let several = lock(&doubling(), 5);
     let (code, steps, _) = made(&several);
-    assert_eq!(steps, STEPS);
-    let most = format!("because the schemas of the lock file have more than {STEPS} steps");
+    assert_eq!(steps, MAX_STEPS);
+    let most =
+        format!("because the schemas of the lock file have more than {MAX_STEPS} merge steps");
     assert!(code.contains(&most));
 }
 
 #[test]
-fn a_schema_is_not_copied_for_each_type_that_there_is_not() {
+fn a_schema_is_not_copied_for_unknown_types() {
     let names: Vec<_> = (0..20_000).map(|at| format!("type {at}")).collect();
     let texts: Vec<_> = (0..10_000).map(|at| format!("text {at}")).collect();
     let schema = json!({"properties": {"x": {"type": names, "examples": texts}}});
@@ -87,7 +88,7 @@ fn a_schema_is_not_copied_for_each_type_that_there_is_not() {
 }
 
 #[test]
-fn tuples_of_tuples_are_not_written_out() {
+fn large_nested_tuples_are_not_expanded() {
     let mut definitions = json!({"d0": {"type": "string"}});
     for at in 1..12 {
         let item = json!({"$ref": format!("#/$defs/d{}", at - 1)});
@@ -122,18 +123,18 @@ fn a_schema_is_read_once_however_it_is_referred_to() {
 }
 
 #[test]
-fn lists_that_are_united_are_looked_through_once() {
+fn merged_lists_are_scanned_once() {
     let names = |of: &str| -> Value { (0..20_000).map(|at| json!(format!("{of}{at}"))).collect() };
     for keyword in ["required", "enum"] {
         let parts = json!([{keyword: names("a")}, {keyword: names("b")}]);
         let schema = json!({"properties": {"x": {"allOf": parts}}});
         let (steps, _) = spent(&lock(&schema, 1));
-        assert!(steps <= STEPS_OF_SCHEMA, "{keyword}: {steps}");
+        assert!(steps <= MAX_STEPS_PER_SCHEMA, "{keyword}: {steps}");
     }
 }
 
 #[test]
-fn a_lock_file_has_parts_for_all_its_tools_together() {
+fn parts_are_limited_for_all_tools_together() {
     let members: Map<_, _> = (0..190)
         .map(|at| {
             (
@@ -143,7 +144,7 @@ fn a_lock_file_has_parts_for_all_its_tools_together() {
         })
         .collect();
     let (_, parts) = spent(&lock(&json!({"properties": members}), 80));
-    assert_eq!(parts, PARTS);
+    assert_eq!(parts, MAX_PARTS);
 }
 
 #[test]
@@ -160,39 +161,43 @@ fn prompts_with_many_arguments_take_a_map() {
 }
 
 #[test]
-fn a_module_has_a_longest_text() {
+fn the_size_of_a_module_is_limited() {
     let description = "a".repeat(9 << 20);
     let lock = json!({"treenailLock": 1, "tools": [{"name": "a", "description": description}]});
     let error = Client::from_json(lock.to_string()).to_rust().unwrap_err();
     assert!(matches!(
         error,
         Error::TooLarge {
-            most: 8_388_608,
+            max_bytes: 8_388_608,
             ..
         }
     ));
-    let message = "the lock file `lock.json` makes a module of more than 8 MiB; choose the tools that are needed";
+    let message = "the module for the lock file `lock.json` would exceed 8 MiB; select fewer tools";
     assert_eq!(error.to_string(), message);
 }
 
 #[test]
-fn nothing_is_in_a_lock_file_twice() {
+fn duplicate_names_are_rejected() {
     for (list, entry, message) in [
-        ("tools", json!({"name": "a"}), "has \"a\" twice in `tools`"),
+        (
+            "tools",
+            json!({"name": "a"}),
+            "contains \"a\" twice in `tools`",
+        ),
         (
             "prompts",
             json!({"name": "b\n"}),
-            "has \"b\\n\" twice in `prompts`",
+            "contains \"b\\n\" twice in `prompts`",
         ),
         (
             "resources",
             json!({"uri": "c:d", "name": "d"}),
-            "has \"c:d\" twice in `resources`",
+            "contains \"c:d\" twice in `resources`",
         ),
         (
             "resourceTemplates",
             json!({"uriTemplate": "e:{f}", "name": "e"}),
-            "has \"e:{f}\" twice in `resourceTemplates`",
+            "contains \"e:{f}\" twice in `resourceTemplates`",
         ),
     ] {
         let lock = json!({"treenailLock": 1, list: [entry, entry]});

@@ -1,14 +1,14 @@
-//! Makes a distilled schema from an official one: the facts without the prose.
+//! Distillation of an official schema: removal of the prose, and a canonical format.
 
 use std::fmt::Write as _;
 
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use crate::protocol::load::each_child;
+use crate::protocol::load::visit_children;
 
-/// A value that fits into this many characters stays on one line.
-const LINE: usize = 96;
+/// Maximum number of characters of a value on one line.
+const MAX_LINE_LENGTH: usize = 96;
 
 /// Removes the prose of the official schema `text` and formats what remains.
 pub fn distil(text: &str) -> Result<String> {
@@ -20,18 +20,18 @@ pub fn distil(text: &str) -> Result<String> {
     Ok(out)
 }
 
-/// Removes annotation texts; a *property* with the name `description` is no annotation.
+/// Removes annotation texts. A *property* named `description` is not an annotation.
 fn remove_prose(schema: &mut Value) {
     if let Some(schema) = schema.as_object_mut() {
         schema.retain(|keyword, _| !matches!(keyword.as_str(), "description" | "$comment"));
     }
-    each_child(schema, &mut remove_prose);
+    visit_children(schema, &mut remove_prose);
 }
 
-/// Writes keys in sorted order and small values on one line, so that a change is a short diff.
+/// Writes keys in sorted order and small values on one line, so that diffs are short.
 fn write_value(out: &mut String, value: &Value, indent: usize) {
     let compact = sorted(value).to_string();
-    if compact.len() + indent <= LINE && indent > 1 {
+    if compact.len() + indent <= MAX_LINE_LENGTH && indent > 1 {
         out.push_str(&compact);
         return;
     }
@@ -60,7 +60,7 @@ fn write_value(out: &mut String, value: &Value, indent: usize) {
     let _ = write!(out, "\n{:indent$}{close}", "");
 }
 
-/// The same value with sorted keys, whatever map type the features of `serde_json` chose.
+/// Sorts all keys, independently of the map type that the features of `serde_json` select.
 fn sorted(value: &Value) -> Value {
     match value {
         Value::Object(object) => {
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn prose_goes_and_properties_with_its_names_stay() {
+    fn prose_is_removed_but_not_properties_with_its_names() {
         let official = json!({"$defs": {"A": {
             "description": "prose", "$comment": "more prose", "type": "object",
             "properties": {"description": {"type": "string", "description": "prose"}}

@@ -1,11 +1,11 @@
-//! Finds the codes of errors.
+//! Error codes.
 
 use std::collections::BTreeMap;
 
 use crate::protocol::load::Revision;
 use crate::protocol::overlay::Overlay;
 
-/// The codes of the error definitions, and those that only the text of the specification has.
+/// Collects the codes of the error definitions, and those that only the text of the specification contains.
 pub(crate) fn collect(revisions: &[Revision], overlay: &Overlay) -> Vec<(String, i64)> {
     let mut codes: BTreeMap<String, i64> = BTreeMap::new();
     for (name, schema) in revisions.iter().flat_map(|revision| &revision.definitions) {
@@ -27,7 +27,7 @@ pub(crate) fn collect(revisions: &[Revision], overlay: &Overlay) -> Vec<(String,
     codes
 }
 
-/// `PARSE_ERROR` for `Parse`, but `METHOD_NOT_FOUND`: one word alone would not say what it is.
+/// `PARSE_ERROR` for `Parse`, but `METHOD_NOT_FOUND`: a single word needs the suffix to be clear.
 fn constant_name(stem: &str) -> String {
     let name = screaming(stem);
     if name.contains('_') {

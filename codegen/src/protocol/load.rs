@@ -1,11 +1,11 @@
-//! Reads the distilled schema of one revision into one uniform form.
+//! Loading of the distilled schema of one revision into a uniform form.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context, Result, bail};
 use serde_json::{Map, Value, json};
 
-/// The definitions of one revision: references are `#/definitions/…`, `allOf` is flattened.
+/// Definitions of one revision. References are `#/definitions/…`, and `allOf` is flattened.
 #[derive(Debug)]
 pub(crate) struct Revision {
     /// The revision's date, as in `2025-11-25`.
@@ -14,7 +14,7 @@ pub(crate) struct Revision {
 }
 
 impl Revision {
-    /// Renames a definition, and tells whether there was one.
+    /// Renames a definition and the references to it. Returns `false` if there is none of this name.
     pub(crate) fn rename(&mut self, from: &str, to: &str) -> bool {
         let Some(schema) = self.definitions.remove(from) else {
             return false;
@@ -50,9 +50,9 @@ pub(crate) fn revision(name: &str, text: &str) -> Result<Revision> {
 
 /// Calls `visit` with every schema directly inside `schema`.
 ///
-/// A property may be called `anyOf` or `items`, so that a walk over plain JSON would take property
-/// names for keywords; this one knows which maps hold names.
-pub(crate) fn each_child(schema: &mut Value, visit: &mut dyn FnMut(&mut Value)) {
+/// A property can be named `anyOf` or `items`, and a walk over plain JSON would mistake it for a
+/// keyword. This function distinguishes maps of names from keywords.
+pub(crate) fn visit_children(schema: &mut Value, visit: &mut dyn FnMut(&mut Value)) {
     let Some(schema) = schema.as_object_mut() else {
         return;
     };
@@ -70,12 +70,12 @@ pub(crate) fn each_child(schema: &mut Value, visit: &mut dyn FnMut(&mut Value)) 
     }
 }
 
-/// The name a `$ref` schema points to.
+/// The name that a `$ref` refers to.
 pub(crate) fn reference(schema: &Value) -> Option<&str> {
     schema.get("$ref")?.as_str()?.rsplit('/').next()
 }
 
-/// The schema that points to the definition `name`.
+/// A schema that refers to the definition `name`.
 pub(crate) fn refer_to(name: &str) -> Value {
     json!({ "$ref": format!("#/definitions/{name}") })
 }
@@ -91,14 +91,14 @@ pub(crate) fn strings(schema: &Value, keyword: &str) -> Option<BTreeSet<String>>
     )
 }
 
-/// Whether an object with properties says that it has more than those.
+/// Returns `true` if an object allows properties besides the listed ones.
 pub(crate) fn is_open(schema: &Value) -> bool {
     schema
         .get("additionalProperties")
         .is_some_and(|values| *values != json!(false))
 }
 
-/// Whether `additionalProperties` says what the values are.
+/// Returns `true` if `additionalProperties` is a schema of the values.
 pub(crate) fn is_schema(values: &Value) -> bool {
     values.as_object().is_some_and(|values| !values.is_empty())
 }
@@ -107,20 +107,20 @@ fn unify_references(schema: &mut Value) {
     if let Some(name) = reference(schema) {
         *schema = refer_to(name);
     }
-    each_child(schema, &mut unify_references);
+    visit_children(schema, &mut unify_references);
 }
 
 fn rename_references(schema: &mut Value, from: &str, to: &str) {
     if reference(schema) == Some(from) {
         *schema = refer_to(to);
     }
-    each_child(schema, &mut |child| rename_references(child, from, to));
+    visit_children(schema, &mut |child| rename_references(child, from, to));
 }
 
 /// Merges the members of each `allOf` into one object; typify panics on some of them.
 fn flatten_all_of(schema: &mut Value, definitions: &BTreeMap<String, Value>) -> Result<()> {
     let mut result = Ok(());
-    each_child(schema, &mut |child| {
+    visit_children(schema, &mut |child| {
         if let Err(error) = flatten_all_of(child, definitions) {
             result = Err(error);
         }

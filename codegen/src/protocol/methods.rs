@@ -1,4 +1,4 @@
-//! Finds the requests and notifications, their directions, and the types they carry.
+//! Requests and notifications, with their directions and types.
 
 use std::collections::BTreeMap;
 
@@ -11,26 +11,26 @@ use crate::protocol::revisions::RevisionSet;
 /// One request or notification over all revisions.
 #[derive(Debug)]
 pub(crate) struct Method {
-    /// What the schema calls it, as in `CallToolRequest`.
+    /// Its definition in the schema, as in `CallToolRequest`.
     pub definition: String,
     /// Its name on the wire, as in `tools/call`.
     pub wire_name: String,
     pub from_client: RevisionSet,
     pub from_server: RevisionSet,
-    /// Where it is no message of its own but travels inside an `InputRequiredResult`.
+    /// Revisions in which it is embedded in an `InputRequiredResult`, and not a message of its own.
     pub embedded: RevisionSet,
     pub params: String,
     /// The result of a request; `None` for a notification.
     pub result: Option<String>,
-    /// Whether the answer may ask the client for input instead.
+    /// Set if the response can be a request for input.
     pub input_required: bool,
 }
 
-/// Where a method notes the revisions that have it in one union.
-type Note = fn(&mut Method) -> &mut RevisionSet;
+/// Selects the set of revisions that a union adds to.
+type RevisionField = fn(&mut Method) -> &mut RevisionSet;
 
-/// The unions by which a schema says who sends what.
-const SENDERS: [(&str, Note); 5] = [
+/// The unions that assign the methods to their senders.
+const SENDERS: [(&str, RevisionField); 5] = [
     ("ClientRequest", |method| &mut method.from_client),
     ("ClientNotification", |method| &mut method.from_client),
     ("ServerRequest", |method| &mut method.from_server),
@@ -38,7 +38,7 @@ const SENDERS: [(&str, Note); 5] = [
     ("InputRequest", |method| &mut method.embedded),
 ];
 
-/// Collects the methods of all revisions, which come oldest first, sorted by definition.
+/// Collects the methods of all revisions, given oldest first, sorted by definition.
 pub(crate) fn collect(revisions: &[Revision]) -> Result<Vec<Method>> {
     let mut methods: BTreeMap<String, Method> = BTreeMap::new();
     for (index, revision) in revisions.iter().enumerate() {
@@ -66,12 +66,12 @@ pub(crate) fn collect(revisions: &[Revision]) -> Result<Vec<Method>> {
                 );
             }
         }
-        note_senders(&mut methods, revision, index)?;
+        record_senders(&mut methods, revision, index)?;
     }
     Ok(methods.into_values().collect())
 }
 
-fn note_senders(
+fn record_senders(
     methods: &mut BTreeMap<String, Method>,
     revision: &Revision,
     index: usize,
@@ -90,7 +90,7 @@ fn note_senders(
     Ok(())
 }
 
-/// The definitions in a union; a union of one is written as a copy of its only member.
+/// The definitions in a union. A union of one is written as a copy of its only member.
 fn members(union: &Value, methods: &BTreeMap<String, Method>) -> Vec<String> {
     if let Some(only) = constant(union, "method") {
         let same = |method: &&Method| method.wire_name == only;
@@ -118,7 +118,7 @@ fn constant<'schema>(schema: &'schema Value, property: &str) -> Option<&'schema 
         .as_str()
 }
 
-/// The newest name for the params; a name of our own where all revisions have them inline.
+/// The newest name of the params, or a name of our own if all revisions have them inline.
 fn params_name(definition: &str, revisions: &[Revision]) -> String {
     let mut inline = false;
     for revision in revisions.iter().rev() {
@@ -136,7 +136,7 @@ fn params_name(definition: &str, revisions: &[Revision]) -> String {
     }
 }
 
-/// `ListToolsResult` for `ListToolsRequest`; a request without such a definition has nothing to say.
+/// `ListToolsResult` for `ListToolsRequest`; `EmptyResult` if there is no such definition.
 fn result_name(definition: &str, revisions: &[Revision]) -> Option<String> {
     let name = format!("{}Result", definition.strip_suffix("Request")?);
     let known = revisions

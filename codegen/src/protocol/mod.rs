@@ -1,13 +1,13 @@
-//! The types of `treenail-schema`, from the distilled schemas of the protocol.
+//! Generator of `treenail-schema` from the distilled schemas of the protocol.
 //!
 //! The revisions are read (`load`), reduced to flat shapes (`shape`), merged into one set of
-//! definitions (`hub`), typed by typify (`types`) and written as Rust (`render`). What the schemas
-//! lack or get wrong, and all documentation, is in `overlay.toml`.
+//! definitions (`merge`), typed by typify (`types`) and written as Rust (`render`). `overlay.toml`
+//! contains corrections of the schemas and all documentation.
 
 mod distil;
 mod error_codes;
-mod hub;
 mod load;
+mod merge;
 mod methods;
 mod names;
 mod overlay;
@@ -58,9 +58,9 @@ pub fn generate(schemas: &[String]) -> Result<Vec<File>> {
         .zip(schemas)
         .map(|(name, text)| load::revision(name, text))
         .collect::<Result<Vec<_>>>()?;
-    let hub = hub::merge(revisions, &overlay)?;
-    let types = types::run(&hub, &overlay)?;
-    let files = render::files(&hub, &types, &overlay)?;
+    let merged = merge::merge(revisions, &overlay)?;
+    let types = types::run(&merged, &overlay)?;
+    let files = render::files(&merged, &types, &overlay)?;
     overlay.check_all_used()?;
     Ok(files)
 }

@@ -1,6 +1,6 @@
-//! Names for what has none in the schema.
+//! Names of definitions that have none in the schema.
 
-/// The `_meta` record of a definition, by what the definition is part of.
+/// The type of `_meta` in a definition, which depends on the kind of message.
 pub(crate) fn meta_object(definition: &str) -> &'static str {
     if definition.ends_with("NotificationParams") {
         "NotificationMetaObject"

@@ -1,4 +1,4 @@
-//! What the generator is told beside the schemas: `overlay.toml`, and which parts of it were used.
+//! Corrections and additions to the schemas: `overlay.toml`, with a record of the used entries.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 
-/// The overlay file and a note of every entry that matched something.
+/// The overlay file and the set of entries that matched something.
 #[derive(Debug)]
 pub(crate) struct Overlay {
     entries: Entries,
@@ -14,7 +14,7 @@ pub(crate) struct Overlay {
     used: RefCell<BTreeSet<String>>,
 }
 
-/// The sections of the file; the file says what each is for.
+/// Sections of the file, which documents each of them.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entries {
@@ -36,10 +36,10 @@ struct Entries {
 
 type Section<T> = BTreeMap<String, T>;
 
-/// Why an entry is needed, which no entry that changes something may leave out.
+/// Reason for an entry, required for each entry that changes something.
 #[derive(Debug, Deserialize)]
 #[serde(try_from = "String")]
-struct Reason(#[expect(dead_code, reason = "it is for people to read")] String);
+struct Reason(#[expect(dead_code, reason = "documentation for readers of the file")] String);
 
 impl TryFrom<String> for Reason {
     type Error = &'static str;
@@ -53,7 +53,7 @@ impl TryFrom<String> for Reason {
     }
 }
 
-/// Another name for a definition, in these revisions or in all.
+/// A new name for a definition, in some revisions or in all.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Rename {
@@ -63,7 +63,7 @@ struct Rename {
     _reason: Reason,
 }
 
-/// A name for what stands inline in the schema.
+/// A name for an inline schema.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Inline {
@@ -97,7 +97,7 @@ struct ErrorCode {
     _reason: Reason,
 }
 
-/// How a union is told apart.
+/// The tag that distinguishes the members of a union.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct UnionTag {
@@ -121,7 +121,7 @@ impl Overlay {
         })
     }
 
-    /// Fails when an entry matched nothing: the schema it was written for has changed.
+    /// Fails if an entry matched nothing, since the schema it was written for has changed.
     pub(crate) fn check_all_used(&self) -> Result<()> {
         let used = self.used.borrow();
         let stale: Vec<&str> = self.all.difference(&used).map(String::as_str).collect();
@@ -133,18 +133,18 @@ impl Overlay {
         Ok(())
     }
 
-    /// The Rust type that stands for the definition `name`, if it is written by hand.
+    /// The hand-written Rust type for the definition `name`, if there is one.
     pub(crate) fn external(&self, name: &str) -> Option<&str> {
         self.find("external", &self.entries.external, name)
             .map(String::as_str)
     }
 
-    /// The names of all definitions that are written by hand.
+    /// The names of all definitions with hand-written types.
     pub(crate) fn externals(&self) -> impl Iterator<Item = &str> {
         self.entries.external.keys().map(String::as_str)
     }
 
-    /// The definitions that are called otherwise in `revision`, and what they are called here.
+    /// The definitions of `revision` to rename, with their new names.
     pub(crate) fn renames(&self, revision: &str) -> impl Iterator<Item = (&str, &str)> {
         let applies = move |rename: &Rename| match &rename.revisions {
             Some(only) => only.iter().any(|name| name == revision),
@@ -158,23 +158,23 @@ impl Overlay {
         renames.map(|(from, rename)| (from.as_str(), rename.to.as_str()))
     }
 
-    /// Notes that the renaming of `from` found something to rename.
+    /// Records that the entry for `from` renamed a definition.
     pub(crate) fn renamed(&self, from: &str) {
         self.mark("rename", from);
     }
 
-    /// The name for what stands inline at `at`, as in `Tool.annotations`.
+    /// The name for the inline schema at `at`, as in `Tool.annotations`.
     pub(crate) fn name(&self, at: &str) -> Option<&Inline> {
         self.find("name", &self.entries.name, at)
     }
 
-    /// The definition that replaces what stands at `at`.
+    /// The definition that replaces the schema at `at`.
     pub(crate) fn replacement(&self, at: &str) -> Option<&str> {
         self.find("replace", &self.entries.replace, at)
             .map(|replace| replace.with.as_str())
     }
 
-    /// Whether the newest shape of the field at `at` is known to be the widest.
+    /// Returns `true` if the newest shape of the field at `at` is known to be the widest.
     pub(crate) fn newest_is_widest(&self, at: &str) -> bool {
         self.find("newest", &self.entries.newest, at).is_some()
     }
@@ -193,13 +193,13 @@ impl Overlay {
             .map(|constant| constant.value.as_str())
     }
 
-    /// Definitions to generate although no method leads to them.
-    pub(crate) fn kept(&self) -> impl Iterator<Item = &str> {
+    /// Definitions to generate although no method refers to them.
+    pub(crate) fn additional(&self) -> impl Iterator<Item = &str> {
         self.entries.keep.keys().map(String::as_str)
     }
 
-    /// Notes that the definition to keep exists in some revision.
-    pub(crate) fn kept_one(&self, definition: &str) {
+    /// Records that the additional definition exists in some revision.
+    pub(crate) fn mark_additional(&self, definition: &str) {
         self.mark("keep", definition);
     }
 
@@ -227,13 +227,13 @@ impl Overlay {
         self.find("union", &self.entries.union, definition)
     }
 
-    /// The sentence about a type, or about `Type.field`, or else about `*.field`.
+    /// The documentation of a type, of `Type.field`, or else of `*.field`.
     pub(crate) fn docs(&self, at: &str) -> Option<&str> {
         self.find("docs", &self.entries.docs, at)
             .map(String::as_str)
     }
 
-    /// The entry for `at`, or else for its member in any definition, and a note that it was used.
+    /// Finds the entry for `at`, or else for its member in any definition, and records its use.
     fn find<'a, T>(&self, section: &str, entries: &'a Section<T>, at: &str) -> Option<&'a T> {
         let anywhere = at.split_once('.').map(|(_, member)| format!("*.{member}"));
         let mut keys = std::iter::once(at).chain(anywhere.as_deref());
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn the_exact_place_comes_before_any_place() {
+    fn an_exact_place_takes_precedence_over_a_wildcard() {
         let overlay = Overlay::parse(FILE).unwrap();
         assert_ne!(overlay.docs("Tool.name"), overlay.docs("Resource.name"));
         assert_eq!(
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_without_a_reason_is_refused() {
+    fn a_change_without_a_reason_is_rejected() {
         let file = FILE.replace("\"as for `inputSchema`\"", "\"\"");
         let error = format!("{:#}", Overlay::parse(&file).unwrap_err());
         assert!(error.contains("the reason is empty"), "{error}");

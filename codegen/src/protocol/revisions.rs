@@ -1,6 +1,6 @@
-//! A set of revisions, in the form in which generated tables hold it.
+//! Sets of revisions, in the representation of the generated tables.
 
-/// Bit `n` stands for the revision with index `n`, oldest first.
+/// A bit set: bit `n` represents the revision with index `n`, oldest first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RevisionSet(pub u8);
 

@@ -1,4 +1,4 @@
-//! Turns the definitions of one revision into flat shapes: whatever stood inline gets a name.
+//! Flat shapes of the definitions of one revision: each inline schema gets a name.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use crate::protocol::load::{Revision, is_open, is_schema, refer_to, reference, s
 use crate::protocol::names;
 use crate::protocol::overlay::{Inline, Overlay};
 
-/// What a definition is, once it holds no other one inline.
+/// A definition without inline definitions.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Shape {
     Record(Record),
@@ -22,9 +22,9 @@ pub(crate) enum Shape {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Record {
     pub fields: BTreeMap<String, FieldShape>,
-    /// Whether members that the schema does not name belong to the data.
+    /// Set if members that the schema does not list are part of the data.
     pub open: bool,
-    /// The required constant that tells the record from others, as in `type`, `text`.
+    /// The required constant that distinguishes the record from others, as in `type`, `text`.
     pub tag: Option<(String, String)>,
 }
 
@@ -34,12 +34,12 @@ pub(crate) struct FieldShape {
     pub required: bool,
 }
 
-/// Collects the shapes of one revision, starting from what is asked for.
+/// Collector of the shapes of one revision, starting from the added definitions.
 pub(crate) struct Shapes<'a> {
     revision: &'a Revision,
     overlay: &'a Overlay,
     pub found: BTreeMap<String, Shape>,
-    waiting: Vec<String>,
+    pending: Vec<String>,
 }
 
 impl<'a> Shapes<'a> {
@@ -48,18 +48,18 @@ impl<'a> Shapes<'a> {
             revision,
             overlay,
             found: BTreeMap::new(),
-            waiting: Vec::new(),
+            pending: Vec::new(),
         }
     }
 
-    /// Adds the definition `name`, when the revision has it, and all it refers to.
+    /// Adds the definition `name`, if the revision has it, and all definitions that it refers to.
     pub(crate) fn add(&mut self, name: &str) -> Result<bool> {
-        self.waiting.push(name.to_owned());
-        self.follow()?;
+        self.pending.push(name.to_owned());
+        self.resolve_pending()?;
         Ok(self.found.contains_key(name))
     }
 
-    /// Adds what stands inline at `at` under the name `default`, unless the overlay has another.
+    /// Adds the inline schema at `at` under the name `default`, unless the overlay has another name.
     pub(crate) fn add_inline(&mut self, at: &str, schema: &Value, default: &str) -> Result<()> {
         if self.overlay.replacement(at).is_some() {
             return self.add(default).map(drop);
@@ -73,11 +73,11 @@ impl<'a> Shapes<'a> {
         if let Some(union) = named.and_then(|named| named.union.as_ref()) {
             self.insert(union, Shape::Union(vec![name.to_owned()]))?;
         }
-        self.follow()
+        self.resolve_pending()
     }
 
-    fn follow(&mut self) -> Result<()> {
-        while let Some(name) = self.waiting.pop() {
+    fn resolve_pending(&mut self) -> Result<()> {
+        while let Some(name) = self.pending.pop() {
             if self.found.contains_key(&name) || self.overlay.external(&name).is_some() {
                 continue;
             }
@@ -95,7 +95,7 @@ impl<'a> Shapes<'a> {
         self.insert(name, shape)
     }
 
-    /// Inline copies of one thing may each show a part of it; together they are the whole.
+    /// Adds a shape. Several inline copies of a definition, each of which can be partial, are merged.
     fn insert(&mut self, name: &str, shape: Shape) -> Result<()> {
         match (self.found.get_mut(name), shape) {
             (None, shape) => {
@@ -129,7 +129,7 @@ impl<'a> Shapes<'a> {
         }
         match schema.get("properties").and_then(Value::as_object) {
             Some(properties) => self.record(name, schema, properties).map(Shape::Record),
-            None => bail!("it is neither an object, nor a union, nor a choice of strings"),
+            None => bail!("it is not an object, a union or a choice of strings"),
         }
     }
 
@@ -137,10 +137,10 @@ impl<'a> Shapes<'a> {
         let mut names = Vec::new();
         for member in members {
             if let Some(name) = reference(member) {
-                self.waiting.push(name.to_owned());
+                self.pending.push(name.to_owned());
                 names.push(name.to_owned());
             } else if let Some(item) = member.get("items").and_then(reference) {
-                self.waiting.push(item.to_owned());
+                self.pending.push(item.to_owned());
             } else {
                 bail!("a member of a union has no name: {member}");
             }
@@ -169,7 +169,7 @@ impl<'a> Shapes<'a> {
                     record.tag = Some((field.clone(), constant.to_owned()));
                 }
                 _ => {
-                    let schema = self.place(&at, schema)?;
+                    let schema = self.schema_at(&at, schema)?;
                     record
                         .fields
                         .insert(field.clone(), FieldShape { schema, required });
@@ -179,14 +179,14 @@ impl<'a> Shapes<'a> {
         Ok(record)
     }
 
-    /// The schema to put at `at`, where no definition stands inline any more.
-    fn place(&mut self, at: &str, schema: &Value) -> Result<Value> {
+    /// Returns the schema for `at`, with references in place of inline definitions.
+    fn schema_at(&mut self, at: &str, schema: &Value) -> Result<Value> {
         if let Some(with) = self.overlay.replacement(at) {
-            self.waiting.push(with.to_owned());
+            self.pending.push(with.to_owned());
             return Ok(refer_to(with));
         }
         if let Some(name) = reference(schema) {
-            self.waiting.push(name.to_owned());
+            self.pending.push(name.to_owned());
             return Ok(refer_to(name));
         }
         if ["anyOf", "enum", "const"]
@@ -197,12 +197,12 @@ impl<'a> Shapes<'a> {
         }
         let kind = schema.get("type");
         match kind.and_then(Value::as_str) {
-            Some("object") => self.place_object(at, schema),
+            Some("object") => self.object_at(at, schema),
             Some("array") => {
                 let item = schema
                     .get("items")
                     .with_context(|| format!("{at} has no items"))?;
-                let item = self.place(&format!("{at}[]"), item)?;
+                let item = self.schema_at(&format!("{at}[]"), item)?;
                 Ok(json!({ "type": "array", "items": item }))
             }
             Some("number") => Ok(refer_to("Number")),
@@ -216,21 +216,21 @@ impl<'a> Shapes<'a> {
         }
     }
 
-    fn place_object(&mut self, at: &str, schema: &Value) -> Result<Value> {
+    fn object_at(&mut self, at: &str, schema: &Value) -> Result<Value> {
         let properties = schema.get("properties").and_then(Value::as_object);
         if !properties.is_none_or(Map::is_empty) || at.ends_with("._meta") {
             return self.hoist(at, schema);
         }
         match schema.get("additionalProperties") {
             Some(values) if is_schema(values) => {
-                let values = self.place(&format!("{at}{{}}"), values)?;
+                let values = self.schema_at(&format!("{at}{{}}"), values)?;
                 Ok(json!({ "type": "object", "additionalProperties": values }))
             }
             _ => Ok(refer_to("JSONObject")),
         }
     }
 
-    /// Makes a definition of what stands at `at`.
+    /// Turns the inline schema at `at` into a definition.
     fn hoist(&mut self, at: &str, schema: &Value) -> Result<Value> {
         let named = self.overlay.name(at);
         let name = match (named, at.strip_suffix("._meta")) {
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_generator_does_not_know_is_refused() {
+    fn unsupported_constructs_are_rejected() {
         let definition = r#"{"type": "object", "properties": {"a": {"type": ["string", "null"]}}}"#;
         let error = format!("{:#}", shape(definition).unwrap_err());
         assert!(error.contains("A.a uses a construct"), "{error}");

@@ -1,4 +1,4 @@
-//! Runs typify over the hub and reads from its output which Rust type each field has.
+//! Rust types of the fields, extracted from typify's output for the merged definitions.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,10 @@ use serde_json::{Map, Value, json};
 use syn::visit_mut::{self, VisitMut};
 use typify::{TypeSpace, TypeSpaceImpl, TypeSpaceSettings};
 
-use crate::protocol::hub::{Hub, Kind};
+use crate::protocol::merge::{Kind, Merged};
 use crate::protocol::overlay::Overlay;
 
-/// What typify made of the hub, by Rust name.
+/// Typify's types for the merged definitions, by Rust name.
 #[derive(Default)]
 pub(crate) struct Types {
     pub records: BTreeMap<String, Vec<FieldType>>,
@@ -37,8 +37,8 @@ pub(crate) fn rust_name(definition: &str) -> String {
     definition.to_pascal_case()
 }
 
-/// Generates with typify and takes its output apart.
-pub(crate) fn run(hub: &Hub, overlay: &Overlay) -> Result<Types> {
+/// Runs typify and extracts the types from its output.
+pub(crate) fn run(merged: &Merged, overlay: &Overlay) -> Result<Types> {
     let mut settings = TypeSpaceSettings::default();
     settings.with_map_type("::std::collections::BTreeMap".to_owned());
     let mut definitions: Vec<(String, Schema)> = Vec::new();
@@ -50,7 +50,7 @@ pub(crate) fn run(hub: &Hub, overlay: &Overlay) -> Result<Types> {
         replace(name);
         definitions.push((name.to_owned(), Schema::Bool(true)));
     }
-    for (name, definition) in &hub.definitions {
+    for (name, definition) in &merged.definitions {
         if let Some(schema) = schema(&definition.kind) {
             definitions.push((name.clone(), serde_json::from_value(schema)?));
         } else {
@@ -69,10 +69,10 @@ pub(crate) fn run(hub: &Hub, overlay: &Overlay) -> Result<Types> {
     if let Some(error) = paths.error {
         return Err(error);
     }
-    take_apart(file.items, hub)
+    take_apart(file.items, merged)
 }
 
-/// The schema for typify; `None` for what it would get wrong, or has nothing to say about.
+/// The schema for typify; `None` for kinds that it does not support.
 fn schema(kind: &Kind) -> Option<Value> {
     match kind {
         Kind::Record { fields, .. } if !fields.is_empty() => {
@@ -80,7 +80,7 @@ fn schema(kind: &Kind) -> Option<Value> {
                 .iter()
                 .map(|(name, field)| (name.clone(), field.schema.clone()))
                 .collect();
-            // All are required, because typify leaves out the `Option` of an optional list.
+            // All are required, because typify omits the `Option` of an optional list.
             let required: Vec<_> = fields.keys().collect();
             Some(json!({ "type": "object", "properties": properties, "required": required }))
         }
@@ -89,8 +89,8 @@ fn schema(kind: &Kind) -> Option<Value> {
     }
 }
 
-fn take_apart(items: Vec<syn::Item>, hub: &Hub) -> Result<Types> {
-    let wanted: Vec<String> = hub
+fn take_apart(items: Vec<syn::Item>, merged: &Merged) -> Result<Types> {
+    let wanted: Vec<String> = merged
         .definitions
         .keys()
         .map(String::as_str)
@@ -114,7 +114,7 @@ fn take_apart(items: Vec<syn::Item>, hub: &Hub) -> Result<Types> {
             }
             syn::Item::Struct(syn::ItemStruct { ident, .. })
             | syn::Item::Enum(syn::ItemEnum { ident, .. }) => {
-                bail!("typify made {ident}, which no definition asks for")
+                bail!("typify generated {ident}, which has no definition")
             }
             _ => {}
         }
@@ -125,7 +125,7 @@ fn take_apart(items: Vec<syn::Item>, hub: &Hub) -> Result<Types> {
 fn field(field: syn::Field) -> Result<FieldType> {
     let ident = field
         .ident
-        .context("typify made a tuple struct of a record")?;
+        .context("typify generated a tuple struct for a record")?;
     let member = renamed(&field.attrs).unwrap_or_else(|| ident.to_string());
     let short = ident.to_string();
     let ident = match short.strip_prefix("io_modelcontextprotocol_") {
@@ -146,7 +146,7 @@ fn renamed(attributes: &[syn::Attribute]) -> Option<String> {
         .iter()
         .filter(|attribute| attribute.path().is_ident("serde"))
     {
-        // Parsing stops at keys without a value, before which typify puts the name.
+        // Parsing stops at keys without a value; typify writes the name before them.
         let _ = attribute.parse_nested_meta(|meta| {
             let value: syn::LitStr = meta.value()?.parse()?;
             if meta.path.is_ident("rename") {
@@ -158,7 +158,7 @@ fn renamed(attributes: &[syn::Attribute]) -> Option<String> {
     name
 }
 
-/// Shortens `::std::vec::Vec` to `Vec`, and puts the hand-written types in their places.
+/// Shortens `::std::vec::Vec` to `Vec`, and substitutes the hand-written types.
 struct ShortPaths<'a> {
     overlay: &'a Overlay,
     error: Option<anyhow::Error>,

@@ -1,4 +1,4 @@
-//! The rules for contracts. One function is one rule; each reports and lets checking go on.
+//! Rules for contracts. Each rule is one function, which reports errors and lets the others run.
 
 use proc_macro2::TokenTree;
 use quote::ToTokens;
@@ -13,15 +13,15 @@ use crate::tool::model::{Feature, Output};
 use super::model::{Contract, Entry, Part, Tool, other_members};
 use super::parse::Trait;
 
-/// The functions that the client has beside those of the trait.
+/// Methods that the client has in addition to those of the trait.
 const RESERVED: [&str; 5] = ["new", "client", "namespace", "with_namespace", "contract"];
 
-/// The rules for a trait.
+/// Checks a trait.
 pub(crate) fn contract(contract: &Contract, item: &Trait, sink: &mut Sink) {
     not_generic(item, sink);
     not_unsafe(item, sink);
     methods_only(item, sink);
-    some_method(contract, item, sink);
+    has_method(contract, item, sink);
     rules::legal_namespace(contract.namespace.as_ref(), sink);
     distinct_names(contract, sink);
     let namespace = contract.namespace.as_ref().map(|name| name.value() + ".");
@@ -47,8 +47,11 @@ fn tool(tool: &Tool, namespace: &str, sink: &mut Sink) {
     tools_only(tool, sink);
     rules::legal_name(feature, namespace, sink);
     concrete_types(feature, sink);
-    if some_result(feature, sink) && stream_at_once(feature, sink) && named_result(feature, sink) {
-        rules::each(feature, sink);
+    if has_result(feature, sink)
+        && stream_is_not_async(feature, sink)
+        && named_result(feature, sink)
+    {
+        rules::common(feature, sink);
     }
 }
 
@@ -58,7 +61,7 @@ fn part(part: &Part, sink: &mut Sink) {
     rules::legal_part(&part.name, sink);
 }
 
-/// One client is for one trait.
+/// A contract is not generic, since its client is a single type.
 fn not_generic(item: &Trait, sink: &mut Sink) {
     let params = &item.generics.params;
     if !params.is_empty() {
@@ -66,14 +69,14 @@ fn not_generic(item: &Trait, sink: &mut Sink) {
     }
 }
 
-/// Nothing of a contract could be unsafe.
+/// A contract is not an unsafe trait.
 fn not_unsafe(item: &Trait, sink: &mut Sink) {
     if let Some(safety) = &item.safety {
         sink.error(safety, "a contract is a plain trait; remove this");
     }
 }
 
-/// All that can be called on a server is a method.
+/// A contract has no members other than methods, since only these can be called remotely.
 fn methods_only(item: &Trait, sink: &mut Sink) {
     for other in other_members(item) {
         sink.error(
@@ -83,8 +86,8 @@ fn methods_only(item: &Trait, sink: &mut Sink) {
     }
 }
 
-/// The trait has a method.
-fn some_method(contract: &Contract, item: &Trait, sink: &mut Sink) {
+/// The trait has at least one method.
+fn has_method(contract: &Contract, item: &Trait, sink: &mut Sink) {
     let is_empty = contract.methods.is_empty() && other_members(item).next().is_none();
     if is_empty {
         sink.error(
@@ -94,9 +97,9 @@ fn some_method(contract: &Contract, item: &Trait, sink: &mut Sink) {
     }
 }
 
-/// No two tools have one name, and no tool has a name within a part.
+/// The names of tools and parts are distinct, and no tool has a name in the namespace of a part.
 ///
-/// Two functions of the same Rust name are left to rustc, which reports them too.
+/// Duplicate Rust names are left to rustc, which reports them itself.
 fn distinct_names(contract: &Contract, sink: &mut Sink) {
     let tools: Vec<_> = contract.tools().map(|tool| &tool.feature).collect();
     rules::distinct_names(&tools, "trait", sink);
@@ -111,7 +114,7 @@ fn distinct_names(contract: &Contract, sink: &mut Sink) {
             let tool = &tool.name.text;
             sink.error(
                 &part.name.tokens,
-                format!("the tool `{tool}` has a name in this namespace; rename one"),
+                format!("the name of the tool `{tool}` is in this namespace; rename one"),
             );
         }
     }
@@ -130,7 +133,7 @@ fn distinct_names(contract: &Contract, sink: &mut Sink) {
     }
 }
 
-/// The client has functions of its own.
+/// No method has the name of one of the client's own methods.
 fn not_reserved(entry: &Entry, sink: &mut Sink) {
     let ident = &entry.signature().ident;
     let name = ident.unraw().to_string();
@@ -138,14 +141,14 @@ fn not_reserved(entry: &Entry, sink: &mut Sink) {
         sink.error(
             ident,
             format!(
-                "the client has a function `{name}` of its own; rename this one, and write \
-                 `name = \"{name}\"` in its attribute"
+                "the generated client already has a method `{name}`; rename this one, and write \
+                `name = \"{name}\"` in its attribute"
             ),
         );
     }
 }
 
-/// A method takes `&self`: calls run at the same time.
+/// A method takes `&self`, since calls run concurrently.
 fn takes_self(entry: &Entry, sink: &mut Sink) {
     let signature = entry.signature();
     if signature.receiver().is_none() {
@@ -157,7 +160,7 @@ fn takes_self(entry: &Entry, sink: &mut Sink) {
     rules::shared_self(signature, sink);
 }
 
-/// Prompts and resources have no clients of this kind.
+/// A contract has no prompts or resources.
 fn tools_only(tool: &Tool, sink: &mut Sink) {
     for other in &tool.others {
         sink.error(
@@ -167,7 +170,7 @@ fn tools_only(tool: &Tool, sink: &mut Sink) {
     }
 }
 
-/// The types are the same for all that implement the trait.
+/// The types are the same in all implementations of the trait.
 fn concrete_types(feature: &Feature, sink: &mut Sink) {
     let output = match &feature.output {
         Output::Unit => None,
@@ -175,21 +178,18 @@ fn concrete_types(feature: &Feature, sink: &mut Sink) {
     };
     for ty in feature.arguments().map(|it| &it.ty).chain(output) {
         if let Some(token) = keyword_in(ty.to_token_stream(), "Self") {
-            sink.error(
-                token,
-                "the client does not know this type; write one that is the same for all servers",
-            );
+            sink.error(token, "the client can't know `Self`; write a concrete type");
         }
     }
 }
 
-/// The method returns something; that it is a `Result` is seen by its type.
-fn some_result(feature: &Feature, sink: &mut Sink) -> bool {
+/// The method returns an owned value. Trait resolution checks later that it is a `Result`.
+fn has_result(feature: &Feature, sink: &mut Sink) -> bool {
     match &feature.output {
         Output::Unit => {
             sink.error(
                 &feature.signature.ident,
-                "a call can fail on its way; return a `Result`, like `Result<(), ToolError>`",
+                "a remote call can fail; return a `Result`, like `Result<(), ToolError>`",
             );
             false
         }
@@ -219,23 +219,23 @@ fn reference(output: &syn::ReturnType) -> TokenTree {
     })
 }
 
-/// A stream is returned by a function that is not asynchronous, as `impl Stream<Item = …>`.
-fn stream_at_once(feature: &Feature, sink: &mut Sink) -> bool {
+/// A method that streams is not `async` and returns `impl Stream<Item = …>`.
+fn stream_is_not_async(feature: &Feature, sink: &mut Sink) -> bool {
     let Some(stream) = &feature.stream else {
         return true;
     };
     if let Some(asyncness) = &feature.signature.asyncness {
         sink.error(
             asyncness,
-            "a stream begins when it is polled; remove this, and begin inside of the stream",
+            "a stream starts when it is polled; remove `async`, and move the setup into the stream",
         );
         return false;
     }
-    let is_shown = match &feature.output {
+    let is_visible = match &feature.output {
         Output::Opaque(ty) => matches!(peel(ty), Type::ImplTrait(_)) && stream.item.is_some(),
         _ => false,
     };
-    if !is_shown {
+    if !is_visible {
         let ty = &feature.signature.output;
         let at = match ty {
             syn::ReturnType::Type(_, ty) => ty.to_token_stream(),
@@ -246,10 +246,10 @@ fn stream_at_once(feature: &Feature, sink: &mut Sink) -> bool {
             "a stream of a contract is an `impl Stream<Item = Result<…>>`",
         );
     }
-    is_shown
+    is_visible
 }
 
-/// What the client gets has a name.
+/// The output type has a name, which the client needs.
 fn named_result(feature: &Feature, sink: &mut Sink) -> bool {
     match &feature.output {
         Output::Opaque(ty) if feature.stream.is_none() => {
@@ -263,17 +263,17 @@ fn named_result(feature: &Feature, sink: &mut Sink) -> bool {
     }
 }
 
-/// A part has no keys of a tool.
+/// A part has no other marks.
 fn only_namespace(part: &Part, sink: &mut Sink) {
     for other in &part.others {
         sink.error(
             other.path(),
-            "a method is a tool or a `#[namespace]`; remove one of the marks",
+            "a method is a tool or a `#[namespace]`; remove one of the attributes",
         );
     }
 }
 
-/// A part is there without arguments, and has a contract.
+/// A part takes no arguments and returns `&impl Trait`.
 fn returns_a_part(part: &Part, sink: &mut Sink) {
     let signature = &part.signature;
     let is_plain = signature.asyncness.is_none()
@@ -288,34 +288,34 @@ fn returns_a_part(part: &Part, sink: &mut Sink) {
     }
 }
 
-/// What a part is depends on who implements the trait.
+/// A part has no default body, since each implementation returns its own value.
 fn parts_have_no_body(contract: &Contract, provided: &syn::Signature, sink: &mut Sink) {
     let is_part = |part: &Part| part.signature.ident == provided.ident;
     if contract.parts().any(is_part) {
         sink.error(
             &provided.ident,
-            "a namespace is returned by those that implement the trait; remove the body",
+            "each implementation of the trait returns its own namespace; remove the body",
         );
     }
 }
 
-/// Keeps the marks where they belong: beside the trait's method and not beside the implementation.
-pub(crate) fn marks_stand_in_the_trait(marks: &[syn::Attribute], sink: &mut Sink) {
+/// Marks belong on the methods of the trait, not of the implementation.
+pub(crate) fn marks_belong_in_the_trait(marks: &[syn::Attribute], sink: &mut Sink) {
     for mark in marks {
         let name = mark.path().to_token_stream();
         sink.error(
             mark.path(),
-            format!("`#[{name}]` stands in the trait, beside `#[mcp_client]`; remove it here"),
+            format!("`#[{name}]` belongs in the trait with `#[mcp_client]`; remove it here"),
         );
     }
 }
 
-/// As [`marks_stand_in_the_trait`], for the namespace.
-pub(crate) fn namespace_stands_in_the_trait(namespace: Option<&LitStr>, sink: &mut Sink) {
+/// The key `namespace` belongs on the trait, not on the implementation.
+pub(crate) fn namespace_belongs_in_the_trait(namespace: Option<&LitStr>, sink: &mut Sink) {
     if let Some(namespace) = namespace {
         sink.error(
             namespace,
-            "`namespace` stands in the trait, in `#[mcp_client(namespace = \"…\")]`; remove it here",
+            "`namespace` belongs on the trait, in `#[mcp_client(namespace = \"…\")]`; remove it here",
         );
     }
 }

@@ -13,10 +13,10 @@ use crate::tool::parse::{ImplBlock, Member};
 
 use super::{check, expand};
 
-/// What marks a method, in the trait.
+/// Attributes that mark a method, which belong in the trait.
 const MARKS: [&str; 4] = ["tool", "prompt", "resource", "namespace"];
 
-/// The expansion of `#[mcp_tool] impl Trait for Type`.
+/// Expands `#[mcp_tool] impl Trait for Type`.
 pub(crate) fn implement(
     krate: &Krate,
     mut keys: Keys,
@@ -24,7 +24,7 @@ pub(crate) fn implement(
     mut sink: Sink,
 ) -> TokenStream {
     let namespace = keys.string("namespace", &mut sink);
-    check::namespace_stands_in_the_trait(namespace.as_ref(), &mut sink);
+    check::namespace_belongs_in_the_trait(namespace.as_ref(), &mut sink);
     for function in item.functions() {
         without_marks(function, &mut sink);
     }
@@ -42,18 +42,18 @@ pub(crate) fn implement(
     )
 }
 
-/// Takes our marks off a function, and reports them.
+/// Removes our marks from a function, and reports them.
 fn without_marks(function: &mut Function, sink: &mut Sink) {
     let marks = extract(&mut function.attributes, |mark| {
         MARKS.iter().any(|name| mark.path().is_ident(name))
     });
-    check::marks_stand_in_the_trait(&marks, sink);
+    check::marks_belong_in_the_trait(&marks, sink);
     for param in &mut function.signature.inputs {
         let attributes = match param {
             FnArg::Receiver(receiver) => &mut receiver.attrs,
             FnArg::Typed(param) => &mut param.attrs,
         };
         let marks = extract(attributes, |mark| mark.path().is_ident("arg"));
-        check::marks_stand_in_the_trait(&marks, sink);
+        check::marks_belong_in_the_trait(&marks, sink);
     }
 }

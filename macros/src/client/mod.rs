@@ -1,4 +1,4 @@
-//! `#[mcp_client]`: a trait becomes the contract of a server half and a client half.
+//! `#[mcp_client]`: turns a trait into a contract, with a server half to implement and a generated client half.
 
 mod parse;
 
@@ -21,7 +21,7 @@ pub(crate) use self::implement::implement;
 use self::model::Contract;
 use self::parse::{Member, Trait};
 
-/// The expansion of `#[mcp_client(args)] item`.
+/// Expands `#[mcp_client(args)] item`.
 pub(crate) fn mcp_client(args: TokenStream, item: &TokenStream) -> TokenStream {
     let mut item = match syn::parse2::<Trait>(item.clone()) {
         Ok(item) => item,

@@ -1,4 +1,4 @@
-//! What the macro has to know of a contract.
+//! Model of a contract.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote_spanned};
@@ -37,30 +37,30 @@ pub(crate) struct Tool {
     pub(crate) feature: Feature,
     /// The documentation, as attributes.
     pub(crate) docs: Vec<Attribute>,
-    /// The marks of prompts and resources, which have no business there.
+    /// Marks of prompts and resources, which are not allowed in a contract.
     pub(crate) others: Vec<Attribute>,
     pub(crate) parameters: Vec<Parameter>,
 }
 
-/// A parameter of a tool that the client gives.
+/// A parameter of a tool that the client passes.
 pub(crate) struct Parameter {
-    /// As the client calls it.
+    /// Its name in the generated client.
     pub(crate) ident: Ident,
     pub(crate) ty: Type,
     pub(crate) name: String,
     pub(crate) has_default: bool,
 }
 
-/// A method that returns a part of the value, which has a contract of its own.
+/// A method with `#[namespace]`, which returns a value with a contract of its own.
 pub(crate) struct Part {
     pub(crate) name: Name,
     pub(crate) docs: Vec<Attribute>,
     pub(crate) cfg: Vec<Attribute>,
     pub(crate) deprecated: Option<Attribute>,
     pub(crate) signature: Signature,
-    /// Marks that have no business there.
+    /// Marks that can't be combined with `#[namespace]`.
     pub(crate) others: Vec<Attribute>,
-    /// The trait of the part; missing where the return type is not `&impl Trait`.
+    /// The trait of the part. `None` if the return type is not `&impl Trait`.
     pub(crate) of: Option<Path>,
 }
 
@@ -106,7 +106,7 @@ impl Entry {
         Self::Part(Part::read(method, &namespace, others, sink))
     }
 
-    /// The head of the method.
+    /// The signature of the method.
     pub(crate) fn signature(&self) -> &Signature {
         match self {
             Self::Tool(tool) => &tool.feature.signature,
@@ -158,7 +158,7 @@ impl Tool {
     }
 }
 
-/// The name of a parameter, if it is no pattern; `self` is none of the parameters.
+/// The name of a parameter: `Some(None)` for a pattern, `None` for `self`.
 #[allow(clippy::option_option, reason = "there are parameters without a name")]
 fn given_name(input: &FnArg) -> Option<Option<Ident>> {
     match input {
@@ -206,7 +206,7 @@ impl Part {
         }
     }
 
-    /// The client of the part's trait, beside that: `api::AlertsClient` for `api::Alerts`.
+    /// The client of the part's trait, in the same module: `api::AlertsClient` for `api::Alerts`.
     pub(crate) fn client(&self) -> Option<Path> {
         let mut path = self.of.clone()?;
         let last = path.segments.last_mut()?;
@@ -214,8 +214,8 @@ impl Part {
         Some(path)
     }
 
-    /// The function that lists the tools of the part. It is found by the name of the client, where there is one, so that
-    /// there is one error if the trait is no contract.
+    /// The function that lists the tools of the part. It is a function of the client, if clients are generated, so that a
+    /// trait that is not a contract causes only one error.
     pub(crate) fn tools(&self) -> TokenStream {
         let (of, part) = (&self.of, self.type_ident());
         match self.client() {
@@ -277,7 +277,7 @@ fn documentation(attributes: &[Attribute]) -> Vec<Attribute> {
     docs.cloned().collect()
 }
 
-/// Whether a trait has anything but methods.
+/// The members of a trait that are not methods.
 pub(crate) fn other_members(item: &Trait) -> impl Iterator<Item = TokenStream> {
     item.members.iter().filter_map(|member| match member {
         Member::Other(other) => Some(other.to_token_stream()),

@@ -1,4 +1,4 @@
-//! What `#[mcp_client]` goes on: a trait, looked into only as far as its functions' heads.
+//! Parser of the traits that `#[mcp_client]` annotates. Only the signatures of their functions are parsed.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, TokenStreamExt, quote};
@@ -26,19 +26,19 @@ pub(crate) struct Trait {
 pub(crate) enum Member {
     Method(Method),
     Other(TraitItem),
-    /// What we add.
+    /// Generated members.
     Ours(TokenStream),
 }
 
 /// A function of a trait.
 pub(crate) struct Method {
-    /// With an empty body if the trait gives none.
+    /// The function, with a placeholder body if it has no default one.
     pub(crate) function: Function,
     pub(crate) is_provided: bool,
 }
 
 impl Trait {
-    /// The `cfg` attributes, which decide about the generated code too.
+    /// The `cfg` attributes, which apply to the generated code too.
     pub(crate) fn cfg(&self) -> impl Iterator<Item = &Attribute> {
         self.attributes
             .iter()
@@ -55,7 +55,7 @@ impl Trait {
 }
 
 impl Member {
-    /// The head of a function that has a body.
+    /// The signature of a function with a default body.
     pub(crate) fn provided(&self) -> Option<&Signature> {
         match self {
             Self::Method(method) if method.is_provided => Some(&method.function.signature),
@@ -70,7 +70,7 @@ impl Parse for Trait {
         let visibility = input.parse()?;
         let safety = input.parse()?;
         if !input.peek(Token![trait]) {
-            return Err(input.error("`#[mcp_client]` goes on a trait"));
+            return Err(input.error("`#[mcp_client]` can only be applied to a trait"));
         }
         input.parse::<Token![trait]>()?;
         let ident = input.parse()?;

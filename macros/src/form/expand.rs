@@ -1,18 +1,18 @@
-//! The implementations for forms and choices.
+//! Generated implementations for forms and choices.
 //!
-//! The type of a field is mentioned once for each trait that it needs, as `<Type as Trait>::…` under its own span, so that a
-//! type without the trait is one error right there.
+//! The type of a field is mentioned once for each trait it needs, as `<Type as Trait>::…` with its own span. A type without
+//! the trait thus causes exactly one error, at the type.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Generics, Ident, ItemEnum, ItemStruct};
 
-use crate::args::Given;
+use crate::args::Attr;
 use crate::krate::Krate;
 use crate::tool::expand::default_value;
 
-use super::model::{Choice, Field, Form, Marks};
+use super::model::{Choice, Field, Form, RustcAttributes};
 
 /// Expands to
 /// ```text
@@ -24,30 +24,30 @@ use super::model::{Choice, Field, Form, Marks};
 ///     }
 /// }
 /// ```
-/// where all fields are gone through before one of them ends it.
+/// All fields are visited before a missing one returns `None`.
 pub(crate) fn form(krate: &Krate, form: &Form, item: &ItemStruct) -> TokenStream {
     let locals: Vec<_> = (0..form.fields.len())
         .map(|index| format_ident!("__f{index}"))
         .collect();
     let visits = form.fields.iter().zip(&locals).map(|(it, local)| {
-        let cfg = &it.marks.cfg;
+        let cfg = &it.attributes.cfg;
         let field = field(krate, it);
         quote!(#(#cfg)* let #local = __form.field(#field);)
     });
     let members = form.fields.iter().zip(&locals).map(|(it, local)| {
-        let (cfg, ident) = (&it.marks.cfg, &it.ident);
+        let (cfg, ident) = (&it.attributes.cfg, &it.ident);
         quote!(#(#cfg)* #ident: #local?)
     });
     let body = quote! {
         #(#visits)*
         ::core::option::Option::Some(Self { #(#members),* })
     };
-    let allow = allow_deprecated(form.fields.iter().map(|field| &field.marks));
+    let allow = allow_deprecated(form.fields.iter().map(|field| &field.attributes));
     let implementation = impl_form(krate, item, &body);
     quote!(#allow #implementation)
 }
 
-/// The same as [`form`], for a form that nothing is known of.
+/// Stub of [`form`] for a form with errors.
 pub(crate) fn form_stub(krate: &Krate, item: &ItemStruct) -> TokenStream {
     impl_form(krate, item, &quote!(::core::option::Option::None))
 }
@@ -78,13 +78,13 @@ fn field(krate: &Krate, field: &Field) -> TokenStream {
         let make = default_value(krate, default);
         quote_spanned!(default.key.span()=> .default(#make))
     });
-    let range = field.range.iter().map(|Given { key, value }| {
+    let range = field.range.iter().map(|Attr { key, value }| {
         quote_spanned!(key.span()=> .check(<#ty as #krate::Bounded>::range(#value)))
     });
-    let length = field.length.iter().map(|Given { key, value }| {
+    let length = field.length.iter().map(|Attr { key, value }| {
         quote_spanned!(key.span()=> .check(<#ty as #krate::Measured>::length(#value)))
     });
-    let format = field.format.iter().map(|Given { key, value }| {
+    let format = field.format.iter().map(|Attr { key, value }| {
         let format = match &*value.value() {
             "email" => quote!(Email),
             "uri" => quote!(Uri),
@@ -119,7 +119,7 @@ fn field(krate: &Krate, field: &Field) -> TokenStream {
 /// ```
 pub(crate) fn choice(krate: &Krate, choice: &Choice, item: &ItemEnum) -> TokenStream {
     let parts = choice.options.iter().map(|option| {
-        let (cfg, ident, name) = (&option.marks.cfg, &option.ident, &option.name.text);
+        let (cfg, ident, name) = (&option.attributes.cfg, &option.ident, &option.name.text);
         let title = option.title.as_ref();
         let title = title.map(|title| quote!(::core::option::Option::Some(#title)));
         let title = title.unwrap_or_else(|| quote!(::core::option::Option::None));
@@ -133,12 +133,12 @@ pub(crate) fn choice(krate: &Krate, choice: &Choice, item: &ItemEnum) -> TokenSt
     let [choices, picks, names] = [0, 1, 2].map(|index| parts.iter().map(move |it| &it[index]));
     let names = quote!(match *self { #(#names,)* });
     let picks = quote!(match __name { #(#picks,)* _ => ::core::option::Option::None });
-    let allow = allow_deprecated(choice.options.iter().map(|option| &option.marks));
+    let allow = allow_deprecated(choice.options.iter().map(|option| &option.attributes));
     let implementation = impl_choice(krate, item, [quote!(#(#choices),*), picks, names]);
     quote!(#allow #implementation)
 }
 
-/// The same as [`choice`], with nothing to choose from.
+/// Stub of [`choice`] for an enum with errors: it has no options.
 pub(crate) fn choice_stub(krate: &Krate, item: &ItemEnum) -> TokenStream {
     let none = quote!(::core::option::Option::None);
     impl_choice(krate, item, [TokenStream::new(), none, quote!("")])
@@ -169,7 +169,7 @@ fn impl_choice(
     )
 }
 
-/// Correct items have no generics; those of others must not bring errors of their own.
+/// Correct items have no generics. Those of incorrect items must not cause further errors.
 fn implementation(
     of: &TokenStream,
     ident: &Ident,
@@ -190,8 +190,12 @@ fn implementation(
     }
 }
 
-/// Lets generated code name what the user has deprecated.
-fn allow_deprecated<'a>(marks: impl IntoIterator<Item = &'a Marks>) -> Option<TokenStream> {
-    let deprecated = marks.into_iter().any(|marks| marks.deprecated);
-    deprecated.then(|| quote!(#[allow(deprecated, reason = "to ask for a field is not to use it")]))
+/// Lets generated code name items that the user has deprecated.
+fn allow_deprecated<'a>(
+    attributes: impl IntoIterator<Item = &'a RustcAttributes>,
+) -> Option<TokenStream> {
+    let deprecated = attributes
+        .into_iter()
+        .any(|attributes| attributes.deprecated);
+    deprecated.then(|| quote!(#[allow(deprecated, reason = "listing a field is not using it")]))
 }

@@ -1,4 +1,4 @@
-//! `#[mcp_form]`: a struct becomes a form, an enum a choice in one.
+//! `#[mcp_form]`: turns a struct into a form, and an enum into a choice within a form.
 
 mod model;
 
@@ -19,14 +19,14 @@ use crate::krate::Krate;
 
 use self::model::{Choice, Form};
 
-/// The expansion of `#[mcp_form(args)] item`.
+/// Expands `#[mcp_form(args)] item`.
 pub(crate) fn mcp_form(args: TokenStream, item: &TokenStream) -> TokenStream {
     let mut sink = Sink::new();
     let mut keys = Keys::parse(args, &["crate"], &mut sink);
     let krate = Krate::new(keys.path("crate", &mut sink));
     match syn::parse2(item.clone()) {
         Ok(Item::Struct(mut item)) => {
-            sink.once("mcp_form", &mut item.attrs);
+            sink.reject_duplicates("mcp_form", &mut item.attrs);
             let form = Form::read(&mut item, &mut sink);
             check::form(&form, &item, &mut sink);
             sink.finish(
@@ -36,7 +36,7 @@ pub(crate) fn mcp_form(args: TokenStream, item: &TokenStream) -> TokenStream {
             )
         }
         Ok(Item::Enum(mut item)) => {
-            sink.once("mcp_form", &mut item.attrs);
+            sink.reject_duplicates("mcp_form", &mut item.attrs);
             let choice = Choice::read(&mut item, &mut sink);
             check::choice(&choice, &item, &mut sink);
             sink.finish(
@@ -48,7 +48,7 @@ pub(crate) fn mcp_form(args: TokenStream, item: &TokenStream) -> TokenStream {
         Ok(other) => {
             sink.error(
                 first_token(&other),
-                "`#[mcp_form]` goes on a struct, or on an enum without data",
+                "`#[mcp_form]` can only be applied to a struct or to an enum without data",
             );
             sink.finish(item, TokenStream::new, TokenStream::new)
         }

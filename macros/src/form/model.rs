@@ -1,11 +1,11 @@
-//! What the macro has to know of a form or of a choice.
+//! Models of forms and choices.
 //!
-//! Reading an item takes our own attributes off it: what stays is what rustc may see.
+//! Reading an item removes our own attributes from it, because rustc does not know them.
 
 use proc_macro2::TokenStream;
 use syn::{Attribute, Expr, ExprRange, Ident, ItemEnum, ItemStruct, LitStr, Type};
 
-use crate::args::{Given, Keys};
+use crate::args::{Attr, Keys};
 use crate::diag::Sink;
 use crate::docs;
 use crate::tool::model::{Name, extract};
@@ -14,46 +14,46 @@ const FIELD_KEYS: [&str; 6] = ["name", "title", "default", "range", "length", "f
 
 const OPTION_KEYS: [&str; 2] = ["name", "title"];
 
-/// A struct that is a form.
+/// A form: a struct.
 pub(crate) struct Form {
     pub(crate) fields: Vec<Field>,
 }
 
-/// A field that the user fills in.
+/// A field of a form.
 pub(crate) struct Field {
     pub(crate) ident: Ident,
     pub(crate) name: Name,
     pub(crate) ty: Type,
     pub(crate) title: Option<LitStr>,
     pub(crate) description: Option<TokenStream>,
-    pub(crate) default: Option<Given<Option<Expr>>>,
-    pub(crate) range: Option<Given<ExprRange>>,
-    pub(crate) length: Option<Given<ExprRange>>,
-    pub(crate) format: Option<Given<LitStr>>,
-    pub(crate) marks: Marks,
+    pub(crate) default: Option<Attr<Option<Expr>>>,
+    pub(crate) range: Option<Attr<ExprRange>>,
+    pub(crate) length: Option<Attr<ExprRange>>,
+    pub(crate) format: Option<Attr<LitStr>>,
+    pub(crate) attributes: RustcAttributes,
 }
 
-/// An enum that is a choice.
+/// A choice: an enum.
 pub(crate) struct Choice {
     pub(crate) options: Vec<ChoiceOption>,
 }
 
-/// A variant that the user can choose.
+/// One option of a choice: a variant.
 pub(crate) struct ChoiceOption {
     pub(crate) ident: Ident,
     pub(crate) name: Name,
     pub(crate) title: Option<LitStr>,
-    pub(crate) marks: Marks,
+    pub(crate) attributes: RustcAttributes,
 }
 
-/// Attributes of rustc that generated code has to take notice of.
-pub(crate) struct Marks {
+/// Attributes of rustc that affect the generated code.
+pub(crate) struct RustcAttributes {
     pub(crate) cfg: Vec<Attribute>,
     pub(crate) deprecated: bool,
 }
 
 impl Form {
-    /// Reads the fields; those without names are left out.
+    /// Reads the fields, except those without names.
     pub(crate) fn read(item: &mut ItemStruct, sink: &mut Sink) -> Self {
         let fields = item.fields.iter_mut();
         let fields = fields
@@ -75,8 +75,8 @@ impl Field {
             default: keys.optional_expr("default"),
             range: keys.range("range", sink),
             length: keys.range("length", sink),
-            format: keys.given_string("format", sink),
-            marks: Marks::find(&field.attrs),
+            format: keys.string_attr("format", sink),
+            attributes: RustcAttributes::find(&field.attrs),
             ident,
         })
     }
@@ -93,7 +93,7 @@ impl Choice {
             ChoiceOption {
                 name: Name::new(keys.string("name", sink), Some(&ident), &ident),
                 title: keys.string("title", sink),
-                marks: Marks::find(&variant.attrs),
+                attributes: RustcAttributes::find(&variant.attrs),
                 ident,
             }
         });
@@ -102,7 +102,7 @@ impl Choice {
     }
 }
 
-impl Marks {
+impl RustcAttributes {
     fn find(attributes: &[Attribute]) -> Self {
         let is = |name| move |attribute: &&Attribute| attribute.path().is_ident(name);
         Self {
@@ -114,7 +114,7 @@ impl Marks {
     }
 }
 
-/// Takes the keys of `#[field(…)]` off a field or a variant.
+/// Removes `#[field(…)]` from a field or a variant, and returns its keys.
 fn keys(attributes: &mut Vec<Attribute>, known: &[&str], sink: &mut Sink) -> Keys {
     Keys::of(&extract(attributes, is_ours), known, sink)
 }

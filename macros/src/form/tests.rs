@@ -1,4 +1,4 @@
-//! What `tests/ui` cannot show: several mistakes at once, and what is left of an item that has them.
+//! Tests beyond `tests/ui`: several errors at once, and the remaining item after errors.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -6,7 +6,7 @@ use quote::quote;
 use super::mcp_form;
 use crate::diag::messages;
 
-/// The messages of the `compile_error!`s in an expansion.
+/// Returns the messages of the `compile_error!`s in an expansion.
 fn errors(item: &TokenStream) -> Vec<String> {
     messages(mcp_form(quote!(), item))
 }
@@ -41,7 +41,7 @@ fn all_mistakes_are_reported_at_once() {
     };
     let expected = [
         "unknown key `default`; write one of `name`, `title`",
-        "a variant to choose has no data; ask for it in another field of the form",
+        "a variant of a choice can't carry data; add a field to the form for it",
         "a choice can't be generic; write concrete types",
         "another variant is named `Shared`; rename one",
     ];
@@ -63,7 +63,7 @@ fn names_under_different_cfgs_may_be_the_same() {
 }
 
 #[test]
-fn an_item_with_mistakes_stays_without_our_attributes() {
+fn an_item_with_errors_loses_only_our_attributes() {
     let table = [
         (
             quote!(

@@ -1,4 +1,4 @@
-//! `#[mcp_tool]`: functions become tools, prompts and resources.
+//! `#[mcp_tool]`: turns functions into tools, prompts and resources.
 
 pub(crate) mod parse;
 
@@ -21,19 +21,19 @@ use crate::args::Keys;
 use crate::client;
 use crate::diag::Sink;
 use crate::krate::Krate;
-use crate::mark::unmarked;
+use crate::mark::strip_marks;
 use crate::signature::Function;
 
 use self::model::{Block, Feature, Kind, TOOL_KEYS};
 use self::parse::{ImplBlock, Item};
 
-/// The expansion of `#[mcp_tool(args)] item`.
+/// Expands `#[mcp_tool(args)] item`.
 pub(crate) fn mcp_tool(args: TokenStream, item: &TokenStream) -> TokenStream {
     match syn::parse2(item.clone()) {
         Ok(Item::Function(item)) => function(args, item),
         Ok(Item::Block(item)) => block(args, item),
         Err(error) => {
-            let (item, error) = (unmarked(item), error.to_compile_error());
+            let (item, error) = (strip_marks(item), error.to_compile_error());
             quote!(#item #error)
         }
     }
@@ -41,7 +41,7 @@ pub(crate) fn mcp_tool(args: TokenStream, item: &TokenStream) -> TokenStream {
 
 fn function(args: TokenStream, mut item: Function) -> TokenStream {
     let mut sink = Sink::new();
-    sink.once("mcp_tool", &mut item.attributes);
+    sink.reject_duplicates("mcp_tool", &mut item.attributes);
     let known = [&TOOL_KEYS[..], &["crate", "namespace"]].concat();
     let mut keys = Keys::parse(args, &known, &mut sink);
     let krate = Krate::new(keys.path("crate", &mut sink));
@@ -59,19 +59,19 @@ fn function(args: TokenStream, mut item: Function) -> TokenStream {
     )
 }
 
-/// The function such that rustc has nothing to say about its `self` where there is no type.
+/// Removes `self` and the body from a free function, so that rustc reports no further errors about `self`.
 fn without_self(mut item: Function) -> TokenStream {
     let inputs = mem::take(&mut item.signature.inputs).into_iter();
     item.signature.inputs = inputs
         .filter(|input| matches!(input, FnArg::Typed(_)))
         .collect();
     item.body = Group::new(Delimiter::Brace, quote!(loop {}));
-    quote!(#[allow(unused, reason = "the body is left out")] #item)
+    quote!(#[allow(unused, reason = "the body is omitted")] #item)
 }
 
 fn block(args: TokenStream, mut item: ImplBlock) -> TokenStream {
     let mut sink = Sink::new();
-    sink.once("mcp_tool", &mut item.attributes);
+    sink.reject_duplicates("mcp_tool", &mut item.attributes);
     let mut keys = Keys::parse(args, &["namespace", "crate"], &mut sink);
     let krate = Krate::new(keys.path("crate", &mut sink));
     if item.of_trait.is_some() {

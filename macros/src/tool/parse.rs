@@ -1,4 +1,4 @@
-//! What `#[mcp_tool]` goes on: a function, or the `impl` block of a type.
+//! Parser of the items that `#[mcp_tool]` annotates: functions and `impl` blocks.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -7,14 +7,14 @@ use syn::{Attribute, Generics, ImplItem, Token, Type, Visibility, braced};
 
 use crate::signature::Function;
 
-/// The item that the attribute is on.
+/// The annotated item.
 #[allow(clippy::large_enum_variant, reason = "a few live for one expansion")]
 pub(crate) enum Item {
     Function(Function),
     Block(ImplBlock),
 }
 
-/// An `impl` block, looked into only as far as its functions' heads.
+/// An `impl` block. Only the signatures of its functions are parsed.
 pub(crate) struct ImplBlock {
     pub(crate) attributes: Vec<Attribute>,
     pub(crate) generics: Generics,
@@ -52,7 +52,7 @@ impl Parse for Item {
             return input.parse().map(Self::Block);
         }
         ahead.parse::<Visibility>()?;
-        Err(ahead.error("`#[mcp_tool]` goes on a function or on an `impl Type` block"))
+        Err(ahead.error("`#[mcp_tool]` can only be applied to a function or an `impl` block"))
     }
 }
 

@@ -1,4 +1,4 @@
-//! What `tests/ui` cannot show: several mistakes at once, and what is left out of the expansion.
+//! Tests beyond `tests/ui`: several errors at once, and omissions from the expansion.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -6,7 +6,7 @@ use quote::quote;
 use super::mcp_tool;
 use crate::diag::messages;
 
-/// The messages of the `compile_error!`s in an expansion.
+/// Returns the messages of the `compile_error!`s in an expansion.
 fn errors(args: TokenStream, item: &TokenStream) -> Vec<String> {
     messages(mcp_tool(args, item))
 }
@@ -91,9 +91,9 @@ fn prompts_and_resources_have_rules_of_their_own() {
             "`cfg` on a parameter of a prompt; write two functions with a `cfg` each",
             "another prompt in this block is named `f`; write `name = \"…\"` on one",
             "another resource in this block has this URI; change one",
-            "this function takes no `&self`; add it, or put the function outside of the block",
+            "this function takes no `&self`; add it, or move the function out of the block",
             "a prompt can't be generic; write concrete types",
-            "a prompt returns what it says; write its type, like `-> String`",
+            "a prompt needs an output; write a return type, like `-> String`",
             "no argument for variable `c`; add a parameter of this name",
             "a resource is a plain Rust function; remove this",
             "the URI has no variable `b`; write `{b}` in it",
@@ -127,7 +127,7 @@ fn streams_have_rules_of_their_own() {
             "the items borrow here; make them owned, like `String` for `&str`",
             "`stream` is for tools that return a stream; remove it",
             "the output borrows here; return an owned type, like `String` for `&str`",
-            "only tools stream; a prompt returns all at once, like `Vec<T>` or `String`",
+            "only tools can stream; a prompt returns one value, like `Vec<T>` or `String`",
         ],
     );
 }
@@ -168,12 +168,12 @@ fn namespace_and_dot_count_in_the_length_of_a_name() {
     let fits = "a".repeat(126);
     check(quote!(namespace = #fits), &block, &[]);
     let long = "a".repeat(127);
-    let error = "tool name of 129 characters with its namespace; 128 is the most";
+    let error = "tool name of 129 characters with its namespace; the maximum is 128";
     check(quote!(namespace = #long), &block, &[error]);
 }
 
 #[test]
-fn only_tools_that_can_be_there_together_clash() {
+fn tools_under_different_cfgs_do_not_clash() {
     let error = "another tool in this block is named `a`; write `name = \"…\"` on one";
     let block = |first, second| {
         quote! {
@@ -236,7 +236,7 @@ fn renamed_crate_is_the_only_path_to_the_facade() {
 }
 
 #[test]
-fn our_attributes_are_taken_off() {
+fn our_attributes_are_removed() {
     let item = quote! {
         impl S {
             #[tool(title = "F")]

@@ -27,7 +27,7 @@ impl Policy {
         }
         if self.concurrency == Some(0) {
             return Err(format!(
-                "tool `{name}`: its `concurrency` is 0, so it could never run"
+                "tool `{name}`: its `max_concurrency` is 0, so it could never run"
             ));
         }
         Ok(self)

@@ -76,10 +76,10 @@ impl ResourceHead {
         self
     }
 
-    /// Whether clients may ask to be told of its changes.
+    /// Sets whether clients can subscribe to its changes.
     #[must_use]
-    pub fn subscribe(mut self, subscribe: bool) -> Self {
-        self.details.subscribe = subscribe;
+    pub fn subscribable(mut self, subscribable: bool) -> Self {
+        self.details.subscribe = subscribable;
         self
     }
 }

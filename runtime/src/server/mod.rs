@@ -101,7 +101,7 @@ impl Server {
 
     /// Tells those who have subscribed to the resource at `uri` that it is not what it was.
     ///
-    /// A resource can be subscribed to if its `#[resource]` says `subscribe`. Peers are told of exactly the URIs that they
+    /// A resource can be subscribed to if its `#[resource]` has the key `subscribable`. Peers are told of exactly the URIs that they
     /// named, as they wrote them; several updates that a peer has not taken yet are told once. With an
     /// [event bus](crate::ServerBuilder::event_bus), the other replicas tell those who have subscribed there.
     ///

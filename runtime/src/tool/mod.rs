@@ -123,9 +123,9 @@ impl ToolHead {
         self
     }
 
-    /// How many calls run at once, for the whole server; the others wait for their turn.
+    /// Sets how many calls run at once, for the whole server; further calls wait in order.
     #[must_use]
-    pub fn concurrency(mut self, calls: usize) -> Self {
+    pub fn max_concurrency(mut self, calls: usize) -> Self {
         self.details.policy.concurrency = Some(calls);
         self
     }

@@ -3,21 +3,21 @@
 
 /// There is no such resource (up to 2025-11-25; then `INVALID_PARAMS`).
 pub const RESOURCE_NOT_FOUND: i64 = -32002;
-/// A header of the HTTP request says something else than its body (from 2026-07-28).
+/// A header of the HTTP request does not match its body (from 2026-07-28).
 pub const HEADER_MISMATCH: i64 = -32020;
-/// The request needs something that the client cannot do (from 2026-07-28).
+/// The request needs a capability that the client does not have (from 2026-07-28).
 pub const MISSING_REQUIRED_CLIENT_CAPABILITY: i64 = -32021;
-/// The server does not speak the revision of the request (from 2026-07-28).
+/// The server does not support the revision of the request (from 2026-07-28).
 pub const UNSUPPORTED_PROTOCOL_VERSION: i64 = -32022;
 /// The user has to visit a page first (2025-11-25).
 pub const URL_ELICITATION_REQUIRED: i64 = -32042;
-/// The message is JSON but no request.
+/// The message is JSON, but not a valid request.
 pub const INVALID_REQUEST: i64 = -32600;
 /// The receiver does not know the method.
 pub const METHOD_NOT_FOUND: i64 = -32601;
-/// The params do not fit the method.
+/// The params are invalid for the method.
 pub const INVALID_PARAMS: i64 = -32602;
-/// The receiver failed.
+/// An internal error of the receiver.
 pub const INTERNAL_ERROR: i64 = -32603;
 /// The message is not JSON.
 pub const PARSE_ERROR: i64 = -32700;

@@ -10,23 +10,23 @@ use crate::{
     ElicitFields, ElicitValue, InputRequests, InputResponses, JsonObject, MetaObject,
     Number, OneOrMany, ProgressToken, RequestId, ResultType, Revision, SchemaObject,
 };
-/// What a client may use to decide how to show or rank something.
+/// Display hints for a client, such as audience and priority.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct Annotations {
-    /// Whom it is meant for; both roles may be named.
+    /// The intended audience; can be both roles.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audience: Option<Vec<Role>>,
-    /// When it last changed, as an ISO 8601 date and time.
+    /// Time of the last change, as an ISO 8601 date and time.
     #[serde(rename = "lastModified", default, skip_serializing_if = "Option::is_none")]
     pub last_modified: Option<String>,
-    /// How much it matters, from 0 (can be left out) to 1 (is needed).
+    /// Importance, from 0 (optional) to 1 (required).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<Number>,
 }
 
 impl Annotations {
-    /// Makes one with nothing set.
+    /// Creates a value with all members unset.
     pub fn new() -> Self {
         Self {
             audience: None,
@@ -54,26 +54,26 @@ impl Annotations {
     }
 }
 
-/// Sound, given in base64.
+/// Audio, encoded in base64.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(tag = "type", rename = "audio")]
 #[non_exhaustive]
 pub struct AudioContent {
-    /// The bytes in base64.
+    /// The bytes, encoded in base64.
     pub data: String,
     /// The media type, as in `image/png`.
     #[serde(rename = "mimeType")]
     pub mime_type: String,
-    /// Hints on whom this is for and how much it matters.
+    /// Hints about audience and importance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
-    /// What extensions and tracing attach to this.
+    /// Metadata of extensions and tracing.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<MetaObject>,
 }
 
 impl AudioContent {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(data: impl Into<String>, mime_type: impl Into<String>) -> Self {
         Self {
             data: data.into(),
@@ -96,24 +96,24 @@ impl AudioContent {
     }
 }
 
-/// The contents of a resource that is not text.
+/// The contents of a binary resource.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct BlobResourceContents {
     /// The URI of the resource.
     pub uri: String,
-    /// The bytes in base64.
+    /// The bytes, encoded in base64.
     pub blob: String,
     /// The media type, as in `image/png`.
     #[serde(rename = "mimeType", default, skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
-    /// What extensions and tracing attach to this.
+    /// Metadata of extensions and tracing.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<MetaObject>,
 }
 
 impl BlobResourceContents {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(uri: impl Into<String>, blob: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -136,24 +136,24 @@ impl BlobResourceContents {
     }
 }
 
-/// A yes-or-no field.
+/// A boolean field.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(tag = "type", rename = "boolean")]
 #[non_exhaustive]
 pub struct BooleanSchema {
-    /// The value to start from.
+    /// The initial value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<bool>,
-    /// What it is for, written for people or for a model.
+    /// A description for users or for a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// The name to show to people; `name` when absent.
+    /// The display name; `name` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }
 
 impl BooleanSchema {
-    /// Makes one with nothing set.
+    /// Creates a value with all members unset.
     pub fn new() -> Self {
         Self {
             default: None,
@@ -181,7 +181,7 @@ impl BooleanSchema {
     }
 }
 
-/// Who may share a cached result.
+/// Scope of a cached result.
 #[derive(
     Clone,
     Copy,
@@ -197,17 +197,17 @@ impl BooleanSchema {
 )]
 #[non_exhaustive]
 pub enum CacheScope {
-    /// Only the user whose request it answers.
+    /// Restricted to the user whose request it answers.
     #[default]
     #[serde(rename = "private")]
     Private,
-    /// Anyone: it is the same for every user.
+    /// Shared: the result is the same for every user.
     #[serde(rename = "public")]
     Public,
 }
 
 impl CacheScope {
-    /// The value as it is written in JSON.
+    /// Returns the value in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Private => "private",
@@ -231,22 +231,22 @@ pub struct CallToolRequestParams {
     /// The arguments by name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<JsonObject>,
-    /// Answers to the input requests of the result before, under the same keys.
+    /// Responses to the input requests of the previous result, under the same keys.
     #[serde(rename = "inputResponses", default, skip_serializing_if = "Option::is_none")]
     pub input_responses: Option<InputResponses>,
-    /// What the server asked to get back, unchanged and not looked into.
+    /// Opaque state of the server, which the client returns unchanged.
     #[serde(rename = "requestState", default, skip_serializing_if = "Option::is_none")]
     pub request_state: Option<String>,
-    /// Asks for the request to be run as a task (2025-11-25).
+    /// Asks the receiver to run the request as a task (2025-11-25).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskMetadata>,
-    /// What extensions and tracing attach to this.
+    /// Metadata of extensions and tracing.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<RequestMetaObject>,
 }
 
 impl CallToolRequestParams {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -292,19 +292,19 @@ impl CallToolRequestParams {
     }
 }
 
-/// What a tool gave, or why it failed, for the model to read.
+/// The output of a tool, or the reason for its failure, for the model.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct CallToolResult {
-    /// The output in pieces; may be empty.
+    /// The output as a list of blocks, which can be empty.
     pub content: Vec<ContentBlock>,
-    /// Whether the tool failed; false when absent.
+    /// Set if the tool failed; false when absent.
     #[serde(rename = "isError", default, skip_serializing_if = "Option::is_none")]
     pub is_error: Option<bool>,
-    /// Whether the request is finished; a result without it is complete.
+    /// The type of the result; `complete` when absent.
     #[serde(rename = "resultType", default, skip_serializing_if = "Option::is_none")]
     pub result_type: Option<ResultType>,
-    /// The output as JSON; `null` is a value of its own. Before 2026-07-28 an object.
+    /// The output as JSON; an explicit `null` differs from an absent value. An object before 2026-07-28.
     #[serde(
         rename = "structuredContent",
         default,
@@ -312,13 +312,13 @@ pub struct CallToolResult {
         skip_serializing_if = "Option::is_none"
     )]
     pub structured_content: Option<Value>,
-    /// What extensions and tracing attach to this.
+    /// Metadata of extensions and tracing.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<ResultMetaObject>,
 }
 
 impl CallToolResult {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(content: impl Into<Vec<ContentBlock>>) -> Self {
         Self {
             content: content.into(),
@@ -367,13 +367,13 @@ impl ResultObject for CallToolResult {
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct CancelTaskRequestParams {
-    /// The task's identifier, chosen by the receiver of the request.
+    /// The task's identifier, assigned by the receiver of the request.
     #[serde(rename = "taskId")]
     pub task_id: String,
 }
 
 impl CancelTaskRequestParams {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(task_id: impl Into<String>) -> Self {
         Self { task_id: task_id.into() }
     }
@@ -383,35 +383,35 @@ impl CancelTaskRequestParams {
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct CancelTaskResult {
-    /// The task's identifier, chosen by the receiver of the request.
+    /// The task's identifier, assigned by the receiver of the request.
     #[serde(rename = "taskId")]
     pub task_id: String,
-    /// When the task was made, as an ISO 8601 date and time.
+    /// Time of the task's creation, as an ISO 8601 date and time.
     #[serde(rename = "createdAt")]
     pub created_at: String,
-    /// When the status last changed, as an ISO 8601 date and time.
+    /// Time of the last status change, as an ISO 8601 date and time.
     #[serde(rename = "lastUpdatedAt")]
     pub last_updated_at: String,
-    /// How far the task has come.
+    /// The status of the task.
     pub status: TaskStatus,
-    /// How long the task is kept from its start, in milliseconds; `null` means without limit.
+    /// Time for which the task is retained after its creation, in milliseconds; `null` means no limit.
     pub ttl: Option<i64>,
-    /// How long to wait between two polls, in milliseconds.
+    /// Interval between two polls, in milliseconds.
     #[serde(rename = "pollInterval", default, skip_serializing_if = "Option::is_none")]
     pub poll_interval: Option<i64>,
-    /// The status in words.
+    /// A description of the status.
     #[serde(rename = "statusMessage", default, skip_serializing_if = "Option::is_none")]
     pub status_message: Option<String>,
-    /// What extensions and tracing attach to this.
+    /// Metadata of extensions and tracing.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<ResultMetaObject>,
-    /// Members that no revision of the protocol names.
+    /// Members that no revision of the protocol defines.
     #[serde(flatten)]
     pub extra: JsonObject,
 }
 
 impl CancelTaskResult {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(
         task_id: impl Into<String>,
         created_at: impl Into<String>,
@@ -452,23 +452,23 @@ impl CancelTaskResult {
 }
 
 impl ResultObject for CancelTaskResult {}
-/// Says that a request need not be answered any more.
+/// The params of `notifications/cancelled`: cancels a request.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct CancelledNotificationParams {
-    /// Why, for people to read.
+    /// The reason, for users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The request; always given, but for tasks in 2025-11-25.
+    /// The request; always present, except for tasks in 2025-11-25.
     #[serde(rename = "requestId", default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<RequestId>,
-    /// What extensions and tracing attach to this.
+    /// Metadata of extensions and tracing.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<NotificationMetaObject>,
 }
 
 impl CancelledNotificationParams {
-    /// Makes one with nothing set.
+    /// Creates a value with all members unset.
     pub fn new() -> Self {
         Self {
             reason: None,
@@ -496,20 +496,20 @@ impl CancelledNotificationParams {
     }
 }
 
-/// What a client can do beyond the base protocol.
+/// Capabilities of a client beyond the base protocol.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct ClientCapabilities {
-    /// It can ask the user for input; an empty object means by forms.
+    /// It can ask the user for input; an empty object means form mode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elicitation: Option<ClientCapabilitiesElicitation>,
-    /// Features that no revision defines, by name.
+    /// Non-standard features, by name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub experimental: Option<BTreeMap<String, JsonObject>>,
-    /// Settings of the supported protocol extensions, by the extension's name.
+    /// Settings of the supported protocol extensions, by name of the extension.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extensions: Option<BTreeMap<String, JsonObject>>,
-    /// It can list the roots it works in.
+    /// It can list its roots.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub roots: Option<ClientCapabilitiesRoots>,
     /// It can ask a model for a completion.
@@ -521,7 +521,7 @@ pub struct ClientCapabilities {
 }
 
 impl ClientCapabilities {
-    /// Makes one with nothing set.
+    /// Creates a value with all members unset.
     pub fn new() -> Self {
         Self {
             elicitation: None,
@@ -582,20 +582,20 @@ impl ClientCapabilities {
     }
 }
 
-/// How a client can ask the user for input.
+/// Modes in which a client can ask the user for input.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct ClientCapabilitiesElicitation {
-    /// By forms.
+    /// Form mode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub form: Option<JsonObject>,
-    /// By opening a page in the browser.
+    /// URL mode: it can open a page in the browser.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<JsonObject>,
 }
 
 impl ClientCapabilitiesElicitation {
-    /// Makes one with nothing set.
+    /// Creates a value with all members unset.
     pub fn new() -> Self {
         Self { form: None, url: None }
     }
@@ -613,17 +613,17 @@ impl ClientCapabilitiesElicitation {
     }
 }
 
-/// What a client can do with roots.
+/// Capabilities of a client for roots.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct ClientCapabilitiesRoots {
-    /// Whether changes of the list are announced.
+    /// Set if changes of the list are announced.
     #[serde(rename = "listChanged", default, skip_serializing_if = "Option::is_none")]
     pub list_changed: Option<bool>,
 }
 
 impl ClientCapabilitiesRoots {
-    /// Makes one with nothing set.
+    /// Creates a value with all members unset.
     pub fn new() -> Self {
         Self { list_changed: None }
     }
@@ -635,7 +635,7 @@ impl ClientCapabilitiesRoots {
     }
 }
 
-/// What a client can do in sampling.
+/// Capabilities of a client for sampling.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct ClientCapabilitiesSampling {
@@ -648,7 +648,7 @@ pub struct ClientCapabilitiesSampling {
 }
 
 impl ClientCapabilitiesSampling {
-    /// Makes one with nothing set.
+    /// Creates a value with all members unset.
     pub fn new() -> Self {
         Self { context: None, tools: None }
     }
@@ -666,7 +666,7 @@ impl ClientCapabilitiesSampling {
     }
 }
 
-/// What a client can do with tasks (2025-11-25).
+/// Capabilities of a client for tasks (2025-11-25).
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct ClientCapabilitiesTasks {
@@ -682,7 +682,7 @@ pub struct ClientCapabilitiesTasks {
 }
 
 impl ClientCapabilitiesTasks {
-    /// Makes one with nothing set.
+    /// Creates a value with all members unset.
     pub fn new() -> Self {
         Self {
             cancel: None,
@@ -726,7 +726,7 @@ pub struct ClientCapabilitiesTasksRequests {
 }
 
 impl ClientCapabilitiesTasksRequests {
-    /// Makes one with nothing set.
+    /// Creates a value with all members unset.
     pub fn new() -> Self {
         Self {
             elicitation: None,
@@ -763,7 +763,7 @@ pub struct ClientCapabilitiesTasksRequestsElicitation {
 }
 
 impl ClientCapabilitiesTasksRequestsElicitation {
-    /// Makes one with nothing set.
+    /// Creates a value with all members unset.
     pub fn new() -> Self {
         Self { create: None }
     }
@@ -785,7 +785,7 @@ pub struct ClientCapabilitiesTasksRequestsSampling {
 }
 
 impl ClientCapabilitiesTasksRequestsSampling {
-    /// Makes one with nothing set.
+    /// Creates a value with all members unset.
     pub fn new() -> Self {
         Self { create_message: None }
     }
@@ -801,21 +801,21 @@ impl ClientCapabilitiesTasksRequestsSampling {
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct CompleteRequestParams {
-    /// What the argument belongs to.
+    /// The prompt or resource template of the argument.
     #[serde(rename = "ref")]
     pub ref_: CompletionReference,
     /// The argument to complete.
     pub argument: CompletionArgument,
-    /// What is known beside the argument (from 2025-06-18).
+    /// Additional context for the completion (from 2025-06-18).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<CompletionContext>,
-    /// What extensions and tracing attach to this.
+    /// Metadata of extensions and tracing.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<RequestMetaObject>,
 }
 
 impl CompleteRequestParams {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(
         ref_: impl Into<CompletionReference>,
         argument: impl Into<CompletionArgument>,
@@ -841,22 +841,22 @@ impl CompleteRequestParams {
     }
 }
 
-/// Proposals for an argument.
+/// Completions of an argument.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct CompleteResult {
-    /// The proposals.
+    /// The completions.
     pub completion: Completion,
-    /// Whether the request is finished; a result without it is complete.
+    /// The type of the result; `complete` when absent.
     #[serde(rename = "resultType", default, skip_serializing_if = "Option::is_none")]
     pub result_type: Option<ResultType>,
-    /// What extensions and tracing attach to this.
+    /// Metadata of extensions and tracing.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<ResultMetaObject>,
 }
 
 impl CompleteResult {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(completion: impl Into<Completion>) -> Self {
         Self {
             completion: completion.into(),
@@ -884,22 +884,22 @@ impl ResultObject for CompleteResult {
     }
 }
 
-/// Proposals for an argument.
+/// Completions of an argument.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct Completion {
-    /// The proposals, best first; at most 100.
+    /// The completions, best first; at most 100.
     pub values: Vec<String>,
-    /// Whether there are more than these.
+    /// Set if there are more completions than these.
     #[serde(rename = "hasMore", default, skip_serializing_if = "Option::is_none")]
     pub has_more: Option<bool>,
-    /// How many there are in all, when that is known.
+    /// The total number of completions, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total: Option<i64>,
 }
 
 impl Completion {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(values: impl Into<Vec<String>>) -> Self {
         Self {
             values: values.into(),
@@ -927,12 +927,12 @@ impl Completion {
 pub struct CompletionArgument {
     /// The argument's name.
     pub name: String,
-    /// What has been typed so far.
+    /// The text typed so far.
     pub value: String,
 }
 
 impl CompletionArgument {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -941,7 +941,7 @@ impl CompletionArgument {
     }
 }
 
-/// What is known beside the argument that is being completed.
+/// Additional context for a completion.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct CompletionContext {
@@ -951,7 +951,7 @@ pub struct CompletionContext {
 }
 
 impl CompletionContext {
-    /// Makes one with nothing set.
+    /// Creates a value with all members unset.
     pub fn new() -> Self {
         Self { arguments: None }
     }
@@ -966,19 +966,19 @@ impl CompletionContext {
     }
 }
 
-/// What an argument to complete belongs to.
+/// The prompt or resource template of an argument to complete.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum CompletionReference {
-    /// A prompt, by its name.
+    /// A prompt, identified by its name.
     Prompt(PromptReference),
-    /// A resource template, by its URI.
+    /// A resource template, identified by its URI.
     Resource(ResourceTemplateReference),
 }
 
 impl CompletionReference {
-    /// The first revision in which this kind may stand here.
+    /// Returns the first revision that allows this variant.
     pub fn since(&self) -> Revision {
         match self {
             Self::Prompt(_) | Self::Resource(_) => Revision::V2024_11_05,
@@ -1023,25 +1023,25 @@ impl<'de> Deserialize<'de> for CompletionReference {
     }
 }
 
-/// One piece of what a tool or a prompt gives.
+/// One piece of the output of a tool or a prompt.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum ContentBlock {
     /// Plain text.
     Text(TextContent),
-    /// A picture, given in base64.
+    /// An image, encoded in base64.
     Image(ImageContent),
-    /// Sound, given in base64.
+    /// Audio, encoded in base64.
     Audio(AudioContent),
-    /// A pointer to a resource that the client may read.
+    /// A link to a resource that the client may read.
     ResourceLink(ResourceLink),
-    /// The contents of a resource, carried along.
+    /// The contents of a resource, embedded in a message.
     Resource(EmbeddedResource),
 }
 
 impl ContentBlock {
-    /// The first revision in which this kind may stand here.
+    /// Returns the first revision that allows this variant.
     pub fn since(&self) -> Revision {
         match self {
             Self::Text(_) | Self::Image(_) | Self::Resource(_) => Revision::V2024_11_05,
@@ -1113,53 +1113,53 @@ impl<'de> Deserialize<'de> for ContentBlock {
     }
 }
 
-/// The params of `sampling/createMessage`: what to ask of the client's model.
+/// The params of `sampling/createMessage`: a request to the client's model.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct CreateMessageRequestParams {
     /// The conversation so far.
     pub messages: Vec<SamplingMessage>,
-    /// The largest number of tokens to generate.
+    /// The maximum number of tokens to generate.
     #[serde(rename = "maxTokens")]
     pub max_tokens: i64,
-    /// Whose context to include; none when absent.
+    /// The servers whose context to include; none when absent.
     #[serde(rename = "includeContext", default, skip_serializing_if = "Option::is_none")]
     pub include_context: Option<IncludeContext>,
-    /// What to pass on to the model's provider.
+    /// Metadata for the model's provider.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<JsonObject>,
-    /// Which model to choose.
+    /// Preferences for the choice of the model.
     #[serde(
         rename = "modelPreferences",
         default,
         skip_serializing_if = "Option::is_none"
     )]
     pub model_preferences: Option<ModelPreferences>,
-    /// Texts at which to stop.
+    /// Texts that end the generation.
     #[serde(rename = "stopSequences", default, skip_serializing_if = "Option::is_none")]
     pub stop_sequences: Option<Vec<String>>,
     /// The system prompt to use.
     #[serde(rename = "systemPrompt", default, skip_serializing_if = "Option::is_none")]
     pub system_prompt: Option<String>,
-    /// Asks for the request to be run as a task (2025-11-25).
+    /// Asks the receiver to run the request as a task (2025-11-25).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskMetadata>,
-    /// How much chance to allow, on the provider's scale.
+    /// The sampling temperature, on the provider's scale.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temperature: Option<Number>,
-    /// Whether the model may or must call tools; it may when absent.
+    /// Controls tool use; `auto` when absent.
     #[serde(rename = "toolChoice", default, skip_serializing_if = "Option::is_none")]
     pub tool_choice: Option<ToolChoice>,
     /// The tools that the model may call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<Vec<Tool>>,
-    /// What extensions and tracing attach to this.
+    /// Metadata of extensions and tracing.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<RequestMetaObject>,
 }
 
 impl CreateMessageRequestParams {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(messages: impl Into<Vec<SamplingMessage>>, max_tokens: i64) -> Self {
         Self {
             messages: messages.into(),
@@ -1244,26 +1244,26 @@ impl CreateMessageRequestParams {
     }
 }
 
-/// What the client's model said.
+/// The message that the client's model generated.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct CreateMessageResult {
-    /// Who speaks.
+    /// The speaker.
     pub role: Role,
-    /// What was said; one piece before 2025-11-25.
+    /// The content of the message; one block before 2025-11-25.
     pub content: OneOrMany<SamplingMessageContentBlock>,
-    /// The model that said it.
+    /// The model that generated the message.
     pub model: String,
-    /// Why it stopped, as in `endTurn`, `stopSequence`, `maxTokens` or `toolUse`.
+    /// The reason for the end of the generation, as in `endTurn`, `stopSequence`, `maxTokens` or `toolUse`.
     #[serde(rename = "stopReason", default, skip_serializing_if = "Option::is_none")]
     pub stop_reason: Option<String>,
-    /// What extensions and tracing attach to this.
+    /// Metadata of extensions and tracing.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<MetaObject>,
 }
 
 impl CreateMessageResult {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(
         role: Role,
         content: impl Into<OneOrMany<SamplingMessageContentBlock>>,
@@ -1292,19 +1292,19 @@ impl CreateMessageResult {
 }
 
 impl ResultObject for CreateMessageResult {}
-/// Answers a request that is now run as a task (2025-11-25).
+/// The response to a request that runs as a task (2025-11-25).
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct CreateTaskResult {
     /// The task.
     pub task: Task,
-    /// What extensions and tracing attach to this.
+    /// Metadata of extensions and tracing.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<ResultMetaObject>,
 }
 
 impl CreateTaskResult {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(task: impl Into<Task>) -> Self {
         Self {
             task: task.into(),
@@ -1320,34 +1320,34 @@ impl CreateTaskResult {
 }
 
 impl ResultObject for CreateTaskResult {}
-/// What a server is and can do (from 2026-07-28).
+/// The identity and capabilities of a server (from 2026-07-28).
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct DiscoverResult {
     /// The optional features that the sender supports.
     pub capabilities: ServerCapabilities,
-    /// The revisions of the protocol that the server speaks.
+    /// The protocol revisions that the server supports.
     #[serde(rename = "supportedVersions")]
     pub supported_versions: Vec<String>,
-    /// Who may share a cached copy of the result.
+    /// The scope of a cached copy of the result.
     #[serde(rename = "cacheScope", default, skip_serializing_if = "Option::is_none")]
     pub cache_scope: Option<CacheScope>,
-    /// How a model should use the server, often put into its prompt.
+    /// Instructions for a model on the use of the server, often added to its prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
-    /// Whether the request is finished; a result without it is complete.
+    /// The type of the result; `complete` when absent.
     #[serde(rename = "resultType", default, skip_serializing_if = "Option::is_none")]
     pub result_type: Option<ResultType>,
-    /// How long the result may be taken as fresh, in milliseconds; 0 means not at all.
+    /// Time for which the result can be cached, in milliseconds; 0 disables caching.
     #[serde(rename = "ttlMs", default, skip_serializing_if = "Option::is_none")]
     pub ttl_ms: Option<u64>,
-    /// What extensions and tracing attach to this.
+    /// Metadata of extensions and tracing.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<ResultMetaObject>,
 }
 
 impl DiscoverResult {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(
         capabilities: impl Into<ServerCapabilities>,
         supported_versions: impl Into<Vec<String>>,
@@ -1402,7 +1402,7 @@ impl ResultObject for DiscoverResult {
     }
 }
 
-/// What a user did with a request for input.
+/// Decision of a user about a request for input.
 #[derive(
     Clone,
     Copy,
@@ -1417,19 +1417,19 @@ impl ResultObject for DiscoverResult {
 )]
 #[non_exhaustive]
 pub enum ElicitAction {
-    /// Answered it.
+    /// The user provided the input.
     #[serde(rename = "accept")]
     Accept,
-    /// Went away without an answer.
+    /// The user dismissed the request without a decision.
     #[serde(rename = "cancel")]
     Cancel,
-    /// Said no.
+    /// The user refused.
     #[serde(rename = "decline")]
     Decline,
 }
 
 impl ElicitAction {
-    /// The value as it is written in JSON.
+    /// Returns the value in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Accept => "accept",
@@ -1445,7 +1445,7 @@ impl std::fmt::Display for ElicitAction {
     }
 }
 
-/// The mode of an elicitation by form.
+/// Mode of an elicitation by form.
 #[derive(
     Clone,
     Copy,
@@ -1460,13 +1460,13 @@ impl std::fmt::Display for ElicitAction {
 )]
 #[non_exhaustive]
 pub enum ElicitFormMode {
-    /// By form.
+    /// A form.
     #[serde(rename = "form")]
     Form,
 }
 
 impl ElicitFormMode {
-    /// The value as it is written in JSON.
+    /// Returns the value in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Form => "form",
@@ -1484,24 +1484,24 @@ impl std::fmt::Display for ElicitFormMode {
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct ElicitRequestFormParams {
-    /// The text to show to the user.
+    /// The text to display to the user.
     pub message: String,
     /// The fields of the form.
     #[serde(rename = "requestedSchema")]
     pub requested_schema: ElicitSchema,
-    /// Says that this is a form, which it is without it too.
+    /// The mode, `form`, which is also the default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<ElicitFormMode>,
-    /// Asks for the request to be run as a task (2025-11-25).
+    /// Asks the receiver to run the request as a task (2025-11-25).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskMetadata>,
-    /// What extensions and tracing attach to this.
+    /// Metadata of extensions and tracing.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<RequestMetaObject>,
 }
 
 impl ElicitRequestFormParams {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(
         message: impl Into<String>,
         requested_schema: impl Into<ElicitSchema>,
@@ -1534,19 +1534,19 @@ impl ElicitRequestFormParams {
     }
 }
 
-/// The params of `elicitation/create`: what to ask of the user, and how.
+/// The params of `elicitation/create`: a request for user input.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum ElicitRequestParams {
     /// Asks the user to fill in a form.
     Form(ElicitRequestFormParams),
-    /// Asks the user to open a page.
+    /// Asks the user to visit a page.
     Url(ElicitRequestUrlParams),
 }
 
 impl ElicitRequestParams {
-    /// The first revision in which this kind may stand here.
+    /// Returns the first revision that allows this variant.
     pub fn since(&self) -> Revision {
         match self {
             Self::Form(_) => Revision::V2025_06_18,
@@ -1590,28 +1590,28 @@ impl<'de> Deserialize<'de> for ElicitRequestParams {
     }
 }
 
-/// Asks the user to open a page.
+/// Asks the user to visit a page.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(tag = "mode", rename = "url")]
 #[non_exhaustive]
 pub struct ElicitRequestUrlParams {
-    /// The text to show to the user.
+    /// The text to display to the user.
     pub message: String,
-    /// The page.
+    /// The URL of the page.
     pub url: String,
-    /// What the notification of completion will refer to; required in 2025-11-25 only.
+    /// The identifier that the completion notification refers to; required in 2025-11-25 only.
     #[serde(rename = "elicitationId", default, skip_serializing_if = "Option::is_none")]
     pub elicitation_id: Option<String>,
-    /// Asks for the request to be run as a task (2025-11-25).
+    /// Asks the receiver to run the request as a task (2025-11-25).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskMetadata>,
-    /// What extensions and tracing attach to this.
+    /// Metadata of extensions and tracing.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<RequestMetaObject>,
 }
 
 impl ElicitRequestUrlParams {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(message: impl Into<String>, url: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -1641,22 +1641,22 @@ impl ElicitRequestUrlParams {
     }
 }
 
-/// What the user answered.
+/// The user's response.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct ElicitResult {
-    /// What the user did with the request.
+    /// The user's decision.
     pub action: ElicitAction,
-    /// The values of the form, if it was accepted.
+    /// The values of the form, if the user accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<BTreeMap<String, ElicitValue>>,
-    /// What extensions and tracing attach to this.
+    /// Metadata of extensions and tracing.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<ResultMetaObject>,
 }
 
 impl ElicitResult {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(action: ElicitAction) -> Self {
         Self {
             action,
@@ -1682,7 +1682,7 @@ impl ElicitResult {
 }
 
 impl ResultObject for ElicitResult {}
-/// The fields of a form: a flat JSON Schema.
+/// The fields of a form, as a flat JSON Schema.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(tag = "type", rename = "object")]
 #[non_exhaustive]
@@ -1692,13 +1692,13 @@ pub struct ElicitSchema {
     /// The dialect of JSON Schema; 2020-12 when absent.
     #[serde(rename = "$schema", default, skip_serializing_if = "Option::is_none")]
     pub schema: Option<String>,
-    /// The names of the fields that have to be filled in.
+    /// The names of the required fields.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub required: Option<Vec<String>>,
 }
 
 impl ElicitSchema {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(properties: impl Into<ElicitFields>) -> Self {
         Self {
             properties: properties.into(),
@@ -1720,17 +1720,17 @@ impl ElicitSchema {
     }
 }
 
-/// Says that what a page was opened for is done (2025-11-25).
+/// The params of `notifications/elicitation/complete`: reports that an elicitation by URL has finished (2025-11-25).
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct ElicitationCompleteNotificationParams {
-    /// The identifier that the request gave.
+    /// The identifier from the request.
     #[serde(rename = "elicitationId")]
     pub elicitation_id: String,
 }
 
 impl ElicitationCompleteNotificationParams {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(elicitation_id: impl Into<String>) -> Self {
         Self {
             elicitation_id: elicitation_id.into(),
@@ -1738,23 +1738,23 @@ impl ElicitationCompleteNotificationParams {
     }
 }
 
-/// The contents of a resource, carried along.
+/// The contents of a resource, embedded in a message.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(tag = "type", rename = "resource")]
 #[non_exhaustive]
 pub struct EmbeddedResource {
     /// The contents.
     pub resource: ResourceContents,
-    /// Hints on whom this is for and how much it matters.
+    /// Hints about audience and importance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
-    /// What extensions and tracing attach to this.
+    /// Metadata of extensions and tracing.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<MetaObject>,
 }
 
 impl EmbeddedResource {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(resource: impl Into<ResourceContents>) -> Self {
         Self {
             resource: resource.into(),
@@ -1776,23 +1776,23 @@ impl EmbeddedResource {
     }
 }
 
-/// The result of a request that has nothing to say but that it is done.
+/// The result of a request that returns no data.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct EmptyResult {
-    /// Whether the request is finished; a result without it is complete.
+    /// The type of the result; `complete` when absent.
     #[serde(rename = "resultType", default, skip_serializing_if = "Option::is_none")]
     pub result_type: Option<ResultType>,
-    /// What extensions and tracing attach to this.
+    /// Metadata of extensions and tracing.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<ResultMetaObject>,
-    /// Members that no revision of the protocol names.
+    /// Members that no revision of the protocol defines.
     #[serde(flatten)]
     pub extra: JsonObject,
 }
 
 impl EmptyResult {
-    /// Makes one with nothing set.
+    /// Creates a value with all members unset.
     pub fn new() -> Self {
         Self {
             result_type: None,
@@ -1820,19 +1820,19 @@ impl ResultObject for EmptyResult {
     }
 }
 
-/// A string to choose and its title.
+/// A string and its title, as one option of a choice.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct EnumOption {
     /// The string.
     #[serde(rename = "const")]
     pub const_: String,
-    /// What to show for it.
+    /// The display name of the option.
     pub title: String,
 }
 
 impl EnumOption {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(const_: impl Into<String>, title: impl Into<String>) -> Self {
         Self {
             const_: const_.into(),
@@ -1850,19 +1850,19 @@ pub struct GetPromptRequestParams {
     /// The arguments by name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<BTreeMap<String, String>>,
-    /// Answers to the input requests of the result before, under the same keys.
+    /// Responses to the input requests of the previous result, under the same keys.
     #[serde(rename = "inputResponses", default, skip_serializing_if = "Option::is_none")]
     pub input_responses: Option<InputResponses>,
-    /// What the server asked to get back, unchanged and not looked into.
+    /// Opaque state of the server, which the client returns unchanged.
     #[serde(rename = "requestState", default, skip_serializing_if = "Option::is_none")]
     pub request_state: Option<String>,
-    /// What extensions and tracing attach to this.
+    /// Metadata of extensions and tracing.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<RequestMetaObject>,
 }
 
 impl GetPromptRequestParams {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -1904,25 +1904,25 @@ impl GetPromptRequestParams {
     }
 }
 
-/// A prompt with its arguments filled in.
+/// A prompt with its arguments substituted.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct GetPromptResult {
     /// The messages, in order.
     pub messages: Vec<PromptMessage>,
-    /// What it is for, written for people or for a model.
+    /// A description for users or for a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Whether the request is finished; a result without it is complete.
+    /// The type of the result; `complete` when absent.
     #[serde(rename = "resultType", default, skip_serializing_if = "Option::is_none")]
     pub result_type: Option<ResultType>,
-    /// What extensions and tracing attach to this.
+    /// Metadata of extensions and tracing.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<ResultMetaObject>,
 }
 
 impl GetPromptResult {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(messages: impl Into<Vec<PromptMessage>>) -> Self {
         Self {
             messages: messages.into(),
@@ -1961,13 +1961,13 @@ impl ResultObject for GetPromptResult {
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct GetTaskPayloadRequestParams {
-    /// The task's identifier, chosen by the receiver of the request.
+    /// The task's identifier, assigned by the receiver of the request.
     #[serde(rename = "taskId")]
     pub task_id: String,
 }
 
 impl GetTaskPayloadRequestParams {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(task_id: impl Into<String>) -> Self {
         Self { task_id: task_id.into() }
     }
@@ -1977,16 +1977,16 @@ impl GetTaskPayloadRequestParams {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct GetTaskPayloadResult {
-    /// What extensions and tracing attach to this.
+    /// Metadata of extensions and tracing.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<ResultMetaObject>,
-    /// Members that no revision of the protocol names.
+    /// Members that no revision of the protocol defines.
     #[serde(flatten)]
     pub extra: JsonObject,
 }
 
 impl GetTaskPayloadResult {
-    /// Makes one with nothing set.
+    /// Creates a value with all members unset.
     pub fn new() -> Self {
         Self {
             meta: None,
@@ -2006,13 +2006,13 @@ impl ResultObject for GetTaskPayloadResult {}
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct GetTaskRequestParams {
-    /// The task's identifier, chosen by the receiver of the request.
+    /// The task's identifier, assigned by the receiver of the request.
     #[serde(rename = "taskId")]
     pub task_id: String,
 }
 
 impl GetTaskRequestParams {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(task_id: impl Into<String>) -> Self {
         Self { task_id: task_id.into() }
     }
@@ -2022,35 +2022,35 @@ impl GetTaskRequestParams {
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct GetTaskResult {
-    /// The task's identifier, chosen by the receiver of the request.
+    /// The task's identifier, assigned by the receiver of the request.
     #[serde(rename = "taskId")]
     pub task_id: String,
-    /// When the task was made, as an ISO 8601 date and time.
+    /// Time of the task's creation, as an ISO 8601 date and time.
     #[serde(rename = "createdAt")]
     pub created_at: String,
-    /// When the status last changed, as an ISO 8601 date and time.
+    /// Time of the last status change, as an ISO 8601 date and time.
     #[serde(rename = "lastUpdatedAt")]
     pub last_updated_at: String,
-    /// How far the task has come.
+    /// The status of the task.
     pub status: TaskStatus,
-    /// How long the task is kept from its start, in milliseconds; `null` means without limit.
+    /// Time for which the task is retained after its creation, in milliseconds; `null` means no limit.
     pub ttl: Option<i64>,
-    /// How long to wait between two polls, in milliseconds.
+    /// Interval between two polls, in milliseconds.
     #[serde(rename = "pollInterval", default, skip_serializing_if = "Option::is_none")]
     pub poll_interval: Option<i64>,
-    /// The status in words.
+    /// A description of the status.
     #[serde(rename = "statusMessage", default, skip_serializing_if = "Option::is_none")]
     pub status_message: Option<String>,
-    /// What extensions and tracing attach to this.
+    /// Metadata of extensions and tracing.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<ResultMetaObject>,
-    /// Members that no revision of the protocol names.
+    /// Members that no revision of the protocol defines.
     #[serde(flatten)]
     pub extra: JsonObject,
 }
 
 impl GetTaskResult {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(
         task_id: impl Into<String>,
         created_at: impl Into<String>,
@@ -2091,25 +2091,25 @@ impl GetTaskResult {
 }
 
 impl ResultObject for GetTaskResult {}
-/// A picture for a user interface.
+/// An icon for a user interface.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct Icon {
-    /// Where the picture is: an `https:` or a `data:` URI.
+    /// The location of the icon: an `https:` or a `data:` URI.
     pub src: String,
     /// The media type, as in `image/png`.
     #[serde(rename = "mimeType", default, skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
-    /// The sizes it is made for, as in `48x48`, or `any`; any size when absent.
+    /// The intended sizes, as in `48x48`, or `any`; any size when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sizes: Option<Vec<String>>,
-    /// The background it is made for; either when absent.
+    /// The intended background; either when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub theme: Option<IconTheme>,
 }
 
 impl Icon {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(src: impl Into<String>) -> Self {
         Self {
             src: src.into(),
@@ -2138,7 +2138,7 @@ impl Icon {
     }
 }
 
-/// The background that an icon is made for.
+/// Background that an icon is intended for.
 #[derive(
     Clone,
     Copy,
@@ -2162,7 +2162,7 @@ pub enum IconTheme {
 }
 
 impl IconTheme {
-    /// The value as it is written in JSON.
+    /// Returns the value in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Dark => "dark",
@@ -2177,26 +2177,26 @@ impl std::fmt::Display for IconTheme {
     }
 }
 
-/// A picture, given in base64.
+/// An image, encoded in base64.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(tag = "type", rename = "image")]
 #[non_exhaustive]
 pub struct ImageContent {
-    /// The bytes in base64.
+    /// The bytes, encoded in base64.
     pub data: String,
     /// The media type, as in `image/png`.
     #[serde(rename = "mimeType")]
     pub mime_type: String,
-    /// Hints on whom this is for and how much it matters.
+    /// Hints about audience and importance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
-    /// What extensions and tracing attach to this.
+    /// Metadata of extensions and tracing.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<MetaObject>,
 }
 
 impl ImageContent {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(data: impl Into<String>, mime_type: impl Into<String>) -> Self {
         Self {
             data: data.into(),
@@ -2223,17 +2223,17 @@ impl ImageContent {
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct Implementation {
-    /// The name by which programs refer to it.
+    /// The programmatic name.
     pub name: String,
-    /// The version, in whatever scheme the program uses.
+    /// The version, in any format.
     pub version: String,
-    /// What it is for, written for people or for a model.
+    /// A description for users or for a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Pictures that stand for it in a user interface.
+    /// Icons for a user interface.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub icons: Option<Vec<Icon>>,
-    /// The name to show to people; `name` when absent.
+    /// The display name; `name` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// The program's home page.
@@ -2242,7 +2242,7 @@ pub struct Implementation {
 }
 
 impl Implementation {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -2279,7 +2279,7 @@ impl Implementation {
     }
 }
 
-/// Whose context to include in sampling.
+/// Servers whose context to include in sampling.
 #[derive(
     Clone,
     Copy,
@@ -2294,19 +2294,19 @@ impl Implementation {
 )]
 #[non_exhaustive]
 pub enum IncludeContext {
-    /// That of all servers.
+    /// All servers.
     #[serde(rename = "allServers")]
     AllServers,
-    /// None.
+    /// No server.
     #[serde(rename = "none")]
     None,
-    /// That of the server that asks.
+    /// The server that sends the request.
     #[serde(rename = "thisServer")]
     ThisServer,
 }
 
 impl IncludeContext {
-    /// The value as it is written in JSON.
+    /// Returns the value in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::AllServers => "allServers",
@@ -2326,7 +2326,7 @@ impl std::fmt::Display for IncludeContext {
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct InitializeRequestParams {
-    /// The newest revision that the client speaks.
+    /// The newest revision that the client supports.
     #[serde(rename = "protocolVersion")]
     pub protocol_version: String,
     /// The optional features that the sender supports.
@@ -2334,13 +2334,13 @@ pub struct InitializeRequestParams {
     /// The client's name and version.
     #[serde(rename = "clientInfo")]
     pub client_info: Implementation,
-    /// What extensions and tracing attach to this.
+    /// Metadata of extensions and tracing.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<RequestMetaObject>,
 }
 
 impl InitializeRequestParams {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(
         protocol_version: impl Into<String>,
         capabilities: impl Into<ClientCapabilities>,
@@ -2361,11 +2361,11 @@ impl InitializeRequestParams {
     }
 }
 
-/// The server's side of the handshake (up to 2025-11-25).
+/// The server's side of the `initialize` handshake (up to 2025-11-25).
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct InitializeResult {
-    /// The revision that the session will use.
+    /// The negotiated revision of the session.
     #[serde(rename = "protocolVersion")]
     pub protocol_version: String,
     /// The optional features that the sender supports.
@@ -2373,16 +2373,16 @@ pub struct InitializeResult {
     /// The server's name and version.
     #[serde(rename = "serverInfo")]
     pub server_info: Implementation,
-    /// How a model should use the server, often put into its prompt.
+    /// Instructions for a model on the use of the server, often added to its prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
-    /// What extensions and tracing attach to this.
+    /// Metadata of extensions and tracing.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<ResultMetaObject>,
 }
 
 impl InitializeResult {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(
         protocol_version: impl Into<String>,
         capabilities: impl Into<ServerCapabilities>,
@@ -2411,24 +2411,24 @@ impl InitializeResult {
 }
 
 impl ResultObject for InitializeResult {}
-/// A result that asks for input before the request can be finished.
+/// A result that asks for input before the request can finish.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(tag = "resultType", rename = "input_required")]
 #[non_exhaustive]
 pub struct InputRequiredResult {
-    /// What to ask, under keys that the answers will have too.
+    /// The input requests; their keys are also those of the responses.
     #[serde(rename = "inputRequests", default, skip_serializing_if = "Option::is_none")]
     pub input_requests: Option<InputRequests>,
-    /// What to send back, unchanged, with the request when it is repeated.
+    /// Opaque state to return unchanged when the request is repeated.
     #[serde(rename = "requestState", default, skip_serializing_if = "Option::is_none")]
     pub request_state: Option<String>,
-    /// What extensions and tracing attach to this.
+    /// Metadata of extensions and tracing.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<ResultMetaObject>,
 }
 
 impl InputRequiredResult {
-    /// Makes one with nothing set.
+    /// Creates a value with all members unset.
     pub fn new() -> Self {
         Self {
             input_requests: None,
@@ -2460,7 +2460,7 @@ impl InputRequiredResult {
 }
 
 impl ResultObject for InputRequiredResult {}
-/// A choice of one of some strings, whose titles are in a list of their own.
+/// A choice of one of several strings, with titles in a separate list.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(tag = "type", rename = "string")]
 #[non_exhaustive]
@@ -2468,22 +2468,22 @@ pub struct LegacyTitledEnumSchema {
     /// The strings.
     #[serde(rename = "enum")]
     pub enum_: Vec<String>,
-    /// The value to start from.
+    /// The initial value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,
-    /// What it is for, written for people or for a model.
+    /// A description for users or for a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Their titles, in the same order.
     #[serde(rename = "enumNames", default, skip_serializing_if = "Option::is_none")]
     pub enum_names: Option<Vec<String>>,
-    /// The name to show to people; `name` when absent.
+    /// The display name; `name` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }
 
 impl LegacyTitledEnumSchema {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(enum_: impl Into<Vec<String>>) -> Self {
         Self {
             enum_: enum_.into(),
@@ -2525,25 +2525,25 @@ impl LegacyTitledEnumSchema {
 pub struct ListPromptsResult {
     /// The prompts of this page.
     pub prompts: Vec<Prompt>,
-    /// Who may share a cached copy of the result.
+    /// The scope of a cached copy of the result.
     #[serde(rename = "cacheScope", default, skip_serializing_if = "Option::is_none")]
     pub cache_scope: Option<CacheScope>,
-    /// Where the next page starts; absent on the last page.
+    /// The cursor of the next page; absent on the last page.
     #[serde(rename = "nextCursor", default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
-    /// Whether the request is finished; a result without it is complete.
+    /// The type of the result; `complete` when absent.
     #[serde(rename = "resultType", default, skip_serializing_if = "Option::is_none")]
     pub result_type: Option<ResultType>,
-    /// How long the result may be taken as fresh, in milliseconds; 0 means not at all.
+    /// Time for which the result can be cached, in milliseconds; 0 disables caching.
     #[serde(rename = "ttlMs", default, skip_serializing_if = "Option::is_none")]
     pub ttl_ms: Option<u64>,
-    /// What extensions and tracing attach to this.
+    /// Metadata of extensions and tracing.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<ResultMetaObject>,
 }
 
 impl ListPromptsResult {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(prompts: impl Into<Vec<Prompt>>) -> Self {
         Self {
             prompts: prompts.into(),
@@ -2601,25 +2601,25 @@ pub struct ListResourceTemplatesResult {
     /// The templates of this page.
     #[serde(rename = "resourceTemplates")]
     pub resource_templates: Vec<ResourceTemplate>,
-    /// Who may share a cached copy of the result.
+    /// The scope of a cached copy of the result.
     #[serde(rename = "cacheScope", default, skip_serializing_if = "Option::is_none")]
     pub cache_scope: Option<CacheScope>,
-    /// Where the next page starts; absent on the last page.
+    /// The cursor of the next page; absent on the last page.
     #[serde(rename = "nextCursor", default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
-    /// Whether the request is finished; a result without it is complete.
+    /// The type of the result; `complete` when absent.
     #[serde(rename = "resultType", default, skip_serializing_if = "Option::is_none")]
     pub result_type: Option<ResultType>,
-    /// How long the result may be taken as fresh, in milliseconds; 0 means not at all.
+    /// Time for which the result can be cached, in milliseconds; 0 disables caching.
     #[serde(rename = "ttlMs", default, skip_serializing_if = "Option::is_none")]
     pub ttl_ms: Option<u64>,
-    /// What extensions and tracing attach to this.
+    /// Metadata of extensions and tracing.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<ResultMetaObject>,
 }
 
 impl ListResourceTemplatesResult {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(resource_templates: impl Into<Vec<ResourceTemplate>>) -> Self {
         Self {
             resource_templates: resource_templates.into(),
@@ -2676,25 +2676,25 @@ impl ResultObject for ListResourceTemplatesResult {
 pub struct ListResourcesResult {
     /// The resources of this page.
     pub resources: Vec<Resource>,
-    /// Who may share a cached copy of the result.
+    /// The scope of a cached copy of the result.
     #[serde(rename = "cacheScope", default, skip_serializing_if = "Option::is_none")]
     pub cache_scope: Option<CacheScope>,
-    /// Where the next page starts; absent on the last page.
+    /// The cursor of the next page; absent on the last page.
     #[serde(rename = "nextCursor", default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
-    /// Whether the request is finished; a result without it is complete.
+    /// The type of the result; `complete` when absent.
     #[serde(rename = "resultType", default, skip_serializing_if = "Option::is_none")]
     pub result_type: Option<ResultType>,
-    /// How long the result may be taken as fresh, in milliseconds; 0 means not at all.
+    /// Time for which the result can be cached, in milliseconds; 0 disables caching.
     #[serde(rename = "ttlMs", default, skip_serializing_if = "Option::is_none")]
     pub ttl_ms: Option<u64>,
-    /// What extensions and tracing attach to this.
+    /// Metadata of extensions and tracing.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<ResultMetaObject>,
 }
 
 impl ListResourcesResult {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(resources: impl Into<Vec<Resource>>) -> Self {
         Self {
             resources: resources.into(),
@@ -2745,19 +2745,19 @@ impl ResultObject for ListResourcesResult {
     }
 }
 
-/// The places that the client lets servers work in.
+/// The roots that the client exposes to servers.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct ListRootsResult {
-    /// The places.
+    /// The roots.
     pub roots: Vec<Root>,
-    /// What extensions and tracing attach to this.
+    /// Metadata of extensions and tracing.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<ResultMetaObject>,
 }
 
 impl ListRootsResult {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(roots: impl Into<Vec<Root>>) -> Self {
         Self {
             roots: roots.into(),
@@ -2779,16 +2779,16 @@ impl ResultObject for ListRootsResult {}
 pub struct ListTasksResult {
     /// The tasks of this page.
     pub tasks: Vec<Task>,
-    /// Where the next page starts; absent on the last page.
+    /// The cursor of the next page; absent on the last page.
     #[serde(rename = "nextCursor", default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
-    /// What extensions and tracing attach to this.
+    /// Metadata of extensions and tracing.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<ResultMetaObject>,
 }
 
 impl ListTasksResult {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(tasks: impl Into<Vec<Task>>) -> Self {
         Self {
             tasks: tasks.into(),
@@ -2817,25 +2817,25 @@ impl ResultObject for ListTasksResult {}
 pub struct ListToolsResult {
     /// The tools of this page.
     pub tools: Vec<Tool>,
-    /// Who may share a cached copy of the result.
+    /// The scope of a cached copy of the result.
     #[serde(rename = "cacheScope", default, skip_serializing_if = "Option::is_none")]
     pub cache_scope: Option<CacheScope>,
-    /// Where the next page starts; absent on the last page.
+    /// The cursor of the next page; absent on the last page.
     #[serde(rename = "nextCursor", default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
-    /// Whether the request is finished; a result without it is complete.
+    /// The type of the result; `complete` when absent.
     #[serde(rename = "resultType", default, skip_serializing_if = "Option::is_none")]
     pub result_type: Option<ResultType>,
-    /// How long the result may be taken as fresh, in milliseconds; 0 means not at all.
+    /// Time for which the result can be cached, in milliseconds; 0 disables caching.
     #[serde(rename = "ttlMs", default, skip_serializing_if = "Option::is_none")]
     pub ttl_ms: Option<u64>,
-    /// What extensions and tracing attach to this.
+    /// Metadata of extensions and tracing.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<ResultMetaObject>,
 }
 
 impl ListToolsResult {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(tools: impl Into<Vec<Tool>>) -> Self {
         Self {
             tools: tools.into(),
@@ -2886,7 +2886,7 @@ impl ResultObject for ListToolsResult {
     }
 }
 
-/// How serious a log message is, after RFC 5424; the order is that of severity.
+/// Severity of a log message, after RFC 5424; ordered from the least severe.
 #[derive(
     Clone,
     Copy,
@@ -2904,31 +2904,31 @@ pub enum LoggingLevel {
     /// Details for developers.
     #[serde(rename = "debug")]
     Debug,
-    /// What goes on.
+    /// Normal operation.
     #[serde(rename = "info")]
     Info,
-    /// Normal but of note.
+    /// Normal but significant.
     #[serde(rename = "notice")]
     Notice,
-    /// Something may be wrong.
+    /// A possible problem.
     #[serde(rename = "warning")]
     Warning,
-    /// Something failed.
+    /// A failure.
     #[serde(rename = "error")]
     Error,
-    /// A part of the system failed.
+    /// A failure of a component.
     #[serde(rename = "critical")]
     Critical,
-    /// Someone has to act at once.
+    /// Immediate action is required.
     #[serde(rename = "alert")]
     Alert,
-    /// The system cannot be used.
+    /// The system is unusable.
     #[serde(rename = "emergency")]
     Emergency,
 }
 
 impl LoggingLevel {
-    /// The value as it is written in JSON.
+    /// Returns the value in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Debug => "debug",
@@ -2953,20 +2953,20 @@ impl std::fmt::Display for LoggingLevel {
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct LoggingMessageNotificationParams {
-    /// How serious it is.
+    /// The severity.
     pub level: LoggingLevel,
-    /// What to log, any JSON value.
+    /// The data to log, any JSON value.
     pub data: Value,
-    /// The part of the server that logs it.
+    /// The name of the logger.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logger: Option<String>,
-    /// What extensions and tracing attach to this.
+    /// Metadata of extensions and tracing.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<NotificationMetaObject>,
 }
 
 impl LoggingMessageNotificationParams {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(level: LoggingLevel, data: impl Into<Value>) -> Self {
         Self {
             level,
@@ -2993,13 +2993,13 @@ impl LoggingMessageNotificationParams {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct MissingRequiredClientCapabilityErrorData {
-    /// What the client would have to be able to do.
+    /// The missing capabilities of the client.
     #[serde(rename = "requiredCapabilities")]
     pub required_capabilities: ClientCapabilities,
 }
 
 impl MissingRequiredClientCapabilityErrorData {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(required_capabilities: impl Into<ClientCapabilities>) -> Self {
         Self {
             required_capabilities: required_capabilities.into(),
@@ -3011,13 +3011,13 @@ impl MissingRequiredClientCapabilityErrorData {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct ModelHint {
-    /// A part of the model's name.
+    /// A substring of the model's name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
 
 impl ModelHint {
-    /// Makes one with nothing set.
+    /// Creates a value with all members unset.
     pub fn new() -> Self {
         Self { name: None }
     }
@@ -3029,30 +3029,30 @@ impl ModelHint {
     }
 }
 
-/// Which model to choose; each priority goes from 0 to 1.
+/// Preferences for the choice of a model; each priority is between 0 and 1.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct ModelPreferences {
-    /// How much a low price matters, from 0 to 1.
+    /// Importance of a low price, from 0 to 1.
     #[serde(rename = "costPriority", default, skip_serializing_if = "Option::is_none")]
     pub cost_priority: Option<Number>,
     /// Models to try, in this order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hints: Option<Vec<ModelHint>>,
-    /// How much ability matters, from 0 to 1.
+    /// Importance of capability, from 0 to 1.
     #[serde(
         rename = "intelligencePriority",
         default,
         skip_serializing_if = "Option::is_none"
     )]
     pub intelligence_priority: Option<Number>,
-    /// How much speed matters, from 0 to 1.
+    /// Importance of speed, from 0 to 1.
     #[serde(rename = "speedPriority", default, skip_serializing_if = "Option::is_none")]
     pub speed_priority: Option<Number>,
 }
 
 impl ModelPreferences {
-    /// Makes one with nothing set.
+    /// Creates a value with all members unset.
     pub fn new() -> Self {
         Self {
             cost_priority: None,
@@ -3090,7 +3090,7 @@ impl ModelPreferences {
     }
 }
 
-/// What comes with a notification, whatever it says.
+/// The `_meta` of a notification.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct NotificationMetaObject {
@@ -3101,13 +3101,13 @@ pub struct NotificationMetaObject {
         skip_serializing_if = "Option::is_none"
     )]
     pub subscription_id: Option<RequestId>,
-    /// Members that no revision of the protocol names.
+    /// Members that no revision of the protocol defines.
     #[serde(flatten)]
     pub extra: JsonObject,
 }
 
 impl NotificationMetaObject {
-    /// Makes one with nothing set.
+    /// Creates a value with all members unset.
     pub fn new() -> Self {
         Self {
             subscription_id: None,
@@ -3125,20 +3125,20 @@ impl NotificationMetaObject {
     }
 }
 
-/// The params of a notification that needs none of its own.
+/// The params of a notification without specific ones.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct NotificationParams {
-    /// What extensions and tracing attach to this.
+    /// Metadata of extensions and tracing.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<NotificationMetaObject>,
-    /// Members that no revision of the protocol names.
+    /// Members that no revision of the protocol defines.
     #[serde(flatten)]
     pub extra: JsonObject,
 }
 
 impl NotificationParams {
-    /// Makes one with nothing set.
+    /// Creates a value with all members unset.
     pub fn new() -> Self {
         Self {
             meta: None,
@@ -3157,28 +3157,28 @@ impl NotificationParams {
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct NumberSchema {
-    /// Whether fractions are allowed.
+    /// Selects whole numbers or any numbers.
     #[serde(rename = "type")]
     pub type_: NumberSchemaType,
-    /// The value to start from.
+    /// The initial value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<Number>,
-    /// What it is for, written for people or for a model.
+    /// A description for users or for a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// The largest value.
+    /// The maximum value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub maximum: Option<Number>,
-    /// The smallest value.
+    /// The minimum value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub minimum: Option<Number>,
-    /// The name to show to people; `name` when absent.
+    /// The display name; `name` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }
 
 impl NumberSchema {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(type_: NumberSchemaType) -> Self {
         Self {
             type_,
@@ -3221,7 +3221,7 @@ impl NumberSchema {
     }
 }
 
-/// Whether a number field takes fractions.
+/// Kind of the numbers in a field.
 #[derive(
     Clone,
     Copy,
@@ -3239,13 +3239,13 @@ pub enum NumberSchemaType {
     /// Whole numbers only.
     #[serde(rename = "integer")]
     Integer,
-    /// Fractions too.
+    /// Fractions are allowed.
     #[serde(rename = "number")]
     Number,
 }
 
 impl NumberSchemaType {
-    /// The value as it is written in JSON.
+    /// Returns the value in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Integer => "integer",
@@ -3264,16 +3264,16 @@ impl std::fmt::Display for NumberSchemaType {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct PaginatedRequestParams {
-    /// Where to go on, as the last page said; the first page when absent.
+    /// The cursor of the page, from `nextCursor` of the page before; the first page when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
-    /// What extensions and tracing attach to this.
+    /// Metadata of extensions and tracing.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<RequestMetaObject>,
 }
 
 impl PaginatedRequestParams {
-    /// Makes one with nothing set.
+    /// Creates a value with all members unset.
     pub fn new() -> Self {
         Self { cursor: None, meta: None }
     }
@@ -3300,22 +3300,22 @@ pub enum PrimitiveSchemaDefinition {
     String(StringSchema),
     /// A number field.
     Number(NumberSchema),
-    /// A yes-or-no field.
+    /// A boolean field.
     Boolean(BooleanSchema),
-    /// A choice of one of some strings.
+    /// A choice of one of several strings.
     UntitledSingleSelectEnum(UntitledSingleSelectEnumSchema),
-    /// A choice of one of some strings that have titles.
+    /// A choice of one of several strings with titles.
     TitledSingleSelectEnum(TitledSingleSelectEnumSchema),
-    /// A choice of any number of some strings.
+    /// A choice of any number of strings.
     UntitledMultiSelectEnum(UntitledMultiSelectEnumSchema),
-    /// A choice of any number of some strings that have titles.
+    /// A choice of any number of strings with titles.
     TitledMultiSelectEnum(TitledMultiSelectEnumSchema),
-    /// A choice of one of some strings, whose titles are in a list of their own.
+    /// A choice of one of several strings, with titles in a separate list.
     LegacyTitledEnum(LegacyTitledEnumSchema),
 }
 
 impl PrimitiveSchemaDefinition {
-    /// The first revision in which this kind may stand here.
+    /// Returns the first revision that allows this variant.
     pub fn since(&self) -> Revision {
         match self {
             Self::String(_)
@@ -3378,28 +3378,28 @@ impl From<LegacyTitledEnumSchema> for PrimitiveSchemaDefinition {
     }
 }
 
-/// Says how far a request has come.
+/// The params of `notifications/progress`: reports the progress of a request.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct ProgressNotificationParams {
-    /// The token that came in the `_meta` of the request.
+    /// The token from the `_meta` of the request.
     #[serde(rename = "progressToken")]
     pub progress_token: ProgressToken,
-    /// How much is done; it must grow with each notification.
+    /// The progress so far; it must increase with each notification.
     pub progress: Number,
-    /// What is being done (from 2025-03-26).
+    /// A description of the current step (from 2025-03-26).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// How much there is in all, when that is known.
+    /// The total amount of work, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total: Option<Number>,
-    /// What extensions and tracing attach to this.
+    /// Metadata of extensions and tracing.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<NotificationMetaObject>,
 }
 
 impl ProgressNotificationParams {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(
         progress_token: impl Into<ProgressToken>,
         progress: impl Into<Number>,
@@ -3432,31 +3432,31 @@ impl ProgressNotificationParams {
     }
 }
 
-/// A prompt as the server lists it.
+/// A prompt, as listed by the server.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct Prompt {
-    /// The name by which programs refer to it.
+    /// The programmatic name.
     pub name: String,
-    /// The arguments that fill the prompt in.
+    /// The arguments of the prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<Vec<PromptArgument>>,
-    /// What it is for, written for people or for a model.
+    /// A description for users or for a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Pictures that stand for it in a user interface.
+    /// Icons for a user interface.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub icons: Option<Vec<Icon>>,
-    /// The name to show to people; `name` when absent.
+    /// The display name; `name` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What extensions and tracing attach to this.
+    /// Metadata of extensions and tracing.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<MetaObject>,
 }
 
 impl Prompt {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -3503,21 +3503,21 @@ impl Prompt {
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct PromptArgument {
-    /// The name by which programs refer to it.
+    /// The programmatic name.
     pub name: String,
-    /// What it is for, written for people or for a model.
+    /// A description for users or for a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Whether it has to be given; false when absent.
+    /// Set if the argument is required; false when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub required: Option<bool>,
-    /// The name to show to people; `name` when absent.
+    /// The display name; `name` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }
 
 impl PromptArgument {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -3550,14 +3550,14 @@ impl PromptArgument {
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct PromptMessage {
-    /// Who speaks.
+    /// The speaker.
     pub role: Role,
-    /// What is said.
+    /// The content of the message.
     pub content: ContentBlock,
 }
 
 impl PromptMessage {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(role: Role, content: impl Into<ContentBlock>) -> Self {
         Self {
             role,
@@ -3566,20 +3566,20 @@ impl PromptMessage {
     }
 }
 
-/// A prompt, by its name.
+/// A prompt, identified by its name.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(tag = "type", rename = "ref/prompt")]
 #[non_exhaustive]
 pub struct PromptReference {
-    /// The name by which programs refer to it.
+    /// The programmatic name.
     pub name: String,
-    /// The name to show to people; `name` when absent.
+    /// The display name; `name` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }
 
 impl PromptReference {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -3600,19 +3600,19 @@ impl PromptReference {
 pub struct ReadResourceRequestParams {
     /// The URI of the resource.
     pub uri: String,
-    /// Answers to the input requests of the result before, under the same keys.
+    /// Responses to the input requests of the previous result, under the same keys.
     #[serde(rename = "inputResponses", default, skip_serializing_if = "Option::is_none")]
     pub input_responses: Option<InputResponses>,
-    /// What the server asked to get back, unchanged and not looked into.
+    /// Opaque state of the server, which the client returns unchanged.
     #[serde(rename = "requestState", default, skip_serializing_if = "Option::is_none")]
     pub request_state: Option<String>,
-    /// What extensions and tracing attach to this.
+    /// Metadata of extensions and tracing.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<RequestMetaObject>,
 }
 
 impl ReadResourceRequestParams {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -3650,22 +3650,22 @@ impl ReadResourceRequestParams {
 pub struct ReadResourceResult {
     /// The contents, each with its own URI.
     pub contents: Vec<ResourceContents>,
-    /// Who may share a cached copy of the result.
+    /// The scope of a cached copy of the result.
     #[serde(rename = "cacheScope", default, skip_serializing_if = "Option::is_none")]
     pub cache_scope: Option<CacheScope>,
-    /// Whether the request is finished; a result without it is complete.
+    /// The type of the result; `complete` when absent.
     #[serde(rename = "resultType", default, skip_serializing_if = "Option::is_none")]
     pub result_type: Option<ResultType>,
-    /// How long the result may be taken as fresh, in milliseconds; 0 means not at all.
+    /// Time for which the result can be cached, in milliseconds; 0 disables caching.
     #[serde(rename = "ttlMs", default, skip_serializing_if = "Option::is_none")]
     pub ttl_ms: Option<u64>,
-    /// What extensions and tracing attach to this.
+    /// Metadata of extensions and tracing.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<ResultMetaObject>,
 }
 
 impl ReadResourceResult {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(contents: impl Into<Vec<ResourceContents>>) -> Self {
         Self {
             contents: contents.into(),
@@ -3709,30 +3709,30 @@ impl ResultObject for ReadResourceResult {
     }
 }
 
-/// Names the task that a message belongs to, in `_meta` (2025-11-25).
+/// Identifies the task that a message belongs to, in `_meta` (2025-11-25).
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct RelatedTaskMetadata {
-    /// The task's identifier, chosen by the receiver of the request.
+    /// The task's identifier, assigned by the receiver of the request.
     #[serde(rename = "taskId")]
     pub task_id: String,
 }
 
 impl RelatedTaskMetadata {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(task_id: impl Into<String>) -> Self {
         Self { task_id: task_id.into() }
     }
 }
 
-/// What comes with a request, whatever it asks.
+/// The `_meta` of a request.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct RequestMetaObject {
     /// Asks for progress notifications with this token.
     #[serde(rename = "progressToken", default, skip_serializing_if = "Option::is_none")]
     pub progress_token: Option<ProgressToken>,
-    /// What the client can do; required from 2026-07-28.
+    /// The client's capabilities; required from 2026-07-28.
     #[serde(
         rename = "io.modelcontextprotocol/clientCapabilities",
         default,
@@ -3746,27 +3746,27 @@ pub struct RequestMetaObject {
         skip_serializing_if = "Option::is_none"
     )]
     pub client_info: Option<Implementation>,
-    /// Asks for log messages of this level and above; none when absent.
+    /// The minimum level of log messages to send; none when absent.
     #[serde(
         rename = "io.modelcontextprotocol/logLevel",
         default,
         skip_serializing_if = "Option::is_none"
     )]
     pub log_level: Option<LoggingLevel>,
-    /// The revision that the request is written in; required from 2026-07-28.
+    /// The revision of the request; required from 2026-07-28.
     #[serde(
         rename = "io.modelcontextprotocol/protocolVersion",
         default,
         skip_serializing_if = "Option::is_none"
     )]
     pub protocol_version: Option<String>,
-    /// Members that no revision of the protocol names.
+    /// Members that no revision of the protocol defines.
     #[serde(flatten)]
     pub extra: JsonObject,
 }
 
 impl RequestMetaObject {
-    /// Makes one with nothing set.
+    /// Creates a value with all members unset.
     pub fn new() -> Self {
         Self {
             progress_token: None,
@@ -3815,20 +3815,20 @@ impl RequestMetaObject {
     }
 }
 
-/// The params of a request that needs none of its own.
+/// The params of a request without specific ones.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct RequestParams {
-    /// What extensions and tracing attach to this.
+    /// Metadata of extensions and tracing.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<RequestMetaObject>,
-    /// Members that no revision of the protocol names.
+    /// Members that no revision of the protocol defines.
     #[serde(flatten)]
     pub extra: JsonObject,
 }
 
 impl RequestParams {
-    /// Makes one with nothing set.
+    /// Creates a value with all members unset.
     pub fn new() -> Self {
         Self {
             meta: None,
@@ -3843,21 +3843,21 @@ impl RequestParams {
     }
 }
 
-/// A resource as the server lists it.
+/// A resource, as listed by the server.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct Resource {
-    /// The name by which programs refer to it.
+    /// The programmatic name.
     pub name: String,
     /// The URI of the resource.
     pub uri: String,
-    /// Hints on whom this is for and how much it matters.
+    /// Hints about audience and importance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
-    /// What it is for, written for people or for a model.
+    /// A description for users or for a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Pictures that stand for it in a user interface.
+    /// Icons for a user interface.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub icons: Option<Vec<Icon>>,
     /// The media type, as in `image/png`.
@@ -3866,16 +3866,16 @@ pub struct Resource {
     /// The size of the content in bytes, before any encoding.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<i64>,
-    /// The name to show to people; `name` when absent.
+    /// The display name; `name` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What extensions and tracing attach to this.
+    /// Metadata of extensions and tracing.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<MetaObject>,
 }
 
 impl Resource {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(name: impl Into<String>, uri: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -3940,12 +3940,12 @@ impl Resource {
 pub enum ResourceContents {
     /// The contents of a resource that is text.
     Text(TextResourceContents),
-    /// The contents of a resource that is not text.
+    /// The contents of a binary resource.
     Blob(BlobResourceContents),
 }
 
 impl ResourceContents {
-    /// The first revision in which this kind may stand here.
+    /// Returns the first revision that allows this variant.
     pub fn since(&self) -> Revision {
         match self {
             Self::Text(_) | Self::Blob(_) => Revision::V2024_11_05,
@@ -3965,22 +3965,22 @@ impl From<BlobResourceContents> for ResourceContents {
     }
 }
 
-/// A pointer to a resource that the client may read.
+/// A link to a resource that the client may read.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(tag = "type", rename = "resource_link")]
 #[non_exhaustive]
 pub struct ResourceLink {
-    /// The name by which programs refer to it.
+    /// The programmatic name.
     pub name: String,
     /// The URI of the resource.
     pub uri: String,
-    /// Hints on whom this is for and how much it matters.
+    /// Hints about audience and importance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
-    /// What it is for, written for people or for a model.
+    /// A description for users or for a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Pictures that stand for it in a user interface.
+    /// Icons for a user interface.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub icons: Option<Vec<Icon>>,
     /// The media type, as in `image/png`.
@@ -3989,16 +3989,16 @@ pub struct ResourceLink {
     /// The size of the content in bytes, before any encoding.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<i64>,
-    /// The name to show to people; `name` when absent.
+    /// The display name; `name` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What extensions and tracing attach to this.
+    /// Metadata of extensions and tracing.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<MetaObject>,
 }
 
 impl ResourceLink {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(name: impl Into<String>, uri: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -4056,37 +4056,37 @@ impl ResourceLink {
     }
 }
 
-/// A family of resources with a URI template.
+/// A set of resources, described by a URI template.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct ResourceTemplate {
-    /// The name by which programs refer to it.
+    /// The programmatic name.
     pub name: String,
     /// A URI template after RFC 6570.
     #[serde(rename = "uriTemplate")]
     pub uri_template: String,
-    /// Hints on whom this is for and how much it matters.
+    /// Hints about audience and importance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
-    /// What it is for, written for people or for a model.
+    /// A description for users or for a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Pictures that stand for it in a user interface.
+    /// Icons for a user interface.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub icons: Option<Vec<Icon>>,
-    /// The media type, if all resources of the family have the same.
+    /// The media type, if all resources of the template have the same.
     #[serde(rename = "mimeType", default, skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
-    /// The name to show to people; `name` when absent.
+    /// The display name; `name` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What extensions and tracing attach to this.
+    /// Metadata of extensions and tracing.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<MetaObject>,
 }
 
 impl ResourceTemplate {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(name: impl Into<String>, uri_template: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -4137,7 +4137,7 @@ impl ResourceTemplate {
     }
 }
 
-/// A resource template, by its URI.
+/// A resource template, identified by its URI.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(tag = "type", rename = "ref/resource")]
 #[non_exhaustive]
@@ -4147,25 +4147,25 @@ pub struct ResourceTemplateReference {
 }
 
 impl ResourceTemplateReference {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(uri: impl Into<String>) -> Self {
         Self { uri: uri.into() }
     }
 }
 
-/// Says that a resource has changed.
+/// The params of `notifications/resources/updated`: reports a changed resource.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct ResourceUpdatedNotificationParams {
     /// The URI of the resource.
     pub uri: String,
-    /// What extensions and tracing attach to this.
+    /// Metadata of extensions and tracing.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<NotificationMetaObject>,
 }
 
 impl ResourceUpdatedNotificationParams {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -4180,7 +4180,7 @@ impl ResourceUpdatedNotificationParams {
     }
 }
 
-/// What comes with a result, whatever it says.
+/// The `_meta` of a result.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct ResultMetaObject {
@@ -4191,13 +4191,13 @@ pub struct ResultMetaObject {
         skip_serializing_if = "Option::is_none"
     )]
     pub server_info: Option<Implementation>,
-    /// Members that no revision of the protocol names.
+    /// Members that no revision of the protocol defines.
     #[serde(flatten)]
     pub extra: JsonObject,
 }
 
 impl ResultMetaObject {
-    /// Makes one with nothing set.
+    /// Creates a value with all members unset.
     pub fn new() -> Self {
         Self {
             server_info: None,
@@ -4212,7 +4212,7 @@ impl ResultMetaObject {
     }
 }
 
-/// Who speaks in a conversation.
+/// Speaker in a conversation.
 #[derive(
     Clone,
     Copy,
@@ -4230,13 +4230,13 @@ pub enum Role {
     /// The model.
     #[serde(rename = "assistant")]
     Assistant,
-    /// The person, or whoever acts for them.
+    /// The user, or a program on their behalf.
     #[serde(rename = "user")]
     User,
 }
 
 impl Role {
-    /// The value as it is written in JSON.
+    /// Returns the value in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Assistant => "assistant",
@@ -4251,22 +4251,22 @@ impl std::fmt::Display for Role {
     }
 }
 
-/// A place that the client lets servers work in.
+/// A root: a directory or file that the client exposes to servers.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct Root {
-    /// The place, a `file:` URI.
+    /// The URI of the root, with the scheme `file:`.
     pub uri: String,
-    /// What to call it.
+    /// The display name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What extensions and tracing attach to this.
+    /// Metadata of extensions and tracing.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<MetaObject>,
 }
 
 impl Root {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -4292,17 +4292,17 @@ impl Root {
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct SamplingMessage {
-    /// Who speaks.
+    /// The speaker.
     pub role: Role,
-    /// What is said; one piece before 2025-11-25.
+    /// The content of the message; one block before 2025-11-25.
     pub content: OneOrMany<SamplingMessageContentBlock>,
-    /// What extensions and tracing attach to this.
+    /// Metadata of extensions and tracing.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<MetaObject>,
 }
 
 impl SamplingMessage {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(
         role: Role,
         content: impl Into<OneOrMany<SamplingMessageContentBlock>>,
@@ -4328,18 +4328,18 @@ impl SamplingMessage {
 pub enum SamplingMessageContentBlock {
     /// Plain text.
     Text(TextContent),
-    /// A picture, given in base64.
+    /// An image, encoded in base64.
     Image(ImageContent),
-    /// Sound, given in base64.
+    /// Audio, encoded in base64.
     Audio(AudioContent),
-    /// A model's wish to call a tool, in a sampling conversation.
+    /// A tool call requested by the model, in a sampling conversation.
     ToolUse(ToolUseContent),
-    /// What a tool gave, in a sampling conversation.
+    /// The result of a tool call, in a sampling conversation.
     ToolResult(ToolResultContent),
 }
 
 impl SamplingMessageContentBlock {
-    /// The first revision in which this kind may stand here.
+    /// Returns the first revision that allows this variant.
     pub fn since(&self) -> Revision {
         match self {
             Self::Text(_) | Self::Image(_) => Revision::V2024_11_05,
@@ -4411,17 +4411,17 @@ impl<'de> Deserialize<'de> for SamplingMessageContentBlock {
     }
 }
 
-/// What a server can do beyond the base protocol.
+/// Capabilities of a server beyond the base protocol.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct ServerCapabilities {
     /// It proposes values for arguments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completions: Option<JsonObject>,
-    /// Features that no revision defines, by name.
+    /// Non-standard features, by name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub experimental: Option<BTreeMap<String, JsonObject>>,
-    /// Settings of the supported protocol extensions, by the extension's name.
+    /// Settings of the supported protocol extensions, by name of the extension.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extensions: Option<BTreeMap<String, JsonObject>>,
     /// It sends log messages.
@@ -4442,7 +4442,7 @@ pub struct ServerCapabilities {
 }
 
 impl ServerCapabilities {
-    /// Makes one with nothing set.
+    /// Creates a value with all members unset.
     pub fn new() -> Self {
         Self {
             completions: None,
@@ -4517,17 +4517,17 @@ impl ServerCapabilities {
     }
 }
 
-/// What a server can do with prompts.
+/// Capabilities of a server for prompts.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct ServerCapabilitiesPrompts {
-    /// Whether changes of the list are announced.
+    /// Set if changes of the list are announced.
     #[serde(rename = "listChanged", default, skip_serializing_if = "Option::is_none")]
     pub list_changed: Option<bool>,
 }
 
 impl ServerCapabilitiesPrompts {
-    /// Makes one with nothing set.
+    /// Creates a value with all members unset.
     pub fn new() -> Self {
         Self { list_changed: None }
     }
@@ -4539,20 +4539,20 @@ impl ServerCapabilitiesPrompts {
     }
 }
 
-/// What a server can do with resources.
+/// Capabilities of a server for resources.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct ServerCapabilitiesResources {
-    /// Whether changes of the list are announced.
+    /// Set if changes of the list are announced.
     #[serde(rename = "listChanged", default, skip_serializing_if = "Option::is_none")]
     pub list_changed: Option<bool>,
-    /// Whether a client may ask to hear of changes of one resource.
+    /// Set if clients can subscribe to changes of single resources.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subscribe: Option<bool>,
 }
 
 impl ServerCapabilitiesResources {
-    /// Makes one with nothing set.
+    /// Creates a value with all members unset.
     pub fn new() -> Self {
         Self {
             list_changed: None,
@@ -4573,7 +4573,7 @@ impl ServerCapabilitiesResources {
     }
 }
 
-/// What a server can do with tasks (2025-11-25).
+/// Capabilities of a server for tasks (2025-11-25).
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct ServerCapabilitiesTasks {
@@ -4589,7 +4589,7 @@ pub struct ServerCapabilitiesTasks {
 }
 
 impl ServerCapabilitiesTasks {
-    /// Makes one with nothing set.
+    /// Creates a value with all members unset.
     pub fn new() -> Self {
         Self {
             cancel: None,
@@ -4630,7 +4630,7 @@ pub struct ServerCapabilitiesTasksRequests {
 }
 
 impl ServerCapabilitiesTasksRequests {
-    /// Makes one with nothing set.
+    /// Creates a value with all members unset.
     pub fn new() -> Self {
         Self { tools: None }
     }
@@ -4655,7 +4655,7 @@ pub struct ServerCapabilitiesTasksRequestsTools {
 }
 
 impl ServerCapabilitiesTasksRequestsTools {
-    /// Makes one with nothing set.
+    /// Creates a value with all members unset.
     pub fn new() -> Self {
         Self { call: None }
     }
@@ -4667,17 +4667,17 @@ impl ServerCapabilitiesTasksRequestsTools {
     }
 }
 
-/// What a server can do with tools.
+/// Capabilities of a server for tools.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct ServerCapabilitiesTools {
-    /// Whether changes of the list are announced.
+    /// Set if changes of the list are announced.
     #[serde(rename = "listChanged", default, skip_serializing_if = "Option::is_none")]
     pub list_changed: Option<bool>,
 }
 
 impl ServerCapabilitiesTools {
-    /// Makes one with nothing set.
+    /// Creates a value with all members unset.
     pub fn new() -> Self {
         Self { list_changed: None }
     }
@@ -4693,15 +4693,15 @@ impl ServerCapabilitiesTools {
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct SetLevelRequestParams {
-    /// The least serious level to send.
+    /// The minimum level to send.
     pub level: LoggingLevel,
-    /// What extensions and tracing attach to this.
+    /// Metadata of extensions and tracing.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<RequestMetaObject>,
 }
 
 impl SetLevelRequestParams {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(level: LoggingLevel) -> Self {
         Self { level, meta: None }
     }
@@ -4718,28 +4718,28 @@ impl SetLevelRequestParams {
 #[serde(tag = "type", rename = "string")]
 #[non_exhaustive]
 pub struct StringSchema {
-    /// The value to start from.
+    /// The initial value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,
-    /// What it is for, written for people or for a model.
+    /// A description for users or for a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// What the text has to be.
+    /// The format of the text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<StringSchemaFormat>,
-    /// The largest number of characters.
+    /// The maximum number of characters.
     #[serde(rename = "maxLength", default, skip_serializing_if = "Option::is_none")]
     pub max_length: Option<i64>,
-    /// The smallest number of characters.
+    /// The minimum number of characters.
     #[serde(rename = "minLength", default, skip_serializing_if = "Option::is_none")]
     pub min_length: Option<i64>,
-    /// The name to show to people; `name` when absent.
+    /// The display name; `name` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }
 
 impl StringSchema {
-    /// Makes one with nothing set.
+    /// Creates a value with all members unset.
     pub fn new() -> Self {
         Self {
             default: None,
@@ -4788,7 +4788,7 @@ impl StringSchema {
     }
 }
 
-/// What the text in a field has to be.
+/// Format of the text in a field.
 #[derive(
     Clone,
     Copy,
@@ -4818,7 +4818,7 @@ pub enum StringSchemaFormat {
 }
 
 impl StringSchemaFormat {
-    /// The value as it is written in JSON.
+    /// Returns the value in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Date => "date",
@@ -4841,13 +4841,13 @@ impl std::fmt::Display for StringSchemaFormat {
 pub struct SubscribeRequestParams {
     /// The URI of the resource.
     pub uri: String,
-    /// What extensions and tracing attach to this.
+    /// Metadata of extensions and tracing.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<RequestMetaObject>,
 }
 
 impl SubscribeRequestParams {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -4862,7 +4862,7 @@ impl SubscribeRequestParams {
     }
 }
 
-/// What a client wants to hear of.
+/// The notifications that a client subscribes to.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct SubscriptionFilter {
@@ -4897,7 +4897,7 @@ pub struct SubscriptionFilter {
 }
 
 impl SubscriptionFilter {
-    /// Makes one with nothing set.
+    /// Creates a value with all members unset.
     pub fn new() -> Self {
         Self {
             prompts_list_changed: None,
@@ -4935,19 +4935,19 @@ impl SubscriptionFilter {
     }
 }
 
-/// Says what a subscription covers.
+/// The params of `notifications/subscriptions/acknowledged`: confirms a subscription.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct SubscriptionsAcknowledgedNotificationParams {
-    /// What the server will tell of what was asked for.
+    /// The notifications that the server will send, out of those requested.
     pub notifications: SubscriptionFilter,
-    /// What extensions and tracing attach to this.
+    /// Metadata of extensions and tracing.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<NotificationMetaObject>,
 }
 
 impl SubscriptionsAcknowledgedNotificationParams {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(notifications: impl Into<SubscriptionFilter>) -> Self {
         Self {
             notifications: notifications.into(),
@@ -4966,15 +4966,15 @@ impl SubscriptionsAcknowledgedNotificationParams {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct SubscriptionsListenRequestParams {
-    /// What the client wants to hear of.
+    /// The notifications to subscribe to.
     pub notifications: SubscriptionFilter,
-    /// What extensions and tracing attach to this.
+    /// Metadata of extensions and tracing.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<RequestMetaObject>,
 }
 
 impl SubscriptionsListenRequestParams {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(notifications: impl Into<SubscriptionFilter>) -> Self {
         Self {
             notifications: notifications.into(),
@@ -4989,20 +4989,20 @@ impl SubscriptionsListenRequestParams {
     }
 }
 
-/// Ends a subscription.
+/// The end of a subscription.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct SubscriptionsListenResult {
-    /// What extensions and tracing attach to this.
+    /// Metadata of extensions and tracing.
     #[serde(rename = "_meta")]
     pub meta: SubscriptionsListenResultMetaObject,
-    /// Whether the request is finished; a result without it is complete.
+    /// The type of the result; `complete` when absent.
     #[serde(rename = "resultType", default, skip_serializing_if = "Option::is_none")]
     pub result_type: Option<ResultType>,
 }
 
 impl SubscriptionsListenResult {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(meta: impl Into<SubscriptionsListenResultMetaObject>) -> Self {
         Self {
             meta: meta.into(),
@@ -5023,7 +5023,7 @@ impl ResultObject for SubscriptionsListenResult {
     }
 }
 
-/// What comes with the end of a subscription.
+/// The `_meta` of the end of a subscription.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct SubscriptionsListenResultMetaObject {
@@ -5037,13 +5037,13 @@ pub struct SubscriptionsListenResultMetaObject {
         skip_serializing_if = "Option::is_none"
     )]
     pub server_info: Option<Implementation>,
-    /// Members that no revision of the protocol names.
+    /// Members that no revision of the protocol defines.
     #[serde(flatten)]
     pub extra: JsonObject,
 }
 
 impl SubscriptionsListenResultMetaObject {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(subscription_id: impl Into<RequestId>) -> Self {
         Self {
             subscription_id: subscription_id.into(),
@@ -5059,33 +5059,33 @@ impl SubscriptionsListenResultMetaObject {
     }
 }
 
-/// A request that runs on its own (2025-11-25).
+/// The state of a request that runs asynchronously (2025-11-25).
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct Task {
-    /// The task's identifier, chosen by the receiver of the request.
+    /// The task's identifier, assigned by the receiver of the request.
     #[serde(rename = "taskId")]
     pub task_id: String,
-    /// When the task was made, as an ISO 8601 date and time.
+    /// Time of the task's creation, as an ISO 8601 date and time.
     #[serde(rename = "createdAt")]
     pub created_at: String,
-    /// When the status last changed, as an ISO 8601 date and time.
+    /// Time of the last status change, as an ISO 8601 date and time.
     #[serde(rename = "lastUpdatedAt")]
     pub last_updated_at: String,
-    /// How far the task has come.
+    /// The status of the task.
     pub status: TaskStatus,
-    /// How long the task is kept from its start, in milliseconds; `null` means without limit.
+    /// Time for which the task is retained after its creation, in milliseconds; `null` means no limit.
     pub ttl: Option<i64>,
-    /// How long to wait between two polls, in milliseconds.
+    /// Interval between two polls, in milliseconds.
     #[serde(rename = "pollInterval", default, skip_serializing_if = "Option::is_none")]
     pub poll_interval: Option<i64>,
-    /// The status in words.
+    /// A description of the status.
     #[serde(rename = "statusMessage", default, skip_serializing_if = "Option::is_none")]
     pub status_message: Option<String>,
 }
 
 impl Task {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(
         task_id: impl Into<String>,
         created_at: impl Into<String>,
@@ -5117,17 +5117,17 @@ impl Task {
     }
 }
 
-/// Asks for a request to be run as a task (2025-11-25).
+/// Asks the receiver to run the request as a task (2025-11-25).
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct TaskMetadata {
-    /// How long to keep the task from its start, in milliseconds.
+    /// Time to retain the task after its creation, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl: Option<i64>,
 }
 
 impl TaskMetadata {
-    /// Makes one with nothing set.
+    /// Creates a value with all members unset.
     pub fn new() -> Self {
         Self { ttl: None }
     }
@@ -5139,7 +5139,7 @@ impl TaskMetadata {
     }
 }
 
-/// How far a task has come.
+/// Status of a task.
 #[derive(
     Clone,
     Copy,
@@ -5154,25 +5154,25 @@ impl TaskMetadata {
 )]
 #[non_exhaustive]
 pub enum TaskStatus {
-    /// It was cancelled.
+    /// The task was cancelled.
     #[serde(rename = "cancelled")]
     Cancelled,
-    /// It is finished and has a result.
+    /// The task has finished with a result.
     #[serde(rename = "completed")]
     Completed,
-    /// It is finished and has none.
+    /// The task has finished without a result.
     #[serde(rename = "failed")]
     Failed,
-    /// It waits for input.
+    /// The task waits for input.
     #[serde(rename = "input_required")]
     InputRequired,
-    /// It is being worked on.
+    /// The task is running.
     #[serde(rename = "working")]
     Working,
 }
 
 impl TaskStatus {
-    /// The value as it is written in JSON.
+    /// Returns the value in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Cancelled => "cancelled",
@@ -5190,36 +5190,36 @@ impl std::fmt::Display for TaskStatus {
     }
 }
 
-/// Says that the status of a task has changed (2025-11-25).
+/// The params of `notifications/tasks/status`: reports a changed status (2025-11-25).
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct TaskStatusNotificationParams {
-    /// The task's identifier, chosen by the receiver of the request.
+    /// The task's identifier, assigned by the receiver of the request.
     #[serde(rename = "taskId")]
     pub task_id: String,
-    /// When the task was made, as an ISO 8601 date and time.
+    /// Time of the task's creation, as an ISO 8601 date and time.
     #[serde(rename = "createdAt")]
     pub created_at: String,
-    /// When the status last changed, as an ISO 8601 date and time.
+    /// Time of the last status change, as an ISO 8601 date and time.
     #[serde(rename = "lastUpdatedAt")]
     pub last_updated_at: String,
-    /// How far the task has come.
+    /// The status of the task.
     pub status: TaskStatus,
-    /// How long the task is kept from its start, in milliseconds; `null` means without limit.
+    /// Time for which the task is retained after its creation, in milliseconds; `null` means no limit.
     pub ttl: Option<i64>,
-    /// How long to wait between two polls, in milliseconds.
+    /// Interval between two polls, in milliseconds.
     #[serde(rename = "pollInterval", default, skip_serializing_if = "Option::is_none")]
     pub poll_interval: Option<i64>,
-    /// The status in words.
+    /// A description of the status.
     #[serde(rename = "statusMessage", default, skip_serializing_if = "Option::is_none")]
     pub status_message: Option<String>,
-    /// What extensions and tracing attach to this.
+    /// Metadata of extensions and tracing.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<NotificationMetaObject>,
 }
 
 impl TaskStatusNotificationParams {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(
         task_id: impl Into<String>,
         created_at: impl Into<String>,
@@ -5258,7 +5258,7 @@ impl TaskStatusNotificationParams {
     }
 }
 
-/// Whether a call of a tool may ask for a task.
+/// Support of a tool for task-augmented calls.
 #[derive(
     Clone,
     Copy,
@@ -5273,19 +5273,19 @@ impl TaskStatusNotificationParams {
 )]
 #[non_exhaustive]
 pub enum TaskSupport {
-    /// It must not.
+    /// A call must not ask for a task.
     #[serde(rename = "forbidden")]
     Forbidden,
-    /// It may.
+    /// A call may ask for a task.
     #[serde(rename = "optional")]
     Optional,
-    /// It must.
+    /// A call must ask for a task.
     #[serde(rename = "required")]
     Required,
 }
 
 impl TaskSupport {
-    /// The value as it is written in JSON.
+    /// Returns the value in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Forbidden => "forbidden",
@@ -5308,16 +5308,16 @@ impl std::fmt::Display for TaskSupport {
 pub struct TextContent {
     /// The text.
     pub text: String,
-    /// Hints on whom this is for and how much it matters.
+    /// Hints about audience and importance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
-    /// What extensions and tracing attach to this.
+    /// Metadata of extensions and tracing.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<MetaObject>,
 }
 
 impl TextContent {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
@@ -5350,13 +5350,13 @@ pub struct TextResourceContents {
     /// The media type, as in `image/png`.
     #[serde(rename = "mimeType", default, skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
-    /// What extensions and tracing attach to this.
+    /// Metadata of extensions and tracing.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<MetaObject>,
 }
 
 impl TextResourceContents {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(uri: impl Into<String>, text: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -5389,38 +5389,38 @@ pub struct TitledEnumItems {
 }
 
 impl TitledEnumItems {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(any_of: impl Into<Vec<EnumOption>>) -> Self {
         Self { any_of: any_of.into() }
     }
 }
 
-/// A choice of any number of some strings that have titles.
+/// A choice of any number of strings with titles.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(tag = "type", rename = "array")]
 #[non_exhaustive]
 pub struct TitledMultiSelectEnumSchema {
     /// The strings and their titles.
     pub items: TitledEnumItems,
-    /// The value to start from.
+    /// The initial value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<Vec<String>>,
-    /// What it is for, written for people or for a model.
+    /// A description for users or for a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// The largest number of choices.
+    /// The maximum number of choices.
     #[serde(rename = "maxItems", default, skip_serializing_if = "Option::is_none")]
     pub max_items: Option<i64>,
-    /// The smallest number of choices.
+    /// The minimum number of choices.
     #[serde(rename = "minItems", default, skip_serializing_if = "Option::is_none")]
     pub min_items: Option<i64>,
-    /// The name to show to people; `name` when absent.
+    /// The display name; `name` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }
 
 impl TitledMultiSelectEnumSchema {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(items: impl Into<TitledEnumItems>) -> Self {
         Self {
             items: items.into(),
@@ -5463,7 +5463,7 @@ impl TitledMultiSelectEnumSchema {
     }
 }
 
-/// A choice of one of some strings that have titles.
+/// A choice of one of several strings with titles.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(tag = "type", rename = "string")]
 #[non_exhaustive]
@@ -5471,19 +5471,19 @@ pub struct TitledSingleSelectEnumSchema {
     /// The strings and their titles.
     #[serde(rename = "oneOf")]
     pub one_of: Vec<EnumOption>,
-    /// The value to start from.
+    /// The initial value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,
-    /// What it is for, written for people or for a model.
+    /// A description for users or for a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// The name to show to people; `name` when absent.
+    /// The display name; `name` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }
 
 impl TitledSingleSelectEnumSchema {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(one_of: impl Into<Vec<EnumOption>>) -> Self {
         Self {
             one_of: one_of.into(),
@@ -5512,40 +5512,40 @@ impl TitledSingleSelectEnumSchema {
     }
 }
 
-/// A tool as the server lists it.
+/// A tool, as listed by the server.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct Tool {
-    /// The name to call it by.
+    /// The name for calls.
     pub name: String,
     /// The JSON Schema of the arguments, which are always an object.
     #[serde(rename = "inputSchema")]
     pub input_schema: SchemaObject,
-    /// What the tool says about its effects.
+    /// Hints about the tool's effects.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotations: Option<ToolAnnotations>,
-    /// What the tool does, written for the model that chooses it.
+    /// A description of the tool for the model that chooses it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Whether the tool may run as a task (2025-11-25).
+    /// Execution options of the tool (2025-11-25).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub execution: Option<ToolExecution>,
-    /// Pictures that stand for it in a user interface.
+    /// Icons for a user interface.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub icons: Option<Vec<Icon>>,
-    /// The JSON Schema of `structuredContent`; of an object before 2026-07-28.
+    /// The JSON Schema of `structuredContent`; an object schema before 2026-07-28.
     #[serde(rename = "outputSchema", default, skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<SchemaObject>,
-    /// The name to show to people; `name` when absent.
+    /// The display name; `name` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What extensions and tracing attach to this.
+    /// Metadata of extensions and tracing.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<MetaObject>,
 }
 
 impl Tool {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(name: impl Into<String>, input_schema: impl Into<SchemaObject>) -> Self {
         Self {
             name: name.into(),
@@ -5603,33 +5603,33 @@ impl Tool {
     }
 }
 
-/// What a tool says about its effects: hints, not to be relied on from an untrusted server.
+/// Hints about a tool's effects. Do not rely on those of an untrusted server.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct ToolAnnotations {
-    /// It may delete or overwrite; true when absent. Only of note if not read-only.
+    /// The tool may delete or overwrite data; true when absent. Only meaningful if it is not read-only.
     #[serde(
         rename = "destructiveHint",
         default,
         skip_serializing_if = "Option::is_none"
     )]
     pub destructive_hint: Option<bool>,
-    /// Repeating a call does nothing more; false when absent. Only of note if not read-only.
+    /// Repeated calls have no further effect; false when absent. Only meaningful if the tool is not read-only.
     #[serde(rename = "idempotentHint", default, skip_serializing_if = "Option::is_none")]
     pub idempotent_hint: Option<bool>,
-    /// It deals with things outside the server's control; true when absent.
+    /// The tool interacts with external entities; true when absent.
     #[serde(rename = "openWorldHint", default, skip_serializing_if = "Option::is_none")]
     pub open_world_hint: Option<bool>,
-    /// It changes nothing; false when absent.
+    /// The tool changes nothing; false when absent.
     #[serde(rename = "readOnlyHint", default, skip_serializing_if = "Option::is_none")]
     pub read_only_hint: Option<bool>,
-    /// The name to show to people; `title` of the tool comes first.
+    /// The display name; `title` of the tool takes precedence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }
 
 impl ToolAnnotations {
-    /// Makes one with nothing set.
+    /// Creates a value with all members unset.
     pub fn new() -> Self {
         Self {
             destructive_hint: None,
@@ -5671,17 +5671,17 @@ impl ToolAnnotations {
     }
 }
 
-/// Whether a model may or must call tools.
+/// Tool use of a model.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct ToolChoice {
-    /// May, must or must not; may when absent.
+    /// The mode; `auto` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<ToolChoiceMode>,
 }
 
 impl ToolChoice {
-    /// Makes one with nothing set.
+    /// Creates a value with all members unset.
     pub fn new() -> Self {
         Self { mode: None }
     }
@@ -5693,7 +5693,7 @@ impl ToolChoice {
     }
 }
 
-/// Whether a model may or must call tools.
+/// Mode of tool use.
 #[derive(
     Clone,
     Copy,
@@ -5708,19 +5708,19 @@ impl ToolChoice {
 )]
 #[non_exhaustive]
 pub enum ToolChoiceMode {
-    /// It may.
+    /// The model may call tools.
     #[serde(rename = "auto")]
     Auto,
-    /// It must not.
+    /// The model must not call tools.
     #[serde(rename = "none")]
     None,
-    /// It must.
+    /// The model must call a tool.
     #[serde(rename = "required")]
     Required,
 }
 
 impl ToolChoiceMode {
-    /// The value as it is written in JSON.
+    /// Returns the value in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Auto => "auto",
@@ -5736,17 +5736,17 @@ impl std::fmt::Display for ToolChoiceMode {
     }
 }
 
-/// How a tool may be run (2025-11-25).
+/// Execution options of a tool (2025-11-25).
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct ToolExecution {
-    /// Whether a call may ask for a task; forbidden when absent.
+    /// Support for task-augmented calls; forbidden when absent.
     #[serde(rename = "taskSupport", default, skip_serializing_if = "Option::is_none")]
     pub task_support: Option<TaskSupport>,
 }
 
 impl ToolExecution {
-    /// Makes one with nothing set.
+    /// Creates a value with all members unset.
     pub fn new() -> Self {
         Self { task_support: None }
     }
@@ -5758,20 +5758,20 @@ impl ToolExecution {
     }
 }
 
-/// What a tool gave, in a sampling conversation.
+/// The result of a tool call, in a sampling conversation.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(tag = "type", rename = "tool_result")]
 #[non_exhaustive]
 pub struct ToolResultContent {
-    /// The `id` of the [`ToolUseContent`] that this answers.
+    /// The `id` of the [`ToolUseContent`] of the call.
     #[serde(rename = "toolUseId")]
     pub tool_use_id: String,
-    /// The output for the model to read.
+    /// The output for the model.
     pub content: Vec<ContentBlock>,
-    /// Whether the tool failed; false when absent.
+    /// Set if the tool failed; false when absent.
     #[serde(rename = "isError", default, skip_serializing_if = "Option::is_none")]
     pub is_error: Option<bool>,
-    /// The output as JSON; `null` is a value of its own. Before 2026-07-28 an object.
+    /// The output as JSON; an explicit `null` differs from an absent value. An object before 2026-07-28.
     #[serde(
         rename = "structuredContent",
         default,
@@ -5779,13 +5779,13 @@ pub struct ToolResultContent {
         skip_serializing_if = "Option::is_none"
     )]
     pub structured_content: Option<Value>,
-    /// What extensions and tracing attach to this.
+    /// Metadata of extensions and tracing.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<MetaObject>,
 }
 
 impl ToolResultContent {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(
         tool_use_id: impl Into<String>,
         content: impl Into<Vec<ContentBlock>>,
@@ -5821,7 +5821,7 @@ impl ToolResultContent {
     }
 }
 
-/// A model's wish to call a tool, in a sampling conversation.
+/// A tool call requested by the model, in a sampling conversation.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(tag = "type", rename = "tool_use")]
 #[non_exhaustive]
@@ -5832,13 +5832,13 @@ pub struct ToolUseContent {
     pub name: String,
     /// The arguments of the call.
     pub input: JsonObject,
-    /// What extensions and tracing attach to this.
+    /// Metadata of extensions and tracing.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<MetaObject>,
 }
 
 impl ToolUseContent {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(
         id: impl Into<String>,
         name: impl Into<String>,
@@ -5863,15 +5863,15 @@ impl ToolUseContent {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct UrlElicitationRequiredErrorData {
-    /// The pages that the user has to visit before the request is repeated.
+    /// The pages that the user has to visit before the request can be repeated.
     pub elicitations: Vec<ElicitRequestUrlParams>,
-    /// Members that no revision of the protocol names.
+    /// Members that no revision of the protocol defines.
     #[serde(flatten)]
     pub extra: JsonObject,
 }
 
 impl UrlElicitationRequiredErrorData {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(elicitations: impl Into<Vec<ElicitRequestUrlParams>>) -> Self {
         Self {
             elicitations: elicitations.into(),
@@ -5886,13 +5886,13 @@ impl UrlElicitationRequiredErrorData {
 pub struct UnsubscribeRequestParams {
     /// The URI of the resource.
     pub uri: String,
-    /// What extensions and tracing attach to this.
+    /// Metadata of extensions and tracing.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<RequestMetaObject>,
 }
 
 impl UnsubscribeRequestParams {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -5911,14 +5911,14 @@ impl UnsubscribeRequestParams {
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct UnsupportedProtocolVersionErrorData {
-    /// The revision that the request is written in.
+    /// The revision of the request.
     pub requested: String,
-    /// The revisions that the server speaks.
+    /// The revisions that the server supports.
     pub supported: Vec<String>,
 }
 
 impl UnsupportedProtocolVersionErrorData {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(requested: impl Into<String>, supported: impl Into<Vec<String>>) -> Self {
         Self {
             requested: requested.into(),
@@ -5938,38 +5938,38 @@ pub struct UntitledEnumItems {
 }
 
 impl UntitledEnumItems {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(enum_: impl Into<Vec<String>>) -> Self {
         Self { enum_: enum_.into() }
     }
 }
 
-/// A choice of any number of some strings.
+/// A choice of any number of strings.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(tag = "type", rename = "array")]
 #[non_exhaustive]
 pub struct UntitledMultiSelectEnumSchema {
     /// The strings.
     pub items: UntitledEnumItems,
-    /// The value to start from.
+    /// The initial value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<Vec<String>>,
-    /// What it is for, written for people or for a model.
+    /// A description for users or for a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// The largest number of choices.
+    /// The maximum number of choices.
     #[serde(rename = "maxItems", default, skip_serializing_if = "Option::is_none")]
     pub max_items: Option<i64>,
-    /// The smallest number of choices.
+    /// The minimum number of choices.
     #[serde(rename = "minItems", default, skip_serializing_if = "Option::is_none")]
     pub min_items: Option<i64>,
-    /// The name to show to people; `name` when absent.
+    /// The display name; `name` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }
 
 impl UntitledMultiSelectEnumSchema {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(items: impl Into<UntitledEnumItems>) -> Self {
         Self {
             items: items.into(),
@@ -6012,7 +6012,7 @@ impl UntitledMultiSelectEnumSchema {
     }
 }
 
-/// A choice of one of some strings.
+/// A choice of one of several strings.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(tag = "type", rename = "string")]
 #[non_exhaustive]
@@ -6020,19 +6020,19 @@ pub struct UntitledSingleSelectEnumSchema {
     /// The strings.
     #[serde(rename = "enum")]
     pub enum_: Vec<String>,
-    /// The value to start from.
+    /// The initial value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,
-    /// What it is for, written for people or for a model.
+    /// A description for users or for a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// The name to show to people; `name` when absent.
+    /// The display name; `name` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }
 
 impl UntitledSingleSelectEnumSchema {
-    /// Makes one from its required members.
+    /// Creates a value from its required members.
     pub fn new(enum_: impl Into<Vec<String>>) -> Self {
         Self {
             enum_: enum_.into(),

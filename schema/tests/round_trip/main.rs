@@ -1,4 +1,4 @@
-//! What is read is written the same, for every type and revision; and the wrong thing is not read.
+//! Round trips of every type in every revision, and rejection of wrong input.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 

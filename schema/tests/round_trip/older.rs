@@ -1,4 +1,4 @@
-//! What is made with this crate and brought into the shape of a revision is valid there.
+//! Values created with this crate and conformed to a revision are valid in it.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ fn schema() -> SchemaObject {
     schema.into()
 }
 
-/// Checks the result in all revisions that have it.
+/// Validates the result in all revisions that define it.
 fn check<T: ResultObject + Serialize + Clone>(place: &str, result: &T, since: Revision) {
     for revision in Revision::ALL
         .into_iter()
@@ -101,7 +101,7 @@ fn values_that_are_set_are_not_overwritten() {
 }
 
 #[test]
-fn a_result_that_requires_input_always_says_so() {
+fn a_result_that_requires_input_always_has_its_type() {
     let result = InputRequiredResult::new().with_request_state("s");
     let written = serde_json::to_value(&result).unwrap();
     assert_eq!(
@@ -157,7 +157,7 @@ fn methods_name_their_types() {
     );
 }
 
-/// `InputRequest` is written by hand, so a new embedded request would go unnoticed.
+/// `InputRequest` is written by hand, so a new embedded request would be missed.
 #[test]
 fn input_requests_are_what_the_schema_embeds() {
     let embedded = method::all()

@@ -1,4 +1,4 @@
-//! The distilled schemas, ready to validate against.
+//! Validators for the distilled schemas.
 
 use serde_json::{Value, json};
 use treenail_schema::Revision;
@@ -11,8 +11,8 @@ const SCHEMAS: [&str; 5] = [
     include_str!("../../json/2026-07-28.json"),
 ];
 
-/// Fails unless `value` is what the schema of `revision` says at `place`, which is a definition's
-/// name or a path from there.
+/// Panics unless `value` is valid for the schema of `revision` at `place`, the name of a definition or
+/// a path inside one.
 pub(crate) fn assert_valid(revision: Revision, place: &str, value: &Value) {
     let mut schema: Value = serde_json::from_str(SCHEMAS[revision.index()]).unwrap();
     let definitions = if schema.get("$defs").is_some() {

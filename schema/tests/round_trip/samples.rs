@@ -1,4 +1,4 @@
-//! Every type reads our samples of every revision and writes them again.
+//! Every type deserializes and serializes our samples of every revision.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use treenail_schema::*;
 
 use crate::revisions::assert_valid;
 
-/// Samples by type; ` = place` follows where the schema has it under another name or inline.
+/// Samples by type, followed by ` = place` if the schema has the type inline or under another name.
 const SAMPLES: [&str; 5] = [
     include_str!("../samples/2024-11-05.json"),
     include_str!("../samples/2025-03-26.json"),
@@ -18,7 +18,7 @@ const SAMPLES: [&str; 5] = [
     include_str!("../samples/2026-07-28.json"),
 ];
 
-/// Reads a sample from text and from a value, and writes both again.
+/// Deserializes a sample from text and from a value, and serializes both.
 type RoundTrip = fn(&Value) -> serde_json::Result<[Value; 2]>;
 
 fn round_trip<T: Serialize + DeserializeOwned>(sample: &Value) -> serde_json::Result<[Value; 2]> {

@@ -1,4 +1,4 @@
-//! Unions take the member that their tag names, and say what is wrong with what they do not take.
+//! Unions select their member by its tag, and report the reason for input that they reject.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -108,7 +108,7 @@ fn absent_and_null_are_different_where_null_is_a_value() {
     assert_eq!(null.structured_content, Some(Value::Null));
 }
 
-/// The schemas say integer where the protocol means any number.
+/// The schemas have integers where the protocol means any number.
 #[test]
 fn answers_may_have_fractions() {
     let result: ElicitResult = read(&json!({"action": "accept", "content": {"a": 1.5, "b": 50}}));
@@ -118,7 +118,7 @@ fn answers_may_have_fractions() {
 }
 
 #[test]
-fn an_input_response_is_decoded_by_who_knows_what_it_answers() {
+fn an_input_response_is_decoded_by_its_request_type() {
     let result = ElicitResult::new(ElicitAction::Accept)
         .with_content([("unit".to_owned(), ElicitValue::from("C"))]);
     let response = InputResponse::encode::<ElicitRequest>(&result).unwrap();
@@ -127,7 +127,7 @@ fn an_input_response_is_decoded_by_who_knows_what_it_answers() {
 }
 
 #[test]
-fn errors_name_what_is_wrong() {
+fn errors_describe_the_problem() {
     let check = |error: String, expected: &str| assert!(error.contains(expected), "{error}");
     check(
         error::<ContentBlock>(r#"{"type":"hologram"}"#),

@@ -27,7 +27,7 @@ impl Resources {
     }
 
     /// A text that tells when it changes.
-    #[resource("test://watched-resource", mime_type = "text/plain", subscribe)]
+    #[resource("test://watched-resource", mime_type = "text/plain", subscribable)]
     fn watched_resource() -> &'static str {
         "Watched resource content"
     }

@@ -26,7 +26,7 @@ async fn ask(cx: &Context, city: String) -> Result<String, AskError> {
     Ok(city)
 }
 
-#[mcp_tool(concurrency = 1, timeout = Duration::from_secs(5))]
+#[mcp_tool(max_concurrency = 1, timeout = Duration::from_secs(5))]
 async fn ask_in_turn(cx: &Context, city: String) -> Result<String, AskError> {
     ask(cx, city).await
 }

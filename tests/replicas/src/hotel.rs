@@ -53,7 +53,7 @@ impl Hotel {
     }
 
     /// A note.
-    #[resource("notes://{id}", subscribe)]
+    #[resource("notes://{id}", subscribable)]
     fn note(id: u32) -> String {
         format!("note {id}")
     }

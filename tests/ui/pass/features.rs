@@ -61,7 +61,7 @@ impl<P: Display + Send + Sync + 'static> Map<P> {
         vec![TextResourceContents::new("map://a", path).into()]
     }
 
-    #[resource("map://here", subscribe, size = 0)]
+    #[resource("map://here", subscribable, size = 0)]
     #[cfg(all())]
     fn here() -> TextResourceContents {
         TextResourceContents::new("map://here", "")

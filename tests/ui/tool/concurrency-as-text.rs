@@ -1,6 +1,6 @@
 use treenail::mcp_tool;
 
-#[mcp_tool(concurrency = "one")]
+#[mcp_tool(max_concurrency = "one")]
 async fn add(a: i64, b: i64) -> i64 {
     a + b
 }

@@ -15,7 +15,7 @@ impl Input<'_> {
         let mut names = Names::default();
         let idents: Vec<Ident> = literals
             .iter()
-            .map(|literal| format_ident!("{}", names.variant(&called(&literal.value))))
+            .map(|literal| format_ident!("{}", names.variant(&variant_name(&literal.value))))
             .collect();
         let are_texts = literals.iter().all(|literal| literal.value.is_string());
         let is_constant = literals.len() == 1;
@@ -51,7 +51,7 @@ impl Input<'_> {
         }
     }
 
-    /// How constants that are not all texts are read and written.
+    /// Emits the serde implementations for constants that are not all texts.
     fn value_impls(&self, name: &Ident, literals: &[Literal], idents: &[Ident]) -> TokenStream {
         let krate = self.krate;
         let written = literals.iter().zip(idents).map(|(literal, ident)| {
@@ -86,7 +86,7 @@ fn text_methods(name: &Ident, literals: &[Literal], idents: &[Ident]) -> TokenSt
     let texts = literals.iter().filter_map(|literal| literal.value.as_str());
     quote! {
         impl #name {
-            /// The text in JSON.
+            /// Returns the text in JSON.
             #[must_use]
             pub fn as_str(self) -> &'static str {
                 match self { #(Self::#idents => #texts,)* }
@@ -95,8 +95,8 @@ fn text_methods(name: &Ident, literals: &[Literal], idents: &[Ident]) -> TokenSt
     }
 }
 
-/// What a constant may be called.
-fn called(value: &Value) -> String {
+/// Proposes the name of a variant.
+fn variant_name(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Number(number) => {
@@ -114,7 +114,7 @@ fn called(value: &Value) -> String {
     }
 }
 
-/// A constant as Rust has it.
+/// A constant as a Rust expression.
 fn constant(value: &Value) -> TokenStream {
     match value {
         Value::Bool(value) => quote! { #value },
@@ -137,7 +137,7 @@ fn number_token(number: &Number) -> TokenStream {
     text.parse().unwrap_or_default()
 }
 
-/// How a constant is written.
+/// The call that serializes a constant.
 fn written(value: &Value) -> TokenStream {
     let constant = constant(value);
     match value {

@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
-use super::text::{Failed, Text};
+use super::text::{RenderError, Text};
 use super::types::{Scope, reason};
 use super::{Input, allowed};
 use crate::client::docs::{Docs, code, inline};
@@ -11,7 +11,7 @@ use crate::client::name::ident;
 use crate::client::plan::{Call, Method};
 
 impl Input<'_> {
-    pub(super) fn client(&self, output: &mut Text) -> Result<(), Failed> {
+    pub(super) fn client(&self, output: &mut Text) -> Result<(), RenderError> {
         let (krate, lock) = (self.krate, self.lock);
         let name = format_ident!("{}", self.client);
         let allowed_struct = allowed(&TokenStream::new());
@@ -43,16 +43,16 @@ impl Input<'_> {
         output.open(quote! {
             #allowed_methods
             impl #name {
-                /// The lock file that this was generated from: what the server offered then.
+                /// The lock file from which this client was generated.
                 pub const LOCK: &'static str = #text;
 
-                /// Calls the server that this client is connected to.
+                /// Creates a typed client that uses the connection of `client`.
                 #[must_use]
                 pub fn new(client: &#krate::client::McpClient) -> Self {
                     Self { client: ::core::clone::Clone::clone(client) }
                 }
 
-                /// The client that the calls go through.
+                /// Returns the underlying client.
                 #[must_use]
                 pub fn client(&self) -> &#krate::client::McpClient {
                     &self.client
@@ -82,7 +82,7 @@ impl Input<'_> {
         let arguments = if parameter.is_some() {
             quote! { &arguments }
         } else {
-            // Some servers want an object in any case.
+            // Some servers require an object even without arguments.
             quote! { &types::JsonObject::new() }
         };
         let body = match &method.call {
@@ -93,7 +93,7 @@ impl Input<'_> {
                 };
                 if let Some(reason) = output.as_ref().and_then(reason) {
                     docs.add(&format!(
-                        "What it returns is any JSON, because {}.",
+                        "Its output is any JSON, because {}.",
                         inline(reason)
                     ));
                 }
@@ -128,7 +128,7 @@ impl Input<'_> {
         quote! { #docs #body }
     }
 
-    /// Reads the resource at the URI that a template makes of the arguments.
+    /// Emits the code that expands the template and reads the resource.
     fn read(&self, name: &str, uri: &str, arguments: &TokenStream) -> TokenStream {
         let krate = self.krate;
         quote! {

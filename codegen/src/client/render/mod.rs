@@ -1,4 +1,4 @@
-//! Writes the module.
+//! Rendering of the module.
 
 mod choice;
 mod methods;
@@ -14,15 +14,15 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use self::names::Named;
-pub(super) use self::text::Failed;
+pub(super) use self::text::RenderError;
 use self::text::Text;
-use super::budget::OUTPUT;
+use super::budget::MAX_OUTPUT;
 use super::docs::Docs;
 use super::lock::Lock;
 use super::plan::{Call, Method, Plan};
 use super::schema::{Kind, Shape, TypeId};
 
-/// Everything that is looked up while writing.
+/// Input of the renderers.
 #[derive(Debug)]
 pub(super) struct Input<'a> {
     pub lock: &'a Lock,
@@ -32,19 +32,19 @@ pub(super) struct Input<'a> {
     /// The path of Treenail.
     pub krate: &'a TokenStream,
     named: Named,
-    /// What types are for, if nothing is said of them.
+    /// Descriptions of types without documentation.
     uses: BTreeMap<TypeId, String>,
 }
 
-/// The text of the module, or why there is none.
+/// Renders the text of the module.
 pub(super) fn module(
     lock: &Lock,
     plan: &Plan,
     client: &str,
     krate: &TokenStream,
-) -> Result<String, Failed> {
-    if lock.text().len() > OUTPUT {
-        return Err(Failed::TooLong);
+) -> Result<String, RenderError> {
+    if lock.text().len() > MAX_OUTPUT {
+        return Err(RenderError::TooLarge);
     }
     let mut uses = BTreeMap::new();
     for (id, purpose) in plan.methods.iter().flat_map(uses_of) {
@@ -64,22 +64,22 @@ pub(super) fn module(
     Ok(text.spaced())
 }
 
-/// The types of a method, and what they are for.
+/// The types of a method, with descriptions of their use.
 fn uses_of(method: &Method) -> impl Iterator<Item = (TypeId, String)> {
     let output = match &method.call {
         Call::Tool(Some(output)) => output.id(),
         _ => None,
     };
-    let returned = output.map(|id| (id, format!("What `{}` returns.", method.name)));
+    let returned = output.map(|id| (id, format!("Output of `{}`.", method.name)));
     let taken = method.arguments.as_ref().and_then(Shape::id);
-    let taken = taken.map(|id| (id, format!("What `{}` takes.", method.name)));
+    let taken = taken.map(|id| (id, format!("Arguments of `{}`.", method.name)));
     taken.into_iter().chain(returned)
 }
 
-/// What the names and the number of things give reason to, which the server chose and not the reader.
+/// The attributes that allow lints about names and sizes, which the server chose.
 ///
-/// Formatting it is of no use either, and would make it differ from what is generated. The attribute is one that is also known
-/// where no prelude is.
+/// The code must also not be formatted, since it would differ from the generated code. The attribute works without a prelude
+/// too.
 fn allowed(more: &TokenStream) -> TokenStream {
     quote! {
         #[cfg_attr(rustfmt, rustfmt::skip)]
@@ -90,13 +90,13 @@ fn allowed(more: &TokenStream) -> TokenStream {
             clippy::deprecated_cfg_attr,
             clippy::doc_markdown,
             #more
-            reason = "the server chose names and sizes, and not all of it is used everywhere"
+            reason = "the server chose names and sizes, and a program may not use all items"
         )]
     }
 }
 
 impl Input<'_> {
-    fn types(&self, text: &mut Text) -> Result<(), Failed> {
+    fn types(&self, text: &mut Text) -> Result<(), RenderError> {
         let krate = self.krate;
         let allowed = allowed(&quote! {
             unnameable_types,
@@ -113,7 +113,7 @@ impl Input<'_> {
             clippy::upper_case_acronyms,
         });
         text.open(quote! {
-            /// What the methods take and return.
+            /// Types of the arguments and outputs.
             #allowed
             pub mod types {
                 #[allow(unused_imports, reason = "which of them are needed depends on the server")]
@@ -149,12 +149,12 @@ impl Input<'_> {
             }
             Kind::Unknown | Kind::Merging => TokenStream::new(),
         };
-        let otherwise = "A part of what the server takes or returns.";
+        let otherwise = "Part of an argument or an output.";
         let docs = docs.render(self.uses.get(&id).map_or(otherwise, String::as_str));
         quote! { #docs #item }
     }
 
-    /// The attribute that says where serde is.
+    /// The attribute with the path of serde.
     fn serde(&self) -> TokenStream {
         let path = self.serde_path();
         quote! { #[serde(crate = #path)] }

@@ -1,4 +1,4 @@
-//! Which types are written, how they are called, and where they need a box.
+//! Selection, order and names of the types to render, and the boxes that recursive types need.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,13 +6,13 @@ use crate::client::name::Names;
 use crate::client::plan::{Call, Method, Plan};
 use crate::client::schema::{Shape, TypeId, Types};
 
-/// The types that something refers to, in the order in which they are written.
+/// The referenced types, in the order of the output.
 #[derive(Debug)]
 pub(super) struct Named {
     pub order: Vec<TypeId>,
     names: BTreeMap<TypeId, String>,
-    /// Types that have each other inside themselves have one number.
-    circles: BTreeMap<TypeId, usize>,
+    /// Types in the same reference cycle have the same number.
+    cycles: BTreeMap<TypeId, usize>,
 }
 
 impl Named {
@@ -21,9 +21,9 @@ impl Named {
         let roots = plan.methods.iter().flat_map(roots);
         let roots: Vec<&Shape> = roots.collect();
         for root in &roots {
-            root.each_type(true, &mut |id, _| order.push(id));
+            root.visit_types(true, &mut |id, _| order.push(id));
         }
-        // The types of arguments and outputs are named first, so that no part of another tool takes their names.
+        // The types of arguments and outputs are named first, so that parts of other tools cannot take their names.
         let mut names = Names::of_types();
         let mut chosen = BTreeMap::new();
         let mut next = 0;
@@ -37,11 +37,11 @@ impl Named {
             next += 1;
             let kind = &plan.types.get(id).kind;
             for shape in kind.shapes().into_iter().chain(kind.rest()) {
-                shape.each_type(true, &mut |id, _| order.push(id));
+                shape.visit_types(true, &mut |id, _| order.push(id));
             }
         }
         let order = order.all;
-        // Then the types that several of them have, and those that only one has.
+        // Then the shared types, and last the others.
         for is_shared in [true, false] {
             for id in &order {
                 let ty = plan.types.get(*id);
@@ -57,7 +57,7 @@ impl Named {
         }
         Self {
             names: chosen,
-            circles: circles(&plan.types, &order),
+            cycles: cycles(&plan.types, &order),
             order,
         }
     }
@@ -66,9 +66,9 @@ impl Named {
         self.names.get(&id).map_or("Value", String::as_str)
     }
 
-    /// Whether a value of `part`, which one of `whole` has inside itself, may have one of `whole` inside itself.
+    /// Returns `true` if `part`, which is contained in `whole`, can in turn contain `whole`.
     pub(super) fn needs_box(&self, whole: TypeId, part: TypeId) -> bool {
-        part == whole || self.circles.get(&part) == self.circles.get(&whole)
+        part == whole || self.cycles.get(&part) == self.cycles.get(&whole)
     }
 }
 
@@ -81,11 +81,11 @@ fn roots(method: &Method) -> Vec<&Shape> {
     method.arguments.iter().chain(output).collect()
 }
 
-/// The types that a value of this one has inside itself.
+/// The types that a value of this type contains without indirection.
 fn inside(types: &Types, whole: TypeId) -> Vec<TypeId> {
     let mut found = Vec::new();
     for shape in types.get(whole).kind.shapes() {
-        shape.each_type(true, &mut |part, is_inside| {
+        shape.visit_types(true, &mut |part, is_inside| {
             if is_inside {
                 found.push(part);
             }
@@ -94,7 +94,7 @@ fn inside(types: &Types, whole: TypeId) -> Vec<TypeId> {
     found
 }
 
-/// Types in the order in which they were found, each of them once.
+/// Set of types in the order of insertion.
 #[derive(Debug, Default)]
 struct Order {
     all: Vec<TypeId>,
@@ -109,8 +109,8 @@ impl Order {
     }
 }
 
-/// The circles of types that have each other inside themselves: two types are in one circle if they have the same number.
-fn circles(types: &Types, order: &[TypeId]) -> BTreeMap<TypeId, usize> {
+/// Finds the strongly connected components: two types are in the same cycle if they have the same number.
+fn cycles(types: &Types, order: &[TypeId]) -> BTreeMap<TypeId, usize> {
     let parts: BTreeMap<TypeId, Vec<TypeId>> =
         order.iter().map(|id| (*id, inside(types, *id))).collect();
     let mut wholes: BTreeMap<TypeId, Vec<TypeId>> = BTreeMap::new();
@@ -119,23 +119,23 @@ fn circles(types: &Types, order: &[TypeId]) -> BTreeMap<TypeId, usize> {
             wholes.entry(*part).or_default().push(*whole);
         }
     }
-    // Kosaraju's algorithm: those that end last are looked at first, the other way round.
+    // Kosaraju's algorithm: the reversed graph is visited in reverse post-order.
     let mut seen = BTreeSet::new();
     let mut ended = Vec::new();
     for id in order {
         walk(&parts, *id, &mut seen, &mut ended);
     }
     let mut seen = BTreeSet::new();
-    let mut circles = BTreeMap::new();
+    let mut cycles = BTreeMap::new();
     for (number, id) in ended.into_iter().rev().enumerate() {
-        let mut circle = Vec::new();
-        walk(&wholes, id, &mut seen, &mut circle);
-        circles.extend(circle.into_iter().map(|id| (id, number)));
+        let mut cycle = Vec::new();
+        walk(&wholes, id, &mut seen, &mut cycle);
+        cycles.extend(cycle.into_iter().map(|id| (id, number)));
     }
-    circles
+    cycles
 }
 
-/// Follows what leads from one type to others, and adds each that is new once all that it leads to are there.
+/// Adds the types reachable from `from` in post-order.
 fn walk(
     edges: &BTreeMap<TypeId, Vec<TypeId>>,
     from: TypeId,
@@ -146,7 +146,7 @@ fn walk(
     if !seen.insert(from) {
         return;
     }
-    // Without recursion, because there may be many of them one in the other.
+    // Without recursion, because the nesting can be deep.
     let mut open = vec![(from, next(from))];
     while let Some((id, rest)) = open.last_mut() {
         if let Some(part) = rest.find(|part| !seen.contains(part)) {

@@ -12,19 +12,19 @@ use crate::client::schema::{Field, Kind, Record, Shape, TypeId};
 struct Member<'a> {
     field: &'a Field,
     ident: Ident,
-    /// Its shape when it is there.
+    /// Its shape if it is present.
     shape: &'a Shape,
     is_constant: bool,
 }
 
 impl Member<'_> {
-    fn is_asked(&self) -> bool {
+    fn is_parameter(&self) -> bool {
         self.field.required && !self.is_constant
     }
 }
 
 impl Input<'_> {
-    /// Whether it can only be one value.
+    /// Returns `true` for a shape with a single value.
     fn is_constant(&self, shape: &Shape) -> bool {
         match shape {
             Shape::Named(id) => {
@@ -62,14 +62,14 @@ impl Input<'_> {
         let rest_field = rest.as_ref().map(|(ident, shape)| {
             let ty = self.ty(shape, Scope::Part(id));
             let mut docs = Docs::default();
-            docs.add("Members that have no name in the schema.");
+            docs.add("Members that the schema does not list.");
             if let Some(reason) = reason(shape) {
                 docs.add(&because(reason));
             }
             let docs = docs.render("");
             quote! { #docs #[serde(flatten)] pub #ident: BTreeMap<String, #ty>, }
         });
-        let is_empty = !members.iter().any(Member::is_asked);
+        let is_empty = !members.iter().any(Member::is_parameter);
         let default = is_empty.then(|| quote! { Default, });
         let new = self.constructor(id, &members, rest.as_ref().map(|(ident, _)| ident));
         let setters = members
@@ -80,7 +80,7 @@ impl Input<'_> {
             let setter = format_ident!("with_{}", plain(ident));
             let (ty, value) = self.converted(shape, id);
             quote! {
-                /// Adds a member that has no name in the schema.
+                /// Adds a member that the schema does not list.
                 #[must_use]
                 pub fn #setter(mut self, name: impl Into<String>, value: #ty) -> Self {
                     self.#ident.insert(name.into(), #value);
@@ -142,16 +142,16 @@ impl Input<'_> {
     }
 
     fn constructor(&self, id: TypeId, members: &[Member<'_>], rest: Option<&Ident>) -> TokenStream {
-        if !members.iter().any(Member::is_asked) {
+        if !members.iter().any(Member::is_parameter) {
             return quote! {
-                /// Makes one with nothing set.
+                /// Creates a value with all members unset.
                 #[must_use]
                 pub fn new() -> Self {
                     Self::default()
                 }
             };
         }
-        let asked = members.iter().filter(|member| member.is_asked());
+        let asked = members.iter().filter(|member| member.is_parameter());
         let parameters = asked.map(|member| {
             let (ident, (ty, _)) = (&member.ident, self.parameter(member.shape, id));
             quote! { #ident: #ty }
@@ -159,7 +159,7 @@ impl Input<'_> {
         let values = members.iter().map(|member| {
             let ident = &member.ident;
             let (_, converts) = self.parameter(member.shape, id);
-            match (member.is_asked(), member.field.required, converts) {
+            match (member.is_parameter(), member.field.required, converts) {
                 (true, _, true) => quote! { #ident: #ident.into() },
                 (true, _, false) => quote! { #ident },
                 (false, true, _) => {
@@ -171,7 +171,7 @@ impl Input<'_> {
         });
         let rest = rest.map(|ident| quote! { #ident: BTreeMap::new(), });
         quote! {
-            /// Makes one from its required members.
+            /// Creates a value from its required members.
             #[must_use]
             pub fn new(#(#parameters),*) -> Self {
                 Self { #(#values,)* #rest }
@@ -194,7 +194,7 @@ impl Input<'_> {
         }
     }
 
-    /// The type of the parameter `value`, and what is made of it.
+    /// The type of the parameter `value`, and the expression that converts it.
     fn converted(&self, shape: &Shape, id: TypeId) -> (TokenStream, TokenStream) {
         let (ty, converts) = self.parameter(shape, id);
         (
@@ -214,7 +214,7 @@ fn plain(ident: &Ident) -> String {
     text.strip_prefix("r#").map(str::to_owned).unwrap_or(text)
 }
 
-/// Says why there is any JSON.
+/// The note for an unsupported schema.
 pub(super) fn because(reason: &str) -> String {
     format!("It is any JSON, because {}.", inline(reason))
 }

@@ -1,20 +1,20 @@
-//! The text of the module, item by item: all of it at once would take many times the memory.
+//! Text of the module, printed item by item, because printing all of it at once would need many times the memory.
 
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use crate::client::budget::OUTPUT;
+use crate::client::budget::MAX_OUTPUT;
 
-/// Why there is no text.
+/// Error of rendering.
 #[derive(Debug)]
-pub(in crate::client) enum Failed {
-    /// It is longer than [`OUTPUT`].
-    TooLong,
-    /// Something is no Rust.
-    Rust(syn::Error),
+pub(in crate::client) enum RenderError {
+    /// The text is longer than [`MAX_OUTPUT`].
+    TooLarge,
+    /// An item is not valid Rust.
+    InvalidRust(syn::Error),
 }
 
-/// Text that grows.
+/// Buffer of the text.
 #[derive(Debug, Default)]
 pub(super) struct Text {
     text: String,
@@ -22,33 +22,33 @@ pub(super) struct Text {
 
 impl Text {
     /// Adds items.
-    pub(super) fn items(&mut self, items: TokenStream) -> Result<(), Failed> {
+    pub(super) fn items(&mut self, items: TokenStream) -> Result<(), RenderError> {
         let text = print(items)?;
         self.push(&text)
     }
 
     /// Adds one item with a body, and leaves the body open.
-    pub(super) fn open(&mut self, item: TokenStream) -> Result<(), Failed> {
+    pub(super) fn open(&mut self, item: TokenStream) -> Result<(), RenderError> {
         let text = print(item)?;
         self.push(text.trim_end().trim_end_matches('}'))
     }
 
-    /// Adds items of a module that is open.
-    pub(super) fn in_module(&mut self, items: &TokenStream) -> Result<(), Failed> {
+    /// Adds items to the open module.
+    pub(super) fn in_module(&mut self, items: &TokenStream) -> Result<(), RenderError> {
         self.body(quote! { mod body { #items } })
     }
 
-    /// Adds a method to an `impl` that is open.
-    pub(super) fn in_impl(&mut self, method: &TokenStream) -> Result<(), Failed> {
+    /// Adds a method to the open `impl`.
+    pub(super) fn in_impl(&mut self, method: &TokenStream) -> Result<(), RenderError> {
         self.body(quote! { impl Body { #method } })
     }
 
-    /// Ends what is open.
-    pub(super) fn close(&mut self) -> Result<(), Failed> {
+    /// Closes the open body.
+    pub(super) fn close(&mut self) -> Result<(), RenderError> {
         self.push("}\n")
     }
 
-    fn body(&mut self, item: TokenStream) -> Result<(), Failed> {
+    fn body(&mut self, item: TokenStream) -> Result<(), RenderError> {
         let text = print(item)?;
         let Some((_, body)) = text.split_once('\n') else {
             return Ok(());
@@ -56,15 +56,15 @@ impl Text {
         self.push(body.trim_end().trim_end_matches('}'))
     }
 
-    fn push(&mut self, text: &str) -> Result<(), Failed> {
-        if self.text.len() + text.len() > OUTPUT {
-            return Err(Failed::TooLong);
+    fn push(&mut self, text: &str) -> Result<(), RenderError> {
+        if self.text.len() + text.len() > MAX_OUTPUT {
+            return Err(RenderError::TooLarge);
         }
         self.text.push_str(text);
         Ok(())
     }
 
-    /// The text, with an empty line after each item and method that ends in a brace; prettyplease leaves none.
+    /// The text, with an empty line after each item and method that ends in a brace, which prettyplease omits.
     pub(super) fn spaced(&self) -> String {
         let mut spaced = String::new();
         let mut lines = self.text.lines().peekable();
@@ -73,13 +73,13 @@ impl Text {
             spaced.push('\n');
             let ends = matches!(line, "}" | "    }" | "        }");
             let next = lines.peek().map(|next| next.trim_start());
-            let goes_on = next.is_some_and(|next| {
+            let is_followed = next.is_some_and(|next| {
                 next.starts_with("///")
                     || next.starts_with("#[")
                     || next.starts_with("impl")
                     || next.starts_with("pub ")
             });
-            if ends && goes_on {
+            if ends && is_followed {
                 spaced.push('\n');
             }
         }
@@ -87,7 +87,7 @@ impl Text {
     }
 }
 
-fn print(items: TokenStream) -> Result<String, Failed> {
-    let file: syn::File = syn::parse2(items).map_err(Failed::Rust)?;
+fn print(items: TokenStream) -> Result<String, RenderError> {
+    let file: syn::File = syn::parse2(items).map_err(RenderError::InvalidRust)?;
     Ok(prettyplease::unparse(&file))
 }

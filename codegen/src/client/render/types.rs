@@ -1,4 +1,4 @@
-//! How a shape is written.
+//! Rust types of shapes.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
@@ -6,10 +6,10 @@ use quote::{format_ident, quote};
 use super::Input;
 use crate::client::schema::{Kind, Shape, TypeId};
 
-/// Where a type is written: in the module of the types, or beside it.
+/// Place of a type expression: in the module of the types, or outside.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Scope {
-    /// As a part of this type, directly or behind something.
+    /// Within this type, directly or nested.
     Part(TypeId),
     Outside,
 }
@@ -76,7 +76,7 @@ impl Input<'_> {
         }
     }
 
-    /// The type of a parameter: what becomes the type of the shape, where that is shorter to write; and whether it is.
+    /// The type of a parameter, and `true` if it is `impl Into` of the type of the shape, for shorter calls.
     pub(super) fn parameter(&self, shape: &Shape, whole: TypeId) -> (TokenStream, bool) {
         let ty = self.ty(shape, Scope::Part(whole));
         let converts = match shape {
@@ -98,7 +98,7 @@ impl Input<'_> {
     }
 }
 
-/// Why there is any JSON in it.
+/// The reason for any JSON in a shape.
 pub(super) fn reason(shape: &Shape) -> Option<&str> {
     match shape {
         Shape::Any(reason) => reason.as_deref(),

@@ -1,4 +1,4 @@
-//! Enums of alternatives, and types that refer to themselves.
+//! Enums of alternatives, and newtypes of recursive schemas.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
@@ -54,7 +54,7 @@ impl Input<'_> {
         }
     }
 
-    /// What the server says of an alternative with a name.
+    /// The server's description of an alternative with a named type.
     fn alternative_docs(&self, shape: &Shape) -> Docs {
         let description = match shape {
             Shape::Named(id) => self.plan.types.get(*id).description.as_deref(),
@@ -63,7 +63,7 @@ impl Input<'_> {
         Docs::quoted(description.unwrap_or_default())
     }
 
-    /// Reads the alternative that a member names.
+    /// Emits the implementation that selects the alternative by its tag.
     fn tagged(&self, name: &Ident, tag: &Tag, idents: &[Ident]) -> TokenStream {
         let krate = self.krate;
         let member = &tag.member;
@@ -73,7 +73,7 @@ impl Input<'_> {
             }
         });
         let unknown = format!(
-            "`{}` has another value than any of the forms of {name}",
+            "`{}` has an unknown value for {name}",
             member.escape_debug()
         );
         quote! {
@@ -124,7 +124,7 @@ impl Input<'_> {
             #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
             #[serde(crate = #krate, transparent)]
             pub struct #name(
-                /// What it is.
+                /// The value.
                 pub #ty
             );
 

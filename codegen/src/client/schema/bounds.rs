@@ -1,10 +1,10 @@
-//! What a schema demands and the type does not, in words.
+//! Documentation of constraints that the types do not express.
 
 use serde_json::{Map, Value};
 
-use crate::client::docs::{code, shown};
+use crate::client::docs::{code, truncate};
 
-/// What is said of a value beside its description.
+/// Notes about a value, in addition to its description.
 pub(super) fn notes(schema: &Map<String, Value>) -> Vec<String> {
     let mut notes = numbers(schema);
     for (key, words) in [
@@ -26,7 +26,7 @@ pub(super) fn notes(schema: &Map<String, Value>) -> Vec<String> {
     notes
 }
 
-/// Bounds of numbers, and of how much there is of something.
+/// Bounds of numbers and sizes.
 fn numbers(schema: &Map<String, Value>) -> Vec<String> {
     let mut notes = Vec::new();
     let value = |key: &str| {
@@ -61,12 +61,12 @@ fn numbers(schema: &Map<String, Value>) -> Vec<String> {
         notes.extend(sentence(&bounds));
     }
     if schema.get("uniqueItems") == Some(&Value::Bool(true)) {
-        notes.push("No item twice.".to_owned());
+        notes.push("Items are unique.".to_owned());
     }
     notes
 }
 
-/// What depends on something else.
+/// The conditions in a schema.
 fn conditions(schema: &Map<String, Value>) -> Option<String> {
     const KEYWORDS: [&str; 7] = [
         "not",
@@ -82,7 +82,7 @@ fn conditions(schema: &Map<String, Value>) -> Option<String> {
     let found: Vec<String> = found.map(|key| format!("`{key}`")).collect();
     let list = found.join(", ");
     (!found.is_empty())
-        .then(|| format!("The schema has conditions that the type does not know: {list}."))
+        .then(|| format!("The type does not express these conditions of the schema: {list}."))
 }
 
 fn sentence(parts: &[String]) -> Option<String> {
@@ -99,5 +99,5 @@ pub(super) fn description(schema: &Map<String, Value>) -> Option<String> {
             .and_then(Value::as_str)
             .filter(|text| !text.trim().is_empty())
     };
-    text("description").or_else(|| text("title")).map(shown)
+    text("description").or_else(|| text("title")).map(truncate)
 }

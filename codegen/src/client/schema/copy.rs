@@ -1,17 +1,17 @@
-//! Schemas that are made of others. Each copy is paid for, because the parts of a copy are copied again.
+//! Schemas derived from others. Each copy is charged, because the parts of a copy can be copied again.
 
 use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
 
+use super::merge_all_of::{DEFINITIONS, has_form};
 use super::reader::Reader;
-use super::unite::{DEFINITIONS, has_form};
 
-/// Types that JSON Schema has, with `any` of earlier drafts.
-const MOST_TYPES: usize = 8;
+/// Number of types in JSON Schema, including `any` of earlier drafts.
+const MAX_TYPES: usize = 8;
 
 impl Reader<'_> {
-    /// A copy without one of its members, and without definitions, which references find in the document.
+    /// Copies a schema without one of its members, and without definitions, which references resolve in the document.
     pub(super) fn without(
         &self,
         schema: &Map<String, Value>,
@@ -19,13 +19,14 @@ impl Reader<'_> {
     ) -> Result<Map<String, Value>, String> {
         let is_copied = |name: &str| name != key && !DEFINITIONS.contains(&name);
         let others = schema.iter().filter(|(name, _)| is_copied(name));
-        self.budget.copies(others.clone().map(|(_, value)| value))?;
+        self.budget
+            .charge_copies(others.clone().map(|(_, value)| value))?;
         Ok(others
             .map(|(name, value)| (name.clone(), value.clone()))
             .collect())
     }
 
-    /// Both at once.
+    /// Combines two schemas with `allOf`.
     pub(super) fn both<'v>(
         &self,
         base: &Map<String, Value>,
@@ -34,14 +35,14 @@ impl Reader<'_> {
         let is_form =
             |key: &&String| key.as_str() != "type" && has_form(&json!({ key.as_str(): true }));
         if base.keys().any(|key| is_form(&key) || key == "required") {
-            self.budget.copies(base.values().chain([schema]))?;
+            self.budget.charge_copies(base.values().chain([schema]))?;
             Ok(Cow::Owned(json!({ "allOf": [schema, base] })))
         } else {
             Ok(Cow::Borrowed(schema))
         }
     }
 
-    /// The same schema for each of several types.
+    /// Copies a schema for each of several types.
     pub(super) fn one_by_one(
         &self,
         schema: &Map<String, Value>,
@@ -49,8 +50,8 @@ impl Reader<'_> {
     ) -> Result<Vec<Value>, String> {
         let mut seen: Vec<&Value> = Vec::new();
         for name in names {
-            // There are not many types, and each of them counts once.
-            if seen.len() > MOST_TYPES {
+            // There are few types, and each counts once.
+            if seen.len() > MAX_TYPES {
                 return Err("it has types that JSON Schema does not know".to_owned());
             }
             if !seen.contains(&name) {
@@ -67,7 +68,7 @@ impl Reader<'_> {
     }
 }
 
-/// What a schema says to people.
+/// The title and the description of a schema.
 pub(super) fn about(schema: &Map<String, Value>) -> Map<String, Value> {
     let texts = schema
         .iter()

@@ -1,20 +1,20 @@
-//! From JSON Schema to shapes that Rust has.
+//! Conversion of JSON Schemas to shapes that Rust types can express.
 //!
-//! Every schema has one: what Rust cannot say is any JSON, with the reason. A shape takes all values that its schema takes,
-//! and may take more; what it does not check is said in the documentation.
+//! Every schema has a shape: an unsupported one becomes any JSON, with the reason. A shape accepts all values that its schema
+//! accepts, and possibly more. The documentation describes the constraints that it does not check.
 
 mod bounds;
 mod copy;
+mod merge_all_of;
 mod object;
 mod pointer;
 mod reader;
 mod shape;
 mod types;
 mod union;
-mod unite;
 mod values;
 
-pub(super) use self::object::MOST_FIELDS;
+pub(super) use self::object::MAX_FIELDS;
 pub(super) use self::reader::Reader;
 pub(super) use self::shape::{Alternative, Field, Kind, Literal, Record, Shape, Tag, TypeId};
 pub(super) use self::types::Types;

@@ -6,12 +6,12 @@ use super::bounds::{description, notes};
 use super::reader::{Place, Reader};
 use super::shape::{Field, Kind, Record, Shape};
 
-/// The most members of a type with fields.
-pub(in crate::client) const MOST_FIELDS: usize = 200;
-/// The most items of a tuple: above it, tuples have no `Debug`.
-const MOST_ITEMS: usize = 12;
-/// The most types that a tuple is made of, those of tuples in it included: they are written out wherever it is used.
-const MOST_IN_TUPLE: usize = 50;
+/// Maximum number of fields of a struct.
+pub(in crate::client) const MAX_FIELDS: usize = 200;
+/// Maximum number of items of a tuple; larger tuples do not implement `Debug`.
+const MAX_TUPLE_ITEMS: usize = 12;
+/// Maximum number of types in a tuple, including nested tuples, since each use of the tuple repeats them.
+const MAX_TUPLE_TYPES: usize = 50;
 
 impl Reader<'_> {
     pub(super) fn record(&mut self, schema: &Map<String, Value>, place: &Place) -> Shape {
@@ -26,20 +26,20 @@ impl Reader<'_> {
             .map(|names| names.iter().filter_map(Value::as_str).collect())
             .unwrap_or_default();
         let rest = self.rest(schema, place);
-        if members.len() + required.len() > MOST_FIELDS {
+        if members.len() + required.len() > MAX_FIELDS {
             return Shape::Map(Box::new(Shape::any(format!(
-                "there are more than {MOST_FIELDS} members"
+                "there are more than {MAX_FIELDS} members"
             ))));
         }
         let is_closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
         if members.is_empty() && required.is_empty() && !(is_closed && rest.is_none()) {
             return Shape::Map(Box::new(rest.unwrap_or(Shape::Any(None))));
         }
-        // Each member is paid for again when it is read; those that are required only are not read.
-        if let Err(reason) = self.budget.parts(1 + required.len()) {
+        // Reading a member charges it again, but members that are only listed in `required` are not read.
+        if let Err(reason) = self.budget.charge_parts(1 + required.len()) {
             return Shape::Map(Box::new(Shape::any(reason)));
         }
-        let id = self.begin(place);
+        let id = self.start_type(place);
         let mut fields = Vec::new();
         for (member, schema) in members {
             if *schema == Value::Bool(false) {
@@ -64,7 +64,7 @@ impl Reader<'_> {
                 });
             }
         }
-        self.finish(
+        self.finish_type(
             id,
             description(schema),
             Kind::Record(Record {
@@ -75,7 +75,7 @@ impl Reader<'_> {
         )
     }
 
-    /// What members without a schema of their own look like, if they are spoken of.
+    /// The shape of additional members, if the schema allows or describes them.
     fn rest(&mut self, schema: &Map<String, Value>, place: &Place) -> Option<Shape> {
         let patterns = schema.get("patternProperties").and_then(Value::as_object);
         let additional = schema.get("additionalProperties");
@@ -84,14 +84,12 @@ impl Reader<'_> {
         match (patterns.filter(|patterns| !patterns.is_empty()), additional) {
             (None, None) => None,
             (None, Some(schema)) => Some(self.read(schema, &place.item("Value"))),
-            // Members that fit no pattern may be anything, unless the schema forbids them.
+            // Members that match no pattern can have any value, unless the schema forbids them.
             (Some(patterns), None) if patterns.len() == 1 && is_closed => {
                 let schema = patterns.values().next()?;
                 Some(self.read(schema, &place.item("Value")))
             }
-            (Some(_), _) => Some(Shape::any(
-                "which schema it has depends on the name of the member",
-            )),
+            (Some(_), _) => Some(Shape::any("its schema depends on the name of the member")),
         }
     }
 
@@ -124,9 +122,9 @@ impl Reader<'_> {
         let is_full = bound("minItems").is_some_and(|least| least >= first.len());
         let is_closed = after == Some(&Value::Bool(false))
             || bound("maxItems").is_some_and(|most| most <= first.len());
-        if !is_full || !is_closed || first.len() > MOST_ITEMS {
+        if !is_full || !is_closed || first.len() > MAX_TUPLE_ITEMS {
             return Shape::List(Box::new(Shape::any(
-                "which schema an item has depends on where it is in the list",
+                "the schema of an item depends on its position",
             )));
         }
         let items = first
@@ -134,9 +132,9 @@ impl Reader<'_> {
             .enumerate()
             .map(|(index, schema)| self.read(schema, &place.part(&format!("item{}", index + 1))));
         let items: Vec<Shape> = items.collect();
-        if items.iter().map(Shape::size).sum::<usize>() > MOST_IN_TUPLE {
+        if items.iter().map(Shape::size).sum::<usize>() > MAX_TUPLE_TYPES {
             return Shape::List(Box::new(Shape::any(format!(
-                "a tuple is made of more than {MOST_IN_TUPLE} types"
+                "a tuple is made of more than {MAX_TUPLE_TYPES} types"
             ))));
         }
         Shape::Tuple(items)

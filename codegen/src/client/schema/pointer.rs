@@ -1,16 +1,16 @@
-//! What a `$ref` refers to.
+//! Resolution of `$ref`.
 
 use serde_json::Value;
 
 use crate::client::budget::Budget;
 
-/// The schema that a reference within a document refers to, or why there is none.
+/// Resolves a reference within a document. The error is the reason for any JSON.
 pub(super) fn resolve<'a>(
     root: &'a Value,
     reference: &str,
     budget: &Budget,
 ) -> Result<&'a Value, String> {
-    budget.steps(1 + reference.len() / 8)?;
+    budget.charge_steps(1 + reference.len() / 8)?;
     let Some(fragment) = reference.strip_prefix('#') else {
         return Err(format!("the schema is elsewhere, at \"{reference}\""));
     };
@@ -26,7 +26,7 @@ pub(super) fn resolve<'a>(
         .iter()
         .filter_map(|key| root.get(key)?.as_object());
     let mut definitions = definitions.flat_map(|definitions| definitions.values());
-    budget.steps(definitions.clone().count())?;
+    budget.charge_steps(definitions.clone().count())?;
     let has_anchor = |schema: &&Value| {
         let anchor = schema.get("$anchor").and_then(Value::as_str);
         let id = ["$id", "id"]
@@ -40,7 +40,7 @@ pub(super) fn resolve<'a>(
     definitions.find(has_anchor).ok_or_else(missing)
 }
 
-/// The one way to write a reference, so that what it refers to is read once.
+/// Normalizes a reference, so that its target is read once.
 pub(super) fn normal(reference: &str) -> String {
     match reference.strip_prefix('#') {
         Some(fragment) => format!("#{}", decode(fragment).replace('%', "%25")),
@@ -48,7 +48,7 @@ pub(super) fn normal(reference: &str) -> String {
     }
 }
 
-/// Takes percent signs away.
+/// Decodes percent-encoding.
 fn decode(text: &str) -> String {
     let mut bytes = Vec::new();
     let mut rest = text.bytes();
@@ -67,7 +67,7 @@ fn decode(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// What the definition is called.
+/// The name of the referenced definition.
 pub(super) fn last(reference: &str) -> &str {
     let last = reference.rsplit(['/', '#']).next().unwrap_or_default();
     if last.is_empty() { "Self" } else { last }

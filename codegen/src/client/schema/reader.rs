@@ -1,4 +1,4 @@
-//! Reads a schema.
+//! Conversion of a schema to a shape.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,64 +6,64 @@ use serde_json::{Map, Value};
 
 use super::bounds::description;
 use super::copy::about;
+use super::merge_all_of::{flatten, has_form, reference};
 use super::pointer::{last, normal, resolve};
 use super::shape::{Kind, Shape, TypeId};
 use super::types::Types;
-use super::unite::{flatten, has_form, reference};
 use crate::client::budget::Budget;
 use crate::client::name::{pascal, singular};
 
-/// How deep types are nested. Beyond that, there is any JSON. Types that are nested deeper than this exceed the
-/// `recursion_limit` of rustc.
-pub(super) const DEEPEST: usize = 32;
-/// How many schemas are read one within the other: more than types, since one type may have several.
-const MOST_AT_ONCE: usize = 2 * DEEPEST;
-/// A longer name has only its last part.
-const LONGEST_NAME: usize = 80;
+/// Maximum nesting depth of types; deeper schemas become any JSON. Types of greater depth exceed the `recursion_limit` of
+/// rustc.
+pub(super) const MAX_DEPTH: usize = 32;
+/// Maximum nesting depth of schemas, which exceeds that of types, since a type can have several schemas.
+const MAX_NESTED_SCHEMAS: usize = 2 * MAX_DEPTH;
+/// Maximum length of a qualified name; a longer one is reduced to its last part.
+const MAX_NAME_LENGTH: usize = 80;
 
-/// Reads the schemas of one document.
+/// Reader of the schemas of one document.
 #[derive(Debug)]
 pub(in crate::client) struct Reader<'a> {
     root: &'a Value,
     pub(super) types: &'a mut Types,
     pub(super) budget: &'a Budget,
-    /// What all names of types begin with.
+    /// The prefix of all type names.
     prefix: String,
     definitions: BTreeMap<String, Definition>,
-    /// What the types with these members together are: a type that refers to itself is merged with another only once.
+    /// Merged types by the types they merge, so that a recursive type is merged with another only once.
     pub(super) merged: BTreeMap<BTreeSet<TypeId>, TypeId>,
-    /// How many schemas are being read, one within the other.
+    /// The current nesting depth of schemas.
     reading: usize,
 }
 
-/// What is known of what a reference refers to.
+/// State of a referenced definition.
 #[derive(Clone, Debug)]
 enum Definition {
-    /// It is being read, and has a type with a name if it was referred to.
-    Begun(Option<TypeId>),
+    /// It is being read, and has a named type if it was referenced meanwhile.
+    Started(Option<TypeId>),
     Read(Shape),
 }
 
-/// Where a schema is.
+/// Position of a schema.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
-    /// What a type would be called.
+    /// The name for its type.
     pub name: String,
-    /// What it is called where it stands.
+    /// The name within the containing type.
     local: Option<String>,
     depth: usize,
-    /// The reference to it, if it is nothing but what that refers to.
+    /// The reference to it, if it is the target of one.
     definition: Option<String>,
 }
 
 impl Place {
-    /// A part of it, of another type.
+    /// A named part.
     pub(super) fn part(&self, name: &str) -> Self {
         let local = pascal(name);
         self.inner(format!("{}{local}", self.name), Some(local))
     }
 
-    /// One of its parts.
+    /// An item of a list or map.
     pub(super) fn item(&self, otherwise: &str) -> Self {
         let local = self
             .local
@@ -73,10 +73,10 @@ impl Place {
     }
 
     pub(super) fn is_too_deep(&self) -> bool {
-        self.depth > DEEPEST
+        self.depth > MAX_DEPTH
     }
 
-    /// The same value, of another type.
+    /// The same position, for another type.
     pub(super) fn same(&self) -> Self {
         Self {
             definition: None,
@@ -85,8 +85,8 @@ impl Place {
     }
 
     fn inner(&self, name: String, local: Option<String>) -> Self {
-        // Names do not grow with the depth for ever.
-        let short = local.clone().filter(|_| name.len() > LONGEST_NAME);
+        // Bounds the growth of names with the depth.
+        let short = local.clone().filter(|_| name.len() > MAX_NAME_LENGTH);
         Self {
             name: short.unwrap_or(name),
             local,
@@ -97,14 +97,14 @@ impl Place {
 }
 
 impl<'a> Reader<'a> {
-    /// Reads a document as a type that is called `name`; all others have names that begin with `prefix`.
+    /// Reads a document as a type named `name`. The names of all other types start with `prefix`.
     pub(in crate::client) fn read_root(
         root: &'a Value,
         types: &'a mut Types,
         budget: &'a Budget,
         (prefix, name): (&str, &str),
     ) -> Shape {
-        budget.begin_schema();
+        budget.start_schema();
         let mut reader = Self {
             root,
             types,
@@ -114,7 +114,7 @@ impl<'a> Reader<'a> {
             merged: BTreeMap::new(),
             reading: 0,
         };
-        // A schema may refer to itself as a whole.
+        // A schema can refer to itself with `#`.
         reader.define(
             "#",
             Place {
@@ -132,21 +132,23 @@ impl<'a> Reader<'a> {
         }
         let shape = match schema {
             Value::Bool(true) => Shape::Any(None),
-            Value::Bool(false) => Shape::any("no value fits the schema"),
+            Value::Bool(false) => Shape::any("no value matches the schema"),
             Value::Object(schema) => self.object(schema, place),
-            _ => Shape::any("what stands there is no schema"),
+            _ => Shape::any("it is not a valid schema"),
         };
         self.reading -= 1;
         shape
     }
 
-    /// Begins to read a schema, unless that is too much.
+    /// Starts reading a schema, if the limits allow it.
     fn enter(&mut self, place: &Place) -> Result<(), String> {
-        if place.is_too_deep() || self.reading == MOST_AT_ONCE {
-            return Err(format!("the schema is nested deeper than {DEEPEST} levels"));
+        if place.is_too_deep() || self.reading == MAX_NESTED_SCHEMAS {
+            return Err(format!(
+                "the schema is nested deeper than {MAX_DEPTH} levels"
+            ));
         }
-        self.budget.parts(1)?;
-        self.budget.steps(1)?;
+        self.budget.charge_parts(1)?;
+        self.budget.charge_steps(1)?;
         self.reading += 1;
         Ok(())
     }
@@ -234,7 +236,7 @@ impl<'a> Reader<'a> {
         let types = &mut *self.types;
         match self.definitions.get_mut(reference) {
             Some(Definition::Read(shape)) => shape.clone(),
-            Some(Definition::Begun(id)) => {
+            Some(Definition::Started(id)) => {
                 let name = format!("{}{}", self.prefix, pascal(last(reference)));
                 Shape::Named(*id.get_or_insert_with(|| types.reserve(name)))
             }
@@ -259,16 +261,16 @@ impl<'a> Reader<'a> {
             Err(reason) => return Shape::any(reason),
         };
         self.definitions
-            .insert(reference.to_owned(), Definition::Begun(None));
+            .insert(reference.to_owned(), Definition::Started(None));
         let mut shape = self.read(target, &place);
-        if let Some(Definition::Begun(Some(id))) = self.definitions.get(reference) {
+        if let Some(Definition::Started(Some(id))) = self.definitions.get(reference) {
             let ty = self.types.get_mut(*id);
             if shape != Shape::Named(*id) {
                 ty.description = target.as_object().and_then(description);
                 ty.wanted = place.name;
                 ty.kind = Kind::Newtype(std::mem::replace(&mut shape, Shape::Named(*id)));
             } else if matches!(ty.kind, Kind::Unknown) {
-                ty.kind = Kind::Newtype(Shape::any("the schema refers to nothing but itself"));
+                ty.kind = Kind::Newtype(Shape::any("the schema refers only to itself"));
             }
         }
         self.definitions
@@ -276,20 +278,22 @@ impl<'a> Reader<'a> {
         shape
     }
 
-    /// Says that a type is an object, before its members are known.
-    pub(super) fn is_merging(&mut self, id: TypeId) {
+    /// Marks a type as an object whose members are not known yet.
+    pub(super) fn mark_merging(&mut self, id: TypeId) {
         self.types.get_mut(id).kind = Kind::Merging;
     }
 
-    /// The type that a place has, before its parts are read.
-    pub(super) fn begin(&mut self, place: &Place) -> TypeId {
+    /// Creates the type for a place, before its parts are read.
+    pub(super) fn start_type(&mut self, place: &Place) -> TypeId {
         let definition = place
             .definition
             .as_ref()
             .and_then(|name| self.definitions.get_mut(name));
         let types = &mut *self.types;
         let id = match definition {
-            Some(Definition::Begun(id)) => *id.get_or_insert_with(|| types.reserve(String::new())),
+            Some(Definition::Started(id)) => {
+                *id.get_or_insert_with(|| types.reserve(String::new()))
+            }
             _ => types.reserve(String::new()),
         };
         let ty = types.get_mut(id);
@@ -298,27 +302,32 @@ impl<'a> Reader<'a> {
         id
     }
 
-    /// Says what the type is.
-    pub(super) fn finish(&mut self, id: TypeId, description: Option<String>, kind: Kind) -> Shape {
+    /// Sets the definition of a type.
+    pub(super) fn finish_type(
+        &mut self,
+        id: TypeId,
+        description: Option<String>,
+        kind: Kind,
+    ) -> Shape {
         let ty = self.types.get_mut(id);
         ty.description = description;
         ty.kind = kind;
         Shape::Named(id)
     }
 
-    /// A type at once.
+    /// Creates a type with its definition.
     pub(super) fn named(
         &mut self,
         place: &Place,
         description: Option<String>,
         kind: Kind,
     ) -> Shape {
-        let id = self.begin(place);
-        self.finish(id, description, kind)
+        let id = self.start_type(place);
+        self.finish_type(id, description, kind)
     }
 }
 
-/// The type that the keywords are about, where none is named.
+/// The type that the keywords imply, if the schema has no `type`.
 fn implied_type(schema: &Map<String, Value>) -> Option<&'static str> {
     const KEYWORDS: [(&str, &[&str]); 4] = [
         (
@@ -360,7 +369,7 @@ fn implied_type(schema: &Map<String, Value>) -> Option<&'static str> {
     found.map(|(name, _)| *name)
 }
 
-/// Whether a number is never below zero.
+/// Returns `true` if a number cannot be negative.
 fn is_positive(schema: &Map<String, Value>) -> bool {
     ["minimum", "exclusiveMinimum"].iter().any(|key| {
         schema

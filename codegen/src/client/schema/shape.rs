@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-/// What a value looks like.
+/// Shape of a value.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::client) enum Shape {
-    /// Any JSON, and why it is not known better, if that is not what the schema says.
+    /// Any JSON, with the reason if the schema is more specific.
     Any(Option<String>),
     Unit,
     Bool,
@@ -22,18 +22,18 @@ pub(in crate::client) enum Shape {
     Named(TypeId),
 }
 
-/// Which of the named types.
+/// Index of a named type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::client) struct TypeId(pub usize);
 
-/// A type with a name.
+/// A named type.
 #[derive(Debug)]
 pub(in crate::client) struct Type {
-    /// What it would be called if no other type were.
+    /// The preferred name.
     pub wanted: String,
-    /// What it is called where it stands, if it is a part of something.
+    /// The name within the containing type, if there is one.
     pub local: Option<String>,
-    /// Whether several places have it.
+    /// Set if several places share it.
     pub is_shared: bool,
     pub description: Option<String>,
     pub kind: Kind,
@@ -47,7 +47,7 @@ pub(in crate::client) enum Kind {
         tag: Option<Tag>,
         alternatives: Vec<Alternative>,
     },
-    /// What has a name only because it refers to itself.
+    /// A type with a name only because it is recursive.
     Newtype(Shape),
     /// It is being read.
     Unknown,
@@ -59,9 +59,9 @@ pub(in crate::client) enum Kind {
 #[derive(Debug, Default)]
 pub(in crate::client) struct Record {
     pub fields: Vec<Field>,
-    /// What other members look like, if the schema says something of them.
+    /// The shape of additional members, if there are any.
     pub rest: Option<Shape>,
-    /// What is said of it beside the description.
+    /// A note in addition to the description.
     pub note: Option<String>,
 }
 
@@ -72,11 +72,11 @@ pub(in crate::client) struct Field {
     pub shape: Shape,
     pub required: bool,
     pub description: Option<String>,
-    /// What the type does not say.
+    /// Notes about constraints that the type does not express.
     pub notes: Vec<String>,
 }
 
-/// One of some constants.
+/// A constant.
 #[derive(Clone, Debug)]
 pub(in crate::client) struct Literal {
     pub value: Value,
@@ -89,7 +89,7 @@ pub(in crate::client) struct Alternative {
     pub shape: Shape,
 }
 
-/// The member that tells alternatives apart, and its values for each of them, in their order.
+/// The member that distinguishes alternatives, with its values for each of them, in order.
 #[derive(Debug)]
 pub(in crate::client) struct Tag {
     pub member: String,
@@ -101,7 +101,7 @@ impl Shape {
         Self::Any(Some(reason.into()))
     }
 
-    /// The type with a name that it is.
+    /// The id of a named type.
     pub(in crate::client) fn id(&self) -> Option<TypeId> {
         match self {
             Self::Named(id) => Some(*id),
@@ -109,7 +109,7 @@ impl Shape {
         }
     }
 
-    /// The number of shapes that it is made of, each type with a name being one.
+    /// The number of nested shapes, where each named type counts as one.
     pub(super) fn size(&self) -> usize {
         match self {
             Self::List(item) | Self::Map(item) | Self::Nullable(item) => 1 + item.size(),
@@ -118,7 +118,7 @@ impl Shape {
         }
     }
 
-    /// This, or null.
+    /// Makes the shape nullable.
     pub(super) fn or_null(self) -> Self {
         match self {
             Self::Any(_) | Self::Unit | Self::Nullable(_) => self,
@@ -126,27 +126,26 @@ impl Shape {
         }
     }
 
-    /// Calls `visit` with each named type in it; with `true` if a value of this shape has one inside itself, and not behind
-    /// a list or a map.
-    pub(in crate::client) fn each_type(
+    /// Calls `visit` with each named type in it, and with `true` if it is contained without the indirection of a list or map.
+    pub(in crate::client) fn visit_types(
         &self,
         is_inside: bool,
         visit: &mut dyn FnMut(TypeId, bool),
     ) {
         match self {
             Self::Named(id) => visit(*id, is_inside),
-            Self::List(item) | Self::Map(item) => item.each_type(false, visit),
-            Self::Nullable(shape) => shape.each_type(is_inside, visit),
+            Self::List(item) | Self::Map(item) => item.visit_types(false, visit),
+            Self::Nullable(shape) => shape.visit_types(is_inside, visit),
             Self::Tuple(items) => items
                 .iter()
-                .for_each(|item| item.each_type(is_inside, visit)),
+                .for_each(|item| item.visit_types(is_inside, visit)),
             _ => {}
         }
     }
 }
 
 impl Shape {
-    /// Refers to other types.
+    /// Replaces the referenced types.
     pub(in crate::client) fn refer(&mut self, to: &dyn Fn(TypeId) -> TypeId) {
         match self {
             Self::Named(id) => *id = to(*id),
@@ -158,7 +157,7 @@ impl Shape {
 }
 
 impl Kind {
-    /// Refers to other types.
+    /// Replaces the referenced types.
     pub(super) fn refer(&mut self, to: &dyn Fn(TypeId) -> TypeId) {
         match self {
             Self::Record(record) => {
@@ -177,7 +176,7 @@ impl Kind {
         }
     }
 
-    /// The shapes that it is made of.
+    /// The contained shapes.
     pub(in crate::client) fn shapes(&self) -> Vec<&Shape> {
         match self {
             Self::Record(record) => {
@@ -190,7 +189,7 @@ impl Kind {
         }
     }
 
-    /// The shapes that it has behind a map.
+    /// The shape of additional members.
     pub(in crate::client) fn rest(&self) -> Option<&Shape> {
         match self {
             Self::Record(record) => record.rest.as_ref(),
@@ -198,7 +197,7 @@ impl Kind {
         }
     }
 
-    /// The texts that it may be, if it is one of some texts.
+    /// The allowed texts, if it is a choice of texts.
     pub(super) fn texts(&self) -> Option<BTreeSet<&str>> {
         match self {
             Self::Choice(literals) => literals

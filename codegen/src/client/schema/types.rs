@@ -1,14 +1,14 @@
-//! The types that were found in schemas.
+//! Named types found in schemas.
 
 use std::collections::BTreeMap;
 
-use super::reader::DEEPEST;
+use super::reader::MAX_DEPTH;
 use super::shape::{Kind, Record, Shape, Type, TypeId};
 
-/// Bytes that are compared to find types that are the same. Beyond that, each place has a type of its own.
-const MOST_SHARED: usize = 32 << 20;
+/// Maximum number of bytes compared to find identical types. Beyond it, each place has its own type.
+const MAX_COMPARED_BYTES: usize = 32 << 20;
 
-/// All types with names.
+/// All named types.
 #[derive(Debug, Default)]
 pub(in crate::client) struct Types {
     all: Vec<Type>,
@@ -37,13 +37,13 @@ impl Types {
         }
     }
 
-    /// Makes one type of all that are parts of something, have one name there, and are the same. It is called by that name
-    /// alone. Tells what became of each type.
-    pub(in crate::client) fn share(&mut self) -> Vec<TypeId> {
+    /// Merges identical types of parts with the same local name, which becomes the name of the shared type. Returns the new id
+    /// of each type.
+    pub(in crate::client) fn deduplicate(&mut self) -> Vec<TypeId> {
         let mut now: Vec<TypeId> = (0..self.all.len()).map(TypeId).collect();
-        let mut left = MOST_SHARED;
-        // Each round merges types whose parts were merged in the one before.
-        for _ in 0..DEEPEST {
+        let mut left = MAX_COMPARED_BYTES;
+        // Each round merges types whose parts were merged in the previous round.
+        for _ in 0..MAX_DEPTH {
             let mut seen: BTreeMap<String, TypeId> = BTreeMap::new();
             let mut merged: BTreeMap<TypeId, TypeId> = BTreeMap::new();
             for (index, ty) in self.all.iter().enumerate() {
@@ -79,7 +79,7 @@ impl Types {
         now
     }
 
-    /// A type that is not known yet.
+    /// Adds a type without a definition yet.
     pub(super) fn reserve(&mut self, wanted: String) -> TypeId {
         self.all.push(Type {
             wanted,
@@ -91,7 +91,7 @@ impl Types {
         TypeId(self.all.len() - 1)
     }
 
-    /// A type that is no part of a schema.
+    /// Adds a type that does not come from a schema.
     pub(in crate::client) fn add(&mut self, wanted: String, record: Record) -> Shape {
         let id = self.reserve(wanted);
         self.all[id.0].kind = Kind::Record(record);

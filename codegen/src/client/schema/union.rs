@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use super::bounds::description;
-use super::object::MOST_FIELDS;
+use super::object::MAX_FIELDS;
 use super::pointer::last;
 use super::reader::{Place, Reader};
 use super::shape::{Alternative, Field, Kind, Literal, Record, Shape, Tag, TypeId};
@@ -13,18 +13,18 @@ use super::types::Types;
 use super::values::unique;
 use crate::client::name::pascal;
 
-/// The most alternatives of one type.
-const MOST: usize = 100;
+/// Maximum number of alternatives of a type.
+const MAX_ALTERNATIVES: usize = 100;
 
 impl Reader<'_> {
-    /// Reads what is one of some alternatives, and what `base` says as well.
+    /// Reads alternatives, each combined with `base`.
     pub(super) fn union(
         &mut self,
         base: &Map<String, Value>,
         alternatives: &[Value],
         place: &Place,
     ) -> Shape {
-        if alternatives.len() > MOST {
+        if alternatives.len() > MAX_ALTERNATIVES {
             return Shape::any(too_many());
         }
         let about = description(base);
@@ -42,7 +42,7 @@ impl Reader<'_> {
         }
         let mut read: Vec<Alternative> = Vec::new();
         for (index, alternative) in alternatives.iter().enumerate() {
-            let name = hint(alternative, index);
+            let name = alternative_name(alternative, index);
             let shape = match self.both(base, alternative) {
                 Ok(schema) => self.read(&schema, &place.part(&name)),
                 Err(reason) => Shape::any(reason),
@@ -56,7 +56,7 @@ impl Reader<'_> {
         self.combine(read, about, place)
     }
 
-    /// The one value of a constant is described where the value is.
+    /// Moves the description of a single constant to its variant.
     fn described(&mut self, shape: Shape, place: &Place) -> Shape {
         let Shape::Named(id) = shape else {
             return shape;
@@ -73,8 +73,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Pays for finding out which of these can be told from which.
-    fn compares(&self, records: &[Alternative]) -> Result<(), String> {
+    /// Charges the pairwise comparison of records.
+    fn charge_comparisons(&self, records: &[Alternative]) -> Result<(), String> {
         let count = records.len();
         let records = records
             .iter()
@@ -86,10 +86,10 @@ impl Reader<'_> {
         let fields = records.clone().flat_map(Record::required);
         let required: usize = fields.map(texts).sum();
         let all: usize = records.map(|record| record.fields.len()).sum();
-        self.budget.steps(all + required * count)
+        self.budget.charge_steps(all + required * count)
     }
 
-    /// The alternatives of an alternative.
+    /// Flattens nested alternatives.
     fn expand(&self, one: Alternative) -> Vec<Alternative> {
         match self.types.kind(&one.shape) {
             Some(Kind::Union { alternatives, .. }) => alternatives
@@ -103,7 +103,7 @@ impl Reader<'_> {
         }
     }
 
-    /// One shape for all of these.
+    /// Combines alternatives into one shape.
     fn combine(
         &mut self,
         alternatives: Vec<Alternative>,
@@ -113,7 +113,7 @@ impl Reader<'_> {
         if place.is_too_deep() {
             return Shape::any("its alternatives are nested too deep");
         }
-        if alternatives.len() > MOST {
+        if alternatives.len() > MAX_ALTERNATIVES {
             return Shape::any(too_many());
         }
         let mut is_nullable = false;
@@ -122,7 +122,7 @@ impl Reader<'_> {
             match one.shape {
                 Shape::Any(None) => return Shape::Any(None),
                 Shape::Any(Some(reason)) => {
-                    return Shape::any(format!("of one alternative, {reason}"));
+                    return Shape::any(format!("in one alternative, {reason}"));
                 }
                 Shape::Unit => is_nullable = true,
                 Shape::Nullable(inner) => {
@@ -137,7 +137,7 @@ impl Reader<'_> {
             return if is_nullable {
                 Shape::Unit
             } else {
-                Shape::any("no value fits the schema")
+                Shape::any("no value matches the schema")
             };
         }
         let inner = if is_nullable {
@@ -171,9 +171,9 @@ impl Reader<'_> {
             .partition(|one| self.types.record(&one.shape).is_some());
         let is_map = |one: &Alternative| matches!(one.shape, Shape::Map(_));
         if others.iter().filter(|one| is_map(one)).count() + usize::from(!records.is_empty()) > 1 {
-            return Shape::any("its alternatives cannot be told apart");
+            return Shape::any("its alternatives cannot be distinguished");
         }
-        if let Err(reason) = self.compares(&records) {
+        if let Err(reason) = self.charge_comparisons(&records) {
             return Shape::any(reason);
         }
         let records = match order(self.types, records) {
@@ -201,8 +201,8 @@ impl Reader<'_> {
         if others.len() == 1 {
             return others.remove(0).shape;
         }
-        if !are_different(self.types, &others) {
-            return Shape::any("its alternatives cannot be told apart");
+        if !are_distinguishable(self.types, &others) {
+            return Shape::any("its alternatives cannot be distinguished");
         }
         self.named(
             place,
@@ -214,7 +214,7 @@ impl Reader<'_> {
         )
     }
 
-    /// All constants become one type.
+    /// Merges all constants into one type.
     fn combine_choices(
         &mut self,
         kept: &mut Vec<Alternative>,
@@ -233,7 +233,8 @@ impl Reader<'_> {
             return Ok(());
         }
         let values = choices.iter().copied().flatten();
-        self.budget.copies(values.map(|literal| &literal.value))?;
+        self.budget
+            .charge_copies(values.map(|literal| &literal.value))?;
         let literals = unique(choices.into_iter().flatten().cloned());
         kept.retain(|one| !matches!(self.types.kind(&one.shape), Some(Kind::Choice(_))));
         let place = if kept.is_empty() {
@@ -252,7 +253,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Lists of several things become a list of any of them.
+    /// Merges lists into one list of alternatives.
     fn combine_lists(&mut self, kept: &mut Vec<Alternative>, place: &Place) -> Result<(), String> {
         let is_list = |one: &Alternative| matches!(one.shape, Shape::List(_) | Shape::Tuple(_));
         if kept.iter().filter(|one| is_list(one)).count() < 2 {
@@ -267,7 +268,7 @@ impl Reader<'_> {
                     name: list.name,
                     shape: *item,
                 })),
-                _ => return Err("its lists cannot be told apart".to_owned()),
+                _ => return Err("its lists cannot be distinguished".to_owned()),
             }
         }
         let item = self.combine(items, None, &place.item("Item"));
@@ -278,39 +279,39 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// One type with the members of all, where it cannot be told which it is.
+    /// Merges records that cannot be distinguished into one type with all members.
     fn merge(&mut self, records: &[Alternative], about: Option<String>, place: &Place) -> Shape {
         let ids: BTreeSet<TypeId> = records.iter().filter_map(|one| one.shape.id()).collect();
         if let Some(id) = self.merged.get(&ids) {
             return Shape::Named(*id);
         }
         let (members, open) = self.members(records);
-        if members.len() > MOST_FIELDS {
-            return Shape::any(format!("there are more than {MOST_FIELDS} members"));
+        if members.len() > MAX_FIELDS {
+            return Shape::any(format!("there are more than {MAX_FIELDS} members"));
         }
         let looked_at = members.len() * records.len();
-        let paid = self.budget.parts(1 + members.len());
-        if let Err(reason) = paid.and_then(|()| self.budget.steps(looked_at)) {
+        let paid = self.budget.charge_parts(1 + members.len());
+        if let Err(reason) = paid.and_then(|()| self.budget.charge_steps(looked_at)) {
             return Shape::any(reason);
         }
-        let id = self.begin(place);
-        // Before the members: they may be alternatives of the same types, and so this type again.
+        let id = self.start_type(place);
+        // Before the members, which can contain alternatives of the same types, and thus this type again.
         self.merged.insert(ids, id);
-        self.is_merging(id);
+        self.mark_merging(id);
         let fields = members
             .into_iter()
             .map(|member| self.merge_field(member, records, place))
             .collect();
-        let note = "It has one of several forms, which cannot be told apart; the schema says which members go together.";
+        let note = "It has one of several forms, which cannot be distinguished; the schema defines which members belong together.";
         let record = Record {
             fields,
             rest: open.then_some(Shape::Any(None)),
             note: Some(note.to_owned()),
         };
-        self.finish(id, about, Kind::Record(record))
+        self.finish_type(id, about, Kind::Record(record))
     }
 
-    /// The names of all their members, each of them once, and whether there may be others.
+    /// The distinct names of all members, and `true` if additional members are allowed.
     fn members(&self, records: &[Alternative]) -> (Vec<String>, bool) {
         let records = records.iter().map(|one| &one.shape);
         let (mut members, mut seen, mut open) = (Vec::new(), BTreeSet::new(), false);
@@ -360,7 +361,7 @@ impl Reader<'_> {
 }
 
 fn too_many() -> String {
-    format!("there are more than {MOST} alternatives")
+    format!("there are more than {MAX_ALTERNATIVES} alternatives")
 }
 
 fn is_null(schema: &Value) -> bool {
@@ -368,8 +369,8 @@ fn is_null(schema: &Value) -> bool {
         || schema.get("const").is_some_and(Value::is_null)
 }
 
-/// What an alternative may be called.
-fn hint(schema: &Value, index: usize) -> String {
+/// Proposes a name for an alternative.
+fn alternative_name(schema: &Value, index: usize) -> String {
     let text = |key: &str| {
         schema
             .get(key)
@@ -393,7 +394,7 @@ fn hint(schema: &Value, index: usize) -> String {
     if schema.get("enum").is_some() {
         return "known".to_owned();
     }
-    // What it has to have may be what tells it from the others.
+    // A required member may distinguish it from the others.
     let required = schema
         .get("required")
         .and_then(Value::as_array)
@@ -434,7 +435,7 @@ fn keep_widest_number(kept: &mut Vec<Alternative>) {
     }
 }
 
-/// The order in which alternatives are tried: the narrow ones first.
+/// The rank of an alternative; narrow ones are tried first.
 fn rank(types: &Types, shape: &Shape) -> usize {
     match (types.kind(shape), shape) {
         (Some(Kind::Choice(_)), _) => 0,
@@ -446,14 +447,14 @@ fn rank(types: &Types, shape: &Shape) -> usize {
     }
 }
 
-/// Records in an order in which the first that fits is the right one; as they were, if there is none.
+/// Sorts records so that the first match is correct. Fails with the unsorted records if no such order exists.
 fn order(types: &Types, records: Vec<Alternative>) -> Result<Vec<Alternative>, Vec<Alternative>> {
     let mut order: Vec<usize> = (0..records.len()).collect();
     let known: Vec<Option<&Record>> = records.iter().map(|one| types.record(&one.shape)).collect();
     order.sort_by_key(|&index| {
         std::cmp::Reverse(known[index].map_or(0, |record| record.required().count()))
     });
-    let is_told = |one: usize, other: usize| match (known[one], known[other]) {
+    let is_distinct = |one: usize, other: usize| match (known[one], known[other]) {
         (Some(one), Some(other)) => {
             one.required()
                 .any(|field| other.field(&field.member).is_none())
@@ -461,12 +462,12 @@ fn order(types: &Types, records: Vec<Alternative>) -> Result<Vec<Alternative>, V
         }
         _ => false,
     };
-    let all_are_told = order.iter().enumerate().all(|(position, &one)| {
+    let all_distinct = order.iter().enumerate().all(|(position, &one)| {
         order[position + 1..]
             .iter()
-            .all(|&other| is_told(one, other))
+            .all(|&other| is_distinct(one, other))
     });
-    if !all_are_told {
+    if !all_distinct {
         return Err(records);
     }
     let mut records: Vec<Option<Alternative>> = records.into_iter().map(Some).collect();
@@ -476,7 +477,7 @@ fn order(types: &Types, records: Vec<Alternative>) -> Result<Vec<Alternative>, V
         .collect())
 }
 
-/// Whether no value is both.
+/// Returns `true` if no value matches both.
 fn are_exclusive(types: &Types, one: &Record, other: &Record) -> bool {
     one.required().any(|field| {
         let other = other.field(&field.member).filter(|other| other.required);
@@ -490,7 +491,7 @@ fn are_exclusive(types: &Types, one: &Record, other: &Record) -> bool {
     })
 }
 
-/// The member that tells all records apart.
+/// Finds the member that distinguishes all records.
 fn tag(types: &Types, records: &[Alternative]) -> Option<Tag> {
     let records: Vec<&Record> = records
         .iter()
@@ -512,8 +513,8 @@ fn tag(types: &Types, records: &[Alternative]) -> Option<Tag> {
     })
 }
 
-/// Whether each of them is of another form, records and constants aside, which are ordered already.
-fn are_different(types: &Types, alternatives: &[Alternative]) -> bool {
+/// Returns `true` if the JSON types of all alternatives differ, except for records and constants, which are already ordered.
+fn are_distinguishable(types: &Types, alternatives: &[Alternative]) -> bool {
     let mut seen = BTreeSet::new();
     let mut others = alternatives.iter().filter(|one| {
         let is_choice = matches!(types.kind(&one.shape), Some(Kind::Choice(_)));
@@ -532,7 +533,7 @@ fn are_different(types: &Types, alternatives: &[Alternative]) -> bool {
     })
 }
 
-/// The forms of JSON that a shape may have.
+/// The JSON types that a shape allows.
 fn forms(types: &Types, shape: &Shape) -> BTreeSet<&'static str> {
     const ALL: [&str; 6] = ["null", "boolean", "number", "string", "array", "object"];
     match shape {
@@ -553,7 +554,7 @@ fn forms(types: &Types, shape: &Shape) -> BTreeSet<&'static str> {
                 .iter()
                 .map(|literal| form(&literal.value))
                 .collect(),
-            // Deeper is not looked, because types may refer to themselves.
+            // No recursion, because types can be recursive.
             _ => ALL.into(),
         },
         Shape::Any(_) => ALL.into(),

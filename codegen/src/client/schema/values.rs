@@ -8,12 +8,12 @@ use super::bounds::description;
 use super::reader::{Place, Reader};
 use super::shape::{Kind, Literal, Shape};
 
-/// The most constants that become the variants of a type.
-const MOST: usize = 500;
-/// Variants that are as much to write as one field.
-const VARIANTS_OF_PART: usize = 4;
+/// Maximum number of constants of an enum.
+const MAX_CONSTANTS: usize = 500;
+/// Number of variants that count as one part.
+const VARIANTS_PER_PART: usize = 4;
 
-/// Each constant once, the first of those that are the same.
+/// Removes duplicate constants, except the first.
 pub(super) fn unique(literals: impl Iterator<Item = Literal>) -> Vec<Literal> {
     let mut seen = BTreeSet::new();
     literals
@@ -22,7 +22,7 @@ pub(super) fn unique(literals: impl Iterator<Item = Literal>) -> Vec<Literal> {
 }
 
 impl Reader<'_> {
-    /// One of some constants.
+    /// Reads an `enum` or `const`.
     pub(super) fn choice(
         &mut self,
         schema: &Map<String, Value>,
@@ -39,7 +39,7 @@ impl Reader<'_> {
             return if is_nullable {
                 Shape::Unit
             } else {
-                Shape::any("no value fits the schema")
+                Shape::any("no value matches the schema")
             };
         }
         if literals
@@ -66,15 +66,18 @@ impl Reader<'_> {
         if literals.len() == 2 && has(true) && has(false) {
             return Shape::Bool;
         }
-        if literals.len() > MOST {
+        if literals.len() > MAX_CONSTANTS {
             let are_texts = literals.iter().all(|literal| literal.value.is_string());
             return if are_texts {
                 Shape::Text
             } else {
-                Shape::any(format!("there are more than {MOST} constants"))
+                Shape::any(format!("there are more than {MAX_CONSTANTS} constants"))
             };
         }
-        if let Err(reason) = self.budget.parts(1 + literals.len() / VARIANTS_OF_PART) {
+        if let Err(reason) = self
+            .budget
+            .charge_parts(1 + literals.len() / VARIANTS_PER_PART)
+        {
             return Shape::any(reason);
         }
         self.named(place, description, Kind::Choice(literals))

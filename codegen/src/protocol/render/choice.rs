@@ -8,7 +8,7 @@ use quote::quote;
 
 use super::{Input, doc, ident};
 
-/// Writes the enumeration `name` with its values in the overlay's order, or else by name.
+/// Renders the enumeration `name` with its values in the overlay's order, or else by name.
 pub(super) fn render(
     input: Input<'_>,
     name: &str,
@@ -18,7 +18,7 @@ pub(super) fn render(
     if let Some(better) = input.overlay.order(name) {
         ensure!(
             better.len() == values.len(),
-            "the order of {name} has not all values"
+            "the order of {name} does not list all values"
         );
         order = better.iter().collect();
     }
@@ -50,7 +50,7 @@ pub(super) fn render(
     })
 }
 
-/// What typify calls a value.
+/// Typify's name for a value.
 fn variant<'a>(input: Input<'a>, name: &str, value: &str) -> Result<&'a syn::Ident> {
     let variants = input.types.choices.get(name);
     let variants = variants.with_context(|| format!("typify lost {name}"))?;
@@ -63,7 +63,7 @@ fn variant<'a>(input: Input<'a>, name: &str, value: &str) -> Result<&'a syn::Ide
 fn names(name: &syn::Ident, values: &[&String], idents: &[&syn::Ident]) -> TokenStream {
     quote! {
         impl #name {
-            /// The value as it is written in JSON.
+            /// Returns the value in JSON.
             pub fn as_str(self) -> &'static str {
                 match self { #(Self::#idents => #values,)* }
             }

@@ -1,19 +1,19 @@
-//! The tables of what each revision knows and requires.
+//! Tables of the members and methods that each revision defines and requires.
 
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
 use super::{Input, ident};
-use crate::protocol::hub::Kind;
+use crate::protocol::merge::Kind;
 use crate::protocol::methods::Method;
 use crate::protocol::revisions::RevisionSet;
 use crate::protocol::types::rust_name;
 
-/// Writes both tables, sorted for binary search.
+/// Renders both tables, sorted for binary search.
 pub(super) fn render(input: Input<'_>) -> TokenStream {
-    let methods = methods(&input.hub.methods);
+    let methods = methods(&input.merged.methods);
     let mut fields = Vec::new();
-    for (definition, kind) in &input.hub.definitions {
+    for (definition, kind) in &input.merged.definitions {
         let Kind::Record { fields: known, .. } = &kind.kind else {
             continue;
         };

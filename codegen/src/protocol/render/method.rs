@@ -6,14 +6,14 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::{doc, ident};
-use crate::protocol::hub::Hub;
+use crate::protocol::merge::Merged;
 use crate::protocol::methods::Method;
 use crate::protocol::types::rust_name;
 
-/// Writes a marker for every method.
-pub(super) fn render(hub: &Hub) -> TokenStream {
-    let markers = hub.methods.iter().map(marker);
-    let names = hub.methods.iter().flat_map(|method| {
+/// Renders a marker type for every method.
+pub(super) fn render(merged: &Merged) -> TokenStream {
+    let markers = merged.methods.iter().map(marker);
+    let names = merged.methods.iter().flat_map(|method| {
         std::iter::once(&method.params)
             .chain(&method.result)
             .map(|name| rust_name(name))

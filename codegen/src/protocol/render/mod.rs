@@ -1,4 +1,4 @@
-//! Writes the merged definitions as Rust.
+//! Rendering of the merged definitions as Rust.
 
 mod choice;
 mod facts;
@@ -11,7 +11,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use crate::protocol::File;
-use crate::protocol::hub::{Hub, Kind};
+use crate::protocol::merge::{Kind, Merged};
 use crate::protocol::overlay::Overlay;
 use crate::protocol::types::{Types, rust_name};
 
@@ -21,24 +21,24 @@ const HEADER: &str = "\
 
 ";
 
-/// Everything a renderer may look up.
+/// Input of the renderers.
 #[derive(Clone, Copy)]
 struct Input<'a> {
-    hub: &'a Hub,
+    merged: &'a Merged,
     types: &'a Types,
     overlay: &'a Overlay,
 }
 
 /// Renders all generated files.
-pub(crate) fn files(hub: &Hub, types: &Types, overlay: &Overlay) -> Result<Vec<File>> {
+pub(crate) fn files(merged: &Merged, types: &Types, overlay: &Overlay) -> Result<Vec<File>> {
     let input = Input {
-        hub,
+        merged,
         types,
         overlay,
     };
     Ok(vec![
         file("types.rs", type_definitions(input)?)?,
-        file("methods.rs", method::render(hub))?,
+        file("methods.rs", method::render(merged))?,
         file("error_code.rs", error_codes(input)?)?,
         file("revisions.rs", facts::render(input))?,
     ])
@@ -50,7 +50,7 @@ fn file(name: &'static str, tokens: TokenStream) -> Result<File> {
     Ok(File { name, text })
 }
 
-/// Puts an empty line after each item that ends in a brace; prettyplease leaves none.
+/// Adds the empty line after each item that ends in a brace, which prettyplease omits.
 fn spaced(code: &str) -> String {
     let mut spaced = code.replace("\n}\n", "\n}\n\n");
     spaced.truncate(spaced.trim_end().len());
@@ -59,7 +59,7 @@ fn spaced(code: &str) -> String {
 }
 
 fn type_definitions(input: Input<'_>) -> Result<TokenStream> {
-    let names = input.hub.definitions.keys().map(|name| rust_name(name));
+    let names = input.merged.definitions.keys().map(|name| rust_name(name));
     let undocumented: Vec<String> = names
         .filter(|name| input.overlay.docs(name).is_none())
         .collect();
@@ -69,7 +69,7 @@ fn type_definitions(input: Input<'_>) -> Result<TokenStream> {
         undocumented.join(", ")
     );
     let mut items = TokenStream::new();
-    for (name, definition) in &input.hub.definitions {
+    for (name, definition) in &input.merged.definitions {
         let name = rust_name(name);
         items.extend(match &definition.kind {
             Kind::Record { fields, open, tag } => {
@@ -79,7 +79,7 @@ fn type_definitions(input: Input<'_>) -> Result<TokenStream> {
             Kind::Choice(values) => choice::render(input, &name, values)?,
         });
     }
-    let by_hand = by_hand(input, &items);
+    let hand_written = hand_written(input, &items);
     Ok(quote! {
         use std::collections::BTreeMap;
 
@@ -88,14 +88,14 @@ fn type_definitions(input: Input<'_>) -> Result<TokenStream> {
 
         use crate::result::{ResultObject, require};
         use crate::tagged::{self, Tagged};
-        use crate::{#(#by_hand),*};
+        use crate::{#(#hand_written),*};
 
         #items
     })
 }
 
 /// The hand-written types that `items` mention.
-fn by_hand(input: Input<'_>, items: &TokenStream) -> Vec<syn::Ident> {
+fn hand_written(input: Input<'_>, items: &TokenStream) -> Vec<syn::Ident> {
     let mentioned = format!(" {items} ");
     let mut names = vec!["Revision".to_owned(), "JsonObject".to_owned()];
     names.extend(input.overlay.externals().flat_map(|name| {
@@ -107,7 +107,7 @@ fn by_hand(input: Input<'_>, items: &TokenStream) -> Vec<syn::Ident> {
     names.retain(|name| !name.is_empty() && mentioned.contains(&format!(" {name} ")));
     names.retain(|name| {
         !input
-            .hub
+            .merged
             .definitions
             .keys()
             .any(|known| rust_name(known) == *name)
@@ -119,7 +119,7 @@ fn by_hand(input: Input<'_>, items: &TokenStream) -> Vec<syn::Ident> {
 
 fn error_codes(input: Input<'_>) -> Result<TokenStream> {
     let mut items = TokenStream::new();
-    for (name, code) in &input.hub.error_codes {
+    for (name, code) in &input.merged.error_codes {
         let docs = input.overlay.docs(&format!("error_code.{name}"));
         let docs =
             docs.with_context(|| format!("the overlay has no docs for error_code.{name}"))?;
@@ -142,7 +142,7 @@ fn ident(name: &str) -> syn::Ident {
 }
 
 /// `Revision::V2025_06_18`
-fn revision(hub: &Hub, index: usize) -> TokenStream {
-    let variant = ident(&format!("V{}", hub.revisions[index].replace('-', "_")));
+fn revision(merged: &Merged, index: usize) -> TokenStream {
+    let variant = ident(&format!("V{}", merged.revisions[index].replace('-', "_")));
     quote! { Revision::#variant }
 }

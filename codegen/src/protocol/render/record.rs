@@ -8,10 +8,10 @@ use quote::{format_ident, quote};
 use syn::Ident;
 
 use super::{Input, doc, ident, revision};
-use crate::protocol::hub::{self, Kind};
+use crate::protocol::merge::{self, Kind};
 use crate::protocol::types::{FieldType, rust_name};
 
-/// Members that a constructor takes first, in this order; the others follow by name.
+/// Members that are the first parameters of a constructor, in this order. The others follow by name.
 const FIRST: [&str; 15] = [
     "id",
     "name",
@@ -30,10 +30,10 @@ const FIRST: [&str; 15] = [
     "src",
 ];
 
-/// Members that a revision may require of a result without any say from who made it.
-const FILLED_IN: [&str; 3] = ["resultType", "ttlMs", "cacheScope"];
+/// Members that a revision requires of results and that are filled in automatically.
+const AUTO_FILLED: [&str; 3] = ["resultType", "ttlMs", "cacheScope"];
 
-/// A struct to write.
+/// A struct to render.
 pub(super) struct Record<'a> {
     input: Input<'a>,
     name: &'a str,
@@ -43,7 +43,7 @@ pub(super) struct Record<'a> {
 }
 
 struct Field<'a> {
-    facts: &'a hub::Field,
+    facts: &'a merge::Field,
     rust: &'a FieldType,
 }
 
@@ -51,7 +51,7 @@ impl<'a> Record<'a> {
     pub(super) fn new(
         input: Input<'a>,
         name: &'a str,
-        fields: &'a BTreeMap<String, hub::Field>,
+        fields: &'a BTreeMap<String, merge::Field>,
         open: bool,
         tag: Option<&'a (String, String)>,
     ) -> Result<Self> {
@@ -88,7 +88,7 @@ impl<'a> Record<'a> {
             .map(|field| field.render(self.input, self.name));
         let extra = self.open.then(|| {
             quote! {
-                /// Members that no revision of the protocol names.
+                /// Members that no revision of the protocol defines.
                 #[serde(flatten)]
                 pub extra: JsonObject,
             }
@@ -124,9 +124,9 @@ impl<'a> Record<'a> {
         let extra = self.open.then(|| quote! { extra: JsonObject::new(), });
         let setters = optional.iter().map(|field| self.setter(field));
         let docs = doc(if required.is_empty() {
-            "Makes one with nothing set."
+            "Creates a value with all members unset."
         } else {
-            "Makes one from its required members."
+            "Creates a value from its required members."
         });
         quote! {
             #docs
@@ -153,7 +153,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// Scalars are taken as they are, so that a literal has a type to go by.
+    /// The parameter type. Scalars have no `impl Into`, so that the type of a literal can be inferred.
     fn argument(&self, ty: &syn::Type) -> TokenStream {
         if self.is_scalar(ty) {
             quote! { #ty }
@@ -177,7 +177,7 @@ impl<'a> Record<'a> {
             || self.input.types.choices.contains_key(&name)
     }
 
-    /// What a revision requires of a result, beyond what its maker says.
+    /// Renders the implementation of `ResultObject`, which fills in the members that a revision requires.
     fn result(&self) -> Option<TokenStream> {
         if !self.name.ends_with("Result") {
             return None;
@@ -186,9 +186,9 @@ impl<'a> Record<'a> {
         let filled: Vec<_> = self
             .fields
             .iter()
-            .filter(|field| FILLED_IN.contains(&field.rust.member.as_str()))
+            .filter(|field| AUTO_FILLED.contains(&field.rust.member.as_str()))
             .map(|field| {
-                let since = revision(self.input.hub, field.facts.required_in.first());
+                let since = revision(self.input.merged, field.facts.required_in.first());
                 let member = &field.rust.ident;
                 quote! { require(&mut self.#member, revision >= #since); }
             })
@@ -236,16 +236,16 @@ impl Field<'_> {
     }
 }
 
-/// Whether every required member has a value that can be taken for granted.
+/// Returns `true` if every required member has a sensible default.
 fn has_default(input: Input<'_>, record: &str) -> bool {
     let definition = input
-        .hub
+        .merged
         .definitions
         .iter()
         .find(|(name, _)| rust_name(name) == record);
     let Some((
         _,
-        hub::Definition {
+        merge::Definition {
             kind: Kind::Record { fields, .. },
             ..
         },

@@ -9,17 +9,17 @@ use quote::quote;
 use syn::Ident;
 
 use super::{Input, doc, ident, revision};
-use crate::protocol::hub::{Definition, Kind};
+use crate::protocol::merge::{Definition, Kind};
 use crate::protocol::overlay::UnionTag;
 use crate::protocol::revisions::RevisionSet;
 use crate::protocol::types::rust_name;
 
-/// A union to write.
+/// A union to render.
 pub(super) struct Union<'a> {
     input: Input<'a>,
     name: &'a str,
     members: Vec<Member>,
-    /// The key that tells the members apart; without one, reading is written by hand.
+    /// The key of the tag. Without one, deserialization is written by hand.
     tag: Option<(String, &'a UnionTag)>,
 }
 
@@ -37,11 +37,11 @@ impl<'a> Union<'a> {
         name: &'a str,
         members: &[(String, RevisionSet)],
     ) -> Result<Self> {
-        let told_apart = input.overlay.union_tag(name);
+        let union_tag = input.overlay.union_tag(name);
         let mut key = None;
         let mut found = Vec::new();
         for (member, revisions) in members {
-            let definition = input.hub.definitions.get(member);
+            let definition = input.merged.definitions.get(member);
             let Some(Definition {
                 kind: Kind::Record { tag, .. },
                 ..
@@ -51,8 +51,8 @@ impl<'a> Union<'a> {
             };
             key = key.or_else(|| tag.as_ref().map(|(key, _)| key.clone()));
             let tag = tag.as_ref().map(|(_, value)| value.clone());
-            let tag = tag.or_else(|| told_apart?.default.clone());
-            let variant = match (&tag, told_apart) {
+            let tag = tag.or_else(|| union_tag?.default.clone());
+            let variant = match (&tag, union_tag) {
                 (Some(tag), Some(_)) => tag.rsplit('/').next().unwrap_or(tag).to_pascal_case(),
                 _ => short_name(member, name),
             };
@@ -67,8 +67,8 @@ impl<'a> Union<'a> {
                 revisions: *revisions,
             });
         }
-        let tag = match (told_apart, key) {
-            (Some(told_apart), Some(key)) => Some((key, told_apart)),
+        let tag = match (union_tag, key) {
+            (Some(union_tag), Some(key)) => Some((key, union_tag)),
             (Some(_), None) => bail!("the members of {name} have no tag"),
             (None, _) => None,
         };
@@ -96,7 +96,7 @@ impl<'a> Union<'a> {
         let reading = self
             .tag
             .as_ref()
-            .map(|(key, told_apart)| self.reading(key, told_apart));
+            .map(|(key, union_tag)| self.reading(key, union_tag));
         quote! {
             #docs
             #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -105,7 +105,7 @@ impl<'a> Union<'a> {
             pub enum #name { #(#variants,)* }
 
             impl #name {
-                /// The first revision in which this kind may stand here.
+                /// Returns the first revision that allows this variant.
                 pub fn since(&self) -> Revision {
                     match self { #(#since,)* }
                 }
@@ -128,7 +128,7 @@ impl<'a> Union<'a> {
         conversions.collect()
     }
 
-    /// The arms that give the first revision of each variant, one for each revision.
+    /// The match arms for the first revision of each variant, one arm for each revision.
     fn since(&self) -> Vec<TokenStream> {
         let mut by_revision: BTreeMap<usize, Vec<&Ident>> = BTreeMap::new();
         for member in &self.members {
@@ -138,16 +138,16 @@ impl<'a> Union<'a> {
                 .push(&member.variant);
         }
         let arms = by_revision.into_iter().map(|(since, variants)| {
-            let since = revision(self.input.hub, since);
+            let since = revision(self.input.merged, since);
             quote! { #(Self::#variants(_))|* => #since }
         });
         arms.collect()
     }
 
-    fn reading(&self, key: &str, told_apart: &UnionTag) -> TokenStream {
+    fn reading(&self, key: &str, union_tag: &UnionTag) -> TokenStream {
         let name = ident(self.name);
-        let noun = &told_apart.noun;
-        let default = told_apart.default.as_ref().map(|tag| quote! { Some(#tag) });
+        let noun = &union_tag.noun;
+        let default = union_tag.default.as_ref().map(|tag| quote! { Some(#tag) });
         let default = default.unwrap_or_else(|| quote! { None });
         let tags = self.members.iter().map(|member| &member.tag);
         let arms = self.members.iter().map(

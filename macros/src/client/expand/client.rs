@@ -26,18 +26,18 @@ pub(super) fn client(krate: &Krate, contract: &Contract, item: &Trait) -> TokenS
     let (client, mock) = (format_ident!("{ident}Client"), format_ident!("Mock{ident}"));
     let namespace = or_empty(contract.namespace.as_ref());
     let methods = contract.methods.iter().map(|entry| match entry {
-        Entry::Tool(tool) => Some(stub(krate, tool, item)),
+        Entry::Tool(tool) => Some(client_method(krate, tool, item)),
         Entry::Part(part) => sub_client(part, item),
     });
-    let described = described(krate, contract, item);
+    let contract_function = contract_function(krate, contract, item);
     let tools = (!contract.methods.is_empty()).then(|| tools(krate, item));
     let cfg: Vec<_> = item.cfg().collect();
-    let doc = format!("The client of [`{ident}`]: calls its tools on a server.");
+    let doc = format!("Client of [`{ident}`], which calls its tools on a server.");
     quote! {
         #(#cfg)*
         #[doc = #doc]
         #[derive(::core::clone::Clone, ::core::fmt::Debug)]
-        #[allow(dead_code, reason = "not everybody needs it")]
+        #[allow(dead_code, reason = "a crate may not use all of it")]
         #vis struct #client {
             scope: #krate::__private::Scope,
         }
@@ -50,31 +50,31 @@ pub(super) fn client(krate: &Krate, contract: &Contract, item: &Trait) -> TokenS
             reason = "methods are those of the trait"
         )]
         impl #client {
-            /// Calls the tools with the names that the trait gives them.
+            /// Creates a client that calls the tools by the names in the trait.
             #[must_use]
             #vis fn new(client: &#krate::client::McpClient) -> Self {
                 Self { scope: #krate::__private::Scope::new(client, #namespace) }
             }
 
-            /// The same for a server that has the tools in another namespace, such as `"town.weather"`, or in none: `""`.
+            /// Returns a client for a server with the tools in another namespace, such as `"town.weather"`, or in none, `""`.
             #[must_use]
             #vis fn with_namespace(&self, namespace: &str) -> Self {
                 Self { scope: #krate::__private::Scope::new(self.scope.client(), namespace) }
             }
 
-            /// What the names of the tools begin with, before a dot.
+            /// The namespace: the prefix of the names of the tools, before a dot.
             #[must_use]
             #vis fn namespace(&self) -> &str {
                 self.scope.namespace()
             }
 
-            /// The client that the calls are made with.
+            /// The underlying client.
             #[must_use]
             #vis const fn client(&self) -> &#krate::client::McpClient {
                 self.scope.client()
             }
 
-            #described
+            #contract_function
             #tools
             #(#methods)*
         }
@@ -87,17 +87,17 @@ pub(super) fn client(krate: &Krate, contract: &Contract, item: &Trait) -> TokenS
     }
 }
 
-/// The contract as data, unless there was a mistake.
-fn described(krate: &Krate, contract: &Contract, item: &Trait) -> Option<TokenStream> {
+/// Emits the function that returns the contract as data; nothing for a stub.
+fn contract_function(krate: &Krate, contract: &Contract, item: &Trait) -> Option<TokenStream> {
     let (ident, vis) = (&item.ident, &item.visibility);
     let mock = format_ident!("Mock{ident}");
     (!contract.methods.is_empty()).then(|| {
         quote! {
-            /// What a server that fulfils the contract offers.
+            /// The contract: the tools that a conforming server offers.
             ///
             /// # Errors
             ///
-            /// Where no server could be built either, because of a name or a default.
+            /// Fails if a name or a default in the trait is invalid, for which building a server fails too.
             #vis fn contract() -> #krate::Result<#krate::client::Contract> {
                 #krate::__private::described(&<#mock as #ident>::MCP_CONTRACT)
             }
@@ -105,7 +105,7 @@ fn described(krate: &Krate, contract: &Contract, item: &Trait) -> Option<TokenSt
     })
 }
 
-/// The tools of something that implements the trait, for contracts that it is a part of.
+/// Emits the function that lists the tools of an implementation, for contracts that the trait is a part of.
 fn tools(krate: &Krate, item: &Trait) -> TokenStream {
     let (ident, vis) = (&item.ident, &item.visibility);
     quote! {
@@ -127,7 +127,7 @@ fn tools(krate: &Krate, item: &Trait) -> TokenStream {
     }
 }
 
-/// A method for a tool. Expands to
+/// Client method for a tool. Expands to
 /// ```text
 /// pub fn forecast(&self, city: String)
 ///     -> ::treenail::client::TypedCall<<Result<Forecast, E> as ::treenail::Fallible>::Ok>
@@ -135,7 +135,7 @@ fn tools(krate: &Krate, item: &Trait) -> TokenStream {
 ///     self.scope.call("forecast", &<arguments>, <Result<Forecast, E> as ::treenail::ContractOutput<_, _>>::reader(<kind>))
 /// }
 /// ```
-fn stub(krate: &Krate, tool: &Tool, item: &Trait) -> TokenStream {
+fn client_method(krate: &Krate, tool: &Tool, item: &Trait) -> TokenStream {
     let feature = &tool.feature;
     let (vis, ident, name) = (
         &item.visibility,
@@ -176,14 +176,14 @@ fn stub(krate: &Krate, tool: &Tool, item: &Trait) -> TokenStream {
         #(#docs)*
         #deprecated
         #vis fn #ident(&self, #(#parameters),*) -> #returns {
-            #[allow(unused_imports, reason = "a `Result` does without")]
+            #[allow(unused_imports, reason = "not needed for a `Result`")]
             use #krate::__private::ReturnsValue as _;
             self.scope.#call
         }
     }
 }
 
-/// What a call returns, or the items of its stream.
+/// The return type of a call, or the item type of its stream.
 pub(super) fn returned(tool: &Tool) -> Type {
     let item = tool
         .feature
@@ -219,7 +219,7 @@ pub(super) fn arguments(krate: &Krate, parameters: &[Parameter]) -> TokenStream 
     quote!(#krate::__private::Arguments::new() #(#with)*)
 }
 
-/// A method for a part. Expands to
+/// Client method for a part. Expands to
 /// ```text
 /// pub fn alerts(&self) -> AlertsApiClient {
 ///     <AlertsApiClient>::new(self.client()).with_namespace(&self.scope.name("alerts"))

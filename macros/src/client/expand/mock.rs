@@ -1,4 +1,4 @@
-//! The mock: a server half that answers with what a test has given it.
+//! The mock: a server half with answers from a test.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -69,7 +69,7 @@ fn mount(krate: &Krate, item: &Trait, mock: &Ident) -> TokenStream {
     }
 }
 
-/// What the mock knows of its answers. Expands to
+/// The implementation of `Mocked`, which reports missing answers. Expands to
 /// ```text
 /// impl ::treenail::__private::Mocked for MockWeatherApi {
 ///     fn empty() -> Self { Self::new() }
@@ -81,10 +81,10 @@ fn mount(krate: &Krate, item: &Trait, mock: &Ident) -> TokenStream {
 /// }
 /// ```
 fn mocked(krate: &Krate, contract: &Contract, item: &Trait, mock: &Ident) -> TokenStream {
-    let known = contract
+    let checks = contract
         .methods
         .iter()
-        .map(|entry| known(krate, entry, mock));
+        .map(|entry| missing_check(krate, entry, mock));
     let cfg = item.cfg();
     quote! {
         #(#cfg)*
@@ -94,17 +94,17 @@ fn mocked(krate: &Krate, contract: &Contract, item: &Trait, mock: &Ident) -> Tok
                 Self::new()
             }
 
-            #[allow(unused_variables, reason = "methods may be left out by `cfg`")]
+            #[allow(unused_variables, reason = "methods may be disabled by `cfg`")]
             fn missing(&self, __tool: &str) -> ::core::option::Option<::std::string::String> {
-                #(#known)*
+                #(#checks)*
                 ::core::option::Option::None
             }
         }
     }
 }
 
-/// What the mock knows of one method.
-fn known(krate: &Krate, entry: &Entry, mock: &Ident) -> TokenStream {
+/// Emits the check for a missing answer of one method.
+fn missing_check(krate: &Krate, entry: &Entry, mock: &Ident) -> TokenStream {
     let (cfg, field) = (entry.cfg(), &entry.signature().ident);
     match entry {
         Entry::Tool(tool) => {
@@ -129,12 +129,15 @@ fn known(krate: &Krate, entry: &Entry, mock: &Ident) -> TokenStream {
     }
 }
 
-/// The type itself, and its own functions.
+/// The type and its inherent methods.
 pub(super) fn inherent(krate: &Krate, contract: &Contract, item: &Trait) -> TokenStream {
     let (vis, ident) = (&item.visibility, &item.ident);
     let mock = format_ident!("Mock{ident}");
     let fields = contract.methods.iter().map(|entry| field(krate, entry));
-    let starts = contract.methods.iter().map(|entry| start(krate, entry));
+    let initializers = contract
+        .methods
+        .iter()
+        .map(|entry| initializer(krate, entry));
     let setters = contract
         .methods
         .iter()
@@ -143,15 +146,15 @@ pub(super) fn inherent(krate: &Krate, contract: &Contract, item: &Trait) -> Toke
     let mocked = mocked(krate, contract, item, &mock);
     let name = mock.to_string();
     let doc = format!(
-        "A [`{ident}`] for tests, which answers with what the `on_…` methods have given it. Its clones share the calls \
-         that it has got."
+        "Mock of [`{ident}`] for tests, with the answers that the `on_…` methods set. Clones share the list of recorded \
+        calls."
     );
     let cfg: Vec<_> = item.cfg().collect();
     quote! {
         #(#cfg)*
         #[doc = #doc]
         #[derive(::core::clone::Clone)]
-        #[allow(dead_code, clippy::type_complexity, reason = "not everybody needs it")]
+        #[allow(dead_code, clippy::type_complexity, reason = "a crate may not use all of it")]
         #vis struct #mock {
             mcp_calls: #krate::__private::MockCalls,
             #(#fields)*
@@ -162,19 +165,19 @@ pub(super) fn inherent(krate: &Krate, contract: &Contract, item: &Trait) -> Toke
             dead_code,
             clippy::new_without_default,
             clippy::type_complexity,
-            reason = "not everybody needs it"
+            reason = "a crate may not use all of it"
         )]
         impl #mock {
-            /// One that answers nothing yet: a call that it has no answer to panics, and a server tells its caller why.
+            /// Creates a mock without answers. A call without an answer panics; through a server, the caller gets the reason.
             #[must_use]
             #vis fn new() -> Self {
                 Self {
                     mcp_calls: #krate::__private::MockCalls::new(),
-                    #(#starts)*
+                    #(#initializers)*
                 }
             }
 
-            /// The calls that it has got, oldest first; those of a namespace are with the mock of that.
+            /// The recorded calls, oldest first. The mock of a namespace records its own calls.
             #[must_use]
             #vis fn calls(&self) -> ::std::vec::Vec<#krate::client::MockCall> {
                 self.mcp_calls.all()
@@ -196,16 +199,16 @@ pub(super) fn inherent(krate: &Krate, contract: &Contract, item: &Trait) -> Toke
     }
 }
 
-/// What connects a client with a server that the mock answers for.
+/// Emits the function that connects a client with a server of the mock.
 fn connect(krate: &Krate, contract: &Contract, item: &Trait) -> Option<TokenStream> {
     let (vis, client) = (&item.visibility, format_ident!("{}Client", item.ident));
     (!contract.methods.is_empty()).then(|| {
         quote! {
-            /// A client of the trait, connected to a server in memory that this mock answers for.
+            /// Connects a client of the trait to an in-memory server with this mock.
             ///
             /// # Errors
             ///
-            /// When the server cannot be built, because of a name or a default in the trait.
+            /// Fails if the server cannot be built because of a name or a default in the trait.
             #vis async fn client(&self) -> #krate::Result<#client> {
                 let client = #krate::__private::connect(::core::clone::Clone::clone(self)).await?;
                 ::core::result::Result::Ok(#client::new(&client))
@@ -228,7 +231,7 @@ fn answer(krate: &Krate, tool: &Tool) -> TokenStream {
     }
 }
 
-/// The mock of a part's trait, which is found by its client: so one name tells that a trait is no contract.
+/// The mock of a part's trait, found through its client, so that a trait that is not a contract causes only one error.
 fn mock_of(krate: &Krate, part: &Part) -> TokenStream {
     let client = part.client();
     quote_spanned!(client.span()=> <#client as #krate::__private::ClientOf>::Mock)
@@ -249,7 +252,7 @@ fn field(krate: &Krate, entry: &Entry) -> TokenStream {
     quote!(#(#cfg)* #ident: #ty,)
 }
 
-fn start(krate: &Krate, entry: &Entry) -> TokenStream {
+fn initializer(krate: &Krate, entry: &Entry) -> TokenStream {
     let (cfg, ident) = (entry.cfg(), &entry.signature().ident);
     let value = match entry {
         Entry::Tool(_) => quote!(::core::option::Option::None),
@@ -258,14 +261,14 @@ fn start(krate: &Krate, entry: &Entry) -> TokenStream {
     quote!(#(#cfg)* #ident: #value,)
 }
 
-/// The method that gives the answer: `on_forecast`.
+/// The method that sets the answer: `on_forecast`.
 fn setter(krate: &Krate, entry: &Entry, item: &Trait) -> TokenStream {
     let (cfg, vis, ident) = (entry.cfg(), &item.visibility, &entry.signature().ident);
     let (setter, name) = (setter_name(ident), ident.to_string());
     let function = match entry {
         Entry::Part(part) => {
             let mock = mock_of(krate, part);
-            let doc = format!("Answers for what `{name}` returns.");
+            let doc = format!("Sets the mock that `{name}` returns.");
             quote! {
                 #[doc = #doc]
                 #[must_use]
@@ -279,7 +282,9 @@ fn setter(krate: &Krate, entry: &Entry, item: &Trait) -> TokenStream {
         Entry::Tool(tool) => {
             let inputs = tool.parameters.iter().map(|parameter| &parameter.ty);
             let returned = returned(tool);
-            let doc = format!("Answers `{name}`: from the arguments, what it returns.");
+            let doc = format!(
+                "Sets the function that computes the output of `{name}` from the arguments."
+            );
             quote! {
                 #[doc = #doc]
                 #[must_use]
@@ -299,7 +304,7 @@ fn setter(krate: &Krate, entry: &Entry, item: &Trait) -> TokenStream {
     quote!(#(#cfg)* #function)
 }
 
-/// As [`setter`], for a tool that streams.
+/// Like [`setter`], for a tool that streams.
 fn items_setter(krate: &Krate, tool: &Tool, item: &Trait) -> TokenStream {
     let (vis, ident) = (&item.visibility, &tool.feature.signature.ident);
     let (setter, returned) = (setter_name(ident), returned(tool));
@@ -313,7 +318,7 @@ fn items_setter(krate: &Krate, tool: &Tool, item: &Trait) -> TokenStream {
         .iter()
         .map(|parameter| &parameter.ident)
         .collect();
-    let doc = format!("Answers `{ident}`: from the arguments, the items that it streams.");
+    let doc = format!("Sets the function that computes the items of `{ident}` from the arguments.");
     quote! {
         #[doc = #doc]
         #[must_use]

@@ -1,7 +1,7 @@
-//! Generated code for contracts. It cannot fail: the rules have been checked.
+//! Generated code for contracts. Expansion is infallible, since the rules have been checked.
 //!
-//! `server` is what the trait gets, `client` and `mock` what stands beside it. The latter two are left out where `treenail`
-//! is built without its client.
+//! `server` extends the trait; `client` and `mock` generate types next to it. The latter two are omitted if `treenail` is
+//! built without its client.
 
 mod client;
 mod mock;
@@ -17,7 +17,7 @@ use super::parse::Trait;
 
 pub(crate) use self::server::{implementation, members, part_types, rewrite};
 
-/// What stands beside the trait: its client and its mock.
+/// The generated types next to the trait: its client and its mock.
 pub(crate) fn halves(krate: &Krate, contract: &Contract, item: &Trait) -> TokenStream {
     if !cfg!(feature = "client") {
         return TokenStream::new();
@@ -27,7 +27,7 @@ pub(crate) fn halves(krate: &Krate, contract: &Contract, item: &Trait) -> TokenS
     quote!(#client #mock)
 }
 
-/// The same as [`halves`], with no methods of the trait.
+/// Stub of [`halves`]: the same types, without the methods of the trait.
 pub(crate) fn stubs(krate: &Krate, item: &Trait) -> TokenStream {
     if !cfg!(feature = "client") {
         return TokenStream::new();

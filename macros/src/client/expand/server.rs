@@ -1,4 +1,4 @@
-//! What the trait gets: futures and streams that are `Send`, and its tools.
+//! Additions to the trait: `Send` bounds on futures and streams, and the list of its tools.
 
 use proc_macro2::{Delimiter, Group, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -9,19 +9,19 @@ use syn::{
 
 use crate::krate::Krate;
 use crate::signature::peel;
-use crate::tool::expand::{Host, allow_deprecated, entry, or_empty};
+use crate::tool::expand::{Target, allow_deprecated, entry, or_empty};
 use crate::tool::parse::ImplBlock;
 
 use super::super::model::{Contract, Entry, Part, part_type};
 use super::super::parse::{Member, Method, Trait};
 
-/// Rewrites what the user has written:
+/// Rewrites the user's trait:
 /// ```text
 /// async fn f(&self) -> R;                → fn f(&self) -> impl Future<Output = R> + Send;
 /// fn s(&self) -> impl Stream<Item = R>;  → fn s(&self) -> impl Stream<Item = R> + Send;
 /// fn part(&self) -> &impl Api;           → type Part: Api; fn part(&self) -> &Self::Part;
 /// ```
-/// and all that implement the trait can be shared among threads.
+/// It also adds supertraits, so that implementations can be shared among threads.
 pub(crate) fn rewrite(contract: &Contract, item: &mut Trait) {
     let mut types = Vec::new();
     let mut entries = contract.methods.iter();
@@ -91,7 +91,10 @@ fn send_stream(output: &mut ReturnType) {
 fn part_of(part: &Part, signature: &mut Signature) -> Option<TokenStream> {
     let (of, cfg, ident) = (part.of.as_ref()?, &part.cfg, part.type_ident());
     signature.output = parse_quote_spanned!(of.span()=> -> &Self::#ident);
-    let doc = format!("What [`{}`](Self::{0}) returns.", part.signature.ident);
+    let doc = format!(
+        "The type that [`{}`](Self::{0}) returns.",
+        part.signature.ident
+    );
     Some(quote! {
         #(#cfg)*
         #[doc = #doc]
@@ -116,7 +119,7 @@ fn part_of(part: &Part, signature: &mut Signature) -> Option<TokenStream> {
 ///     __tools
 /// }
 /// ```
-/// where `__part` finds, in what is mounted, the part that implements the trait.
+/// `__part` finds the implementation of the trait in the mounted value.
 pub(crate) fn members(krate: &Krate, contract: &Contract) -> TokenStream {
     let namespace = or_empty(contract.namespace.as_ref());
     let instructions = or_empty(contract.instructions.as_ref());
@@ -133,7 +136,7 @@ pub(crate) fn members(krate: &Krate, contract: &Contract) -> TokenStream {
 
         #[doc(hidden)]
         #allow
-        #[allow(unused_mut, clippy::vec_init_then_push, reason = "methods may be left out by `cfg`")]
+        #[allow(unused_mut, clippy::vec_init_then_push, reason = "methods may be disabled by `cfg`")]
         fn mcp_tools<__Whole, __Part>(
             __part: __Part,
         ) -> ::std::vec::Vec<#krate::ToolDefinition<__Whole>>
@@ -156,7 +159,7 @@ fn tools(krate: &Krate, method: &Entry) -> TokenStream {
     let cfg = method.cfg();
     match method {
         Entry::Tool(tool) => {
-            let entry = entry(krate, &tool.feature, Host::Contract);
+            let entry = entry(krate, &tool.feature, Target::Contract);
             quote!(#(#cfg)* __tools.push(#entry);)
         }
         Entry::Part(part) => {

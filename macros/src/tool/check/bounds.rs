@@ -1,26 +1,26 @@
-//! The rules for the bounds and the default of an argument or a field, as far as they are written as numbers.
+//! Rules for the bounds and the default of an argument or a field, if these are number literals.
 
 use quote::ToTokens;
 use syn::{Expr, ExprLit, ExprRange, ExprUnary, Lit, RangeLimits, UnOp};
 
-use crate::args::{Given, without_group};
+use crate::args::{Attr, without_group};
 use crate::diag::Sink;
 use crate::signature::keyword_in;
 
-/// A default is known before there is a call.
-pub(crate) fn constant_default(default: Option<&Given<Option<Expr>>>, sink: &mut Sink) {
+/// A default does not depend on `self`.
+pub(crate) fn constant_default(default: Option<&Attr<Option<Expr>>>, sink: &mut Sink) {
     let value = default.and_then(|default| default.value.as_ref());
     if let Some(token) = value.and_then(|value| keyword_in(value.to_token_stream(), "self")) {
         sink.error(
             token,
-            "a default is the same for all values; write one without `self`, like `Self::DEFAULT`",
+            "a default can't depend on `self`; write a constant, like `Self::DEFAULT`",
         );
     }
 }
 
-/// Something is within the bounds.
-pub(crate) fn some_value(range: Option<&Given<ExprRange>>, sink: &mut Sink) {
-    let Some(Given { value: range, .. }) = range else {
+/// A range is not empty.
+pub(crate) fn range_is_not_empty(range: Option<&Attr<ExprRange>>, sink: &mut Sink) {
+    let Some(Attr { value: range, .. }) = range else {
         return;
     };
     let (Some(start), Some(end)) = (bound(range.start.as_deref()), bound(range.end.as_deref()))
@@ -29,18 +29,18 @@ pub(crate) fn some_value(range: Option<&Given<ExprRange>>, sink: &mut Sink) {
     };
     let half_open = matches!(range.limits, RangeLimits::HalfOpen(_));
     if start > end || half_open && start >= end {
-        sink.error(range, "nothing is within this range; swap its bounds");
+        sink.error(range, "this range is empty; swap its bounds");
     }
 }
 
 /// A default is within the bounds.
 pub(crate) fn default_in_range(
-    default: Option<&Given<Option<Expr>>>,
-    range: Option<&Given<ExprRange>>,
+    default: Option<&Attr<Option<Expr>>>,
+    range: Option<&Attr<ExprRange>>,
     sink: &mut Sink,
 ) {
     let value = default.and_then(|default| default.value.as_ref());
-    let (Some(value), Some(Given { value: range, .. })) = (value, range) else {
+    let (Some(value), Some(Attr { value: range, .. })) = (value, range) else {
         return;
     };
     let Some(number) = number(value) else {
@@ -63,14 +63,18 @@ fn bound(bound: Option<&Expr>) -> Option<f64> {
     bound.and_then(number)
 }
 
-/// The integers that are exact as an `f64`; what is beyond is left for when the server is built.
-const EXACT: f64 = 9_007_199_254_740_992.0;
+/// Bound below which integers are exact as an `f64`. Larger ones are checked when the server is built.
+const MAX_EXACT_INTEGER: f64 = 9_007_199_254_740_992.0;
 
-/// The value of a number, with or without a sign.
+/// The value of a number literal, with or without a sign.
 fn number(expr: &Expr) -> Option<f64> {
     match without_group(expr.clone()) {
         Expr::Lit(ExprLit { lit, .. }) => match lit {
-            Lit::Int(number) => number.base10_digits().parse().ok().filter(|it| *it < EXACT),
+            Lit::Int(number) => number
+                .base10_digits()
+                .parse()
+                .ok()
+                .filter(|it| *it < MAX_EXACT_INTEGER),
             Lit::Float(number) => number.base10_digits().parse().ok(),
             _ => None,
         },

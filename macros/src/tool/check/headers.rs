@@ -1,19 +1,19 @@
-//! The rules for the headers that arguments are mirrored in.
+//! Rules for the HTTP headers that mirror arguments.
 
-use crate::args::Given;
+use crate::args::Attr;
 use crate::diag::Sink;
 use crate::tool::model::{Argument, Feature};
 
-/// What a header's name may have in it beside letters and digits (RFC 9110, `tchar`).
-const SIGNS: &str = "!#$%&'*+-.^_`|~";
+/// Characters allowed in a header name besides letters and digits (RFC 9110, `tchar`).
+const TCHAR_SYMBOLS: &str = "!#$%&'*+-.^_`|~";
 
-/// The name of a header has at least one character, of those that HTTP allows.
+/// The name of a header is not empty and consists of characters that HTTP allows.
 pub(super) fn legal_header(argument: &Argument, sink: &mut Sink) {
-    let Some(Given { value: literal, .. }) = &argument.header else {
+    let Some(Attr { value: literal, .. }) = &argument.header else {
         return;
     };
     let name = literal.value();
-    let legal = |c: &char| c.is_ascii_alphanumeric() || SIGNS.contains(*c);
+    let legal = |c: &char| c.is_ascii_alphanumeric() || TCHAR_SYMBOLS.contains(*c);
     if name.is_empty() {
         sink.error(
             literal,
@@ -27,7 +27,7 @@ pub(super) fn legal_header(argument: &Argument, sink: &mut Sink) {
     }
 }
 
-/// No two arguments have the same header. The case of letters makes no difference.
+/// The headers of the arguments are distinct, ignoring case.
 pub(super) fn distinct_headers(feature: &Feature, sink: &mut Sink) {
     let headers: Vec<_> = feature
         .arguments()

@@ -1,4 +1,4 @@
-//! The rules for tools, prompts and resources. One function is one rule; each reports and lets checking go on.
+//! Rules for tools, prompts and resources. Each rule is one function, which reports errors and lets the others run.
 
 pub(crate) mod bounds;
 mod headers;
@@ -17,20 +17,20 @@ pub(crate) use self::names::{distinct_names, legal_name, legal_namespace, legal_
 use super::model::{Argument, Block, Feature, Kind, Name, Output, is_method};
 use super::parse::{ImplBlock, Member};
 
-/// The most arguments of a tool; the runtime has an implementation for each number up to here.
-const MOST_ARGUMENTS: usize = 16;
+/// Maximum number of arguments. The runtime implements its traits for tuples up to this size.
+const MAX_ARGUMENTS: usize = 16;
 
-/// The rules for a function.
+/// Checks a free function.
 pub(crate) fn function(tool: &Feature, namespace: Option<&LitStr>, sink: &mut Sink) {
     without_self(tool, sink);
     without_namespace(namespace, &tool.name, sink);
     legal_name(tool, "", sink);
-    each(tool, sink);
+    common(tool, sink);
 }
 
-/// The rules for an `impl` block and what is marked in it.
+/// Checks an `impl` block and its marked methods.
 pub(crate) fn block(block: &Block, item: &ImplBlock, sink: &mut Sink) {
-    some_feature(block, item, sink);
+    has_feature(block, item, sink);
     legal_namespace(block.namespace.as_ref(), sink);
     let features: Vec<_> = block.features.iter().collect();
     distinct_names(&features, "block", sink);
@@ -40,28 +40,28 @@ pub(crate) fn block(block: &Block, item: &ImplBlock, sink: &mut Sink) {
         completers_take_self(feature, item, sink);
         shared_self(&feature.signature, sink);
         legal_name(feature, namespace.as_deref().unwrap_or_default(), sink);
-        each(feature, sink);
+        common(feature, sink);
     }
 }
 
-/// The rules for all kinds.
-pub(crate) fn each(feature: &Feature, sink: &mut Sink) {
+/// Checks the rules that apply to every tool, prompt and resource.
+pub(crate) fn common(feature: &Feature, sink: &mut Sink) {
     plain_rust(feature, sink);
     not_generic(feature, sink);
     blocking_is_synchronous(feature, sink);
     read_only_is_not_destructive(feature, sink);
     policy::timeout_is_a_duration(feature, sink);
     policy::timeout_can_end_the_call(feature, sink);
-    policy::concurrency_is_a_number(feature, sink);
-    some_output(feature, sink);
+    policy::max_concurrency_is_a_number(feature, sink);
+    has_output(feature, sink);
     stream::stream(feature, sink);
     if feature.stream.is_none() {
         owned_output(feature, sink);
         free_opaque_output(feature, sink);
     }
-    written_types(feature, sink);
-    one_call_input(feature, sink);
-    few_arguments(feature, sink);
+    types_are_complete(feature, sink);
+    one_context(feature, sink);
+    argument_count(feature, sink);
     names::distinct_arguments(feature, sink);
     headers::distinct_headers(feature, sink);
     uri::variables_are_arguments(feature, sink);
@@ -70,13 +70,13 @@ pub(crate) fn each(feature: &Feature, sink: &mut Sink) {
         headers::legal_header(argument, sink);
         owned_argument(argument, sink);
         bounds::constant_default(argument.default.as_ref(), sink);
-        bounds::some_value(argument.range.as_ref(), sink);
-        bounds::some_value(argument.length.as_ref(), sink);
+        bounds::range_is_not_empty(argument.range.as_ref(), sink);
+        bounds::range_is_not_empty(argument.length.as_ref(), sink);
         bounds::default_in_range(argument.default.as_ref(), argument.range.as_ref(), sink);
     }
 }
 
-/// A function on its own has no `self`.
+/// A free function has no `self`.
 fn without_self(tool: &Feature, sink: &mut Sink) {
     if let Some(receiver) = tool.signature.receiver() {
         let name = &tool.name.text;
@@ -90,29 +90,31 @@ fn without_self(tool: &Feature, sink: &mut Sink) {
     }
 }
 
-/// A function on its own has one name, whose dots are its namespaces.
+/// A free function has no `namespace`; its name contains the namespaces, separated by dots.
 fn without_namespace(namespace: Option<&LitStr>, name: &Name, sink: &mut Sink) {
     if let Some(namespace) = namespace {
         let full = format!("{}.{}", namespace.value(), name.text);
         sink.error(
             namespace,
-            format!("`namespace` goes on an impl block; for a function write `name = \"{full}\"`"),
+            format!(
+                "`namespace` is a key of impl blocks; for a function write `name = \"{full}\"`"
+            ),
         );
     }
 }
 
-/// The block has a tool, a prompt or a resource.
-fn some_feature(block: &Block, item: &ImplBlock, sink: &mut Sink) {
+/// The block has at least one tool, prompt or resource.
+fn has_feature(block: &Block, item: &ImplBlock, sink: &mut Sink) {
     if block.features.is_empty() {
         sink.error(
             &item.self_ty,
-            "nothing in this impl block is marked; mark a method with `#[tool]`, `#[prompt]` or \
+            "no method in this impl block is marked; mark one with `#[tool]`, `#[prompt]` or \
              `#[resource(\"…\")]`",
         );
     }
 }
 
-/// A method takes `&self` or nothing: calls run at the same time.
+/// A method takes `&self` or no `self`, since calls run concurrently.
 pub(crate) fn shared_self(signature: &Signature, sink: &mut Sink) {
     let Some(receiver) = signature.receiver() else {
         return;
@@ -120,12 +122,12 @@ pub(crate) fn shared_self(signature: &Signature, sink: &mut Sink) {
     if !matches!(receiver.kind, ReceiverKind::Reference(_, _, None)) {
         sink.error(
             receiver,
-            "calls share the value; take `&self`, and keep what changes in a `Mutex` or in atomics",
+            "calls share the value; take `&self`, and put mutable state in a `Mutex` or in atomics",
         );
     }
 }
 
-/// A completer that is `Self`'s is a method, as far as it can be seen.
+/// A completer written `Self::name` takes `&self`. Only functions in the same block can be checked.
 fn completers_take_self(feature: &Feature, item: &ImplBlock, sink: &mut Sink) {
     for path in feature.arguments().filter_map(|it| it.complete.as_ref()) {
         let name = path.segments.last().map(|segment| &segment.ident);
@@ -137,7 +139,7 @@ fn completers_take_self(feature: &Feature, item: &ImplBlock, sink: &mut Sink) {
         if is_method(path) && found.is_some_and(|signature| signature.receiver().is_none()) {
             sink.error(
                 path,
-                "this function takes no `&self`; add it, or put the function outside of the block",
+                "this function takes no `&self`; add it, or move the function out of the block",
             );
         }
     }
@@ -179,7 +181,7 @@ fn not_generic(feature: &Feature, sink: &mut Sink) {
     }
 }
 
-/// Only a function that blocks its thread needs the pool for blocking.
+/// An `async` function is not `blocking`: the pool is for functions that block their thread.
 fn blocking_is_synchronous(feature: &Feature, sink: &mut Sink) {
     match &feature.blocking {
         Some(blocking) if blocking.value && feature.signature.asyncness.is_some() => sink.error(
@@ -190,7 +192,7 @@ fn blocking_is_synchronous(feature: &Feature, sink: &mut Sink) {
     }
 }
 
-/// What only reads destroys nothing.
+/// A tool is not both read-only and destructive.
 fn read_only_is_not_destructive(feature: &Feature, sink: &mut Sink) {
     let is = |name| {
         let mut hints = feature.hints().iter();
@@ -204,18 +206,18 @@ fn read_only_is_not_destructive(feature: &Feature, sink: &mut Sink) {
     }
 }
 
-/// A prompt or a resource is what its function returns, so it returns something.
-fn some_output(feature: &Feature, sink: &mut Sink) {
+/// A prompt or a resource has an output.
+fn has_output(feature: &Feature, sink: &mut Sink) {
     if let (Kind::Prompt | Kind::Resource(_), Output::Unit) = (&feature.kind, &feature.output) {
         let noun = feature.kind.noun();
         sink.error(
             &feature.signature.ident,
-            format!("a {noun} returns what it says; write its type, like `-> String`"),
+            format!("a {noun} needs an output; write a return type, like `-> String`"),
         );
     }
 }
 
-/// A reference may be returned, since it can be copied from, but not inside of another type.
+/// The output does not borrow. A plain reference is allowed, since its target can be cloned.
 fn owned_output(feature: &Feature, sink: &mut Sink) {
     let (Output::Named(ty) | Output::Borrowed(ty)) = &feature.output else {
         return;
@@ -228,8 +230,8 @@ fn owned_output(feature: &Feature, sink: &mut Sink) {
     }
 }
 
-/// An `impl Trait` output does not borrow from the references that the function takes. It would if
-/// it did not say `use<…>`: such a type captures all lifetimes in scope.
+/// An `impl Trait` output does not borrow from the references that the function takes. Without `use<…>` such a type
+/// captures all lifetimes in scope.
 fn free_opaque_output(feature: &Feature, sink: &mut Sink) {
     let Output::Opaque(ty) = &feature.output else {
         return;
@@ -244,8 +246,8 @@ fn free_opaque_output(feature: &Feature, sink: &mut Sink) {
     }
 }
 
-/// No type is `_` or `!`, or one without a size: rustc says so itself.
-fn written_types(feature: &Feature, sink: &mut Sink) {
+/// No type is `_`, `!` or unsized. These errors are left to rustc.
+fn types_are_complete(feature: &Feature, sink: &mut Sink) {
     let returned = match &feature.signature.output {
         ReturnType::Default => None,
         ReturnType::Type(_, ty) => Some(&**ty),
@@ -264,8 +266,8 @@ fn written_types(feature: &Feature, sink: &mut Sink) {
     }
 }
 
-/// At most one parameter is a shared reference: what the function knows of the call.
-fn one_call_input(feature: &Feature, sink: &mut Sink) {
+/// At most one parameter is a shared reference: the context of the call.
+fn one_context(feature: &Feature, sink: &mut Sink) {
     for (index, input) in feature.call_inputs().enumerate() {
         if input.ty.mutability.is_some() {
             let noun = feature.kind.noun();
@@ -291,18 +293,18 @@ fn one_call_input(feature: &Feature, sink: &mut Sink) {
     }
 }
 
-/// Arguments are few enough for a person, and a model, to keep apart.
-fn few_arguments(feature: &Feature, sink: &mut Sink) {
+/// A function has at most [`MAX_ARGUMENTS`] arguments.
+fn argument_count(feature: &Feature, sink: &mut Sink) {
     let count = feature.arguments().count();
-    if let Some(argument) = feature.arguments().nth(MOST_ARGUMENTS) {
+    if let Some(argument) = feature.arguments().nth(MAX_ARGUMENTS) {
         sink.error(
             &argument.name.tokens,
-            format!("{count} arguments, and {MOST_ARGUMENTS} is the most; group them in a struct"),
+            format!("{count} arguments; the maximum is {MAX_ARGUMENTS}; group them in a struct"),
         );
     }
 }
 
-/// An argument borrows from nothing, since it outlives the message that it came in.
+/// An argument does not borrow, since it outlives the message that contains it.
 fn owned_argument(argument: &Argument, sink: &mut Sink) {
     if let Some(token) = borrow_in(argument.ty.to_token_stream()) {
         sink.error(

@@ -1,4 +1,4 @@
-//! The rules for the names of tools, prompts and resources, of namespaces and of arguments.
+//! Rules for the names of tools, prompts, resources, namespaces and arguments.
 
 use quote::quote;
 use syn::LitStr;
@@ -6,27 +6,27 @@ use syn::LitStr;
 use crate::diag::Sink;
 use crate::tool::model::{Argument, Feature, Kind, Name};
 
-/// The most characters that the protocol wants in a tool's name.
-const LONGEST_NAME: usize = 128;
+/// Maximum number of characters in a tool name, as the protocol recommends.
+const MAX_NAME_LENGTH: usize = 128;
 
-/// A namespace is made like a tool's name.
+/// A namespace follows the syntax of a tool name.
 pub(crate) fn legal_namespace(namespace: Option<&LitStr>, sink: &mut Sink) {
     if let Some(namespace) = namespace {
-        if let Some(fault) = fault(&namespace.value()) {
-            sink.error(namespace, format!("illegal namespace: {fault}"));
+        if let Some(name_error) = name_error(&namespace.value()) {
+            sink.error(namespace, format!("illegal namespace: {name_error}"));
         }
     }
 }
 
-/// So is the name of a part of a contract.
+/// The name of a part of a contract follows the syntax of a tool name.
 pub(crate) fn legal_part(name: &Name, sink: &mut Sink) {
-    if let Some(fault) = fault(&name.text) {
-        sink.error(&name.tokens, format!("illegal namespace: {fault}"));
+    if let Some(name_error) = name_error(&name.text) {
+        sink.error(&name.tokens, format!("illegal namespace: {name_error}"));
     }
 }
 
-/// A name has 1 to 128 characters with its namespace, of those that the protocol allows,
-/// and no empty segment between its dots.
+/// A name has 1 to 128 characters, including its namespace, from the set that the protocol allows, and no empty segment
+/// between its dots.
 pub(crate) fn legal_name(feature: &Feature, namespace: &str, sink: &mut Sink) {
     let noun = feature.kind.noun();
     let Name {
@@ -34,7 +34,7 @@ pub(crate) fn legal_name(feature: &Feature, namespace: &str, sink: &mut Sink) {
         tokens,
         given,
     } = &feature.name;
-    if let Some(fault) = fault(text) {
+    if let Some(name_error) = name_error(text) {
         let advice = if *given {
             ""
         } else {
@@ -42,23 +42,23 @@ pub(crate) fn legal_name(feature: &Feature, namespace: &str, sink: &mut Sink) {
         };
         sink.error(
             tokens,
-            format!("illegal {noun} name `{text}`: {fault}{advice}"),
+            format!("illegal {noun} name `{text}`: {name_error}{advice}"),
         );
         return;
     }
     let length = namespace.len() + text.len();
-    if length > LONGEST_NAME {
+    if length > MAX_NAME_LENGTH {
         sink.error(
             tokens,
             format!(
-                "{noun} name of {length} characters with its namespace; {LONGEST_NAME} is the most"
+                "{noun} name of {length} characters with its namespace; the maximum is {MAX_NAME_LENGTH}"
             ),
         );
     }
 }
 
-/// What is wrong with a name that has dots in it.
-fn fault(name: &str) -> Option<String> {
+/// Returns a description of the error in an invalid dotted name.
+fn name_error(name: &str) -> Option<String> {
     let legal = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     if let Some(c) = name.chars().find(|c| !legal(c)) {
         return Some(format!(
@@ -66,12 +66,12 @@ fn fault(name: &str) -> Option<String> {
         ));
     }
     let empty = name.split('.').any(str::is_empty);
-    empty.then(|| "it has an empty part; write at least one character between dots".to_owned())
+    empty.then(|| "it has an empty segment; write at least one character between dots".to_owned())
 }
 
-/// No two tools of a block have the same name, nor have two prompts. Resources are told apart by their URIs.
+/// The names of the tools in a block are distinct, and so are those of the prompts. Resources are identified by their URIs.
 ///
-/// Two functions of the same Rust name are left to rustc, which reports them too.
+/// Duplicate Rust names are left to rustc, which reports them itself.
 pub(crate) fn distinct_names(features: &[&Feature], place: &str, sink: &mut Sink) {
     for (index, feature) in features.iter().enumerate() {
         let clash = features[..index].iter().any(|earlier| {
@@ -97,7 +97,7 @@ pub(crate) fn distinct_names(features: &[&Feature], place: &str, sink: &mut Sink
     }
 }
 
-/// Whether two functions are under different `cfg`s, which are taken to exclude each other.
+/// Returns `true` if two functions are under different `cfg`s, which are assumed to be mutually exclusive.
 pub(super) fn exclusive(one: &Feature, other: &Feature) -> bool {
     let cfg = |feature: &Feature| {
         let cfg = &feature.cfg;
@@ -106,7 +106,7 @@ pub(super) fn exclusive(one: &Feature, other: &Feature) -> bool {
     !one.cfg.is_empty() && !other.cfg.is_empty() && cfg(one) != cfg(other)
 }
 
-/// No two arguments have the same name. Two parameters of one Rust name are left to rustc.
+/// The names of the arguments are distinct. Duplicate Rust names are left to rustc.
 pub(super) fn distinct_arguments(feature: &Feature, sink: &mut Sink) {
     for (index, Argument { name, .. }) in feature.arguments().enumerate() {
         let mut earlier = feature

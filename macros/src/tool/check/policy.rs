@@ -1,4 +1,4 @@
-//! The rules for what is asked for the calls of a tool.
+//! Rules for the timeout and the concurrency limit of a tool.
 
 use quote::ToTokens;
 use syn::{Expr, ExprLit, Lit};
@@ -6,7 +6,7 @@ use syn::{Expr, ExprLit, Lit};
 use crate::diag::Sink;
 use crate::tool::model::Feature;
 
-/// A timeout has a unit.
+/// A timeout is a `Duration`, not a number without a unit.
 pub(super) fn timeout_is_a_duration(feature: &Feature, sink: &mut Sink) {
     let timeout = feature.tool().and_then(|tool| tool.timeout.as_ref());
     if let Some(Expr::Lit(literal)) = timeout.map(|timeout| &timeout.value) {
@@ -21,7 +21,7 @@ pub(super) fn timeout_is_a_duration(feature: &Feature, sink: &mut Sink) {
     }
 }
 
-/// A function that is neither `async` nor `blocking` runs to its end where it was called.
+/// A function with a timeout is `async` or `blocking`, since any other function blocks its caller until it returns.
 pub(super) fn timeout_can_end_the_call(feature: &Feature, sink: &mut Sink) {
     let Some(timeout) = feature.tool().and_then(|tool| tool.timeout.as_ref()) else {
         return;
@@ -35,21 +35,23 @@ pub(super) fn timeout_can_end_the_call(feature: &Feature, sink: &mut Sink) {
     }
 }
 
-/// As many calls may run at once as a number says that is not zero.
-pub(super) fn concurrency_is_a_number(feature: &Feature, sink: &mut Sink) {
-    let concurrency = feature.tool().and_then(|tool| tool.concurrency.as_ref());
-    let Some(Expr::Lit(ExprLit { lit, .. })) = concurrency.map(|it| &it.value) else {
+/// A concurrency limit is a positive integer.
+pub(super) fn max_concurrency_is_a_number(feature: &Feature, sink: &mut Sink) {
+    let max_concurrency = feature
+        .tool()
+        .and_then(|tool| tool.max_concurrency.as_ref());
+    let Some(Expr::Lit(ExprLit { lit, .. })) = max_concurrency.map(|it| &it.value) else {
         return;
     };
     match lit {
         Lit::Int(number) if number.base10_digits() != "0" => {}
         Lit::Int(_) => sink.error(
             lit.to_token_stream(),
-            "with no calls at once the tool could never run; write `concurrency = 1` or more",
+            "with a limit of 0 the tool could never run; write `max_concurrency = 1` or more",
         ),
         _ => sink.error(
             lit.to_token_stream(),
-            "this is how many calls run at once; write a number, like `concurrency = 1`",
+            "`max_concurrency` is a number of calls; write an integer, like `max_concurrency = 1`",
         ),
     }
 }

@@ -1,4 +1,4 @@
-//! The rules for functions that return a stream.
+//! Rules for functions that return a stream.
 
 use quote::ToTokens;
 
@@ -6,28 +6,28 @@ use crate::diag::Sink;
 use crate::signature::borrow_in;
 use crate::tool::model::{Feature, Kind, Output};
 
-/// The rules for a function that returns a stream, which may borrow: it is polled where the function is called.
+/// Checks a function that returns a stream. The stream may borrow, since it is polled where the function is called.
 pub(super) fn stream(feature: &Feature, sink: &mut Sink) {
     only_tools(feature, sink);
-    some_stream(feature, sink);
+    can_stream(feature, sink);
     not_blocking(feature, sink);
     owned_items(feature, sink);
 }
 
-/// What is read at once cannot come bit by bit.
+/// Only tools stream: prompts and resources are read as a whole.
 fn only_tools(feature: &Feature, sink: &mut Sink) {
-    let shown = feature.stream.as_ref().and_then(|it| it.shown.as_ref());
-    if let (Kind::Prompt | Kind::Resource(_), Some(shown)) = (&feature.kind, shown) {
+    let ident = feature.stream.as_ref().and_then(|it| it.ident.as_ref());
+    if let (Kind::Prompt | Kind::Resource(_), Some(ident)) = (&feature.kind, ident) {
         let noun = feature.kind.noun();
         sink.error(
-            shown,
-            format!("only tools stream; a {noun} returns all at once, like `Vec<T>` or `String`"),
+            ident,
+            format!("only tools can stream; a {noun} returns one value, like `Vec<T>` or `String`"),
         );
     }
 }
 
-/// The function returns something that can be a stream.
-fn some_stream(feature: &Feature, sink: &mut Sink) {
+/// A function with the key `stream` or `fold` has an output type that can be a stream.
+fn can_stream(feature: &Feature, sink: &mut Sink) {
     let key = feature.stream.as_ref().and_then(|it| it.key.as_ref());
     if let (Output::Unit | Output::Borrowed(_), Some(key)) = (&feature.output, key) {
         let message = format!("`{key}` is for tools that return a stream; remove it");
@@ -35,7 +35,7 @@ fn some_stream(feature: &Feature, sink: &mut Sink) {
     }
 }
 
-/// A stream is polled, and so does not block.
+/// A stream is not `blocking`, since it is polled.
 fn not_blocking(feature: &Feature, sink: &mut Sink) {
     if let (Some(_), Some(blocking)) = (&feature.stream, &feature.blocking) {
         if blocking.value {
@@ -48,7 +48,7 @@ fn not_blocking(feature: &Feature, sink: &mut Sink) {
     }
 }
 
-/// Items outlive the turn in which they come.
+/// Items do not borrow, since they outlive the poll that yields them.
 fn owned_items(feature: &Feature, sink: &mut Sink) {
     let item = feature.stream.as_ref().and_then(|it| it.item.as_ref());
     if let Some(token) = item.and_then(|item| borrow_in(item.to_token_stream())) {

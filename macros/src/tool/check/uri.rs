@@ -1,4 +1,4 @@
-//! The rules for the URIs of resources.
+//! Rules for the URIs of resources.
 
 use crate::diag::Sink;
 use crate::tool::model::{Feature, uri::Uri};
@@ -9,7 +9,7 @@ fn uri(feature: &Feature) -> Option<&Uri> {
     feature.resource()?.uri.as_ref()
 }
 
-/// No two resources of a block have the same URI.
+/// The URIs of the resources in a block are distinct.
 pub(super) fn distinct_uris(features: &[Feature], sink: &mut Sink) {
     for (index, feature) in features.iter().enumerate() {
         let Some(Uri { literal, .. }) = uri(feature) else {
@@ -30,7 +30,7 @@ pub(super) fn distinct_uris(features: &[Feature], sink: &mut Sink) {
 
 /// Each argument is a variable of the URI, and each variable an argument.
 ///
-/// Where both are amiss, one of them is probably misspelt, so only the argument is reported.
+/// If neither holds, a name is probably misspelt, so only the argument is reported.
 pub(super) fn variables_are_arguments(feature: &Feature, sink: &mut Sink) {
     let Some(uri) = uri(feature) else {
         return;

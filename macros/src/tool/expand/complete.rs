@@ -1,4 +1,4 @@
-//! What proposes values for an argument.
+//! Completers: functions that propose values for an argument.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -17,7 +17,7 @@ use crate::tool::model::{Argument, is_method};
 ///     },
 /// ))
 /// ```
-/// where a function that is not `Self`'s takes no `&__state`.
+/// A function outside of `Self` takes no `&__state`.
 pub(super) fn complete(krate: &Krate, argument: &Argument) -> Option<TokenStream> {
     let path = argument.complete.as_ref()?;
     let name = &argument.name.text;

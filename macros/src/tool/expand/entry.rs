@@ -1,14 +1,14 @@
-//! The definition of one tool, prompt or resource.
+//! Generated definition of one tool, prompt or resource.
 //!
-//! A type of the user's is mentioned once for each trait that it needs, as `<Type as Trait>::…`
-//! under its own span, so that a type without the trait is one error right there.
+//! A type of the user's is mentioned once for each trait it needs, as `<Type as Trait>::…` with its own span. A type without
+//! the trait thus causes exactly one error, at the type.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Expr, ExprLit, Lit};
 
-use crate::args::Given;
+use crate::args::Attr;
 use crate::krate::Krate;
 use crate::tool::model::uri::{Part, Uri};
 use crate::tool::model::{Argument, CallInput, Feature, Input, Kind, Output, Resource};
@@ -17,20 +17,20 @@ use super::complete::complete;
 use super::policy::policy;
 use super::stream::{gather, items};
 
-/// Where the function is.
+/// Item that contains the function.
 #[derive(Clone, Copy)]
-pub(crate) enum Host {
-    /// On its own; its state is `()`.
+pub(crate) enum Target {
+    /// A free function, whose state is `()`.
     None,
-    /// In the `impl` block of a type; its state is a value of that type.
+    /// The `impl` block of a type, which is the type of the state.
     Type,
-    /// In a trait with `#[mcp_client]`; `__part` finds what implements it in a state of the type `__Whole`.
+    /// A trait with `#[mcp_client]`. `__part` finds its implementation in a state of type `__Whole`.
     Contract,
 }
 
-impl Host {
-    /// What is asked of the user's types: more, where there is a client too.
-    pub(super) fn asks(self, usual: TokenStream, contract: TokenStream) -> TokenStream {
+impl Target {
+    /// Chooses the trait that bounds the user's types: contracts need a stricter one, since a client uses the types too.
+    pub(super) fn bound_for(self, usual: TokenStream, contract: TokenStream) -> TokenStream {
         match self {
             Self::None | Self::Type => usual,
             Self::Contract => contract,
@@ -38,7 +38,7 @@ impl Host {
     }
 }
 
-/// How the function runs.
+/// Execution mode of a function.
 #[derive(Clone, Copy)]
 enum Mode {
     Asynchronous,
@@ -47,7 +47,7 @@ enum Mode {
 }
 
 impl Mode {
-    /// The function of the runtime for it.
+    /// The name of the runtime's constructor.
     fn constructor(self) -> &'static str {
         match self {
             Self::Asynchronous => "asynchronous",
@@ -74,8 +74,8 @@ impl Mode {
 ///     .title("…").description("…").read_only(true).timeout(…).schema(…).icons(…).meta(…)
 ///     .define(::treenail::__private::Function::asynchronous((<argument>, …), <output>, <handler>))
 /// ```
-/// and, for arguments that have it, `.complete(…)`; a tool that streams has its items before that.
-pub(crate) fn entry(krate: &Krate, feature: &Feature, host: Host) -> TokenStream {
+/// followed by `.complete(…)` for each argument with a completer. For a streaming tool, the definition of its items precedes it.
+pub(crate) fn entry(krate: &Krate, feature: &Feature, target: Target) -> TokenStream {
     let name = &feature.name.text;
     let head = match &feature.kind {
         Kind::Tool(_) => quote!(ToolHead),
@@ -102,21 +102,21 @@ pub(crate) fn entry(krate: &Krate, feature: &Feature, host: Host) -> TokenStream
     let mode = Ident::new(mode, feature.signature.ident.span());
     let arguments = feature
         .arguments()
-        .map(|it| argument(krate, &feature.kind, it, host));
-    let items = items(krate, feature, host);
+        .map(|it| argument(krate, &feature.kind, it, target));
+    let items = items(krate, feature, target);
     let output = match items {
         Some(_) => quote!(__items.output()),
-        None => output(krate, feature, host),
+        None => output(krate, feature, target),
     };
-    let handler = handler(krate, feature, host);
-    // Before the function that takes it, so that rustc finds what is not `Send` here and not in the bounds of that.
+    let handler = handler(krate, feature, target);
+    // Bound to a local first, so that rustc reports a future that is not `Send` here and not in the bounds of `Function`.
     let (early, handler) = match Mode::of(feature) {
         Mode::Asynchronous => (Some(quote!(let __handler = #handler;)), quote!(__handler)),
         Mode::Synchronous | Mode::Blocking => (None, handler),
     };
     let completers = feature.arguments().filter_map(|it| complete(krate, it));
     quote! {{
-        #[allow(unused_imports, reason = "a `Result` does without")]
+        #[allow(unused_imports, reason = "not needed for a `Result`")]
         use #krate::__private::ReturnsValue as _;
         #items
         #early
@@ -134,15 +134,15 @@ pub(crate) fn entry(krate: &Krate, feature: &Feature, host: Host) -> TokenStream
     }}
 }
 
-/// Expands to `.icons(::treenail::IconValues::into_icons([…]))`, and the same for other keys whose value may be of more than
-/// one type; errors about it belong under it.
+/// Expands to `.icons(::treenail::IconValues::into_icons([…]))`, and likewise for other keys that accept several types. All
+/// tokens have the span of the value, so that errors point there.
 fn value(value: &Expr, key: &str, into: &TokenStream) -> TokenStream {
     let method = Ident::new(key, value.span());
     let (into, of): (TokenStream, _) = (respan(into, value.span()), value);
     quote_spanned!(value.span()=> .#method(#into(#of)))
 }
 
-/// The same tokens as if they stood at `span`.
+/// Sets the span of all tokens.
 fn respan(tokens: &TokenStream, span: Span) -> TokenStream {
     let tokens = tokens.clone().into_iter();
     let moved = tokens.map(|mut token| {
@@ -155,9 +155,9 @@ fn respan(tokens: &TokenStream, span: Span) -> TokenStream {
 /// Expands to
 /// ```text
 /// .template("weather://places/{id}", [Part::Text("weather://places/"), Part::Segment("id")])
-///     .mime_type("…").size(…).annotations(…).subscribe(true)
+///     .mime_type("…").size(…).annotations(…).subscribable(true)
 /// ```
-/// or, without variables, to the same with `.uri("…")`.
+/// with `.uri("…")` in place of `.template(…)` if there are no variables.
 fn resource(krate: &Krate, resource: &Resource) -> TokenStream {
     let uri = resource.uri.iter().map(|uri| {
         let Uri { literal, parts } = uri;
@@ -176,13 +176,13 @@ fn resource(krate: &Krate, resource: &Resource) -> TokenStream {
     let annotations = resource.annotations.iter();
     let into = quote!(#krate::AnnotationsValue::into_annotations);
     let annotations = annotations.map(|it| value(it, "annotations", &into));
-    let subscribe = resource.subscribe.iter().map(|given| given.value);
+    let subscribable = resource.subscribable.iter().map(|given| given.value);
     quote! {
         #(#uri)*
         #(.mime_type(#mime_type))*
         #(.size(#size))*
         #(#annotations)*
-        #(.subscribe(#subscribe))*
+        #(.subscribable(#subscribable))*
     }
 }
 
@@ -191,11 +191,11 @@ fn resource(krate: &Krate, resource: &Resource) -> TokenStream {
 /// <u8 as ::treenail::ToolArgument>::argument("days")
 ///     .description("…").default(|| 1).check(<u8 as ::treenail::Bounded>::range(1..=7))
 /// ```
-/// with `TextArgument` for what comes as text.
-fn argument(krate: &Krate, kind: &Kind, argument: &Argument, host: Host) -> TokenStream {
+/// with `TextArgument` for prompts and resources, whose arguments are sent as text.
+fn argument(krate: &Krate, kind: &Kind, argument: &Argument, target: Target) -> TokenStream {
     let span = argument.ty.span();
     let read = match kind {
-        Kind::Tool(_) => host.asks(
+        Kind::Tool(_) => target.bound_for(
             quote_spanned!(span=> ToolArgument),
             quote_spanned!(span=> ContractArgument),
         ),
@@ -210,14 +210,14 @@ fn argument(krate: &Krate, kind: &Kind, argument: &Argument, host: Host) -> Toke
             quote_spanned!(default.key.span()=> <#ty as #krate::DefaultArgument>::made_by);
         quote_spanned!(default.key.span()=> .default(#made_by(#make)))
     });
-    // Before the bounds, so that what they say of the same keyword is what counts.
-    let header = argument.header.iter().map(|Given { key, value }| {
+    // Before the bounds, so that these take precedence for the keywords that both set.
+    let header = argument.header.iter().map(|Attr { key, value }| {
         quote_spanned!(key.span()=> .check(<#ty as #krate::Mirrored>::header(#value)))
     });
-    let range = argument.range.iter().map(|Given { key, value }| {
+    let range = argument.range.iter().map(|Attr { key, value }| {
         quote_spanned!(key.span()=> .check(<#ty as #krate::Bounded>::range(#value)))
     });
-    let length = argument.length.iter().map(|Given { key, value }| {
+    let length = argument.length.iter().map(|Attr { key, value }| {
         quote_spanned!(key.span()=> .check(<#ty as #krate::Measured>::length(#value)))
     });
     quote_spanned! {ty.span()=>
@@ -230,10 +230,10 @@ fn argument(krate: &Krate, kind: &Kind, argument: &Argument, host: Host) -> Toke
     }
 }
 
-/// Expands to a function that makes the default value.
+/// Expands to a function that creates the default value.
 ///
-/// A string literal may be the default of any type that is made from one.
-pub(crate) fn default_value(krate: &Krate, default: &Given<Option<Expr>>) -> TokenStream {
+/// A string literal can be the default of any type that implements `FromText`.
+pub(crate) fn default_value(krate: &Krate, default: &Attr<Option<Expr>>) -> TokenStream {
     match &default.value {
         None => quote_spanned!(default.key.span()=> ::core::default::Default::default),
         Some(Expr::Lit(ExprLit {
@@ -253,8 +253,8 @@ pub(crate) fn default_value(krate: &Krate, default: &Given<Option<Expr>>) -> Tok
 ///     ::treenail::__private::Returns::<Result<Forecast, WeatherError>>::kind(),
 /// )
 /// ```
-/// or, if the type has no name, to the same with `_`, which the handler will tell. A prompt has no kinds to choose from.
-fn output(krate: &Krate, feature: &Feature, host: Host) -> TokenStream {
+/// with `_` for a type without a name, which rustc infers from the handler. Prompts have no kinds.
+fn output(krate: &Krate, feature: &Feature, target: Target) -> TokenStream {
     let (ty, kind) = match &feature.output {
         Output::Opaque(ty) => {
             let any = quote_spanned!(ty.span()=> #krate::__private::Kind::any());
@@ -270,7 +270,7 @@ fn output(krate: &Krate, feature: &Feature, host: Host) -> TokenStream {
     let span = ty.span();
     match feature.kind {
         Kind::Tool(_) => {
-            let output = host.asks(
+            let output = target.bound_for(
                 quote_spanned!(span=> ToolOutput<_>),
                 quote_spanned!(span=> ContractOutput<_, _>),
             );
@@ -283,7 +283,7 @@ fn output(krate: &Krate, feature: &Feature, host: Host) -> TokenStream {
     }
 }
 
-/// A type, and its kind as far as it is known.
+/// A type, and an expression for its kind.
 pub(super) fn returns(krate: &Krate, ty: &impl ToTokens) -> (TokenStream, TokenStream) {
     let ty = ty.to_token_stream();
     let kind = quote_spanned!(ty.span()=> #krate::__private::Returns::<#ty>::kind());
@@ -296,13 +296,13 @@ pub(super) fn returns(krate: &Krate, ty: &impl ToTokens) -> (TokenStream, TokenS
 /// |__state: ::std::sync::Arc<Self>, __call, (__a0, __a1,)| <call>
 /// |__state: &::std::sync::Arc<Self>, __call, (__a0, __a1,)| <call>
 /// ```
-/// where `__call` has the type `::treenail::Context`, or `()` if the function does without, and what streams has a
-/// `Streaming` of that.
-fn handler(krate: &Krate, feature: &Feature, host: Host) -> TokenStream {
-    let state = match host {
-        Host::None => quote!(::std::sync::Arc<()>),
-        Host::Type => quote!(::std::sync::Arc<Self>),
-        Host::Contract => quote!(::std::sync::Arc<__Whole>),
+/// `__call` is a `::treenail::Context`, or `()` if the function takes no context; for a streaming tool it is a `Streaming`
+/// of that type.
+fn handler(krate: &Krate, feature: &Feature, target: Target) -> TokenStream {
+    let state = match target {
+        Target::None => quote!(::std::sync::Arc<()>),
+        Target::Type => quote!(::std::sync::Arc<Self>),
+        Target::Contract => quote!(::std::sync::Arc<__Whole>),
     };
     let call_ty = feature
         .call_inputs()
@@ -313,17 +313,17 @@ fn handler(krate: &Krate, feature: &Feature, host: Host) -> TokenStream {
         None => call_ty,
     };
     let arguments = names(feature);
-    let call = call(krate, feature, host);
+    let call = call(krate, feature, target);
     let call = match feature.stream {
         Some(_) => gather(krate, feature, &call),
         None => call,
     };
     let (state, body) = match Mode::of(feature) {
-        Mode::Asynchronous => (state, sent(&feature.signature.ident, &call)),
+        Mode::Asynchronous => (state, assert_send(&feature.signature.ident, &call)),
         Mode::Blocking => (state, call),
         Mode::Synchronous => (quote!(&#state), call),
     };
-    let captures = feature.stream.is_some() || matches!(host, Host::Contract);
+    let captures = feature.stream.is_some() || matches!(target, Target::Contract);
     let capture = captures.then(|| quote!(move));
     quote!(#capture |__state: #state, __call: #call_ty, (#(#arguments,)*)| #body)
 }
@@ -332,8 +332,8 @@ fn handler(krate: &Krate, feature: &Feature, host: Host) -> TokenStream {
 /// ```text
 /// { let __future = async move { <call> }; let _: &dyn ::core::marker::Send = &__future; __future }
 /// ```
-/// which asks for `Send` where rustc tells which value is held across which `await`, and nothing of ours.
-fn sent(ident: &Ident, call: &TokenStream) -> TokenStream {
+/// The coercion requires `Send` at a place where rustc reports the value held across an `await`, and none of our types.
+fn assert_send(ident: &Ident, call: &TokenStream) -> TokenStream {
     let span = ident.span();
     let future = quote_spanned!(span=> async move { #call });
     quote_spanned! {span=> {
@@ -347,16 +347,16 @@ fn sent(ident: &Ident, call: &TokenStream) -> TokenStream {
 /// ```text
 /// Self::forecast(&__state, <Context as ::treenail::FromCall>::from_call(&__call), __a0).await
 /// ```
-/// without what the function does not have. A borrowed output is copied.
-fn call(krate: &Krate, feature: &Feature, host: Host) -> TokenStream {
+/// without the parts that the function does not have. A borrowed output is cloned.
+fn call(krate: &Krate, feature: &Feature, target: Target) -> TokenStream {
     let ident = &feature.signature.ident;
-    let function = match host {
-        Host::None => quote!(#ident),
-        Host::Type | Host::Contract => quote!(Self::#ident),
+    let function = match target {
+        Target::None => quote!(#ident),
+        Target::Type | Target::Contract => quote!(Self::#ident),
     };
-    let state = feature.signature.receiver().map(|_| match host {
-        Host::None | Host::Type => quote!(&__state),
-        Host::Contract => quote!(__part(&__state)),
+    let state = feature.signature.receiver().map(|_| match target {
+        Target::None | Target::Type => quote!(&__state),
+        Target::Contract => quote!(__part(&__state)),
     });
     let context = if feature.stream.is_some() {
         quote!(__call.context())
@@ -382,7 +382,7 @@ fn call(krate: &Krate, feature: &Feature, host: Host) -> TokenStream {
     }
 }
 
-/// The names of the arguments in generated code, which clash with none of the user's.
+/// The names of the arguments in generated code, which cannot clash with the user's.
 fn names(feature: &Feature) -> impl Iterator<Item = Ident> {
     (0..feature.arguments().count()).map(|index| format_ident!("__a{index}"))
 }

@@ -1,4 +1,4 @@
-//! Generated code for tools, prompts and resources. It cannot fail: the rules have been checked.
+//! Generated code for tools, prompts and resources. Expansion is infallible, since the rules have been checked.
 
 mod complete;
 mod entry;
@@ -13,7 +13,7 @@ use syn::spanned::Spanned;
 use crate::krate::Krate;
 
 pub(crate) use self::entry::default_value;
-pub(crate) use self::entry::{Host, entry};
+pub(crate) use self::entry::{Target, entry};
 pub(crate) use self::stream::fold;
 use super::model::{Block, Feature, Kind};
 use super::parse::ImplBlock;
@@ -27,11 +27,11 @@ use super::parse::ImplBlock;
 /// }
 /// ```
 pub(crate) fn function(krate: &Krate, tool: &Feature, visibility: &Visibility) -> TokenStream {
-    let entry = entry(krate, tool, Host::None);
+    let entry = entry(krate, tool, Target::None);
     impl_tool(krate, tool, visibility, &entry)
 }
 
-/// The same as [`function`], with a definition that is never reached.
+/// Stub of [`function`], with a definition that is never called.
 pub(crate) fn function_stub(krate: &Krate, tool: &Feature, visibility: &Visibility) -> TokenStream {
     impl_tool(krate, tool, visibility, &quote!(loop {}))
 }
@@ -46,7 +46,7 @@ fn impl_tool(
     let name = &tool.name.text;
     let (cfg, deprecated) = (&tool.cfg, &tool.deprecated);
     let allow = allow_deprecated([tool.deprecated.is_some()]);
-    let doc = format!("The tool `{name}`, as `tools!` takes it.");
+    let doc = format!("The tool `{name}`, for `tools!`.");
     quote! {
         #(#cfg)*
         #deprecated
@@ -81,7 +81,8 @@ fn impl_tool(
 ///     }
 /// }
 /// ```
-/// where each entry is a function of its own, so that the stack has room for however many; and the same for `prompts` and `resources`, where there are any.
+/// and, if there are any, the same for `prompts` and `resources`. Each entry is a separate closure to limit the size of a
+/// stack frame.
 pub(crate) fn block(krate: &Krate, block: &Block, item: &ImplBlock) -> TokenStream {
     let tools = list(krate, block, ["tools", "ToolDefinition"], |kind| {
         matches!(kind, Kind::Tool(_))
@@ -107,7 +108,7 @@ pub(crate) fn block(krate: &Krate, block: &Block, item: &ImplBlock) -> TokenStre
     quote!(#allow #mount)
 }
 
-/// The method that lists all of one kind, if there are any.
+/// The method that lists all definitions of one kind, if there are any.
 fn list(
     krate: &Krate,
     block: &Block,
@@ -118,7 +119,7 @@ fn list(
     let wanted = block.features.iter().filter(|it| wanted(&it.kind));
     let entries: Vec<_> = wanted
         .map(|feature| {
-            let entry = entry(krate, feature, Host::Type);
+            let entry = entry(krate, feature, Target::Type);
             let cfg = &feature.cfg;
             quote!(#(#cfg)* __list.push((|| #entry)());)
         })
@@ -134,7 +135,7 @@ fn list(
     })
 }
 
-/// The same as [`block`], with nothing in it.
+/// Stub of [`block`], without definitions.
 pub(crate) fn block_stub(krate: &Krate, item: &ImplBlock) -> TokenStream {
     let members = quote! {
         const NAMESPACE: &'static str = "";
@@ -155,7 +156,7 @@ pub(crate) fn impl_mount(krate: &Krate, item: &ImplBlock, members: &TokenStream)
         .iter()
         .filter(|attribute| attribute.path().is_ident("cfg"));
     let span = self_ty.span();
-    // Of a type with lifetimes rustc cannot use it in what is asynchronous; there the parameters tell.
+    // For a type with lifetimes, rustc cannot use a bound on `Self` in async code. The bounds are on its parameters there.
     let lifetimes = self_ty.to_token_stream().to_string().contains('\'');
     let parameters = generics.type_params().filter(|_| lifetimes);
     let bounds = parameters.map(|parameter| {
@@ -164,7 +165,8 @@ pub(crate) fn impl_mount(krate: &Krate, item: &ImplBlock, members: &TokenStream)
     });
     let shared =
         (!lifetimes).then(|| quote_spanned!(span=> ::core::marker::Send + ::core::marker::Sync +));
-    // A value that cannot be mounted is told of where it is mounted, as far as that depends on its parameters.
+    // The bound on `Self` defers the error for a type that cannot be mounted to the mount, if it depends on the type's
+    // parameters.
     let implementation = quote_spanned! {span=>
         impl #generics #krate::Mount for #self_ty
         where
@@ -187,8 +189,8 @@ pub(crate) fn or_empty(text: Option<&impl ToTokens>) -> TokenStream {
     text.map_or_else(|| quote!(""), ToTokens::to_token_stream)
 }
 
-/// Lets generated code call functions that the user has deprecated.
+/// Lets generated code call deprecated functions.
 pub(crate) fn allow_deprecated(are: impl IntoIterator<Item = bool>) -> Option<TokenStream> {
     let deprecated = are.into_iter().any(|is| is);
-    deprecated.then(|| quote!(#[allow(deprecated, reason = "to list a tool is not to use it")]))
+    deprecated.then(|| quote!(#[allow(deprecated, reason = "listing a tool is not using it")]))
 }

@@ -1,4 +1,4 @@
-//! A tool that streams: how its items are described, and how they are gathered.
+//! Streaming tools: the definition of their items, and the code that collects them.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
@@ -8,7 +8,7 @@ use crate::krate::Krate;
 use crate::tool::model::stream::Stream;
 use crate::tool::model::{Feature, Output};
 
-use super::entry::{Host, returns};
+use super::entry::{Target, returns};
 
 /// Expands to
 /// ```text
@@ -17,9 +17,9 @@ use super::entry::{Host, returns};
 ///     ::core::option::Option::Some(::treenail::__private::Fold::Last),
 /// );
 /// ```
-/// or, if the type of the items has no name, to the same with `_`, which the handler will tell; the type of the stream
-/// may still tell their kind.
-pub(super) fn items(krate: &Krate, feature: &Feature, host: Host) -> Option<TokenStream> {
+/// with `_` for an item type without a name, which rustc infers from the handler. Its kind can still follow from the type
+/// of the stream.
+pub(super) fn items(krate: &Krate, feature: &Feature, target: Target) -> Option<TokenStream> {
     let stream = feature.stream.as_ref()?;
     let fold = fold(krate, stream);
     let (item, kind) = match (&stream.item, &feature.output) {
@@ -32,7 +32,7 @@ pub(super) fn items(krate: &Krate, feature: &Feature, host: Host) -> Option<Toke
         (None, _) => (quote!(_), quote!(#krate::__private::Kind::any())),
     };
     let span = item.span();
-    let asked = host.asks(
+    let asked = target.bound_for(
         quote_spanned!(span=> ToolItem<_>),
         quote_spanned!(span=> ContractItem<_, _>),
     );
@@ -41,7 +41,7 @@ pub(super) fn items(krate: &Krate, feature: &Feature, host: Host) -> Option<Toke
     })
 }
 
-/// How the items become one result, if that is said.
+/// The fold that combines the items into one result, if one is given.
 pub(crate) fn fold(krate: &Krate, stream: &Stream) -> TokenStream {
     match stream.fold {
         None => quote!(::core::option::Option::None),
@@ -52,12 +52,12 @@ pub(crate) fn fold(krate: &Krate, stream: &Stream) -> TokenStream {
     }
 }
 
-/// What the handler does with what the function returns. Expands to
+/// Collects the returned stream in the handler. Expands to
 /// ```text
 /// <BoxStream<'_, Frame> as ::treenail::ToolStream<_, _>>::gather(<call>, __items, &__call).await
 /// ```
-/// with `_` for a type without a name. All of it happens where the function was called, so the stream may borrow from
-/// what the function was given.
+/// with `_` for a type without a name. The stream is polled where the function was called, so it may borrow from the
+/// function's parameters.
 pub(super) fn gather(krate: &Krate, feature: &Feature, call: &TokenStream) -> TokenStream {
     let ty = match &feature.output {
         Output::Named(ty) => quote_spanned!(ty.span()=> #ty),

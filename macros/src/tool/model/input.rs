@@ -1,4 +1,4 @@
-//! The parameters of a function, and names.
+//! Models of the parameters of a function, and of names.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
@@ -7,7 +7,7 @@ use syn::{
     Attribute, Expr, ExprRange, FnArg, Ident, LitStr, Pat, PatType, Path, Type, TypeReference,
 };
 
-use crate::args::{Given, Keys};
+use crate::args::{Attr, Keys};
 use crate::diag::Sink;
 use crate::docs;
 use crate::signature::peel;
@@ -21,26 +21,26 @@ pub(crate) enum Input {
     Argument(Argument),
 }
 
-/// A borrowed parameter, which is not an argument but comes from the call.
+/// A borrowed parameter, which is not an argument but the context of the call.
 pub(crate) struct CallInput {
     /// Its type, such as `&Context`.
     pub(crate) ty: TypeReference,
-    /// An `#[arg]`, which has no business there.
+    /// An `#[arg]`, which is not allowed on such a parameter.
     pub(crate) arg: Option<Attribute>,
 }
 
-/// A parameter that the caller has to give.
+/// A parameter that the caller passes.
 pub(crate) struct Argument {
     /// Empty when the parameter is a pattern and has no `#[arg(name = "…")]`.
     pub(crate) name: Name,
     pub(crate) ty: Type,
     pub(crate) description: Option<TokenStream>,
-    pub(crate) default: Option<Given<Option<Expr>>>,
-    pub(crate) range: Option<Given<ExprRange>>,
-    pub(crate) length: Option<Given<ExprRange>>,
-    /// The end of the name of the header that has its value too.
-    pub(crate) header: Option<Given<LitStr>>,
-    /// What proposes values for it.
+    pub(crate) default: Option<Attr<Option<Expr>>>,
+    pub(crate) range: Option<Attr<ExprRange>>,
+    pub(crate) length: Option<Attr<ExprRange>>,
+    /// Name of the HTTP header that mirrors the value, without the prefix `Mcp-Param-`.
+    pub(crate) header: Option<Attr<LitStr>>,
+    /// Path of the function that proposes values.
     pub(crate) complete: Option<Path>,
 }
 
@@ -48,12 +48,12 @@ pub(crate) struct Argument {
 pub(crate) struct Name {
     pub(crate) text: String,
     pub(crate) tokens: TokenStream,
-    /// Whether it was given as `name = "…"`, and not as a Rust identifier.
+    /// `true` for `name = "…"`, `false` for a Rust identifier.
     pub(crate) given: bool,
 }
 
 impl Name {
-    /// The name that was given, or else the identifier, if what the user wrote is one.
+    /// Uses the explicit name if there is one, or else the identifier, if the pattern is one.
     pub(crate) fn new(given: Option<LitStr>, ident: Option<&Ident>, or: &impl ToTokens) -> Self {
         if let Some(literal) = given {
             return Self {
@@ -71,14 +71,14 @@ impl Name {
     }
 }
 
-/// Whether a path is `Self::name`, which is called with `&self`.
+/// Returns `true` for a path `Self::name`, which is called with `&self`.
 pub(crate) fn is_method(path: &Path) -> bool {
     path.segments
         .first()
         .is_some_and(|first| first.ident == "Self")
 }
 
-/// Reads one parameter, with the keys that its `#[arg]` may have; `self` is none of the inputs.
+/// Reads one parameter and the `keys` of its `#[arg]`. Returns `None` for `self`.
 pub(super) fn input(
     param: &mut FnArg,
     noun: &str,
@@ -87,7 +87,7 @@ pub(super) fn input(
 ) -> Option<Input> {
     match param {
         FnArg::Receiver(receiver) => {
-            refuse_others(&mut receiver.attrs, noun, sink);
+            reject_others(&mut receiver.attrs, noun, sink);
             None
         }
         FnArg::Typed(param) => Some(typed_input(param, noun, keys, sink)),
@@ -99,7 +99,7 @@ fn typed_input(param: &mut PatType, noun: &str, keys: &[&str], sink: &mut Sink) 
     let args = extract(&mut param.attrs, |attribute| {
         attribute.path().is_ident("arg")
     });
-    refuse_others(&mut param.attrs, noun, sink);
+    reject_others(&mut param.attrs, noun, sink);
     if let Type::Reference(reference) = peel(&param.ty) {
         return Input::Call(CallInput {
             ty: reference.clone(),
@@ -118,13 +118,13 @@ fn typed_input(param: &mut PatType, noun: &str, keys: &[&str], sink: &mut Sink) 
         default: keys.optional_expr("default"),
         range: keys.range("range", sink),
         length: keys.range("length", sink),
-        header: keys.given_string("header", sink),
+        header: keys.string_attr("header", sink),
         complete: keys.path("complete", sink),
     })
 }
 
-/// Reports attributes on a parameter that cannot be meant for rustc, and takes them off.
-fn refuse_others(attributes: &mut Vec<Attribute>, noun: &str, sink: &mut Sink) {
+/// Reports and removes all attributes on a parameter except lint levels.
+fn reject_others(attributes: &mut Vec<Attribute>, noun: &str, sink: &mut Sink) {
     let is_lint = |attribute: &Attribute| {
         let lints = ["allow", "expect", "warn", "deny", "forbid"];
         lints.iter().any(|lint| attribute.path().is_ident(lint))

@@ -1,6 +1,6 @@
-//! What the macro has to know of a tool, a prompt or a resource.
+//! Models of tools, prompts and resources.
 //!
-//! Reading a function takes our own attributes off it: what stays is what rustc may see.
+//! Reading a function removes our own attributes from it, because rustc does not know them.
 
 mod input;
 pub(crate) mod stream;
@@ -13,7 +13,7 @@ use proc_macro2::TokenStream;
 use quote::ToTokens;
 use syn::{Attribute, Expr, LitStr, Meta, Path, ReturnType, Signature, Type, parse_quote};
 
-use crate::args::{Given, Keys};
+use crate::args::{Attr, Keys};
 use crate::diag::Sink;
 use crate::docs;
 use crate::signature::{Function, borrow_in, keyword_in, peel};
@@ -25,7 +25,7 @@ pub(crate) use self::tool::{Hint, Tool};
 use self::uri::Uri;
 use super::parse::ImplBlock;
 
-/// The keys of a tool, on a function as on a method.
+/// The keys of a tool, on functions and methods.
 pub(crate) const TOOL_KEYS: [&str; 14] = [
     "name",
     "title",
@@ -40,7 +40,7 @@ pub(crate) const TOOL_KEYS: [&str; 14] = [
     "stream",
     "fold",
     "timeout",
-    "concurrency",
+    "max_concurrency",
 ];
 
 const PROMPT_KEYS: [&str; 5] = ["name", "title", "icons", "meta", "blocking"];
@@ -51,7 +51,7 @@ const RESOURCE_KEYS: [&str; 9] = [
     "mime_type",
     "size",
     "annotations",
-    "subscribe",
+    "subscribable",
     "icons",
     "meta",
     "blocking",
@@ -72,47 +72,47 @@ pub(crate) struct Feature {
     pub(crate) description: Option<TokenStream>,
     pub(crate) icons: Option<Expr>,
     pub(crate) meta: Option<Expr>,
-    pub(crate) blocking: Option<Given<bool>>,
+    pub(crate) blocking: Option<Attr<bool>>,
     pub(crate) inputs: Vec<Input>,
     pub(crate) output: Output,
-    /// What is known of the output if it is a stream.
+    /// The stream, if the output is one.
     pub(crate) stream: Option<Stream>,
     pub(crate) signature: Signature,
-    /// The `cfg` attributes, which decide about the generated code too.
+    /// The `cfg` attributes, which apply to the generated code too.
     pub(crate) cfg: Vec<Attribute>,
     pub(crate) deprecated: Option<Attribute>,
 }
 
-/// What the function becomes, and what only that has.
+/// Kind of a feature, with the keys that only this kind has.
 pub(crate) enum Kind {
     Tool(Box<Tool>),
     Prompt,
     Resource(Box<Resource>),
 }
 
-/// What only a resource has.
+/// Keys that only resources have.
 pub(crate) struct Resource {
-    /// Missing after a mistake that has been reported.
+    /// `None` after an error that has been reported.
     pub(crate) uri: Option<Uri>,
     pub(crate) mime_type: Option<LitStr>,
     pub(crate) size: Option<Expr>,
     pub(crate) annotations: Option<Expr>,
-    /// Whether its changes are told.
-    pub(crate) subscribe: Option<Given<bool>>,
+    /// Whether clients can subscribe to its changes.
+    pub(crate) subscribable: Option<Attr<bool>>,
 }
 
-/// What the function returns, as far as its type is written out.
+/// Return type of a function, classified by its syntax.
 pub(crate) enum Output {
     Unit,
     Named(Type),
     /// A type with `impl Trait` in it, which has no name.
     Opaque(Type),
-    /// What is borrowed: `str` in `&str`.
+    /// A reference; holds the target type: `str` in `&str`.
     Borrowed(Type),
 }
 
 impl Block {
-    /// Reads the methods of `item` that are marked.
+    /// Reads the marked methods of `item`.
     pub(crate) fn read(item: &mut ImplBlock, keys: &mut Keys, sink: &mut Sink) -> Self {
         let namespace = keys.string("namespace", sink);
         let instructions = docs::text(&item.attributes);
@@ -129,7 +129,7 @@ impl Block {
 }
 
 impl Kind {
-    /// What to call it in messages.
+    /// The noun for error messages.
     pub(crate) fn noun(&self) -> &'static str {
         match self {
             Self::Tool(_) => "tool",
@@ -148,11 +148,11 @@ impl Kind {
             mime_type: keys.string("mime_type", sink),
             size: keys.expr("size", sink),
             annotations: keys.expr("annotations", sink),
-            subscribe: keys.flag("subscribe", sink),
+            subscribable: keys.flag("subscribable", sink),
         }))
     }
 
-    /// The keys of `#[arg]`. A variable of a URI is always there, so it has no default.
+    /// The keys of `#[arg]`. A variable of a URI is always present, so it has no default.
     fn argument_keys(&self) -> &'static [&'static str] {
         match self {
             Self::Tool(_) => &["name", "default", "range", "length", "header"],
@@ -170,7 +170,7 @@ impl Feature {
         for mut whole in marks("mcp_tool") {
             let message = "`#[mcp_tool]` is for the whole block; mark its methods with `#[tool]`";
             sink.error(whole.path(), message);
-            // Read as what is meant, so that nothing else is missed.
+            // Read as `#[tool]`, the probable intention, so that errors in the method are reported too.
             whole.meta = Meta::Path(whole.path().clone());
             tool.push(whole);
         }
@@ -181,7 +181,7 @@ impl Feature {
         for second in firsts.iter().skip(1) {
             sink.error(
                 second.path(),
-                "a method is a tool, a prompt or a resource; remove all marks but one",
+                "a method is a tool, a prompt or a resource; remove all of these attributes but one",
             );
         }
         let (mut keys, kind) = if !tool.is_empty() {
@@ -207,7 +207,7 @@ impl Feature {
     ) -> Self {
         if let Some(semicolon) = &function.missing {
             let noun = kind.noun();
-            sink.error(semicolon, format!("a {noun} has a body; write `{{ … }}`"));
+            sink.error(semicolon, format!("a {noun} needs a body; write `{{ … }}`"));
         }
         let signature = &mut function.signature;
         let (noun, known) = (kind.noun(), kind.argument_keys());
@@ -241,11 +241,11 @@ impl Feature {
             deprecated: find("deprecated").next().cloned(),
             inputs,
         };
-        function.attributes.push(allow_shape());
+        function.attributes.push(allow_lints());
         feature
     }
 
-    /// What a tool says of itself.
+    /// The behaviour hints of a tool.
     pub(crate) fn hints(&self) -> &[Hint] {
         match &self.kind {
             Kind::Tool(tool) => &tool.hints,
@@ -253,7 +253,7 @@ impl Feature {
         }
     }
 
-    /// What only a tool has.
+    /// The keys that only tools have, if this is one.
     pub(crate) fn tool(&self) -> Option<&Tool> {
         match &self.kind {
             Kind::Tool(tool) => Some(tool),
@@ -261,7 +261,7 @@ impl Feature {
         }
     }
 
-    /// What only a resource has.
+    /// The keys that only resources have, if this is one.
     pub(crate) fn resource(&self) -> Option<&Resource> {
         match &self.kind {
             Kind::Resource(resource) => Some(resource),
@@ -269,7 +269,7 @@ impl Feature {
         }
     }
 
-    /// The parameters that the caller gives.
+    /// The parameters that the caller passes.
     pub(crate) fn arguments(&self) -> impl Iterator<Item = &Argument> {
         self.inputs.iter().filter_map(|input| match input {
             Input::Argument(argument) => Some(argument),
@@ -277,7 +277,7 @@ impl Feature {
         })
     }
 
-    /// The parameters that come from the call.
+    /// The parameters that borrow the context of the call.
     pub(crate) fn call_inputs(&self) -> impl Iterator<Item = &CallInput> {
         self.inputs.iter().filter_map(|input| match input {
             Input::Call(input) => Some(input),
@@ -286,15 +286,15 @@ impl Feature {
     }
 }
 
-/// Whether an attribute is the mark of this name, with or without the crate before it.
+/// Returns `true` if `path` is the mark `name`, with or without the crate name.
 fn is_mark(path: &Path, name: &str) -> bool {
     let mut segments = path.segments.iter().rev();
     let last = segments.next().is_some_and(|last| last.ident == name);
     last && segments.all(|before| before.ident == "treenail")
 }
 
-/// Silences lints about the shape of a function has to have here.
-fn allow_shape() -> Attribute {
+/// Silences lints about signatures that tools require.
+fn allow_lints() -> Attribute {
     parse_quote! {
         #[allow(
             clippy::needless_pass_by_value,
@@ -304,7 +304,7 @@ fn allow_shape() -> Attribute {
     }
 }
 
-/// Sorts the return type, by its syntax alone.
+/// Classifies the return type by its syntax alone.
 fn output(ty: &Type) -> Output {
     match peel(ty) {
         _ if keyword_in(ty.to_token_stream(), "impl").is_some() => Output::Opaque(Type::clone(ty)),

@@ -1,4 +1,4 @@
-//! What the macro knows of a function that returns a stream.
+//! Model of a returned stream.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
@@ -9,39 +9,39 @@ use crate::args::{Keys, unknown};
 use crate::diag::Sink;
 use crate::signature::keyword_in;
 
-/// The folds, as they are written and as the runtime calls them.
+/// The folds: the value of the key, and the name of the runtime's variant.
 const FOLDS: [(&str, &str); 3] = [
     ("collect", "Collect"),
     ("concat", "Concat"),
     ("last", "Last"),
 ];
 
-/// A stream that is returned, on its own or in a `Result`.
+/// A returned stream, directly or in a `Result`.
 pub(crate) struct Stream {
-    /// Where the return type says so: its `Stream`.
-    pub(crate) shown: Option<Ident>,
-    /// The key by which the user says so.
+    /// The `Stream` in the return type, if it is visible there.
+    pub(crate) ident: Option<Ident>,
+    /// The key that declares a stream: `stream` or `fold`.
     pub(crate) key: Option<Ident>,
-    /// The type of the items, where it is written out and has a name.
+    /// The type of the items, if it is visible and has a name.
     pub(crate) item: Option<Type>,
-    /// How the items become one result, if that is given.
+    /// The fold that combines the items into one result, if one is given.
     pub(crate) fold: Option<&'static str>,
 }
 
 impl Stream {
-    /// Whether `ty` is a stream: it shows that, or a key says so.
+    /// Reads the stream if `ty` contains a visible one or a key declares it.
     pub(super) fn read(ty: Option<&Type>, keys: &mut Keys, sink: &mut Sink) -> Option<Self> {
         let key = keys.flag("stream", sink);
         let key = key.filter(|given| given.value).map(|given| given.key);
         let (fold_key, fold) = fold(keys, sink);
         let key = key.or(fold_key);
-        let segment = ty.and_then(|ty| shown(ty.to_token_stream()));
+        let segment = ty.and_then(|ty| find_stream(ty.to_token_stream()));
         if segment.is_none() && key.is_none() {
             return None;
         }
         Some(Self {
             item: segment.as_ref().and_then(item),
-            shown: segment.map(|segment| segment.ident),
+            ident: segment.map(|segment| segment.ident),
             key,
             fold,
         })
@@ -50,7 +50,7 @@ impl Stream {
 
 /// `fold = "…"`
 fn fold(keys: &mut Keys, sink: &mut Sink) -> (Option<Ident>, Option<&'static str>) {
-    let Some(given) = keys.given_string("fold", sink) else {
+    let Some(given) = keys.string_attr("fold", sink) else {
         return (None, None);
     };
     let name = given.value.value();
@@ -62,8 +62,8 @@ fn fold(keys: &mut Keys, sink: &mut Sink) -> (Option<Ident>, Option<&'static str
     (Some(given.key), found.map(|(_, variant)| *variant))
 }
 
-/// The `Stream<…>` of `impl Stream<…>` or `dyn Stream<…>` somewhere in a type.
-fn shown(ty: TokenStream) -> Option<PathSegment> {
+/// Finds the `Stream<…>` of `impl Stream<…>` or `dyn Stream<…>` anywhere in a type.
+fn find_stream(ty: TokenStream) -> Option<PathSegment> {
     let unnamed = |keyword| keyword_in(ty.clone(), keyword).is_some();
     if !unnamed("impl") && !unnamed("dyn") {
         return None;
@@ -72,7 +72,7 @@ fn shown(ty: TokenStream) -> Option<PathSegment> {
     while let Some(token) = tokens.next() {
         match token {
             TokenTree::Group(group) => {
-                if let Some(segment) = shown(group.stream()) {
+                if let Some(segment) = find_stream(group.stream()) {
                     return Some(segment);
                 }
             }
@@ -87,14 +87,14 @@ fn shown(ty: TokenStream) -> Option<PathSegment> {
     None
 }
 
-/// The segment of a path that comes first, whatever comes after it.
+/// Parses the first segment of a path and ignores the rest.
 fn first_segment(input: ParseStream<'_>) -> syn::Result<PathSegment> {
     let segment = input.parse()?;
     input.parse::<TokenStream>()?;
     Ok(segment)
 }
 
-/// The `T` of `Stream<Item = T>`, unless it has no name either.
+/// The `T` of `Stream<Item = T>`, if it has a name.
 fn item(segment: &PathSegment) -> Option<Type> {
     let PathArguments::AngleBracketed(arguments) = &segment.arguments else {
         return None;
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn streams_and_their_items_are_found_where_they_are_shown() {
+    fn visible_streams_and_their_items_are_found() {
         let item = |ty: &str| Some(ty.to_owned());
         for (ty, expected) in [
             (quote!(impl Stream<Item = u8>), Some(item("u8"))),
@@ -138,7 +138,7 @@ mod tests {
             (quote!(Stream<u8>), None),
             (quote!(impl Iterator<Item = u8>), None),
         ] {
-            let found = shown(ty.clone()).map(|segment| {
+            let found = find_stream(ty.clone()).map(|segment| {
                 super::item(&segment).map(|item| item.to_token_stream().to_string())
             });
             assert_eq!(found, expected, "{ty}");

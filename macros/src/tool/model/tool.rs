@@ -1,25 +1,25 @@
-//! What only a tool has.
+//! Keys that only tools have.
 
 use syn::Expr;
 
-use crate::args::{Given, Keys};
+use crate::args::{Attr, Keys};
 use crate::diag::Sink;
 
 const HINTS: [&str; 4] = ["read_only", "destructive", "idempotent", "open_world"];
 
-/// What only a tool has.
+/// Keys that only tools have.
 pub(crate) struct Tool {
     pub(crate) hints: Vec<Hint>,
-    pub(crate) timeout: Option<Given<Expr>>,
-    pub(crate) concurrency: Option<Given<Expr>>,
-    /// What the schema of the arguments says beside them.
+    pub(crate) timeout: Option<Attr<Expr>>,
+    pub(crate) max_concurrency: Option<Attr<Expr>>,
+    /// Additional keywords for the schema of the arguments.
     pub(crate) schema: Option<Expr>,
 }
 
-/// Something that a tool says of itself, like `read_only`.
+/// A behaviour hint of a tool, such as `read_only`.
 pub(crate) struct Hint {
     pub(crate) name: &'static str,
-    pub(crate) given: Given<bool>,
+    pub(crate) given: Attr<bool>,
 }
 
 impl Tool {
@@ -27,8 +27,8 @@ impl Tool {
         let hint = |name| keys.flag(name, sink).map(|given| Hint { name, given });
         Self {
             hints: HINTS.into_iter().filter_map(hint).collect(),
-            timeout: keys.given_expr("timeout", sink),
-            concurrency: keys.given_expr("concurrency", sink),
+            timeout: keys.expr_attr("timeout", sink),
+            max_concurrency: keys.expr_attr("max_concurrency", sink),
             schema: keys.expr("schema", sink),
         }
     }

@@ -1,13 +1,13 @@
-//! The URI of a resource, or the template for many.
+//! Model of the URI of a resource, or of a URI template.
 
 use syn::LitStr;
 
 use crate::diag::Sink;
 
-/// A URI, taken apart at its variables.
+/// A URI, split at its variables.
 pub(crate) struct Uri {
     pub(crate) literal: LitStr,
-    /// Text and variables in turn.
+    /// Text and variables, in order.
     pub(crate) parts: Vec<Part>,
 }
 
@@ -16,7 +16,7 @@ pub(crate) enum Part {
     Text(String),
     /// `{name}`, within one segment.
     Segment(String),
-    /// `{+name}`, which goes over slashes.
+    /// `{+name}`, which also matches slashes.
     Rest(String),
 }
 
@@ -46,10 +46,10 @@ impl Part {
     }
 }
 
-/// Takes a template apart, and says what is wrong with one that URIs cannot be matched with in one pass.
+/// Parses a template. Rejects those that cannot be matched against a URI in one pass.
 fn parts(uri: &str) -> Result<Vec<Part>, String> {
     if !has_scheme(uri) {
-        return Err("a URI begins with its scheme; write it, as in `app://…`".to_owned());
+        return Err("a URI starts with its scheme; write one, as in `app://…`".to_owned());
     }
     let mut parts = Vec::new();
     let mut rest = uri;
@@ -101,26 +101,26 @@ fn push_variable(parts: &mut Vec<Part>, expression: &str) -> Result<(), String> 
     let legal = |c: char| c.is_ascii_alphanumeric() || c == '_';
     if name.is_empty() || !name.chars().all(legal) {
         return Err(format!(
-            "`{{{expression}}}` is not supported; write `{{name}}`, or `{{+name}}` for one that goes over slashes"
+            "`{{{expression}}}` is not supported; write `{{name}}`, or `{{+name}}` to match slashes too"
         ));
     }
-    // What the operator writes before the value.
+    // The operators `#`, `/` and `.` also expand to themselves before the value.
     let written = operator.filter(|operator| *operator != '+');
     push_text(parts, &written.map(String::from).unwrap_or_default())?;
     let mut before = parts
         .iter()
         .filter_map(|part| Some((part, part.variable()?)));
     if before.clone().any(|(_, other)| other == name) {
-        return Err(format!("variable `{name}` is there twice; rename one"));
+        return Err(format!("duplicate variable `{name}`; rename one"));
     }
     if let Some((_, other)) = before.find(|(part, _)| matches!(part, Part::Rest(_))) {
         return Err(format!(
-            "`{other}` goes over slashes, so it takes all that follows; make it the last variable"
+            "`{other}` matches slashes too, and so the rest of the URI; make it the last variable"
         ));
     }
     if let Some(other) = parts.last().and_then(Part::variable) {
         return Err(format!(
-            "nothing tells where `{other}` ends and `{name}` begins; write a text between them"
+            "no text separates `{other}` from `{name}`; write some between them"
         ));
     }
     parts.push(match operator {
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn templates_are_taken_apart() {
+    fn templates_are_parsed() {
         let text = |text: &str| Part::Text(text.to_owned());
         let segment = |name: &str| Part::Segment(name.to_owned());
         let rest = |name: &str| Part::Rest(name.to_owned());
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_matched_is_refused() {
+    fn unmatchable_templates_are_rejected() {
         for (uri, part) in [
             ("a/b", "scheme"),
             ("1a:b", "scheme"),
@@ -183,9 +183,9 @@ mod tests {
             ("a:{b,c}", "not supported"),
             ("a:{b*}", "not supported"),
             ("a:{b:3}", "not supported"),
-            ("a:{b}{c}", "where `b` ends and `c` begins"),
+            ("a:{b}{c}", "no text separates `b` from `c`"),
             ("a:{+b}/{c}", "make it the last variable"),
-            ("a:{b}/{b}", "twice"),
+            ("a:{b}/{b}", "duplicate variable"),
             ("a:b c", "' ' is not allowed"),
             ("a:\u{e9}/{b}", "is not allowed"),
         ] {

@@ -90,12 +90,12 @@ fn types_may_refer_to_themselves() {
     );
     says(
         &code("recursive"),
-        "because the schema refers to nothing but itself.",
+        "because the schema refers only to itself.",
         "pub struct CircleA",
     );
     says(
         &code("recursive"),
-        "because it refers to itself before it says anything.",
+        "because its references form a cycle.",
         "pub a: Value",
     );
 }
@@ -115,7 +115,7 @@ fn alternatives_are_enums() {
         "the tag tells which error counts"
     );
     let unknown = refuses::<Draw>(&json!({"shape": {"kind": "cube"}}));
-    assert!(unknown.contains("`kind` has another value"), "{unknown}");
+    assert!(unknown.contains("`kind` has an unknown value"), "{unknown}");
     let failed: DrawOutput = keeps(json!({"error": "no paper"}));
     assert!(matches!(failed, DrawOutput::Failed(_)), "{failed:?}");
 
@@ -147,12 +147,12 @@ fn alternatives_are_enums() {
     says(&text, "/// The first.", "A,");
     says(
         &text,
-        "/// It has one of several forms, which cannot be told apart",
+        "/// It has one of several forms, which cannot be distinguished",
         "pub struct MixedNotTold",
     );
     says(
         &text,
-        "because its alternatives cannot be told apart.",
+        "because its alternatives cannot be distinguished.",
         "pub object_or_map: Option<Value>",
     );
     keeps::<Either>(json!({"id": 1}));
@@ -179,7 +179,7 @@ fn all_of_is_one_type() {
     let text = code("united");
     says(
         &text,
-        "because no value fits it.",
+        "because no value matches it.",
         "pub impossible: Option<Value>",
     );
     says(
@@ -216,17 +216,17 @@ fn lists_and_maps_have_items() {
     let text = code("lists");
     says(
         &text,
-        "because which schema an item has depends on where it is in the list.",
+        "because the schema of an item depends on its position.",
         "pub open: Option<Vec<Value>>",
     );
     says(
         &text,
-        "because which schema it has depends on the name of the member.",
+        "because its schema depends on the name of the member.",
         "pub both: Option<BTreeMap<String, Value>>",
     );
     says(
         &text,
-        "because which schema it has depends on the name of the member.",
+        "because its schema depends on the name of the member.",
         "pub headers: Option<BTreeMap<String, Value>>",
     );
     assert_eq!(maps.only_headers.unwrap()["x-a"], *"b");
@@ -252,7 +252,7 @@ fn empty_and_boolean_schemas_are_any_json() {
     assert!(text.contains("TypedCall<types::Value>"));
     says(
         &text,
-        "because no value fits the schema.",
+        "because no value matches the schema.",
         "pub never: Option<Value>",
     );
 
@@ -260,15 +260,11 @@ fn empty_and_boolean_schemas_are_any_json() {
         json!({"any": 1, "items": [1], "all": "a", "either": {}, "neither": 1, "impossible": 2});
     keeps::<booleans::types::Yes>(yes);
     let text = code("booleans");
-    says(&text, "because no value fits the schema.", "pub fn no(");
+    says(&text, "because no value matches the schema.", "pub fn no(");
+    says(&text, "because it is not a valid schema.", "pub fn odd(");
     says(
         &text,
-        "because what stands there is no schema.",
-        "pub fn odd(",
-    );
-    says(
-        &text,
-        "because what stands there is no schema.",
+        "because it is not a valid schema.",
         "pub null: Option<Value>",
     );
     assert!(

@@ -1,4 +1,4 @@
-//! One schema out of several that hold at once: `allOf`, and `$ref` with something beside it.
+//! Merge of schemas that apply together: `allOf`, and `$ref` with other keywords.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -8,8 +8,8 @@ use serde_json::{Map, Value, json};
 use super::pointer::resolve;
 use crate::client::budget::Budget;
 
-/// Members that say nothing about values.
-const SAYS_NOTHING: [&str; 18] = [
+/// Keywords that do not constrain values.
+const ANNOTATIONS: [&str; 18] = [
     "$schema",
     "$id",
     "id",
@@ -30,11 +30,11 @@ const SAYS_NOTHING: [&str; 18] = [
     "summary",
 ];
 
-/// Members with schemas that count only where they are referred to.
+/// Keywords with schemas that apply only where they are referenced.
 pub(super) const DEFINITIONS: [&str; 2] = ["$defs", "definitions"];
 
-/// Members that bound values without saying what they look like.
-const BOUNDS: [&str; 11] = [
+/// Keywords that constrain values without describing their shape.
+const CONSTRAINTS: [&str; 11] = [
     "required",
     "not",
     "if",
@@ -48,11 +48,11 @@ const BOUNDS: [&str; 11] = [
     "propertyNames",
 ];
 
-/// How many references deep `allOf` may lead, and how many schemas it may unite.
-const DEEPEST: usize = 32;
-const MOST: usize = 128;
+/// Maximum depth of references in `allOf`, and maximum number of merged schemas.
+const MAX_DEPTH: usize = 32;
+const MAX_SCHEMAS: usize = 128;
 
-/// The object of a schema without `allOf` and `$ref`, or why there is none.
+/// Merges a schema into one without `allOf` and `$ref`. The error is the reason for any JSON.
 pub(super) fn flatten<'a>(
     root: &Value,
     schema: &'a Map<String, Value>,
@@ -67,25 +67,25 @@ pub(super) fn flatten<'a>(
     let mut flat = Flat {
         root,
         path: Vec::new(),
-        left: MOST,
+        left: MAX_SCHEMAS,
         budget,
     };
     flat.object(schema).map(Cow::Owned)
 }
 
-/// The reference that a schema is, if it is nothing else.
+/// Returns the reference of a schema without other constraints.
 pub(super) fn reference(schema: &Map<String, Value>) -> Option<&str> {
     let reference = schema.get("$ref")?.as_str()?;
     let is_alone = schema
         .keys()
-        .all(|key| key == "$ref" || key.starts_with("x-") || SAYS_NOTHING.contains(&&**key));
+        .all(|key| key == "$ref" || key.starts_with("x-") || ANNOTATIONS.contains(&&**key));
     is_alone.then_some(reference)
 }
 
-/// Whether a schema says what values look like.
+/// Returns `true` if a schema describes the shape of values.
 pub(super) fn has_form(schema: &Value) -> bool {
     let is_form = |key: &String| {
-        !SAYS_NOTHING.contains(&&**key) && !BOUNDS.contains(&&**key) && !key.starts_with("x-")
+        !ANNOTATIONS.contains(&&**key) && !CONSTRAINTS.contains(&&**key) && !key.starts_with("x-")
     };
     schema
         .as_object()
@@ -104,32 +104,33 @@ impl Flat<'_> {
         self.left = self
             .left
             .checked_sub(1)
-            .ok_or("it is united from too many schemas")?;
+            .ok_or("it merges too many schemas")?;
         let is_copied = |key: &str| key != "$ref" && key != "allOf" && !DEFINITIONS.contains(&key);
         let own = schema.iter().filter(|(key, _)| is_copied(key));
-        self.budget.copies(own.clone().map(|(_, value)| value))?;
+        self.budget
+            .charge_copies(own.clone().map(|(_, value)| value))?;
         let mut flat = own
             .map(|(key, value)| (key.clone(), value.clone()))
             .collect();
         if let Some(Value::String(reference)) = schema.get("$ref") {
             let path = self.path.len();
-            if self.path.contains(reference) || path > DEEPEST {
-                return Err("it refers to itself before it says anything".to_owned());
+            if self.path.contains(reference) || path > MAX_DEPTH {
+                return Err("its references form a cycle".to_owned());
             }
             let target = resolve(self.root, reference, self.budget)?;
             self.path.push(reference.clone());
-            self.unite(&mut flat, target)?;
+            self.merge(&mut flat, target)?;
             self.path.truncate(path);
         }
         if let Some(Value::Array(parts)) = schema.get("allOf") {
             for part in parts {
-                self.unite(&mut flat, part)?;
+                self.merge(&mut flat, part)?;
             }
         }
         Ok(flat)
     }
 
-    fn unite(&mut self, flat: &mut Map<String, Value>, part: &Value) -> Result<(), String> {
+    fn merge(&mut self, flat: &mut Map<String, Value>, part: &Value) -> Result<(), String> {
         match part {
             Value::Bool(true) => Ok(()),
             Value::Object(part) => {
@@ -137,18 +138,18 @@ impl Flat<'_> {
                 part.into_iter()
                     .try_for_each(|(key, value)| add(flat, key, value))
             }
-            _ => Err("no value fits it".to_owned()),
+            _ => Err("no value matches it".to_owned()),
         }
     }
 }
 
-/// Adds a keyword of another schema that holds too.
+/// Merges a keyword of another schema.
 fn add(flat: &mut Map<String, Value>, key: String, value: Value) -> Result<(), String> {
     let Some(old) = flat.get_mut(&key) else {
         flat.insert(key, value);
         return Ok(());
     };
-    if *old == value || SAYS_NOTHING.contains(&&*key) {
+    if *old == value || ANNOTATIONS.contains(&&*key) {
         return Ok(());
     }
     match (&*key, old, value) {
@@ -189,8 +190,8 @@ fn add(flat: &mut Map<String, Value>, key: String, value: Value) -> Result<(), S
             }
             *old = new;
         }
-        ("const", ..) => return Err("no value fits it".to_owned()),
-        // Bounds are said only, and one of them is enough.
+        ("const", ..) => return Err("no value matches it".to_owned()),
+        // Constraints only appear in the documentation, where one of them suffices.
         _ => {}
     }
     Ok(())
@@ -213,7 +214,7 @@ fn common_types(one: &Value, other: &Value) -> Result<Value, String> {
         common.push("integer".into());
     }
     match common.len() {
-        0 => Err("no value fits it".to_owned()),
+        0 => Err("no value matches it".to_owned()),
         1 => Ok(common.remove(0)),
         _ => Ok(Value::Array(common)),
     }

@@ -1,4 +1,4 @@
-//! Merges the revisions into one set of definitions that reads all of them.
+//! Merge of all revisions into one set of definitions that can represent each of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,9 +12,9 @@ use crate::protocol::overlay::Overlay;
 use crate::protocol::revisions::RevisionSet;
 use crate::protocol::shape::{Record, Shape, Shapes};
 
-/// Everything the generated files are made from.
+/// The merged definitions, from which the files are generated.
 #[derive(Debug)]
-pub(crate) struct Hub {
+pub(crate) struct Merged {
     /// The names of the revisions, oldest first.
     pub revisions: Vec<String>,
     pub definitions: BTreeMap<String, Definition>,
@@ -30,7 +30,7 @@ pub(crate) struct Definition {
 }
 
 impl Definition {
-    /// A definition of the same kind that no revision has yet.
+    /// Creates an empty definition of the same kind, without revisions.
     fn new(shape: &Shape) -> Self {
         let kind = match shape {
             Shape::Record(_) => Kind::Record {
@@ -55,7 +55,7 @@ pub(crate) enum Kind {
         open: bool,
         tag: Option<(String, String)>,
     },
-    /// The members in the newest order, and where each may stand.
+    /// The members in the newest order, with the revisions that allow each.
     Union(Vec<(String, RevisionSet)>),
     Choice(BTreeSet<String>),
 }
@@ -65,12 +65,12 @@ pub(crate) struct Field {
     pub schema: Value,
     pub revisions: RevisionSet,
     pub required_in: RevisionSet,
-    /// Required in every revision that has the definition, so that the reader may insist on it.
+    /// Set if every revision with the definition requires the field, so that readers can require it.
     pub required: bool,
 }
 
-/// Merges the revisions, which come oldest first.
-pub(crate) fn merge(mut revisions: Vec<Revision>, overlay: &Overlay) -> Result<Hub> {
+/// Merges the revisions, given oldest first.
+pub(crate) fn merge(mut revisions: Vec<Revision>, overlay: &Overlay) -> Result<Merged> {
     for revision in &mut revisions {
         let name = revision.name.clone();
         for (from, to) in overlay.renames(&name) {
@@ -80,7 +80,7 @@ pub(crate) fn merge(mut revisions: Vec<Revision>, overlay: &Overlay) -> Result<H
         }
     }
     let methods = methods::collect(&revisions)?;
-    let mut hub = Hub {
+    let mut merged = Merged {
         revisions: revisions
             .iter()
             .map(|revision| revision.name.clone())
@@ -90,19 +90,19 @@ pub(crate) fn merge(mut revisions: Vec<Revision>, overlay: &Overlay) -> Result<H
         error_codes: error_codes::collect(&revisions, overlay),
     };
     for (index, revision) in revisions.iter().enumerate() {
-        for (name, shape) in shapes(revision, &hub.methods, overlay)? {
-            add(&mut hub.definitions, &name, shape, index, overlay)
+        for (name, shape) in shapes(revision, &merged.methods, overlay)? {
+            add(&mut merged.definitions, &name, shape, index, overlay)
                 .with_context(|| format!("{name} of {}", revision.name))?;
         }
     }
-    for (name, definition) in &mut hub.definitions {
+    for (name, definition) in &mut merged.definitions {
         finish(name, definition, overlay);
     }
-    Ok(hub)
+    Ok(merged)
 }
 
-/// The shapes of one revision: what its methods carry, what its errors carry, and what the overlay
-/// asks for.
+/// Collects the shapes of one revision: params and results of its methods, data of its errors, and the
+/// definitions that the overlay adds.
 fn shapes(
     revision: &Revision,
     methods: &[Method],
@@ -127,9 +127,9 @@ fn shapes(
             shapes.add_inline(&format!("{name}.data"), data, &format!("{name}Data"))?;
         }
     }
-    for name in overlay.kept() {
+    for name in overlay.additional() {
         if shapes.add(name)? {
-            overlay.kept_one(name);
+            overlay.mark_additional(name);
         }
     }
     Ok(shapes.found)
@@ -163,7 +163,7 @@ fn add(
     Ok(())
 }
 
-/// Puts the members into the order of this revision, and what it no longer has after them.
+/// Sorts the members in the order of this revision, followed by those that it no longer has.
 fn add_members(known: &mut Vec<(String, RevisionSet)>, members: Vec<String>, index: usize) {
     let mut older = std::mem::take(known);
     for member in members {
@@ -205,7 +205,7 @@ fn add_fields(
     Ok(())
 }
 
-/// Whether `exact` describes by name what `loose` calls just an object.
+/// Returns `true` if `loose` is any object and `exact` a named definition.
 fn is_exact(exact: &Value, loose: &Value) -> bool {
     reference(loose) == Some("JSONObject") && reference(exact).is_some()
 }
@@ -237,8 +237,9 @@ mod tests {
             .iter()
             .map(|params| load::revision("test", &text(params)));
         let overlay = Overlay::parse(include_str!("../../overlay.toml"))?;
-        let mut hub = merge(revisions.collect::<Result<_>>()?, &overlay)?;
-        hub.definitions
+        let mut merged = merge(revisions.collect::<Result<_>>()?, &overlay)?;
+        merged
+            .definitions
             .remove("XNotificationParams")
             .context("no params")
     }
@@ -260,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_is_kept_where_another_revision_has_any_object() {
+    fn a_record_takes_precedence_over_any_object_in_another_revision() {
         let exact = r#"{"properties": {"a": {"type": "object", "properties": {"b": {}}}}}"#;
         let loose = r#"{"properties": {"a": {"type": "object"}}}"#;
         for revisions in [[exact, loose], [loose, exact]] {
@@ -273,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_that_the_overlay_does_not_list_is_refused() {
+    fn a_change_that_the_overlay_does_not_list_is_rejected() {
         let old = r#"{"properties": {"a": {"type": "string"}}}"#;
         let new = r#"{"properties": {"a": {"type": "boolean"}}}"#;
         let error = format!("{:#}", params(&[old, new]).unwrap_err());
