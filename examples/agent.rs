@@ -4,9 +4,9 @@
 use std::env;
 
 use serde_json::json;
+use treenail::agent::{Model, RunEvent, RunReport, ScriptedModel, ScriptedReply, ToolSource};
 use treenail::client::ServerCommand;
 use treenail::prelude::*;
-use treenail::tool_loop::{Event, Model, Report, ScriptedModel, ScriptedReply, ToolSource};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> treenail::Result<()> {
@@ -33,18 +33,20 @@ pub(crate) async fn run(
     model: impl Model + 'static,
     [files, memory]: [ServerCommand; 2],
     question: &str,
-) -> treenail::Result<Report> {
+) -> treenail::Result<RunReport> {
     let files = McpClient::builder().command(files).build().await?;
     let memory = McpClient::builder().command(memory).build().await?;
     let agent = ToolLoop::new(model)
         .source("files", &files)
-        .source("memory", ToolSource::from(&memory).without_asking());
+        .source("memory", ToolSource::from(&memory).auto_approve());
     let mut run = agent.run(question);
     while let Some(event) = run.next().await {
         match event {
-            Event::Text(text) => println!("{text}"),
-            Event::CallStarted { id, .. } => println!("… {id}"),
-            Event::ApprovalAsked(asked) => run.deny(&asked.call.id, "files stay as they are"),
+            RunEvent::Text(text) => println!("{text}"),
+            RunEvent::CallStarted { id, .. } => println!("… {id}"),
+            RunEvent::ApprovalRequested(asked) => {
+                run.deny(&asked.call.id, "files stay as they are")
+            }
             _ => {}
         }
     }

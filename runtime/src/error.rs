@@ -19,7 +19,7 @@ pub enum Error {
     /// A run of a tool loop could not go on.
     #[cfg(feature = "tool-loop")]
     #[error(transparent)]
-    ToolLoop(#[from] crate::tool_loop::ToolLoopError),
+    ToolLoop(#[from] crate::agent::ToolLoopError),
     /// A user's error, passed on so that `main` needs only one error type.
     #[error(transparent)]
     Other(#[from] Box<dyn std::error::Error + Send + Sync>),

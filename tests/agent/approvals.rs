@@ -4,12 +4,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::json;
+use treenail::agent::{
+    Approval, Model, ModelFuture, RunEvent, ScriptedModel, ScriptedReply, StopReason, TextSink,
+    ToolLoop, ToolSource,
+};
 use treenail::client::{McpClient, MockSession};
 use treenail::schema::{CreateMessageRequestParams, JsonObject};
-use treenail::tool_loop::{
-    Approval, EndReason, Event, Model, ModelFuture, OnText, ScriptedModel, ScriptedReply, ToolLoop,
-    ToolSource,
-};
 
 use crate::fixture::{assert_well_formed, desk, failure, results};
 
@@ -45,7 +45,7 @@ async fn a_call_waits_until_it_is_approved() {
     let mut run = ToolLoop::new(model).source("desk", server).run("Go");
     let mut asked = Vec::new();
     while let Some(event) = run.next().await {
-        let Event::ApprovalAsked(request) = event else {
+        let RunEvent::ApprovalRequested(request) = event else {
             continue;
         };
         assert_eq!(log.lines(), [] as [&str; 0], "CLI-TOOL-06");
@@ -84,8 +84,8 @@ async fn others_go_on_while_one_waits() {
     let mut waiting = None;
     while let Some(event) = run.next().await {
         match event {
-            Event::ApprovalAsked(request) => waiting = Some(request.call.id),
-            Event::CallFinished { .. } => {
+            RunEvent::ApprovalRequested(request) => waiting = Some(request.call.id),
+            RunEvent::CallFinished { .. } => {
                 if let Some(id) = waiting.take() {
                     assert_eq!(log.lines(), ["echo b"]);
                     run.approve(&id);
@@ -105,7 +105,7 @@ async fn one_who_stops_reading_denies() {
     let model = ScriptedModel::new([delete("a"), "I see.".into()]);
     let mut run = ToolLoop::new(model).source("desk", server).run("Go");
     while let Some(event) = run.next().await {
-        if matches!(event, Event::ApprovalAsked(_)) {
+        if matches!(event, RunEvent::ApprovalRequested(_)) {
             break;
         }
     }
@@ -121,7 +121,7 @@ async fn waiting_for_somebody_takes_no_time() {
     let agent = ToolLoop::new(model).source("desk", server);
     let mut run = agent.timeout(Duration::from_secs(10)).run("Go");
     while let Some(event) = run.next().await {
-        if let Event::ApprovalAsked(request) = event {
+        if let RunEvent::ApprovalRequested(request) = event {
             let nothing = tokio::time::timeout(Duration::from_secs(3600), run.next()).await;
             assert!(nothing.is_err(), "it waits: {nothing:?}");
             run.approve(&request.call.id);
@@ -131,7 +131,7 @@ async fn waiting_for_somebody_takes_no_time() {
     assert_eq!(results(&report)[0].2, "a is gone");
     assert_eq!(
         report.end,
-        EndReason::Timeout,
+        StopReason::Timeout,
         "of the model that never answers"
     );
 }
@@ -143,7 +143,7 @@ impl Model for Slow {
     fn create_message<'a>(
         &'a self,
         request: &'a CreateMessageRequestParams,
-        on_text: OnText<'a>,
+        on_text: TextSink<'a>,
     ) -> ModelFuture<'a> {
         Box::pin(async move {
             tokio::time::sleep(Duration::from_secs(6)).await;
@@ -164,14 +164,18 @@ async fn time_goes_on_after_a_denial() {
     let mut run = agent.timeout(Duration::from_secs(16)).run("Go");
     let mut denied = None;
     while let Some(event) = run.next().await {
-        if let Event::ApprovalAsked(request) = event {
+        if let RunEvent::ApprovalRequested(request) = event {
             tokio::time::sleep(Duration::from_secs(3600)).await;
             denied = Some(tokio::time::Instant::now());
             run.deny(&request.call.id, "a is mine");
         }
     }
     let report = run.await.unwrap();
-    assert_eq!(report.end, EndReason::Timeout, "two messages take too long");
+    assert_eq!(
+        report.end,
+        StopReason::Timeout,
+        "two messages take too long"
+    );
     assert_eq!(denied.unwrap().elapsed().as_secs(), 10);
     assert_eq!(log.lines(), ["echo b"]);
     assert_well_formed(&report.transcript);
@@ -182,7 +186,7 @@ async fn sources_are_trusted_as_far_as_is_said() {
     type Trusting = fn(ToolSource) -> ToolSource;
     let cases: [(Trusting, bool, bool); 3] = [
         (|source| source, true, false),
-        (ToolSource::without_asking, true, true),
+        (ToolSource::auto_approve, true, true),
         (ToolSource::untrusted, false, false),
     ];
     for (trusting, echoes, deletes) in cases {

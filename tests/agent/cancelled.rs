@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use serde_json::json;
-use treenail::tool_loop::{
-    Conversation, EndReason, Event, Run, ScriptedModel, ScriptedReply, ToolLoop,
+use treenail::agent::{
+    Conversation, Run, RunEvent, ScriptedModel, ScriptedReply, StopReason, ToolLoop,
 };
 
 use crate::fixture::{assert_well_formed, desk, events, results};
@@ -14,7 +14,7 @@ async fn until_started(run: &mut Run, calls: usize) {
     let mut started = 0;
     while started < calls {
         let event = run.next().await.unwrap();
-        started += usize::from(matches!(event, Event::CallStarted { .. }));
+        started += usize::from(matches!(event, RunEvent::CallStarted { .. }));
     }
 }
 
@@ -36,7 +36,7 @@ async fn calls_under_way_are_cancelled_and_the_conversation_goes_on() {
         drop(reading.await);
     }
     let report = run.cancel();
-    assert_eq!(report.end, EndReason::Cancelled);
+    assert_eq!(report.end, StopReason::Cancelled);
     assert_eq!(report.iterations, 2);
     assert_well_formed(&report.transcript);
     let told: Vec<_> = results(&report)
@@ -73,7 +73,7 @@ async fn a_question_to_the_model_is_dropped_with_what_it_was_saying() {
     let report = run.cancel();
     assert_eq!(
         (report.end.clone(), report.transcript.len()),
-        (EndReason::Cancelled, 1)
+        (StopReason::Cancelled, 1)
     );
     let report = agent.run(Conversation::from(report).user("Hello?")).await;
     assert_eq!(report.unwrap().text(), "Yes?");
@@ -84,10 +84,10 @@ async fn what_waits_for_an_approval_is_not_done() {
     let (server, log) = desk();
     let model = ScriptedModel::new([ScriptedReply::call("delete", json!({"name": "a"}))]);
     let mut run = ToolLoop::new(model).source("desk", server).run("Go");
-    while !matches!(run.next().await, Some(Event::ApprovalAsked(_))) {}
+    while !matches!(run.next().await, Some(RunEvent::ApprovalRequested(_))) {}
     let report = run.cancel();
     assert_well_formed(&report.transcript);
-    assert_eq!(report.end, EndReason::Cancelled);
+    assert_eq!(report.end, StopReason::Cancelled);
     assert!(results(&report)[0].1, "it is an error");
     assert!(log.lines().is_empty(), "nothing is deleted");
 }
@@ -100,10 +100,10 @@ async fn a_run_that_has_ended_brings_its_own_report() {
     let report = run.cancel();
     assert_eq!(
         (report.end.clone(), report.text()),
-        (EndReason::Finished, "Done".to_owned())
+        (StopReason::Finished, "Done".to_owned())
     );
 
     let run = ToolLoop::new(ScriptedModel::new([ScriptedReply::text("No")])).run("Go");
     let report = run.cancel();
-    assert_eq!(report.end, EndReason::Cancelled, "it has not begun");
+    assert_eq!(report.end, StopReason::Cancelled, "it has not begun");
 }

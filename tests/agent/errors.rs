@@ -1,12 +1,12 @@
 //! What makes it impossible for a run to go on.
 
 use serde_json::json;
-use treenail::prelude::*;
-use treenail::schema::{JsonObject, Role, SamplingMessageContentBlock as Block, ToolUseContent};
-use treenail::tool_loop::{
-    Conversation, EndReason, ModelError, ScriptedModel, ScriptedReply, ToolChoice, ToolLoop,
+use treenail::agent::{
+    Conversation, ModelError, ScriptedModel, ScriptedReply, StopReason, ToolChoice, ToolLoop,
     ToolLoopError,
 };
+use treenail::prelude::*;
+use treenail::schema::{JsonObject, Role, SamplingMessageContentBlock as Block, ToolUseContent};
 
 use crate::fixture::desk;
 
@@ -58,7 +58,7 @@ async fn what_does_not_fit_together_is_an_error_that_says_so() {
         assert!(matches!(error, ToolLoopError::Invalid { .. }), "{error:?}");
         assert!(error.to_string().contains(expected), "{error}");
         assert_eq!(error.report().transcript, messages);
-        assert_eq!(error.report().end, EndReason::Failed);
+        assert_eq!(error.report().end, StopReason::Failed);
     }
 }
 
@@ -108,14 +108,14 @@ async fn messages_that_no_model_may_write_are_broken() {
         CreateMessageResult::new(Role::Assistant, vec![Block::ToolResult(result)], "m"),
     ];
     for message in cases {
-        let reply = ScriptedReply::with(move |_| Ok(message));
+        let reply = ScriptedReply::from_fn(move |_| Ok(message));
         let error = ToolLoop::new(ScriptedModel::new([reply])).run("Go").await;
         let error = error.unwrap_err();
         let ToolLoopError::Model { error, .. } = error else {
             panic!("{error:?}");
         };
         assert!(
-            matches!(error, ModelError::Broken(_)),
+            matches!(error, ModelError::InvalidResponse(_)),
             "ALL-SAM-02: {error}"
         );
     }

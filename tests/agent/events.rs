@@ -2,25 +2,27 @@
 
 use serde_json::json;
 use tokio_stream::StreamExt;
-use treenail::tool_loop::{
-    EndReason, Event, ModelError, ScriptedModel, ScriptedReply, ToolLoop, ToolLoopLimits,
+use treenail::agent::{
+    ModelError, RunEvent, ScriptedModel, ScriptedReply, StopReason, ToolLoop, ToolLoopLimits,
 };
 
 use crate::fixture::{desk, events};
 
 /// One word for each event.
-fn shown(events: &[Event]) -> Vec<String> {
+fn shown(events: &[RunEvent]) -> Vec<String> {
     events
         .iter()
         .map(|event| match event {
-            Event::Text(text) => format!("text {text}"),
-            Event::CallRequested(call) => format!("requested {} {}", call.id, call.name),
-            Event::ApprovalAsked(asked) => format!("asked {}", asked.call.id),
-            Event::CallStarted { id, .. } => format!("started {id}"),
-            Event::Progress { id, progress, .. } => format!("progress {id} {}", progress.progress),
-            Event::CallFinished { id, is_error, .. } => format!("finished {id} {is_error}"),
-            Event::RoundFinished { iterations, .. } => format!("round {iterations}"),
-            Event::Done(end) => format!("done {end:?}"),
+            RunEvent::Text(text) => format!("text {text}"),
+            RunEvent::CallRequested(call) => format!("requested {} {}", call.id, call.name),
+            RunEvent::ApprovalRequested(asked) => format!("asked {}", asked.call.id),
+            RunEvent::CallStarted { id, .. } => format!("started {id}"),
+            RunEvent::Progress { id, progress, .. } => {
+                format!("progress {id} {}", progress.progress)
+            }
+            RunEvent::CallFinished { id, is_error, .. } => format!("finished {id} {is_error}"),
+            RunEvent::RoundFinished { iterations, .. } => format!("round {iterations}"),
+            RunEvent::Done(end) => format!("done {end:?}"),
             other => panic!("{other:?}"),
         })
         .collect()
@@ -52,18 +54,18 @@ async fn all_that_happens_is_told_in_order() {
     ];
     assert_eq!(shown(&told), expected);
     let result = told.iter().find_map(|event| match event {
-        Event::CallFinished { id, result, .. } if id == "call-1" => result.clone(),
+        RunEvent::CallFinished { id, result, .. } if id == "call-1" => result.clone(),
         _ => None,
     });
     assert_eq!(result.unwrap().content[0].as_text(), Some("walked"));
     assert_eq!(run.next().await, None);
-    assert_eq!(run.await.unwrap().end, EndReason::Finished);
+    assert_eq!(run.await.unwrap().end, StopReason::Finished);
 }
 
 #[tokio::test]
 async fn it_is_a_stream() {
     let run = ToolLoop::new(ScriptedModel::new(["Hi"])).run("Hello");
-    let told: Vec<Event> = run.collect().await;
+    let told: Vec<RunEvent> = run.collect().await;
     assert_eq!(shown(&told), ["text Hi", "done Finished"]);
 }
 
@@ -107,7 +109,7 @@ async fn progress_that_nobody_takes_makes_room_for_newer() {
         .run("Go");
     let mut told = Vec::new();
     while let Some(event) = run.next().await {
-        if matches!(event, Event::CallStarted { .. }) {
+        if matches!(event, RunEvent::CallStarted { .. }) {
             // The server goes on while nobody reads.
             for _ in 0..500 {
                 tokio::task::yield_now().await;

@@ -1,7 +1,7 @@
 //! `examples/agent.rs` with the reference servers of the npm registry.
 
 use serde_json::json;
-use treenail::tool_loop::{EndReason, ScriptedModel, ScriptedReply};
+use treenail::agent::{ScriptedModel, ScriptedReply, StopReason};
 
 // Cargo does not run the functions of examples; those of this one run here.
 #[path = "../../examples/agent.rs"]
@@ -42,7 +42,7 @@ async fn an_agent_uses_two_real_servers() {
     assert_well_formed(&report.transcript);
     assert_eq!(
         (report.end.clone(), report.text()),
-        (EndReason::Finished, "Ada programs.".to_owned())
+        (StopReason::Finished, "Ada programs.".to_owned())
     );
     let results = results(&report);
     let (failed, told): (Vec<_>, Vec<_>) = results.into_iter().map(|it| (it.1, it.2)).unzip();

@@ -1,10 +1,8 @@
 //! What goes wrong reaches the model in words that it can act on, and the run goes on.
 
 use serde_json::{Value, json};
+use treenail::agent::{Approval, RunReport, ScriptedModel, ScriptedReply, StopReason, ToolLoop};
 use treenail::client::{McpClient, MockSession};
-use treenail::tool_loop::{
-    Approval, EndReason, Report, ScriptedModel, ScriptedReply, ToolLoop, tool_use,
-};
 
 use crate::fixture::{assert_well_formed, desk, failure, results};
 
@@ -15,7 +13,7 @@ async fn told(call: ScriptedReply) -> String {
     let report = ToolLoop::new(model).source("desk", server).run("Go").await;
     let report = report.unwrap();
     assert_well_formed(&report.transcript);
-    assert_eq!(report.end, EndReason::Finished);
+    assert_eq!(report.end, StopReason::Finished);
     assert_eq!(report.text(), "I see.", "it goes on");
     failure(&report)
 }
@@ -29,8 +27,8 @@ fn assert_says(told: &str, parts: &[&str]) {
 
 #[tokio::test]
 async fn extraction_arguments_that_are_no_json_are_told_with_the_position() {
-    let broken = tool_use("1", "echo", "{\"text\": \"a\",\n}");
-    let told = told(ScriptedReply::text("").and_use(broken)).await;
+    let invalid_response = tool_use_from_raw("1", "echo", "{\"text\": \"a\",\n}");
+    let told = told(ScriptedReply::text("").and_tool_use(invalid_response)).await;
     assert_says(&told, &["echo", "line 2 column 1"]);
 }
 
@@ -91,7 +89,7 @@ async fn a_policy_that_denies_says_why() {
 }
 
 /// A run with one tool of a session that answers with what it is given.
-async fn with_mock(mock: MockSession) -> Report {
+async fn with_mock(mock: MockSession) -> RunReport {
     let client = McpClient::builder().session(std::sync::Arc::new(mock));
     let client = client.build().await.unwrap();
     let model = ScriptedModel::new([

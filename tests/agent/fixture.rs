@@ -3,9 +3,9 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use treenail::agent::{Run, RunEvent, RunReport};
 use treenail::prelude::*;
 use treenail::schema::{Role, SamplingMessage, SamplingMessageContentBlock as Block};
-use treenail::tool_loop::{Event, Report, Run};
 
 /// What the tools have done, in order.
 #[derive(Clone, Default)]
@@ -100,7 +100,7 @@ pub(crate) fn desk() -> (Server, Log) {
 }
 
 /// All that happens in a run.
-pub(crate) async fn events(run: &mut Run) -> Vec<Event> {
+pub(crate) async fn events(run: &mut Run) -> Vec<RunEvent> {
     let mut events = Vec::new();
     while let Some(event) = run.next().await {
         events.push(event);
@@ -109,7 +109,7 @@ pub(crate) async fn events(run: &mut Run) -> Vec<Event> {
 }
 
 /// The results that the model was told of, in order: the id of the call, whether it failed, and the text.
-pub(crate) fn results(report: &Report) -> Vec<(String, bool, String)> {
+pub(crate) fn results(report: &RunReport) -> Vec<(String, bool, String)> {
     results_of(&report.transcript)
 }
 
@@ -130,7 +130,7 @@ pub(crate) fn results_of(messages: &[SamplingMessage]) -> Vec<(String, bool, Str
 }
 
 /// The one result that the model was told of, which has to be a failure.
-pub(crate) fn failure(report: &Report) -> String {
+pub(crate) fn failure(report: &RunReport) -> String {
     let mut results = results(report);
     assert_eq!(results.len(), 1, "{results:?}");
     let (_, is_error, text) = results.remove(0);

@@ -4,10 +4,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use treenail::schema::CreateMessageRequestParams;
-use treenail::tool_loop::{
-    EndReason, Journal, Model, ModelFuture, OnText, ScriptedModel, ScriptedReply, ToolLoop,
+use treenail::agent::{
+    Journal, Model, ModelFuture, ScriptedModel, ScriptedReply, StopReason, TextSink, ToolLoop,
 };
+use treenail::schema::CreateMessageRequestParams;
 
 use crate::fixture::{desk, results};
 
@@ -21,7 +21,7 @@ impl Model for Kept {
     fn create_message<'a>(
         &'a self,
         request: &'a CreateMessageRequestParams,
-        on_text: OnText<'a>,
+        on_text: TextSink<'a>,
     ) -> ModelFuture<'a> {
         self.model.create_message(request, on_text)
     }
@@ -58,7 +58,7 @@ async fn results_that_the_end_of_a_run_makes_are_not_kept() {
     let agent = ToolLoop::new(model).source("desk", server);
     let report = agent.timeout(Duration::from_secs(1)).run("Go").await;
     let report = report.unwrap();
-    assert_eq!(report.end, EndReason::Timeout);
+    assert_eq!(report.end, StopReason::Timeout);
     assert!(results(&report)[0].1, "the model is told all the same");
     let mut kept: Vec<_> = journal
         .lock()

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use serde_json::json;
-use treenail::tool_loop::{
-    EndReason, ModelFeatures, Report, ScriptedModel, ScriptedReply, ToolLoop, ToolLoopError,
-    ToolLoopLimits,
+use treenail::agent::{
+    ModelCapabilities, RunReport, ScriptedModel, ScriptedReply, StopReason, ToolLoop,
+    ToolLoopError, ToolLoopLimits,
 };
 
 use crate::fixture::{Log, assert_well_formed, desk, failure, results};
@@ -22,7 +22,7 @@ fn wait(name: &str, millis: u64) -> ScriptedReply {
 async fn limited(
     limits: ToolLoopLimits,
     replies: impl IntoIterator<Item = ScriptedReply>,
-) -> (Report, ScriptedModel, Log) {
+) -> (RunReport, ScriptedModel, Log) {
     let (server, log) = desk();
     let model = ScriptedModel::new(replies);
     let agent = ToolLoop::new(model.clone())
@@ -45,7 +45,7 @@ async fn iterations_end_with_an_answer() {
         ScriptedReply::text("As far as I know: b."),
     ];
     let (report, model, log) = limited(limits, replies).await;
-    assert_eq!(report.end, EndReason::MaxIterations, "ALL-SAM-05");
+    assert_eq!(report.end, StopReason::MaxIterations, "ALL-SAM-05");
     assert_eq!(log.lines(), ["echo a", "echo b"]);
     assert_eq!(report.text(), "As far as I know: b.");
     let last = &model.requests()[2];
@@ -67,7 +67,7 @@ async fn a_model_that_does_not_stop_calling_is_told_in_the_transcript() {
         ..ToolLoopLimits::default()
     };
     let (report, _, log) = limited(limits, [echo("a"), echo("b")]).await;
-    assert_eq!(report.end, EndReason::MaxIterations);
+    assert_eq!(report.end, StopReason::MaxIterations);
     assert_eq!(log.lines(), ["echo a"]);
     let (_, is_error, told) = results(&report).remove(1);
     assert!(is_error && told.contains("the limit of 1 rounds"), "{told}");
@@ -82,7 +82,7 @@ async fn a_run_has_a_time_and_its_calls_are_cancelled_with_it() {
     };
     let call = wait("quick", 100).and_call("wait", json!({"name": "slow", "millis": 20_000}));
     let (report, _, log) = limited(limits(), [call]).await;
-    assert_eq!(report.end, EndReason::Timeout);
+    assert_eq!(report.end, StopReason::Timeout);
     let results = results(&report);
     assert_eq!(results[0].2, "quick", "what has ended counts");
     let (_, is_error, told) = &results[1];
@@ -99,7 +99,7 @@ async fn a_run_has_a_time_and_its_calls_are_cancelled_with_it() {
     let (report, ..) = limited(limits(), [echo("a"), ScriptedReply::never()]).await;
     assert_eq!(
         (report.end, report.transcript.len()),
-        (EndReason::Timeout, 3)
+        (StopReason::Timeout, 3)
     );
 }
 
@@ -117,7 +117,7 @@ async fn a_call_has_a_time() {
         told.contains("2s") || told.contains("2 s"),
         "CLI-CANC-05: {told}"
     );
-    assert_eq!(report.end, EndReason::Finished);
+    assert_eq!(report.end, StopReason::Finished);
 }
 
 #[tokio::test]
@@ -176,25 +176,25 @@ async fn a_message_has_a_size() {
     let long = || ScriptedReply::text("x".repeat(2000));
     for reply in [long(), long().chunks(10), echo(&"x".repeat(2000))] {
         let (report, ..) = limited(limits(), [echo("a"), reply]).await;
-        assert_eq!(report.end, EndReason::MessageTooLong);
+        assert_eq!(report.end, StopReason::MessageTooLong);
         assert_eq!(report.transcript.len(), 3, "what was too long is not kept");
     }
 
     // One that writes without an end is stopped before it has ended.
-    for features in [
-        ModelFeatures::default(),
-        ModelFeatures::default().tools(false),
+    for capabilities in [
+        ModelCapabilities::default(),
+        ModelCapabilities::default().tools(false),
     ] {
         let endless = ScriptedReply::never()
             .and_text("x".repeat(2000))
             .chunks(100);
-        let model = ScriptedModel::new([endless]).with_features(features);
+        let model = ScriptedModel::new([endless]).with_capabilities(capabilities);
         let report = ToolLoop::new(model)
             .limits(limits())
             .run("Go")
             .await
             .unwrap();
-        assert_eq!(report.end, EndReason::MessageTooLong);
+        assert_eq!(report.end, StopReason::MessageTooLong);
     }
 }
 
@@ -206,7 +206,7 @@ async fn a_transcript_has_a_size() {
     };
     let big = || ScriptedReply::call("big", json!({"bytes": 2000}));
     let (report, ..) = limited(limits, [big(), big(), big()]).await;
-    assert_eq!(report.end, EndReason::TranscriptFull);
+    assert_eq!(report.end, StopReason::TranscriptFull);
     assert_eq!((report.iterations, report.transcript.len()), (3, 7));
 }
 

@@ -1,8 +1,8 @@
 //! The names by which the model knows tools of several sources.
 
 use serde_json::json;
+use treenail::agent::{ScriptedModel, ScriptedReply, ToolLoop, ToolSource};
 use treenail::prelude::*;
-use treenail::tool_loop::{ScriptedModel, ScriptedReply, ToolLoop, ToolSource};
 
 use crate::fixture::{desk, failure, results};
 
@@ -138,7 +138,7 @@ async fn a_list_that_changes_is_fetched_again() {
         let agent = ToolLoop::new(model.clone()).source("own", &client);
         let mut run = agent.run("Go");
         while let Some(event) = run.next().await {
-            if matches!(event, treenail::tool_loop::Event::CallFinished { .. }) {
+            if matches!(event, treenail::agent::RunEvent::CallFinished { .. }) {
                 // The change is told beside the result, and may come after it.
                 tokio_stream::StreamExt::next(&mut told).await;
                 break;

@@ -2,8 +2,9 @@
 
 use serde_json::json;
 use treenail::Server;
-use treenail::tool_loop::{
-    EndReason, Event, PausedRun, Run, ScriptedModel, ScriptedReply, ToolLoop, ToolLoopError, Usage,
+use treenail::agent::{
+    PausedRun, Run, RunEvent, ScriptedModel, ScriptedReply, StopReason, ToolLoop, ToolLoopError,
+    Usage,
 };
 
 use crate::fixture::{assert_well_formed, desk, results};
@@ -22,7 +23,7 @@ fn agent(server: &Server, replies: impl IntoIterator<Item = ScriptedReply>) -> T
 /// A run that has come to an approval, as it is stored.
 async fn stored(mut run: Run) -> String {
     while let Some(event) = run.next().await {
-        if matches!(event, Event::ApprovalAsked(_)) {
+        if matches!(event, RunEvent::ApprovalRequested(_)) {
             let paused = run.pause().await.unwrap();
             return serde_json::to_string(&paused).unwrap();
         }
@@ -79,7 +80,7 @@ async fn what_is_not_decided_is_asked_again() {
     let mut run = agent(&server, ["Done".into()]).resume(read(&stored));
     let mut asked = 0;
     while let Some(event) = run.next().await {
-        if let Event::ApprovalAsked(request) = event {
+        if let RunEvent::ApprovalRequested(request) = event {
             asked += 1;
             run.approve(&request.call.id);
         }
@@ -103,13 +104,13 @@ async fn calls_under_way_end_and_no_others_begin() {
     let (server, log) = desk();
     let wait = |name: &str, millis: u64| json!({"name": name, "millis": millis});
     let calls = ScriptedReply::call("wait", wait("a", 100)).and_call("wait", wait("b", 100));
-    let limits = treenail::tool_loop::ToolLoopLimits {
+    let limits = treenail::agent::ToolLoopLimits {
         parallel_calls: 1,
         ..Default::default()
     };
     let mut run = agent(&server, [calls]).limits(limits).run("Go");
     while let Some(event) = run.next().await {
-        if matches!(event, Event::CallStarted { .. }) {
+        if matches!(event, RunEvent::CallStarted { .. }) {
             break;
         }
     }
@@ -128,7 +129,7 @@ async fn a_question_to_the_model_is_asked_again() {
     let (server, _) = desk();
     let endless = ScriptedReply::never().and_text("Well, ").chunks(2);
     let mut run = agent(&server, [endless]).run("Go");
-    assert!(matches!(run.next().await, Some(Event::Text(_))));
+    assert!(matches!(run.next().await, Some(RunEvent::Text(_))));
     let paused = run.pause().await.unwrap();
     assert_eq!(paused.transcript().len(), 1);
     let report = agent(&server, ["Done".into()])
@@ -154,7 +155,7 @@ async fn runs_at_both_ends_can_be_paused() {
     let report = agent(&server, []).resume(ended).await.unwrap();
     assert_eq!(
         (report.end.clone(), report.text()),
-        (EndReason::Finished, "Done".to_owned())
+        (StopReason::Finished, "Done".to_owned())
     );
 
     let mut run = agent(&server, []).run("Go");

@@ -1,12 +1,12 @@
 //! Rounds: the model is asked, its calls are made, and it is asked again.
 
 use serde_json::json;
+use treenail::agent::{
+    Conversation, RunReport, ScriptedModel, ScriptedReply, StopReason, ToolChoice, ToolLoop, Usage,
+};
 use treenail::prelude::*;
 use treenail::schema::{
     JsonObject, MetaObject, SamplingMessageContentBlock as Block, ToolChoiceMode, ToolUseContent,
-};
-use treenail::tool_loop::{
-    Conversation, EndReason, Report, ScriptedModel, ScriptedReply, ToolChoice, ToolLoop, Usage,
 };
 
 use crate::fixture::{assert_well_formed, desk, failure, results};
@@ -16,7 +16,7 @@ fn echo(text: &str) -> ScriptedReply {
 }
 
 /// Runs a script with the tools of the desk.
-async fn run(replies: impl IntoIterator<Item = ScriptedReply>) -> (Report, ScriptedModel) {
+async fn run(replies: impl IntoIterator<Item = ScriptedReply>) -> (RunReport, ScriptedModel) {
     let (server, _) = desk();
     let model = ScriptedModel::new(replies);
     let agent = ToolLoop::new(model.clone()).source("desk", server);
@@ -44,7 +44,7 @@ async fn the_smallest_agent() {
         .await
         .unwrap();
     assert_eq!(report.text(), "Yes, take one.");
-    assert_eq!(report.end, EndReason::Finished);
+    assert_eq!(report.end, StopReason::Finished);
     assert_eq!(results(&report)[0].2, "It rains in Oslo.");
 }
 
@@ -115,8 +115,8 @@ async fn ids_that_are_missing_or_doubled_are_told_apart() {
     let again = |id: &str| ToolUseContent::new(id, "add", json_object(r#"{"a": 1, "b": 1}"#));
     let reply = || {
         ScriptedReply::text("")
-            .and_use(again("x"))
-            .and_use(again("x"))
+            .and_tool_use(again("x"))
+            .and_tool_use(again("x"))
     };
     let (report, _) = run([reply(), reply(), ScriptedReply::text("2")]).await;
     let ids: Vec<_> = results(&report).into_iter().map(|(id, ..)| id).collect();
@@ -134,7 +134,7 @@ async fn what_a_model_attaches_to_its_calls_is_kept() {
     let signed = ToolUseContent::new("s", "echo", json_object(r#"{"text": "a"}"#));
     let signed = signed.with_meta(meta.clone());
     let (_, model) = run([
-        ScriptedReply::text("").and_use(signed),
+        ScriptedReply::text("").and_tool_use(signed),
         ScriptedReply::text("a"),
     ])
     .await;
@@ -222,10 +222,10 @@ async fn a_conversation_goes_on() {
 #[tokio::test]
 async fn the_reason_to_stop_is_passed_on() {
     let cases = [
-        ("endTurn", EndReason::Finished),
-        ("stopSequence", EndReason::StopSequence),
-        ("maxTokens", EndReason::MaxTokens),
-        ("refusal", EndReason::Stopped("refusal".to_owned())),
+        ("endTurn", StopReason::Finished),
+        ("stopSequence", StopReason::StopSequence),
+        ("maxTokens", StopReason::MaxTokens),
+        ("refusal", StopReason::Stopped("refusal".to_owned())),
     ];
     for (reason, end) in cases {
         let (report, _) = run([ScriptedReply::text("Well").stop_reason(reason)]).await;

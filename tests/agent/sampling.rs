@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use treenail::agent::{
+    ModelCapabilities, ModelError, SamplingModel, ScriptedModel, ScriptedReply, ToolSource,
+};
 use treenail::client::{ClientError, MockSession};
 use treenail::prelude::*;
 use treenail::schema::{CreateMessageRequestParams, Revision};
-use treenail::tool_loop::{
-    ModelError, ModelFeatures, SamplingModel, ScriptedModel, ScriptedReply, ToolSource,
-};
 
 use crate::fixture::desk;
 
@@ -86,9 +86,9 @@ async fn the_server_is_told_which_of_its_tools_to_call() {
 
 #[tokio::test]
 async fn a_model_without_tool_use_calls_them_all_the_same() {
-    let features = ModelFeatures::default().tools(false);
+    let capabilities = ModelCapabilities::default().tools(false);
     let said = "Let me see.\nTOOL: weather\nPARAMETERS: {\"city\": \"Oslo\"}\n";
-    let model = ScriptedModel::new([said]).with_features(features);
+    let model = ScriptedModel::new([said]).with_capabilities(capabilities);
     let answer = sampled(Revision::LATEST, model, &with_tool("auto"))
         .await
         .unwrap();
@@ -167,7 +167,7 @@ async fn requests_without_tools_run_the_loop_with_the_clients_own() {
 async fn with_tools_of_the_server_the_loop_has_none_of_its_own() {
     let (server, _) = desk();
     let model = ScriptedModel::new([call()]);
-    let source = ToolSource::from(server).without_asking();
+    let source = ToolSource::from(server).auto_approve();
     let agent = ToolLoop::new(model.clone()).source("desk", source);
     let answer = sampled(Revision::LATEST, agent, &with_tool("auto"))
         .await

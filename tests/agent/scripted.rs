@@ -1,11 +1,11 @@
 //! The scripted model itself, and conversations that are played again.
 
 use serde_json::json;
-use treenail::schema::{SamplingMessage, SamplingMessageContentBlock as Block};
-use treenail::tool_loop::{
-    Conversation, EndReason, Event, ModelError, ScriptedModel, ScriptedReply, ToolLoop,
+use treenail::agent::{
+    Conversation, ModelError, RunEvent, ScriptedModel, ScriptedReply, StopReason, ToolLoop,
     ToolLoopError,
 };
+use treenail::schema::{SamplingMessage, SamplingMessageContentBlock as Block};
 
 use crate::fixture::{desk, events};
 
@@ -35,7 +35,7 @@ async fn a_transcript_is_played_again_without_the_model() {
 
     // It can be stored in between.
     let stored = serde_json::to_string(&report).unwrap();
-    let read: treenail::tool_loop::Report = serde_json::from_str(&stored).unwrap();
+    let read: treenail::agent::RunReport = serde_json::from_str(&stored).unwrap();
     assert_eq!(read, report);
 }
 
@@ -83,12 +83,12 @@ async fn text_comes_in_chunks_and_is_whole_in_the_end() {
     let texts: Vec<_> = events
         .iter()
         .filter_map(|event| match event {
-            Event::Text(text) => Some(&**text),
+            RunEvent::Text(text) => Some(&**text),
             _ => None,
         })
         .collect();
     assert_eq!(texts, ["Grü", "ße ", "aus", " Os", "lo"]);
-    assert_eq!(events.last(), Some(&Event::Done(EndReason::Finished)));
+    assert_eq!(events.last(), Some(&RunEvent::Done(StopReason::Finished)));
     assert_eq!(run.await.unwrap().text(), "Grüße aus Oslo");
 }
 
@@ -101,7 +101,7 @@ async fn a_reply_can_be_made_of_the_request() {
             role, text, "counter",
         ))
     };
-    let model = ScriptedModel::new([ScriptedReply::with(count)]);
+    let model = ScriptedModel::new([ScriptedReply::from_fn(count)]);
     let report = ToolLoop::new(model).run("Go").await.unwrap();
     assert_eq!(report.text(), "1 messages");
     assert_eq!(report.model.as_deref(), Some("counter"));

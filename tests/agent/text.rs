@@ -1,17 +1,17 @@
 //! Models without tool use: they are told of tools in words, and their calls are found in their text.
 
-use treenail::tool_loop::{
-    EndReason, Event, ModelFeatures, Report, ScriptedModel, ScriptedReply, TextDialect, ToolChoice,
-    ToolLoop,
+use treenail::agent::{
+    ModelCapabilities, RunEvent, RunReport, ScriptedModel, ScriptedReply, StopReason,
+    TextToolFormat, ToolChoice, ToolLoop,
 };
 
 use crate::fixture::{assert_well_formed, desk, events, failure, results};
 
 fn plain<R: Into<ScriptedReply>>(replies: impl IntoIterator<Item = R>) -> ScriptedModel {
-    ScriptedModel::new(replies).with_features(ModelFeatures::default().tools(false))
+    ScriptedModel::new(replies).with_capabilities(ModelCapabilities::default().tools(false))
 }
 
-async fn run(model: &ScriptedModel) -> Report {
+async fn run(model: &ScriptedModel) -> RunReport {
     let (server, _) = desk();
     let agent = ToolLoop::new(model.clone()).source("desk", server);
     let report = agent.system_prompt("Be brief.").run("Go").await.unwrap();
@@ -28,7 +28,7 @@ async fn calls_are_found_and_results_are_told_as_text() {
         "3, I think.".to_owned(),
     ]);
     let report = run(&model).await;
-    assert_eq!(report.end, EndReason::Finished);
+    assert_eq!(report.end, StopReason::Finished);
     assert_eq!(report.text(), "3, I think.");
     let told: Vec<_> = results(&report).into_iter().map(|it| it.2).collect();
     assert_eq!(told, ["a {b}", "3"]);
@@ -66,7 +66,7 @@ async fn text_is_shown_as_it_comes_and_calls_are_not() {
         let text: String = told
             .iter()
             .filter_map(|event| match event {
-                Event::Text(text) => Some(&**text),
+                RunEvent::Text(text) => Some(&**text),
                 _ => None,
             })
             .collect();
@@ -96,15 +96,15 @@ async fn a_mention_is_no_call_unless_that_is_wanted() {
     let mention = "I will use the unsaid tool.";
     let report = run(&plain([mention])).await;
     assert_eq!(report.calls, []);
-    let dialect = TextDialect {
+    let dialect = TextToolFormat {
         mentions: true,
-        ..TextDialect::default()
+        ..TextToolFormat::default()
     };
     let (server, _) = desk();
     let model = plain([mention, "Done."]);
     let agent = ToolLoop::new(model)
         .source("desk", server)
-        .text_dialect(dialect);
+        .text_tool_format(dialect);
     let report = agent.run("Go").await.unwrap();
     assert_eq!(report.calls.len(), 1);
 }
@@ -124,9 +124,9 @@ async fn where_no_tool_may_be_called_none_is() {
     let model = plain([ECHO, "I will use the unsaid tool."]);
     let agent = ToolLoop::new(model)
         .source("desk", server)
-        .text_dialect(TextDialect {
+        .text_tool_format(TextToolFormat {
             mentions: true,
-            ..TextDialect::default()
+            ..TextToolFormat::default()
         })
         .tool_choice(ToolChoice::None);
     let report = agent.run("Go").await.unwrap();

@@ -1,11 +1,11 @@
 //! A tool that is an agent itself, with the model of the client that calls it.
 
 use serde_json::json;
-use treenail::prelude::*;
-use treenail::schema::{CreateMessageResult, Revision, Role, SamplingMessageContentBlock as Block};
-use treenail::tool_loop::{
+use treenail::agent::{
     Conversation, ScriptedModel, ScriptedReply, ToolLoopError, ToolLoopLimits, ToolSource,
 };
+use treenail::prelude::*;
+use treenail::schema::{CreateMessageResult, Revision, Role, SamplingMessageContentBlock as Block};
 
 use crate::fixture::{Log, desk};
 
@@ -39,7 +39,7 @@ impl Research {
     #[allow(deprecated, reason = "it is what is tested")]
     fn agent(&self, cx: &Context) -> ToolLoop {
         ToolLoop::new(cx.model())
-            .source("desk", ToolSource::from(&self.desk).without_asking())
+            .source("desk", ToolSource::from(&self.desk).auto_approve())
             .limits(ToolLoopLimits {
                 result_bytes: 4096,
                 ..ToolLoopLimits::default()

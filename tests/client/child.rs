@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use treenail::client::{
-    ClientLimits, LineSession, ServerCommand, Session, SessionRequest,
-};
+use treenail::client::{ClientLimits, LineSession, ServerCommand, Session, SessionRequest};
 use treenail::jsoncall::JsoncallSession;
 
 /// A server that answers with two variables: one of the short list, and one that Cargo sets for tests, like a secret.

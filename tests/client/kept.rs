@@ -344,7 +344,8 @@ async fn subscriptions_that_end_at_once_are_opened_less_and_less_often() {
                     "jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged",
                     "params": {"_meta": meta, "notifications": {"toolsListChanged": true}},
                 });
-                let Say::Lines(mut lines) = Say::result(message, &json!({"resultType": "complete"}))
+                let Say::Lines(mut lines) =
+                    Say::result(message, &json!({"resultType": "complete"}))
                 else {
                     unreachable!("it is a line")
                 };

@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use tokio::sync::{Semaphore, SemaphorePermit, watch};
 
 use crate::client::{ClientError, ClientLimits, Incoming, id_at_ends};
-use crate::jsoncall::convert::{push_answer, push_request, read_error};
-use crate::jsoncall::guard::{Refused, Side};
+use crate::jsoncall::convert::{push_request, push_response, read_error};
+use crate::jsoncall::guard::{Rejected, Side};
 use crate::wire::RpcError;
 
 /// What the calls of a client share with the guard.
 pub(super) struct Calls {
-    state: Mutex<State>,
+    state: Mutex<CallsState>,
     pub(super) incoming: OnceLock<Arc<dyn Incoming>>,
     /// One for each request that may be in flight.
     permits: Semaphore,
@@ -21,7 +21,7 @@ pub(super) struct Calls {
 }
 
 #[derive(Default)]
-struct State {
+struct CallsState {
     open: HashMap<i64, Call>,
     closed: Option<ClientError>,
 }
@@ -31,22 +31,22 @@ struct Call {
     /// The id that `jsoncall` has given it; not known before it is on its way.
     number: Option<u64>,
     /// What was wrong with its answer.
-    fault: Option<ClientError>,
+    error: Option<ClientError>,
 }
 
 impl Calls {
     pub(super) fn new(limits: &ClientLimits) -> Self {
-        let most = limits.requests_in_flight.clamp(1, Semaphore::MAX_PERMITS);
+        let max_requests = limits.requests_in_flight.clamp(1, Semaphore::MAX_PERMITS);
         Self {
             state: Mutex::default(),
             incoming: OnceLock::new(),
-            permits: Semaphore::new(most),
+            permits: Semaphore::new(max_requests),
             closing: watch::Sender::new(false),
             ended: watch::Sender::new(false),
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, CallsState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -68,8 +68,8 @@ impl Calls {
     }
 
     /// Forgets a call, and tells what was wrong with its answer.
-    pub(super) fn forget(&self, id: i64) -> Option<ClientError> {
-        self.state().open.remove(&id)?.fault
+    pub(super) fn remove(&self, id: i64) -> Option<ClientError> {
+        self.state().open.remove(&id)?.error
     }
 
     /// Why the session has ended.
@@ -101,12 +101,12 @@ impl Calls {
     }
 
     /// Has a call fail that waits for an answer.
-    fn fail(&self, id: i64, fault: ClientError, inward: &mut Vec<u8>) {
+    fn fail(&self, id: i64, error: ClientError, inward: &mut Vec<u8>) {
         if let Some(call) = self.state().open.get_mut(&id) {
             if let Some(number) = call.number.take() {
-                call.fault = Some(fault);
+                call.error = Some(error);
                 let error = RpcError::internal("");
-                push_answer(inward, number, Err(&error));
+                push_response(inward, number, Err(&error));
             }
         }
     }
@@ -118,15 +118,15 @@ impl Calls {
 }
 
 impl Side for Arc<Calls> {
-    fn answered(&self, id: &str, answer: Result<&str, &str>, inward: &mut Vec<u8>) {
+    fn on_response(&self, id: &str, response: Result<&str, &str>, inward: &mut Vec<u8>) {
         let Ok(id) = id.parse() else {
             tracing::debug!("an answer to no request was dropped");
             return;
         };
-        let fault = match answer {
+        let error = match response {
             Ok(result) if result.starts_with('{') => {
                 if let Some(number) = self.take_number(id) {
-                    push_answer(inward, number, Ok(result));
+                    push_response(inward, number, Ok(result));
                 }
                 return;
             }
@@ -134,25 +134,25 @@ impl Side for Arc<Calls> {
             Err(error) => match read_error(error) {
                 Some(error) => {
                     if let Some(number) = self.take_number(id) {
-                        push_answer(inward, number, Err(&error));
+                        push_response(inward, number, Err(&error));
                     }
                     return;
                 }
                 None => "an error has no code or no message",
             },
         };
-        self.fail(id, ClientError::protocol(fault), inward);
+        self.fail(id, ClientError::protocol(error), inward);
     }
 
-    fn refused(&self, refused: Refused<'_>, inward: &mut Vec<u8>, _: &mut Vec<u8>) {
-        let (id, reason) = match refused {
-            Refused::Invalid(invalid) => {
+    fn on_rejected(&self, rejected: Rejected<'_>, inward: &mut Vec<u8>, _: &mut Vec<u8>) {
+        let (id, reason) = match rejected {
+            Rejected::Invalid(invalid) => {
                 let error = &invalid.error;
                 tracing::warn!(%error, "a line of the server is no message");
                 let id = invalid.id.and_then(|id| id.parse().ok());
                 (id, format!("its answer is no message: {}", error.message))
             }
-            Refused::TooLong { head, tail } => {
+            Rejected::TooLong { head, tail } => {
                 tracing::warn!("a message that is too long was dropped");
                 let id = id_at_ends(head, tail);
                 (id, "its answer is longer than is allowed".to_owned())
@@ -164,7 +164,7 @@ impl Side for Arc<Calls> {
     }
 
     /// The id that the caller has chosen stands before the method, since `jsoncall` has no other place for it.
-    fn requests(&self, number: &str, method: &str, params: &str, outward: &mut Vec<u8>) {
+    fn write_request(&self, number: &str, method: &str, params: &str, outward: &mut Vec<u8>) {
         let Some((id, method)) = method.split_once(':') else {
             return;
         };

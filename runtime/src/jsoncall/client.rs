@@ -145,7 +145,7 @@ impl JsoncallSession {
         }
     }
 
-    fn tell(&self, method: &str, params: &impl Serialize, bytes: usize) {
+    fn send_notification(&self, method: &str, params: &impl Serialize, bytes: usize) {
         self.backlog.push(bytes);
         if let Err(error) = self.inner.notification(method, Some(params)) {
             tracing::debug!(%error, "a notification was not sent");
@@ -163,25 +163,25 @@ impl Session for JsoncallSession {
     fn request(&self, request: SessionRequest) -> SessionFuture<'_, String> {
         Box::pin(async move {
             let _permit = self.calls.permit().await?;
-            self.backlog.room().await;
+            self.backlog.wait_for_room().await;
             self.calls.check_open()?;
             let bytes = request.params.len();
             let params = params_of(request.params)?;
             let method = format!("{}:{}", request.id, request.method);
-            let mut call = Waiting {
+            let mut call = PendingRequest {
                 session: self,
                 id: request.id,
-                cancels: request.cancellable,
+                cancel_on_drop: request.cancellable,
             };
             self.calls.open(request.id);
             self.backlog.push(bytes);
-            let answer = self.inner.request(&method, Some(&params)).await;
-            call.cancels = false;
-            let fault = self.calls.forget(request.id);
-            answer
+            let response = self.inner.request(&method, Some(&params)).await;
+            call.cancel_on_drop = false;
+            let error_of_response = self.calls.remove(request.id);
+            response
                 .map(|result: Box<RawValue>| Box::<str>::from(result).into_string())
-                .map_err(|error| match (fault, error.error_object()) {
-                    (Some(fault), _) => fault,
+                .map_err(|error| match (error_of_response, error.error_object()) {
+                    (Some(error_of_response), _) => error_of_response,
                     (None, Some(error)) => ClientError::Refused(from_jsoncall(error)),
                     (None, None) => self.calls.reason(),
                 })
@@ -190,11 +190,11 @@ impl Session for JsoncallSession {
 
     fn notify(&self, notification: SessionNotification) -> SessionFuture<'_, ()> {
         Box::pin(async move {
-            self.backlog.room().await;
+            self.backlog.wait_for_room().await;
             self.calls.check_open()?;
             let bytes = notification.params.len();
             let params = params_of(notification.params)?;
-            self.tell(&notification.method, &params, bytes);
+            self.send_notification(&notification.method, &params, bytes);
             Ok(())
         })
     }
@@ -231,13 +231,13 @@ fn params_of(params: String) -> Result<Box<RawValue>, ClientError> {
 }
 
 /// A request in flight; dropping it cancels the request.
-struct Waiting<'a> {
+struct PendingRequest<'a> {
     session: &'a JsoncallSession,
     id: i64,
-    cancels: bool,
+    cancel_on_drop: bool,
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for PendingRequest<'_> {
     fn drop(&mut self) {
         #[derive(Serialize)]
         #[serde(rename_all = "camelCase")]
@@ -245,12 +245,13 @@ impl Drop for Waiting<'_> {
             request_id: i64,
         }
 
-        self.session.calls.forget(self.id);
-        if self.cancels && self.session.calls.check_open().is_ok() {
+        self.session.calls.remove(self.id);
+        if self.cancel_on_drop && self.session.calls.check_open().is_ok() {
             let params = Cancelled {
                 request_id: self.id,
             };
-            self.session.tell("notifications/cancelled", &params, 0);
+            self.session
+                .send_notification("notifications/cancelled", &params, 0);
         }
     }
 }
@@ -272,11 +273,11 @@ impl Driver {
     ) {
         let Ending { exited, reason } = ending;
         let (mut from_inner, mut to_inner) = pipe;
-        let passed = self
+        let result = self
             .pass((reader, writer), &mut from_inner, &mut to_inner, exited)
             .await;
         let mut reason = reason.await;
-        if let Err(error) = passed {
+        if let Err(error) = result {
             reason = format!("{reason} ({error})");
         }
         let calls = &self.guard.side;
@@ -284,10 +285,10 @@ impl Driver {
         self.guard.backlog.clear();
         // The answers that have come count, so what is still written must not be an error before they have been read.
         let (read, written) = tokio::join!(to_inner.shutdown(), async {
-            let nowhere = &mut tokio::io::sink();
+            let sink = &mut tokio::io::sink();
             tokio::select! {
                 _ = self.inner.wait() => Ok(0),
-                copied = tokio::io::copy(&mut from_inner, nowhere) => copied,
+                copied = tokio::io::copy(&mut from_inner, sink) => copied,
             }
         });
         if let Some(error) = read.err().or(written.err()) {
@@ -297,7 +298,7 @@ impl Driver {
     }
 
     /// Passes on what either side sends, until the server has ended, or has been told to end and does not.
-    async fn pass<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(
+    async fn pump<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(
         &self,
         (reader, writer): (R, W),
         from_inner: &mut ReadHalf<DuplexStream>,
@@ -315,7 +316,7 @@ impl Driver {
                 Err(error) => error,
             }
         };
-        let over = async {
+        let shutdown = async {
             tokio::select! {
                 _ = closing.wait_for(|closing| *closing) => self.guard.close(),
                 () = exited => {}
@@ -325,7 +326,7 @@ impl Driver {
         tokio::select! {
             biased;
             read = &mut inward => read,
-            () = over => Ok(()),
+            () = shutdown => Ok(()),
             error = outward => {
                 // What the server has sent before it went away may be the answer that somebody waits for.
                 let read = std::future::poll_fn(|context| {

@@ -26,9 +26,13 @@ pub(super) fn push_notification(out: &mut Vec<u8>, method: &str, params: &str) {
 }
 
 /// Appends an answer: the text of a result, or an error.
-pub(super) fn push_answer(out: &mut Vec<u8>, id: impl Display, answer: Result<&str, &RpcError>) {
+pub(super) fn push_response(
+    out: &mut Vec<u8>,
+    id: impl Display,
+    response: Result<&str, &RpcError>,
+) {
     push(out, format_args!(r#"{{"jsonrpc":"2.0","id":{id},"#));
-    match answer {
+    match response {
         Ok(result) => push(out, format_args!("\"result\":{result}}}\n")),
         Err(error) => push_error_member(out, error),
     }

@@ -14,11 +14,11 @@ use tokio::task::AbortHandle;
 use crate::jsoncall::backlog::Backlog;
 use crate::jsoncall::bridge::Bridge;
 use crate::jsoncall::convert::{params_text, raw, to_jsoncall};
-use crate::jsoncall::ids::Ids;
+use crate::jsoncall::ids::RequestIds;
 use crate::server::Server;
 
 /// What tells a handler that the input of its guard has ended. The guard lets no peer say it.
-pub(super) const END: &str = "$/treenail/end";
+pub(super) const END_OF_INPUT: &str = "$/treenail/end";
 
 /// A [`Server`] as the [`Handler`](::jsoncall::Handler) of one session of `jsoncall`;
 /// [`Server::jsoncall_handler`] makes one.
@@ -29,7 +29,7 @@ pub struct JsoncallHandler {
     server: Server,
     pub(super) bridge: Arc<Bridge>,
     /// The ids that the guard has exchanged, if there is one.
-    ids: Option<Arc<Ids>>,
+    ids: Option<Arc<RequestIds>>,
     running: Option<AbortHandle>,
 }
 
@@ -54,7 +54,7 @@ impl Server {
 }
 
 impl JsoncallHandler {
-    pub(super) fn new(server: &Server, bridge: Bridge, ids: Option<Arc<Ids>>) -> Self {
+    pub(super) fn new(server: &Server, bridge: Bridge, ids: Option<Arc<RequestIds>>) -> Self {
         Self {
             server: server.clone(),
             bridge: Arc::new(bridge),
@@ -82,7 +82,7 @@ impl JsoncallHandler {
 
 impl Handler for JsoncallHandler {
     fn hook(&self) -> Arc<dyn Hook> {
-        Arc::new(TakeBack(self.bridge.backlog.clone()))
+        Arc::new(CancelHook(self.bridge.backlog.clone()))
     }
 
     fn request(
@@ -94,14 +94,14 @@ impl Handler for JsoncallHandler {
         let session = cx.session();
         let id = self.id_of(cx.id()).ok_or(ErrorCode::INVALID_REQUEST)?;
         let params: Option<&RawValue> = params.to_opt()?;
-        let answer = guarded(|| {
+        let response = catch_panic(|| {
             self.run(session.clone());
             self.bridge.request(&id, method, params_text(params))
         })?;
-        let answer = answer.ok_or(ErrorCode::INVALID_REQUEST)?;
+        let response = response.ok_or(ErrorCode::INVALID_REQUEST)?;
         let (request, ids) = (cx.id().clone(), self.ids.clone());
         cx.handle_async(async move {
-            match answer.await {
+            match response.await {
                 Ok(Ok(result)) => raw(result).ok_or(ErrorCode::INTERNAL_ERROR.into()),
                 Ok(Err(error)) => Err(to_jsoncall(error)),
                 Err(_) => {
@@ -122,7 +122,7 @@ impl Handler for JsoncallHandler {
         params: Params<'_>,
         cx: NotificationContext<'_>,
     ) -> Result<Response> {
-        if method == END && self.ids.is_some() {
+        if method == END_OF_INPUT && self.ids.is_some() {
             match self.running {
                 Some(_) => self.bridge.end(),
                 None => self.bridge.finish(),
@@ -130,7 +130,7 @@ impl Handler for JsoncallHandler {
             return cx.handle(Ok(()));
         }
         let params: Option<&RawValue> = params.to_opt()?;
-        guarded(|| {
+        catch_panic(|| {
             self.run(cx.session());
             self.bridge.notification(method, params_text(params));
         })?;
@@ -139,7 +139,7 @@ impl Handler for JsoncallHandler {
 }
 
 /// Keeps a panic from `jsoncall`, which would read no more.
-fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, ErrorCode> {
+fn catch_panic<T>(work: impl FnOnce() -> T) -> Result<T, ErrorCode> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|_| {
         tracing::error!("a handler has panicked");
         ErrorCode::INTERNAL_ERROR
@@ -164,9 +164,9 @@ impl fmt::Debug for JsoncallHandler {
 }
 
 /// Takes back a question to the peer that nobody wants answered any more.
-struct TakeBack(Option<Arc<Backlog>>);
+struct CancelHook(Option<Arc<Backlog>>);
 
-impl Hook for TakeBack {
+impl Hook for CancelHook {
     fn cancel_outgoing_request(&self, id: RequestId, session: &SessionContext) {
         if let Some(backlog) = &self.0 {
             backlog.push(0);

@@ -6,17 +6,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// The peer's requests that have no answer yet. The guard lets in no more of them than the backlog and the limits of
 /// those who answer allow.
 #[derive(Debug, Default)]
-pub(super) struct Ids {
-    state: Mutex<State>,
+pub(super) struct RequestIds {
+    state: Mutex<IdTable>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct IdTable {
     open: HashMap<u64, Arc<str>>,
     last: u64,
 }
 
-impl Ids {
+impl RequestIds {
     /// A number for a request whose id has this text.
     pub(super) fn open(&self, id: &str) -> u64 {
         let mut state = self.state();
@@ -32,13 +32,13 @@ impl Ids {
         self.state().open.get(&number).cloned()
     }
 
-    /// As [`Ids::text`], when the request has its answer or will not have one.
+    /// As [`RequestIds::text`], when the request has its answer or will not have one.
     pub(super) fn close(&self, number: &str) -> Option<Arc<str>> {
         let number = number.parse().ok()?;
         self.state().open.remove(&number)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, IdTable> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

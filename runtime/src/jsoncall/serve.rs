@@ -13,10 +13,10 @@ use crate::error::Result;
 use crate::jsoncall::backlog::Backlog;
 use crate::jsoncall::bridge::Bridge;
 use crate::jsoncall::convert::{
-    push_answer, push_error, push_notification, push_request, read_error,
+    push_error, push_notification, push_request, push_response, read_error,
 };
-use crate::jsoncall::guard::{Guard, PIPE, Refused, Side};
-use crate::jsoncall::handler::{END, JsoncallHandler};
+use crate::jsoncall::guard::{Guard, PIPE, Rejected, Side};
+use crate::jsoncall::handler::{END_OF_INPUT, JsoncallHandler};
 use crate::server::Server;
 use crate::wire::RpcError;
 
@@ -50,11 +50,11 @@ where
     let backlog = Arc::new(Backlog::new(limits.queued_output_bytes));
     let bridge = Bridge::new(limits.held_bytes, Some(Arc::clone(&backlog)));
     let mut guard = Guard::new(
-        ToServer(limits.message_bytes),
+        ServerSide(limits.message_bytes),
         Arc::clone(&backlog),
         limits.clone(),
     );
-    guard.held = Some(Arc::clone(&bridge.held));
+    guard.unread_input = Some(Arc::clone(&bridge.unread_input));
     let handler = JsoncallHandler::new(server, bridge, Some(Arc::clone(&guard.ids)));
     let bridge = Arc::clone(&handler.bridge);
 
@@ -71,7 +71,7 @@ where
         &options,
     );
 
-    let within = limits.finish_calls_within;
+    let call_timeout = limits.finish_calls_within;
     let mut outward = pin!(guard.outward(from_inner, writer));
     let read = async {
         let read = tokio::select! {
@@ -81,7 +81,7 @@ where
                 Ok(())
             }
         };
-        finish(&bridge, &backlog, within).await;
+        finish(&bridge, &backlog, call_timeout).await;
         guard.close();
         read
     };
@@ -90,7 +90,7 @@ where
         biased;
         written = &mut outward => written,
         read = read => {
-            let written = timeout(within, outward).await;
+            let written = timeout(call_timeout, outward).await;
             read.and(written.unwrap_or(Ok(())))
         }
     };
@@ -105,13 +105,13 @@ where
 }
 
 /// Waits until what has been begun is finished, and its answers are written: all that before `jsoncall` learns of the end.
-async fn finish(bridge: &Bridge, backlog: &Backlog, within: Duration) {
+async fn finish(bridge: &Bridge, backlog: &Backlog, call_timeout: Duration) {
     let rest = async {
         bridge.finished().await;
-        backlog.empty().await;
+        backlog.wait_until_empty().await;
     };
     // The calls have that time by themselves, and their answers as much again.
-    if timeout(2 * within, rest).await.is_err() {
+    if timeout(2 * call_timeout, rest).await.is_err() {
         tracing::warn!("calls and answers were given up after the end of the input");
         backlog.clear();
     }
@@ -125,28 +125,33 @@ fn is_gone(error: &io::Error) -> bool {
 }
 
 /// What the guard of a server does with what is not for its handler. It knows how long a message may be.
-struct ToServer(usize);
+struct ServerSide(usize);
 
-impl Side for ToServer {
-    fn answered(&self, id: &str, answer: std::result::Result<&str, &str>, inward: &mut Vec<u8>) {
+impl Side for ServerSide {
+    fn on_response(
+        &self,
+        id: &str,
+        response: std::result::Result<&str, &str>,
+        inward: &mut Vec<u8>,
+    ) {
         let Ok(number) = id.parse::<u64>() else {
             tracing::debug!("an answer to no request was dropped");
             return;
         };
-        let answer = answer.map_err(|error| {
+        let response = response.map_err(|error| {
             let unreadable = || RpcError::internal("the error has no code or no message");
             read_error(error).unwrap_or_else(unreadable)
         });
-        push_answer(inward, number, answer.as_ref().copied());
+        push_response(inward, number, response.as_ref().copied());
     }
 
-    fn refused(&self, refused: Refused<'_>, _: &mut Vec<u8>, outward: &mut Vec<u8>) {
-        match refused {
-            Refused::Invalid(invalid) => match invalid.id {
-                Some(id) => push_answer(outward, id, Err(&invalid.error)),
+    fn on_rejected(&self, rejected: Rejected<'_>, _: &mut Vec<u8>, outward: &mut Vec<u8>) {
+        match rejected {
+            Rejected::Invalid(invalid) => match invalid.id {
+                Some(id) => push_response(outward, id, Err(&invalid.error)),
                 None => push_error(outward, &invalid.error),
             },
-            Refused::TooLong { .. } => {
+            Rejected::TooLong { .. } => {
                 let limit = self.0;
                 let error = RpcError::new(
                     treenail_schema::error_code::PARSE_ERROR,
@@ -157,11 +162,11 @@ impl Side for ToServer {
         }
     }
 
-    fn requests(&self, id: &str, method: &str, params: &str, outward: &mut Vec<u8>) {
+    fn write_request(&self, id: &str, method: &str, params: &str, outward: &mut Vec<u8>) {
         push_request(outward, id, method, params);
     }
 
-    fn ended(&self, inward: &mut Vec<u8>) {
-        push_notification(inward, END, "{}");
+    fn on_end(&self, inward: &mut Vec<u8>) {
+        push_notification(inward, END_OF_INPUT, "{}");
     }
 }

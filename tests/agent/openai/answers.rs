@@ -1,7 +1,7 @@
 //! What the endpoint answers, in its many forms.
 
 use serde_json::{Value, json};
-use treenail::tool_loop::{ModelError, OpenAiLimits, Usage, WRITTEN_ARGUMENTS};
+use treenail::agent::{ModelError, OpenAiLimits, RAW_ARGUMENTS, Usage};
 
 use super::fake::{self, Endpoint, Reply, content, finish, usage};
 use super::{ask, calls_of, limits, model, question, text_of};
@@ -82,7 +82,7 @@ async fn malformed_arguments_are_kept_as_they_were_written() {
         panic!("{reply:?}");
     };
     assert!(call.input.is_empty());
-    assert_eq!(call.meta.as_ref().unwrap()[WRITTEN_ARGUMENTS], written);
+    assert_eq!(call.meta.as_ref().unwrap()[RAW_ARGUMENTS], written);
 }
 
 #[tokio::test]
@@ -217,9 +217,9 @@ async fn each_bound_is_met() {
     for (limits, reply, expected) in cases {
         let endpoint = Endpoint::start([reply]);
         let model = model(&endpoint).limits(limits).build().unwrap();
-        let broken = ask(&model, &question("Why?")).await.0;
-        let Err(ModelError::Broken(why)) = broken else {
-            panic!("{expected}: {broken:?}");
+        let invalid_response = ask(&model, &question("Why?")).await.0;
+        let Err(ModelError::InvalidResponse(why)) = invalid_response else {
+            panic!("{expected}: {invalid_response:?}");
         };
         assert_eq!(&*why, expected);
         assert_eq!(endpoint.all_asked().len(), 1, "it is not tried again");

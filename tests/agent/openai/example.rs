@@ -1,7 +1,7 @@
 //! `examples/agent.rs` with two servers of the npm registry, and the model behind the endpoint.
 
 use serde_json::json;
-use treenail::tool_loop::EndReason;
+use treenail::agent::StopReason;
 
 use super::fake::{Endpoint, Reply};
 use super::model;
@@ -45,7 +45,7 @@ async fn the_agent_of_the_example_runs_with_a_model_over_http() {
     assert_well_formed(&report.transcript);
     assert_eq!(
         (report.end.clone(), report.text()),
-        (EndReason::Finished, "Ada programs.".to_owned())
+        (StopReason::Finished, "Ada programs.".to_owned())
     );
     let told: Vec<_> = results(&report)
         .into_iter()

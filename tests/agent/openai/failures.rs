@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use treenail::tool_loop::{Model, ModelError, OpenAiLimits};
+use treenail::agent::{Model, ModelError, OpenAiLimits};
 
 use super::fake::{Endpoint, Reply, content};
 use super::{ask, left, limits, model, question, text_of};
@@ -13,7 +13,7 @@ fn told(error: &ModelError) -> (&'static str, String) {
     match error {
         ModelError::Unavailable { reason, .. } => ("unavailable", reason.to_string()),
         ModelError::Refused(reason) => ("refused", reason.to_string()),
-        ModelError::Broken(reason) => ("broken", reason.to_string()),
+        ModelError::InvalidResponse(reason) => ("broken", reason.to_string()),
         other => ("other", other.to_string()),
     }
 }
@@ -22,7 +22,7 @@ fn told(error: &ModelError) -> (&'static str, String) {
 #[track_caller]
 fn check_recovery(
     endpoint: &Endpoint,
-    reply: Result<treenail::tool_loop::ModelReply, ModelError>,
+    reply: Result<treenail::agent::ModelReply, ModelError>,
     attempts: usize,
 ) {
     assert_eq!(text_of(&reply.unwrap()), "ok then");
@@ -36,10 +36,10 @@ fn check_recovery(
 
 fn endless() -> OpenAiLimits {
     OpenAiLimits {
-        connect_within: Duration::MAX,
-        first_byte_within: Duration::MAX,
-        idle_within: Duration::MAX,
-        answer_within: Duration::MAX,
+        connect_timeout: Duration::MAX,
+        first_byte_timeout: Duration::MAX,
+        idle_timeout: Duration::MAX,
+        response_timeout: Duration::MAX,
         ..limits()
     }
 }
@@ -246,27 +246,27 @@ async fn each_time_is_bounded() {
         \"model\":\"fake-1-2026\",\"service_tier\":\"default\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"one";
     let cases: [(Change, Reply, &str); 5] = [
         (
-            |limits| limits.first_byte_within = BOUND,
+            |limits| limits.first_byte_timeout = BOUND,
             Reply::silent(),
             "nothing came within 86400s",
         ),
         (
-            |limits| limits.first_byte_within = BOUND,
+            |limits| limits.first_byte_timeout = BOUND,
             Reply::events("").held(),
             "nothing came within 86400s",
         ),
         (
-            |limits| limits.idle_within = BOUND,
+            |limits| limits.idle_timeout = BOUND,
             Reply::text("one two").held_before(first_word),
             "its answer has broken off: nothing more came within 86400s",
         ),
         (
-            |limits| limits.answer_within = BOUND,
+            |limits| limits.response_timeout = BOUND,
             Reply::silent(),
             "its message took longer than 86400s",
         ),
         (
-            |limits| limits.answer_within = BOUND,
+            |limits| limits.response_timeout = BOUND,
             Reply::json(200, &Value::Null).in_pieces(&[1]).held(),
             "its message took longer than 86400s",
         ),
@@ -297,7 +297,7 @@ async fn a_place_where_nobody_listens_is_told_of() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
     drop(listener);
-    let model = treenail::tool_loop::OpenAiModel::builder("m")
+    let model = treenail::agent::OpenAiModel::builder("m")
         .base_url(url)
         .limits(limits());
     let failed = ask(&model.build().unwrap(), &question("Why?"))

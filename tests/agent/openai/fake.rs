@@ -63,7 +63,7 @@ pub(crate) struct Reply {
 enum End {
     Whole,
     /// The connection ends in the middle.
-    Broken,
+    InvalidResponse,
     /// Nothing more comes, until the client leaves.
     Held,
     /// Not even the head comes.
@@ -159,7 +159,7 @@ impl Reply {
 
     /// Only the bytes before this text, and then the connection ends.
     pub(crate) fn broken_before(self, text: &str) -> Self {
-        self.cut(text).ending(End::Broken)
+        self.cut(text).ending(End::InvalidResponse)
     }
 
     /// Only the bytes before this text, and then nothing, until the client leaves.
@@ -309,7 +309,7 @@ impl Serving {
             }
             match reply.end {
                 End::Whole => {}
-                End::Broken => return Ok(()),
+                End::InvalidResponse => return Ok(()),
                 End::Held | End::Silent => {
                     let _ = self.silence.send(());
                     // It returns when the client closes its end.

@@ -11,11 +11,11 @@ mod text_tools;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use treenail::schema::{CreateMessageRequestParams, Role, SamplingMessage};
-use treenail::schema::{SamplingMessageContentBlock as Block, ToolUseContent};
-use treenail::tool_loop::{
+use treenail::agent::{
     Model, ModelError, ModelReply, OpenAiLimits, OpenAiModel, OpenAiModelBuilder,
 };
+use treenail::schema::{CreateMessageRequestParams, Role, SamplingMessage};
+use treenail::schema::{SamplingMessageContentBlock as Block, ToolUseContent};
 
 use self::fake::Endpoint;
 
@@ -23,8 +23,8 @@ use self::fake::Endpoint;
 fn limits() -> OpenAiLimits {
     OpenAiLimits {
         retries: 2,
-        first_pause: Duration::from_millis(2),
-        longest_pause: Duration::from_millis(500),
+        initial_backoff: Duration::from_millis(2),
+        max_backoff: Duration::from_millis(500),
         ..OpenAiLimits::default()
     }
 }

@@ -1,12 +1,12 @@
 //! What the endpoint is asked: the mapping, to the byte.
 
 use serde_json::{Value, json};
+use treenail::agent::{MaxTokensField, ModelCapabilities, ModelError, OpenAiModelBuilder};
 use treenail::schema::{
     AudioContent, ContentBlock, CreateMessageRequestParams, ImageContent, JsonObject, Role,
     SamplingMessage, SamplingMessageContentBlock as Block, Tool, ToolChoice, ToolChoiceMode,
     ToolResultContent, ToolUseContent,
 };
-use treenail::tool_loop::{MaxTokensField, ModelError, ModelFeatures, OpenAiModelBuilder};
 
 use super::fake::{Asked, Endpoint, Reply};
 use super::{ask, model, question, user};
@@ -110,7 +110,7 @@ fn conversation() -> CreateMessageRequestParams {
             "look",
             object(json!({"at": "sky"})),
         )),
-        treenail::tool_loop::tool_use("c2", "look", "{\"at\": ").into(),
+        treenail::agent::tool_use_from_raw("c2", "look", "{\"at\": ").into(),
     ];
     let seen = [
         ContentBlock::text("blue"),
@@ -141,8 +141,8 @@ fn conversation() -> CreateMessageRequestParams {
 
 #[tokio::test]
 async fn a_conversation_is_written_as_endpoints_want_it() {
-    let features = ModelFeatures::default().images(true).audio(true);
-    let asked = sent(&conversation(), |model| model.features(features)).await;
+    let capabilities = ModelCapabilities::default().images(true).audio(true);
+    let asked = sent(&conversation(), |model| model.capabilities(capabilities)).await;
     let expected = json!([
         {"role": "user", "content": "What is up?"},
         {"role": "assistant", "content": "I look.", "tool_calls": [

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
-use treenail::tool_loop::ApiKey;
+use treenail::agent::ApiKey;
 
 use super::fake::{Endpoint, Reply};
 use super::{ask, model, question};

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use treenail::ToolLoop;
-use treenail::tool_loop::{Event, ModelFeatures};
+use treenail::agent::{ModelCapabilities, RunEvent};
 
 use super::fake::{Endpoint, Reply};
 use super::model;
@@ -14,15 +14,15 @@ async fn calls_are_found_in_text_that_is_streamed() {
     for sizes in [&[usize::MAX][..], &[1], &[40, 7]] {
         let endpoint =
             Endpoint::start([Reply::text(written).in_pieces(sizes), Reply::text("Done.")]);
-        let features = ModelFeatures::default().tools(false);
-        let model = model(&endpoint).features(features).build().unwrap();
+        let capabilities = ModelCapabilities::default().tools(false);
+        let model = model(&endpoint).capabilities(capabilities).build().unwrap();
         let (server, log) = desk();
         let mut run = ToolLoop::new(model).source("desk", server).run("Go");
         let shown = events(&mut run).await;
         let shown: String = shown
             .iter()
             .filter_map(|event| match event {
-                Event::Text(text) => Some(text.as_str()),
+                RunEvent::Text(text) => Some(text.as_str()),
                 _ => None,
             })
             .collect();

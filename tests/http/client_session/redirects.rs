@@ -30,7 +30,10 @@ async fn a_redirect_within_the_origin_is_followed() {
         dialog.send(call).await.unwrap();
         let first = script.asked().await;
         let again = [script.asked().await, script.asked().await];
-        assert_eq!([&*again[0].path, &again[1].path], ["/mcp/", "/mcp/there?a=b"]);
+        assert_eq!(
+            [&*again[0].path, &again[1].path],
+            ["/mcp/", "/mcp/there?a=b"]
+        );
         for asked in again {
             assert_eq!(asked.method, "POST");
             assert_eq!(asked.body, first.body);
@@ -40,7 +43,10 @@ async fn a_redirect_within_the_origin_is_followed() {
             }
         }
         // It is not remembered: where the next request leads is for the server to say.
-        dialog.send(modern(2, "tools/list", json!({}))).await.unwrap();
+        dialog
+            .send(modern(2, "tools/list", json!({})))
+            .await
+            .unwrap();
         assert_eq!(script.asked().await.path, "/mcp");
     }
 }
@@ -99,7 +105,11 @@ async fn redirects_have_an_end() {
         for _ in 0..sent {
             last = script.asked().await.path;
         }
-        let expected = if sent == 1 { "/mcp".to_owned() } else { format!("/{}", sent - 1) };
+        let expected = if sent == 1 {
+            "/mcp".to_owned()
+        } else {
+            format!("/{}", sent - 1)
+        };
         assert_eq!(last, expected);
         assert!(script.is_idle(), "{most:?}");
     }

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use clap::Args;
 use treenail::ToolLoop;
-use treenail::tool_loop::{Conversation, EndReason, Report, ToolLoopLimits};
+use treenail::agent::{Conversation, RunReport, StopReason, ToolLoopLimits};
 
 use self::approved::{Approved, Word};
 use self::consent::Consent;
@@ -179,10 +179,10 @@ impl Chat {
 }
 
 /// What the end of an answer means for the program.
-fn exit(report: &Report) -> Exit {
+fn exit(report: &RunReport) -> Exit {
     match report.end {
-        EndReason::Finished | EndReason::StopSequence => Exit::Success,
-        EndReason::Timeout => Exit::Timeout,
+        StopReason::Finished | StopReason::StopSequence => Exit::Success,
+        StopReason::Timeout => Exit::Timeout,
         _ => Exit::Unfinished,
     }
 }

@@ -99,8 +99,7 @@ impl ServerCommand {
     /// Sets a variable of the environment.
     #[must_use]
     pub fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
-        self.environment
-            .change(name.as_ref(), Some(value.as_ref()));
+        self.environment.change(name.as_ref(), Some(value.as_ref()));
         self
     }
 

@@ -11,7 +11,9 @@ mod visible;
 
 use std::collections::BTreeSet;
 
-use treenail_schema::{ClientCapabilities, Implementation, Prompt, Resource, ResourceTemplate, Tool};
+use treenail_schema::{
+    ClientCapabilities, Implementation, Prompt, Resource, ResourceTemplate, Tool,
+};
 
 pub use self::drift::{Change, Drift, Severity, Subject};
 pub use self::error::ContractError;

@@ -96,7 +96,12 @@ impl Greeter {
             let mut request = self.request("server/discover", &Head::page(None)?, &meta);
             request.revision = Some(revision);
             let mut answer = self.session.request(request);
-            let legacy = |because| Ok(Found::Legacy { offer: None, because });
+            let legacy = |because| {
+                Ok(Found::Legacy {
+                    offer: None,
+                    because,
+                })
+            };
             match timeout(limit, &mut answer).await {
                 Ok(Ok(text)) => return Ok(Discovered::read(&text, revision, meta)?.into()),
                 Ok(Err(ClientError::Refused(error))) => match error.code {

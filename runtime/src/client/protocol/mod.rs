@@ -21,11 +21,11 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::json;
 use treenail_schema::{
-    CallToolRequest, ClientCapabilities, CompleteRequest, CompleteRequestParams, DiscoverRequest, GetPromptRequest,
-    Implementation, ListPromptsRequest, ListResourceTemplatesRequest, ListResourcesRequest,
-    ListToolsRequest, LoggingLevel, Notification, PingRequest, ReadResourceRequest, Request,
-    Revision, ServerCapabilities, SetLevelRequest, SubscribeRequest, SubscriptionFilter,
-    UnsubscribeRequest,
+    CallToolRequest, ClientCapabilities, CompleteRequest, CompleteRequestParams, DiscoverRequest,
+    GetPromptRequest, Implementation, ListPromptsRequest, ListResourceTemplatesRequest,
+    ListResourcesRequest, ListToolsRequest, LoggingLevel, Notification, PingRequest,
+    ReadResourceRequest, Request, Revision, ServerCapabilities, SetLevelRequest, SubscribeRequest,
+    SubscriptionFilter, UnsubscribeRequest,
 };
 
 pub use self::builder::McpClientSessionBuilder;

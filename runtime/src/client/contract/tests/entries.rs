@@ -1,7 +1,9 @@
 //! What is found of tools, prompts, templates, resources and of the server itself.
 
 use serde_json::{Value, json};
-use treenail_schema::{ClientCapabilities, Implementation, Prompt, Resource, ResourceTemplate, Tool};
+use treenail_schema::{
+    ClientCapabilities, Implementation, Prompt, Resource, ResourceTemplate, Tool,
+};
 
 use super::{between, told, tool};
 use crate::client::{Contract, Drift, Severity};
@@ -84,7 +86,8 @@ fn what_the_recording_client_could_do_explains_what_is_gone() {
     let forms_only = contract(json!({"elicitation": {"form": {}}, "roots": {}}));
     assert_eq!(message(&recorded, forms_only), lacking("`elicitation.url`"));
     // No client is blamed that can do as much, or of which nothing is known.
-    let able = contract(json!({"elicitation": {"form": {}, "url": {}}, "roots": {}, "sampling": {}}));
+    let able =
+        contract(json!({"elicitation": {"form": {}, "url": {}}, "roots": {}, "sampling": {}}));
     assert_eq!(message(&recorded, able), "it is gone");
     assert_eq!(message(&recorded, Contract::new()), "it is gone");
     let old = Contract::new().with_tools([tool("ask", json!({}))]);

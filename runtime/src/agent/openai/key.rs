@@ -1,0 +1,86 @@
+//! The key of an endpoint, which nobody gets to see.
+
+use std::{env, fmt};
+
+use http::HeaderValue;
+
+use crate::agent::ModelError;
+
+/// A secret that an endpoint knows its user by. It is shown nowhere: its `Debug` is `ApiKey(…)`.
+///
+/// ```
+/// use treenail_runtime::agent::ApiKey;
+///
+/// assert_eq!(format!("{:?}", ApiKey::new("sk-secret")), "ApiKey(…)");
+/// ```
+#[derive(Clone)]
+pub struct ApiKey(Box<str>);
+
+impl ApiKey {
+    /// One that is known. Spaces and ends of lines around it are not part of it.
+    pub fn new(key: impl AsRef<str>) -> Self {
+        Self(key.as_ref().trim().into())
+    }
+
+    /// The one in a variable of the environment.
+    ///
+    /// # Errors
+    ///
+    /// [`ModelError::Misconfigured`] if the variable is not there, is empty, or is not text.
+    pub fn from_env(variable: &str) -> Result<Self, ModelError> {
+        match env_var(variable)? {
+            Some(key) => Ok(Self::new(key)),
+            None => Err(ModelError::misconfigured(format!(
+                "there is no key in the variable `{variable}`"
+            ))),
+        }
+    }
+
+    /// The value of the header `Authorization`.
+    pub(super) fn authorization(&self) -> Result<HeaderValue, ModelError> {
+        let value = HeaderValue::try_from(format!("Bearer {}", self.0));
+        let mut value = value.map_err(|_| {
+            ModelError::misconfigured("the key has characters that cannot be sent in a header")
+        })?;
+        value.set_sensitive(true);
+        Ok(value)
+    }
+
+    /// The text without the key.
+    pub(super) fn redact(&self, text: &str) -> String {
+        if self.0.is_empty() {
+            return text.to_owned();
+        }
+        text.replace(&*self.0, "[key]")
+    }
+}
+
+impl fmt::Debug for ApiKey {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("ApiKey(…)")
+    }
+}
+
+impl From<&str> for ApiKey {
+    fn from(key: &str) -> Self {
+        Self::new(key)
+    }
+}
+
+impl From<String> for ApiKey {
+    fn from(key: String) -> Self {
+        Self::new(key)
+    }
+}
+
+/// What a variable of the environment says, if it says anything. What it says is not told.
+pub(super) fn env_var(variable: &str) -> Result<Option<String>, ModelError> {
+    match env::var(variable) {
+        Ok(text) if text.trim().is_empty() => Ok(None),
+        Ok(text) => Ok(Some(text.trim().to_owned())),
+        Err(env::VarError::NotPresent) => Ok(None),
+        Err(env::VarError::NotUnicode(_)) => Err(ModelError::misconfigured(format!(
+            "the variable `{variable}` is not text"
+        ))),
+    }
+}
