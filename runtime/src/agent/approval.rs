@@ -1,4 +1,4 @@
-//! Whether a call may be made, before it is made.
+//! Approval of tool calls before they run.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,77 +6,78 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use treenail_schema::{JsonObject, Tool};
 
-/// A call that the model has asked for.
+/// A tool call that the model has requested.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RequestedCall {
-    /// Tells it from all other calls of the conversation.
+    /// Id of the call, unique within the conversation.
     pub id: String,
-    /// The tool, by the name that the model knows it by.
+    /// Name of the tool as the model sees it.
     pub name: String,
-    /// The source that has the tool; `None` if no source has one of this name.
+    /// Source of the tool; `None` if no source has a tool of this name.
     pub source: Option<String>,
-    /// The name that its source gives the tool; `None` if no source has one of this name.
+    /// Name of the tool at its source; `None` if no source has a tool of this name.
     pub tool: Option<String>,
-    /// The arguments: what the model has written, and, once they have been looked at, what the tool gets.
+    /// Arguments: first as the model wrote them, then, after validation, as the tool receives them.
     pub input: JsonObject,
 }
 
-/// A call that somebody or something has to decide on.
+/// A call that is waiting for a decision.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ApprovalRequest {
-    /// The call. Its arguments are those that the tool will get, and have been checked against its schema if that can be
-    /// done.
+    /// The call. Its arguments are those that the tool will receive; they have been validated against the schema if
+    /// possible.
     pub call: RequestedCall,
-    /// Why the arguments could not be checked, if that is so: the schema cannot be used, or it would take too long. The server
-    /// checks them all the same, or should.
+    /// Reason why the arguments could not be validated, if so: the schema is unusable, or validation would take too
+    /// long. The server should validate them anyway.
     pub unchecked: Option<String>,
-    /// The tool as its server describes it. What it says of itself, its annotations too, is as trustworthy as the server.
+    /// Definition of the tool as its server declares it. Its description and annotations are only as trustworthy as the
+    /// server.
     pub tool: Arc<Tool>,
-    /// What its source is trusted with.
+    /// Trust level of the source.
     pub trust: Trust,
 }
 
-/// What becomes of a call.
+/// Decision about a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Approval {
-    /// It is made.
+    /// Run the call.
     Allow,
-    /// It is not made, and the model is told why.
+    /// Do not run the call, and report the reason to the model.
     Deny(String),
-    /// The one who reads the events of the run is asked ([`RunEvent::ApprovalRequested`](crate::agent::RunEvent::ApprovalRequested)),
-    /// and the call waits. If nobody reads them, it is not made, and the model is told that.
+    /// Ask the consumer of the run's events
+    /// ([`RunEvent::ApprovalRequested`](crate::agent::RunEvent::ApprovalRequested)); the call waits. If no consumer
+    /// reads the events, the call is denied and the model is informed.
     Ask,
 }
 
-/// What a source of tools is trusted with, for [`Approval::by_annotations`].
+/// Trust level of a tool source, for [`Approval::by_annotations`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Trust {
-    /// Nothing that it says of its tools is believed: each call asks.
+    /// Ignores the annotations of its tools: each call needs approval.
     Untrusted,
-    /// Its annotations are believed: what the protocol calls a trusted server.
+    /// Believes the annotations of its tools; the protocol calls this a trusted server.
     #[default]
     Annotations,
-    /// Its tools run, whatever they do and say of themselves: no call asks.
+    /// Runs all of its tools without approval, regardless of their annotations.
     Full,
 }
 
 impl Approval {
-    /// What happens where [`ToolLoop::approve`](crate::agent::ToolLoop::approve) sets no other policy.
+    /// Default policy, which [`ToolLoop::approve`](crate::agent::ToolLoop::approve) replaces.
     ///
-    /// | the tool says of itself | |
+    /// | annotations of the tool | decision |
     /// |---|---|
-    /// | `readOnlyHint` true | allowed, unless `openWorldHint` is true: what is looked up outside can carry secrets there |
+    /// | `readOnlyHint` true | allowed, unless `openWorldHint` is true, because a request to the outside can leak secrets |
     /// | `destructiveHint` and `openWorldHint` both false | allowed |
-    /// | anything else, and nothing at all | asks, since that is what the protocol says of tools that do not say |
+    /// | any other, or none | asks, because the protocol assumes the worst for missing hints |
     ///
-    /// Annotations are hints of a server, and a server that lies has its tools run. The protocol demands that they decide
-    /// nothing unless the server is trusted. **A source that the program names counts as trusted in this sense**; one that
-    /// is not is to be marked with [`ToolSource::untrusted`](crate::agent::ToolSource::untrusted), and then all of its
-    /// calls ask.
+    /// Annotations are unverified hints: a dishonest server gets its tools run. The protocol requires clients to ignore
+    /// them unless the server is trusted. **Each source that the program adds counts as trusted in this sense.** Mark
+    /// others with [`ToolSource::untrusted`](crate::agent::ToolSource::untrusted); then each of their calls asks.
     pub fn by_annotations(request: &ApprovalRequest) -> Self {
         match request.trust {
             Trust::Untrusted => return Self::Ask,
@@ -95,7 +96,7 @@ impl Approval {
     }
 }
 
-/// A function that decides on calls.
+/// Function that decides about calls.
 #[derive(Clone)]
 pub(super) struct ApprovalPolicy(Arc<dyn Fn(&ApprovalRequest) -> Approval + Send + Sync>);
 

@@ -1,4 +1,4 @@
-//! The ids of calls.
+//! Unique ids of calls.
 
 use std::collections::HashSet;
 
@@ -6,7 +6,7 @@ use treenail_schema::{SamplingMessage, ToolUseContent};
 
 use crate::agent::model_call::as_tool_use;
 
-/// The ids of calls in a conversation.
+/// Ids of the calls in a conversation.
 pub(super) struct CallIds(HashSet<String>);
 
 impl CallIds {
@@ -20,7 +20,7 @@ impl CallIds {
         )
     }
 
-    /// Gives a call an id of its own: some models leave it out, or begin anew with each message.
+    /// Makes the id of a call unique. Some models omit ids, or restart numbering with each message.
     pub(super) fn make_unique(&mut self, tool_use: &mut ToolUseContent) {
         if tool_use.id.is_empty() {
             "call".clone_into(&mut tool_use.id);

@@ -1,4 +1,4 @@
-//! The tools of all sources, by the names that the model knows.
+//! Catalog of the tools of all sources, by the names that the model sees.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -10,33 +10,33 @@ use crate::agent::report::Fault;
 use crate::agent::{ToolChoice, ToolSource, Trust};
 use crate::client::{ClientError, McpClient};
 
-/// The tools of all sources, by the names that the model knows.
+/// Catalog of the tools of all sources, by the names that the model sees.
 #[derive(Debug)]
 pub(super) struct Catalog {
     sources: Vec<SourceTools>,
     names: ToolNames,
     entries: Vec<ToolEntry>,
     positions: HashMap<String, usize>,
-    /// The tools as the model is told of them.
+    /// Tool definitions as they are sent to the model.
     definitions: Vec<Tool>,
     max: usize,
 }
 
-/// A source, and what it has listed.
+/// A source and its cached tool list.
 #[derive(Debug)]
 struct SourceTools {
     name: String,
     source: ToolSource,
     client: Option<McpClient>,
-    /// How often its server had told of changes when it was listed.
+    /// Version of the server's tool list at the time of the last fetch.
     list_version: Option<u64>,
     tools: Vec<Arc<Tool>>,
 }
 
-/// One tool.
+/// A tool in the catalog.
 #[derive(Clone, Debug)]
 pub(super) struct ToolEntry {
-    /// The name that the model knows.
+    /// Name that the model sees.
     pub(super) name: String,
     pub(super) source: String,
     pub(super) tool: Arc<Tool>,
@@ -45,16 +45,16 @@ pub(super) struct ToolEntry {
 }
 
 impl Catalog {
-    /// One in which nothing is listed yet.
+    /// Creates a catalog without any cached lists.
     pub(super) fn new(sources: &[(String, ToolSource)], max: usize) -> Result<Self, Fault> {
         let mut names = HashSet::new();
         for (name, _) in sources {
             if name.is_empty() {
-                return Err(Fault::invalid("a source has no name"));
+                return Err(Fault::invalid("the name of a source is empty"));
             }
             if !names.insert(name) {
                 return Err(Fault::invalid(format!(
-                    "two sources have the name `{name}`"
+                    "duplicate source name `{name}`"
                 )));
             }
         }
@@ -75,7 +75,7 @@ impl Catalog {
         })
     }
 
-    /// Lists the tools of those sources whose lists have changed. A source that cannot list them any more keeps its list.
+    /// Fetches the lists that have changed. A source that fails to list its tools again retains its cached list.
     pub(super) async fn refresh(&mut self) -> Result<(), Fault> {
         let mut changed = false;
         for source in &mut self.sources {
@@ -83,7 +83,7 @@ impl Catalog {
                 Ok(differs) => changed |= differs,
                 Err(error) if source.list_version.is_some() => {
                     let source = &*source.name;
-                    tracing::debug!(source, %error, "the tools that have changed are not known");
+                    tracing::debug!(source, %error, "failed to refresh the tool list; the cached one is used");
                 }
                 Err(error) => return Err(Fault::Source(source.name.clone(), Box::new(error))),
             }
@@ -104,7 +104,7 @@ impl Catalog {
         if wanted.len() > self.max {
             let (count, max) = (wanted.len(), self.max);
             return Err(Fault::invalid(format!(
-                "the sources have {count} tools, where {max} may be offered; choose some of them"
+                "the sources have {count} tools, the limit is {max}; select tools with `ToolSource::only`"
             )));
         }
         self.names.assign(&wanted);
@@ -139,7 +139,7 @@ impl Catalog {
         self.entries.iter().map(|entry| &*entry.name).collect()
     }
 
-    /// The tool that a model means: by the name that it knows, or by the tool's own if only one source has it.
+    /// Finds a tool by the name that the model sees, or by its own name if only one source has it.
     pub(super) fn find(&self, name: &str) -> Option<&ToolEntry> {
         if let Some(position) = self.positions.get(name) {
             return self.entries.get(*position);
@@ -150,26 +150,26 @@ impl Catalog {
             .filter(|_| with_own_name.next().is_none())
     }
 
-    /// The tool of a source, by the name that the source gives it.
+    /// Finds a tool by its source and its own name.
     pub(super) fn find_in_source(&self, source: &str, tool: &str) -> Option<&ToolEntry> {
         let mut entries = self.entries.iter();
         entries.find(|entry| entry.source == source && entry.tool.name == tool)
     }
 
-    /// The tools that a choice leaves.
+    /// Returns the definitions that a tool choice allows.
     pub(super) fn offered(&self, choice: &ToolChoice) -> Result<Vec<Tool>, Fault> {
         match choice {
             ToolChoice::Tool(name) => {
                 let entry = self.find(name);
                 let entry = entry.ok_or_else(|| {
                     Fault::invalid(format!(
-                        "the tool `{name}` that is to be called is not there"
+                        "unknown tool `{name}` in the tool choice"
                     ))
                 })?;
                 Ok(vec![definitions(entry)])
             }
             ToolChoice::Required if self.definitions.is_empty() => {
-                Err(Fault::invalid("a tool is to be called, and there is none"))
+                Err(Fault::invalid("the tool choice requires a call, but there are no tools"))
             }
             _ => Ok(self.definitions.clone()),
         }
@@ -177,13 +177,13 @@ impl Catalog {
 }
 
 impl SourceTools {
-    /// Lists the tools if that has not been done since the last change; whether it was done.
+    /// Fetches the tools if the list has changed since the last fetch; returns whether it did.
     async fn refresh(&mut self) -> Result<bool, ClientError> {
         let client = match &self.client {
             Some(client) => client.clone(),
             None => self.source.client().await?,
         };
-        // A change that is told while the list comes is seen the next time.
+        // A change that arrives during the fetch is noticed at the next refresh.
         let list_version = client.tools_version();
         if self.list_version == Some(list_version) {
             return Ok(false);
@@ -199,7 +199,7 @@ impl SourceTools {
     }
 }
 
-/// What a model needs to know of a tool: the rest costs tokens and helps nobody.
+/// Definition for a model: only name, description and input schema, because the rest costs tokens.
 fn definitions(entry: &ToolEntry) -> Tool {
     let mut definitions = Tool::new(entry.name.clone(), entry.tool.input_schema.clone());
     definitions.description.clone_from(&entry.tool.description);

@@ -1,4 +1,4 @@
-//! Inside a tool: the model of the client.
+//! Model of the client, for use inside a tool.
 
 use serde_json::Value;
 use serde_json::value::to_raw_value;
@@ -8,7 +8,7 @@ use crate::agent::{Journal, Model, ModelCapabilities, ModelError, ModelFuture, T
 use crate::ask::{AskError, Round};
 use crate::context::Context;
 
-/// The model of the client that calls a tool, so that the tool can be an agent itself. Made by [`Context::model`].
+/// Model of the client that calls a tool, so that the tool itself can be an agent. Returned by [`Context::model`].
 ///
 /// ```
 /// use treenail_runtime::agent::{ToolLoop, ToolLoopError, ToolSource};
@@ -21,32 +21,32 @@ use crate::context::Context;
 /// }
 /// ```
 ///
-/// The tools of the loop run here, in the server; the client is shown them, and answers with the calls that its model makes.
-/// A client that has not declared `sampling.tools` is never sent tools: its model is told of them in words, and its
-/// calls are found in its text.
+/// The tools of the loop run here, in the server. The client receives their definitions and returns the calls of its
+/// model. A client that has not declared `sampling.tools` never receives tools: they are listed in the prompt instead,
+/// and calls are parsed from the model's text.
 ///
 /// # In the modern era
 ///
-/// There, a function [runs again from its beginning](Context#asking-the-client) after each question, and each message of the
-/// model is a question. The loop runs again too, with the answers that there are; it comes to the same point because all
-/// that it does follows from them. The **results of its calls are kept**, as with [`Context::once`], so no call is made
-/// twice. What that asks of the function:
+/// In the modern era, a function [restarts](Context#asking-the-client) after each request to the client, and each model
+/// message is such a request. The loop restarts too, replays the responses that it has, and reaches the same point
+/// because it is deterministic. **Results of tool calls are recorded**, as with [`Context::once`], so no call runs
+/// twice. This requires of the function:
 ///
-/// - What goes into the loop has to be the same each time: no clock and no random number in the prompt. A question that
-///   differs is asked anew.
-/// - One loop runs at a time. Several loops after each other are fine.
-/// - The answers and results are carried by the client: they have to fit into
-///   [`Limits::request_state_bytes`](crate::Limits::request_state_bytes), 64 KiB if nothing else is set, and the messages
-///   into [`Limits::question_rounds`](crate::Limits::question_rounds). A small
+/// - The input of the loop has to be the same each time: no clock and no random numbers in the prompt. A request that
+///   differs is sent again.
+/// - Only one loop runs at a time. Several loops in sequence are fine.
+/// - The client carries the responses and results. They have to fit into
+///   [`Limits::request_state_bytes`](crate::Limits::request_state_bytes), 64 KiB by default, and the number of messages
+///   is bounded by [`Limits::question_rounds`](crate::Limits::question_rounds). A small
 ///   [`ToolLoopLimits::result_bytes`](crate::agent::ToolLoopLimits::result_bytes) helps.
-/// - The time of the loop begins anew with each message.
+/// - The timeout of the loop restarts with each message.
 #[derive(Clone, Debug)]
 pub struct ContextModel {
     context: Context,
 }
 
 impl Context {
-    /// The client's language model, for a [`ToolLoop`](crate::agent::ToolLoop) within a tool.
+    /// Returns the client's language model, for a [`ToolLoop`](crate::agent::ToolLoop) within a tool.
     #[deprecated(
         note = "the protocol deprecates sampling (SEP-2577; it may be removed from 2027-07-28 on); call a model of your own"
     )]
@@ -62,7 +62,7 @@ impl ContextModel {
         self.context.state().round()
     }
 
-    /// Where a value is kept: with the message that the model gave last.
+    /// Journal key of a value: scoped to the last message of the model.
     fn key(round: &Round, key: &str) -> String {
         format!("dev.treenail/tool-loop/{}/{key}", round.reply())
     }
@@ -74,7 +74,7 @@ impl Model for ContextModel {
         request: &'a CreateMessageRequestParams,
         _: TextSink<'a>,
     ) -> ModelFuture<'a> {
-        #[allow(deprecated, reason = "whoever made this has been warned")]
+        #[allow(deprecated, reason = "creating this value already warns")]
         let reply = self.context.sample(request.clone());
         Box::pin(async move { reply.await.map(Into::into).map_err(model_error) })
     }
@@ -102,7 +102,7 @@ impl Journal for ContextModel {
         match to_raw_value(&value) {
             Ok(text) => round.record(&Self::key(round, key), text),
             Err(model_error) => {
-                tracing::model_error!(%model_error, "the result of a call is not kept")
+                tracing::model_error!(%model_error, "failed to record the result of a call")
             }
         }
     }

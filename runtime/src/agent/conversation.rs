@@ -1,8 +1,8 @@
-//! What a run begins with.
+//! Initial messages of a run.
 
 use treenail_schema::{Role, SamplingMessage, SamplingMessageContentBlock};
 
-/// What a run begins with: a text, messages, or an earlier conversation that goes on.
+/// Initial messages of a run: a text, messages, or an earlier conversation to continue.
 ///
 /// ```
 /// use treenail_runtime::agent::{Conversation, RunReport};
@@ -20,36 +20,36 @@ pub struct Conversation {
 }
 
 impl Conversation {
-    /// One without messages.
+    /// Creates an empty conversation.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The same with something that the user says.
+    /// Appends a user message.
     #[must_use]
     pub fn user(self, text: impl Into<String>) -> Self {
         self.message(text_message(Role::User, text))
     }
 
-    /// The same with something that the model has said.
+    /// Appends an assistant message.
     #[must_use]
     pub fn assistant(self, text: impl Into<String>) -> Self {
         self.message(text_message(Role::Assistant, text))
     }
 
-    /// The same with one message more.
+    /// Appends a message.
     #[must_use]
     pub fn message(mut self, message: SamplingMessage) -> Self {
         self.messages.push(message);
         self
     }
 
-    /// All messages, in their order.
+    /// Returns all messages in order.
     pub fn messages(&self) -> &[SamplingMessage] {
         &self.messages
     }
 
-    /// All messages, in their order.
+    /// Returns all messages in order.
     pub fn into_messages(self) -> Vec<SamplingMessage> {
         self.messages
     }

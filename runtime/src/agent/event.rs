@@ -1,4 +1,4 @@
-//! What happens in a run, while it happens.
+//! Events of a run, and their queue.
 
 use std::collections::VecDeque;
 
@@ -6,57 +6,58 @@ use treenail_schema::{CallToolResult, ContentBlock, ProgressNotificationParams};
 
 use crate::agent::{ApprovalRequest, RequestedCall, StopReason, Usage};
 
-/// Something that happens in a run. [`Run`](crate::agent::Run) is a stream of them.
+/// Event of a run. [`Run`](crate::agent::Run) is a stream of them.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum RunEvent {
-    /// More text of the model's message. Calls are not in it, also where a model writes them as text.
+    /// Next chunk of the model's text. It never contains calls, even if the model writes them as text.
     Text(String),
-    /// The model asks for a call.
+    /// The model requests a call.
     CallRequested(RequestedCall),
-    /// A call waits for [`Run::approve`](crate::agent::Run::approve) or [`Run::deny`](crate::agent::Run::deny).
+    /// A call is waiting for [`Run::approve`](crate::agent::Run::approve) or [`Run::deny`](crate::agent::Run::deny).
     ApprovalRequested(Box<ApprovalRequest>),
-    /// A call is made.
+    /// A call has started.
     #[non_exhaustive]
     CallStarted {
-        /// The id of the call.
+        /// Id of the call.
         id: String,
     },
-    /// The server says how far a call is.
+    /// The server reports progress of a call.
     #[non_exhaustive]
     Progress {
-        /// The id of the call.
+        /// Id of the call.
         id: String,
-        /// What the server says.
+        /// Progress notification of the server.
         progress: Box<ProgressNotificationParams>,
     },
-    /// A call has ended, or is not made.
+    /// A call has finished, or was not run.
     #[non_exhaustive]
     CallFinished {
-        /// The id of the call.
+        /// Id of the call.
         id: String,
-        /// Whether it failed, or was not made.
+        /// True if the call failed or was not run.
         is_error: bool,
-        /// What the model is told.
+        /// Content that the model receives.
         content: Vec<ContentBlock>,
-        /// What the tool has returned, if it did.
+        /// Result of the tool, if it returned one.
         result: Option<Box<CallToolResult>>,
     },
-    /// All calls of a message have their results. The model is asked again, unless the time of the run is over, which cuts
-    /// short the calls that have not ended.
+    /// All calls of a message have results. The next model request follows, unless the run has timed out; then calls in
+    /// flight were cancelled.
     #[non_exhaustive]
     RoundFinished {
-        /// How many messages the model has written so far.
+        /// Number of model messages so far.
         iterations: u32,
-        /// What they took, if the model says so.
+        /// Token usage so far, if the model reports it.
         usage: Option<Usage>,
     },
-    /// The run has ended; awaiting the [`Run`](crate::agent::Run) brings the report. A run that fails ends without.
+    /// The run has ended; awaiting the [`Run`](crate::agent::Run) returns the report. A run that fails ends without
+    /// this event.
     Done(StopReason),
 }
 
-/// Events that wait to be read. Text that follows text becomes one event, and the model's bounds bound it; of progress the
-/// oldest are lost; there are no more of the others than the calls of one message bring.
+/// Queue of unread events. Consecutive text is merged into one event, so the model's limits bound it. When there is too
+/// much progress, the oldest is dropped. All other events are bounded by the number of calls in one message.
 #[derive(Debug)]
 pub(super) struct Events {
     queue: VecDeque<RunEvent>,

@@ -1,11 +1,19 @@
-//! The tool loop: runs a language model with tools until it is done.
+//! Tool loop: runs a language model with tools until the model has finished.
 //!
-//! [`ToolLoop`] says what a run is made of, and begins it; a [`Run`] is a future with a [`RunReport`] and a stream of [`RunEvent`]s.
-//! A reader finds here: `model` (what a language model is) and `scripted` (one for tests), `agent` (what a run is made of),
-//! `source`, `catalog` and `names` (the tools), `approval` (which calls may be made), `run` (how it runs), `ask` (one question
-//! to a model), `text` (models without tool use), `written` (calls whose arguments are text), `arguments` and `results` (what
-//! goes into a tool and comes out of it), `paused` and `report` (what is left of a run), `sampling` and `context` (models at
-//! the other end of a connection), `openai` (one behind an endpoint).
+//! A [`ToolLoop`] holds the configuration of runs and starts them. A [`Run`] is a future that resolves to a
+//! [`RunReport`] and a stream of [`RunEvent`]s.
+//!
+//! Modules:
+//!
+//! - `tool_loop`: the builder; `limits`: its bounds.
+//! - `model`: the trait of language models; `scripted`: a model for tests; `openai`: a model behind an HTTP endpoint;
+//!   `sampling` and `context`: models at the other end of an MCP connection.
+//! - `source`, `catalog`, `names`: tool sources, and the table of tools by the names that the model uses.
+//! - `approval`: the policy that decides which calls may run.
+//! - `run`: the engine; `model_call`: one request to a model; `arguments`: validation and repair of arguments;
+//!   `results`: tool results as content for a model.
+//! - `text`: tool calls for models without tool use; `raw_arguments`: calls whose arguments arrive as text.
+//! - `checkpoint` and `report`: the state of a run, and its result.
 
 mod approval;
 mod arguments;

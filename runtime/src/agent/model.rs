@@ -1,4 +1,4 @@
-//! A language model, as the tool loop sees it.
+//! Trait of language models, with its request and error types.
 
 use std::fmt;
 use std::future::Future;
@@ -9,11 +9,11 @@ use std::time::Duration;
 use serde_json::Value;
 use treenail_schema::{CreateMessageRequestParams, CreateMessageResult};
 
-/// A future of a [`Model`].
+/// Future returned by [`Model::create_message`].
 pub type ModelFuture<'a> =
     Pin<Box<dyn Future<Output = Result<ModelReply, ModelError>> + Send + 'a>>;
 
-/// A language model, in the vocabulary of the protocol's sampling: from a conversation, its next message.
+/// A language model, in terms of the protocol's sampling: maps a conversation to its next message.
 ///
 /// ```
 /// use treenail_runtime::schema::{
@@ -42,57 +42,58 @@ pub type ModelFuture<'a> =
 ///
 /// # Cancellation
 ///
-/// A future is dropped when its message is not wanted any more; it should then stop the request that it has made.
+/// The future is dropped when its message is no longer needed; it should then abort its request.
 pub trait Model: Send + Sync {
-    /// The next message of the conversation, of the assistant.
+    /// Returns the next message of the conversation, by the assistant.
     ///
-    /// A model that writes its message bit by bit passes each piece of text to `on_text` as it comes; the message has
-    /// the whole text all the same, and a model that cannot do so leaves it alone.
+    /// A model that streams passes each chunk of text to `on_text` as it arrives; the returned message contains the
+    /// whole text anyway. A model that cannot stream ignores `on_text`.
     ///
     /// # Errors
     ///
-    /// See [`ModelError`]. A model that can try again does so before it fails.
+    /// See [`ModelError`]. A model that retries does so before it fails.
     fn create_message<'a>(
         &'a self,
         request: &'a CreateMessageRequestParams,
         on_text: TextSink<'a>,
     ) -> ModelFuture<'a>;
 
-    /// What the model can take and do; by default tools, and nothing but text.
+    /// Returns the capabilities of the model; by default tools, without images and audio.
     fn capabilities(&self) -> ModelCapabilities {
         ModelCapabilities::default()
     }
 
-    /// Where the results of calls are kept, for a model with which a run begins anew after each message; others have none.
+    /// Returns the journal of call results, for models with which a run restarts after each message. By default there
+    /// is none.
     fn journal(&self) -> Option<&dyn Journal> {
         None
     }
 }
 
-/// Where the results of calls are kept, so that a run that begins anew does not make them again. See [`Model::journal`].
+/// Storage for call results, so that a restarted run does not repeat calls. See [`Model::journal`].
 ///
-/// The keys are those of the calls of the message that the model gave last.
+/// Keys identify the calls of the model's last message.
 pub trait Journal: Send + Sync {
-    /// What is kept under a key.
+    /// Returns the value recorded under a key.
     fn recall(&self, key: &str) -> Option<Value>;
 
-    /// Keeps a value.
+    /// Records a value.
     fn record(&self, key: &str, value: Value);
 }
 
-/// Where a [`Model`] puts the text of its message as it comes.
+/// Callback that receives the text of a message while it is streamed by a [`Model`].
 pub type TextSink<'a> = &'a (dyn Fn(&str) + Send + Sync);
 
-/// What a [`Model`] can take and do.
+/// Capabilities of a [`Model`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ModelCapabilities {
-    /// It takes `tools` and calls them with content of the type `tool_use`. One that does not is told of tools in words,
-    /// and its calls are found in its text.
+    /// The model accepts `tools` and calls them with `tool_use` content. For other models, the tools are listed in the
+    /// prompt, and calls are parsed from the text.
     pub tools: bool,
-    /// It takes images.
+    /// The model accepts images.
     pub images: bool,
-    /// It takes audio.
+    /// The model accepts audio.
     pub audio: bool,
 }
 
@@ -107,21 +108,21 @@ impl Default for ModelCapabilities {
 }
 
 impl ModelCapabilities {
-    /// Whether it takes `tools`; `true` by default.
+    /// Sets whether the model accepts `tools`. Default `true`.
     #[must_use]
     pub fn tools(mut self, tools: bool) -> Self {
         self.tools = tools;
         self
     }
 
-    /// Whether it takes images; `false` by default.
+    /// Sets whether the model accepts images. Default `false`.
     #[must_use]
     pub fn images(mut self, images: bool) -> Self {
         self.images = images;
         self
     }
 
-    /// Whether it takes audio; `false` by default.
+    /// Sets whether the model accepts audio. Default `false`.
     #[must_use]
     pub fn audio(mut self, audio: bool) -> Self {
         self.audio = audio;
@@ -129,18 +130,18 @@ impl ModelCapabilities {
     }
 }
 
-/// What a [`Model`] answers with.
+/// Reply of a [`Model`].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ModelReply {
-    /// Its message.
+    /// Message of the model.
     pub message: CreateMessageResult,
-    /// What it took, if the model says so.
+    /// Token usage, if the model reports it.
     pub usage: Option<Usage>,
 }
 
 impl ModelReply {
-    /// One with a message.
+    /// Creates a reply without usage.
     pub fn new(message: CreateMessageResult) -> Self {
         Self {
             message,
@@ -148,7 +149,7 @@ impl ModelReply {
         }
     }
 
-    /// The same with what it took.
+    /// Sets the token usage.
     #[must_use]
     pub fn with_usage(mut self, usage: Usage) -> Self {
         self.usage = Some(usage);
@@ -162,12 +163,12 @@ impl From<CreateMessageResult> for ModelReply {
     }
 }
 
-/// What messages of a model took, in its tokens.
+/// Token usage of model messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Usage {
-    /// What was read.
+    /// Tokens of the input.
     pub input_tokens: u64,
-    /// What was written.
+    /// Tokens of the output.
     pub output_tokens: u64,
 }
 
@@ -178,32 +179,32 @@ impl std::ops::AddAssign for Usage {
     }
 }
 
-/// Why a [`Model`] has no message, cut by what its user can do.
+/// Failure of a [`Model`], classified by the possible reaction.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
-    /// The model cannot be reached, or answers too many others; to try later may help. It has been tried again as often as
-    /// the model's options say.
-    #[error("the model is not available{}: {reason}", retry_hint(*.retry_after))]
+    /// The model is unreachable or overloaded; a later attempt may succeed. All retries that the model's options allow
+    /// have been made.
+    #[error("the model is unavailable{}: {reason}", retry_hint(*.retry_after))]
     Unavailable {
-        /// What happened.
+        /// Cause of the failure.
         reason: Arc<str>,
-        /// When it may be available, if it said so.
+        /// Time until the model may be available again, if it reported one.
         retry_after: Option<Duration>,
     },
-    /// The model does not take the request: a wrong key, a model that is not there, a conversation that is too long.
-    #[error("the model refused: {0}")]
+    /// The model rejected the request: an invalid key, an unknown model, a conversation that is too long.
+    #[error("the model rejected the request: {0}")]
     Refused(Arc<str>),
-    /// What the model answered cannot be understood.
-    #[error("the model's answer is broken: {0}")]
+    /// The response of the model is invalid.
+    #[error("the model returned an invalid response: {0}")]
     InvalidResponse(Arc<str>),
-    /// The model cannot be used as it was described: there is no key, or an address that is none. Nothing was sent.
-    #[error("the model is not set up: {0}")]
+    /// The configuration is invalid, such as a missing key or a malformed URL. No request was sent.
+    #[error("the model is misconfigured: {0}")]
     Misconfigured(Arc<str>),
 }
 
 impl ModelError {
-    /// The model cannot be reached.
+    /// Creates [`ModelError::Unavailable`] without a retry time.
     pub fn unavailable(reason: impl fmt::Display) -> Self {
         Self::Unavailable {
             reason: reason.to_string().into(),
@@ -211,17 +212,17 @@ impl ModelError {
         }
     }
 
-    /// The model does not take the request.
+    /// Creates [`ModelError::Refused`].
     pub fn refused(reason: impl fmt::Display) -> Self {
         Self::Refused(reason.to_string().into())
     }
 
-    /// The answer cannot be understood.
+    /// Creates [`ModelError::InvalidResponse`].
     pub fn invalid_response(reason: impl fmt::Display) -> Self {
         Self::InvalidResponse(reason.to_string().into())
     }
 
-    /// The model cannot be used as it was described.
+    /// Creates [`ModelError::Misconfigured`].
     pub fn misconfigured(reason: impl fmt::Display) -> Self {
         Self::Misconfigured(reason.to_string().into())
     }

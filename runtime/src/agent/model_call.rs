@@ -1,4 +1,4 @@
-//! One question to a model, which may be one that calls tools as text.
+//! One request to a model, with native tool use or with tool calls as text.
 
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,28 +15,28 @@ use crate::agent::text::{Piece, STOP_SEQUENCES, TextParser, instructions, render
 use crate::agent::{Model, ModelError, ModelReply, TextSink, TextToolFormat, Usage};
 use crate::wire::quoted;
 
-/// How many texts to stop at most endpoints take; they refuse a request with more.
+/// Maximum number of stop sequences that most endpoints accept; they reject a request with more.
 const MAX_STOP_SEQUENCES: usize = 4;
 
-/// Whom to ask, and how.
+/// Sends requests to one model.
 #[derive(Clone, Copy)]
 pub(super) struct ModelCaller<'a> {
     pub(super) model: &'a dyn Model,
     pub(super) format: &'a TextToolFormat,
-    /// The longest message.
+    /// Maximum size of a message.
     pub(super) max_bytes: usize,
 }
 
-/// A message of the model, with its calls as `tool_use`.
+/// Message of the model, with its calls as `tool_use` blocks.
 #[derive(Debug)]
 pub(super) struct ModelResponse {
     pub(super) message: CreateMessageResult,
     pub(super) usage: Option<Usage>,
-    /// For each call in the message, what is wrong with how it is written.
+    /// For each call in the message, the parse error to report to the model, if any.
     pub(super) problems: Vec<Option<String>>,
 }
 
-/// Why there is no answer.
+/// Failure of a request to a model.
 #[derive(Debug)]
 pub(super) enum ModelCallError {
     TooLong,
@@ -44,7 +44,7 @@ pub(super) enum ModelCallError {
 }
 
 impl ModelCaller<'_> {
-    /// Asks for the next message. Its text is told as it comes; calls are not in it.
+    /// Requests the next message. Its text is streamed to `on_text`, without the calls.
     pub(super) async fn call(
         self,
         request: CreateMessageRequestParams,
@@ -134,7 +134,7 @@ impl ModelCaller<'_> {
         })
     }
 
-    /// The message as the model gives it, and whether its text has been told.
+    /// Requests a message from the model; also returns whether its text has been streamed.
     async fn message(
         self,
         request: &CreateMessageRequestParams,
@@ -151,7 +151,7 @@ impl ModelCaller<'_> {
         let mut pending_reply = self.model.create_message(request, &count);
         let reply = poll_fn(|context| {
             let polled = pending_reply.as_mut().poll(context);
-            // One that writes without an end is stopped.
+            // Stops a model that writes without end.
             if too_long() {
                 return Poll::Ready(Err(ModelCallError::TooLong));
             }
@@ -168,11 +168,11 @@ impl ModelCaller<'_> {
             |reason: &str| ModelCallError::Failed(ModelError::invalid_response(reason));
         let message = &reply.message;
         if message.role != Role::Assistant {
-            return Err(invalid_response("the message is not of the assistant"));
+            return Err(invalid_response("the message does not have the role `assistant`"));
         }
         let is_result = |block: &Block| matches!(block, Block::ToolResult(_));
         if message.content.iter().any(is_result) {
-            return Err(invalid_response("the message has results of tools"));
+            return Err(invalid_response("the message contains tool results"));
         }
         if json_bytes(message) > self.max_bytes {
             return Err(ModelCallError::TooLong);
@@ -181,7 +181,7 @@ impl ModelCaller<'_> {
     }
 }
 
-/// How many bytes something has as JSON.
+/// Returns the size of a value as JSON, in bytes.
 pub(super) fn json_bytes(value: &impl serde::Serialize) -> usize {
     struct Count(usize);
 
@@ -210,17 +210,17 @@ pub(super) fn as_tool_use(block: &Block) -> Option<&ToolUseContent> {
     }
 }
 
-/// What is wrong with how a call is written, for the model.
+/// Returns the parse error of a call, as a message for the model.
 fn describe_problem(tool_use: &ToolUseContent) -> Option<String> {
     let why = parse_error(tool_use)?;
     let name = quoted(&tool_use.name);
     Some(format!(
-        "The call of {name} cannot be read, and was not run: {why}.\nMake the call again, with one JSON object as its \
+        "The call of {name} could not be parsed and was not run: {why}.\nMake the call again, with one JSON object as its \
          arguments."
     ))
 }
 
-/// A message that is read as it comes.
+/// Reply that is parsed while it is streamed.
 struct StreamingReply {
     parser: TextParser,
     pieces: Vec<Piece>,
@@ -259,11 +259,11 @@ impl StreamingReply {
     }
 }
 
-/// What a model has written, as content of a message, and what is wrong with its calls.
+/// Converts pieces to content blocks, and collects the parse errors of the calls.
 fn into_blocks(pieces: Vec<Piece>) -> (Vec<Block>, Vec<Option<String>>) {
     let (mut blocks, mut problems) = (Vec::new(), Vec::new());
     for piece in pieces {
-        // The one who keeps the conversation makes ids that differ from those of other messages.
+        // The owner of the conversation makes these ids unique across messages.
         let id = || format!("call-{}", problems.len() + 1);
         match piece {
             Piece::Text(text) if text.trim().is_empty() => {}
@@ -288,7 +288,7 @@ fn into_blocks(pieces: Vec<Piece>) -> (Vec<Block>, Vec<Option<String>>) {
     (blocks, problems)
 }
 
-/// A system prompt with more behind it.
+/// Appends a paragraph to a system prompt.
 pub(super) fn append_to_prompt(prompt: Option<String>, more: String) -> Option<String> {
     match prompt {
         prompt if more.is_empty() => prompt,

@@ -1,16 +1,16 @@
-//! The names by which a model knows the tools of several sources.
+//! Names of tools as the model sees them.
 
 use std::collections::HashMap;
 
 use ring::digest::{SHA256, digest};
 
-/// The longest name that hosts of models take.
+/// Maximum length of a name that model hosts accept.
 const MAX_NAME_LEN: usize = 64;
 
-/// A tool, whatever it is called: its source's number, and the name that the source gives it.
+/// Key of a tool: the index of its source, and its name at the source.
 pub(super) type ToolKey = (usize, String);
 
-/// The names by which a model knows tools. A name that has been given stays, so a tool is called the same for a whole run.
+/// Names of tools as the model sees them. An assigned name never changes, so a tool has the same name for a whole run.
 #[derive(Debug, Default)]
 pub(super) struct ToolNames {
     keys: HashMap<String, ToolKey>,
@@ -18,9 +18,9 @@ pub(super) struct ToolNames {
 }
 
 impl ToolNames {
-    /// Names tools that have none yet: each key with what the name is made from, as in `weather__forecast`.
+    /// Assigns names to tools that have none. Each key is paired with its preferred name, such as `weather__forecast`.
     pub(super) fn assign(&mut self, tools: &[(ToolKey, String)]) {
-        // Those that need no change come first, so that nobody else takes their names.
+        // Valid names are assigned first, so that no generated name takes them.
         let (legal, other): (Vec<_>, Vec<_>) = tools
             .iter()
             .partition(|(_, preferred_name)| is_legal(preferred_name));
@@ -37,7 +37,7 @@ impl ToolNames {
         self.names.get(key).map(String::as_str)
     }
 
-    /// The name for a tool: its wish, changed as little as is needed for it to be legal and nobody else's.
+    /// Returns an unused, valid name for a tool that is as close to the preferred one as possible.
     fn unique_name(&self, key: &ToolKey, preferred_name: &str) -> String {
         let mapped: String = preferred_name.chars().map(legal).collect();
         if is_legal(&mapped) && !self.keys.contains_key(&mapped) {
@@ -50,13 +50,13 @@ impl ToolNames {
             format!("{}_{}", &mapped[..length], &digest[..length])
         });
         let is_free = |name: &&String| !self.keys.contains_key(*name);
-        // A digest of 62 digits is nobody else's.
+        // A digest of 62 digits is unique.
         let free = candidates.iter().find(is_free).unwrap_or(&candidates[3]);
         free.clone()
     }
 }
 
-/// The wish for a name: the tool's own, with that of its source before it where there are several.
+/// Preferred name of a tool: its own, prefixed with its source if there are several.
 pub(super) fn preferred_name(source: Option<&str>, tool: &str) -> String {
     match source {
         Some(source) => format!("{source}__{tool}"),
@@ -120,7 +120,7 @@ mod tests {
         let dotted = assigned(&[(0, "weather.forecast"), (0, "weather/forecast")], None);
         assert_eq!(dotted[0], "weather_forecast");
         assert!(dotted[1].starts_with("weather_forecast_"), "{dotted:?}");
-        // Who has the name already keeps it, wherever it stands.
+        // A tool whose own name is valid retains it, whatever the order.
         let length = assigned(&[(0, "a.b"), (0, "a_b")], None);
         assert_eq!(length[1], "a_b");
         assert_ne!(length[0], "a_b");

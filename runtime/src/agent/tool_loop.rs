@@ -1,4 +1,4 @@
-//! What a run is made of, and how it is begun.
+//! Configuration of a tool loop, and its builder.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,8 +13,8 @@ use crate::agent::{
     ToolSource,
 };
 
-/// Runs a language model with tools until it is done: asks the model, makes the calls that it asks for, several at once,
-/// gives it the results and what went wrong, and asks again.
+/// Runs a language model with tools until the model has finished. Each iteration requests a message from the model,
+/// runs the calls in it in parallel, and returns their results and errors to the model.
 ///
 /// ```
 /// use treenail_runtime::client::McpClient;
@@ -34,31 +34,32 @@ use crate::agent::{
 ///
 /// # Names
 ///
-/// With one source, the model knows the tools by their own names; with several, as `source__tool`. Names have no more than
-/// 64 characters, of letters, digits, `_` and `-`, since hosts of models refuse others: `weather.forecast` is
-/// `weather_forecast`. Where that would give two tools one name, or one that is too long, a digest makes the difference.
-/// Which tool a name means is kept in a table and not read from the name. A model that uses a tool's own name is understood
-/// where only one source has it.
+/// With one source, the model sees the tools under their own names; with several, as `source__tool`. Names are at most
+/// 64 characters long and consist of letters, digits, `_` and `-`, because model hosts reject others:
+/// `weather.forecast` becomes `weather_forecast`. Where two tools would get the same name, or a name would be too long,
+/// a digest is appended. A lookup table maps names to tools; names are never parsed. A model may also use a tool's own
+/// name if only one source has it.
 ///
-/// # What runs without asking
+/// # Approval
 ///
-/// See [`Approval::by_annotations`]; [`approve`](Self::approve) sets another policy. What is to be asked is an event of the
-/// [`Run`]; where nobody reads the events, it is not run.
+/// [`Approval::by_annotations`] decides which calls run without approval; [`approve`](Self::approve) sets another
+/// policy. A call that needs approval is an event of the [`Run`]. If no consumer reads the events, the call is denied.
 ///
-/// # What goes wrong
+/// # Failures
 ///
-/// Wrong arguments, tools that fail or take too long, calls that are denied and the like are told to the model, which can
-/// do better. What ends a run early is an [`StopReason`](crate::agent::StopReason), with the transcript until then. Only
-/// what makes it impossible to go on is a [`ToolLoopError`](crate::agent::ToolLoopError), which has the transcript too.
+/// Invalid arguments, failing tools, timeouts and denied calls are reported to the model, which can correct itself. A
+/// [`StopReason`](crate::agent::StopReason) gives the cause of an early end, and the report contains the transcript up
+/// to it. Only failures that make it impossible to continue are a [`ToolLoopError`](crate::agent::ToolLoopError), which
+/// contains the transcript too.
 ///
-/// It is cheap to clone, and can run any number of conversations, also at once.
+/// A `ToolLoop` is cheap to clone and can run any number of conversations concurrently.
 #[derive(Clone)]
 #[must_use = "`run` runs it"]
 pub struct ToolLoop {
     pub(super) config: Arc<Config>,
 }
 
-/// What all runs of a loop share.
+/// Configuration that all runs of a loop share.
 #[derive(Clone)]
 pub(super) struct Config {
     pub(super) model: Arc<dyn Model>,
@@ -74,24 +75,25 @@ pub(super) struct Config {
 
 type Edit = Arc<dyn Fn(&mut CreateMessageRequestParams) + Send + Sync>;
 
-/// Whether the model calls tools.
+/// Tool use by the model: optional, required, forbidden, or one specific tool.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ToolChoice {
-    /// It may.
+    /// The model may call tools.
     #[default]
     Auto,
-    /// It must in its first message, and may then. (If it had to each time, it could never finish.)
+    /// The model must call a tool in its first message; afterwards tools are optional. (Otherwise the run could never
+    /// finish.)
     Required,
-    /// It must not, and a call that it makes all the same is not made: the model is told that none may be.
+    /// The model must not call tools. A call that it makes anyway is not run, and the model receives an error.
     None,
-    /// It must call this tool in its first message, by the name that the source gives it or that the model knows it by, and
-    /// may call any then.
+    /// The model must call this tool in its first message; afterwards it may call any. The name is the one that the
+    /// source uses or the one that the model sees.
     Tool(String),
 }
 
 impl ToolLoop {
-    /// A loop with a model, and no tools yet. An `Arc<dyn Model>` is a model too.
+    /// Creates a loop with a model and no tools. `Arc<dyn Model>` implements [`Model`] too.
     pub fn new(model: impl Model + 'static) -> Self {
         Self {
             config: Arc::new(Config {
@@ -108,37 +110,37 @@ impl ToolLoop {
         }
     }
 
-    /// Adds tools: of an [`McpClient`](crate::client::McpClient), of a [`Server`](crate::Server) in the same process, or
-    /// functions (`tools![…]`). See [`ToolSource`] for what else there is to say of them.
+    /// Adds a tool source: an [`McpClient`](crate::client::McpClient), a [`Server`](crate::Server) in the same process,
+    /// or functions (`tools![…]`). See [`ToolSource`] for its options.
     ///
-    /// To add a source is to say that its server is trusted in the sense of the protocol: the annotations of its tools are
-    /// believed, and a tool that says that it only reads runs without asking. One that the program does not vouch for is
-    /// added as [`ToolSource::untrusted`], and each of its calls asks.
+    /// A source added here counts as a trusted server in the sense of the protocol. Its tool annotations are believed,
+    /// and tools that declare themselves read-only run without approval. Add sources that the program does not vouch
+    /// for as [`ToolSource::untrusted`]; each of their calls then needs approval.
     ///
-    /// The name is told to the model where there are several sources, so it should say what the tools are about. The lists of
-    /// the tools are fetched when a run begins, and again when a server has told of a change.
+    /// With several sources, the model sees the name as a prefix, so it should describe the tools. Tool lists are
+    /// fetched when a run starts and again after a server has reported a change.
     pub fn source(self, name: impl Into<String>, source: impl Into<ToolSource>) -> Self {
         let source = (name.into(), source.into());
         self.with(|config| config.sources.push(source))
     }
 
-    /// Sets what the model is told before the conversation.
+    /// Sets the system prompt.
     pub fn system_prompt(self, prompt: impl Into<String>) -> Self {
         let prompt = prompt.into();
         self.with(|config| config.system_prompt = Some(prompt))
     }
 
-    /// Sets how many tokens a message of the model may have. Default 4096.
+    /// Sets the maximum number of tokens of one model message. Default 4096.
     pub fn max_tokens(self, tokens: i64) -> Self {
         self.with(|config| config.max_tokens = tokens)
     }
 
-    /// Sets whether the model calls tools. Default: it may.
+    /// Sets the tool choice. Default: [`ToolChoice::Auto`].
     pub fn tool_choice(self, choice: ToolChoice) -> Self {
         self.with(|config| config.tool_choice = choice)
     }
 
-    /// Decides on each call with a function, in place of [`Approval::by_annotations`]. It must not block.
+    /// Sets the approval policy, in place of [`Approval::by_annotations`]. The function must not block.
     ///
     /// ```
     /// use treenail_runtime::agent::{Approval, Model, ToolLoop};
@@ -158,13 +160,14 @@ impl ToolLoop {
         self.with(|config| config.policy = ApprovalPolicy::new(policy))
     }
 
-    /// Sets how a model that has no tools ([`ModelCapabilities::tools`](crate::agent::ModelCapabilities::tools)) is told of them,
-    /// and how its calls are found in its text.
+    /// Sets the text format for models without tool use
+    /// ([`ModelCapabilities::tools`](crate::agent::ModelCapabilities::tools)): the tools are listed in the system
+    /// prompt, and calls are parsed from the model's text.
     pub fn text_tool_format(self, format: TextToolFormat) -> Self {
         self.with(|config| config.format = format)
     }
 
-    /// Sets all bounds.
+    /// Sets all limits.
     pub fn limits(self, limits: ToolLoopLimits) -> Self {
         self.with(|config| config.limits = limits)
     }
@@ -184,8 +187,8 @@ impl ToolLoop {
         self.with(|config| config.limits.call_timeout = timeout)
     }
 
-    /// Changes each request to the model before it is made, for what there is no method for: temperature, preferences for
-    /// models, texts at which to stop.
+    /// Modifies each request before it is sent to the model, for settings that have no method here: temperature, model
+    /// preferences, stop sequences.
     ///
     /// ```
     /// use treenail_runtime::agent::{Model, ToolLoop};
@@ -201,14 +204,14 @@ impl ToolLoop {
         self.with(|config| config.edit = Some(Arc::new(edit)))
     }
 
-    /// Begins a run, from a text, from messages, or from the report of an earlier run and what is said then. It runs when
-    /// the [`Run`] is awaited or read.
+    /// Creates a run from a text, from messages, or from the report of an earlier run and further messages. The run
+    /// makes progress only while the [`Run`] is awaited or polled.
     pub fn run(&self, conversation: impl Into<Conversation>) -> Run {
         let messages = conversation.into().into_messages();
         Run::new(Arc::clone(&self.config), RunState::new(messages))
     }
 
-    /// Goes on with a run that was paused, perhaps in another process. The loop should have the sources that the run had.
+    /// Resumes a paused run, perhaps in another process. The loop should have the same sources as the original run.
     pub fn resume(&self, paused: PausedRun) -> Run {
         Run::new(Arc::clone(&self.config), paused.state)
     }
