@@ -53,9 +53,7 @@ impl Catalog {
                 return Err(Fault::invalid("the name of a source is empty"));
             }
             if !names.insert(name) {
-                return Err(Fault::invalid(format!(
-                    "duplicate source name `{name}`"
-                )));
+                return Err(Fault::invalid(format!("duplicate source name `{name}`")));
             }
         }
         let sources = sources.iter().map(|(name, source)| SourceTools {
@@ -162,15 +160,13 @@ impl Catalog {
             ToolChoice::Tool(name) => {
                 let entry = self.find(name);
                 let entry = entry.ok_or_else(|| {
-                    Fault::invalid(format!(
-                        "unknown tool `{name}` in the tool choice"
-                    ))
+                    Fault::invalid(format!("unknown tool `{name}` in the tool choice"))
                 })?;
                 Ok(vec![definitions(entry)])
             }
-            ToolChoice::Required if self.definitions.is_empty() => {
-                Err(Fault::invalid("the tool choice requires a call, but there are no tools"))
-            }
+            ToolChoice::Required if self.definitions.is_empty() => Err(Fault::invalid(
+                "the tool choice requires a call, but there are no tools",
+            )),
             _ => Ok(self.definitions.clone()),
         }
     }

@@ -1,4 +1,4 @@
-//! A run between two of its steps.
+//! State of a run between two steps, and its serialized form.
 
 use std::time::Duration;
 
@@ -10,8 +10,8 @@ use treenail_schema::{
 
 use crate::agent::{CallRecord, RequestedCall, RunReport, StopReason, Usage};
 
-/// A run that has been paused, and can be gone on with: [`ToolLoop::resume`](crate::agent::ToolLoop::resume). It can be
-/// stored, with whatever serde writes.
+/// A paused run, which [`ToolLoop::resume`](crate::agent::ToolLoop::resume) continues. It can be stored in any serde
+/// format.
 ///
 /// ```
 /// use treenail_runtime::agent::{PausedRun, Run, ToolLoop};
@@ -30,7 +30,7 @@ use crate::agent::{CallRecord, RequestedCall, RunReport, StopReason, Usage};
 /// # }
 /// ```
 ///
-/// It says which calls have been approved, so it is to be kept where only the program can write.
+/// It contains approvals, so store it where only the program itself can write.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct PausedRun {
@@ -38,46 +38,47 @@ pub struct PausedRun {
 }
 
 impl PausedRun {
-    /// The calls that wait for an approval.
+    /// Returns the calls that are waiting for approval.
     pub fn pending_approvals(&self) -> impl Iterator<Item = &RequestedCall> {
         self.state.pending_approvals()
     }
 
-    /// Lets a call be made. Returns whether it waits for that. What is not decided is asked again.
+    /// Approves a call. Returns false if no call with this id is waiting. Approval is requested again for calls without
+    /// a decision.
     pub fn approve(&mut self, id: &str) -> bool {
         self.state.decide(id, Stage::Approved)
     }
 
-    /// Does not let a call be made, and tells the model why. Returns whether it waits for that.
+    /// Denies a call and reports the reason to the model. Returns false if no call with this id is waiting.
     pub fn deny(&mut self, id: &str, reason: impl Into<String>) -> bool {
         self.state.decide(id, Stage::Denied(reason.into()))
     }
 
-    /// The conversation so far. If calls are open, its last message is that of the model which asks for them.
+    /// Returns the conversation so far. If calls are open, its last message is the one that requests them.
     pub fn transcript(&self) -> &[SamplingMessage] {
         &self.state.messages
     }
 }
 
-/// Where a run is. It says all that is needed to go on.
+/// Complete state of a run, sufficient to resume it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct RunState {
     pub(super) messages: Vec<SamplingMessage>,
-    /// The calls of the last message, until all have their results.
+    /// Calls of the last message, until all of them have results.
     pub(super) open: Vec<OpenCall>,
     pub(super) iterations: u32,
     pub(super) usage: Option<Usage>,
     pub(super) calls: Vec<CallRecord>,
     pub(super) model: Option<String>,
     pub(super) end: Option<StopReason>,
-    /// How long it has run.
+    /// Running time so far.
     pub(super) spent: Duration,
-    /// Since when it runs, if it does.
+    /// Start of the current period of running, if the clock is running.
     #[serde(skip)]
     pub(super) running_since: Option<Instant>,
 }
 
-/// A call that has no result in the transcript yet.
+/// A call whose result is not in the transcript yet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct OpenCall {
     pub(super) call: RequestedCall,
@@ -86,9 +87,9 @@ pub(super) struct OpenCall {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) enum Stage {
-    /// Neither its arguments nor whether it may be made has been looked at; what is wrong with it already, if anything is.
+    /// Neither validated nor approved. Contains the parse error, if the call could not be parsed.
     Requested(Option<String>),
-    /// It waits for an approval.
+    /// Waiting for approval.
     AwaitingApproval,
     Approved,
     Denied(String),
@@ -119,8 +120,8 @@ impl RunState {
         pending.map(|open| open.stage = stage).is_some()
     }
 
-    /// Adds the results of the open calls, all of which are done, to the conversation: in the order of the calls, and with
-    /// nothing else. Returns the message that has them.
+    /// Appends one message with the results of all open calls, in the order of the calls, and returns it. All calls
+    /// have to be done.
     pub(super) fn add_results(&mut self) -> Option<&SamplingMessage> {
         if self.open.is_empty() {
             return None;
@@ -137,18 +138,18 @@ impl RunState {
         self.messages.last()
     }
 
-    /// How many calls are under way.
+    /// Number of calls in flight.
     pub(super) fn running(&self) -> usize {
         let running = |open: &&OpenCall| open.stage == Stage::Running;
         self.open.iter().filter(running).count()
     }
 
-    /// Lets the run's time pass.
+    /// Starts the clock of the run.
     pub(super) fn start_clock(&mut self) {
         self.running_since.get_or_insert_with(Instant::now);
     }
 
-    /// Lets no more of the run's time pass.
+    /// Stops the clock of the run.
     pub(super) fn stop_clock(&mut self) {
         if let Some(since) = self.running_since.take() {
             self.spent += since.elapsed();

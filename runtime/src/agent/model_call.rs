@@ -168,7 +168,9 @@ impl ModelCaller<'_> {
             |reason: &str| ModelCallError::Failed(ModelError::invalid_response(reason));
         let message = &reply.message;
         if message.role != Role::Assistant {
-            return Err(invalid_response("the message does not have the role `assistant`"));
+            return Err(invalid_response(
+                "the message does not have the role `assistant`",
+            ));
         }
         let is_result = |block: &Block| matches!(block, Block::ToolResult(_));
         if message.content.iter().any(is_result) {

@@ -1,21 +1,20 @@
-//! Calls of tools as models write them: the arguments are a text, which may be no JSON.
+//! Tool calls whose arguments arrive as text, which may not be valid JSON.
 
 use serde_json::Value;
 use treenail_schema::{JsonObject, MetaObject, ToolUseContent};
 
-/// The key of a `tool_use`'s `_meta` under which the arguments stand as the model has written them, if they are no JSON
-/// object. `input` is empty then, and the call is not to be made.
+/// `_meta` key of a `tool_use` for the raw text of arguments that are not a JSON object. `input` is then empty, and the
+/// call must not be run.
 pub const RAW_ARGUMENTS: &str = "dev.treenail/raw-arguments";
 
-/// The key of a `tool_use`'s `_meta` under which a whole call stands as the model has written it in its text, if it cannot
-/// be read.
+/// `_meta` key of a `tool_use` for the raw text of a call that could not be parsed from the model's text.
 pub(crate) const RAW_CALL: &str = "dev.treenail/written-call";
 
-/// A model's call of a tool, from the text that it has written as the arguments. It is for those who implement a
-/// [`Model`](crate::agent::Model) over an endpoint that gives arguments as text.
+/// Creates a tool call from arguments that the model wrote as text. Intended for implementations of
+/// [`Model`](crate::agent::Model) over an endpoint that returns arguments as text.
 ///
-/// No text is no arguments. A text that is no JSON object is kept under [`RAW_ARGUMENTS`], and the tool loop answers such
-/// a call by telling the model what is wrong with it.
+/// Empty text means no arguments. Text that is not a JSON object is stored under [`RAW_ARGUMENTS`], and the tool loop
+/// answers such a call with a parse error.
 ///
 /// ```
 /// use treenail_runtime::agent::{RAW_ARGUMENTS, tool_use_from_raw};
@@ -39,7 +38,7 @@ pub fn tool_use_from_raw(
     ToolUseContent::new(id, name, JsonObject::new()).with_meta(meta)
 }
 
-/// What is wrong with the arguments of a call, if they are no JSON object: for the model, with the position.
+/// Returns the parse error of a call whose arguments are not a JSON object, with its position, for the model.
 pub(crate) fn parse_error(tool_use: &ToolUseContent) -> Option<String> {
     let raw = tool_use.meta.as_ref()?.get(RAW_ARGUMENTS)?.as_str()?;
     parse(raw).err()
@@ -51,13 +50,13 @@ fn parse(arguments: &str) -> Result<JsonObject, String> {
     }
     let kind = match serde_json::from_str(arguments) {
         Ok(Value::Object(input)) => return Ok(input),
-        // Models write that for "none".
+        // Models write `null` for "none".
         Ok(Value::Null) => return Ok(JsonObject::new()),
         Ok(Value::Array(_)) => "an array",
         Ok(Value::String(_)) => "a string",
         Ok(Value::Number(_)) => "a number",
         Ok(Value::Bool(_)) => "a boolean",
-        // It tells the line and the column.
+        // The error contains the line and column.
         Err(error) => return Err(format!("the arguments are not valid JSON: {error}")),
     };
     Err(format!("the arguments are {kind} and not a JSON object"))

@@ -1,4 +1,4 @@
-//! How a run has ended.
+//! Result of a run.
 
 use std::sync::Arc;
 
@@ -8,28 +8,28 @@ use treenail_schema::{Role, SamplingMessage};
 use crate::agent::{Conversation, ModelError, RequestedCall, Usage};
 use crate::client::ClientError;
 
-/// How a run has ended, and what was said and done in it.
+/// Result of a run, with its transcript and calls.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RunReport {
-    /// The conversation, with what the run began with. Each use of a tool in it has its result in the message that follows,
-    /// so it can go on, or be replayed.
+    /// Conversation, including the initial messages. Each tool use has its result in the following message, so the
+    /// transcript can be continued or replayed.
     pub transcript: Vec<SamplingMessage>,
-    /// Why it ended.
+    /// Reason why the run ended.
     pub end: StopReason,
-    /// What all messages of the model took, if the model says so.
+    /// Token usage of all model messages, if the model reports it.
     pub usage: Option<Usage>,
-    /// How many messages the model has written.
+    /// Number of model messages.
     pub iterations: u32,
-    /// The calls that the model has asked for, in their order.
+    /// Calls that the model requested, in order.
     pub calls: Vec<CallRecord>,
-    /// The name of the model that wrote the last message.
+    /// Name of the model that wrote the last message.
     pub model: Option<String>,
 }
 
 impl RunReport {
-    /// What the model said last: the text of the last message, if that is the model's.
-    pub fn message_text(&self) -> String {
+    /// Returns the text of the last message, if the model wrote it.
+    pub fn text(&self) -> String {
         let last = self.transcript.last();
         last.filter(|message| message.role == Role::Assistant)
             .map(text)
@@ -37,7 +37,7 @@ impl RunReport {
     }
 }
 
-/// All text of a message.
+/// Returns all text of a message.
 pub(super) fn message_text(message: &SamplingMessage) -> String {
     let texts = message.content.iter().filter_map(|block| block.as_text());
     texts.collect::<Vec<_>>().join("\n")
@@ -49,83 +49,81 @@ impl From<RunReport> for Conversation {
     }
 }
 
-/// Why a run has ended.
+/// Reason why a run ended.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum StopReason {
-    /// The model has said what it had to say (`endTurn`, or no reason at all).
+    /// The model finished (`endTurn`, or no reason given).
     Finished,
-    /// The model has come to one of the texts at which it was to stop (`stopSequence`).
+    /// The model reached a stop sequence (`stopSequence`).
     StopSequence,
-    /// The model has written as much as it may (`maxTokens`); what it said last may break off.
+    /// The model reached its token limit (`maxTokens`); its last message may be incomplete.
     MaxTokens,
-    /// The model has stopped for a reason of its provider's.
+    /// The model stopped for a provider-specific reason.
     Stopped(String),
-    /// [`max_iterations`](crate::agent::ToolLoopLimits::max_iterations) is reached.
+    /// The run reached [`max_iterations`](crate::agent::ToolLoopLimits::max_iterations).
     MaxIterations,
-    /// [`timeout`](crate::agent::ToolLoopLimits::timeout) is over. Calls that had not ended were cancelled; the
-    /// transcript says which.
+    /// The run reached its [`timeout`](crate::agent::ToolLoopLimits::timeout). Calls in flight were cancelled, which
+    /// the transcript records.
     Timeout,
-    /// A message was longer than [`message_bytes`](crate::agent::ToolLoopLimits::message_bytes); it is not in the
-    /// transcript.
+    /// A message exceeded [`message_bytes`](crate::agent::ToolLoopLimits::message_bytes); it is not in the transcript.
     MessageTooLong,
-    /// The transcript is longer than [`transcript_bytes`](crate::agent::ToolLoopLimits::transcript_bytes).
+    /// The transcript exceeded [`transcript_bytes`](crate::agent::ToolLoopLimits::transcript_bytes).
     TranscriptFull,
-    /// [`Run::cancel`](crate::agent::Run::cancel) has ended it.
+    /// [`Run::cancel`](crate::agent::Run::cancel) ended the run.
     Cancelled,
-    /// The run could not go on; the [`ToolLoopError`] that has the report says why.
+    /// The run failed; the report is part of a [`ToolLoopError`].
     Failed,
 }
 
-/// A call that the model has asked for, and what became of it.
+/// A requested call and its outcome.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CallRecord {
-    /// What it asked for.
+    /// The call.
     pub call: RequestedCall,
-    /// Whether it failed, or was not made at all.
+    /// True if the call failed or was not run.
     pub is_error: bool,
 }
 
-/// Why a run could not go on. What was said and done until then is in its [`report`](Self::report).
+/// Failure of a run. Its [`report`](Self::report) contains the transcript up to the failure.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ToolLoopError {
-    /// The model has no message.
+    /// The model failed.
     #[error("{error}")]
     #[non_exhaustive]
     Model {
-        /// Why.
+        /// Cause of the failure.
         error: ModelError,
-        /// What was said and done until then.
+        /// Report up to the failure.
         report: Box<RunReport>,
     },
-    /// A source does not say which tools it has.
+    /// The tools of a source could not be listed.
     #[error("the tools of `{name}` are not known: {error}")]
     #[non_exhaustive]
     Source {
-        /// The name of the source.
+        /// Name of the source.
         name: String,
-        /// Why.
+        /// Cause of the failure.
         error: Box<ClientError>,
-        /// What was said and done until then.
+        /// Report up to the failure.
         report: Box<RunReport>,
     },
-    /// What the caller gave does not fit together: two sources of one name, a conversation that the protocol does not allow,
-    /// a tool to be chosen that is not there, more tools than
-    /// [`ToolLoopLimits::tools`](crate::agent::ToolLoopLimits::tools).
+    /// The configuration or the conversation is invalid: duplicate source names, messages that the protocol forbids, an
+    /// unknown tool in the tool choice, more tools than [`ToolLoopLimits::tools`](crate::agent::ToolLoopLimits::tools).
     #[error("{reason}")]
     #[non_exhaustive]
     Invalid {
-        /// What is wrong.
+        /// Cause of the failure.
         reason: Arc<str>,
-        /// What was said and done until then.
+        /// Report up to the failure.
         report: Box<RunReport>,
     },
 }
 
 impl ToolLoopError {
-    /// What was said and done until then. It [has failed](StopReason::Failed), and its transcript can be gone on with.
+    /// Returns the report up to the failure. Its reason is [`StopReason::Failed`], and its transcript can be continued.
     pub fn report(&self) -> &RunReport {
         match self {
             Self::Model { report, .. }
@@ -135,7 +133,7 @@ impl ToolLoopError {
     }
 }
 
-/// Why a run stops, before there is a report.
+/// Failure of a run, without its report.
 #[derive(Debug)]
 pub(super) enum Fault {
     Model(ModelError),

@@ -1,4 +1,4 @@
-//! In a client: a model that answers what servers sample.
+//! Client side of sampling: a model or a tool loop that responds to servers.
 
 use std::fmt;
 use std::future::Future;
@@ -19,10 +19,10 @@ use crate::agent::{Model, RunReport, StopReason, ToolLoop};
 use crate::ask::{check_conversation, needs_tools};
 use crate::wire::RpcError;
 
-/// What the protocol has for a user who does not want a request to be answered.
+/// Error code of the protocol for a request that the user rejected.
 const REJECTED: i64 = -1;
 
-/// What a client answers the sampling of its server with: a model, or a [`ToolLoop`].
+/// Handler for the sampling requests of a server: a model, or a [`ToolLoop`].
 ///
 /// ```
 /// use treenail_runtime::client::McpClient;
@@ -39,14 +39,14 @@ const REJECTED: i64 = -1;
 /// # }
 /// ```
 ///
-/// - A request **with tools** is answered by the model. The tools are the server's, and it runs them: the answer says which
-///   to call, and the server asks again with the results.
-/// - A request **without tools** is answered by the model, or, if there is a [`ToolLoop`], by a whole run of that, with its
-///   own sources. The server sees the final text only. But it has written the prompt, and so may make the model use those
-///   tools as it likes: give the loop no source that this server must not use. What would have to be approved is denied.
+/// - A request **with tools** goes to the model. The server owns these tools and runs them: the response contains the
+///   calls, and the server sends a further request with the results.
+/// - A request **without tools** goes to the model or, with a [`ToolLoop`], to a whole run of it with its own sources.
+///   The server receives only the final text. However, the server wrote the prompt and can make the model use these
+///   tools as it likes, so add no source that this server must not use. Calls that need approval are denied.
 ///
-/// A conversation that the protocol does not allow is refused (-32602), also one in which results of tools are not where they
-/// belong. Why a model fails is logged, and not told to the server.
+/// A conversation that the protocol forbids is rejected (-32602), including one with misplaced tool results. Model
+/// errors are logged and not disclosed to the server.
 #[derive(Clone)]
 pub struct SamplingModel {
     responder: Responder,
@@ -82,8 +82,8 @@ impl From<ToolLoop> for SamplingModel {
 }
 
 impl SamplingModel {
-    /// Has each request looked at before the model sees it: `false` refuses it as rejected by the user (-1). The protocol asks
-    /// that people can do that.
+    /// Sets a review of each request before the model receives it: `false` rejects it on behalf of the user (-1). The
+    /// protocol asks clients to offer such a review.
     #[must_use]
     pub fn review<F, A>(mut self, review: F) -> Self
     where
@@ -94,7 +94,7 @@ impl SamplingModel {
         self
     }
 
-    /// The answer to a request of a server.
+    /// Responds to a request of a server.
     pub(crate) async fn respond(
         &self,
         request: CreateMessageRequestParams,
@@ -126,7 +126,7 @@ fn validate(request: &CreateMessageRequestParams) -> Result<(), RpcError> {
     check_conversation(&request.messages).map_err(RpcError::invalid_params)
 }
 
-/// A run of a loop with its own tools.
+/// Responds with a run of a loop that has its own tools.
 async fn respond_with_run(
     agent: &ToolLoop,
     request: CreateMessageRequestParams,
@@ -153,7 +153,7 @@ async fn respond_with_run(
     }
 }
 
-/// The last words of a run.
+/// Returns the final message of a run.
 fn final_message(report: &RunReport) -> Result<CreateMessageResult, RpcError> {
     let text = report.text();
     if text.is_empty() {
@@ -170,7 +170,7 @@ fn final_message(report: &RunReport) -> Result<CreateMessageResult, RpcError> {
     Ok(CreateMessageResult::new(Role::Assistant, text, model).with_stop_reason(reason))
 }
 
-/// One message of the model, for tools that the server runs.
+/// Responds with one message of the model, for tools that the server runs.
 async fn respond_with_model(
     config: &Config,
     request: CreateMessageRequestParams,
@@ -215,7 +215,7 @@ async fn respond_with_model(
     Ok(message)
 }
 
-/// Revisions before 2025-11-25 know messages with one block only.
+/// Unwraps a single block, because revisions before 2025-11-25 allow only one per message.
 fn one_or_many(mut content: Vec<Block>) -> OneOrMany<Block> {
     match content.pop() {
         Some(only) if content.is_empty() => OneOrMany::One(only),
@@ -226,7 +226,7 @@ fn one_or_many(mut content: Vec<Block>) -> OneOrMany<Block> {
     }
 }
 
-/// What the server is told; why is for the log.
+/// Logs the cause and returns an error that does not disclose it.
 fn internal_error(why: &dyn fmt::Display) -> RpcError {
     tracing::warn!(%why, "the model has no answer for a server");
     RpcError::internal("the client's model has no answer")

@@ -1,4 +1,4 @@
-//! Where tools come from.
+//! Sources of tools.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::client::{ClientError, McpClient};
 use crate::server::Server;
 use crate::tool::ToolSet;
 
-/// Where tools come from: a client and the server that it is connected to, a server in the same process, or functions.
+/// Source of tools: a client that is connected to a server, a server in the same process, or functions.
 ///
 /// ```
 /// use treenail_runtime::Server;
@@ -25,14 +25,14 @@ use crate::tool::ToolSet;
 /// # }
 /// ```
 ///
-/// Questions that a server asks while its tool runs are answered by its client, not by the loop.
+/// Requests that a server sends while its tool runs go to its client, not to the loop.
 ///
 /// # Trust
 ///
-/// In the protocol, what tools say of themselves in their annotations is not to be relied on unless the server is trusted.
-/// **A source that is given to a loop counts as trusted**: a tool that says that it only reads runs without asking
-/// ([`Approval::by_annotations`](crate::agent::Approval::by_annotations) has the rules). A server that the program does
-/// not vouch for is given as [`untrusted`](Self::untrusted), and all of its calls ask.
+/// The protocol requires that tool annotations are not relied on unless the server is trusted. **A source that is added
+/// to a loop counts as trusted**: a tool that declares itself read-only runs without approval
+/// ([`Approval::by_annotations`](crate::agent::Approval::by_annotations) has the rules). Add a server that the program
+/// does not vouch for as [`untrusted`](Self::untrusted); then each of its calls needs approval.
 #[derive(Clone)]
 pub struct ToolSource {
     origin: Origin,
@@ -43,9 +43,9 @@ pub struct ToolSource {
 #[derive(Clone)]
 enum Origin {
     Client(McpClient),
-    /// Connected to when it is used first, once for all clones.
+    /// Server in the same process, to which one connection is opened on first use, shared by all clones.
     Server(Arc<InProcess>),
-    /// Functions that make no server.
+    /// Functions from which no server could be built.
     Invalid(Arc<str>),
 }
 
@@ -55,22 +55,22 @@ struct InProcess {
 }
 
 impl ToolSource {
-    /// Believes nothing of what it says of its tools, so that each call asks; see [`Trust::Nothing`].
+    /// Ignores the annotations of its tools, so that each call needs approval; see [`Trust::Untrusted`].
     #[must_use]
     pub fn untrusted(mut self) -> Self {
         self.trust = Trust::Untrusted;
         self
     }
 
-    /// Lets its tools run without asking, also those that destroy; see [`Trust::Full`]. That its annotations are
-    /// believed needs no more than to name it.
+    /// Runs its tools without approval, including destructive ones; see [`Trust::Full`]. Without this, annotations are
+    /// already believed.
     #[must_use]
     pub fn auto_approve(mut self) -> Self {
         self.trust = Trust::Full;
         self
     }
 
-    /// Offers these of its tools only, by the names that the source gives them.
+    /// Restricts the source to these tools, by their names at the source.
     #[must_use]
     pub fn only<N: Into<String>>(mut self, tools: impl IntoIterator<Item = N>) -> Self {
         self.only = Some(tools.into_iter().map(Into::into).collect());
@@ -82,7 +82,7 @@ impl ToolSource {
         only.is_none_or(|only| only.iter().any(|name| name == tool))
     }
 
-    /// The client of the source, which is connected if it has not been yet.
+    /// Returns the client of the source, and connects it first if necessary.
     pub(super) async fn client(&self) -> Result<McpClient, ClientError> {
         match &self.origin {
             Origin::Client(client) => Ok(client.clone()),
@@ -101,14 +101,14 @@ impl InProcess {
     }
 }
 
-/// The annotations of its tools are believed, as of a server that is trusted; see [`ToolSource::untrusted`].
+/// The annotations of its tools are believed, as for a trusted server; see [`ToolSource::untrusted`].
 impl From<McpClient> for ToolSource {
     fn from(client: McpClient) -> Self {
         Self::new(Origin::Client(client))
     }
 }
 
-/// The annotations of its tools are believed, as of a server that is trusted; see [`ToolSource::untrusted`].
+/// The annotations of its tools are believed, as for a trusted server; see [`ToolSource::untrusted`].
 impl From<&McpClient> for ToolSource {
     fn from(client: &McpClient) -> Self {
         client.clone().into()
@@ -130,7 +130,7 @@ impl From<&Server> for ToolSource {
     }
 }
 
-/// A server in the same process that has these tools. If it cannot be built, the run says why.
+/// Creates a server in the same process with these tools. If it cannot be built, the run fails with the cause.
 impl From<ToolSet> for ToolSource {
     fn from(tools: ToolSet) -> Self {
         let server = Server::builder("tools", env!("CARGO_PKG_VERSION")).tools(tools);

@@ -1,4 +1,4 @@
-//! Which other values a value can have been meant for.
+//! Candidate edits that turn an invalid value into the probably intended one.
 
 use serde_json::{Map, Value};
 
@@ -7,23 +7,23 @@ use crate::client::validation::{Kind, Mistake, Wanted};
 use crate::function::expected::schema_at;
 use crate::function::problem::push_token;
 
-/// A way to repair arguments.
+/// An edit of arguments.
 #[derive(Clone, Debug)]
 pub(super) struct Edit {
     changes: Vec<Change>,
-    /// Where, and within what, something may be wrong afterwards that could not be seen before.
+    /// Pointer to the value within which the edit may reveal mistakes that validation could not see before.
     pub(super) reveals: Option<String>,
-    /// Other edits are tried before it.
+    /// Tried only after all other edits.
     is_fallback: bool,
 }
 
 #[derive(Clone, Debug)]
 enum Change {
-    /// Another value at a place.
+    /// Replaces the value at a pointer.
     Put(String, Value),
-    /// No member of this name in the object at a place.
+    /// Removes the member with this name from the object at a pointer.
     Remove(String, String),
-    /// Another name for a member of the object at a place.
+    /// Renames a member of the object at a pointer.
     Rename {
         object: String,
         from: String,
@@ -71,7 +71,7 @@ impl Change {
     }
 }
 
-/// The ways to repair a mistake, the likeliest first.
+/// Returns candidate edits for a mistake, the likeliest first.
 pub(super) fn edits(mistake: &Mistake, value: &Value, root: &Map<String, Value>) -> Vec<Edit> {
     let pointer = mistake.pointer.as_str();
     let Some(found) = value.pointer(pointer) else {
@@ -98,7 +98,7 @@ pub(super) fn edits(mistake: &Mistake, value: &Value, root: &Map<String, Value>)
     }
 }
 
-/// The ways to repair all mistakes of a branch.
+/// Returns candidate edits for all mistakes of a branch.
 fn edits_for_branch(branch: &[Mistake], value: &Value, root: &Map<String, Value>) -> Vec<Edit> {
     match branch {
         [only] => edits(only, value, root),
@@ -106,7 +106,7 @@ fn edits_for_branch(branch: &[Mistake], value: &Value, root: &Map<String, Value>
     }
 }
 
-/// The likeliest way to repair several mistakes, if there is one for each.
+/// Combines the likeliest edit for each mistake, if each has one.
 pub(super) fn combined(
     mistakes: &[Mistake],
     value: &Value,
@@ -123,7 +123,7 @@ pub(super) fn combined(
 
 fn type_edits(pointer: &str, found: &Value, wanted: &[Wanted]) -> Vec<Edit> {
     let put = |new: Value| {
-        // What was a text has not been looked at yet.
+        // The content of the text has not been validated yet.
         let reveals = (new.is_array() || new.is_object()).then(|| pointer.to_owned());
         let edit = Edit::new(Change::Put(pointer.to_owned(), new));
         Edit { reveals, ..edit }
@@ -158,7 +158,7 @@ fn type_edits(pointer: &str, found: &Value, wanted: &[Wanted]) -> Vec<Edit> {
     edits
 }
 
-/// A value as another type says the same; nothing if it does not, or is of that type already.
+/// Converts a value to another type without loss; `None` if that is impossible or the type already matches.
 fn converted(found: &Value, wanted: Wanted) -> Option<Value> {
     match (found, wanted) {
         (Value::String(text), Wanted::Number) => parse_number(text).map(Value::Number),
@@ -188,7 +188,7 @@ fn parse_json(text: &str, first: char, is_wanted: fn(&Value) -> bool) -> Option<
     serde_json::from_str(text).ok().filter(is_wanted)
 }
 
-/// The one option that is written as the value is.
+/// Replaces a value by the only option with the same spelling.
 fn option_edit(pointer: &str, found: &Value, options: &[Value]) -> Option<Edit> {
     let written = |value: &Value| match value {
         Value::String(text) => Some(text.clone()),
@@ -205,7 +205,7 @@ fn option_edit(pointer: &str, found: &Value, options: &[Value]) -> Option<Edit> 
     Some(Edit::new(change))
 }
 
-/// A missing member under another spelling, if there is one that means nothing else.
+/// Renames a differently spelled member to a missing one, if it is the only candidate.
 fn rename_to_missing(
     pointer: &str,
     found: &Value,
@@ -221,7 +221,7 @@ fn rename_to_missing(
     Some(rename(pointer, from, name))
 }
 
-/// The known member that another spelling means, if it is not there and nothing else is meant.
+/// Renames an unknown member to the known one of the same spelling, if that is absent and there is only one candidate.
 fn rename_unknown(
     pointer: &str,
     found: &Value,
@@ -256,7 +256,7 @@ fn rename(object: &str, from: &str, to: &str) -> Edit {
     Edit { reveals, ..edit }
 }
 
-/// Whether two names are the same but for case, hyphens, underscores and spaces.
+/// Compares names, ignoring case, hyphens, underscores and spaces.
 fn is_same_spelling(one: &str, other: &str) -> bool {
     let letters = |name: &str| -> String {
         let letters = name

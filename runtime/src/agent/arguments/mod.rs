@@ -1,7 +1,7 @@
-//! The arguments that a model gave, made to fit what a tool takes where that is safe.
+//! Validation of a model's arguments, with repair where that is safe.
 //!
-//! `edit` knows which other values a value can have been meant for, `repair` tries them until the schema takes the arguments,
-//! and `report` tells the model what is left.
+//! `edit` proposes edits, `repair` applies them until the schema accepts the arguments, and `report` describes the
+//! remaining mistakes to the model.
 
 mod edit;
 mod number;
@@ -20,15 +20,15 @@ use self::report::{report, too_large};
 use self::schemas::SchemaCache;
 use crate::client::ClientLimits;
 
-/// The arguments of a call, ready to be sent.
+/// Arguments of a call, ready to be sent.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Prepared {
     pub(crate) input: JsonObject,
-    /// Why they could not be checked, if that is so; the server checks them too.
+    /// Reason why they could not be validated, if so; the server validates them too.
     pub(crate) unchecked: Option<String>,
 }
 
-/// Checks arguments; it keeps what it has learned of the tools.
+/// Validates arguments, and caches the compiled schemas of the tools.
 #[derive(Debug)]
 pub(crate) struct ArgumentChecker {
     limits: ClientLimits,
@@ -36,7 +36,7 @@ pub(crate) struct ArgumentChecker {
 }
 
 impl ArgumentChecker {
-    /// Of the limits, those of schemas and of validating count.
+    /// Creates a checker that uses the limits for schemas and validation.
     pub(crate) fn new(limits: &ClientLimits) -> Self {
         Self {
             limits: limits.clone(),
@@ -44,14 +44,14 @@ impl ArgumentChecker {
         }
     }
 
-    /// Checks the arguments of a call, and repairs what can only be meant in one way; the error is for the model, which knows
-    /// the tool by `name`.
+    /// Validates the arguments of a call and repairs unambiguous mistakes. The error is a message for the model, which
+    /// knows the tool by `name`.
     ///
-    /// Arguments that are what the schema says are not changed, but for whole numbers: `3.0` becomes `3` where only an
-    /// integer may stand, which is the same number, and many servers read only the latter.
+    /// Valid arguments are unchanged, except for whole numbers: where only an integer is allowed, `3.0` becomes `3`. It
+    /// is the same number, but many servers accept only the latter.
     ///
-    /// A schema that cannot be used, or arguments that it would take too long to check, are not the model's fault, so the
-    /// call goes through as it is.
+    /// If the schema is unusable or validation takes too long, the call passes unchanged, because the model is not at
+    /// fault.
     pub(crate) fn prepare(
         &self,
         tool: &Tool,
@@ -78,7 +78,7 @@ impl ArgumentChecker {
             }
             Outcome::Unchecked(Value::Object(input), reason) => unchecked(input, &reason),
             Outcome::Invalid(value, mistakes) => Err(report(name, &value, &mistakes, root)),
-            // Nothing that is tried makes something else of an object.
+            // No edit replaces the object itself.
             Outcome::Valid(_) | Outcome::Unchecked(..) | Outcome::TooLarge => Err(too_large(name)),
         }
     }

@@ -1,20 +1,20 @@
-//! Numbers that are written otherwise than they are read.
+//! Lossless conversion between numbers and text.
 
 use serde_json::{Map, Number, Value};
 
 use crate::function::expected::{schema_at, takes_only_integers};
 use crate::function::problem::push_token;
 
-/// The largest number up to which all integers can be told from each other as floating-point numbers.
+/// Bound below which floating-point numbers represent each integer exactly.
 const EXACT_INTEGER_LIMIT: f64 = 9_007_199_254_740_992.0;
 
-/// How many decimal digits a floating-point number keeps whatever they are.
+/// Number of decimal digits that a floating-point number always preserves.
 const PRECISE_DIGITS: usize = 15;
 
-/// The number that a text says exactly, written as JSON writes it.
+/// Parses a JSON number, unless that loses precision.
 pub(super) fn parse_number(text: &str) -> Option<Number> {
     let is_number_byte = |byte: u8| byte.is_ascii_digit() || b"+-.eE".contains(&byte);
-    // White space around it is none of it.
+    // Surrounding white space is not part of a number.
     if !text.bytes().all(is_number_byte) {
         return None;
     }
@@ -23,24 +23,24 @@ pub(super) fn parse_number(text: &str) -> Option<Number> {
         || significant_digits(text) <= PRECISE_DIGITS
         || number.to_string() == text;
     let is_zero = number.as_f64() == Some(0.0);
-    // An integer that is larger than integers can be has been rounded.
+    // An integer beyond the range of integer types has been rounded.
     let is_integer = text
         .bytes()
         .all(|byte| byte.is_ascii_digit() || byte == b'-');
     let is_rounded = number.is_f64() && is_integer && !is_zero;
-    // `1e-400` is not 0.
+    // `1e-400` is not zero.
     let is_lost = is_zero && significant_digits(text) > 0;
     (is_exact && !is_rounded && !is_lost).then_some(number)
 }
 
-/// How many digits of a number count.
+/// Counts the significant digits of a number.
 fn significant_digits(text: &str) -> usize {
     let mantissa = text.split(['e', 'E']).next().unwrap_or_default();
     let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
     digits.trim_start_matches('0').trim_end_matches('0').len()
 }
 
-/// The integer that a number is, if it is one.
+/// Returns the integer equal to a number, if there is one.
 #[allow(
     clippy::cast_possible_truncation,
     reason = "it has been looked at that nothing is lost"
@@ -54,7 +54,7 @@ pub(super) fn to_integer(number: &Number) -> Option<Number> {
     is_whole.then(|| Number::from(value as i64))
 }
 
-/// A number as a text, unless it may have been rounded when it was read.
+/// Formats a number, unless parsing may have rounded it.
 pub(super) fn number_text(number: &Number) -> Option<String> {
     let is_exact = !number.is_f64()
         || number
@@ -63,7 +63,7 @@ pub(super) fn number_text(number: &Number) -> Option<String> {
     is_exact.then(|| number.to_string())
 }
 
-/// Writes all numbers as integers where the schema takes only integers. Their values are the same.
+/// Rewrites whole floating-point numbers as integers where the schema allows only integers. Values do not change.
 pub(super) fn normalize_integers(input: &mut Map<String, Value>, root: &Map<String, Value>) {
     let mut pointer = String::new();
     for (name, value) in input {

@@ -1,28 +1,28 @@
-//! Tries what arguments can have been meant for, until the schema takes them.
+//! Repairs arguments by trial until the schema accepts them.
 
 use serde_json::{Map, Value};
 
 use super::edit::{Edit, combined, edits};
 use crate::client::validation::{MOST, Mistake, Verdict};
 
-/// How many edits are tried at one value.
+/// Maximum number of edits tried for one value.
 const MAX_ATTEMPTS: usize = 64;
 
-/// What became of arguments.
+/// Outcome of validation and repair.
 #[derive(Debug)]
 pub(super) enum Outcome {
-    /// They are what the schema says.
+    /// The value is valid.
     Valid(Value),
-    /// They are not, for these reasons, and cannot be repaired.
+    /// The value is invalid and cannot be repaired.
     Invalid(Value, Vec<Mistake>),
-    /// They are not, and they are too large to tell why.
+    /// The value is invalid, and too large to locate the mistakes.
     TooLarge,
-    /// They could not be checked, for a reason.
+    /// The value could not be validated, for this reason.
     Unchecked(Value, String),
 }
 
-/// Repairs arguments as far as that is safe. An edit is kept if it removes a mistake and makes none, but for those that it
-/// brings to light.
+/// Repairs arguments as far as that is safe. An edit is accepted if it removes a mistake and adds none, except those
+/// that it reveals.
 pub(super) fn repair(
     mut value: Value,
     root: &Map<String, Value>,
@@ -37,7 +37,7 @@ pub(super) fn repair(
     if mistakes.len() > MOST {
         return Outcome::Invalid(value, mistakes);
     }
-    // Mostly that is it.
+    // Usually, one combined edit is enough.
     if let Some(edit) = combined(&mistakes, &value, root) {
         let mut candidate = value.clone();
         edit.apply(&mut candidate);
@@ -57,7 +57,7 @@ pub(super) fn repair(
     Outcome::Invalid(value, mistakes)
 }
 
-/// The first edit that is an improvement: what it makes of the value, and what is said of that.
+/// Returns the first edit that is an improvement: the edited value and its verdict.
 fn next_repair(
     value: &Value,
     mistakes: &[Mistake],
@@ -82,7 +82,7 @@ fn next_repair(
     None
 }
 
-/// Whether an edit has repaired a mistake and made none, but for those that could not be seen before.
+/// Returns true if an edit repaired a mistake and added none, except those that it reveals.
 fn is_improvement(edit: &Edit, repaired: &Mistake, before: &[Mistake], left: &[Mistake]) -> bool {
     let is_revealed = |mistake: &Mistake| {
         let place = edit.reveals.as_deref();

@@ -1,4 +1,4 @@
-//! What is told to the model of arguments that are wrong.
+//! Messages to the model about invalid arguments.
 
 use serde_json::{Map, Value};
 
@@ -8,7 +8,7 @@ use crate::function::problem::{self, Fault, Problem, TOLD, push_token};
 use crate::name::nearest;
 use crate::wire::quoted;
 
-/// All that is wrong with the arguments, in the words that a server would use.
+/// Describes all mistakes, in the words that a Treenail server uses.
 pub(super) fn report(
     tool: &str,
     value: &Value,
@@ -35,7 +35,7 @@ pub(super) fn report(
     text + "\nCorrect them and call the tool again."
 }
 
-/// What is told where it cannot be told what is wrong.
+/// Message for arguments that are too large to locate the mistakes.
 pub(super) fn too_large(tool: &str) -> String {
     format!(
         "Wrong arguments for the tool {}: they do not fit its schema, and are too large to tell where.\n\
@@ -47,9 +47,9 @@ pub(super) fn too_large(tool: &str) -> String {
 struct Problems<'a> {
     value: &'a Value,
     root: &'a Map<String, Value>,
-    /// With what is told only once of a place.
+    /// Problems by pointer; only the first one of each value is reported.
     reported: Vec<(String, Problem)>,
-    /// There is more than is told.
+    /// True if there are more problems than are reported.
     has_more: bool,
 }
 
@@ -92,7 +92,7 @@ impl Problems<'_> {
     }
 
     fn add(&mut self, pointer: String, fault: Fault) {
-        // A value can be wrong for several keywords, of which all is told at once.
+        // Several keywords can fail for one value; one report covers them all.
         if self
             .reported
             .iter()
@@ -115,7 +115,7 @@ fn member_pointer(pointer: &str, name: &str) -> String {
     member_pointer
 }
 
-/// The branch of a choice that was probably meant: the one of the right type in which the least is wrong.
+/// Returns the branch of a choice that was probably intended: of the matching type, with the fewest mistakes.
 fn closest_branch<'a>(pointer: &str, branches: &'a [Vec<Mistake>]) -> Option<&'a Vec<Mistake>> {
     let is_mismatch = |mistake: &Mistake| {
         mistake.pointer == pointer && !matches!(mistake.kind, Kind::Missing(_) | Kind::Unknown(_))

@@ -1,4 +1,4 @@
-//! The schemas of the tools that have been called, compiled once each.
+//! Cache of the compiled input schemas of called tools.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,11 +8,11 @@ use treenail_schema::{SchemaObject, Tool};
 use crate::client::ClientLimits;
 use crate::client::validation::CompiledSchema;
 
-/// The compiled schemas, by the names of their tools.
+/// Compiled schemas by tool name.
 #[derive(Debug, Default)]
 pub(super) struct SchemaCache(Mutex<HashMap<Box<str>, CachedSchema>>);
 
-/// A schema, or why it cannot be used.
+/// Compiled schema, or the reason why it is unusable.
 type Compiled = Result<Arc<CompiledSchema>, Arc<str>>;
 
 #[derive(Debug)]
@@ -25,7 +25,7 @@ impl SchemaCache {
     pub(super) fn compiled(&self, tool: &Tool, limits: &ClientLimits) -> Compiled {
         let schema = &tool.input_schema;
         if let Some(entries) = self.entries().get(&*tool.name) {
-            // A list that was fetched anew has the same tools in it, most of the time.
+            // A refreshed list usually contains the same tools.
             if *schema == entries.schema {
                 return entries.compiled.clone();
             }
@@ -43,7 +43,7 @@ impl SchemaCache {
         }
         let mut entries = self.entries();
         if entries.len() >= limits.compiled_schemas {
-            // Any one makes room: which will be wanted next is not known.
+            // Evicts an arbitrary entry: nothing is known about future calls.
             let name = entries.keys().next().cloned();
             name.and_then(|name| entries.remove(&name));
         }

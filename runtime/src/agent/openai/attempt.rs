@@ -1,4 +1,4 @@
-//! One request, from its beginning to the end of its answer.
+//! One attempt: a request and its response.
 
 use std::time::Duration;
 
@@ -16,12 +16,12 @@ use crate::client::fetch::head::{is_compressed, media_type, redirect};
 use crate::client::fetch::sse::{Parser, Position};
 use crate::wire::quoted;
 
-/// Bytes of the body of an error that are read.
+/// Maximum number of bytes read from an error response.
 const MAX_ERROR_BYTES: usize = 64 * 1024;
-/// How long the rest of a stream is waited for when the message is complete: only its usage may follow.
+/// Timeout for the rest of a stream after the message is complete; only its usage may follow.
 const USAGE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Sends a request, and takes its answer into `assembly`.
+/// Sends a request and feeds the response to `assembler`.
 pub(super) async fn run(
     endpoint: &Endpoint,
     body: Bytes,
@@ -65,7 +65,7 @@ async fn exchange(
     }
 }
 
-/// When a time is over that begins now, and may be endless.
+/// Returns the deadline for a timeout, which may be practically infinite.
 fn deadline_after(time: Duration) -> Instant {
     const NEVER: Duration = Duration::from_secs(60 * 60 * 24 * 365 * 30);
 
@@ -137,7 +137,7 @@ async fn stream(
     loop {
         let piece = match timeout_at(deadline, body::next(&mut body)).await {
             Ok(Some(Ok(piece))) => piece,
-            // Whatever ends a stream whose message is complete, nothing is missing but its usage.
+            // A complete message lacks only its usage, whatever ended the stream.
             _ if assembler.is_complete() => return Ok(()),
             Ok(None) => return Err(interrupted("the stream ends in the middle")),
             Ok(Some(Err(error))) => return Err(interrupted(&error.to_string())),

@@ -1,4 +1,4 @@
-//! How a model behind an endpoint is described.
+//! Builder of a model behind an endpoint.
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,10 +17,10 @@ use crate::client::ClientError;
 use crate::client::fetch::engine::Engine;
 use crate::client::fetch::url;
 
-/// The public endpoint.
+/// Base URL of the public endpoint.
 const DEFAULT_BASE_URL: &str = "https://api.openai.com/v1";
 
-/// Describes an [`OpenAiModel`]; made by [`OpenAiModel::builder`] and [`OpenAiModel::from_env`].
+/// Builder of an [`OpenAiModel`], returned by [`OpenAiModel::builder`] and [`OpenAiModel::from_env`].
 #[derive(Clone)]
 #[must_use = "there is no model until it is built"]
 pub struct OpenAiModelBuilder {
@@ -37,7 +37,7 @@ pub struct OpenAiModelBuilder {
 
 impl fmt::Debug for OpenAiModelBuilder {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Values may be secret, and so may what stands in a URL.
+        // Header values may be secret, and so may parts of the URL.
         let names: Vec<_> = self.headers.iter().map(|(name, _)| name).collect();
         formatter
             .debug_struct("OpenAiModelBuilder")
@@ -64,79 +64,80 @@ impl OpenAiModelBuilder {
         }
     }
 
-    /// Where the endpoint is, up to what stands before `/chat/completions`, such as `http://localhost:11434/v1`. A query
-    /// stays. By default that of `OpenAI`, `https://api.openai.com/v1`.
+    /// Sets the base URL of the endpoint, without `/chat/completions`, such as `http://localhost:11434/v1`. A query is
+    /// preserved. Default: that of `OpenAI`, `https://api.openai.com/v1`.
     ///
-    /// The key that was given before goes there: one that belongs to another endpoint has to be replaced.
+    /// A key that was set before is sent to this URL; replace it if it belongs to another endpoint.
     pub fn base_url(mut self, url: impl Into<String>) -> Self {
         self.base_url = url.into();
         self
     }
 
-    /// The key, which is sent as `Authorization: Bearer …`; by default there is none.
+    /// Sets the API key, which is sent as `Authorization: Bearer …`. Default: none.
     pub fn key(mut self, key: impl Into<ApiKey>) -> Self {
         self.key = Some(key.into());
         self
     }
 
-    /// The organisation that the use is counted for.
+    /// Sets the organisation to which usage is billed.
     pub fn organization(self, id: impl Into<String>) -> Self {
         self.header("openai-organization", id)
     }
 
-    /// The project that the use is counted for.
+    /// Sets the project to which usage is billed.
     pub fn project(self, id: impl Into<String>) -> Self {
         self.header("openai-project", id)
     }
 
-    /// A header of every request, such as `api-key` where an endpoint wants that one. Further ones of the same name are sent
-    /// too. Values are kept out of logs and of `Debug`.
+    /// Adds a header to each request, such as `api-key` for endpoints that require it. Repeated names are sent
+    /// repeatedly. Values are hidden in logs and in `Debug`.
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.headers.push((name.into(), value.into()));
         self
     }
 
-    /// Allows a base URL of plain `http` that is not on this computer. Whoever is on the way then reads all, the key too.
+    /// Allows plain `http` for a base URL that is not on this computer. Anyone on the network path can then read
+    /// everything, including the key.
     pub fn allow_plain_http(mut self) -> Self {
         self.allows_plain_http = true;
         self
     }
 
-    /// What the model takes; by default tools, and neither images nor audio. A model that does not take tools is told of them
-    /// in words by the tool loop.
+    /// Sets the capabilities of the model. Default: tools, without images and audio. For a model without tools, the
+    /// tool loop lists them in the prompt.
     pub fn capabilities(mut self, capabilities: ModelCapabilities) -> Self {
         self.capabilities = capabilities;
         self
     }
 
-    /// What the field is called that bounds the tokens of a message. By default `max_completion_tokens` at `OpenAI` and Azure,
-    /// which have renamed it, and `max_tokens` elsewhere, where the new name is not known everywhere.
+    /// Sets the name of the field for the token limit of a message. Default: `max_completion_tokens` for `OpenAI` and
+    /// Azure, which renamed it, and `max_tokens` for others, many of which do not know the new name.
     pub fn max_tokens_field(mut self, field: MaxTokensField) -> Self {
         self.max_tokens_field = Some(field);
         self
     }
 
-    /// A further field of each request, such as `reasoning_effort` or `seed`. It takes the place of one that would be sent
-    /// anyway, such as `temperature` or `stream_options`; `null` leaves that out. `model`, `messages` and `tools` cannot be
-    /// replaced.
+    /// Adds a field to each request, such as `reasoning_effort` or `seed`. It replaces a standard field of the same
+    /// name, such as `temperature` or `stream_options`; `null` omits that field. `model`, `messages` and `tools` cannot
+    /// be replaced.
     pub fn extra(mut self, field: impl Into<String>, value: impl Into<Value>) -> Self {
         self.extra.insert(field.into(), value.into());
         self
     }
 
-    /// The bounds, in place of the usual ones.
+    /// Sets all limits.
     pub fn limits(mut self, limits: OpenAiLimits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Makes the model. Nothing is sent before its first message. Requests need a Tokio runtime with IO and time.
+    /// Builds the model. No request is sent before the first message. Requests need a Tokio runtime with IO and time.
     ///
     /// # Errors
     ///
-    /// [`ModelError::Misconfigured`] if the base URL is not one of `https`, or of `http` where that is allowed; if the key, a header
-    /// or a further field cannot be sent; if the environment names a proxy that is not supported, or the certificates of the
-    /// system cannot be read.
+    /// [`ModelError::Misconfigured`] if the base URL is neither `https` nor allowed `http`, if the key, a header or an
+    /// extra field cannot be sent, if the environment names an unsupported proxy, or if the system certificates cannot
+    /// be read.
     pub fn build(self) -> Result<OpenAiModel, ModelError> {
         let url = url::parse(&self.base_url).map_err(misconfigured)?;
         let is_https = url.scheme_str() == Some("https");
@@ -200,7 +201,7 @@ fn misconfigured(error: ClientError) -> ModelError {
     }
 }
 
-/// The address of chat completions below a base URL.
+/// URL of chat completions below a base URL.
 fn completions_url(base: &Uri) -> Result<Uri, ModelError> {
     let path = base.path().trim_end_matches('/');
     let target = match base.query() {

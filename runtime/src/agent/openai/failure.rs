@@ -1,4 +1,4 @@
-//! What can go wrong with one request, and what is said of it.
+//! Failures of one attempt, and their classification.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,24 +15,24 @@ use crate::agent::ModelError;
 use crate::client::fetch::head::may_pass;
 use crate::client::jitter::jitter;
 
-/// Characters of what an endpoint says that are passed on.
+/// Maximum number of characters passed on from an error message of an endpoint.
 const MAX_REASON_CHARS: usize = 500;
 
-/// How an account without money left is named.
+/// Error code for an account without credit.
 const INSUFFICIENT_QUOTA: &str = "insufficient_quota";
 
-/// Why a request has no answer.
+/// Failure of an attempt.
 #[derive(Debug)]
 pub(super) struct Failure {
     kind: FailureKind,
     reason: String,
-    /// How long the endpoint wants its user to wait.
+    /// Delay that the endpoint requested.
     retry_after: Option<Duration>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FailureKind {
-    /// Another attempt may succeed.
+    /// A retry may succeed.
     Transient,
     Refused,
     InvalidResponse,
@@ -66,7 +66,7 @@ impl Failure {
         Self::new(FailureKind::Refused, reason)
     }
 
-    /// A response that is no success.
+    /// A response with an error status.
     pub(super) fn from_status(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Self {
         let details = ErrorDetails::read(body);
         let may_pass = match headers
@@ -75,7 +75,7 @@ impl Failure {
         {
             Some(b"true") => true,
             Some(b"false") => false,
-            // An account without money left has the status of one that asks too often.
+            // An account without credit gets the status of a rate limit.
             _ => may_pass(status) && !details.codes().any(|name| name == INSUFFICIENT_QUOTA),
         };
         let kind = if may_pass {
@@ -94,7 +94,7 @@ impl Failure {
         }
     }
 
-    /// An error in the middle of a stream.
+    /// An error within a stream.
     pub(super) fn from_stream_error(error: &str) -> Self {
         let details = ErrorDetails::of(serde_json::from_str(error).unwrap_or_default());
         let kind = if details.codes().any(is_permanent) {
@@ -110,7 +110,7 @@ impl Failure {
         Self::new(kind, format!("an error in the stream: {message}"))
     }
 
-    /// The same without the key and what is secret in the headers, and not longer than is useful.
+    /// Removes the key and secret header values from the reason, and truncates it.
     pub(super) fn redacted(mut self, endpoint: &Endpoint) -> Self {
         if let Some(key) = &endpoint.key {
             self.reason = key.redact(&self.reason);
@@ -132,7 +132,7 @@ impl Failure {
         self
     }
 
-    /// How long to wait before another attempt, if there is to be one.
+    /// Returns the delay before the next attempt, if one is worthwhile.
     pub(super) fn retry_delay(&self, failures: u32, limits: &OpenAiLimits) -> Option<Duration> {
         (self.kind == FailureKind::Transient)
             .then(|| retry::retry_delay(failures, self.retry_after, jitter(), limits))
@@ -152,7 +152,7 @@ impl Failure {
     }
 }
 
-/// Whether what names an error in a stream says that another attempt is of no use.
+/// Returns true if an error code in a stream makes a retry pointless.
 fn is_permanent(name: &str) -> bool {
     let status = name.parse().map(StatusCode::from_u16);
     name.starts_with("invalid")
@@ -160,17 +160,17 @@ fn is_permanent(name: &str) -> bool {
         || matches!(status, Ok(Ok(status)) if !may_pass(status))
 }
 
-/// What an endpoint says of an error.
+/// Error details from an endpoint.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct ErrorDetails {
     message: String,
     code: Option<String>,
-    /// The `type`, which may say less than the code, or more.
+    /// `type` member, which may be more or less specific than the code.
     kind: Option<String>,
 }
 
 impl ErrorDetails {
-    /// What names the error.
+    /// Returns the codes that identify the error.
     fn codes(&self) -> impl Iterator<Item = &str> {
         self.code.as_deref().into_iter().chain(self.kind.as_deref())
     }
@@ -179,7 +179,7 @@ impl ErrorDetails {
         let Ok(Value::Object(mut body)) = serde_json::from_slice(body) else {
             let text = String::from_utf8_lossy(body);
             let text = text.trim();
-            // Pages are for browsers.
+            // HTML pages are for browsers.
             let message = if text.starts_with('<') { "" } else { text };
             return Self {
                 message: message.to_owned(),
@@ -192,7 +192,7 @@ impl ErrorDetails {
         }
     }
 
-    /// Endpoints differ in where the text is.
+    /// Endpoints use different members for the message.
     fn of(error: Value) -> Self {
         let member = |name: &str| match error.get(name) {
             Some(Value::String(text)) if !text.is_empty() => Some(text.clone()),

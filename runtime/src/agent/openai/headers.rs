@@ -1,4 +1,4 @@
-//! The headers of all requests.
+//! Headers of all requests.
 
 use http::header::{
     ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST,
@@ -10,11 +10,10 @@ use super::key::ApiKey;
 use crate::agent::ModelError;
 use crate::wire::quoted;
 
-/// The shortest value of a header that is taken for a secret: a shorter one is in any text by chance.
+/// Minimum length of a header value to be redacted: a shorter one occurs in any text by chance.
 const MIN_SECRET_LEN: usize = 4;
 
-/// A text without the values of the headers that are sensitive, and without what stands behind the scheme in those that
-/// have one.
+/// Redacts the values of sensitive headers in a text, and the credentials after the scheme of those that have one.
 pub(super) fn redact_secrets(mut text: String, headers: &HeaderMap) -> String {
     let mut secrets: Vec<&str> = Vec::new();
     for (name, value) in headers.iter().filter(|(_, value)| value.is_sensitive()) {
@@ -27,7 +26,7 @@ pub(super) fn redact_secrets(mut text: String, headers: &HeaderMap) -> String {
         }
     }
     secrets.retain(|secret| secret.len() >= MIN_SECRET_LEN);
-    // One may be a part of another.
+    // A secret may contain another one.
     secrets.sort_unstable_by_key(|secret| std::cmp::Reverse(secret.len()));
     for secret in secrets {
         text = text.replace(secret, "[secret]");
@@ -35,7 +34,7 @@ pub(super) fn redact_secrets(mut text: String, headers: &HeaderMap) -> String {
     text
 }
 
-/// Those that the user has given, the key, and what the request itself says.
+/// Combines the headers set by the user, the key, and the fixed ones.
 pub(super) fn headers(
     extra: &[(String, String)],
     key: Option<&ApiKey>,

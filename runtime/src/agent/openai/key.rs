@@ -1,4 +1,4 @@
-//! The key of an endpoint, which nobody gets to see.
+//! API key of an endpoint, which is never disclosed.
 
 use std::{env, fmt};
 
@@ -6,7 +6,7 @@ use http::HeaderValue;
 
 use crate::agent::ModelError;
 
-/// A secret that an endpoint knows its user by. It is shown nowhere: its `Debug` is `ApiKey(…)`.
+/// API key of an endpoint. It is never disclosed; its `Debug` is `ApiKey(…)`.
 ///
 /// ```
 /// use treenail_runtime::agent::ApiKey;
@@ -17,16 +17,16 @@ use crate::agent::ModelError;
 pub struct ApiKey(Box<str>);
 
 impl ApiKey {
-    /// One that is known. Spaces and ends of lines around it are not part of it.
+    /// Creates a key from text. Surrounding white space is ignored.
     pub fn new(key: impl AsRef<str>) -> Self {
         Self(key.as_ref().trim().into())
     }
 
-    /// The one in a variable of the environment.
+    /// Reads a key from an environment variable.
     ///
     /// # Errors
     ///
-    /// [`ModelError::Misconfigured`] if the variable is not there, is empty, or is not text.
+    /// [`ModelError::Misconfigured`] if the variable is unset, empty, or not Unicode.
     pub fn from_env(variable: &str) -> Result<Self, ModelError> {
         match env_var(variable)? {
             Some(key) => Ok(Self::new(key)),
@@ -36,7 +36,7 @@ impl ApiKey {
         }
     }
 
-    /// The value of the header `Authorization`.
+    /// Value of the `Authorization` header.
     pub(super) fn authorization(&self) -> Result<HeaderValue, ModelError> {
         let value = HeaderValue::try_from(format!("Bearer {}", self.0));
         let mut value = value.map_err(|_| {
@@ -46,7 +46,7 @@ impl ApiKey {
         Ok(value)
     }
 
-    /// The text without the key.
+    /// Redacts the key in a text.
     pub(super) fn redact(&self, text: &str) -> String {
         if self.0.is_empty() {
             return text.to_owned();
@@ -73,7 +73,7 @@ impl From<String> for ApiKey {
     }
 }
 
-/// What a variable of the environment says, if it says anything. What it says is not told.
+/// Reads an environment variable; `None` if it is unset or empty. Errors do not disclose its value.
 pub(super) fn env_var(variable: &str) -> Result<Option<String>, ModelError> {
     match env::var(variable) {
         Ok(text) if text.trim().is_empty() => Ok(None),

@@ -1,8 +1,8 @@
-//! A model behind an endpoint that speaks the chat completions of `OpenAI`, as most providers and local servers do.
+//! Model behind an endpoint for `OpenAI` chat completions, which most providers and local servers offer.
 //!
-//! `builder`, `key` and `limits` are what its user says; `request` turns a request of the protocol into one of the endpoint,
-//! and `answer` the other way round. `attempt` is one request from its beginning to its end, `failure` what can go wrong with
-//! it, and `pause` says when there is another one.
+//! `builder`, `key` and `limits` are the configuration. `request` and `response` convert between the protocol and the
+//! endpoint's format. `attempt` is one request and its response, `failure` classifies errors, and `retry` computes the
+//! delay before a retry.
 
 mod attempt;
 mod builder;
@@ -30,7 +30,7 @@ use self::response::Assembler;
 use crate::agent::{Model, ModelCapabilities, ModelError, ModelFuture, ModelReply, TextSink};
 use crate::client::fetch::engine::Engine;
 
-/// A language model behind an OpenAI-compatible endpoint: chat completions, streamed, with tools.
+/// Language model behind an OpenAI-compatible endpoint: streamed chat completions, with tools.
 ///
 /// ```no_run
 /// use treenail_runtime::schema::{CreateMessageRequestParams, Role, SamplingMessage, SamplingMessageContentBlock};
@@ -57,39 +57,40 @@ use crate::client::fetch::engine::Engine;
 /// # }
 /// ```
 ///
-/// - The key goes to the origin of the base URL and nowhere else: redirects are not followed, and plain `http` is for this
-///   computer unless it is allowed. It is in no log, no error and no `Debug`.
-/// - What fails for a time, such as a rate limit, a server that is overloaded or a connection that is lost, is tried again,
-///   after as long as the endpoint has said or after growing pauses ([`OpenAiLimits`]); but not once text was given out,
-///   because what follows would be another text.
-/// - TLS trusts whom the system trusts. `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY` are heeded.
+/// - The key is sent only to the origin of the base URL: redirects are not followed, and plain `http` is restricted to
+///   this computer unless allowed. The key never appears in logs, errors or `Debug`.
+/// - Transient failures, such as rate limits, overloaded servers or lost connections, are retried after the delay that
+///   the endpoint requests or with exponential backoff ([`OpenAiLimits`]). There is no retry once text has been
+///   streamed, because the next attempt would produce a different text.
+/// - TLS uses the root certificates of the system. `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY` are
+///   honoured.
 ///
-/// # What is sent
+/// # Requests
 ///
-/// Texts, images (with [`ModelCapabilities::images`]), audio as WAV or MP3 (with [`ModelCapabilities::audio`]), calls of tools and
-/// their results, tools, the tool choice, the system prompt, `maxTokens`, `temperature` and `stopSequences`. Images in results
-/// of tools follow in a message of their own, since endpoints take none there. What the model does not take is named in words
-/// instead. Names of tools that an endpoint would refuse, with dots for instance, are replaced on the way and put back in the
-/// answer. `metadata`, `includeContext` and `modelPreferences` are not sent.
+/// Text, images (with [`ModelCapabilities::images`]), audio as WAV or MP3 (with [`ModelCapabilities::audio`]), tool
+/// calls and results, tools, the tool choice, the system prompt, `maxTokens`, `temperature` and `stopSequences` are
+/// sent. Images in tool results follow in a separate message, because endpoints do not accept them there. Unsupported
+/// content is described in words. Tool names that an endpoint would reject, such as those with dots, are replaced in
+/// the request and restored in the response. `metadata`, `includeContext` and `modelPreferences` are not sent.
 ///
-/// # What comes back
+/// # Responses
 ///
-/// The text, and the calls of tools; arguments that are no JSON object are kept as
-/// [`tool_use`](crate::agent::tool_use) says. The endpoint's reasons to stop become the protocol's: `stop` is `endTurn`,
-/// `length` is `maxTokens`, `tool_calls` is `toolUse`, `content_filter` is `contentFilter`, and others stay what they are. A
-/// refusal is text, with the reason `refusal`. Endpoints that do not stream, or leave out ids and indices, are understood.
+/// Text and tool calls are returned; see [`tool_use_from_raw`](crate::agent::tool_use_from_raw) for arguments that are
+/// not a JSON object. Finish reasons map to the protocol's: `stop` to `endTurn`, `length` to `maxTokens`, `tool_calls`
+/// to `toolUse`, `content_filter` to `contentFilter`; others are unchanged. A refusal is text, with the reason
+/// `refusal`. Endpoints that do not stream, or that omit ids and indices, are supported.
 ///
 /// # Cancellation
 ///
-/// Dropping the future closes the stream, or the connection, and the endpoint stops writing.
+/// Dropping the future closes the stream or the connection, which makes the endpoint stop generating.
 #[derive(Clone)]
 pub struct OpenAiModel(Arc<Endpoint>);
 
-/// What all requests share.
+/// State that all requests share.
 struct Endpoint {
     url: Uri,
     headers: HeaderMap,
-    /// For the errors, which must not have it.
+    /// Only for redaction in errors.
     key: Option<ApiKey>,
     engine: Engine,
     limits: OpenAiLimits,
@@ -100,24 +101,24 @@ struct Endpoint {
 }
 
 impl OpenAiModel {
-    /// Describes a model of the public endpoint of `OpenAI`, until another base URL is given. Nothing is taken from the
-    /// environment.
+    /// Creates a builder for a model of the public `OpenAI` endpoint, unless another base URL is set. The environment
+    /// is not read.
     pub fn builder(model: impl Into<String>) -> OpenAiModelBuilder {
         OpenAiModelBuilder::new(model.into())
     }
 
-    /// Describes a model with the key in `OPENAI_API_KEY`, the base URL in `OPENAI_BASE_URL`, if it is set, and what
-    /// `OPENAI_ORG_ID` and `OPENAI_PROJECT_ID` say.
+    /// Creates a builder from the environment: the key in `OPENAI_API_KEY`, the optional base URL in `OPENAI_BASE_URL`,
+    /// and `OPENAI_ORG_ID` and `OPENAI_PROJECT_ID`.
     ///
     /// # Errors
     ///
-    /// [`ModelError::Misconfigured`] if one of them is not text, or there is no key for the public endpoint; other endpoints may
-    /// need none.
+    /// [`ModelError::Misconfigured`] if a variable is not Unicode, or if the key for the public endpoint is missing;
+    /// other endpoints may not need one.
     pub fn from_env(model: impl Into<String>) -> Result<OpenAiModelBuilder, ModelError> {
         builder::from_env(model.into())
     }
 
-    /// The model's name.
+    /// Returns the name of the model.
     pub fn name(&self) -> &str {
         &self.0.model
     }
@@ -125,7 +126,7 @@ impl OpenAiModel {
 
 impl fmt::Debug for OpenAiModel {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // There may be secrets in a query and in headers.
+        // The query and the headers may contain secrets.
         formatter
             .debug_struct("OpenAiModel")
             .field("model", &self.0.model)
@@ -155,7 +156,7 @@ impl Endpoint {
         on_text: TextSink<'_>,
     ) -> Result<ModelReply, ModelError> {
         let Outgoing { body, names } = Outgoing::new(self, request)?;
-        // It tells the calls of this message from those of earlier ones.
+        // Distinguishes the generated call ids of this message from earlier ones.
         let turn = request.messages.len();
         let mut failures = 0;
         loop {

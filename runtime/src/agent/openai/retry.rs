@@ -1,4 +1,4 @@
-//! When a request that has failed is made again.
+//! Delay before a retry.
 
 use std::ops::RangeInclusive;
 use std::time::{Duration, SystemTime};
@@ -8,9 +8,9 @@ use http::header::RETRY_AFTER;
 
 use super::limits::OpenAiLimits;
 
-/// How long to wait after so many failures; `None` if there is to be no other attempt.
+/// Returns the delay after the given number of failures; `None` if there is no further retry.
 ///
-/// `asked` is what the endpoint wants, and `chance` a number between 0 and 1.
+/// `requested` is the delay that the endpoint requested, and `jitter` a random number between 0 and 1.
 pub(super) fn retry_delay(
     failures: u32,
     requested: Option<Duration>,
@@ -21,7 +21,7 @@ pub(super) fn retry_delay(
         return None;
     }
     if let Some(requested) = requested {
-        // A little later than that, for the others come back too.
+        // Adds jitter, because other clients got the same delay.
         let delay = requested.saturating_add(requested.mul_f64(jitter / 10.0));
         return (requested <= limits.max_backoff).then_some(delay);
     }
@@ -31,7 +31,7 @@ pub(super) fn retry_delay(
     Some(delay / 2 + (delay / 2).mul_f64(jitter))
 }
 
-/// How long the endpoint wants its user to wait: `retry-after-ms`, or `Retry-After` in either form.
+/// Reads the delay that the endpoint requested: `retry-after-ms`, or `Retry-After` in either form.
 pub(super) fn requested_delay(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     let milliseconds = text("retry-after-ms").and_then(|text| text.parse::<f64>().ok());
@@ -46,12 +46,12 @@ pub(super) fn requested_delay(headers: &HeaderMap, now: SystemTime) -> Option<Du
     Some(then.duration_since(now).unwrap_or_default())
 }
 
-/// Endpoints write fractions too.
+/// Endpoints send fractions too.
 fn from_seconds(count: f64) -> Option<Duration> {
     Duration::try_from_secs_f64(count).ok()
 }
 
-/// The seconds since 1970 of a date as HTTP writes it, like `Sun, 06 Nov 1994 08:49:37 GMT`.
+/// Parses an HTTP date, such as `Sun, 06 Nov 1994 08:49:37 GMT`, to seconds since 1970.
 fn parse_http_date(text: &str) -> Option<u64> {
     const MONTHS: [&str; 12] = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",

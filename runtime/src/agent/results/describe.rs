@@ -1,4 +1,4 @@
-//! One piece of a result, in words where the model does not take what it is.
+//! Conversion of result content to pieces; unsupported content becomes a description.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -9,17 +9,17 @@ use treenail_schema::{
 
 use crate::agent::ModelCapabilities;
 
-/// How much is told of a name, a type or a description.
+/// Maximum length of a name, type or description, in characters.
 const MAX_FIELD_CHARS: usize = 300;
 
-/// How long a URI may be.
+/// Maximum length of a URI, in characters.
 const MAX_URI_CHARS: usize = 2048;
 
-/// A piece of a result.
+/// Piece of a result.
 #[derive(Debug)]
 pub(super) enum Piece<'a> {
     Text(Cow<'a, str>),
-    /// An image or audio, how many bytes it has in base64, and what it is in words.
+    /// Image or audio, its size in base64 bytes, and its description.
     Media(Box<ContentBlock>, usize, String),
 }
 
@@ -60,7 +60,7 @@ fn describe_media(kind: &str, mime_type: &str, data: &str) -> String {
     )
 }
 
-/// A pointer to a resource, with its URI whole: it is what the model can use of it.
+/// Describes a resource link, with its full URI, because the model needs that to use it.
 fn describe_link(link: &ResourceLink) -> String {
     let name = link.title.as_ref().unwrap_or(&link.name);
     let mut text = format!(
@@ -98,7 +98,7 @@ fn describe_embedded(resource: &EmbeddedResource, capabilities: ModelCapabilitie
     }
 }
 
-/// The contents of a resource that is not text; what it is an image or audio of, it may be shown as.
+/// Converts binary resource contents; images and audio become media if the model supports them.
 fn describe_blob(contents: &BlobResourceContents, capabilities: ModelCapabilities) -> Piece<'_> {
     let mime_type = contents.mime_type.as_deref().unwrap_or_default();
     let heading = heading(&contents.uri, contents.mime_type.as_deref());
@@ -126,7 +126,7 @@ fn heading(uri: &str, mime_type: Option<&str>) -> String {
     }
 }
 
-/// Text of a server on one line, and not longer than so many characters.
+/// Puts text on one line and truncates it to a number of characters.
 fn single_line(text: &str, max: usize) -> String {
     let mut characters = text.chars();
     let shown = characters.by_ref().take(max);
@@ -144,13 +144,13 @@ fn single_line(text: &str, max: usize) -> String {
     line
 }
 
-/// How many bytes base64 stands for.
+/// Decoded size of base64 text, in bytes.
 fn decoded_len(base64: &str) -> u64 {
     let letters = base64.trim_end_matches('=').len() as u64;
     letters * 3 / 4
 }
 
-/// A number of bytes, for reading.
+/// Formats a size for reading.
 pub(super) fn format_size(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
 

@@ -1,4 +1,4 @@
-//! Why a call has no result, and what the model can do about it.
+//! Messages to the model about calls without a result.
 
 use std::time::Duration;
 
@@ -6,38 +6,38 @@ use crate::client::ClientError;
 use crate::name::nearest;
 use crate::wire::{quoted, shortened};
 
-/// How many names of tools are told.
+/// Maximum number of tool names listed in a message.
 const MAX_LISTED_NAMES: usize = 64;
 
-/// Why a call has no result.
+/// Reason why a call has no result.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum CallFailure<'a> {
-    /// There is no tool of that name.
+    /// No tool has this name.
     UnknownTool { known: &'a [&'a str] },
-    /// The arguments are wrong, as [`Arguments::prepare`](crate::agent::arguments::Arguments::prepare) has told.
+    /// The arguments are invalid; the report is that of
+    /// [`ArgumentChecker::prepare`](crate::agent::arguments::ArgumentChecker::prepare).
     InvalidArguments { report: &'a str },
-    /// What was meant as a call cannot be read, as the message of
-    /// [`Piece::Malformed`](crate::agent::text::Piece::Malformed) has told.
+    /// The call could not be parsed; the message is that of [`Piece::Malformed`](crate::agent::text::Piece::Malformed).
     Malformed { message: &'a str },
-    /// The user does not want it.
+    /// The user denied the call.
     Denied { reason: Option<&'a str> },
-    /// The policy does not allow it.
+    /// The policy forbids the call.
     Forbidden { reason: Option<&'a str> },
-    /// No tool may be called in this run.
+    /// Tool calls are disabled for this run.
     CallsDisabled,
-    /// There was somebody to be asked, and nobody to ask.
+    /// The call needs approval, but no consumer reads the events.
     NoApprover,
-    /// It has taken too long.
+    /// The call timed out.
     TimedOut { after: Duration },
-    /// There were more calls in the message than are run.
+    /// The message contains too many calls.
     TooManyCalls { max: usize },
-    /// The loop has ended before it was run.
+    /// The run ended before the call was finished.
     Interrupted { reason: &'a str },
-    /// The request has failed.
+    /// The request failed.
     Failed(&'a ClientError),
 }
 
-/// What to tell the model of a call that has no result: what happened, and what it can do next.
+/// Describes to the model why a call has no result and what it can do next.
 pub(crate) fn error_text(tool: &str, failure: CallFailure<'_>) -> String {
     let name = quoted(tool);
     match failure {
@@ -112,7 +112,7 @@ fn unknown_tool(tool: &str, known: &[&str]) -> String {
     )
 }
 
-/// What a failed request was, by what can be done about it.
+/// Describes a failed request, classified by the possible reaction.
 fn request_failed(name: &str, error: &ClientError) -> String {
     let what = match error {
         ClientError::Refused(refused) => {

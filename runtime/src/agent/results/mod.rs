@@ -1,7 +1,7 @@
-//! What tools gave, or why they gave nothing, as a model can read it.
+//! Tool results and failures as content for a model.
 //!
-//! `told` says in words what a model cannot take, `structured` finds out whether structured content is in the text already,
-//! `fit` cuts what is too long, and `failure` tells of calls without a result.
+//! `describe` replaces content that a model does not support, `structured` detects structured content that is already
+//! in the text, `truncate` shortens long results, and `failure` describes calls without a result.
 
 mod describe;
 mod failure;
@@ -18,10 +18,11 @@ use self::structured::is_in_text;
 use self::truncate::truncate;
 use crate::agent::ModelCapabilities;
 
-/// The result of a tool as content that the model takes, in the order of the tool: text, and images and audio if it takes
-/// them. It has at most `max_bytes` bytes of text and base64, or 256 if that is more; where it is cut, it says so.
+/// Converts a tool result to content that the model supports, in the tool's order: text, and images and audio if
+/// supported. It has at most `max_bytes` bytes of text and base64, but at least 256 are allowed; truncated content is
+/// marked.
 ///
-/// Structured content comes last, unless the text says the same, as servers are asked to do (SRV-TOOL-13).
+/// Structured content is appended, unless the text already contains it, as servers are asked to ensure (SRV-TOOL-13).
 pub(crate) fn for_model(
     result: &CallToolResult,
     capabilities: ModelCapabilities,

@@ -1,12 +1,12 @@
-//! Whether structured content is in the text of a result already.
+//! Detection of structured content that is already in the text of a result.
 
 use serde_json::Value;
 use treenail_schema::ContentBlock;
 
-/// Whether the text of a result says what its structured content says.
+/// Returns true if the text of a result contains its structured content.
 ///
-/// Servers put the JSON of it into a text (SRV-TOOL-13). Some, whose functions return something else than an object, have an
-/// object with the one member `result` made of it, and the text has only what is in that, or a text for each item of a list.
+/// Servers serialize it into a text block (SRV-TOOL-13). Some wrap non-object return values in an object with the
+/// single member `result`; their text then has only the inner value, or one text block for each item of a list.
 pub(super) fn is_in_text(structured: &Value, content: &[ContentBlock]) -> bool {
     let texts: Vec<&str> = content.iter().filter_map(ContentBlock::as_text).collect();
     let result = structured.as_object().filter(|object| object.len() == 1);
@@ -20,7 +20,7 @@ fn any_equals(texts: &[&str], value: &Value) -> bool {
     texts.iter().any(|text| text_equals(text, value))
 }
 
-/// Whether there is a text for each item of a list.
+/// Returns true if there is one text block for each item of a list.
 fn is_item_per_text(texts: &[&str], value: &Value) -> bool {
     let Some(items) = value.as_array().filter(|items| items.len() == texts.len()) else {
         return false;
@@ -38,7 +38,7 @@ fn text_equals(text: &str, value: &Value) -> bool {
             return true;
         }
     }
-    // To read text that is something else would be work for nothing.
+    // Avoids parsing text that cannot match.
     let first = text.trim_start().bytes().next();
     let fits = match value {
         Value::Object(_) => first == Some(b'{'),

@@ -1,4 +1,4 @@
-//! Tests of what is made of results, and of failures.
+//! Tests of the conversion of results and failures.
 
 #![allow(
     clippy::too_many_lines,

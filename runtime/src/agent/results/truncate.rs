@@ -1,4 +1,4 @@
-//! Cuts what is too long, and says so.
+//! Truncation of long results, with a note.
 
 use std::borrow::Cow;
 
@@ -6,20 +6,20 @@ use treenail_schema::ContentBlock;
 
 use super::describe::{Piece, format_size};
 
-/// How much there is always room for.
+/// Minimum budget, in bytes.
 const MIN_BYTES: usize = 256;
 
-/// The least that is left of a text that is cut, what is said of that included.
+/// Minimum size of a truncated text, including its marker.
 const MIN_TEXT_BYTES: usize = 160;
 
-/// How many pieces there may be.
+/// Maximum number of pieces.
 const MAX_PIECES: usize = 1000;
 
-/// The pieces in order, in at most so many bytes. Short ones stay whole, and of long ones the middle is left out; where there
-/// are too many, the last ones are.
+/// Returns the pieces in order, in at most `max` bytes. Short pieces are unchanged, long texts lose their middle, and
+/// surplus pieces at the end are dropped.
 pub(super) fn truncate(mut pieces: Vec<Piece<'_>>, max: usize) -> Vec<ContentBlock> {
     let max = max.max(MIN_BYTES);
-    // What cannot be cut has to have room, and leave some.
+    // Media cannot be truncated: they have to fit and leave room for text.
     let mut remaining = max - max / 4;
     for piece in &mut pieces {
         if let Piece::Media(_, bytes, marker) = piece {
@@ -45,7 +45,7 @@ pub(super) fn truncate(mut pieces: Vec<Piece<'_>>, max: usize) -> Vec<ContentBlo
     blocks
 }
 
-/// How many bytes a piece takes at least.
+/// Minimum size of a piece.
 fn min_size(piece: &Piece<'_>) -> usize {
     match piece {
         Piece::Text(text) => text.len().min(MIN_TEXT_BYTES),
@@ -53,13 +53,13 @@ fn min_size(piece: &Piece<'_>) -> usize {
     }
 }
 
-/// How many of the pieces there is room for, if they are cut as far as they can be.
+/// Number of pieces that fit if all of them are truncated to the minimum.
 fn fitting_count(pieces: &[Piece<'_>], max: usize) -> usize {
     let all: usize = pieces.iter().map(min_size).sum();
     if all <= max && pieces.len() <= MAX_PIECES {
         return pieces.len();
     }
-    // What is said of the others takes room too.
+    // The note about dropped pieces needs room too.
     let mut remaining = max - MIN_BYTES / 4;
     let fits = |piece: &&Piece<'_>| {
         let left = remaining.checked_sub(min_size(piece));
@@ -69,7 +69,7 @@ fn fitting_count(pieces: &[Piece<'_>], max: usize) -> usize {
     pieces.iter().take(MAX_PIECES).take_while(fits).count()
 }
 
-/// How long a text may be, so that all of them have room.
+/// Maximum length of a text so that all texts fit.
 fn text_limit(pieces: &[Piece<'_>], max: usize) -> usize {
     let mut remaining = max;
     let mut lengths = Vec::new();
@@ -82,7 +82,7 @@ fn text_limit(pieces: &[Piece<'_>], max: usize) -> usize {
     lengths.sort_unstable();
     let mut left = lengths.len();
     for length in lengths {
-        // What short texts do not take is for the longer ones.
+        // Short texts leave their share to longer ones.
         if length * left > remaining {
             return remaining / left;
         }
@@ -99,7 +99,8 @@ fn block(piece: Piece<'_>, max: usize) -> ContentBlock {
     }
 }
 
-/// A text of at most so many bytes: of a longer one, the beginning and less of the end, with words between them that say so.
+/// Truncates a text to at most `max` bytes: retains its start and a smaller part of its end, with a marker between
+/// them.
 fn truncate_middle(text: Cow<'_, str>, max: usize) -> String {
     if text.len() <= max {
         return text.into_owned();
@@ -108,7 +109,7 @@ fn truncate_middle(text: Cow<'_, str>, max: usize) -> String {
         let (omitted, all) = (format_size(omitted as u64), format_size(text.len() as u64));
         format!("\n[… {omitted} of {all} are left out here …]\n")
     };
-    // A smaller size can take some letters more: `1023.9 KiB` is less than `1 MiB`.
+    // A smaller size can be longer as text: `1023.9 KiB` is less than `1 MiB`.
     let remaining = max.saturating_sub(marker(text.len()).len() + 8);
     let mut start = remaining - remaining / 4;
     while !text.is_char_boundary(start) {

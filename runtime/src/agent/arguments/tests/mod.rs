@@ -1,4 +1,4 @@
-//! Tests of what becomes of arguments.
+//! Tests of the validation and repair of arguments.
 
 #![allow(
     clippy::too_many_lines,
@@ -22,14 +22,14 @@ fn prepare(schema: &Value, input: &Value) -> Result<Prepared, String> {
     ArgumentChecker::new(&ClientLimits::default()).prepare(&tool(schema), "own__echo", input)
 }
 
-/// ArgumentChecker that become others, or stay what they are.
+/// Checks that arguments are repaired, or accepted unchanged.
 #[track_caller]
 fn check(schema: &Value, table: &[(Value, Value)]) {
     for (given, expected) in table {
         let prepared = prepare(schema, given).unwrap_or_else(|report| panic!("{given}: {report}"));
         assert_eq!(Value::Object(prepared.input.clone()), *expected, "{given}");
         assert_eq!(prepared.unchecked, None);
-        // The order in which they are given stays too.
+        // The order of members is preserved too.
         let order = |value: &Value| {
             value
                 .as_object()
@@ -43,7 +43,7 @@ fn check(schema: &Value, table: &[(Value, Value)]) {
     }
 }
 
-/// ArgumentChecker of which these problems are told.
+/// Checks which problems are reported.
 #[track_caller]
 fn check_wrong(schema: &Value, table: &[(Value, &[&str])]) {
     for (given, problems) in table {
@@ -129,7 +129,7 @@ fn values_of_other_types_become_what_they_can_only_mean() {
             (json!({"some": "3"}), json!({"some": [3]})),
             (json!({"unit": "1"}), json!({"unit": 1})),
             (json!({"unit": "true"}), json!({"unit": true})),
-            // Left out, as it may be.
+            // `null` for an optional argument removes it.
             (json!({"int": null, "text": "a"}), json!({"text": "a"})),
             (
                 json!({"object": {"x": 1, "y": null}}),
@@ -140,7 +140,7 @@ fn values_of_other_types_become_what_they_can_only_mean() {
                 json!({"bool": "true", "int": "7", "text": 1}),
                 json!({"bool": true, "int": 7, "text": "1"}),
             ),
-            // What fits stays.
+            // Valid arguments are unchanged.
             same(json!({})),
             same(json!({"int": 3, "num": 3, "text": "3", "maybe": null, "either": 1, "list": []})),
             same(json!({"num": 3.0})),
@@ -257,7 +257,7 @@ fn names_are_repaired_if_they_differ_in_spelling_only() {
     check_wrong(
         &schema,
         &[
-            // Which of them is meant cannot be told.
+            // Ambiguous.
             (
                 json!({"userName": "a", "username": "b"}),
                 &[
@@ -279,7 +279,7 @@ fn names_are_repaired_if_they_differ_in_spelling_only() {
             ),
         ],
     );
-    // One that the schema allows is not touched.
+    // An unknown member that the schema allows is unchanged.
     let open = json!({"type": "object", "properties": {"days": {"type": "integer"}}});
     check(&open, &[(json!({"Days": "3"}), json!({"Days": "3"}))]);
     let required = json!({"type": "object", "properties": {"days": {"type": "integer"}}, "required": ["days"]});
@@ -375,7 +375,7 @@ fn work_and_words_are_bounded() {
         .prepare(&tool(&types()), "own__echo", input)
         .expect_err("it has been repaired");
     assert!(report.contains("too large to tell where"), "{report}");
-    // Each level of the value can be one of two schemas.
+    // Each level of the value matches one of two schemas.
     let schema = json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}}, "$defs": {"A": {
         "anyOf": [
             {"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}}, "required": ["b"]},

@@ -1,4 +1,4 @@
-//! What holds for all arguments.
+//! Properties that hold for all arguments.
 
 use fastrand::Rng;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use crate::agent::arguments::ArgumentChecker;
 use crate::client::ClientLimits;
 use crate::client::validation::{CompiledSchema, Verdict};
 
-/// Values as models give them: of this type or another, and nested.
+/// Random values as models write them: with varying types, and nested.
 fn value(random: &mut Rng, depth: u32) -> Value {
     match random.u8(..if depth == 0 { 8 } else { 11 }) {
         0 => json!(null),
@@ -34,7 +34,7 @@ fn value(random: &mut Rng, depth: u32) -> Value {
     }
 }
 
-/// What is written in a value, in whatever types it is written.
+/// Text content of a value, regardless of types.
 fn written(value: &Value) -> String {
     let letters = value.to_string().replace("null", "").replace(".0", "");
     let letters = letters

@@ -1,4 +1,4 @@
-//! Messages, as endpoints take them.
+//! Messages in the format of the endpoint.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use treenail_schema::{
 use super::ToolNames;
 use crate::agent::{ModelCapabilities, ModelError};
 
-/// One message.
+/// A message.
 #[derive(Serialize)]
 #[serde(tag = "role", rename_all = "lowercase")]
 pub(super) enum Message<'a> {
@@ -33,7 +33,7 @@ pub(super) enum Message<'a> {
     },
 }
 
-/// Text as it is, because some endpoints know nothing else; or parts, if one of them is no text.
+/// Plain text, because some endpoints accept nothing else; or parts, if one of them is not text.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(super) enum Content<'a> {
@@ -70,12 +70,12 @@ pub(super) struct ToolCall<'a> {
 #[derive(Serialize)]
 struct FunctionCall<'a> {
     name: &'a str,
-    /// JSON in a text.
+    /// JSON as text.
     arguments: String,
 }
 
 impl<'a> Message<'a> {
-    /// All messages of a conversation, that of the system before them.
+    /// Converts all messages of a conversation, starting with the system prompt.
     pub(super) fn all(
         request: &'a CreateMessageRequestParams,
         capabilities: ModelCapabilities,
@@ -110,7 +110,7 @@ fn assistant<'a>(
                     "a message of the model has the result of a tool",
                 ));
             }
-            // Endpoints take nothing but text from the model itself.
+            // Endpoints accept only text from the assistant.
             other => texts.extend(part(other, ModelCapabilities::default()).into_text()),
         }
     }
@@ -121,7 +121,7 @@ fn assistant<'a>(
     })
 }
 
-/// Results of tools become messages of their own, in front of all else that the user says.
+/// Converts a user message. Tool results become separate messages before the rest of it.
 fn user<'a>(
     message: &'a SamplingMessage,
     capabilities: ModelCapabilities,
@@ -155,8 +155,8 @@ fn user<'a>(
 
 impl<'a> ToolCall<'a> {
     fn of(call: &'a ToolUseContent, names: &'a ToolNames) -> Self {
-        // What the model wrote instead of JSON is not sent again: some endpoints parse the arguments and fail. The result
-        // of the call tells the model what was wrong.
+        // Raw arguments that are not JSON are not sent again: some endpoints parse them and fail. The result of the
+        // call already tells the model about the mistake.
         let arguments = serde_json::Value::Object(call.input.clone()).to_string();
         let name = names.sent(&call.name);
         Self {
@@ -176,7 +176,7 @@ impl<'a> Content<'a> {
     }
 }
 
-/// Several texts as one, with an empty line between them.
+/// Joins texts with empty lines between them.
 fn join_texts(mut texts: Vec<Cow<'_, str>>) -> Cow<'_, str> {
     match texts.len() {
         0 => Cow::Borrowed(""),
@@ -185,7 +185,7 @@ fn join_texts(mut texts: Vec<Cow<'_, str>>) -> Cow<'_, str> {
     }
 }
 
-/// A piece of what somebody says.
+/// Converts a block of a message.
 fn part(block: &Block, capabilities: ModelCapabilities) -> Part<'_> {
     match block {
         Block::Text(text) => Part::text(&text.text),
@@ -195,7 +195,7 @@ fn part(block: &Block, capabilities: ModelCapabilities) -> Part<'_> {
     }
 }
 
-/// A piece of what a tool has returned.
+/// Converts a block of a tool result.
 fn result_part(block: &ContentBlock, capabilities: ModelCapabilities) -> Part<'_> {
     match block {
         ContentBlock::Text(text) => Part::text(&text.text),
@@ -211,7 +211,7 @@ impl<'a> Part<'a> {
     }
 
     fn json(block: &impl Serialize) -> Self {
-        // What is made of JSON can be written as JSON.
+        // Blocks of the protocol always serialize.
         Self::text(serde_json::to_string(block).unwrap_or_default())
     }
 
@@ -254,7 +254,7 @@ impl<'a> Part<'a> {
     }
 }
 
-/// How endpoints call the types of sound that they take.
+/// Format name of a supported audio type.
 fn audio_format(mime_type: &str) -> Option<&'static str> {
     match mime_type.to_ascii_lowercase().as_str() {
         "audio/wav" | "audio/x-wav" | "audio/wave" => Some("wav"),
@@ -263,8 +263,8 @@ fn audio_format(mime_type: &str) -> Option<&'static str> {
     }
 }
 
-/// The text of a result, and what can be seen and heard in it: that goes into a message of the user's, because endpoints take
-/// nothing but text from tools.
+/// Splits a tool result into its text and its media. Media go into a user message, because endpoints accept only text
+/// from tools.
 fn tool_result(
     result: &ToolResultContent,
     capabilities: ModelCapabilities,

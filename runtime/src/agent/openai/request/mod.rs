@@ -1,4 +1,4 @@
-//! What is asked of the endpoint: a request of the protocol in its words.
+//! Conversion of a protocol request to the format of the endpoint.
 
 mod messages;
 mod names;
@@ -14,21 +14,21 @@ use self::tools::Function;
 use super::Endpoint;
 use crate::agent::ModelError;
 
-/// The fields that are made from the conversation, and cannot be replaced.
+/// Fields that are derived from the conversation and cannot be replaced.
 pub(super) const RESERVED_FIELDS: [&str; 3] = ["model", "messages", "tools"];
 
-/// What the field is called that bounds the tokens of a message.
+/// Name of the field for the token limit of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MaxTokensField {
     /// `max_tokens`, the old name, which most endpoints know.
     MaxTokens,
-    /// `max_completion_tokens`, the name since models think, which some endpoints insist on.
+    /// `max_completion_tokens`, the name since reasoning models, which some endpoints require.
     MaxCompletionTokens,
 }
 
 impl MaxTokensField {
-    /// What the endpoint at a host knows.
+    /// Returns the name that the endpoint at a host knows.
     pub(super) fn from_request(host: &str) -> Self {
         let host = host.to_ascii_lowercase();
         if host == "api.openai.com" || host.ends_with(".openai.azure.com") {
@@ -46,7 +46,7 @@ impl MaxTokensField {
     }
 }
 
-/// What is sent, and what it takes to read the answer.
+/// Encoded request, and the names needed to decode the response.
 pub(super) struct Outgoing {
     pub(super) body: Bytes,
     pub(super) names: ToolNames,
@@ -55,7 +55,7 @@ pub(super) struct Outgoing {
 impl Outgoing {
     /// # Errors
     ///
-    /// [`ModelError::Refused`] if the conversation is none: the user calls tools, or the model has results of them.
+    /// [`ModelError::Refused`] if the conversation is invalid: the user calls tools, or the model returns tool results.
     pub(super) fn new(
         endpoint: &Endpoint,
         request: &CreateMessageRequestParams,
@@ -73,7 +73,7 @@ impl Outgoing {
     }
 }
 
-/// The body of a request.
+/// Body of a request.
 struct Body<'a> {
     endpoint: &'a Endpoint,
     request: &'a CreateMessageRequestParams,
@@ -111,7 +111,7 @@ impl Serialize for Body<'_> {
     }
 }
 
-/// The fields of a body, of which the user may have replaced some.
+/// Fields of a body, some of which the user may have replaced.
 struct Fields<'a, M> {
     map: M,
     extra: &'a JsonObject,

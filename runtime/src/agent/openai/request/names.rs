@@ -1,15 +1,15 @@
-//! Names of tools, as endpoints take them.
+//! Tool names in the format of the endpoint.
 
 use std::collections::{HashMap, HashSet};
 
 use treenail_schema::{CreateMessageRequestParams, SamplingMessageContentBlock};
 
-/// The longest name that endpoints take, in characters.
+/// Maximum length of a name that endpoints accept, in characters.
 const MAX_NAME_LEN: usize = 64;
 
-/// The names of a conversation's tools, and what takes the place of those that endpoints refuse.
+/// Replacements for the tool names of a conversation that endpoints would reject.
 ///
-/// The protocol allows dots and slashes, and 128 characters. The same conversation gives the same names each time.
+/// The protocol allows dots, slashes and 128 characters. The mapping is deterministic for a conversation.
 #[derive(Debug, Default)]
 pub(crate) struct ToolNames {
     sent: HashMap<String, String>,
@@ -26,7 +26,7 @@ impl ToolNames {
         });
         let names: Vec<_> = tools.map(|tool| &*tool.name).chain(called).collect();
         let mut tool_names = Self::default();
-        // Names that can be sent stay what they are.
+        // Valid names are reserved first, because they stay unchanged.
         let mut taken: HashSet<String> = names
             .iter()
             .filter(|name| is_valid(name))
@@ -43,12 +43,12 @@ impl ToolNames {
         tool_names
     }
 
-    /// The name that is sent.
+    /// Returns the name that is sent for a tool.
     pub(super) fn sent<'a>(&'a self, name: &'a str) -> &'a str {
         self.sent.get(name).map_or(name, String::as_str)
     }
 
-    /// The name that is meant by one that was sent, or that the model has made up.
+    /// Returns the tool name for a sent name; unknown names are returned unchanged.
     pub(crate) fn original<'a>(&'a self, name: &'a str) -> &'a str {
         self.original.get(name).map_or(name, String::as_str)
     }
@@ -62,7 +62,7 @@ fn is_allowed(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
 }
 
-/// A name that can be sent and that no other tool has.
+/// Returns a valid name that is not taken.
 fn replacement(name: &str, taken: &HashSet<String>) -> String {
     let allowed = |c: char| u8::try_from(c).is_ok_and(is_allowed);
     let clean = name.chars().map(|c| if allowed(c) { c } else { '_' });

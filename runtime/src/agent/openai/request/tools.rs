@@ -1,4 +1,4 @@
-//! Tools, as endpoints take them: functions with a schema of their parameters.
+//! Tools in the format of the endpoint: functions with a parameter schema.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use treenail_schema::{CreateMessageRequestParams, JsonObject, Tool};
 
 use super::ToolNames;
 
-/// One tool.
+/// A tool.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "function")]
 pub(super) struct Function<'a> {
@@ -46,7 +46,7 @@ impl<'a> Function<'a> {
     }
 }
 
-/// A schema says that it is of an object and what its properties are, or `OpenAI` refuses it.
+/// Adds the `type` and `properties` keywords, which `OpenAI` requires.
 fn parameters(schema: &JsonObject) -> Parameters<'_> {
     if schema.contains_key("type") && schema.contains_key("properties") {
         return Parameters::Unchanged(schema);

@@ -1,4 +1,4 @@
-//! Calls of tools, which come in pieces.
+//! Assembly of streamed tool calls.
 
 use treenail_schema::ToolUseContent;
 
@@ -6,7 +6,7 @@ use super::chunk::{CallDelta, arguments_of};
 use crate::agent::openai::request::ToolNames;
 use crate::agent::tool_use_from_raw;
 
-/// The calls of a message so far, in the order in which they began.
+/// Calls of a message so far, in the order of their first chunks.
 #[derive(Debug, Default)]
 pub(super) struct CallAssembler(Vec<Call>);
 
@@ -23,7 +23,7 @@ impl CallAssembler {
         self.0.is_empty()
     }
 
-    /// Takes a piece, and says how many bytes of it are kept.
+    /// Adds a chunk and returns the number of bytes stored.
     pub(super) fn push(&mut self, delta: CallDelta<'_>, max: usize) -> Result<usize, String> {
         let id = delta.id.unwrap_or_default();
         let function = delta.function;
@@ -45,7 +45,7 @@ impl CallAssembler {
                     name: String::new(),
                     arguments: String::new(),
                 });
-                // It was pushed just now.
+                // The entry was pushed just now.
                 let at = self.0.len() - 1;
                 &mut self.0[at]
             }
@@ -55,7 +55,7 @@ impl CallAssembler {
             size += id.len();
             call.id.push_str(&id);
         }
-        // Some endpoints say the name with every piece.
+        // Some endpoints repeat the name in each chunk.
         if call.name.is_empty() {
             size += name.len();
             call.name.push_str(name);
@@ -68,10 +68,10 @@ impl CallAssembler {
         Ok(size)
     }
 
-    /// The call that a piece belongs to; `None` if it begins one.
+    /// Finds the call to which a chunk belongs; `None` if it starts a new one.
     ///
-    /// It is known by its index. But there are endpoints that give all calls the same one, or none: then another id, or a name
-    /// after arguments, begins another call.
+    /// Calls are identified by index. Some endpoints send the same index for all calls, or none: then a different id,
+    /// or a name after arguments, starts a new call.
     fn find(&self, index: Option<u64>, id: &str, name: &str) -> Option<usize> {
         let at = match index {
             Some(_) => self.0.iter().rposition(|call| call.index == index)?,
@@ -84,7 +84,7 @@ impl CallAssembler {
         (!other_id && !other_call).then_some(at)
     }
 
-    /// The calls in the words of the protocol. Those without an id get one that is theirs in this turn.
+    /// Converts the calls to the protocol's format. Missing ids are generated from the turn.
     pub(super) fn into_tool_uses(self, turn: usize, names: &ToolNames) -> Vec<ToolUseContent> {
         let calls = self.0.into_iter().enumerate();
         let calls = calls.map(|(count, call)| {
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn pieces_find_their_call() {
-        // As OpenAI sends them.
+        // The format of OpenAI.
         check(
             &[
                 r#"{"index":0,"id":"a","type":"function","function":{"name":"f","arguments":""}}"#,
@@ -135,7 +135,7 @@ mod tests {
             ],
             &[("a", "f", r#"{"x":1}"#), ("b", "g", "{}")],
         );
-        // One index for all, with whole calls.
+        // The same index for all calls, each in one chunk.
         check(
             &[
                 r#"{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}"#,
@@ -156,7 +156,7 @@ mod tests {
                 ("call_4_1", "g", r#"{"y":2}"#),
             ],
         );
-        // Name and id with each piece.
+        // Name and id in each chunk.
         check(
             &[
                 r#"{"index":0,"id":"a","function":{"name":"f","arguments":"{"}}"#,

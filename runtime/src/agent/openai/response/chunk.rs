@@ -1,11 +1,11 @@
-//! What an endpoint answers with, read as leniently as it can be understood.
+//! Wire types of responses, decoded leniently.
 
 use std::borrow::Cow;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// A piece of a stream, or a whole answer.
+/// Chunk of a stream, or a whole response.
 #[derive(Debug, Deserialize)]
 pub(super) struct Chunk<'a> {
     #[serde(borrow, default)]
@@ -24,7 +24,7 @@ pub(super) struct Choice<'a> {
     pub(super) index: Option<u64>,
     #[serde(borrow, default)]
     pub(super) delta: Option<Delta<'a>>,
-    /// In an answer that is no stream.
+    /// Present in a response that is not streamed.
     #[serde(borrow, default)]
     pub(super) message: Option<Delta<'a>>,
     #[serde(borrow, default)]
@@ -33,7 +33,7 @@ pub(super) struct Choice<'a> {
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Delta<'a> {
-    /// A text, or parts.
+    /// Text, or parts.
     #[serde(borrow, default)]
     pub(super) content: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -56,7 +56,7 @@ pub(super) struct CallDelta<'a> {
 pub(super) struct FunctionDelta<'a> {
     #[serde(borrow, default)]
     pub(super) name: Option<Cow<'a, str>>,
-    /// JSON in a text, or JSON itself.
+    /// JSON as text, or JSON itself.
     #[serde(borrow, default)]
     pub(super) arguments: Option<&'a RawValue>,
 }
@@ -83,7 +83,7 @@ struct WirePart {
     text: Option<String>,
 }
 
-/// The text of a message's content; parts of other kinds, such as thoughts, are left out.
+/// Returns the text of a message's content, without other parts such as reasoning.
 pub(super) fn text_of(content: &RawValue) -> Option<Cow<'_, str>> {
     match serde_json::from_str(content.get()).ok()? {
         WireContent::Text(text) => Some(text),
@@ -94,7 +94,7 @@ pub(super) fn text_of(content: &RawValue) -> Option<Cow<'_, str>> {
     }
 }
 
-/// The text of arguments.
+/// Returns the text of arguments.
 pub(super) fn arguments_of(arguments: &RawValue) -> Cow<'_, str> {
     let text = arguments.get();
     if text == "null" {

@@ -1,4 +1,4 @@
-//! What the endpoint answers: its pieces put together, in the words of the protocol.
+//! Assembly of a response from its chunks, and its conversion to the protocol's format.
 
 mod calls;
 mod chunk;
@@ -15,26 +15,26 @@ use super::request::ToolNames;
 use crate::agent::{ModelError, ModelReply, TextSink, Usage};
 use crate::client::fetch::sse::Event;
 
-/// The longest name of a model, or reason to stop, that is kept.
+/// Maximum length of a model name or finish reason, in characters.
 const MAX_WORD_CHARS: usize = 256;
 
-/// A message that is being put together.
+/// Message that is assembled from chunks.
 pub(super) struct Assembler<'a> {
     limits: &'a OpenAiLimits,
     on_text: TextSink<'a>,
-    /// Bytes that the message may still take.
+    /// Number of bytes that the message may still take.
     remaining_bytes: usize,
     text: String,
     calls: CallAssembler,
     is_refusal: bool,
     finish: Option<String>,
-    /// The endpoint has said that it is done.
+    /// The endpoint signalled the end.
     is_done: bool,
     model: Option<String>,
     usage: Option<Usage>,
 }
 
-/// Whether a stream goes on.
+/// State of a stream after an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Progress {
     More,
@@ -57,21 +57,21 @@ impl<'a> Assembler<'a> {
         }
     }
 
-    /// Whether somebody has seen text of this message.
+    /// Returns true if text of this message has been streamed to the user.
     pub(super) fn has_streamed_text(&self) -> bool {
         !self.text.is_empty()
     }
 
-    /// Whether nothing more of the message can come.
+    /// Returns true if no more of the message can follow.
     pub(super) fn is_complete(&self) -> bool {
         self.finish.is_some() || self.is_done
     }
 
-    /// Takes an event of a stream.
+    /// Processes an event of a stream.
     pub(super) fn on_event(&mut self, event: Event) -> Result<Progress, Failure> {
         let (data, is_named) = match event {
             Event::Message(data) => (data, false),
-            // Some endpoints name the events of errors; others send signs of life.
+            // Some endpoints name error events; others send named keep-alives.
             Event::Other(data) | Event::Endpoint(data) => (data, true),
             Event::TooLong => {
                 let max = self.limits.event_bytes;
@@ -94,7 +94,7 @@ impl<'a> Assembler<'a> {
         Ok(Progress::More)
     }
 
-    /// Takes an answer that is no stream.
+    /// Processes a response that is not streamed.
     pub(super) fn on_body(&mut self, answer: &[u8]) -> Result<(), Failure> {
         let chunk = serde_json::from_slice(answer).map_err(|error| invalid_json(&error))?;
         self.is_done = true;
@@ -118,7 +118,7 @@ impl<'a> Assembler<'a> {
                 output_tokens: usage.completion_tokens.unwrap_or_default(),
             });
         }
-        // One was asked for.
+        // Only one choice was requested.
         let mut choices = chunk.choices.into_iter().flatten();
         let Some(mut choice) = choices.find(|choice| choice.index.unwrap_or(0) == 0) else {
             return Ok(());
@@ -169,7 +169,7 @@ impl<'a> Assembler<'a> {
         Ok(())
     }
 
-    /// The message, which is the answer to the `turn`th.
+    /// Returns the message, as the reply to the `turn`th one.
     pub(super) fn finish(
         self,
         model: &str,
@@ -198,7 +198,7 @@ impl<'a> Assembler<'a> {
         let reason = match self.finish.as_deref() {
             Some("length") => "maxTokens",
             Some("content_filter") => "contentFilter",
-            // Some endpoints say `stop` after calls too, and some say nothing.
+            // Some endpoints send `stop` after calls too, and some send nothing.
             _ if !self.calls.is_empty() => "toolUse",
             _ if self.is_refusal => "refusal",
             Some("stop") => "endTurn",
@@ -213,7 +213,7 @@ fn invalid_json(error: &serde_json::Error) -> Failure {
     Failure::invalid_response(crate::wire::shortened(&error.to_string()))
 }
 
-/// A short text of the endpoint.
+/// Truncates a short text of the endpoint.
 fn shorten(text: &str) -> String {
     text.chars().take(MAX_WORD_CHARS).collect()
 }
