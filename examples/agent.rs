@@ -1,5 +1,5 @@
-//! An agent with the tools of two servers: `agent <folder>` starts the reference servers for files and for memory with
-//! `npx`, and has a model remember what is in the folder. The model is a scripted one here; any other takes its place.
+//! An agent with the tools of two servers: `agent <folder>` starts the reference servers for files and memory with
+//! `npx` and lets a model remember the contents of the folder. The model is scripted; any other can replace it.
 
 use std::env;
 
@@ -27,7 +27,7 @@ async fn main() -> treenail::Result<()> {
     Ok(())
 }
 
-/// Asks a question, and shows what happens.
+/// Asks a question and prints the events.
 #[allow(clippy::print_stdout, reason = "it is a program that shows something")]
 pub(crate) async fn run(
     model: impl Model + 'static,

@@ -1,11 +1,11 @@
-//! What has been given to `jsoncall` and has not reached the peer, so that it can be held back.
+//! Byte budget for messages between `jsoncall` and the peer, for back-pressure.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
-/// The sizes of messages on their way out.
+/// Sizes of outgoing messages.
 #[derive(Debug)]
 pub(super) struct Backlog {
     queue: Mutex<Queue>,
@@ -28,9 +28,9 @@ impl Backlog {
         }
     }
 
-    /// Counts a message of about so many bytes.
+    /// Adds a message of about this size.
     pub(super) fn push(&self, bytes: usize) {
-        // What is around its contents.
+        // Size of a message without its contents.
         const ENVELOPE_BYTES: usize = 64;
 
         let mut queue = self.queue();
@@ -38,7 +38,7 @@ impl Backlog {
         queue.bytes += bytes + ENVELOPE_BYTES;
     }
 
-    /// So many messages have been written.
+    /// Removes messages that have been written.
     pub(super) fn written(&self, messages: usize) {
         let mut queue = self.queue();
         for _ in 0..messages {
@@ -55,17 +55,17 @@ impl Backlog {
         self.queue().sizes.is_empty()
     }
 
-    /// Ready when there is room for more.
+    /// Waits for room for further messages.
     pub(super) async fn wait_for_room(&self) {
         self.wait_until(|queue| queue.bytes <= self.max_bytes).await;
     }
 
-    /// Ready when all has been written.
+    /// Waits until all messages have been written.
     pub(super) async fn wait_until_empty(&self) {
         self.wait_until(|queue| queue.sizes.is_empty()).await;
     }
 
-    /// Nothing will be written any more, so nobody should wait for that.
+    /// Removes all messages and releases the waiting tasks, because nothing more is written.
     pub(super) fn clear(&self) {
         *self.queue() = Queue::default();
         self.changed.notify_waiters();

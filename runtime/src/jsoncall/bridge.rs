@@ -1,4 +1,4 @@
-//! A server behind a handler of `jsoncall`: its messages as the server reads and writes them.
+//! Connection between a `jsoncall` handler and its server.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,17 +20,17 @@ use crate::limits::Limits;
 use crate::server::Server;
 use crate::wire::{Body, Envelope, Frame, LineBuffer, Message, RpcError, parse};
 
-/// The answer to a request of the peer; nobody sends one when the request has been cancelled.
+/// Pending response to a request of the peer. The sender is dropped if the request is cancelled.
 pub(super) type PendingResponse = oneshot::Receiver<Result<String, RpcError>>;
 
-/// What a handler shares with the task in which its server runs.
+/// State shared between a handler and the task of its server.
 #[derive(Debug)]
 pub(super) struct Bridge {
     state: Mutex<BridgeState>,
     wake: Notify,
-    /// What the server has not taken yet, so that the guard can hold back more.
+    /// Input that the server has not read yet, for back-pressure by the guard.
     pub(super) unread_input: Arc<Backlog>,
-    /// What the peer has not taken yet, if there is a guard that counts it.
+    /// Output that the peer has not read yet, if a guard counts it.
     pub(super) backlog: Option<Arc<Backlog>>,
     finished: watch::Sender<bool>,
     internal_limits: Limits,
@@ -38,14 +38,14 @@ pub(super) struct Bridge {
 
 #[derive(Debug, Default)]
 struct BridgeState {
-    /// Lines for the server.
+    /// Input lines for the server.
     lines: Vec<u8>,
     count: usize,
     started: bool,
     ended: bool,
-    /// Who waits for an answer of the server. Nothing keeps a peer from giving two requests one id.
+    /// Pending requests of the peer. A peer may reuse an id, so each has a queue.
     pending: HashMap<RequestId, VecDeque<oneshot::Sender<Result<String, RpcError>>>>,
-    /// The questions of the server to the peer.
+    /// Pending requests of the server to the peer.
     server_requests: HashMap<RequestId, AbortHandle>,
 }
 
@@ -65,7 +65,7 @@ impl Bridge {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Passes a request on to the server; `id` is the text of its id.
+    /// Passes a request to the server; `id` is the raw text of its id.
     pub(super) fn request(&self, id: &str, method: &str, params: &str) -> Option<PendingResponse> {
         let key: RequestId = serde_json::from_str(id).ok()?;
         let (sender, response) = oneshot::channel();
@@ -77,11 +77,11 @@ impl Bridge {
         Some(response)
     }
 
-    /// Passes a notification on to the server.
+    /// Passes a notification to the server.
     pub(super) fn notification(&self, method: &str, params: &str) {
         if method == "notifications/cancelled" {
             if let Some(id) = request_id(params) {
-                // The server will not answer.
+                // The server does not respond to it.
                 self.state().pending.remove(&id);
             }
         }
@@ -97,20 +97,20 @@ impl Bridge {
         self.wake.notify_one();
     }
 
-    /// Nothing will come any more: the server finishes what it has begun.
+    /// Signals the end of the input; the server finishes its calls.
     pub(super) fn end(&self) {
         self.state().ended = true;
         self.wake.notify_one();
     }
 
-    /// Ready when the server has finished.
+    /// Waits until the server has finished.
     pub(super) async fn finished(&self) {
         let mut finished = self.finished.subscribe();
         // The sender lives as long as this borrow.
         drop(finished.wait_for(|finished| *finished).await);
     }
 
-    /// A server that nobody has said anything to has nothing to finish.
+    /// Finishes a server that has not received any messages.
     pub(super) fn finish_unless_started(&self) {
         if !self.state().started {
             self.finish();
@@ -142,7 +142,7 @@ impl Bridge {
             if let Err(error) = ended {
                 tracing::debug!(%error, "a server behind jsoncall has stopped");
             }
-            // Its last words are read, and then the end.
+            // Its remaining output is read before the end.
             drop(their_writer.shutdown().await);
         };
         let feeding = async {
@@ -195,7 +195,7 @@ impl Bridge {
         }
     }
 
-    /// Passes on one message of the server.
+    /// Processes one message of the server.
     fn on_message(self: &Arc<Self>, frame: &Frame<'_>, session: &SessionContext) {
         let Frame::Line(line) = frame else { return };
         let Body::One(message) = parse(line, &self.internal_limits) else {
@@ -224,7 +224,7 @@ impl Bridge {
             read_error(error).unwrap_or_else(|| RpcError::internal("the error cannot be told"))
         });
         self.count_output(response.as_ref().map_or(0, String::len));
-        // One that has just been cancelled needs no answer.
+        // The receiver is gone if the request was cancelled.
         drop(pending.send(response));
     }
 
@@ -234,7 +234,7 @@ impl Bridge {
             let server_request =
                 request_id(params).and_then(|id| self.state().server_requests.remove(&id));
             if let Some(server_request) = server_request {
-                // The id is that of `jsoncall`, which takes its request back.
+                // `jsoncall` sends the cancellation, with its own id.
                 server_request.abort();
                 return;
             }
@@ -247,7 +247,7 @@ impl Bridge {
         }
     }
 
-    /// Asks the peer what the server wants to know, with an id of `jsoncall`.
+    /// Sends a request of the server to the peer, with an id of `jsoncall`.
     fn on_request(self: &Arc<Self>, id: &str, envelope: &Envelope<'_>, session: &SessionContext) {
         let (Ok(key), Some(params)) = (
             serde_json::from_str::<RequestId>(id),
@@ -258,7 +258,7 @@ impl Bridge {
         self.count_output(params.get().len());
         let (bridge, session) = (Arc::clone(self), session.clone());
         let (id, method) = (id.to_owned(), envelope.method.clone().into_owned());
-        // Held while it is begun, so that its end finds it in the table.
+        // Locked until the entry is inserted, so that the task finds it when it ends.
         let mut state = self.state();
         let key_of_request = key.clone();
         let server_request = tokio::spawn(async move {
@@ -285,7 +285,7 @@ impl Bridge {
     }
 }
 
-/// The request that a cancellation is about.
+/// Returns the id of the cancelled request.
 fn request_id(params: &str) -> Option<RequestId> {
     #[derive(serde::Deserialize)]
     #[serde(rename_all = "camelCase")]
@@ -297,7 +297,7 @@ fn request_id(params: &str) -> Option<RequestId> {
     Some(cancelled.request_id)
 }
 
-/// Lets all know of the end, however it comes.
+/// Finishes the bridge when dropped.
 struct FinishGuard(Arc<Bridge>);
 
 impl Drop for FinishGuard {

@@ -1,4 +1,4 @@
-//! The calls of a client over `jsoncall`, and what the guard has to know of them.
+//! Pending requests of a client over `jsoncall`, shared with the guard.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -10,11 +10,11 @@ use crate::jsoncall::convert::{push_request, push_response, read_error};
 use crate::jsoncall::guard::{Rejected, Side};
 use crate::wire::RpcError;
 
-/// What the calls of a client share with the guard.
+/// Pending requests of a client, shared with the guard.
 pub(super) struct Calls {
     state: Mutex<CallsState>,
     pub(super) incoming: OnceLock<Arc<dyn Incoming>>,
-    /// One for each request that may be in flight.
+    /// Limits the requests in flight.
     permits: Semaphore,
     pub(super) closing: watch::Sender<bool>,
     ended: watch::Sender<bool>,
@@ -28,9 +28,9 @@ struct CallsState {
 
 #[derive(Default)]
 struct Call {
-    /// The id that `jsoncall` has given it; not known before it is on its way.
+    /// Id assigned by `jsoncall`; unknown until the request is written.
     number: Option<u64>,
-    /// What was wrong with its answer.
+    /// Protocol error in the response.
     error: Option<ClientError>,
 }
 
@@ -50,7 +50,7 @@ impl Calls {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for its turn to have a request in flight.
+    /// Waits for a permit to send a request.
     pub(super) async fn permit(&self) -> Result<SemaphorePermit<'_>, ClientError> {
         self.permits.acquire().await.map_err(|_| self.reason())
     }
@@ -67,23 +67,23 @@ impl Calls {
         self.state().open.insert(id, Call::default());
     }
 
-    /// Forgets a call, and tells what was wrong with its answer.
+    /// Removes a request and returns the protocol error of its response, if any.
     pub(super) fn remove(&self, id: i64) -> Option<ClientError> {
         self.state().open.remove(&id)?.error
     }
 
-    /// Why the session has ended.
+    /// Returns the reason why the session ended.
     pub(super) fn reason(&self) -> ClientError {
         let closed = self.state().closed.clone();
         closed.unwrap_or_else(|| ClientError::closed("it was given up"))
     }
 
-    /// Says why the session ends; the first reason counts.
+    /// Sets the reason why the session ends; only the first one is stored.
     pub(super) fn set_reason(&self, reason: ClientError) {
         self.state().closed.get_or_insert(reason);
     }
 
-    /// Lets all know that the session has ended.
+    /// Signals the end of the session.
     pub(super) fn end(&self) {
         if self.ended.send_replace(true) {
             return;
@@ -100,7 +100,7 @@ impl Calls {
         drop(ended.wait_for(|ended| *ended).await);
     }
 
-    /// Has a call fail that waits for an answer.
+    /// Fails a pending request.
     fn fail(&self, id: i64, error: ClientError, inward: &mut Vec<u8>) {
         if let Some(call) = self.state().open.get_mut(&id) {
             if let Some(number) = call.number.take() {
@@ -111,7 +111,7 @@ impl Calls {
         }
     }
 
-    /// The number of the call that is answered now, once.
+    /// Takes the `jsoncall` id of a request, so that only one response is delivered.
     fn take_number(&self, id: i64) -> Option<u64> {
         self.state().open.get_mut(&id)?.number.take()
     }
@@ -163,13 +163,13 @@ impl Side for Arc<Calls> {
         }
     }
 
-    /// The id that the caller has chosen stands before the method, since `jsoncall` has no other place for it.
+    /// The caller's id precedes the method, because `jsoncall` has no other place for it.
     fn write_request(&self, number: &str, method: &str, params: &str, outward: &mut Vec<u8>) {
         let Some((id, method)) = method.split_once(':') else {
             return;
         };
         let Ok(id) = id.parse() else { return };
-        // One that has been dropped meanwhile is sent all the same: its cancellation follows.
+        // A dropped request is sent anyway; its cancellation follows.
         if let Some(call) = self.state().open.get_mut(&id) {
             call.number = number.parse().ok();
         }

@@ -1,4 +1,4 @@
-//! The client's session over `jsoncall`.
+//! Client session over `jsoncall`.
 
 use std::fmt;
 use std::io;
@@ -24,8 +24,8 @@ use crate::server::Server;
 
 type ClientGuard = Guard<Arc<Calls>>;
 
-/// A [`Session`] over a session of `jsoncall`, behind a guard that keeps what `jsoncall` cannot bear away from it: it is as
-/// hard to break as [`LineSession`](crate::client::LineSession), at a higher price.
+/// A [`Session`] over a session of `jsoncall`. A guard filters input that `jsoncall` does not tolerate, so it is as
+/// robust as [`LineSession`](crate::client::LineSession), with more overhead.
 ///
 /// ```no_run
 /// use std::sync::Arc;
@@ -39,8 +39,7 @@ type ClientGuard = Guard<Arc<Calls>>;
 /// # }
 /// ```
 ///
-/// One that is dropped lets the server know by ending its input, and reads on for at most
-/// [`ClientLimits::shutdown_within`].
+/// Dropping it closes the input of the server; output is read for at most [`ClientLimits::shutdown_within`].
 pub struct JsoncallSession {
     inner: Arc<Inner>,
     calls: Arc<Calls>,
@@ -48,11 +47,11 @@ pub struct JsoncallSession {
 }
 
 impl JsoncallSession {
-    /// A session over a pair of streams, one message a line, with the default limits.
+    /// Creates a session over a pair of streams, one message per line, with the default limits.
     ///
     /// # Panics
     ///
-    /// Outside of a tokio runtime, where it has tasks of its own.
+    /// If called outside a tokio runtime, which runs its tasks.
     pub fn new<R, W>(reader: R, writer: W) -> Self
     where
         R: AsyncRead + Send + 'static,
@@ -61,7 +60,7 @@ impl JsoncallSession {
         Self::with_limits(reader, writer, &ClientLimits::default())
     }
 
-    /// As [`JsoncallSession::new`], with other limits.
+    /// As [`JsoncallSession::new`], with the given limits.
     ///
     /// # Panics
     ///
@@ -74,7 +73,8 @@ impl JsoncallSession {
         Self::with_ending(reader, writer, limits, Ending::of_streams())
     }
 
-    /// Starts a server as a child process, and a session with it. It ends as [`ServerCommand`] says.
+    /// Starts a server as a child process and creates a session with it. The process is stopped as [`ServerCommand`]
+    /// describes.
     ///
     /// # Errors
     ///
@@ -88,7 +88,7 @@ impl JsoncallSession {
         Ok(Self::with_ending(stdout, stdin, limits, ending))
     }
 
-    /// A session with a server in the same process, which runs as a task of its own.
+    /// Creates a session with a server in the same process, which runs in its own task.
     ///
     /// # Panics
     ///
@@ -230,7 +230,7 @@ fn params_of(params: String) -> Result<Box<RawValue>, ClientError> {
     raw(params).ok_or_else(|| ClientError::invalid("the parameters are no JSON"))
 }
 
-/// A request in flight; dropping it cancels the request.
+/// A request in flight, which is cancelled when dropped.
 struct PendingRequest<'a> {
     session: &'a JsoncallSession,
     id: i64,
@@ -256,7 +256,7 @@ impl Drop for PendingRequest<'_> {
     }
 }
 
-/// The task that has the streams.
+/// Task that owns the streams.
 struct Driver {
     guard: ClientGuard,
     inner: Arc<Inner>,
@@ -283,7 +283,7 @@ impl Driver {
         let calls = &self.guard.side;
         calls.set_reason(ClientError::closed(reason));
         self.guard.backlog.clear();
-        // The answers that have come count, so what is still written must not be an error before they have been read.
+        // Responses that have arrived still count, so writing must not fail before they are read.
         let (read, written) = tokio::join!(to_inner.shutdown(), async {
             let sink = &mut tokio::io::sink();
             tokio::select! {
@@ -294,10 +294,10 @@ impl Driver {
         if let Some(error) = read.err().or(written.err()) {
             tracing::debug!(%error, "a session of jsoncall ended before its streams");
         }
-        // `Drop` does the rest.
+        // `Drop` performs the rest of the shutdown.
     }
 
-    /// Passes on what either side sends, until the server has ended, or has been told to end and does not.
+    /// Forwards messages in both directions until the server ends, or until the shutdown timeout.
     async fn pump<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(
         &self,
         (reader, writer): (R, W),
@@ -311,7 +311,7 @@ impl Driver {
         let outward = async {
             let written = self.guard.outward(from_inner, writer).await;
             match written {
-                // Its output is read on until that ends too.
+                // The server's output is read until its end.
                 Ok(()) => std::future::pending().await,
                 Err(error) => error,
             }
@@ -328,7 +328,7 @@ impl Driver {
             read = &mut inward => read,
             () = shutdown => Ok(()),
             error = outward => {
-                // What the server has sent before it went away may be the answer that somebody waits for.
+                // The last output of the server may contain a pending response.
                 let read = std::future::poll_fn(|context| {
                     std::task::Poll::Ready(inward.as_mut().poll(context).is_ready())
                 });

@@ -1,4 +1,4 @@
-//! Between what the two libraries write.
+//! Conversions between the message formats of the two libraries.
 
 use std::fmt::Display;
 use std::io::Write;
@@ -25,7 +25,7 @@ pub(super) fn push_notification(out: &mut Vec<u8>, method: &str, params: &str) {
     push(out, format_args!(",\"params\":{params}}}\n"));
 }
 
-/// Appends an answer: the text of a result, or an error.
+/// Appends a response: the text of a result, or an error.
 pub(super) fn push_response(
     out: &mut Vec<u8>,
     id: impl Display,
@@ -38,7 +38,7 @@ pub(super) fn push_response(
     }
 }
 
-/// Appends an error that belongs to no request.
+/// Appends an error without a request id.
 pub(super) fn push_error(out: &mut Vec<u8>, error: &RpcError) {
     push(out, format_args!(r#"{{"jsonrpc":"2.0","#));
     push_error_member(out, error);
@@ -58,14 +58,14 @@ fn push_json<T: serde::Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) {
     serde_json::to_writer(out, value).expect("texts and errors can be written to memory");
 }
 
-/// The error in an answer, as far as `jsoncall` can read it where it stands.
+/// Parses an error with the same nesting limit as `jsoncall`.
 pub(super) fn read_error(error: &str) -> Option<RpcError> {
-    // In the list it is nested as deeply as in its message.
+    // In a list, it has the same nesting depth as in its message.
     let [error]: [RpcError; 1] = serde_json::from_str(&format!("[{error}]")).ok()?;
     Some(error)
 }
 
-/// A JSON text on one line: a line end in it can only be white space.
+/// Converts JSON text to one line; a line end in it can only be white space.
 pub(super) fn raw(text: String) -> Option<Box<RawValue>> {
     let text = match memchr::memchr2(b'\n', b'\r', text.as_bytes()) {
         Some(_) => text.replace(['\n', '\r'], " "),
@@ -74,7 +74,7 @@ pub(super) fn raw(text: String) -> Option<Box<RawValue>> {
     RawValue::from_string(text).ok()
 }
 
-/// The text of parameters; all methods of the protocol have an object there.
+/// Returns the text of parameters; all methods of the protocol have object parameters.
 pub(super) fn params_text(params: Option<&RawValue>) -> &str {
     params.map_or("{}", RawValue::get)
 }

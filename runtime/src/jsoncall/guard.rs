@@ -1,4 +1,4 @@
-//! What stands between a peer and `jsoncall`.
+//! Filter between a peer and `jsoncall`.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,25 +16,25 @@ use crate::wire::{
     Body, DEEPEST, Frame, Invalid, LineBuffer, Message, RpcError, parse, parse_element,
 };
 
-/// The bytes that are under way between the guard and `jsoncall`, each way.
+/// Buffer size between the guard and `jsoncall` in each direction, in bytes.
 pub(super) const PIPE: usize = 64 * 1024;
 
-/// What clients and servers do differently.
+/// Behaviour that differs between clients and servers.
 pub(super) trait Side: Send + Sync + 'static {
-    /// The peer has answered the request with this id; what `jsoncall` is to know of it goes to `inward`.
+    /// Handles a response of the peer; messages for `jsoncall` are appended to `inward`.
     fn on_response(&self, id: &str, response: Result<&str, &str>, inward: &mut Vec<u8>);
 
-    /// A message could not be read; what the peer is to know of it goes to `outward`.
+    /// Handles an invalid message; messages for the peer are appended to `outward`.
     fn on_rejected(&self, rejected: Rejected<'_>, inward: &mut Vec<u8>, outward: &mut Vec<u8>);
 
     /// Writes a request of `jsoncall` for the peer.
     fn write_request(&self, id: &str, method: &str, params: &str, outward: &mut Vec<u8>);
 
-    /// The peer sends no more; what the handler is to know of it goes to `inward`.
+    /// Handles the end of the peer's output; messages for the handler are appended to `inward`.
     fn on_end(&self, _inward: &mut Vec<u8>) {}
 }
 
-/// What could not be read.
+/// Rejected input.
 pub(super) enum Rejected<'a> {
     Invalid(&'a Invalid<'a>),
     TooLong { head: &'a [u8], tail: &'a [u8] },
@@ -45,19 +45,19 @@ pub(super) struct Guard<S> {
     pub(super) side: S,
     pub(super) ids: Arc<RequestIds>,
     pub(super) backlog: Arc<Backlog>,
-    /// What those who answer have not taken yet, if they count it.
+    /// Input that the handler has not processed yet, if it is counted.
     pub(super) unread_input: Option<Arc<Backlog>>,
     limits: Limits,
-    /// How what `jsoncall` writes is read: it has been bounded where it was made.
+    /// Limits for messages of `jsoncall`, whose size is bounded at their origin.
     internal_limits: Limits,
-    /// Answers that do not come from `jsoncall`.
+    /// Responses that the guard itself creates.
     replies: Mutex<Replies>,
-    /// Told of replies, and of the end.
+    /// Notified of replies and of the end.
     wake: Notify,
     closing: AtomicBool,
 }
 
-/// How messages are read that are not the peer's.
+/// Limits for messages from this process.
 pub(super) fn internal_limits() -> Limits {
     Limits {
         message_depth: DEEPEST,
@@ -86,13 +86,13 @@ impl<S: Side> Guard<S> {
         }
     }
 
-    /// Ends writing when all has been written.
+    /// Ends writing after all messages have been written.
     pub(super) fn close(&self) {
         self.closing.store(true, Ordering::Release);
         self.wake.notify_one();
     }
 
-    /// Passes on what the peer sends, until it ends.
+    /// Forwards messages of the peer until its output ends.
     pub(super) async fn inward(
         &self,
         mut peer: impl AsyncRead + Unpin,
@@ -101,7 +101,7 @@ impl<S: Side> Guard<S> {
         let mut lines = LineBuffer::new(self.limits.message_bytes);
         let mut inward = Vec::new();
         loop {
-            // A peer that does not read makes no more work.
+            // Back-pressure: a peer that does not read cannot add work.
             self.backlog.wait_for_room().await;
             if let Some(unread_input) = &self.unread_input {
                 unread_input.wait_for_room().await;
@@ -125,13 +125,13 @@ impl<S: Side> Guard<S> {
         }
     }
 
-    /// Passes on what `jsoncall` sends, many messages at once, until the guard is closed.
+    /// Forwards messages of `jsoncall` in batches until the guard is closed.
     pub(super) async fn outward(
         &self,
         mut jsoncall: impl AsyncRead + Unpin,
         mut peer: impl AsyncWrite + Unpin,
     ) -> io::Result<()> {
-        // What comes from `jsoncall` is bounded where it is made.
+        // The size of `jsoncall`'s messages is bounded at their origin.
         let mut lines = LineBuffer::new(usize::MAX);
         let mut outward = Vec::new();
         loop {
@@ -220,7 +220,7 @@ impl<S: Side> Guard<S> {
         std::mem::take(&mut replies.messages)
     }
 
-    /// Passes on one message of `jsoncall`.
+    /// Forwards one message of `jsoncall`.
     fn send(&self, frame: &Frame<'_>, outward: &mut Vec<u8>) {
         let Frame::Line(line) = frame else { return };
         let Body::One(message) = parse(line, &self.internal_limits) else {

@@ -1,4 +1,4 @@
-//! A server as the handler of a session of `jsoncall`.
+//! Server as the handler of a `jsoncall` session.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,24 +17,24 @@ use crate::jsoncall::convert::{params_text, raw, to_jsoncall};
 use crate::jsoncall::ids::RequestIds;
 use crate::server::Server;
 
-/// What tells a handler that the input of its guard has ended. The guard lets no peer say it.
+/// Internal notification of the guard that its input has ended. The guard drops it if a peer sends it.
 pub(super) const END_OF_INPUT: &str = "$/treenail/end";
 
-/// A [`Server`] as the [`Handler`](::jsoncall::Handler) of one session of `jsoncall`;
-/// [`Server::jsoncall_handler`] makes one.
+/// A [`Server`] as the [`Handler`](::jsoncall::Handler) of one `jsoncall` session, created by
+/// [`Server::jsoncall_handler`].
 ///
-/// A session that is made with it by hand has none of the guard: `jsoncall` ends it at the first line that is no message,
-/// drops what is under way when its input ends, and bounds nothing. [`serve`](crate::jsoncall::serve) is behind the guard.
+/// A session created directly with it has no guard: `jsoncall` ends it at the first invalid line, drops pending
+/// responses when its input ends, and has no limits. [`serve`](crate::jsoncall::serve) adds the guard.
 pub struct JsoncallHandler {
     server: Server,
     pub(super) bridge: Arc<Bridge>,
-    /// The ids that the guard has exchanged, if there is one.
+    /// Id mapping of the guard, if there is one.
     ids: Option<Arc<RequestIds>>,
     running: Option<AbortHandle>,
 }
 
 impl Server {
-    /// This server as the handler of one session of `jsoncall`, for those who have one.
+    /// Returns a handler for one `jsoncall` session, for programs that already have such a session.
     ///
     /// ```
     /// use tokio::io::{BufReader, duplex, split};
@@ -63,7 +63,7 @@ impl JsoncallHandler {
         }
     }
 
-    /// Begins to run the server with the first message, since there is no session before.
+    /// Starts the server with the first message, because there is no session before it.
     fn run(&mut self, session: SessionContext) {
         let (bridge, server) = (&self.bridge, &self.server);
         self.running.get_or_insert_with(|| {
@@ -71,7 +71,7 @@ impl JsoncallHandler {
         });
     }
 
-    /// The text of the id that the peer has chosen.
+    /// Returns the raw text of the peer's request id.
     fn id_of(&self, id: &RequestId) -> Option<String> {
         match &self.ids {
             Some(ids) => Some(ids.text(&id.to_string())?.to_string()),
@@ -105,7 +105,7 @@ impl Handler for JsoncallHandler {
                 Ok(Ok(result)) => raw(result).ok_or(ErrorCode::INTERNAL_ERROR.into()),
                 Ok(Err(error)) => Err(to_jsoncall(error)),
                 Err(_) => {
-                    // The peer has cancelled its request, or the server has ended; this ends here.
+                    // The peer cancelled its request, or the server ended.
                     if let Some(ids) = ids {
                         ids.close(&request.to_string());
                     }
@@ -138,7 +138,7 @@ impl Handler for JsoncallHandler {
     }
 }
 
-/// Keeps a panic from `jsoncall`, which would read no more.
+/// Catches a panic, after which `jsoncall` would stop reading.
 fn catch_panic<T>(work: impl FnOnce() -> T) -> Result<T, ErrorCode> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|_| {
         tracing::error!("a handler has panicked");
@@ -163,7 +163,7 @@ impl fmt::Debug for JsoncallHandler {
     }
 }
 
-/// Takes back a question to the peer that nobody wants answered any more.
+/// Cancels a request to the peer whose response is no longer needed.
 struct CancelHook(Option<Arc<Backlog>>);
 
 impl Hook for CancelHook {

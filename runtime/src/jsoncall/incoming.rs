@@ -1,4 +1,4 @@
-//! What a server sends of its own accord, on its way from `jsoncall`.
+//! Requests and notifications of a server, as received through `jsoncall`.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::jsoncall::convert::{params_text, raw, to_jsoncall};
 use crate::jsoncall::ids::RequestIds;
 use crate::wire::RpcError;
 
-/// The handler of a client's session.
+/// Handler of a client's session.
 pub(super) struct FromServer {
     pub(super) calls: Arc<Calls>,
     pub(super) ids: Arc<RequestIds>,
@@ -24,7 +24,7 @@ pub(super) struct FromServer {
 }
 
 impl FromServer {
-    /// Passes something on to the one who listens. A panic there must not stop `jsoncall` from reading.
+    /// Calls the listener. A panic in it must not stop `jsoncall` from reading.
     fn notify_listener(&self, call: impl FnOnce(&dyn Incoming)) {
         let Some(incoming) = self.calls.incoming.get() else {
             return;
@@ -48,7 +48,7 @@ impl Handler for FromServer {
         let backlog = Arc::clone(&self.backlog);
         let responder = Responder::new(move |response: std::result::Result<String, RpcError>| {
             backlog.push(response.as_ref().map_or(0, String::len));
-            // A session that has ended needs no answer.
+            // After the end of the session, no response is needed.
             drop(sender.send(response));
         });
         let params: Option<&RawValue> = params.to_opt()?;
@@ -62,7 +62,7 @@ impl Handler for FromServer {
                 Ok(Ok(result)) => raw(result).ok_or(ErrorCode::INTERNAL_ERROR.into()),
                 Ok(Err(error)) => Err(to_jsoncall(error)),
                 Err(_) => {
-                    // The server has cancelled its request, and this ends here.
+                    // The server cancelled its request.
                     ids.close(&number);
                     session.cancel_incoming_request(&request, None);
                     std::future::pending().await

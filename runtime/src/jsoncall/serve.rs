@@ -1,4 +1,4 @@
-//! A server over `jsoncall`, behind the guard.
+//! Serves a server over `jsoncall`, behind the guard.
 
 use std::io::{self, ErrorKind};
 use std::pin::pin;
@@ -20,9 +20,9 @@ use crate::jsoncall::handler::{END_OF_INPUT, JsoncallHandler};
 use crate::server::Server;
 use crate::wire::RpcError;
 
-/// Serves one peer over a pair of byte streams with `jsoncall`, one message a line, until its input ends or the server
-/// [closes](Server::close). It does what [`Server::serve`] does, at a higher price; the messages of a batch are answered
-/// one by one.
+/// Serves one peer over a pair of byte streams with `jsoncall`, one message per line, until its input ends or the
+/// server [closes](Server::close). Equivalent to [`Server::serve`], with more overhead; the messages of a batch are
+/// answered individually.
 ///
 /// ```
 /// use tokio::io::{AsyncRead, AsyncWrite};
@@ -36,7 +36,7 @@ use crate::wire::RpcError;
 ///
 /// # Errors
 ///
-/// [`Error::Io`](crate::Error::Io) if reading or writing fails. A peer that has gone away is not an error.
+/// [`Error::Io`](crate::Error::Io) if reading or writing fails. A disconnected peer is not an error.
 ///
 /// # Cancellation
 ///
@@ -104,13 +104,13 @@ where
     }
 }
 
-/// Waits until what has been begun is finished, and its answers are written: all that before `jsoncall` learns of the end.
+/// Waits until all calls have finished and their responses are written, before `jsoncall` observes the end.
 async fn finish(bridge: &Bridge, backlog: &Backlog, call_timeout: Duration) {
     let rest = async {
         bridge.finished().await;
         backlog.wait_until_empty().await;
     };
-    // The calls have that time by themselves, and their answers as much again.
+    // The calls may take the whole timeout, and writing their responses as long again.
     if timeout(2 * call_timeout, rest).await.is_err() {
         tracing::warn!("calls and answers were given up after the end of the input");
         backlog.clear();
@@ -124,7 +124,7 @@ fn is_gone(error: &io::Error) -> bool {
     )
 }
 
-/// What the guard of a server does with what is not for its handler. It knows how long a message may be.
+/// Guard behaviour of a server. Contains the maximum message size.
 struct ServerSide(usize);
 
 impl Side for ServerSide {

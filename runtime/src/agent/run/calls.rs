@@ -1,4 +1,4 @@
-//! Makes the calls of one message: those that may be made, several at once, within their time.
+//! Runs the calls of one message, in parallel and with timeouts.
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -18,31 +18,31 @@ use crate::agent::results::{CallFailure, error_text, for_model};
 use crate::agent::{RequestedCall, RunEvent};
 use crate::client::{ClientError, ClientLimits, ClientRequest};
 
-/// How the calls of a message have ended.
+/// Outcome of running the calls of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CallsOutcome {
     Completed,
-    /// The time of the run is over; the calls that had not ended were cancelled.
+    /// The run timed out; calls in flight were cancelled.
     TimedOut,
 }
 
-/// Makes the calls of messages, which are in the state of the run.
+/// Runs the open calls in the state of a run.
 pub(super) struct CallRunner {
     pub(super) shared: Arc<Shared>,
     pub(super) arguments: ArgumentChecker,
 }
 
-/// A call that is under way.
+/// A call in flight.
 struct RunningCall {
     index: usize,
     future: Pin<Box<dyn Future<Output = Result<CallToolResult, ClientError>> + Send>>,
 }
 
-/// The calls of one message that have begun, and the clock.
+/// Calls of one message that are in flight, and the timer of the run.
 #[derive(Default)]
 struct RunningCalls {
     running: Vec<RunningCall>,
-    /// Ends when the time of the run is over; there is none while only approvals are waited for.
+    /// Expires at the deadline of the run; `None` while only approvals are pending.
     end: Option<Pin<Box<Sleep>>>,
 }
 
@@ -54,7 +54,7 @@ impl CallRunner {
         }
     }
 
-    /// Until all open calls have results.
+    /// Runs the open calls until all of them have results.
     pub(super) async fn run(&self, catalog: &Catalog) -> CallsOutcome {
         let open = self.shared.state().open.len();
         for index in 0..open {
@@ -62,9 +62,9 @@ impl CallRunner {
         }
         let mut running_calls = RunningCalls::default();
         let outcome = poll_fn(|context| self.poll(&mut running_calls, catalog, context)).await;
-        // It stands still if nothing was waited for any more but people.
+        // The clock is stopped if only approvals were pending.
         self.shared.state().start_clock();
-        // Calls that are under way are cancelled.
+        // Cancels the calls in flight.
         drop(running_calls);
         if outcome == CallsOutcome::TimedOut {
             let limit = self.shared.config.limits.timeout;
@@ -107,7 +107,7 @@ impl CallRunner {
         end.as_mut().poll(context).map(|()| CallsOutcome::TimedOut)
     }
 
-    /// Tells the model of the calls that were denied, also because nobody reads any more what is asked.
+    /// Fails the denied calls, including those that nobody can approve because the events are no longer read.
     fn fail_denied(&self) {
         let has_reader = self.shared.has_reader();
         let denied = |open: &OpenCall| match &open.stage {
@@ -142,7 +142,7 @@ impl CallRunner {
             let call = state.open[index].call.clone();
             state.open[index].stage = Stage::RunningCall;
             drop(state);
-            // The tool may have gone while somebody was asked.
+            // The tool may have been removed while the approval was pending.
             let Some(entry) = find_tool(&call, catalog) else {
                 let known = &catalog.names();
                 self.fail(index, CallFailure::UnknownTool { known });
@@ -156,7 +156,7 @@ impl CallRunner {
         }
     }
 
-    /// Lets the calls that are under way go on; whether one has ended.
+    /// Polls the calls in flight; returns true if one has finished.
     fn poll_running(&self, running_calls: &mut RunningCalls, context: &mut Context<'_>) -> bool {
         let before = running_calls.running.len();
         running_calls.running.retain_mut(|running| {
@@ -201,7 +201,7 @@ impl CallRunner {
         }
     }
 
-    /// Gives all calls that have no result one that says why.
+    /// Fails all calls that have no result, with the given reasons.
     pub(super) fn fail_open<'a>(&self, why: impl Fn(usize) -> CallFailure<'a>) {
         let open = self.shared.state().open.len();
         for index in 0..open {
@@ -219,14 +219,14 @@ impl CallRunner {
         let content =
             ToolResultContent::new(call.id, [ContentBlock::text(text)]).with_is_error(true);
         if matches!(failure, CallFailure::Interrupted { .. }) {
-            // A run that begins anew is not at its end, and makes the call.
+            // The journal omits it, so that a restarted run makes the call.
             self.set_result(index, content, None);
         } else {
             self.finish(index, content, None);
         }
     }
 
-    /// Gives a call its result, which is kept for a run that begins anew.
+    /// Sets the result of a call, and records it for a restarted run.
     pub(super) fn finish(
         &self,
         index: usize,
@@ -237,7 +237,7 @@ impl CallRunner {
         self.set_result(index, content, result);
     }
 
-    /// Gives a call its result.
+    /// Sets the result of a call.
     fn set_result(
         &self,
         index: usize,
@@ -278,7 +278,7 @@ impl CallRunner {
     }
 }
 
-/// Has the events of a run hear of the progress of a call.
+/// Forwards the progress of a call to the events of the run.
 fn with_progress(
     request: ClientRequest<CallToolRequest>,
     progress_sink: Option<Arc<Shared>>,

@@ -1,4 +1,4 @@
-//! A run that its user ends.
+//! Cancellation of a run by its user.
 
 use std::sync::Arc;
 
@@ -8,12 +8,12 @@ use crate::agent::results::CallFailure;
 use crate::agent::{RunReport, StopReason};
 
 impl Run {
-    /// Ends the run at once, and tells what was said and done until then: the request to the model is dropped, and calls that
-    /// are under way are cancelled, of which the servers are told. Each open call gets a result that says so. What the model
-    /// was in the middle of saying is not in the transcript.
+    /// Ends the run at once and returns its report. The model request is dropped, calls in flight are cancelled, and
+    /// their servers are notified. Each open call gets a result that states this. A partial model message is not in the
+    /// transcript.
     ///
-    /// With the report the conversation can go on, which dropping the run would lose. That of a run that has ended already is
-    /// its own.
+    /// The report allows the conversation to continue, unlike dropping the run. For a run that has already ended, it is
+    /// the original report.
     ///
     /// ```
     /// use treenail_runtime::agent::{StopReason, Model, ToolLoop};

@@ -1,4 +1,4 @@
-//! Decides what becomes of a call, before it is made.
+//! Validation and approval of a call before it runs.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::agent::results::CallFailure;
 use crate::agent::{Approval, ApprovalRequest, RequestedCall, RunEvent, ToolChoice};
 
 impl CallRunner {
-    /// Decides what becomes of a call that nothing has been decided of.
+    /// Advances a call that has no decision yet.
     pub(super) fn evaluate(&self, index: usize, catalog: &Catalog) {
         let Some((call, stage)) = self.open_call(index) else {
             return;
@@ -26,7 +26,7 @@ impl CallRunner {
                 self.check(index, call, problem.as_deref(), catalog);
             }
             Stage::AwaitingApproval => self.check(index, call, None, catalog),
-            // It was cut short by the end of its process.
+            // The process ended while the call was in flight.
             Stage::Running => {
                 let reason = "it was interrupted, and whether it was done is not known";
                 self.fail(index, CallFailure::Interrupted { reason });
@@ -102,7 +102,7 @@ impl CallRunner {
         }
     }
 
-    /// The result of a call that was made before, in a run that begins anew with each message.
+    /// Returns the recorded result of a call, for a run that restarts with each message.
     fn recall(&self, index: usize) -> Option<ToolResultContent> {
         let journal = self.shared.config.model.journal()?;
         let recorded = journal.recall(&index.to_string())?;
@@ -110,7 +110,7 @@ impl CallRunner {
     }
 }
 
-/// The tool of a call.
+/// Finds the tool of a call.
 pub(super) fn find_tool<'a>(call: &RequestedCall, catalog: &'a Catalog) -> Option<&'a ToolEntry> {
     match (&call.source, &call.tool) {
         (Some(source), Some(tool)) => catalog.find_in_source(source, tool),

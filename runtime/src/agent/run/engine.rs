@@ -1,4 +1,4 @@
-//! Asks the model, has its calls made, and goes on until the end.
+//! Main loop of a run: requests messages and runs their calls until the end.
 
 use std::future::pending;
 use std::sync::Arc;
@@ -22,16 +22,16 @@ use crate::agent::results::CallFailure;
 use crate::agent::{RequestedCall, RunEvent, StopReason, ToolChoice};
 use crate::ask::check_conversation;
 
-/// Runs until the end.
+/// Main loop of a run.
 pub(super) struct Engine {
     shared: Arc<Shared>,
     catalog: Catalog,
     calls: CallRunner,
-    /// Bytes of the conversation.
+    /// Size of the conversation in bytes.
     bytes: usize,
 }
 
-/// What one message of the model has led to.
+/// Outcome of one message of the model.
 enum TurnOutcome {
     Continue,
     Stop(StopReason),
@@ -70,7 +70,7 @@ impl Engine {
         }
     }
 
-    /// Checks what the run begins with.
+    /// Validates the conversation.
     fn validate(&mut self) -> Result<(), Fault> {
         let state = self.shared.state();
         let has_open = usize::from(!state.open.is_empty());
@@ -88,7 +88,7 @@ impl Engine {
         let config = Arc::clone(&self.shared.config);
         let limits = &config.limits;
         if self.shared.is_pausing() {
-            // The one who pauses takes the state and drops this.
+            // `Run::pause` takes the state and drops this future.
             pending::<()>().await;
         }
         if self.bytes > limits.transcript_bytes {
@@ -123,7 +123,7 @@ impl Engine {
         Ok(TurnOutcome::Continue)
     }
 
-    /// Fetches the lists of tools that have changed; `false` if the time is over.
+    /// Refreshes the tool lists; returns false if the run timed out.
     async fn refresh(&mut self) -> Result<bool, Fault> {
         let deadline = self.shared.deadline();
         match timeout_at(deadline, self.catalog.refresh()).await {
@@ -132,7 +132,7 @@ impl Engine {
         }
     }
 
-    /// The next request. The last one asks for an answer, whatever was done until then.
+    /// Builds the next request. The last one disables tool calls, so that the model answers.
     fn request(&self, is_last: bool) -> Result<CreateMessageRequestParams, Fault> {
         let config = &self.shared.config;
         let state = self.shared.state();
@@ -168,7 +168,7 @@ impl Engine {
         Ok(request)
     }
 
-    /// The model's answer, or nothing if the time is over.
+    /// Requests a message; `None` if the run timed out.
     async fn call_model(
         &self,
         request: CreateMessageRequestParams,
@@ -185,7 +185,7 @@ impl Engine {
         timeout_at(shared.deadline(), response).await.ok()
     }
 
-    /// Adds the model's message to the conversation, and notes its calls.
+    /// Appends the model's message to the conversation and opens its calls.
     fn record_message(&mut self, response: ModelResponse) {
         let ModelResponse {
             mut message,
@@ -232,7 +232,7 @@ impl Engine {
         }
     }
 
-    /// Has all open calls made, and adds their results to the conversation.
+    /// Runs all open calls and appends their results to the conversation.
     async fn run_calls(&mut self) -> CallsOutcome {
         let outcome = self.calls.settle(&self.catalog).await;
         self.add_results();
@@ -244,7 +244,7 @@ impl Engine {
         outcome
     }
 
-    /// Makes none of the open calls.
+    /// Fails all open calls without running them.
     fn reject_open_calls(&mut self) {
         if self.shared.state().open.is_empty() {
             return;
@@ -256,7 +256,7 @@ impl Engine {
         self.add_results();
     }
 
-    /// Adds the results of the open calls to the conversation.
+    /// Appends the results of the open calls to the conversation.
     fn add_results(&mut self) {
         let mut state = self.shared.state();
         if let Some(results) = state.add_results() {
@@ -265,7 +265,7 @@ impl Engine {
     }
 }
 
-/// What a model that has had all its rounds is told.
+/// System prompt for the last message, after all iterations are used.
 fn final_round_prompt(max: u32) -> String {
     let rounds = if max <= 1 { "round" } else { "rounds" };
     format!(
@@ -275,7 +275,7 @@ fn final_round_prompt(max: u32) -> String {
     )
 }
 
-/// Why a run ends with a message without calls.
+/// Maps the stop reason of a message without calls.
 fn stop_reason_for(stop_reason: Option<&str>) -> StopReason {
     match stop_reason {
         None | Some("endTurn" | "toolUse") => StopReason::Finished,

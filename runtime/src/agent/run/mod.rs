@@ -1,7 +1,7 @@
-//! A run: a future with a report, and a stream of what happens.
+//! A run: a future of a report, and a stream of events.
 //!
-//! `shared` is what the run and its engine both know, `engine` asks the model and goes on until the end, `decide` looks at
-//! its calls, and `calls` makes them; `cancel` ends a run before its end.
+//! `shared` is the state of a run and its engine, `engine` the main loop, `decide` validates and approves calls,
+//! `calls` runs them, and `cancel` ends a run early.
 
 mod calls;
 mod cancel;
@@ -24,9 +24,9 @@ use crate::agent::report::Fault;
 use crate::agent::tool_loop::Config;
 use crate::agent::{PausedRun, RunEvent, RunReport, StopReason, ToolLoopError};
 
-/// A run of a [`ToolLoop`](crate::agent::ToolLoop). Awaiting it brings its report; reading it, as a stream, shows what
-/// happens while it happens, and awaiting it afterwards brings the report. It runs only while one of both is done, in the
-/// task that does it, and is driven by tokio's clock.
+/// Run of a [`ToolLoop`](crate::agent::ToolLoop). Awaiting it returns the report. It is also a stream of events; after
+/// reading them, await it for the report. It makes progress only while it is awaited or polled, in the task that does
+/// so, and uses tokio's clock.
 ///
 /// ```
 /// use treenail_runtime::agent::{RunEvent, ToolLoop};
@@ -45,7 +45,7 @@ use crate::agent::{PausedRun, RunEvent, RunReport, StopReason, ToolLoopError};
 /// # }
 /// ```
 ///
-/// A run that is awaited without being read makes no events, and what would have to be asked is denied.
+/// A run that is awaited without being read emits no events, and calls that need approval are denied.
 ///
 /// # Errors
 ///
@@ -53,11 +53,11 @@ use crate::agent::{PausedRun, RunEvent, RunReport, StopReason, ToolLoopError};
 ///
 /// # Cancellation
 ///
-/// Dropping it cancels everything: the request to the model, and the calls, of which the servers are told.
+/// Dropping the run cancels everything: the model request and the calls; their servers are notified.
 ///
 /// # Panics
 ///
-/// Outside of a tokio runtime.
+/// If called outside a tokio runtime.
 #[must_use = "a run does nothing until it is awaited or read"]
 pub struct Run {
     shared: Arc<Shared>,
@@ -76,22 +76,21 @@ impl Run {
         }
     }
 
-    /// The next thing that happens; `None` when the run has ended.
+    /// Returns the next event; `None` when the run has ended.
     ///
     /// # Cancellation
     ///
-    /// Dropping the future does nothing to the run, and no event is lost.
+    /// Cancel safe: dropping the future does not affect the run, and no event is lost.
     pub async fn next(&mut self) -> Option<RunEvent> {
         poll_fn(|context| self.poll_event(context)).await
     }
 
-    /// Lets a call be made that waits for an approval. Does nothing if none with that id does.
+    /// Approves a call. Does nothing if no call with this id is waiting for approval.
     pub fn approve(&self, id: &str) {
         self.decide(id, Stage::Approved);
     }
 
-    /// Does not let a call be made that waits for an approval, and tells the model why. Does nothing if none with that id
-    /// waits.
+    /// Denies a call and reports the reason to the model. Does nothing if no call with this id is waiting for approval.
     pub fn deny(&self, id: &str, reason: impl Into<String>) {
         self.decide(id, Stage::Denied(reason.into()));
     }
@@ -102,15 +101,15 @@ impl Run {
         }
     }
 
-    /// Ends the run so that it can be gone on with later, perhaps in another process:
-    /// [`ToolLoop::resume`](crate::agent::ToolLoop::resume). Calls that are under way end first, and no others are begun;
-    /// a request to the model is dropped, and made again later.
+    /// Pauses the run so that [`ToolLoop::resume`](crate::agent::ToolLoop::resume) can continue it later, perhaps in
+    /// another process. Calls in flight finish first, and no others start. A model request is dropped and repeated
+    /// after resuming.
     ///
-    /// A run that has ended can be paused too; going on with it brings its report.
+    /// A run that has ended can be paused too; resuming it returns its report.
     ///
     /// # Errors
     ///
-    /// If the run fails, or has failed.
+    /// If the run has failed or fails while pausing.
     ///
     /// # Cancellation
     ///
@@ -152,7 +151,7 @@ impl Run {
         }
     }
 
-    /// Runs on, until there is an outcome.
+    /// Drives the run until it has an outcome.
     fn poll_outcome(&mut self, context: &mut Context<'_>) -> Poll<()> {
         if self.outcome.is_some() {
             return Poll::Ready(());
@@ -192,7 +191,7 @@ impl IntoFuture for Run {
         self.shared.detach_reader();
         Box::pin(poll_fn(move |context| {
             ready!(self.poll_outcome(context));
-            // It is there, and is polled no more once it has been taken.
+            // Some until it is taken here, and never polled afterwards.
             self.outcome.take().map_or(Poll::Pending, Poll::Ready)
         }))
     }

@@ -1,4 +1,4 @@
-//! What a run and its engine both know.
+//! State shared between a run and its engine.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,12 +12,12 @@ use crate::agent::checkpoint::RunState;
 use crate::agent::event::Events;
 use crate::agent::tool_loop::Config;
 
-/// What a run and its engine both know.
+/// State shared between a run and its engine.
 pub(super) struct Shared {
     pub(super) config: Arc<Config>,
     state: Mutex<RunState>,
     events: Mutex<Events>,
-    /// Of the one who reads events.
+    /// Waker of the task that reads events.
     waker: Mutex<Option<Waker>>,
     has_reader: AtomicBool,
     pausing: AtomicBool,
@@ -40,7 +40,7 @@ impl Shared {
         lock(&self.state)
     }
 
-    /// Somebody reads events.
+    /// Registers a consumer of events.
     pub(super) fn attach_reader(&self, waker: &Waker) {
         self.has_reader.store(true, Ordering::Relaxed);
         let mut current = lock(&self.waker);
@@ -50,7 +50,7 @@ impl Shared {
         }
     }
 
-    /// Nobody reads events any more.
+    /// Removes the consumer of events and drops unread events.
     pub(super) fn detach_reader(&self) {
         self.has_reader.store(false, Ordering::Relaxed);
         lock(&self.waker).take();
@@ -61,14 +61,14 @@ impl Shared {
         self.has_reader.load(Ordering::Relaxed)
     }
 
-    /// Tells of an event, if somebody reads them, from within the run.
+    /// Emits an event from within the run, if there is a consumer.
     pub(super) fn emit(&self, event: RunEvent) {
         if self.has_reader() {
             lock(&self.events).push(event);
         }
     }
 
-    /// Tells of an event, if somebody reads them, from another task.
+    /// Emits an event from another task, if there is a consumer.
     pub(super) fn emit_and_wake(&self, event: RunEvent) {
         if self.has_reader() {
             lock(&self.events).push(event);
@@ -81,7 +81,7 @@ impl Shared {
         lock(&self.events).pop()
     }
 
-    /// Nothing more is begun.
+    /// Prevents further requests and calls from starting.
     pub(super) fn pause(&self) {
         self.pausing.store(true, Ordering::Relaxed);
     }
@@ -90,7 +90,7 @@ impl Shared {
         self.pausing.load(Ordering::Relaxed)
     }
 
-    /// When the time of the run is over, if it goes on without a break.
+    /// Returns the deadline of the run, provided that its clock does not stop.
     pub(super) fn deadline(&self) -> Instant {
         const NEVER: Duration = Duration::from_secs(60 * 60 * 24 * 365 * 30);
 

@@ -1,4 +1,4 @@
-//! A model that says what it was told to say, for tests.
+//! Scripted model for tests.
 
 mod reply;
 
@@ -13,8 +13,8 @@ use treenail_schema::{
 pub use self::reply::ScriptedReply;
 use crate::agent::{Model, ModelCapabilities, ModelError, ModelFuture, TextSink};
 
-/// A model that says what it was told to say, and remembers what it was asked. For tests: of programs that run a tool loop,
-/// and of servers whose tools a model uses.
+/// Model that returns scripted replies and records its requests. For tests of programs that run a tool loop, and of
+/// servers whose tools a model uses.
 ///
 /// ```
 /// use serde_json::json;
@@ -38,7 +38,7 @@ use crate::agent::{Model, ModelCapabilities, ModelError, ModelFuture, TextSink};
 /// # }
 /// ```
 ///
-/// The clones share everything. When it is asked more often than it has replies, it fails ([`ModelError::Refused`]).
+/// Clones share their state. A request after the last reply fails ([`ModelError::Refused`]).
 #[derive(Clone)]
 pub struct ScriptedModel {
     script: Arc<Mutex<Script>>,
@@ -51,14 +51,14 @@ struct Script {
     requests: Vec<CreateMessageRequestParams>,
 }
 
-/// A reply, and the conversation that it has to be the reply to.
+/// A reply, and the conversation that it has to follow, if fixed.
 struct ScriptedStep {
     history: Option<Vec<SamplingMessage>>,
     reply: ScriptedReply,
 }
 
 impl ScriptedModel {
-    /// One with these replies, in this order.
+    /// Creates a model with these replies, in this order.
     pub fn new<R: Into<ScriptedReply>>(replies: impl IntoIterator<Item = R>) -> Self {
         let steps = replies.into_iter().map(|reply| ScriptedStep {
             history: None,
@@ -67,8 +67,8 @@ impl ScriptedModel {
         Self::from_steps(steps.collect())
     }
 
-    /// One that says again what a model has said in a conversation, as long as the conversation is the same up to there. If
-    /// it is not, it fails ([`ModelError::Refused`]) and tells the first difference.
+    /// Creates a model that repeats the assistant messages of a transcript, as long as the conversation matches it.
+    /// Otherwise it fails ([`ModelError::Refused`]) with the first difference.
     pub fn replay(transcript: &[SamplingMessage]) -> Self {
         let messages = transcript.iter().enumerate();
         let replies_given = messages.filter(|(_, message)| message.role == Role::Assistant);
@@ -84,19 +84,19 @@ impl ScriptedModel {
         Self::from_steps(steps.collect())
     }
 
-    /// Sets what it can take and do. Default: tools, and nothing but text.
+    /// Sets the capabilities. Default: tools, without images and audio.
     #[must_use]
     pub fn with_capabilities(mut self, capabilities: ModelCapabilities) -> Self {
         self.capabilities = capabilities;
         self
     }
 
-    /// All that it was asked, in order.
+    /// Returns all requests so far, in order.
     pub fn requests(&self) -> Vec<CreateMessageRequestParams> {
         self.script().requests.clone()
     }
 
-    /// How many replies there are left.
+    /// Returns the number of remaining replies.
     pub fn remaining(&self) -> usize {
         self.script().replies.len()
     }
@@ -113,7 +113,7 @@ impl ScriptedModel {
         self.script.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next reply, if the conversation is the one that it belongs to.
+    /// Records the request and returns the next reply, if the conversation matches.
     fn next_reply(
         &self,
         request: &CreateMessageRequestParams,
@@ -133,7 +133,7 @@ impl ScriptedModel {
     }
 }
 
-/// The first difference between the conversation of a script and another one.
+/// Describes the first difference between a scripted conversation and the actual one.
 fn difference(expected: &[SamplingMessage], got: &[SamplingMessage]) -> Option<String> {
     let pairs = expected.iter().zip(got).enumerate();
     let differs = pairs.clone().find(|(_, (expected, got))| expected != got);

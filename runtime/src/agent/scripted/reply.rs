@@ -1,4 +1,4 @@
-//! One reply of a scripted model.
+//! Reply of a scripted model.
 
 use std::fmt;
 use std::future::pending;
@@ -11,7 +11,7 @@ use treenail_schema::{
 
 use crate::agent::{ModelError, ModelReply, TextSink, Usage};
 
-/// One reply of a [`ScriptedModel`](crate::agent::ScriptedModel).
+/// Reply of a [`ScriptedModel`](crate::agent::ScriptedModel).
 #[derive(Debug)]
 pub struct ScriptedReply {
     content: Vec<Block>,
@@ -23,7 +23,7 @@ pub struct ScriptedReply {
 
 type Responder = dyn FnOnce(&CreateMessageRequestParams) -> Result<ModelReply, ModelError> + Send;
 
-/// What is done beside saying something.
+/// Behaviour after streaming the content.
 enum Behaviour {
     Reply,
     Fail(ModelError),
@@ -32,17 +32,18 @@ enum Behaviour {
 }
 
 impl ScriptedReply {
-    /// It says something.
+    /// Creates a reply with text.
     pub fn text(text: impl Into<String>) -> Self {
         Self::with_content(vec![Block::text(text)], None)
     }
 
-    /// It calls a tool. The arguments are an object; the ids of calls are `call-1`, `call-2` and so on.
+    /// Creates a reply that calls a tool. The arguments are an object; the ids of calls are `call-1`, `call-2` and so
+    /// on.
     pub fn call(tool: impl Into<String>, input: impl Into<Value>) -> Self {
         Self::with_content(Vec::new(), None).and_call(tool, input)
     }
 
-    /// It calls a tool too.
+    /// Adds a tool call.
     #[must_use]
     pub fn and_call(self, tool: impl Into<String>, input: impl Into<Value>) -> Self {
         let input = match input.into() {
@@ -52,7 +53,7 @@ impl ScriptedReply {
         self.and_tool_use(ToolUseContent::new("", tool, input))
     }
 
-    /// It calls a tool too, with an id and a `_meta` that are given. An empty id is replaced.
+    /// Adds a tool call with its id and `_meta`. An empty id is replaced.
     #[must_use]
     pub fn and_tool_use(mut self, tool_use: ToolUseContent) -> Self {
         self.content.push(tool_use.into());
@@ -60,24 +61,24 @@ impl ScriptedReply {
         self
     }
 
-    /// It says something too.
+    /// Adds text.
     #[must_use]
     pub fn and_text(mut self, text: impl Into<String>) -> Self {
         self.content.push(Block::text(text));
         self
     }
 
-    /// It fails, after it has said what there is to be said, if that comes in chunks.
+    /// Creates a reply that fails, after streaming its text if [`chunks`](Self::chunks) is set.
     pub fn error(error: ModelError) -> Self {
         Self::with_behaviour(Behaviour::Fail(error))
     }
 
-    /// It never answers.
+    /// Creates a reply that never completes.
     pub fn never() -> Self {
         Self::with_behaviour(Behaviour::Hang)
     }
 
-    /// It answers with what a function makes of the request.
+    /// Creates a reply from a function of the request.
     pub fn with<R: Into<ModelReply>>(
         respond: impl FnOnce(&CreateMessageRequestParams) -> Result<R, ModelError> + Send + 'static,
     ) -> Self {
@@ -85,21 +86,21 @@ impl ScriptedReply {
         Self::with_behaviour(Behaviour::Respond(Box::new(respond)))
     }
 
-    /// Says its text bit by bit, so many characters at a time.
+    /// Streams the text in chunks of this many characters.
     #[must_use]
     pub fn chunks(mut self, characters: usize) -> Self {
         self.chunk = Some(characters.max(1));
         self
     }
 
-    /// Sets why it stops, as in `maxTokens`. Default: `toolUse` if it calls tools, otherwise `endTurn`.
+    /// Sets the stop reason, such as `maxTokens`. Default: `toolUse` if there are calls, otherwise `endTurn`.
     #[must_use]
     pub fn stop_reason(mut self, reason: impl Into<String>) -> Self {
         self.stop_reason = Some(reason.into());
         self
     }
 
-    /// Sets what it takes.
+    /// Sets the token usage.
     #[must_use]
     pub fn usage(mut self, usage: Usage) -> Self {
         self.usage = Some(usage);
@@ -134,7 +135,7 @@ impl ScriptedReply {
                 let characters: Vec<char> = text.chars().collect();
                 for piece in characters.chunks(chunk) {
                     on_text(&piece.iter().collect::<String>());
-                    // As over a network, others have their turn.
+                    // Yields between chunks, as a network would.
                     tokio::task::yield_now().await;
                 }
             }
@@ -172,7 +173,7 @@ impl From<ModelError> for ScriptedReply {
     }
 }
 
-/// Gives calls that have no id the next number of the conversation.
+/// Numbers the calls without id, continuing the numbering of the conversation.
 fn assign_ids(content: &mut [Block], request: &CreateMessageRequestParams) {
     let blocks = request.messages.iter().flat_map(|message| &message.content);
     let mut last = blocks.filter(|it| matches!(it, Block::ToolUse(_))).count();

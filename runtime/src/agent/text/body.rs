@@ -1,27 +1,27 @@
-//! The arguments of a call, as they come.
+//! Arguments of a call, parsed incrementally.
 
 use crate::agent::text::cursor::{Cursor, Incomplete};
 use crate::agent::text::fence::Fence;
 use crate::agent::text::object::Scanner;
 
-/// How many marks and blanks behind a call belong to it.
+/// Maximum number of marks and blanks after a call that belong to it.
 const MAX_TRAILING_BYTES: usize = 64;
 
-/// How much is kept of arguments that are too long, to show them to the model.
+/// Size of the excerpt of oversized arguments that the model receives, in bytes.
 const EXCERPT_BYTES: usize = 1024;
 
-/// The arguments of a call.
+/// Arguments of a call.
 #[derive(Debug)]
 pub(super) struct ArgumentBody {
     pub(super) name: String,
-    /// The fence that they have of their own.
+    /// Fence around the arguments only.
     pub(super) fence: Option<Fence>,
     pub(super) scanner: Scanner,
-    /// How much of what is pending stands before them.
+    /// Offset of the arguments in the pending text.
     pub(super) start: usize,
-    /// How much of what is pending has been looked at.
+    /// Offset in the pending text up to which it has been scanned.
     scanned: usize,
-    /// How the call begins, if it is too long to be kept.
+    /// Start of the call, if the call is too long to be buffered.
     pub(super) excerpt: Option<String>,
 }
 
@@ -37,7 +37,7 @@ impl ArgumentBody {
         }
     }
 
-    /// How much of what is pending belongs to the call, if its end has come.
+    /// Returns the end of the call in the pending text, if it has arrived.
     pub(super) fn end(&mut self, pending: &str, max: usize) -> Option<usize> {
         let end = self.scanner.end(&pending.as_bytes()[self.scanned..]);
         let end = end.map(|end| self.scanned + end);
@@ -52,14 +52,14 @@ impl ArgumentBody {
         end
     }
 
-    /// Says that what was pending is not any more.
+    /// Resets the offsets after the pending text has been discarded.
     pub(super) fn reset(&mut self) {
         self.start = 0;
         self.scanned = 0;
     }
 }
 
-/// How much of what stands behind a call belongs to it: closing marks, and the end of the line.
+/// Length of the text after a call that belongs to it: closing marks, and the end of the line.
 pub(super) fn trailing_len(cursor: Cursor<'_>, fence: Option<Fence>) -> Result<usize, Incomplete> {
     if let Some(fence) = fence {
         let mut ahead = cursor;

@@ -1,16 +1,16 @@
-//! A place in text that may not all have come yet.
+//! Cursor in text that arrives incrementally.
 
-/// What is asked cannot be told before more of the text has come.
+/// More text is needed for a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Incomplete;
 
-/// A place in a text. Whatever depends on what has not come yet is [`More`], so that it never matters in which pieces the
-/// text comes.
+/// Position in a text. Anything that depends on missing text returns [`Incomplete`], so that chunk boundaries never
+/// change the result.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cursor<'a> {
     text: &'a str,
     at: usize,
-    /// Nothing comes after the text.
+    /// True if no more text follows.
     ended: bool,
 }
 
@@ -19,12 +19,12 @@ impl<'a> Cursor<'a> {
         Self { text, at: 0, ended }
     }
 
-    /// How many bytes are behind it.
+    /// Returns the position in bytes.
     pub(super) fn at(&self) -> usize {
         self.at
     }
 
-    /// The next byte; nothing at the end of the text.
+    /// Returns the next byte; `None` at the end of the text.
     pub(super) fn peek(&self) -> Result<Option<u8>, Incomplete> {
         match self.text.as_bytes().get(self.at) {
             Some(byte) => Ok(Some(*byte)),
@@ -33,13 +33,13 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The next character; nothing at the end of the text.
+    /// Returns the next character; `None` at the end of the text.
     pub(super) fn peek_char(&self) -> Result<Option<char>, Incomplete> {
         self.peek()?;
         Ok(self.text[self.at..].chars().next())
     }
 
-    /// Takes at most so many ASCII bytes for which the test holds.
+    /// Consumes at most `max` ASCII bytes that satisfy the predicate.
     pub(super) fn take(
         &mut self,
         max: usize,
@@ -55,7 +55,7 @@ impl<'a> Cursor<'a> {
         Ok(&self.text[start..self.at])
     }
 
-    /// Takes this ASCII text, its case aside, if it is next.
+    /// Consumes an ASCII literal, ignoring case, if it is next.
     pub(super) fn literal(&mut self, literal: &str) -> Result<bool, Incomplete> {
         let start = self.at;
         for wanted in literal.bytes() {
@@ -70,7 +70,7 @@ impl<'a> Cursor<'a> {
         Ok(true)
     }
 
-    /// Takes the end of the line, if it is next; the end of the text is one.
+    /// Consumes the end of the line, if it is next; the end of the text counts.
     pub(super) fn line_end(&mut self) -> Result<bool, Incomplete> {
         match self.peek()? {
             None => Ok(true),
@@ -82,18 +82,18 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Takes at most so many spaces, tabs and carriage returns.
+    /// Consumes at most `max` spaces, tabs and carriage returns.
     pub(super) fn blanks(&mut self, max: usize) -> Result<(), Incomplete> {
         self.take(max, is_blank).map(drop)
     }
 
-    /// The place after blanks.
+    /// Returns the position after blanks.
     pub(super) fn after_blanks(mut self, max: usize) -> Result<Self, Incomplete> {
         self.blanks(max)?;
         Ok(self)
     }
 
-    /// Takes at most so many blanks and ends of lines.
+    /// Consumes at most `max` blanks and line ends.
     pub(super) fn whitespace(&mut self, max: usize) -> Result<(), Incomplete> {
         self.take(max, |byte| is_blank(byte) || byte == b'\n')
             .map(drop)

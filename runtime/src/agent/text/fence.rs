@@ -1,14 +1,14 @@
-//! The fences of code in Markdown.
+//! Code fences of Markdown.
 
 use crate::agent::text::cursor::{Cursor, Incomplete};
 
-/// How far a line may be indented.
+/// Maximum indentation of a line.
 pub(super) const MAX_INDENT: usize = 16;
 
-/// How long the marks of a fence may be, and what stands behind them.
+/// Maximum number of marks of a fence, and of bytes after them.
 const MAX_FENCE_BYTES: usize = 64;
 
-/// A fence that has been opened.
+/// An open fence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Fence {
     mark: u8,
@@ -16,7 +16,7 @@ pub(super) struct Fence {
 }
 
 impl Fence {
-    /// Takes the line that opens a fence, if it is next.
+    /// Consumes a line that opens a fence, if it is next.
     pub(super) fn open(cursor: &mut Cursor<'_>) -> Result<Option<Self>, Incomplete> {
         let mut line = *cursor;
         let Some(fence) = Self::marks(&mut line)? else {
@@ -30,7 +30,7 @@ impl Fence {
         Ok(Some(fence))
     }
 
-    /// Takes the marks that open a fence and the language behind them, if they are next, wherever in a line.
+    /// Consumes the opening marks of a fence and the language after them, if they are next, anywhere in a line.
     pub(super) fn open_inline(cursor: &mut Cursor<'_>) -> Result<Option<Self>, Incomplete> {
         let mut ahead = *cursor;
         let Some(fence) = Self::marks(&mut ahead)? else {
@@ -52,7 +52,7 @@ impl Fence {
         Ok((count >= 3).then_some(Self { mark, count }))
     }
 
-    /// Takes the line that closes this fence, if it is next.
+    /// Consumes the line that closes this fence, if it is next.
     pub(super) fn close(self, cursor: &mut Cursor<'_>) -> Result<bool, Incomplete> {
         let mut line = *cursor;
         line.blanks(MAX_INDENT)?;

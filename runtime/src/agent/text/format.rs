@@ -1,15 +1,15 @@
-//! The options of the text dialect.
+//! Options of the text format for tool calls.
 
-/// How a model without tool use is told of tools, and how its calls are found in its text.
+/// Text format for models without tool use: lists the tools in the system prompt, and parses calls from the text.
 ///
-/// Such a model writes a call as two lines, alone or between other text:
+/// The model writes a call as two lines, alone or between other text:
 ///
 /// ```text
 /// TOOL: weather.forecast
 /// PARAMETERS: {"place": "Oslo", "days": 3}
 /// ```
 ///
-/// The bounds have defaults that are safe with a model that is not trusted.
+/// The limits have defaults that are safe with an untrusted model.
 ///
 /// ```
 /// use treenail_runtime::agent::TextToolFormat;
@@ -19,18 +19,19 @@
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextToolFormat {
-    /// Whether a model that announces a call without writing one, as in "I will use the clock tool", has thereby called
-    /// the tool. Default `false`: models say such things without meaning them.
+    /// Treats an announcement without a written call, as in "I will use the clock tool", as a call. Default `false`:
+    /// models write such sentences without intent.
     ///
-    /// It counts only in a message without any other call, as the beginning of a sentence outside of quotations and code,
-    /// without a negation or a condition, when it names one tool of those that there are, and that one needs no arguments.
+    /// An announcement counts only in a message without other calls, at the start of a sentence outside quotations and
+    /// code, without a negation or condition. It has to name exactly one known tool that needs no arguments.
     pub mentions: bool,
-    /// Bytes of the arguments of one call; a call with more is told to be too long. Default 256 KiB.
+    /// Maximum size of the arguments of one call, in bytes; larger ones are reported to the model as an error. Default
+    /// 256 KiB.
     pub arguments_bytes: usize,
-    /// How deeply the arguments of one call may be nested, at most 127. Default 64.
+    /// Maximum nesting depth of the arguments of one call, at most 127. Default 64.
     pub arguments_depth: u32,
-    /// Bytes that the list of tools may take in the system prompt; with many tools, or large ones, their schemas are left out
-    /// first, then their descriptions. Default 64 KiB.
+    /// Maximum size of the tool list in the system prompt, in bytes. If it is exceeded, schemas are omitted first, then
+    /// descriptions. Default 64 KiB.
     pub listing_bytes: usize,
 }
 

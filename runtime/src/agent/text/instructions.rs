@@ -1,11 +1,11 @@
-//! What the system prompt says of tools to a model without tool use.
+//! System prompt about tools for models without tool use.
 
 use treenail_schema::{Tool, ToolChoiceMode};
 
 use crate::agent::text::TextToolFormat;
 use crate::agent::text::listing::listing;
 
-/// What the system prompt has to say of these tools; nothing if there are none, or none may be called.
+/// Returns the system prompt about these tools; empty if there are none or tool calls are disabled.
 pub(crate) fn instructions(
     tools: &[Tool],
     choice: ToolChoiceMode,

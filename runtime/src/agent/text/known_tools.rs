@@ -1,4 +1,4 @@
-//! The tools that a model has been told of, as far as its text is read by them.
+//! Known tools, as far as parsing depends on them.
 
 use std::collections::HashMap;
 
@@ -7,15 +7,15 @@ use treenail_schema::Tool;
 
 use crate::name::nearest;
 
-/// The tools that a model has been told of, by their names.
+/// Tools listed in the prompt, by name.
 #[derive(Debug, Default)]
 pub(super) struct KnownTools(HashMap<Box<str>, ArgumentNeed>);
 
-/// Which arguments a tool takes.
+/// Arguments that a tool accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ArgumentNeed {
     None,
-    /// Some, of which it needs none.
+    /// Only optional ones.
     Optional,
     Required,
 }
@@ -32,12 +32,12 @@ impl KnownTools {
         self.0.contains_key(name)
     }
 
-    /// Whether it is the name of a tool, or one that was mistaken for it.
+    /// Returns true if a tool has this name or a similar one.
     pub(super) fn has_similar(&self, name: &str) -> bool {
         self.has(name) || nearest(name, self.0.keys().map(|known| &**known)).is_some()
     }
 
-    /// Whether there is such a tool, and it can be called without arguments.
+    /// Returns true if the tool exists and can be called without arguments.
     pub(super) fn callable_without_arguments(&self, name: &str) -> bool {
         matches!(
             self.0.get(name),
@@ -45,7 +45,7 @@ impl KnownTools {
         )
     }
 
-    /// Whether there is such a tool, and it can be called both with and without arguments.
+    /// Returns true if the tool exists and can be called both with and without arguments.
     pub(super) fn has_only_optional_arguments(&self, name: &str) -> bool {
         self.0.get(name) == Some(&ArgumentNeed::Optional)
     }
@@ -58,7 +58,7 @@ fn argument_need(tool: &Tool) -> ArgumentNeed {
         return ArgumentNeed::Required;
     }
     let properties = schema.get("properties").and_then(Value::as_object);
-    // What else it may say of them is for those who check them.
+    // Other keywords are left to the validation of arguments.
     let is_simple = schema.keys().all(|name| {
         matches!(
             &**name,

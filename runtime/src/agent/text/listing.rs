@@ -1,30 +1,30 @@
-//! Tools as a list in a text, for a model to read.
+//! List of tools as text for a model.
 
 use std::fmt::Write;
 
 use serde_json::{Map, Value};
 use treenail_schema::Tool;
 
-/// The keywords of a schema that can be said in a line for each argument. One with others is given whole.
+/// Schema keywords that fit into one line per argument. A schema with others is included as JSON.
 const SIMPLE_KEYWORDS: [&str; 4] = ["type", "properties", "required", "additionalProperties"];
 
-/// Keywords of a schema that say nothing about what is allowed.
+/// Schema keywords without effect on validation.
 const ANNOTATIONS: [&str; 4] = ["$schema", "title", "description", "$comment"];
 
-/// How many bytes of the list are kept for saying that some tools are not in it.
+/// Bytes reserved for the note about omitted tools.
 const NOTE_BYTES: usize = 64;
 
-/// How much of a tool is told.
+/// Level of detail for a tool.
 #[derive(Clone, Copy)]
 enum Detail {
     All,
-    /// Everything but the schema of its arguments: only their names.
+    /// Description, but only the names of the arguments.
     Names,
-    /// Only its name.
+    /// Only the name.
     Name,
 }
 
-/// The list of tools, in at most about so many bytes: of long ones less is told.
+/// Lists the tools in about `max` bytes at most, with less detail if there are many.
 pub(super) fn listing(tools: &[Tool], max: usize) -> String {
     for detail in [Detail::All, Detail::Names, Detail::Name] {
         let mut list = String::from("The tools:\n");
@@ -39,7 +39,7 @@ pub(super) fn listing(tools: &[Tool], max: usize) -> String {
     partial_listing(tools, max)
 }
 
-/// The names of as many tools as there is room for.
+/// Lists the names of as many tools as fit.
 fn partial_listing(tools: &[Tool], max: usize) -> String {
     let mut list = String::from("Some of the tools:\n");
     for (at, tool) in tools.iter().enumerate() {
@@ -84,7 +84,7 @@ fn properties(schema: &Map<String, Value>) -> impl Iterator<Item = (&String, &Va
     properties.into_iter().flatten()
 }
 
-/// Whether a line for each argument says all that the schema says.
+/// Returns true if one line per argument expresses the whole schema.
 fn is_simple(schema: &Map<String, Value>) -> bool {
     let is_simple_keyword = |(keyword, value): (&String, &Value)| match keyword.as_str() {
         "additionalProperties" => value.is_boolean(),
@@ -95,7 +95,7 @@ fn is_simple(schema: &Map<String, Value>) -> bool {
     schema.iter().all(is_simple_keyword) && properties(schema).all(fits_on_line)
 }
 
-/// A line for each argument: its name, whether it is required, what it is for, and its schema.
+/// Writes one line per argument: name, necessity, schema and description.
 fn write_arguments(list: &mut String, schema: &Map<String, Value>) {
     if properties(schema).next().is_none() {
         list.push_str("\n  no arguments");
@@ -115,7 +115,7 @@ fn write_argument(list: &mut String, schema: &Value) {
     };
     let mut rest = schema.clone();
     let description = rest.shift_remove("description");
-    // What only names the type again.
+    // The title usually repeats the name.
     rest.shift_remove("title");
     if let Some(Value::String(only)) = rest.get("type").filter(|_| rest.len() == 1) {
         let _ = write!(list, ", {only}");

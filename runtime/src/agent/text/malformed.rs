@@ -1,22 +1,22 @@
-//! What is told to a model of a call that cannot be read.
+//! Messages to the model about malformed calls.
 
 use crate::agent::text::piece::Piece;
 use crate::wire::quoted;
 
-/// Why a call cannot be read.
+/// Reason why a call is malformed.
 #[derive(Debug)]
 pub(super) enum Malformed {
-    /// Text follows where the arguments, which it could have had, would have to be announced.
+    /// The tool accepts arguments, but other text follows in place of `PARAMETERS:`.
     MissingParameters,
-    /// Something else stands where the object has to begin, or nothing.
+    /// Another character, or the end of the message, is in place of the object.
     MissingObject(Option<char>),
-    /// The object is not one, for this reason.
+    /// The object is not valid JSON, for this reason.
     InvalidJson(String),
-    /// The object has more than so many bytes.
+    /// The object exceeds this size in bytes.
     TooLong(usize),
-    /// The object is nested more than so deeply.
+    /// The object exceeds this nesting depth.
     TooDeep(u32),
-    /// The message was cut off in the call.
+    /// The message was truncated within the call.
     CutOff,
 }
 

@@ -1,18 +1,18 @@
-//! Finds the announcement of a call in prose: "I will use the clock tool".
+//! Detects announcements of calls in prose: "I will use the clock tool".
 //!
-//! It errs on the side of silence: a sentence counts only if it begins as an announcement does, and has no word in it that
-//! could turn it into something else. One that states no intention ("Using the clock tool") has to be short, or go on with a
-//! purpose.
+//! False negatives are preferred: a sentence counts only if it starts like an announcement and contains no
+//! disqualifying word. A sentence without a stated intention ("Using the clock tool") has to be short or continue with
+//! a purpose.
 
 use crate::agent::text::known_tools::KnownTools;
 
-/// The longest sentence that is looked at, in bytes.
+/// Maximum size of an examined sentence, in bytes.
 const MAX_SENTENCE_BYTES: usize = 512;
 
-/// How many announcements of one message are looked at.
+/// Maximum number of announcements examined in one message.
 const MAX_MENTIONS: usize = 64;
 
-/// What a sentence may begin with before it says anything.
+/// Words that may precede an announcement.
 const FILLERS: [&str; 14] = [
     "ok",
     "okay",
@@ -30,7 +30,7 @@ const FILLERS: [&str; 14] = [
     "also",
 ];
 
-/// How a model says what it is about to do.
+/// Phrases that state an intention.
 const INTENTS: [&[&str]; 9] = [
     &["i", "will"],
     &["i'll"],
@@ -49,12 +49,12 @@ const VERBS: [&str; 8] = [
     "use", "call", "run", "invoke", "using", "calling", "running", "invoking",
 ];
 
-/// Verbs of which a sentence may say something, as of what it is about: "Using the clock tool for this is forbidden."
+/// Verbs that turn a sentence into a statement: "Using the clock tool for this is forbidden."
 const STATEMENT_VERBS: [&str; 12] = [
     "is", "are", "was", "were", "be", "will", "has", "had", "must", "needs", "requires", "seems",
 ];
 
-/// Words with which a sentence may say that nothing is to be called, or not now, or that somebody else might.
+/// Words that may negate, postpone or delegate a call.
 const DISQUALIFYING_WORDS: [&str; 48] = [
     "not",
     "no",
@@ -106,23 +106,23 @@ const DISQUALIFYING_WORDS: [&str; 48] = [
     "though",
 ];
 
-/// Finds announcements in prose, as it comes.
+/// Detects announcements in prose that arrives incrementally.
 #[derive(Debug)]
 pub(super) struct MentionDetector {
-    /// The sentence as far as it has come.
+    /// Current sentence so far.
     sentence: String,
-    /// The sentence does not count: it is too long, or has quotations or code in it.
+    /// Excludes the sentence: it is too long, or contains quotations or code.
     is_excluded: bool,
-    /// The line does not count: it is quoted or indented, or a quotation begins in it.
+    /// Excludes the line: it is quoted or indented, or a quotation starts in it.
     line_is_excluded: bool,
-    /// How far the line is indented, as long as it is blank.
+    /// Indentation of the line, while it is blank.
     indent: Option<usize>,
     span: Span,
-    /// The names of what was announced.
+    /// Names of the announced tools.
     names: Vec<String>,
 }
 
-/// What prose stands in.
+/// Kind of text around the current position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Span {
     Prose,
@@ -142,14 +142,14 @@ impl MentionDetector {
         }
     }
 
-    /// Takes more of the prose.
+    /// Processes more prose.
     pub(super) fn push(&mut self, text: &str) {
         for character in text.chars() {
             self.push_char(character);
         }
     }
 
-    /// The tool that was announced, if it is the only one and can be called without arguments.
+    /// Returns the announced tool, if it is the only one and can be called without arguments.
     pub(super) fn into_call(mut self, known: &KnownTools) -> Option<String> {
         self.end_sentence();
         self.names.retain(|name| known.has(name));
@@ -165,7 +165,7 @@ impl MentionDetector {
         let before = self.sentence.chars().next_back();
         match character {
             '\n' => {
-                // A sentence goes on in the next line; a paragraph ends.
+                // A sentence continues across lines, but not across paragraphs.
                 if self.indent.is_some() {
                     self.end_sentence();
                 }
@@ -194,13 +194,13 @@ impl MentionDetector {
         }
     }
 
-    /// Looks for the marks of quotations and code.
+    /// Tracks the marks of quotations and code.
     fn track_quotes(&mut self, character: char, before: Option<char>) {
         self.span = match (character, self.span) {
             ('"' | '“' | '„' | '«', Span::Prose) => Span::Quotation,
             ('`', Span::Prose) => Span::Code,
             ('"' | '”' | '»', Span::Quotation) | ('`', Span::Code) => Span::Prose,
-            // One within a word is an apostrophe.
+            // Within a word, it is an apostrophe.
             ('\'' | '‘', _) if !before.is_some_and(char::is_alphanumeric) => {
                 self.line_is_excluded = true;
                 return;
@@ -224,7 +224,7 @@ impl MentionDetector {
 
     fn end_sentence(&mut self) {
         let sentence = std::mem::take(&mut self.sentence);
-        // What comes after a colon is said of by what stands before it.
+        // Text after a colon is qualified by the text before it.
         let excludes_next = sentence.trim_end().ends_with(':');
         let excludes_next = excludes_next || self.line_is_excluded || self.span != Span::Prose;
         let is_excluded = std::mem::replace(&mut self.is_excluded, excludes_next);
@@ -237,7 +237,7 @@ impl MentionDetector {
     }
 }
 
-/// What a sentence announces to call, whether there is such a tool or not.
+/// Returns the tool name that a sentence announces, known or not.
 fn announced_tool(sentence: &str) -> Option<&str> {
     let trimmed = sentence.trim();
     if trimmed.contains('?') {
@@ -282,12 +282,12 @@ fn announced_tool(sentence: &str) -> Option<&str> {
     if intent.is_none() && !is_action(lower.get(at + 2..).unwrap_or_default()) {
         return None;
     }
-    // A name that may be a word of the language says too little by itself.
+    // A name that may be an ordinary word is not sufficient on its own.
     let is_name = name.contains(['_', '-', '.']) && intent.is_some();
     (is_called_tool || is_name).then_some(name)
 }
 
-/// Whether a sentence without an intention is no statement, by what comes behind the tool in it.
+/// Returns true if a sentence without a stated intention is not a statement, judging by the words after the tool.
 fn is_action(rest: &[String]) -> bool {
     let goes_on = rest.first().map(String::as_str);
     matches!(goes_on, None | Some("to" | "for"))
@@ -296,7 +296,7 @@ fn is_action(rest: &[String]) -> bool {
             .any(|word| STATEMENT_VERBS.contains(&word.as_str()))
 }
 
-/// The first place from `at` on where none of these words stands.
+/// Returns the first position from `at` on that has none of these words.
 fn skip_words(words: &[String], at: usize, skipped: &[&str]) -> usize {
     let rest = words.iter().skip(at);
     at + rest

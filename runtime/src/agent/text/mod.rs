@@ -1,4 +1,4 @@
-//! The text dialect: how a model without tool use is told of tools, and calls them.
+//! Text format for tool calls: prompt, parser and rendering for models without tool use.
 
 mod body;
 mod cursor;

@@ -1,4 +1,4 @@
-//! Finds the end of a JSON object, and reads it.
+//! Incremental detection of the end of a JSON object, and its parser.
 
 use std::fmt;
 
@@ -9,10 +9,10 @@ use treenail_schema::JsonObject;
 
 use crate::wire::quoted;
 
-/// How many characters of the text around a mistake are shown, on each side.
+/// Number of characters shown on each side of a syntax error.
 const CONTEXT_CHARS: usize = 24;
 
-/// Finds the end of an object in pieces of text.
+/// Detects the end of an object in chunks of text.
 #[derive(Debug, Default)]
 pub(super) struct Scanner {
     depth: u32,
@@ -22,9 +22,9 @@ pub(super) struct Scanner {
 }
 
 impl Scanner {
-    /// How many bytes belong to the object, if it ends in these.
+    /// Returns the number of bytes that belong to the object, if it ends in these.
     ///
-    /// Only strings, escapes and braces are looked at: whether it is an object is found out by reading it.
+    /// Only strings, escapes and brackets are examined; the parser validates the rest.
     pub(super) fn end(&mut self, bytes: &[u8]) -> Option<usize> {
         bytes
             .iter()
@@ -53,13 +53,13 @@ impl Scanner {
         false
     }
 
-    /// How deeply it is nested.
+    /// Maximum nesting depth so far.
     pub(super) fn deepest(&self) -> u32 {
         self.deepest
     }
 }
 
-/// Reads an object; the error tells what is wrong with it, and where.
+/// Parses an object; the error contains the cause and position.
 pub(super) fn parse_object(text: &str) -> Result<JsonObject, String> {
     serde_json::from_str(text)
         .map(|Object(object)| object)
@@ -69,7 +69,7 @@ pub(super) fn parse_object(text: &str) -> Result<JsonObject, String> {
         })
 }
 
-/// An object in which each name stands once.
+/// Object without duplicate names.
 struct Object(JsonObject);
 
 impl<'de> Deserialize<'de> for Object {
@@ -102,12 +102,12 @@ impl<'de> Visitor<'de> for ObjectVisitor {
     }
 }
 
-/// What stands around a place, to find it by.
+/// Returns the text around a position, for error messages.
 fn surrounding(text: &str, line: usize, column: usize) -> String {
     let Some(line) = text.split('\n').nth(line.saturating_sub(1)) else {
         return String::new();
     };
-    // The column is that of the last byte that has been read.
+    // The column is that of the last byte read.
     let mut at = column.min(line.len());
     while !line.is_char_boundary(at) {
         at -= 1;

@@ -1,60 +1,60 @@
-//! How a call begins: from `TOOL:` to the brace that opens the arguments.
+//! Start of a call: from `TOOL:` to the opening brace of the arguments.
 
 use crate::agent::text::cursor::{Cursor, Incomplete};
 use crate::agent::text::fence::{Fence, MAX_INDENT};
 use crate::agent::text::known_tools::KnownTools;
 
-/// How many bytes the beginning of a call may take, white space and all. No more than that is held back to find out.
+/// Maximum size of the start of a call, including white space. This bounds the text held back for detection.
 pub(super) const MAX_OPENING_BYTES: usize = 512;
 
-/// How many marks of emphasis, quotation or code there may be in one place.
+/// Maximum number of consecutive marks of emphasis, quotation or code.
 const MAX_MARKS: usize = 4;
 
-/// How many blanks there may be in one place, and white space between two lines.
+/// Maximum number of consecutive blanks, and of white space between two lines.
 const MAX_BLANKS: usize = 64;
 
-/// The longest name, as the protocol recommends it.
+/// Maximum length of a name, as the protocol recommends.
 const MAX_NAME_BYTES: usize = 128;
 
-/// What a line begins.
+/// Construct that starts at a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Opening {
-    /// No call.
+    /// Not a call.
     Prose,
-    /// Code that is no call.
+    /// A code block that is not a call.
     Code(Fence),
     /// A call.
     Call(CallStart),
 }
 
-/// The beginning of a call.
+/// Start of a call.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct CallStart {
     pub(super) name: String,
-    /// The fence that it stands in.
+    /// Fence that opens before the call.
     pub(super) opened_fence: Option<Fence>,
     pub(super) next: Following,
-    /// How many bytes it takes.
+    /// Length in bytes.
     pub(super) length: usize,
 }
 
-/// What comes after the beginning of a call.
+/// Text that follows the start of a call.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Following {
-    /// The object with its arguments, which may have a fence of its own.
+    /// The object with the arguments, possibly in its own fence.
     Object(Option<Fence>),
-    /// Something else: the call has no arguments.
+    /// No arguments.
     NoArguments {
-        /// It is at the end of the text that it has none.
+        /// True if the text ends there.
         at_end: bool,
     },
-    /// Text, though the call could have arguments.
+    /// Other text, although the tool accepts arguments.
     Text,
-    /// Something else than the object that has been announced.
+    /// Another character in place of the announced object.
     UnexpectedChar(Option<char>),
 }
 
-/// What begins here, at the beginning of a line, which may stand in a fence that has other calls in it.
+/// Parses the construct at the start of a line. `fence` is an open fence that contains calls.
 pub(super) fn parse_opening(
     mut cursor: Cursor<'_>,
     fence: Option<Fence>,
@@ -87,7 +87,7 @@ pub(super) fn parse_opening(
     }))
 }
 
-/// Takes `TOOL: name`, if it is next.
+/// Consumes `TOOL: name`, if it is next.
 fn tool_name<'a>(cursor: &mut Cursor<'a>) -> Result<Option<&'a str>, Incomplete> {
     cursor.blanks(MAX_INDENT)?;
     if !keyword(cursor, "TOOL")? {
@@ -105,16 +105,16 @@ fn tool_name<'a>(cursor: &mut Cursor<'a>) -> Result<Option<&'a str>, Incomplete>
     Ok(Some(name.trim_end_matches('.')))
 }
 
-/// Reads what follows `TOOL: name`.
+/// Parser for the text after `TOOL: name`.
 struct Rest<'a> {
     name: &'a str,
-    /// What the call stands in.
+    /// Fence around the call.
     fence: Option<Fence>,
     known: &'a KnownTools,
 }
 
 impl Rest<'_> {
-    /// What follows, and where that begins; nothing, if the two words are prose.
+    /// Returns the following construct and its position; `None` if `TOOL:` is prose.
     fn read(&self, mut cursor: Cursor<'_>) -> Result<Option<(Following, usize)>, Incomplete> {
         if cursor.literal("()")? {
             cursor.take(MAX_MARKS, is_mark)?;
@@ -122,7 +122,7 @@ impl Rest<'_> {
         cursor.blanks(MAX_BLANKS)?;
         cursor.take(1, |byte| matches!(byte, b',' | b';' | b'|'))?;
         cursor.blanks(MAX_BLANKS)?;
-        // Where the call ends if nothing belongs to it but this line.
+        // End of the call if only this line belongs to it.
         let mut line = cursor;
         let is_alone = line.line_end()?;
         if is_alone {
@@ -162,12 +162,12 @@ impl Rest<'_> {
     }
 }
 
-/// Takes `PARAMETERS:`, if it is next.
+/// Consumes `PARAMETERS:`, if it is next.
 fn parameters(cursor: &mut Cursor<'_>) -> Result<bool, Incomplete> {
     Ok(keyword(cursor, "PARAMETERS")? || keyword(cursor, "PARAMETER")?)
 }
 
-/// Takes what may stand before the object of the arguments.
+/// Consumes the text between `PARAMETERS:` and the object.
 fn arguments_start(cursor: &mut Cursor<'_>) -> Result<Following, Incomplete> {
     cursor.whitespace(2 * MAX_BLANKS)?;
     let fence = Fence::open_inline(cursor)?;
@@ -181,7 +181,7 @@ fn arguments_start(cursor: &mut Cursor<'_>) -> Result<Following, Incomplete> {
     })
 }
 
-/// Takes a word of the dialect, its colon, and the marks around them, if they are next.
+/// Consumes a keyword of the format with its colon and surrounding marks, if it is next.
 fn keyword(cursor: &mut Cursor<'_>, literal: &str) -> Result<bool, Incomplete> {
     let mut ahead = *cursor;
     if !ahead.take(6, |byte| byte == b'#')?.is_empty() {
@@ -196,7 +196,7 @@ fn keyword(cursor: &mut Cursor<'_>, literal: &str) -> Result<bool, Incomplete> {
     if !ahead.literal(":")? {
         return Ok(false);
     }
-    // A name may begin with `_`, so only what stands alone is emphasis.
+    // A name may start with `_`, so only separate marks are emphasis.
     if !ahead.literal("__ ")? {
         ahead.take(MAX_MARKS, |byte| matches!(byte, b'*' | b'`'))?;
     }

@@ -1,16 +1,16 @@
-//! Finds the calls in the text of a model, as it comes.
+//! Incremental parser for tool calls in the text of a model.
 //!
-//! What is a call:
-//! - At the beginning of a line, or behind another call, stands `TOOL:` and a name, and after that, on the same line or a
-//!   later one, `PARAMETERS:` and a JSON object. Emphasis, headings and code marks around them do not matter, nor does case.
-//! - The word `PARAMETERS:` may be left out before an object where there is a tool of that name, and so may both, where
-//!   there is one of that name or nearly that name, and nothing else stands on the line.
-//! - In a fence of code there are calls if the first thing in it is one; a fence that begins with something else is code.
-//! - The name need not be that of a tool: that is told to the model by those who know the tools.
-//! - After a call that cannot be read there are no calls any more: where it ends is not certain, and what follows might be
-//!   a part of its arguments. The model is told so.
+//! Grammar:
+//! - At the start of a line or after another call, a call is `TOOL:` with a name, followed on the same or a later line
+//!   by `PARAMETERS:` with a JSON object. Surrounding emphasis, headings and code marks are ignored, and so is case.
+//! - `PARAMETERS:` may be omitted before an object if a tool has this name. Both may be omitted if a tool has this name
+//!   or a similar one and nothing else is on the line.
+//! - A code fence contains calls if it starts with one; otherwise it is code.
+//! - The name may be unknown; the owner of the catalog reports that to the model.
+//! - After a malformed call, no further calls are recognized: its end is uncertain, and the following text may be part
+//!   of its arguments. The model is informed.
 //!
-//! All else is text, and is given as soon as it cannot become a call any more, which takes at most 512 bytes to know.
+//! All other text is emitted as soon as it cannot become a call, after at most 512 bytes.
 
 use treenail_schema::{JsonObject, Tool};
 
@@ -26,7 +26,7 @@ use crate::agent::text::opening::{CallStart, Following, Opening, parse_opening};
 use crate::agent::text::pending::PendingText;
 use crate::agent::text::piece::Piece;
 
-/// Finds the calls in one message of a model.
+/// Parser for the calls in one message of a model.
 #[derive(Debug)]
 pub(crate) struct TextParser {
     format: TextToolFormat,
@@ -34,38 +34,38 @@ pub(crate) struct TextParser {
     pub(super) pending: PendingText,
     state: ParserState,
     fence_context: FenceContext,
-    /// There was a malformed call.
+    /// True after a malformed call.
     has_malformed: bool,
-    /// Looks for announcements, as long as there is no call.
+    /// Detects announcements, until the first call.
     mentions: Option<MentionDetector>,
     pieces: Vec<Piece>,
 }
 
 #[derive(Debug)]
 enum ParserState {
-    /// At the beginning of a line, or behind a call.
+    /// At the start of a line or after a call.
     Line,
-    /// In a line of text.
+    /// Within a line of text.
     Text,
-    /// In the arguments of a call.
+    /// Within the arguments of a call.
     Object(Box<ArgumentBody>),
-    /// Behind a call, whose arguments may have had a fence of their own.
+    /// After a call, whose arguments may have had their own fence.
     AfterCall(Option<Fence>),
-    /// In a line that is a part of a malformed call.
+    /// Within a line that belongs to a malformed call.
     SkipLine,
 }
 
-/// What text stands in.
+/// Fence around the current position.
 #[derive(Clone, Copy, Debug)]
 enum FenceContext {
     Nothing,
-    /// A fence with code in it.
+    /// A fence that contains code.
     Code(Fence),
-    /// A fence with calls in it.
+    /// A fence that contains calls.
     Calls(Fence),
 }
 
-/// How a message ends.
+/// State of a message at its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum MessageEnd {
     Whole,
@@ -73,7 +73,7 @@ enum MessageEnd {
 }
 
 impl TextParser {
-    /// One for the next message of a model that has been told of these tools.
+    /// Creates a parser for one message of a model that knows these tools.
     pub(crate) fn new(format: &TextToolFormat, tools: &[Tool]) -> Self {
         Self {
             format: format.clone(),
@@ -87,19 +87,19 @@ impl TextParser {
         }
     }
 
-    /// Takes what has come, and gives what can be told of it already.
+    /// Processes a chunk and returns the pieces that are certain.
     pub(crate) fn push(&mut self, chunk: &str) -> Vec<Piece> {
         self.pending.push(chunk);
         while !self.pending.text().is_empty() && self.advance(None).is_ok() {}
         std::mem::take(&mut self.pieces)
     }
 
-    /// The rest, when the message is complete.
+    /// Returns the remaining pieces of a complete message.
     pub(crate) fn finish(&mut self) -> Vec<Piece> {
         self.end(MessageEnd::Whole)
     }
 
-    /// The rest, when the message was cut off, as by the largest number of tokens: a call at its very end is not complete.
+    /// Returns the remaining pieces of a truncated message, as by a token limit; a call at its very end is incomplete.
     pub(crate) fn finish_cut_off(&mut self) -> Vec<Piece> {
         self.end(MessageEnd::CutOff)
     }
@@ -117,7 +117,7 @@ impl TextParser {
         std::mem::take(&mut self.pieces)
     }
 
-    /// Goes on by one step, which takes something of what is pending or changes the state.
+    /// Advances by one step, which consumes pending text or changes the state.
     fn advance(&mut self, end: Option<MessageEnd>) -> Result<(), Incomplete> {
         match &self.state {
             ParserState::Line => self.at_line_start(end),
@@ -147,7 +147,7 @@ impl TextParser {
         }
     }
 
-    /// At the beginning of a line.
+    /// Handles the start of a line.
     fn at_line_start(&mut self, end: Option<MessageEnd>) -> Result<(), Incomplete> {
         let mut cursor = self.pending.cursor(end.is_some());
         let fence = match self.fence_context {
@@ -179,7 +179,7 @@ impl TextParser {
         Ok(())
     }
 
-    /// At the beginning of a call.
+    /// Handles the start of a call.
     fn start_call(&mut self, start: CallStart, end: Option<MessageEnd>) {
         self.mentions = None;
         if let Some(fence) = start.fence_context {
@@ -208,7 +208,7 @@ impl TextParser {
         }
     }
 
-    /// In the arguments of a call.
+    /// Handles the arguments of a call.
     fn in_arguments(&mut self, end: Option<MessageEnd>) -> Result<(), Incomplete> {
         let ParserState::Object(body) = &mut self.state else {
             return Ok(());
@@ -247,7 +247,7 @@ impl TextParser {
         Ok(())
     }
 
-    /// Reads arguments that are complete, or of which no more comes.
+    /// Parses arguments that are complete or truncated.
     fn parse_arguments(
         &self,
         body: &ArgumentBody,
@@ -274,7 +274,7 @@ impl TextParser {
         self.has_malformed = true;
     }
 
-    /// Gives so much of what is pending as text.
+    /// Emits pending text up to a length.
     fn emit_text(&mut self, length: usize, is_code: bool) {
         let text = self.pending.take(length);
         if let Some(mentions) = &mut self.mentions {

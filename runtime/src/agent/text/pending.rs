@@ -1,15 +1,15 @@
-//! What has come of a message and is not told yet.
+//! Buffer of text that has arrived but is not classified yet.
 
 use crate::agent::text::cursor::Cursor;
 use crate::agent::text::opening::MAX_OPENING_BYTES;
 
-/// What has come of a message and is not told yet.
+/// Buffer of text that has arrived but is not classified yet.
 #[derive(Debug, Default)]
 pub(super) struct PendingText {
     text: String,
-    /// How much of the text has been taken already.
+    /// Length of the consumed prefix.
     taken: usize,
-    /// How much has been taken of the whole message, and which parts of it belong to calls.
+    /// Consumed length of the whole message, and the ranges that belong to calls.
     #[cfg(test)]
     pub(super) parts: (usize, Vec<std::ops::Range<usize>>),
 }
@@ -25,7 +25,7 @@ impl PendingText {
         &self.text[self.taken..]
     }
 
-    /// How much belongs to this line, its end included, and whether its end has come.
+    /// Returns the length of the current line including its end, and whether the end has arrived.
     pub(super) fn line(&self) -> (usize, bool) {
         match self.text().find('\n') {
             Some(at) => (at + 1, true),
@@ -33,7 +33,7 @@ impl PendingText {
         }
     }
 
-    /// Takes so much of it, which is text.
+    /// Consumes text.
     pub(super) fn take(&mut self, length: usize) -> &str {
         #[cfg(test)]
         {
@@ -44,7 +44,7 @@ impl PendingText {
         &self.text[start..self.taken]
     }
 
-    /// Takes so much of it, which belongs to a call.
+    /// Consumes text that belongs to a call.
     pub(super) fn discard(&mut self, length: usize) {
         #[cfg(test)]
         {
@@ -54,7 +54,7 @@ impl PendingText {
         self.take(length);
     }
 
-    /// As much as may be held back to see what it is. If there is more, that does not count.
+    /// Returns a cursor over the text that may be held back for detection; more is never needed.
     pub(super) fn cursor(&self, is_all: bool) -> Cursor<'_> {
         let text = self.text();
         let mut length = text.len().min(MAX_OPENING_BYTES);

@@ -1,20 +1,20 @@
-//! What is found in the text of a model.
+//! Pieces of a model's message.
 
 use treenail_schema::JsonObject;
 
-/// A piece of what a model has written.
+/// Piece of a model's message.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Piece {
-    /// Text to show and to keep. Text is given in as many pieces as it comes in.
+    /// Text to display and retain; one text may arrive as several pieces.
     Text(String),
-    /// A call. Whether there is such a tool, and whether it takes these arguments, is not looked at.
+    /// A call. The name and the arguments are not validated yet.
     Call { name: String, input: JsonObject },
-    /// What was meant as a call and cannot be read as one. Nothing after it is taken for a call.
+    /// A malformed call. No calls are recognized after it.
     Malformed {
         name: Option<String>,
-        /// What the model has written, so that it can be shown its mistake.
+        /// Raw text of the call, to show the model its mistake.
         source: String,
-        /// What is wrong and what to write, for the model.
+        /// Error message and correction, for the model.
         message: String,
     },
 }

@@ -1,4 +1,4 @@
-//! A conversation with calls of tools, as text.
+//! Rendering of a conversation with tool calls as text.
 
 use std::collections::HashMap;
 
@@ -11,15 +11,16 @@ use treenail_schema::{
 use crate::agent::raw_arguments::RAW_CALL;
 use crate::wire::quoted;
 
-/// At what a model has to stop, where it can be told to: it would make up the result of a call.
+/// Stop sequences, which prevent the model from inventing results.
 pub(crate) const STOP_SEQUENCES: [&str; 2] = ["\nRESULT of ", "\nERROR of "];
 
-/// A conversation as a model without tool use takes it: calls and results are text; text, images and audio stay.
+/// Renders a conversation for a model without tool use: calls and results become text; text, images and audio are
+/// unchanged.
 ///
-/// What resources a result has is told in text; [`for_model`](crate::agent::results::for_model) has made text of them
+/// Resources in results are named in text; [`for_model`](crate::agent::results::for_model) has usually converted them
 /// already.
 pub(crate) fn render(messages: &[SamplingMessage]) -> Vec<SamplingMessage> {
-    // The names of the tools that the results are of.
+    // Tool names by call id.
     let mut names = HashMap::new();
     messages
         .iter()
@@ -57,11 +58,11 @@ fn render_message<'a>(
     rendered
 }
 
-/// What is said in one message.
+/// Content of one message.
 struct MessageBlocks(Vec<SamplingMessageContentBlock>);
 
 impl MessageBlocks {
-    /// Adds text, in the same block as the text before it.
+    /// Appends text to the preceding text block, or as a new block.
     fn push_text(&mut self, text: &str) {
         if let Some(SamplingMessageContentBlock::Text(before)) = self.0.last_mut() {
             if !before.text.is_empty() && !before.text.ends_with('\n') {
@@ -99,7 +100,7 @@ impl MessageBlocks {
 }
 
 fn call_text(call: &ToolUseContent) -> String {
-    // A call that could not be read is shown as it was written, so that the model sees its mistake.
+    // A malformed call is rendered as it was written, so that the model sees its mistake.
     let raw_call = call.meta.as_ref().and_then(|meta| meta.get(RAW_CALL));
     if let Some(raw_call) = raw_call.and_then(Value::as_str) {
         return format!("{raw_call}\n");

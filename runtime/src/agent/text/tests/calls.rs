@@ -1,4 +1,4 @@
-//! What is a call, and what is text.
+//! Tests of the distinction between calls and text.
 
 use serde_json::json;
 
@@ -126,12 +126,12 @@ fn calls_without_parameters_are_those_of_known_tools() {
             call("clock", json!({})),
         ],
     );
-    // What it lacks is found out when its arguments are checked.
+    // Validation of the arguments reports missing ones.
     check(
         "TOOL: weather.forecast",
         &[call("weather.forecast", json!({}))],
     );
-    // Nobody but a model that has been told of `get_time` writes this.
+    // Such text is written only by a model that knows `get_time`.
     check("TOOL: gettime", &[call("gettime", json!({}))]);
     check("Tool: hammer\nPrice: 3", &[text("Tool: hammer\nPrice: 3")]);
 }
@@ -164,7 +164,7 @@ fn other_text_is_only_text() {
     }
 }
 
-/// A message, the parts of its text that are kept, and what the model is told.
+/// Checks the remaining text of a message, and the error for the model.
 #[track_caller]
 fn check_malformed(dialect: &TextToolFormat, message: &str, told: &[&str]) {
     let pieces = parse(dialect, message);
@@ -247,7 +247,7 @@ fn malformed_calls_are_told_with_the_place_of_the_mistake() {
 
 #[test]
 fn a_call_that_may_have_arguments_says_so_before_other_text() {
-    // Without the arguments, it would do something else.
+    // Without its arguments, the call would have another effect.
     let message = "TOOL: list-files\nOnly those in src:\nPARAMETERS: {\"path\": \"src\"}";
     let pieces = parse(&TextToolFormat::default(), message);
     let Piece::Malformed { message, .. } = &pieces[0] else {
@@ -265,7 +265,7 @@ fn a_call_that_may_have_arguments_says_so_before_other_text() {
 
 #[test]
 fn nothing_after_a_malformed_call_is_a_call() {
-    // It could be a part of what was to be written.
+    // It may be part of the content to be written.
     let message =
         "TOOL: clock\nPARAMETERS: {\"text\": \"he said \"hi\"\n}\nTOOL: clock\nPARAMETERS: {}\nend";
     check_malformed(

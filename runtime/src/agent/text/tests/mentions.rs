@@ -1,4 +1,4 @@
-//! What is an announcement of a call.
+//! Tests of announcements of calls.
 
 use serde_json::json;
 
@@ -52,7 +52,7 @@ fn announcements_are_calls_where_that_is_wanted() {
 #[test]
 fn all_else_is_none() {
     for message in [
-        // Negations, conditions, questions, and others who might.
+        // Negations, conditions, questions, and other actors.
         "Do not use the clock tool.",
         "I will not use the clock tool.",
         "I won't use the clock tool.",
@@ -72,7 +72,7 @@ fn all_else_is_none() {
         "Never do this:\n\nUse the clock tool.",
         "There are ways, e.g. use the clock tool.",
         "If needed... use the clock tool.",
-        // Statements, and orders to others.
+        // Statements, and instructions to others.
         "Using the clock tool is forbidden.",
         "Calling the clock tool is unnecessary.",
         "Using the clock tool for this is forbidden.",
@@ -94,7 +94,7 @@ fn all_else_is_none() {
         "    Use the clock tool.",
         "- use the clock tool",
         "1. Use the clock tool",
-        // Other tools, tools that need arguments, more than one tool, and words that are no names.
+        // Unknown tools, tools with required arguments, several tools, and ordinary words.
         "I will use the hammer tool.",
         "I will use the weather.forecast tool.",
         "I will use the clock tool. Then I will use the get_time tool.",

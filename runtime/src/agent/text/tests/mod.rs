@@ -1,4 +1,4 @@
-//! Tests of the parser as a whole.
+//! Tests of the whole parser.
 
 mod calls;
 mod mentions;
@@ -9,7 +9,7 @@ use treenail_schema::{JsonObject, Tool};
 
 use super::{Piece, TextParser, TextToolFormat};
 
-/// The tools of these tests: one that needs arguments, and some that do not.
+/// Tools of these tests: one requires arguments, the others do not.
 pub(super) fn tools() -> Vec<Tool> {
     let tool = |name: &str, schema: Value| {
         let tool = json!({"name": name, "inputSchema": schema});
@@ -42,7 +42,7 @@ pub(super) fn call(name: &str, input: Value) -> Piece {
     Piece::Call { name, input }
 }
 
-/// The pieces of a message, with neighbouring texts put together.
+/// Merges consecutive text pieces of a message.
 pub(super) fn joined(pieces: impl IntoIterator<Item = Piece>) -> Vec<Piece> {
     let mut joined: Vec<Piece> = Vec::new();
     for piece in pieces {

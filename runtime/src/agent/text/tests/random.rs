@@ -1,4 +1,4 @@
-//! What holds for all text, in whatever pieces it comes.
+//! Properties that hold for all text and all chunk boundaries.
 
 use fastrand::Rng;
 use serde::Deserialize;
@@ -83,7 +83,7 @@ fn mutate(message: &mut String, random: &mut Rng) {
     }
 }
 
-/// What sentences begin with that call nothing.
+/// Starts of sentences that are not announcements.
 const BEGINNINGS: [&str; 14] = [
     "Do not ",
     "Never use ",
@@ -101,7 +101,7 @@ const BEGINNINGS: [&str; 14] = [
     "PARAMETERS: not ",
 ];
 
-/// What prose about tools is made of.
+/// Words of prose about tools.
 const WORDS: [&str; 30] = [
     "clock",
     "get_time",
@@ -135,7 +135,7 @@ const WORDS: [&str; 30] = [
     "é",
 ];
 
-/// Prose about tools in which nothing is called: no line begins with `TOOL:`, and no sentence announces a call.
+/// Prose about tools without a call: no line starts with `TOOL:`, and no sentence announces a call.
 fn prose(random: &mut Rng) -> String {
     let mut prose = String::new();
     for _ in 0..random.usize(1..6) {
@@ -168,7 +168,7 @@ fn dialect(random: &mut Rng) -> TextToolFormat {
     }
 }
 
-/// The pieces of a message that comes at once, and the places in it that belong to calls.
+/// Parses a message in one chunk; returns its pieces and the ranges that belong to calls.
 fn whole(
     dialect: &TextToolFormat,
     message: &str,
@@ -206,7 +206,7 @@ fn in_chunks(dialect: &TextToolFormat, message: &str, cut: bool, random: &mut Rn
     joined(pieces)
 }
 
-/// Whether a call is written in a text as it was found.
+/// Returns true if the text contains the parsed call.
 fn is_written(text: &str, name: &str, input: &JsonObject) -> bool {
     let braces = text.match_indices('{').map(|(at, _)| &text[at..]);
     let mut objects = braces.filter_map(|rest| {
