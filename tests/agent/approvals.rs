@@ -130,7 +130,7 @@ async fn waiting_for_somebody_takes_no_time() {
     let report = run.await.unwrap();
     assert_eq!(results(&report)[0].2, "a is gone");
     assert_eq!(
-        report.end,
+        report.stop_reason,
         StopReason::Timeout,
         "of the model that never answers"
     );
@@ -172,7 +172,7 @@ async fn time_goes_on_after_a_denial() {
     }
     let report = run.await.unwrap();
     assert_eq!(
-        report.end,
+        report.stop_reason,
         StopReason::Timeout,
         "two messages take too long"
     );

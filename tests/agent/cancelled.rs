@@ -36,7 +36,7 @@ async fn calls_under_way_are_cancelled_and_the_conversation_goes_on() {
         drop(reading.await);
     }
     let report = run.cancel();
-    assert_eq!(report.end, StopReason::Cancelled);
+    assert_eq!(report.stop_reason, StopReason::Cancelled);
     assert_eq!(report.iterations, 2);
     assert_well_formed(&report.transcript);
     let told: Vec<_> = results(&report)
@@ -48,7 +48,7 @@ async fn calls_under_way_are_cancelled_and_the_conversation_goes_on() {
         [(false, "a".to_owned()), (false, "b".to_owned())]
     );
     assert!(
-        told[2].0 && told[2].1.contains("the user has cancelled it"),
+        told[2].0 && told[2].1.contains("the user cancelled the run"),
         "{told:?}"
     );
     assert_eq!(report.calls.len(), 3);
@@ -72,7 +72,7 @@ async fn a_question_to_the_model_is_dropped_with_what_it_was_saying() {
     assert!(reading.await.is_err());
     let report = run.cancel();
     assert_eq!(
-        (report.end.clone(), report.transcript.len()),
+        (report.stop_reason.clone(), report.transcript.len()),
         (StopReason::Cancelled, 1)
     );
     let report = agent.run(Conversation::from(report).user("Hello?")).await;
@@ -87,7 +87,7 @@ async fn what_waits_for_an_approval_is_not_done() {
     while !matches!(run.next().await, Some(RunEvent::ApprovalRequested(_))) {}
     let report = run.cancel();
     assert_well_formed(&report.transcript);
-    assert_eq!(report.end, StopReason::Cancelled);
+    assert_eq!(report.stop_reason, StopReason::Cancelled);
     assert!(results(&report)[0].1, "it is an error");
     assert!(log.lines().is_empty(), "nothing is deleted");
 }
@@ -99,11 +99,15 @@ async fn a_run_that_has_ended_brings_its_own_report() {
     events(&mut run).await;
     let report = run.cancel();
     assert_eq!(
-        (report.end.clone(), report.text()),
+        (report.stop_reason.clone(), report.text()),
         (StopReason::Finished, "Done".to_owned())
     );
 
     let run = ToolLoop::new(ScriptedModel::new([ScriptedReply::text("No")])).run("Go");
     let report = run.cancel();
-    assert_eq!(report.end, StopReason::Cancelled, "it has not begun");
+    assert_eq!(
+        report.stop_reason,
+        StopReason::Cancelled,
+        "it has not begun"
+    );
 }

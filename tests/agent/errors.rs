@@ -29,11 +29,7 @@ async fn what_does_not_fit_together_is_an_error_that_says_so() {
     let with_desk = || agent().source("desk", &server);
     let choosing = |choice| agent().tool_choice(choice);
     let cases = [
-        (
-            agent(),
-            Conversation::new(),
-            "the conversation has no message",
-        ),
+        (agent(), Conversation::new(), "the conversation is empty"),
         (
             agent(),
             use_without_result.into(),
@@ -42,9 +38,13 @@ async fn what_does_not_fit_together_is_an_error_that_says_so() {
         (
             with_desk().source("desk", &server),
             go(),
-            "two sources have the name `desk`",
+            "duplicate source name `desk`",
         ),
-        (agent().source("", &server), go(), "a source has no name"),
+        (
+            agent().source("", &server),
+            go(),
+            "the name of a source is empty",
+        ),
         (choosing(ToolChoice::Required), go(), "there is none"),
         (
             choosing(ToolChoice::Tool("fly".to_owned())),
@@ -58,7 +58,7 @@ async fn what_does_not_fit_together_is_an_error_that_says_so() {
         assert!(matches!(error, ToolLoopError::Invalid { .. }), "{error:?}");
         assert!(error.to_string().contains(expected), "{error}");
         assert_eq!(error.report().transcript, messages);
-        assert_eq!(error.report().end, StopReason::Failed);
+        assert_eq!(error.report().stop_reason, StopReason::Failed);
     }
 }
 
@@ -72,7 +72,7 @@ async fn a_model_that_fails_leaves_what_was_said_before() {
     let agent = ToolLoop::new(model).source("desk", server);
     let error = agent.run("Go").await.unwrap_err();
     assert!(matches!(error, ToolLoopError::Model { .. }), "{error:?}");
-    assert_eq!(error.to_string(), "the model is not available: overloaded");
+    assert_eq!(error.to_string(), "the model is unavailable: overloaded");
     let transcript = error.report().transcript.clone();
     assert_eq!(transcript.len(), 3);
 

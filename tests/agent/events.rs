@@ -59,7 +59,7 @@ async fn all_that_happens_is_told_in_order() {
     });
     assert_eq!(result.unwrap().content[0].as_text(), Some("walked"));
     assert_eq!(run.next().await, None);
-    assert_eq!(run.await.unwrap().end, StopReason::Finished);
+    assert_eq!(run.await.unwrap().stop_reason, StopReason::Finished);
 }
 
 #[tokio::test]
@@ -76,7 +76,7 @@ async fn a_run_that_fails_ends_without_being_done() {
     assert_eq!(shown(&events(&mut run).await), [] as [&str; 0]);
     assert_eq!(
         run.await.unwrap_err().to_string(),
-        "the model refused: no key"
+        "the model rejected the request: no key"
     );
 }
 
@@ -99,10 +99,7 @@ async fn progress_that_nobody_takes_makes_room_for_newer() {
         ScriptedReply::call("steps", json!({"count": 50})),
         ScriptedReply::text("Walked."),
     ]);
-    let limits = ToolLoopLimits {
-        queued_progress: 3,
-        ..ToolLoopLimits::default()
-    };
+    let limits = ToolLoopLimits::default().queued_progress(3);
     let mut run = ToolLoop::new(model)
         .source("desk", server)
         .limits(limits)

@@ -41,7 +41,7 @@ async fn an_agent_uses_two_real_servers() {
         .unwrap();
     assert_well_formed(&report.transcript);
     assert_eq!(
-        (report.end.clone(), report.text()),
+        (report.stop_reason.clone(), report.text()),
         (StopReason::Finished, "Ada programs.".to_owned())
     );
     let results = results(&report);

@@ -13,7 +13,7 @@ async fn told(call: ScriptedReply) -> String {
     let report = ToolLoop::new(model).source("desk", server).run("Go").await;
     let report = report.unwrap();
     assert_well_formed(&report.transcript);
-    assert_eq!(report.end, StopReason::Finished);
+    assert_eq!(report.stop_reason, StopReason::Finished);
     assert_eq!(report.text(), "I see.", "it goes on");
     failure(&report)
 }

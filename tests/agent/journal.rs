@@ -36,7 +36,7 @@ impl Journal for Kept {
         None
     }
 
-    fn keep(&self, key: &str, value: Value) {
+    fn record(&self, key: &str, value: Value) {
         self.journal.lock().unwrap().push((key.to_owned(), value));
     }
 }
@@ -58,7 +58,7 @@ async fn results_that_the_end_of_a_run_makes_are_not_kept() {
     let agent = ToolLoop::new(model).source("desk", server);
     let report = agent.timeout(Duration::from_secs(1)).run("Go").await;
     let report = report.unwrap();
-    assert_eq!(report.end, StopReason::Timeout);
+    assert_eq!(report.stop_reason, StopReason::Timeout);
     assert!(results(&report)[0].1, "the model is told all the same");
     let mut kept: Vec<_> = journal
         .lock()

@@ -48,7 +48,7 @@ async fn a_run_goes_on_in_another_process() {
     let stored = stored(agent(&server, [asking()]).run("Go")).await;
 
     let mut paused = read(&stored);
-    let waiting: Vec<_> = paused.waiting().cloned().collect();
+    let waiting: Vec<_> = paused.pending_approvals().cloned().collect();
     assert_eq!(waiting.len(), 1);
     assert_eq!(waiting[0].input["name"], "b");
     assert!(paused.approve(&waiting[0].id));
@@ -90,7 +90,7 @@ async fn what_is_not_decided_is_asked_again() {
     assert_eq!(log.lines(), ["echo a", "delete b"]);
 
     let mut denied = read(&stored);
-    let id = denied.waiting().next().unwrap().id.clone();
+    let id = denied.pending_approvals().next().unwrap().id.clone();
     assert!(denied.deny(&id, "b stays"));
     let report = agent(&server, ["I see.".into()])
         .resume(denied)
@@ -104,10 +104,7 @@ async fn calls_under_way_end_and_no_others_begin() {
     let (server, log) = desk();
     let wait = |name: &str, millis: u64| json!({"name": name, "millis": millis});
     let calls = ScriptedReply::call("wait", wait("a", 100)).and_call("wait", wait("b", 100));
-    let limits = treenail::agent::ToolLoopLimits {
-        parallel_calls: 1,
-        ..Default::default()
-    };
+    let limits = treenail::agent::ToolLoopLimits::default().parallel_calls(1);
     let mut run = agent(&server, [calls]).limits(limits).run("Go");
     while let Some(event) = run.next().await {
         if matches!(event, RunEvent::CallStarted { .. }) {
@@ -154,7 +151,7 @@ async fn runs_at_both_ends_can_be_paused() {
     let ended = run.pause().await.unwrap();
     let report = agent(&server, []).resume(ended).await.unwrap();
     assert_eq!(
-        (report.end.clone(), report.text()),
+        (report.stop_reason.clone(), report.text()),
         (StopReason::Finished, "Done".to_owned())
     );
 

@@ -22,7 +22,7 @@ async fn run(replies: impl IntoIterator<Item = ScriptedReply>) -> (RunReport, Sc
     let agent = ToolLoop::new(model.clone()).source("desk", server);
     let report = agent.run("Go").await.unwrap();
     assert_well_formed(&report.transcript);
-    assert_eq!(model.left(), 0);
+    assert_eq!(model.remaining(), 0);
     (report, model)
 }
 
@@ -44,7 +44,7 @@ async fn the_smallest_agent() {
         .await
         .unwrap();
     assert_eq!(report.text(), "Yes, take one.");
-    assert_eq!(report.end, StopReason::Finished);
+    assert_eq!(report.stop_reason, StopReason::Finished);
     assert_eq!(results(&report)[0].2, "It rains in Oslo.");
 }
 
@@ -229,7 +229,7 @@ async fn the_reason_to_stop_is_passed_on() {
     ];
     for (reason, end) in cases {
         let (report, _) = run([ScriptedReply::text("Well").stop_reason(reason)]).await;
-        assert_eq!((report.end, report.transcript.len()), (end, 2));
+        assert_eq!((report.stop_reason, report.transcript.len()), (end, 2));
     }
 }
 

@@ -28,7 +28,7 @@ async fn calls_are_found_and_results_are_told_as_text() {
         "3, I think.".to_owned(),
     ]);
     let report = run(&model).await;
-    assert_eq!(report.end, StopReason::Finished);
+    assert_eq!(report.stop_reason, StopReason::Finished);
     assert_eq!(report.text(), "3, I think.");
     let told: Vec<_> = results(&report).into_iter().map(|it| it.2).collect();
     assert_eq!(told, ["a {b}", "3"]);

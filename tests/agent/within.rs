@@ -40,10 +40,7 @@ impl Research {
     fn agent(&self, cx: &Context) -> ToolLoop {
         ToolLoop::new(cx.model())
             .source("desk", ToolSource::from(&self.desk).auto_approve())
-            .limits(ToolLoopLimits {
-                result_bytes: 4096,
-                ..ToolLoopLimits::default()
-            })
+            .limits(ToolLoopLimits::default().result_bytes(4096))
     }
 }
 

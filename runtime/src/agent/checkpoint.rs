@@ -21,7 +21,7 @@ use crate::agent::{CallRecord, RequestedCall, RunReport, StopReason, Usage};
 ///
 /// // Later, and perhaps elsewhere.
 /// let mut paused: PausedRun = serde_json::from_str(&stored)?;
-/// let waiting: Vec<String> = paused.waiting().map(|call| call.id.clone()).collect();
+/// let waiting: Vec<String> = paused.pending_approvals().map(|call| call.id.clone()).collect();
 /// for id in waiting {
 ///     paused.approve(&id);
 /// }
@@ -70,7 +70,8 @@ pub(super) struct RunState {
     pub(super) usage: Option<Usage>,
     pub(super) calls: Vec<CallRecord>,
     pub(super) model: Option<String>,
-    pub(super) end: Option<StopReason>,
+    #[serde(rename = "end")]
+    pub(super) stop_reason: Option<StopReason>,
     /// Running time so far.
     pub(super) spent: Duration,
     /// Start of the current period of running, if the clock is running.
@@ -90,6 +91,7 @@ pub(super) enum Stage {
     /// Neither validated nor approved. Contains the parse error, if the call could not be parsed.
     Requested(Option<String>),
     /// Waiting for approval.
+    #[serde(rename = "Asked")]
     AwaitingApproval,
     Approved,
     Denied(String),
@@ -156,10 +158,10 @@ impl RunState {
         }
     }
 
-    pub(super) fn report(&self, end: StopReason) -> RunReport {
+    pub(super) fn report(&self, stop_reason: StopReason) -> RunReport {
         RunReport {
             transcript: self.messages.clone(),
-            end,
+            stop_reason,
             usage: self.usage,
             iterations: self.iterations,
             calls: self.calls.clone(),

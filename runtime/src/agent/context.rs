@@ -64,7 +64,7 @@ impl ContextModel {
 
     /// Journal key of a value: scoped to the last message of the model.
     fn key(round: &Round, key: &str) -> String {
-        format!("dev.treenail/tool-loop/{}/{key}", round.reply())
+        format!("dev.treenail/tool-loop/{}/{key}", round.asked())
     }
 }
 
@@ -101,19 +101,19 @@ impl Journal for ContextModel {
         let Some(round) = self.round() else { return };
         match to_raw_value(&value) {
             Ok(text) => round.record(&Self::key(round, key), text),
-            Err(model_error) => {
-                tracing::model_error!(%model_error, "failed to record the result of a call")
+            Err(error) => {
+                tracing::error!(%error, "failed to record the result of a call")
             }
         }
     }
 }
 
-fn model_error(model_error: AskError) -> ModelError {
-    match model_error {
+fn model_error(error: AskError) -> ModelError {
+    match error {
         AskError::TimedOut | AskError::Closed | AskError::Cancelled => {
-            ModelError::unavailable(model_error)
+            ModelError::unavailable(error)
         }
-        AskError::Invalid(_) => ModelError::invalid_response(model_error),
-        _ => ModelError::refused(model_error),
+        AskError::Invalid(_) => ModelError::invalid_response(error),
+        _ => ModelError::refused(error),
     }
 }

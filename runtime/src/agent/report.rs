@@ -16,7 +16,8 @@ pub struct RunReport {
     /// transcript can be continued or replayed.
     pub transcript: Vec<SamplingMessage>,
     /// Reason why the run ended.
-    pub end: StopReason,
+    #[serde(rename = "end")]
+    pub stop_reason: StopReason,
     /// Token usage of all model messages, if the model reports it.
     pub usage: Option<Usage>,
     /// Number of model messages.
@@ -100,7 +101,7 @@ pub enum ToolLoopError {
         report: Box<RunReport>,
     },
     /// The tools of a source could not be listed.
-    #[error("the tools of `{name}` are not known: {error}")]
+    #[error("failed to list the tools of `{name}`: {error}")]
     #[non_exhaustive]
     Source {
         /// Name of the source.

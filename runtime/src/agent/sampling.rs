@@ -118,7 +118,7 @@ impl SamplingModel {
 
 fn validate(request: &CreateMessageRequestParams) -> Result<(), RpcError> {
     if request.messages.is_empty() {
-        return Err(RpcError::invalid_params("there are no messages"));
+        return Err(RpcError::invalid_params("`messages` is empty"));
     }
     if request.max_tokens < 1 {
         return Err(RpcError::invalid_params("`maxTokens` is less than 1"));
@@ -157,11 +157,11 @@ async fn respond_with_run(
 fn final_message(report: &RunReport) -> Result<CreateMessageResult, RpcError> {
     let text = report.text();
     if text.is_empty() {
-        return Err(internal_error(&"the run has ended without an answer"));
+        return Err(internal_error(&"the run ended without text"));
     }
     let model = report.model.clone().unwrap_or_default();
     let text = OneOrMany::One(Block::text(text));
-    let reason = match &report.end {
+    let reason = match &report.stop_reason {
         StopReason::StopSequence => "stopSequence",
         StopReason::MaxTokens => "maxTokens",
         StopReason::Stopped(reason) => reason,
@@ -189,7 +189,7 @@ async fn respond_with_model(
         problems,
         ..
     } = respond.map_err(|why| match why {
-        ModelCallError::TooLong => internal_error(&"its message is too long"),
+        ModelCallError::TooLong => internal_error(&"the message of the model is too long"),
         ModelCallError::Failed(error) => internal_error(&error),
     })?;
     if let Some(problem) = problems.into_iter().flatten().next() {
@@ -206,7 +206,9 @@ async fn respond_with_model(
     }
     let calls = content.iter().any(|block| as_tool_use(block).is_some());
     if content.is_empty() || (!calls && mode == Some(ToolChoiceMode::Required)) {
-        return Err(internal_error(&"it has not done what it was asked for"));
+        return Err(internal_error(
+            &"the model did not make the required call, or wrote nothing",
+        ));
     }
     if calls {
         message.stop_reason = Some("toolUse".to_owned());
@@ -228,8 +230,8 @@ fn one_or_many(mut content: Vec<Block>) -> OneOrMany<Block> {
 
 /// Logs the cause and returns an error that does not disclose it.
 fn internal_error(why: &dyn fmt::Display) -> RpcError {
-    tracing::warn!(%why, "the model has no answer for a server");
-    RpcError::internal("the client's model has no answer")
+    tracing::warn!(%why, "failed to respond to a sampling request");
+    RpcError::internal("the client's model failed")
 }
 
 impl fmt::Debug for SamplingModel {

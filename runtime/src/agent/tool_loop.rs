@@ -54,7 +54,7 @@ use crate::agent::{
 ///
 /// A `ToolLoop` is cheap to clone and can run any number of conversations concurrently.
 #[derive(Clone)]
-#[must_use = "`run` runs it"]
+#[must_use = "call `run` to start a run"]
 pub struct ToolLoop {
     pub(super) config: Arc<Config>,
 }

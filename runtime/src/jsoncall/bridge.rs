@@ -140,7 +140,7 @@ impl Bridge {
             let mut their_writer = their_writer;
             let ended = server.serve(their_reader, &mut their_writer).await;
             if let Err(error) = ended {
-                tracing::debug!(%error, "a server behind jsoncall has stopped");
+                tracing::debug!(%error, "a server behind jsoncall has failed");
             }
             // Its remaining output is read before the end.
             drop(their_writer.shutdown().await);
@@ -205,7 +205,9 @@ impl Bridge {
             Ok(Message::Response(id, response)) => self.on_response(id, response),
             Ok(Message::Notification(envelope)) => self.on_notification(&envelope, session),
             Ok(Message::Request(id, envelope)) => self.on_request(id, &envelope, session),
-            Err(invalid) => tracing::debug!(error = %invalid.error, "an error without a request"),
+            Err(invalid) => {
+                tracing::debug!(error = %invalid.error, "ignored an error without a request id")
+            }
         }
     }
 
@@ -221,7 +223,8 @@ impl Bridge {
         });
         let Some(pending) = pending else { return };
         let response = response.map(str::to_owned).map_err(|error| {
-            read_error(error).unwrap_or_else(|| RpcError::internal("the error cannot be told"))
+            read_error(error)
+                .unwrap_or_else(|| RpcError::internal("the error is not representable"))
         });
         self.count_output(response.as_ref().map_or(0, String::len));
         // The receiver is gone if the request was cancelled.
@@ -242,7 +245,7 @@ impl Bridge {
         if let Some(params) = raw(params.to_owned()) {
             self.count_output(params.get().len());
             if let Err(error) = session.notification(&envelope.method, Some(&params)) {
-                tracing::debug!(%error, "a notification was not sent");
+                tracing::debug!(%error, "failed to send a notification");
             }
         }
     }

@@ -58,7 +58,9 @@ impl Calls {
     pub(super) fn check_open(&self) -> Result<(), ClientError> {
         match &self.state().closed {
             Some(reason) => Err(reason.clone()),
-            None if *self.closing.borrow() => Err(ClientError::closed("it is being closed")),
+            None if *self.closing.borrow() => {
+                Err(ClientError::closed("the session is being closed"))
+            }
             None => Ok(()),
         }
     }
@@ -75,7 +77,7 @@ impl Calls {
     /// Returns the reason why the session ended.
     pub(super) fn reason(&self) -> ClientError {
         let closed = self.state().closed.clone();
-        closed.unwrap_or_else(|| ClientError::closed("it was given up"))
+        closed.unwrap_or_else(|| ClientError::closed("the session was dropped"))
     }
 
     /// Sets the reason why the session ends; only the first one is stored.
@@ -120,7 +122,7 @@ impl Calls {
 impl Side for Arc<Calls> {
     fn on_response(&self, id: &str, response: Result<&str, &str>, inward: &mut Vec<u8>) {
         let Ok(id) = id.parse() else {
-            tracing::debug!("an answer to no request was dropped");
+            tracing::debug!("ignored a response with an unknown id");
             return;
         };
         let error = match response {
@@ -130,7 +132,7 @@ impl Side for Arc<Calls> {
                 }
                 return;
             }
-            Ok(_) => "a result is not an object",
+            Ok(_) => "the result is not an object",
             Err(error) => match read_error(error) {
                 Some(error) => {
                     if let Some(number) = self.take_number(id) {
@@ -138,7 +140,7 @@ impl Side for Arc<Calls> {
                     }
                     return;
                 }
-                None => "an error has no code or no message",
+                None => "the error has no code or no message",
             },
         };
         self.fail(id, ClientError::protocol(error), inward);
@@ -148,14 +150,14 @@ impl Side for Arc<Calls> {
         let (id, reason) = match rejected {
             Rejected::Invalid(invalid) => {
                 let error = &invalid.error;
-                tracing::warn!(%error, "a line of the server is no message");
+                tracing::warn!(%error, "ignored an invalid message of the server");
                 let id = invalid.id.and_then(|id| id.parse().ok());
-                (id, format!("its answer is no message: {}", error.message))
+                (id, format!("its response is invalid: {}", error.message))
             }
             Rejected::TooLong { head, tail } => {
-                tracing::warn!("a message that is too long was dropped");
+                tracing::warn!("ignored a message that is too long");
                 let id = id_at_ends(head, tail);
-                (id, "its answer is longer than is allowed".to_owned())
+                (id, "its response exceeds the size limit".to_owned())
             }
         };
         if let Some(id) = id {

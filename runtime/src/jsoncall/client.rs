@@ -99,7 +99,7 @@ impl JsoncallSession {
         tokio::spawn(async move {
             let (reader, writer) = split(theirs);
             if let Err(error) = server.serve(reader, writer).await {
-                tracing::debug!(%error, "a server in memory has stopped");
+                tracing::debug!(%error, "an in-memory server has failed");
             }
         });
         let (reader, writer) = split(ours);
@@ -148,7 +148,7 @@ impl JsoncallSession {
     fn send_notification(&self, method: &str, params: &impl Serialize, bytes: usize) {
         self.backlog.push(bytes);
         if let Err(error) = self.inner.notification(method, Some(params)) {
-            tracing::debug!(%error, "a notification was not sent");
+            tracing::debug!(%error, "failed to send a notification");
         }
     }
 }
@@ -156,7 +156,7 @@ impl JsoncallSession {
 impl Session for JsoncallSession {
     fn listen(&self, incoming: Arc<dyn Incoming>) {
         if self.calls.incoming.set(incoming).is_err() {
-            tracing::warn!("a session has one listener; a second one was ignored");
+            tracing::warn!("ignored a second listener of a session");
         }
     }
 
@@ -227,7 +227,7 @@ impl fmt::Debug for JsoncallSession {
 }
 
 fn params_of(params: String) -> Result<Box<RawValue>, ClientError> {
-    raw(params).ok_or_else(|| ClientError::invalid("the parameters are no JSON"))
+    raw(params).ok_or_else(|| ClientError::invalid("the parameters are not valid JSON"))
 }
 
 /// A request in flight, which is cancelled when dropped.
@@ -292,7 +292,7 @@ impl Driver {
             }
         });
         if let Some(error) = read.err().or(written.err()) {
-            tracing::debug!(%error, "a session of jsoncall ended before its streams");
+            tracing::debug!(%error, "a jsoncall session ended before its streams");
         }
         // `Drop` performs the rest of the shutdown.
     }
@@ -342,7 +342,9 @@ impl Driver {
 impl Drop for Driver {
     fn drop(&mut self) {
         let calls = &self.guard.side;
-        calls.set_reason(ClientError::closed("the runtime that drove it has stopped"));
+        calls.set_reason(ClientError::closed(
+            "the runtime of the session has stopped",
+        ));
         self.guard.backlog.clear();
         self.inner.shutdown();
         calls.end();

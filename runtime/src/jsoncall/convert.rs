@@ -51,11 +51,11 @@ fn push_error_member(out: &mut Vec<u8>, error: &RpcError) {
 }
 
 fn push(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
-    out.write_fmt(text).expect("memory takes everything");
+    out.write_fmt(text).expect("writing to memory cannot fail");
 }
 
 fn push_json<T: serde::Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) {
-    serde_json::to_writer(out, value).expect("texts and errors can be written to memory");
+    serde_json::to_writer(out, value).expect("texts and errors always serialize");
 }
 
 /// Parses an error with the same nesting limit as `jsoncall`.

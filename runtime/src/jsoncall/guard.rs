@@ -168,7 +168,7 @@ impl<S: Side> Guard<S> {
                     if messages.is_empty() || messages.len() > self.limits.batch_messages =>
                 {
                     let max = self.limits.batch_messages;
-                    let reason = format!("a batch has one message at least, and {max} at most");
+                    let reason = format!("a batch must have between 1 and {max} messages");
                     let invalid = Invalid {
                         id: None,
                         error: RpcError::invalid_request(reason),
@@ -239,13 +239,15 @@ impl<S: Side> Guard<S> {
             Ok(Message::Response(number, response)) => {
                 if let Some(id) = self.ids.close(number) {
                     let response = response.map_err(|error| {
-                        let unreadable = || RpcError::internal("the error cannot be told");
+                        let unreadable = || RpcError::internal("the error is not representable");
                         read_error(error).unwrap_or_else(unreadable)
                     });
                     push_response(outward, id, response.as_ref().copied());
                 }
             }
-            Err(invalid) => tracing::debug!(error = %invalid.error, "jsoncall wrote no message"),
+            Err(invalid) => {
+                tracing::debug!(error = %invalid.error, "jsoncall wrote an invalid message")
+            }
         }
     }
 }

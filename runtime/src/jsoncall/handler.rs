@@ -141,7 +141,7 @@ impl Handler for JsoncallHandler {
 /// Catches a panic, after which `jsoncall` would stop reading.
 fn catch_panic<T>(work: impl FnOnce() -> T) -> Result<T, ErrorCode> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|_| {
-        tracing::error!("a handler has panicked");
+        tracing::error!("a handler panicked");
         ErrorCode::INTERNAL_ERROR
     })
 }
@@ -173,7 +173,7 @@ impl Hook for CancelHook {
         }
         let params = serde_json::json!({ "requestId": id });
         if let Err(error) = session.notification("notifications/cancelled", Some(&params)) {
-            tracing::debug!(%error, "a question was not taken back");
+            tracing::debug!(%error, "failed to cancel a request");
         }
     }
 }

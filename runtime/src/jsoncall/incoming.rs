@@ -30,7 +30,7 @@ impl FromServer {
             return;
         };
         if catch_unwind(AssertUnwindSafe(|| call(&**incoming))).is_err() {
-            tracing::error!("what listens to a server has panicked");
+            tracing::error!("the listener of a session panicked");
         }
     }
 }

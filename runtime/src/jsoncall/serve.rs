@@ -97,7 +97,7 @@ where
     inner.shutdown();
     match ended {
         Err(error) if is_gone(&error) => {
-            tracing::debug!(%error, "the peer has gone away");
+            tracing::debug!(%error, "the peer disconnected");
             Ok(())
         }
         other => Ok(other?),
@@ -112,7 +112,9 @@ async fn finish(bridge: &Bridge, backlog: &Backlog, call_timeout: Duration) {
     };
     // The calls may take the whole timeout, and writing their responses as long again.
     if timeout(2 * call_timeout, rest).await.is_err() {
-        tracing::warn!("calls and answers were given up after the end of the input");
+        tracing::warn!(
+            "shutdown timeout: calls or responses were dropped after the end of the input"
+        );
         backlog.clear();
     }
 }
@@ -135,7 +137,7 @@ impl Side for ServerSide {
         inward: &mut Vec<u8>,
     ) {
         let Ok(number) = id.parse::<u64>() else {
-            tracing::debug!("an answer to no request was dropped");
+            tracing::debug!("ignored a response with an unknown id");
             return;
         };
         let response = response.map_err(|error| {

@@ -201,7 +201,7 @@ async fn each_bound_is_met() {
         (
             bounded(|limits| limits.tool_calls = 2),
             Reply::stream([call(0), call(1), call(2)]),
-            "the message has more than 2 calls of tools",
+            "the message has more than 2 tool calls",
         ),
         (
             bounded(|limits| limits.event_bytes = 150),
@@ -211,7 +211,7 @@ async fn each_bound_is_met() {
         (
             bounded(|limits| limits.event_bytes = 100),
             Reply::json(200, &whole),
-            "it has more than 100 bytes",
+            "the response has more than 100 bytes",
         ),
     ];
     for (limits, reply, expected) in cases {

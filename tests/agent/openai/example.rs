@@ -44,7 +44,7 @@ async fn the_agent_of_the_example_runs_with_a_model_over_http() {
 
     assert_well_formed(&report.transcript);
     assert_eq!(
-        (report.end.clone(), report.text()),
+        (report.stop_reason.clone(), report.text()),
         (StopReason::Finished, "Ada programs.".to_owned())
     );
     let told: Vec<_> = results(&report)

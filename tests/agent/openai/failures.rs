@@ -35,13 +35,11 @@ fn check_recovery(
 }
 
 fn endless() -> OpenAiLimits {
-    OpenAiLimits {
-        connect_timeout: Duration::MAX,
-        first_byte_timeout: Duration::MAX,
-        idle_timeout: Duration::MAX,
-        response_timeout: Duration::MAX,
-        ..limits()
-    }
+    limits()
+        .connect_timeout(Duration::MAX)
+        .first_byte_timeout(Duration::MAX)
+        .idle_timeout(Duration::MAX)
+        .response_timeout(Duration::MAX)
 }
 
 #[tokio::test]
@@ -113,7 +111,7 @@ async fn a_pause_that_is_too_long_is_told_and_not_waited_for() {
     let failed = ask(&model, &question("Why?")).await.0.unwrap_err();
     assert_eq!(
         failed.to_string(),
-        "the model is not available for 3600 s: HTTP status 429: slow down"
+        "the model is unavailable for 3600 s: HTTP status 429: slow down"
     );
     assert_eq!(endpoint.all_asked().len(), 1);
 }
@@ -126,7 +124,7 @@ async fn what_was_seen_is_not_said_again() {
     assert_eq!(pieces, ["one ", "two "]);
     let (kind, why) = told(&failed.unwrap_err());
     assert_eq!(kind, "unavailable");
-    assert!(why.starts_with("its answer has broken off: "), "{why}");
+    assert!(why.starts_with("the response was interrupted: "), "{why}");
     assert_eq!(endpoint.all_asked().len(), 1);
 }
 
@@ -186,11 +184,11 @@ async fn what_is_broken_is_told_at_once() {
     let cases = [
         (
             Reply::of(200, "text/html", "<html>"),
-            "it is of the type `text/html`, neither JSON nor a stream of events",
+            "the response has the content type `text/html`, expected JSON or an event stream",
         ),
         (
             Reply::text("a").header("content-encoding", "gzip"),
-            "it is compressed, which was not asked for",
+            "the response is compressed, although that was not requested",
         ),
         (
             stream("{"),
@@ -200,10 +198,10 @@ async fn what_is_broken_is_told_at_once() {
             stream(r#"{"choices": [{"delta": {"content": "a", "tool_calls": 7}}]}"#),
             "invalid type: integer `7`, expected a sequence at line 1 column 55",
         ),
-        (stream("[DONE]"), "there is no message in it"),
+        (stream("[DONE]"), "the response contains no message"),
         (
             Reply::json(200, &json!({"choices": []})),
-            "there is no message in it",
+            "the response contains no message",
         ),
         (
             Reply::of(200, "application/json", "{} {}"),
@@ -248,27 +246,27 @@ async fn each_time_is_bounded() {
         (
             |limits| limits.first_byte_timeout = BOUND,
             Reply::silent(),
-            "nothing came within 86400s",
+            "no response within 86400s",
         ),
         (
             |limits| limits.first_byte_timeout = BOUND,
             Reply::events("").held(),
-            "nothing came within 86400s",
+            "no response within 86400s",
         ),
         (
             |limits| limits.idle_timeout = BOUND,
             Reply::text("one two").held_before(first_word),
-            "its answer has broken off: nothing more came within 86400s",
+            "the response was interrupted: no data within 86400s",
         ),
         (
             |limits| limits.response_timeout = BOUND,
             Reply::silent(),
-            "its message took longer than 86400s",
+            "the response exceeded its timeout of 86400s",
         ),
         (
             |limits| limits.response_timeout = BOUND,
             Reply::json(200, &Value::Null).in_pieces(&[1]).held(),
-            "its message took longer than 86400s",
+            "the response exceeded its timeout of 86400s",
         ),
     ];
     for (change, reply, expected) in cases {

@@ -21,12 +21,10 @@ use self::fake::Endpoint;
 
 /// Bounds that are met at once.
 fn limits() -> OpenAiLimits {
-    OpenAiLimits {
-        retries: 2,
-        initial_backoff: Duration::from_millis(2),
-        max_backoff: Duration::from_millis(500),
-        ..OpenAiLimits::default()
-    }
+    OpenAiLimits::default()
+        .retries(2)
+        .initial_backoff(Duration::from_millis(2))
+        .max_backoff(Duration::from_millis(500))
 }
 
 fn model(endpoint: &Endpoint) -> OpenAiModelBuilder {

@@ -150,10 +150,10 @@ async fn a_conversation_is_written_as_endpoints_want_it() {
             {"type": "function", "id": "c2", "function": {"name": "look", "arguments": "{}"}},
         ]},
         {"role": "tool", "tool_call_id": "c1",
-            "content": "blue\n[what can be seen or heard follows in the next message]"},
+            "content": "blue\n[images and audio follow in the next message]"},
         {"role": "tool", "tool_call_id": "c2", "content": "The tool failed.\nnot JSON"},
         {"role": "user", "content": [
-            {"type": "text", "text": "What the tool call c1 has returned:"},
+            {"type": "text", "text": "Images and audio of the tool call c1:"},
             {"type": "image_url", "image_url": {"url": "data:image/png;base64,AQID"}},
             {"type": "input_audio", "input_audio": {"data": "BAUG", "format": "wav"}},
         ]},
@@ -162,7 +162,7 @@ async fn a_conversation_is_written_as_endpoints_want_it() {
             {"type": "text", "text": "And this?"},
             {"type": "image_url", "image_url": {"url": "data:image/jpeg;base64,BwgJ"}},
             {"type": "input_audio", "input_audio": {"data": "CgsM", "format": "mp3"}},
-            {"type": "text", "text": "[audio of the type audio/ogg, which you cannot take]"},
+            {"type": "text", "text": "[audio of type audio/ogg, which you cannot process]"},
         ]},
     ]);
     assert_eq!(asked.json()["messages"], expected, "ALL-SAM-03");
@@ -172,12 +172,12 @@ async fn a_conversation_is_written_as_endpoints_want_it() {
 async fn what_a_model_cannot_take_is_named_in_words() {
     let asked = sent(&conversation(), |model| model).await;
     let messages = &asked.json()["messages"];
-    let expected = "blue\n[image of the type image/png, which you cannot take]\n\
-        [audio of the type audio/wav, which you cannot take]";
+    let expected = "blue\n[image of type image/png, which you cannot process]\n\
+        [audio of type audio/wav, which you cannot process]";
     assert_eq!(messages[2]["content"], expected);
-    let expected = "And this?\n\n[image of the type image/jpeg, which you cannot take]\n\n\
-        [audio of the type audio/mpeg, which you cannot take]\n\n\
-        [audio of the type audio/ogg, which you cannot take]";
+    let expected = "And this?\n\n[image of type image/jpeg, which you cannot process]\n\n\
+        [audio of type audio/mpeg, which you cannot process]\n\n\
+        [audio of type audio/ogg, which you cannot process]";
     assert_eq!(messages[5]["content"], expected);
     assert_eq!(messages.as_array().unwrap().len(), 6);
 }
@@ -196,7 +196,7 @@ async fn only_calls_have_no_content_and_results_without_content_say_so() {
     let asked = sent(&CreateMessageRequestParams::new(messages, 1), |model| model).await;
     let messages = &asked.json()["messages"];
     assert_eq!(messages[0]["content"], Value::Null);
-    assert_eq!(messages[1]["content"], "[the tool has returned nothing]");
+    assert_eq!(messages[1]["content"], "[the tool returned nothing]");
     assert_eq!(messages[2]["content"], "[1]");
     let link = r#"{"type":"resource_link","name":"a","uri":"file:///a"}"#;
     assert_eq!(messages[3]["content"], link);
@@ -208,11 +208,11 @@ async fn what_is_no_conversation_is_not_sent() {
     let call = Block::ToolUse(ToolUseContent::new("c1", "f", JsonObject::new()));
     let result = Block::ToolResult(ToolResultContent::new("c1", []));
     let cases = [
-        (Role::User, call, "a message of the user calls a tool"),
+        (Role::User, call, "a user message contains a tool call"),
         (
             Role::Assistant,
             result,
-            "a message of the model has the result of a tool",
+            "an assistant message contains a tool result",
         ),
     ];
     for (role, block, expected) in cases {

@@ -95,7 +95,7 @@ async fn the_key_is_in_no_log_and_no_error() {
     }
     let log = LOG.lock().unwrap();
     assert!(
-        log.contains("the model is asked again"),
+        log.contains("retrying the model request"),
         "something is logged: {log}"
     );
     for text in [&said, &*log] {

@@ -111,12 +111,12 @@ impl Chat {
         let consent = Consent::new(approved, screen, &lines);
         let mut agent = ToolLoop::new(model)
             .max_tokens(self.model.max_tokens)
-            .limits(ToolLoopLimits {
-                max_iterations: self.max_rounds,
-                timeout: LONGEST_TURN,
-                call_timeout: self.timeout,
-                ..ToolLoopLimits::default()
-            })
+            .limits(
+                ToolLoopLimits::default()
+                    .max_iterations(self.max_rounds)
+                    .timeout(LONGEST_TURN)
+                    .call_timeout(self.timeout),
+            )
             .approve(consent.policy());
         if let Some(text) = system_prompt {
             agent = agent.system_prompt(text);
@@ -180,7 +180,7 @@ impl Chat {
 
 /// What the end of an answer means for the program.
 fn exit(report: &RunReport) -> Exit {
-    match report.end {
+    match report.stop_reason {
         StopReason::Finished | StopReason::StopSequence => Exit::Success,
         StopReason::Timeout => Exit::Timeout,
         _ => Exit::Unfinished,

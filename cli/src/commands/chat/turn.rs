@@ -105,7 +105,7 @@ impl Turn {
     }
 
     fn tell_end(&self, report: &RunReport) {
-        let why = match &report.end {
+        let why = match &report.stop_reason {
             StopReason::Finished | StopReason::StopSequence => None,
             StopReason::MaxTokens => Some("the answer breaks off: see --max-tokens".to_owned()),
             StopReason::Stopped(why) => Some(format!("the model has stopped: {why}")),

@@ -41,10 +41,7 @@ fn significant_digits(text: &str) -> usize {
 }
 
 /// Returns the integer equal to a number, if there is one.
-#[allow(
-    clippy::cast_possible_truncation,
-    reason = "it has been looked at that nothing is lost"
-)]
+#[allow(clippy::cast_possible_truncation, reason = "checked to be lossless")]
 pub(super) fn to_integer(number: &Number) -> Option<Number> {
     if !number.is_f64() {
         return Some(number.clone());

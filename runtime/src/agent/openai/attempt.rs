@@ -30,7 +30,7 @@ pub(super) async fn run(
     let limit = endpoint.limits.response_timeout;
     let done = timeout(limit, exchange(endpoint, body, assembler)).await;
     let done = done.unwrap_or_else(|_| {
-        let why = format!("its message took longer than {limit:?}");
+        let why = format!("the response exceeded its timeout of {limit:?}");
         Err(Failure::transient(why))
     });
     done.map_err(|failure| failure.redacted(endpoint))
@@ -48,7 +48,7 @@ async fn exchange(
         return Err(error_response(endpoint, head.status, &head.headers, body).await);
     }
     if is_compressed(&head.headers) {
-        let why = "it is compressed, which was not asked for";
+        let why = "the response is compressed, although that was not requested";
         return Err(Failure::invalid_response(why));
     }
     match media_type(&head.headers).as_deref() {
@@ -59,7 +59,9 @@ async fn exchange(
         }
         other => {
             let other = quoted(other.unwrap_or_default());
-            let why = format!("it is of the type {other}, neither JSON nor a stream of events");
+            let why = format!(
+                "the response has the content type {other}, expected JSON or an event stream"
+            );
             Err(Failure::invalid_response(why))
         }
     }
@@ -91,7 +93,7 @@ async fn send(
 
 fn first_byte_failure(endpoint: &Endpoint) -> Failure {
     let limit = endpoint.limits.first_byte_timeout;
-    Failure::transient(format!("nothing came within {limit:?}"))
+    Failure::transient(format!("no response within {limit:?}"))
 }
 
 async fn error_response(
@@ -113,14 +115,14 @@ async fn read_body(body: &mut Incoming, max: usize) -> Result<Vec<u8>, Failure> 
     match body::read(body, max).await {
         (bytes, End::Whole) => Ok(bytes),
         (_, End::TooLong) => Err(Failure::invalid_response(format!(
-            "it has more than {max} bytes"
+            "the response has more than {max} bytes"
         ))),
         (_, End::Broken(error)) => Err(interrupted(&error.to_string())),
     }
 }
 
 fn interrupted(why: &str) -> Failure {
-    Failure::transient(format!("its answer has broken off: {why}"))
+    Failure::transient(format!("the response was interrupted: {why}"))
 }
 
 /// Reads a stream until the message is complete.
@@ -139,12 +141,12 @@ async fn stream(
             Ok(Some(Ok(piece))) => piece,
             // A complete message lacks only its usage, whatever ended the stream.
             _ if assembler.is_complete() => return Ok(()),
-            Ok(None) => return Err(interrupted("the stream ends in the middle")),
+            Ok(None) => return Err(interrupted("unexpected end of the stream")),
             Ok(Some(Err(error))) => return Err(interrupted(&error.to_string())),
             Err(_) if !has_started => return Err(first_byte_failure(endpoint)),
             Err(_) => {
                 let limit = limits.idle_timeout;
-                return Err(interrupted(&format!("nothing more came within {limit:?}")));
+                return Err(interrupted(&format!("no data within {limit:?}")));
             }
         };
         has_started = true;

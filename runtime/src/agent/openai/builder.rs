@@ -22,7 +22,7 @@ const DEFAULT_BASE_URL: &str = "https://api.openai.com/v1";
 
 /// Builder of an [`OpenAiModel`], returned by [`OpenAiModel::builder`] and [`OpenAiModel::from_env`].
 #[derive(Clone)]
-#[must_use = "there is no model until it is built"]
+#[must_use = "call `build` to create the model"]
 pub struct OpenAiModelBuilder {
     model: String,
     base_url: String,
@@ -144,14 +144,14 @@ impl OpenAiModelBuilder {
         let is_local = url.host().is_some_and(url::is_loopback);
         if !is_https && !is_local && !self.allows_plain_http {
             return Err(ModelError::misconfigured(
-                "the base URL is of plain `http`, over which others could read the key; use `https`, or allow it",
+                "the base URL uses plain `http`, which exposes the key; use `https` or `allow_plain_http`",
             ));
         }
         if let Some(field) = RESERVED_FIELDS
             .iter()
             .find(|field| self.extra.contains_key(**field))
         {
-            let why = format!("the field `{field}` is made from the conversation");
+            let why = format!("the field `{field}` is derived from the conversation");
             return Err(ModelError::misconfigured(why));
         }
         let headers = headers(&self.headers, self.key.as_ref())?;
@@ -178,7 +178,7 @@ pub(super) fn from_env(model: String) -> Result<OpenAiModelBuilder, ModelError> 
         Some(key) => Some(ApiKey::new(key)),
         None if base_url.is_some() => None,
         None => {
-            let why = "there is no key in the variable `OPENAI_API_KEY`";
+            let why = "the environment variable `OPENAI_API_KEY` contains no key";
             return Err(ModelError::misconfigured(why));
         }
     };
@@ -210,7 +210,7 @@ fn completions_url(base: &Uri) -> Result<Uri, ModelError> {
     };
     let mut parts = base.clone().into_parts();
     parts.path_and_query = target.parse().ok();
-    Uri::from_parts(parts).map_err(|_| ModelError::misconfigured("that is not a URL"))
+    Uri::from_parts(parts).map_err(|_| ModelError::misconfigured("invalid URL"))
 }
 
 #[cfg(test)]
@@ -250,7 +250,7 @@ mod tests {
                 .map(|_| ())
                 .map_err(|error| error.to_string())
         };
-        let plain = "the base URL is of plain `http`, over which others could read the key; use `https`, or allow it";
+        let plain = "the base URL uses plain `http`, which exposes the key; use `https` or `allow_plain_http`";
         let cases: [(Change, Result<(), &str>); 11] = [
             (|it| it, Ok(())),
             (|it| it.key("sk-1"), Ok(())),
@@ -267,23 +267,23 @@ mod tests {
             ),
             (
                 |it| it.key("sk-\u{1}"),
-                Err("the key has characters that cannot be sent in a header"),
+                Err("the key contains characters that are invalid in a header"),
             ),
             (
                 |it| it.header("x-key", "sk-\n"),
-                Err("the header `x-key` has a value that cannot be sent"),
+                Err("the header `x-key` has an invalid value"),
             ),
             (
                 |it| it.key("sk-1").header("Authorization", "Basic x"),
-                Err("the header `Authorization` is that of the key"),
+                Err("the header `Authorization` is already set by the key"),
             ),
             (
                 |it| it.extra("messages", serde_json::json!([])),
-                Err("the field `messages` is made from the conversation"),
+                Err("the field `messages` is derived from the conversation"),
             ),
         ];
         for (change, expected) in cases {
-            let expected = expected.map_err(|why| format!("the model is not set up: {why}"));
+            let expected = expected.map_err(|why| format!("the model is misconfigured: {why}"));
             assert_eq!(build(change), expected);
         }
     }

@@ -103,7 +103,7 @@ impl Failure {
             FailureKind::Transient
         };
         let message = if details.message.is_empty() {
-            "it does not say why"
+            "no details given"
         } else {
             &details.message
         };

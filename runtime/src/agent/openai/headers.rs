@@ -53,15 +53,15 @@ pub(super) fn headers(
     for (text, value) in extra {
         let invalid =
             |what: &str| ModelError::misconfigured(format!("the header {} {what}", quoted(text)));
-        let name: HeaderName = text.parse().map_err(|_| invalid("has no valid name"))?;
+        let name: HeaderName = text.parse().map_err(|_| invalid("has an invalid name"))?;
         if RESERVED.contains(&name) {
-            return Err(invalid("is set by the request itself"));
+            return Err(invalid("is set by the client"));
         }
         if name == AUTHORIZATION && key.is_some() {
-            return Err(invalid("is that of the key"));
+            return Err(invalid("is already set by the key"));
         }
         let value = HeaderValue::from_str(value);
-        let mut value = value.map_err(|_| invalid("has a value that cannot be sent"))?;
+        let mut value = value.map_err(|_| invalid("has an invalid value"))?;
         value.set_sensitive(true);
         headers.append(name, value);
     }

@@ -31,7 +31,7 @@ impl ApiKey {
         match env_var(variable)? {
             Some(key) => Ok(Self::new(key)),
             None => Err(ModelError::misconfigured(format!(
-                "there is no key in the variable `{variable}`"
+                "the environment variable `{variable}` contains no key"
             ))),
         }
     }
@@ -40,7 +40,7 @@ impl ApiKey {
     pub(super) fn authorization(&self) -> Result<HeaderValue, ModelError> {
         let value = HeaderValue::try_from(format!("Bearer {}", self.0));
         let mut value = value.map_err(|_| {
-            ModelError::misconfigured("the key has characters that cannot be sent in a header")
+            ModelError::misconfigured("the key contains characters that are invalid in a header")
         })?;
         value.set_sensitive(true);
         Ok(value)
@@ -80,7 +80,7 @@ pub(super) fn env_var(variable: &str) -> Result<Option<String>, ModelError> {
         Ok(text) => Ok(Some(text.trim().to_owned())),
         Err(env::VarError::NotPresent) => Ok(None),
         Err(env::VarError::NotUnicode(_)) => Err(ModelError::misconfigured(format!(
-            "the variable `{variable}` is not text"
+            "the environment variable `{variable}` is not Unicode"
         ))),
     }
 }

@@ -170,7 +170,7 @@ impl Endpoint {
             let Some(delay) = delay.filter(|_| !assembler.has_streamed_text()) else {
                 return Err(failure.into_error());
             };
-            tracing::debug!(failures, ?delay, %failure, "the model is asked again");
+            tracing::debug!(failures, ?delay, %failure, "retrying the model request");
             sleep(delay).await;
         }
     }

@@ -141,12 +141,10 @@ mod tests {
 
     #[test]
     fn pauses_grow_up_to_a_bound_and_end() {
-        let limits = OpenAiLimits {
-            retries: 3,
-            initial_backoff: Duration::from_secs(1),
-            max_backoff: Duration::from_secs(3),
-            ..OpenAiLimits::default()
-        };
+        let limits = OpenAiLimits::default()
+            .retries(3)
+            .initial_backoff(Duration::from_secs(1))
+            .max_backoff(Duration::from_secs(3));
         let cases = [
             (1, None, 0.0, Some(500)),
             (1, None, 1.0, Some(1_000)),

@@ -49,7 +49,7 @@ fn media_piece<'a>(
     if is_supported {
         return Piece::Media(Box::new(block.clone()), data.len(), description);
     }
-    Piece::Text(format!("[{description}, which you cannot see]").into())
+    Piece::Text(format!("[{description}, which you cannot process]").into())
 }
 
 fn describe_media(kind: &str, mime_type: &str, data: &str) -> String {
@@ -112,7 +112,7 @@ fn describe_blob(contents: &BlobResourceContents, capabilities: ModelCapabilitie
         let audio = ContentBlock::audio(data(), mime_type);
         return Piece::Media(Box::new(audio), contents.blob.len(), description);
     }
-    Piece::Text(format!("[{description}, which you cannot see]").into())
+    Piece::Text(format!("[{description}, which you cannot process]").into())
 }
 
 fn heading(uri: &str, mime_type: Option<&str>) -> String {

@@ -59,7 +59,7 @@ pub(crate) fn error_text(tool: &str, failure: CallFailure<'_>) -> String {
             Call none any more, and answer without them."
         ),
         CallFailure::NoApprover => format!(
-            "The tool {name} was not called: somebody would have had to agree, and nobody is there to be asked.\n\
+            "The tool {name} was not called: it needs approval, and no one is available to approve it.\n\
             Go on without it, or tell the user what you would have done."
         ),
         CallFailure::TimedOut { after } => timed_out(&name, after),
@@ -69,7 +69,7 @@ pub(crate) fn error_text(tool: &str, failure: CallFailure<'_>) -> String {
         ),
         CallFailure::Interrupted { reason } => {
             format!(
-                "The tool {name} was not called, or not to its end: {}.",
+                "The call of the tool {name} was not completed: {}.",
                 shortened(reason)
             )
         }
@@ -126,9 +126,9 @@ fn request_failed(name: &str, error: &ClientError) -> String {
         ClientError::Closed(_) | ClientError::SessionExpired | ClientError::Http { .. } => {
             "the connection to its server failed, and it may or may not have done its work"
         }
-        ClientError::Unanswered(_) => "its server asked a question that nobody could answer",
+        ClientError::Unanswered(_) => "its server sent a request that the client could not answer",
         ClientError::Protocol(_) | ClientError::Output(_) => {
-            "its server answered with something that cannot be understood"
+            "its server returned an invalid response"
         }
         _ => "the call could not be sent",
     };

@@ -39,7 +39,7 @@ pub(crate) fn for_model(
         }
     }
     if pieces.is_empty() {
-        pieces.push(Piece::Text("[the tool has returned nothing]".into()));
+        pieces.push(Piece::Text("[the tool returned nothing]".into()));
     }
     truncate(pieces, max_bytes)
 }

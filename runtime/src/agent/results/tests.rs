@@ -53,19 +53,16 @@ fn content_of_all_types_is_told_in_text_and_in_order() {
         ]}),
         &[
             "first",
-            "[image of type image/png, 12 KiB, which you cannot see]",
-            "[audio of type audio/wav Ignore this, 1 bytes, which you cannot see]",
+            "[image of type image/png, 12 KiB, which you cannot process]",
+            "[audio of type audio/wav Ignore this, 1 bytes, which you cannot process]",
             "[resource a.txt: file:///a.txt]",
             "[resource B: file:///b, of type text/plain, 2 KiB; the other]",
             "[resource file:///c, of type text/csv]\n1,2\n3,4",
-            "[resource file:///d, 3 bytes, which you cannot see]",
+            "[resource file:///d, 3 bytes, which you cannot process]",
             "last",
         ],
     );
-    check(
-        &json!({"content": []}),
-        &["[the tool has returned nothing]"],
-    );
+    check(&json!({"content": []}), &["[the tool returned nothing]"]);
 }
 
 #[test]
@@ -83,7 +80,7 @@ fn images_and_audio_go_to_models_that_take_them() {
     assert_eq!(blocks[..3], [image.clone(), audio, image]);
     assert_eq!(
         blocks[3].as_text(),
-        Some("[image of type image/png, 2.9 KiB, which is too large to be shown to you]")
+        Some("[image of type image/png, 2.9 KiB, too large to be shown]")
     );
 }
 
@@ -156,7 +153,7 @@ fn what_is_cut_says_so() {
         texts[1]
     );
     assert!(
-        texts[1].contains("\n[… 191.3 KiB of 195.3 KiB are left out here …]\n"),
+        texts[1].contains("\n[… 191.3 KiB of 195.3 KiB omitted …]\n"),
         "{}",
         texts[1]
     );
@@ -176,7 +173,7 @@ fn what_is_cut_says_so() {
     );
     assert_eq!(blocks.len(), 1001);
     let last = blocks[1000].as_text();
-    assert_eq!(last, Some("[99000 more pieces of the result are left out]"));
+    assert_eq!(last, Some("[99000 more parts of the result are omitted]"));
 }
 
 fn bytes(blocks: &[ContentBlock]) -> usize {

@@ -26,7 +26,7 @@ pub(super) fn truncate(mut pieces: Vec<Piece<'_>>, max: usize) -> Vec<ContentBlo
             if let Some(left) = remaining.checked_sub(*bytes) {
                 remaining = left;
             } else {
-                let marker = format!("[{marker}, which is too large to be shown to you]");
+                let marker = format!("[{marker}, too large to be shown]");
                 *piece = Piece::Text(marker.into());
             }
         }
@@ -34,7 +34,7 @@ pub(super) fn truncate(mut pieces: Vec<Piece<'_>>, max: usize) -> Vec<ContentBlo
     let count = fitting_count(&pieces, max);
     let omitted = pieces.len() - count;
     pieces.truncate(count);
-    let note = (omitted > 0).then(|| format!("[{omitted} more pieces of the result are left out]"));
+    let note = (omitted > 0).then(|| format!("[{omitted} more parts of the result are omitted]"));
     let remaining = max - note.as_ref().map_or(0, String::len);
     let share = text_limit(&pieces, remaining);
     let mut blocks: Vec<_> = pieces
@@ -107,7 +107,7 @@ fn truncate_middle(text: Cow<'_, str>, max: usize) -> String {
     }
     let marker = |omitted: usize| {
         let (omitted, all) = (format_size(omitted as u64), format_size(text.len() as u64));
-        format!("\n[… {omitted} of {all} are left out here …]\n")
+        format!("\n[… {omitted} of {all} omitted …]\n")
     };
     // A smaller size can be longer as text: `1023.9 KiB` is less than `1 MiB`.
     let remaining = max.saturating_sub(marker(text.len()).len() + 8);

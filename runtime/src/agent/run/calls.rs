@@ -43,7 +43,7 @@ struct RunningCall {
 struct RunningCalls {
     running: Vec<RunningCall>,
     /// Expires at the deadline of the run; `None` while only approvals are pending.
-    end: Option<Pin<Box<Sleep>>>,
+    deadline_timer: Option<Pin<Box<Sleep>>>,
 }
 
 impl CallRunner {
@@ -68,7 +68,7 @@ impl CallRunner {
         drop(running_calls);
         if outcome == CallsOutcome::TimedOut {
             let limit = self.shared.config.limits.timeout;
-            let reason = format!("the time of the whole run, {limit:?}, is over");
+            let reason = format!("the run exceeded its timeout of {limit:?}");
             self.fail_open(|_| CallFailure::Interrupted { reason: &reason });
         }
         outcome
@@ -96,13 +96,13 @@ impl CallRunner {
         drop(state);
         if running_calls.running.is_empty() && awaits_approval {
             self.shared.state().stop_clock();
-            running_calls.end = None;
+            running_calls.deadline_timer = None;
             return Poll::Pending;
         }
         self.shared.state().start_clock();
         let deadline = self.shared.deadline();
         let end = running_calls
-            .end
+            .deadline_timer
             .get_or_insert_with(|| Box::pin(sleep_until(deadline)));
         end.as_mut().poll(context).map(|()| CallsOutcome::TimedOut)
     }

@@ -42,7 +42,7 @@ impl Run {
             Some(Err(error)) => return error.report().clone(),
             None => {}
         }
-        let reason = "the user has cancelled it";
+        let reason = "the user cancelled the run";
         CallRunner::new(Arc::clone(&shared)).fail_open(|_| CallFailure::Interrupted { reason });
         let mut state = shared.state();
         state.add_results();

@@ -28,7 +28,7 @@ impl CallRunner {
             Stage::AwaitingApproval => self.check(index, call, None, catalog),
             // The process ended while the call was in flight.
             Stage::Running => {
-                let reason = "it was interrupted, and whether it was done is not known";
+                let reason = "it was interrupted, and its outcome is unknown";
                 self.fail(index, CallFailure::Interrupted { reason });
             }
             Stage::Approved | Stage::Denied(_) | Stage::Done(_) => {}

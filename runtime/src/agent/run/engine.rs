@@ -39,7 +39,7 @@ enum TurnOutcome {
 
 impl Engine {
     pub(super) async fn run(shared: Arc<Shared>) -> Result<StopReason, Fault> {
-        let ended = shared.state().end.clone();
+        let ended = shared.state().stop_reason.clone();
         if let Some(end) = ended {
             return Ok(end);
         }
@@ -76,10 +76,10 @@ impl Engine {
         let has_open = usize::from(!state.open.is_empty());
         let checked = state.messages.len().saturating_sub(has_open);
         if state.messages.is_empty() {
-            return Err(Fault::invalid("the conversation has no message"));
+            return Err(Fault::invalid("the conversation is empty"));
         }
         check_conversation(&state.messages[..checked])
-            .map_err(|problem| Fault::invalid(format!("the conversation is wrong: {problem}")))?;
+            .map_err(|problem| Fault::invalid(format!("invalid conversation: {problem}")))?;
         self.bytes = state.messages.iter().map(json_bytes).sum();
         Ok(())
     }
@@ -250,7 +250,7 @@ impl Engine {
             return;
         }
         let max = self.shared.config.limits.max_iterations;
-        let reason = format!("the limit of {max} rounds of calls is reached");
+        let reason = format!("the limit of {max} rounds of calls was reached");
         self.calls
             .fail_open(|_| CallFailure::Interrupted { reason: &reason });
         self.add_results();

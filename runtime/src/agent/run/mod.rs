@@ -97,7 +97,7 @@ impl Run {
 
     fn decide(&self, id: &str, stage: Stage) {
         if !self.shared.state().decide(id, stage) {
-            tracing::debug!(id, "no call with this id waits for an approval");
+            tracing::debug!(id, "no call with this id is waiting for approval");
         }
     }
 
@@ -164,7 +164,7 @@ impl Run {
         state.stop_clock();
         let outcome = match ended {
             Ok(end) => {
-                state.end = Some(end.clone());
+                state.stop_reason = Some(end.clone());
                 Ok(state.report(end))
             }
             Err(fault) => Err(fault.with(state.report(StopReason::Failed))),

@@ -123,7 +123,7 @@ impl ScriptedModel {
         let Some(ScriptedStep { history, reply }) = script.replies.pop_front() else {
             let count = script.requests.len() - 1;
             return Err(ModelError::refused(format!(
-                "the script has {count} replies, and it was asked once more"
+                "no scripted reply is left after {count}"
             )));
         };
         match history.and_then(|history| difference(&history, &request.messages)) {
@@ -140,12 +140,14 @@ fn difference(expected: &[SamplingMessage], got: &[SamplingMessage]) -> Option<S
     if let Some((index, (expected, got))) = differs {
         let (expected, got) = (to_json(expected), to_json(got));
         return Some(format!(
-            "the conversation is not the one of the script: message {index} is {got} and not {expected}"
+            "the conversation differs from the script: message {index} is {got}, expected {expected}"
         ));
     }
     (expected.len() != got.len()).then(|| {
         let (expected, got) = (expected.len(), got.len());
-        format!("the conversation is not the one of the script: it has {got} messages and not {expected}")
+        format!(
+            "the conversation differs from the script: it has {got} messages, expected {expected}"
+        )
     })
 }
 

@@ -79,7 +79,7 @@ impl ScriptedReply {
     }
 
     /// Creates a reply from a function of the request.
-    pub fn with<R: Into<ModelReply>>(
+    pub fn from_fn<R: Into<ModelReply>>(
         respond: impl FnOnce(&CreateMessageRequestParams) -> Result<R, ModelError> + Send + 'static,
     ) -> Self {
         let respond = |request: &_| respond(request).map(Into::into);

@@ -45,11 +45,7 @@ fn partial_listing(tools: &[Tool], max: usize) -> String {
     for (at, tool) in tools.iter().enumerate() {
         if list.len() + tool.name.len() + NOTE_BYTES > max {
             // Writing to a string cannot fail.
-            let _ = writeln!(
-                list,
-                "\nThere are {} more that have no room here.",
-                tools.len() - at
-            );
+            let _ = writeln!(list, "\n{} more tools are not listed.", tools.len() - at);
             break;
         }
         write_tool(&mut list, tool, Detail::Name);
@@ -199,6 +195,6 @@ clock — Tells the time.
             list.starts_with("Some of the tools:\n\na_tool_of_them\n"),
             "{list}"
         );
-        assert!(list.ends_with(" more that have no room here.\n"), "{list}");
+        assert!(list.ends_with(" more tools are not listed.\n"), "{list}");
     }
 }

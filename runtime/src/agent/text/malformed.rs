@@ -33,17 +33,15 @@ impl Malformed {
         let tool = quoted(name);
         let problem = match self {
             Self::MissingParameters => {
-                "the line after TOOL: has to begin with PARAMETERS:".to_owned()
+                "the line after TOOL: has to start with PARAMETERS:".to_owned()
             }
             Self::MissingObject(found) => {
                 let found = found.map_or("the end of the message".to_owned(), |found| {
                     quoted(&found.to_string())
                 });
-                format!(
-                    "after PARAMETERS: a JSON object has to begin with `{{`, and there is {found}"
-                )
+                format!("after PARAMETERS: a JSON object has to start with `{{`, but found {found}")
             }
-            Self::InvalidJson(reason) => format!("its PARAMETERS are no JSON object: {reason}"),
+            Self::InvalidJson(reason) => format!("its PARAMETERS are not a JSON object: {reason}"),
             Self::TooLong(max) => {
                 format!("its PARAMETERS are longer than {max} bytes; send less at once")
             }
@@ -55,13 +53,13 @@ impl Malformed {
                 .to_owned(),
         };
         format!(
-            "The call of {tool} cannot be read, and was not run: {problem}.\n\
+            "The call of {tool} could not be parsed and was not run: {problem}.\n\
             Write the call again, in this form:\n\
             TOOL: {name}\n\
             PARAMETERS: {{\"argument\": \"value\"}}\n\
-            Names and strings stand in double quotes; a quote in a string is \\\", a backslash \\\\, a line break \\n. \
+            Put names and strings in double quotes; a quote in a string is \\\", a backslash \\\\, a line break \\n. \
             PARAMETERS: {{}} is for a call without arguments. \
-            Calls that stood after this one were not run either.",
+            Calls after this one were not run either.",
         )
     }
 }

@@ -92,9 +92,7 @@ impl<'de> Visitor<'de> for ObjectVisitor {
         while let Some((name, value)) = map.next_entry::<String, Value>()? {
             if object.contains_key(&name) {
                 let name = quoted(&name);
-                return Err(A::Error::custom(format!(
-                    "the argument {name} is given twice"
-                )));
+                return Err(A::Error::custom(format!("duplicate argument {name}")));
             }
             object.insert(name, value);
         }

@@ -92,7 +92,7 @@ impl MessageBlocks {
                 ContentBlock::Resource(embedded) => {
                     self.push_text(&format!("[resource {}]", quoted(embedded.resource.uri())));
                 }
-                _ => self.push_text("[content that cannot be shown]"),
+                _ => self.push_text("[unsupported content]"),
             }
         }
         self.push_text("\n");

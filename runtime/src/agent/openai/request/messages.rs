@@ -107,7 +107,7 @@ fn assistant<'a>(
             Block::ToolUse(call) => tool_calls.push(ToolCall::of(call, names)),
             Block::ToolResult(_) => {
                 return Err(ModelError::refused(
-                    "a message of the model has the result of a tool",
+                    "an assistant message contains a tool result",
                 ));
             }
             // Endpoints accept only text from the assistant.
@@ -141,7 +141,7 @@ fn user<'a>(
                 parts.extend(media);
             }
             Block::ToolUse(_) => {
-                return Err(ModelError::refused("a message of the user calls a tool"));
+                return Err(ModelError::refused("a user message contains a tool call"));
             }
             other => parts.push(part(other, capabilities)),
         }
@@ -242,7 +242,7 @@ impl<'a> Part<'a> {
 
     fn unsupported(kind: &str, mime_type: &str) -> Self {
         Self::text(format!(
-            "[{kind} of the type {mime_type}, which you cannot take]"
+            "[{kind} of type {mime_type}, which you cannot process]"
         ))
     }
 
@@ -280,15 +280,15 @@ fn tool_result(
         texts.push(value.to_string().into());
     }
     if !media.is_empty() {
-        texts.push("[what can be seen or heard follows in the next message]".into());
-        let text = format!("What the tool call {} has returned:", result.tool_use_id);
+        texts.push("[images and audio follow in the next message]".into());
+        let text = format!("Images and audio of the tool call {}:", result.tool_use_id);
         media.insert(0, Part::text(text));
     }
     if result.is_error == Some(true) {
         texts.insert(0, "The tool failed.".into());
     }
     let text = if texts.is_empty() {
-        "[the tool has returned nothing]".into()
+        "[the tool returned nothing]".into()
     } else {
         texts.join("\n").into()
     };

@@ -36,7 +36,7 @@ impl CallAssembler {
         let call = match at {
             Some(at) => &mut self.0[at],
             None if self.0.len() >= max => {
-                return Err(format!("the message has more than {max} calls of tools"));
+                return Err(format!("the message has more than {max} tool calls"));
             }
             None => {
                 self.0.push(Call {
@@ -179,7 +179,7 @@ mod tests {
         let taken = calls.push(serde_json::from_str(&piece(2)).unwrap(), 2);
         assert_eq!(
             taken,
-            Err("the message has more than 2 calls of tools".to_owned())
+            Err("the message has more than 2 tool calls".to_owned())
         );
     }
 }

@@ -177,7 +177,9 @@ impl<'a> Assembler<'a> {
         names: &ToolNames,
     ) -> Result<ModelReply, ModelError> {
         if self.finish.is_none() && self.text.is_empty() && self.calls.is_empty() {
-            return Err(ModelError::invalid_response("there is no message in it"));
+            return Err(ModelError::invalid_response(
+                "the response contains no message",
+            ));
         }
         let stop_reason = self.stop_reason();
         let mut content = Vec::new();

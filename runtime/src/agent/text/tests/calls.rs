@@ -235,7 +235,7 @@ fn malformed_calls_are_told_with_the_place_of_the_mistake() {
         ("TOOL: clock\nPARAMETERS: [1]", &["there is `[`"]),
         (
             "TOOL: clock\nPARAMETERS: {\"a\": 1,\n\"a\": 2}",
-            &["`a` is given twice at line 2"],
+            &["duplicate argument `a` at line 2"],
         ),
         (deep, &["nested deeper than 3 levels"]),
         (&long, &["longer than 64 bytes"]),
@@ -254,7 +254,7 @@ fn a_call_that_may_have_arguments_says_so_before_other_text() {
         panic!("{pieces:?}");
     };
     assert!(
-        message.contains("has to begin with PARAMETERS:"),
+        message.contains("has to start with PARAMETERS:"),
         "{message}"
     );
     assert_eq!(
