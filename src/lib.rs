@@ -676,7 +676,7 @@ pub use treenail_macros::tools;
 /// errors that say so.
 pub use treenail_macros::{prompt, resource, tool};
 
-/// The tool loop: runs a language model with tools until it is done.
+/// Agents: the tool loop runs a language model with tools until the model has finished.
 ///
 /// ```
 /// use serde_json::json;
@@ -697,7 +697,7 @@ pub use treenail_macros::{prompt, resource, tool};
 ///
 /// #[tokio::main(flavor = "current_thread")]
 /// async fn main() -> treenail::Result<()> {
-///     // In place of a language model; it says what it is told to say.
+///     // In place of a language model: scripted replies.
 ///     let model = ScriptedModel::new([
 ///         ScriptedReply::call("forecast", json!({"city": "Oslo"})),
 ///         ScriptedReply::text("Forget Oslo, then.").and_call("forget", json!({"place": "Oslo"})),
@@ -788,7 +788,7 @@ pub use treenail_runtime::client;
 #[cfg(feature = "client")]
 #[doc(inline)]
 pub use treenail_runtime::client::{ClientError, McpClient, McpClientSession};
-/// Clients over sessions of the crate `jsoncall`, and servers as its handlers.
+/// Adapter for the crate `jsoncall`: clients over its sessions, and servers as its handlers.
 #[cfg(feature = "jsoncall")]
 pub use treenail_runtime::jsoncall;
 
