@@ -726,8 +726,8 @@ pub use treenail_macros::{prompt, resource, tool};
 /// ```
 ///
 /// In a client, [`McpClientBuilder::enable_tool_use_for_sampling`](client::McpClientBuilder::enable_tool_use_for_sampling)
-/// answers what its server samples; in a server, [`Context::model`] is the model of the client, for tools that are agents
-/// themselves.
+/// responds to the sampling of its server; in a server, [`Context::model`] is the model of the client, for tools that are
+/// agents themselves.
 #[cfg(feature = "tool-loop")]
 pub use treenail_runtime::agent;
 #[cfg(feature = "tool-loop")]

@@ -1,4 +1,4 @@
-//! Which calls are made, which ask, and what happens when nobody answers.
+//! Approval of calls, with and without a consumer of events.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -18,7 +18,7 @@ fn delete(name: &str) -> ScriptedReply {
 }
 
 #[tokio::test]
-async fn nobody_to_ask_means_no() {
+async fn a_call_without_an_approver_is_denied() {
     for tool in ["delete", "unsaid", "look_up"] {
         let (server, log) = desk();
         let input =
@@ -74,7 +74,7 @@ async fn a_call_waits_until_it_is_approved() {
 }
 
 #[tokio::test]
-async fn others_go_on_while_one_waits() {
+async fn other_calls_run_while_one_awaits_approval() {
     let (server, log) = desk();
     let model = ScriptedModel::new([
         delete("a").and_call("echo", json!({"text": "b"})),
@@ -100,7 +100,7 @@ async fn others_go_on_while_one_waits() {
 }
 
 #[tokio::test]
-async fn one_who_stops_reading_denies() {
+async fn pending_approvals_are_denied_when_reading_stops() {
     let (server, log) = desk();
     let model = ScriptedModel::new([delete("a"), "I see.".into()]);
     let mut run = ToolLoop::new(model).source("desk", server).run("Go");
@@ -115,7 +115,7 @@ async fn one_who_stops_reading_denies() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn waiting_for_somebody_takes_no_time() {
+async fn time_awaiting_approval_does_not_count() {
     let (server, _) = desk();
     let model = ScriptedModel::new([delete("a"), ScriptedReply::never()]);
     let agent = ToolLoop::new(model).source("desk", server);
@@ -136,7 +136,7 @@ async fn waiting_for_somebody_takes_no_time() {
     );
 }
 
-/// Takes six seconds for each message.
+/// Model that takes six seconds for each message.
 struct Slow(ScriptedModel);
 
 impl Model for Slow {
@@ -153,7 +153,7 @@ impl Model for Slow {
 }
 
 #[tokio::test(start_paused = true)]
-async fn time_goes_on_after_a_denial() {
+async fn the_clock_restarts_after_a_denial() {
     let (server, log) = desk();
     let model = ScriptedModel::new([
         delete("a"),
@@ -182,7 +182,7 @@ async fn time_goes_on_after_a_denial() {
 }
 
 #[tokio::test]
-async fn sources_are_trusted_as_far_as_is_said() {
+async fn the_trust_level_of_a_source_decides_about_approval() {
     type Trusting = fn(ToolSource) -> ToolSource;
     let cases: [(Trusting, bool, bool); 3] = [
         (|source| source, true, false),
@@ -205,7 +205,7 @@ async fn sources_are_trusted_as_far_as_is_said() {
 }
 
 #[tokio::test]
-async fn it_is_said_what_could_not_be_checked() {
+async fn the_reason_for_skipped_validation_is_reported() {
     let schema = json!({"type": "object", "properties": {"a": {"type": "string", "pattern": "("}}});
     let tool = json!({"name": "odd", "inputSchema": schema});
     let session = MockSession::new()
@@ -236,7 +236,7 @@ async fn it_is_said_what_could_not_be_checked() {
 }
 
 #[tokio::test]
-async fn a_policy_takes_the_place_of_annotations() {
+async fn a_policy_replaces_annotations() {
     let (server, log) = desk();
     let model = ScriptedModel::new([
         delete("a").and_call("echo", json!({"text": "b"})),

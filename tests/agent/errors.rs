@@ -1,4 +1,4 @@
-//! What makes it impossible for a run to go on.
+//! Errors that end a run.
 
 use serde_json::json;
 use treenail::agent::{
@@ -11,7 +11,7 @@ use treenail::schema::{JsonObject, Role, SamplingMessageContentBlock as Block, T
 use crate::fixture::desk;
 
 #[tokio::test]
-async fn what_does_not_fit_together_is_an_error_that_says_so() {
+async fn invalid_configurations_are_errors_with_a_reason() {
     let (server, _) = desk();
     let use_without_result = vec![
         treenail::schema::SamplingMessage::new(Role::User, vec![Block::text("Go")]),
@@ -63,7 +63,7 @@ async fn what_does_not_fit_together_is_an_error_that_says_so() {
 }
 
 #[tokio::test]
-async fn a_model_that_fails_leaves_what_was_said_before() {
+async fn the_transcript_survives_a_model_failure() {
     let (server, _) = desk();
     let model = ScriptedModel::new([
         ScriptedReply::call("echo", json!({"text": "a"})),
@@ -99,7 +99,7 @@ async fn a_source_that_cannot_be_listed_is_an_error() {
 }
 
 #[tokio::test]
-async fn messages_that_no_model_may_write_are_broken() {
+async fn invalid_model_messages_are_rejected() {
     use treenail::schema::{CreateMessageResult, ToolResultContent};
 
     let result = ToolResultContent::new("1", []);

@@ -1,4 +1,4 @@
-//! What a run tells while it runs, and what happens when nobody listens or nobody waits.
+//! Events of a run, with and without a consumer.
 
 use serde_json::json;
 use tokio_stream::StreamExt;
@@ -8,7 +8,7 @@ use treenail::agent::{
 
 use crate::fixture::{desk, events};
 
-/// One word for each event.
+/// Short form of each event.
 fn shown(events: &[RunEvent]) -> Vec<String> {
     events
         .iter()
@@ -29,7 +29,7 @@ fn shown(events: &[RunEvent]) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn all_that_happens_is_told_in_order() {
+async fn events_are_emitted_in_order() {
     let (server, _) = desk();
     let model = ScriptedModel::new([
         ScriptedReply::text("Look.")
@@ -63,14 +63,14 @@ async fn all_that_happens_is_told_in_order() {
 }
 
 #[tokio::test]
-async fn it_is_a_stream() {
+async fn a_run_is_a_stream() {
     let run = ToolLoop::new(ScriptedModel::new(["Hi"])).run("Hello");
     let told: Vec<RunEvent> = run.collect().await;
     assert_eq!(shown(&told), ["text Hi", "done Finished"]);
 }
 
 #[tokio::test]
-async fn a_run_that_fails_ends_without_being_done() {
+async fn a_failed_run_ends_without_a_done_event() {
     let model = ScriptedModel::new([ScriptedReply::error(ModelError::refused("no key"))]);
     let mut run = ToolLoop::new(model).run("Hello");
     assert_eq!(shown(&events(&mut run).await), [] as [&str; 0]);
@@ -81,7 +81,7 @@ async fn a_run_that_fails_ends_without_being_done() {
 }
 
 #[tokio::test]
-async fn reading_can_stop_in_the_middle() {
+async fn reading_can_stop_before_the_end() {
     let (server, _) = desk();
     let model = ScriptedModel::new([
         ScriptedReply::text("Look.").and_call("steps", json!({"count": 500})),
@@ -93,7 +93,7 @@ async fn reading_can_stop_in_the_middle() {
 }
 
 #[tokio::test]
-async fn progress_that_nobody_takes_makes_room_for_newer() {
+async fn unread_progress_is_replaced_by_newer() {
     let (server, _) = desk();
     let model = ScriptedModel::new([
         ScriptedReply::call("steps", json!({"count": 50})),
@@ -107,7 +107,7 @@ async fn progress_that_nobody_takes_makes_room_for_newer() {
     let mut told = Vec::new();
     while let Some(event) = run.next().await {
         if matches!(event, RunEvent::CallStarted { .. }) {
-            // The server goes on while nobody reads.
+            // The server continues while no events are read.
             for _ in 0..500 {
                 tokio::task::yield_now().await;
             }

@@ -3,7 +3,7 @@
 use serde_json::json;
 use treenail::agent::{ScriptedModel, ScriptedReply, StopReason};
 
-// Cargo does not run the functions of examples; those of this one run here.
+// Cargo does not run examples as tests; this one runs here.
 #[path = "../../examples/agent.rs"]
 #[allow(dead_code, reason = "it is a program")]
 pub(crate) mod agent;

@@ -1,4 +1,4 @@
-//! What goes wrong reaches the model in words that it can act on, and the run goes on.
+//! Failures of calls are reported to the model, and the run continues.
 
 use serde_json::{Value, json};
 use treenail::agent::{Approval, RunReport, ScriptedModel, ScriptedReply, StopReason, ToolLoop};
@@ -6,7 +6,7 @@ use treenail::client::{McpClient, MockSession};
 
 use crate::fixture::{assert_well_formed, desk, failure, results};
 
-/// What the model is told of one call.
+/// The error that the model receives for one call.
 async fn told(call: ScriptedReply) -> String {
     let (server, _) = desk();
     let model = ScriptedModel::new([call, ScriptedReply::text("I see.")]);
@@ -26,20 +26,20 @@ fn assert_says(told: &str, parts: &[&str]) {
 }
 
 #[tokio::test]
-async fn extraction_arguments_that_are_no_json_are_told_with_the_position() {
+async fn extraction_invalid_json_is_reported_with_its_position() {
     let invalid_response = tool_use_from_raw("1", "echo", "{\"text\": \"a\",\n}");
     let told = told(ScriptedReply::text("").and_tool_use(invalid_response)).await;
     assert_says(&told, &["echo", "line 2 column 1"]);
 }
 
 #[tokio::test]
-async fn an_unknown_tool_is_told_with_those_that_there_are() {
+async fn an_unknown_tool_is_reported_with_the_known_ones() {
     let told = told(ScriptedReply::call("ecko", json!({"text": "a"}))).await;
     assert_says(&told, &["ecko", "echo"]);
 }
 
 #[tokio::test]
-async fn validation_all_that_is_wrong_with_the_arguments_is_told_before_the_call() {
+async fn validation_all_invalid_arguments_are_reported_before_the_call() {
     let call = ScriptedReply::call("add", json!({"a": "one", "c": 3}));
     let told = told(call).await;
     assert_says(&told, &["/a", "integer", "b"]);
@@ -64,7 +64,7 @@ async fn arguments_are_repaired_where_that_is_safe() {
 }
 
 #[tokio::test]
-async fn execution_what_a_tool_says_of_its_failure_is_told() {
+async fn execution_the_error_of_a_tool_is_reported() {
     let told = told(ScriptedReply::call(
         "fail",
         json!({"text": "the disk is full"}),
@@ -74,7 +74,7 @@ async fn execution_what_a_tool_says_of_its_failure_is_told() {
 }
 
 #[tokio::test]
-async fn a_policy_that_denies_says_why() {
+async fn the_reason_of_a_denial_is_reported() {
     let (server, log) = desk();
     let model = ScriptedModel::new([
         ScriptedReply::call("echo", json!({"text": "a"})),
@@ -88,7 +88,7 @@ async fn a_policy_that_denies_says_why() {
     assert_eq!(log.lines(), [] as [&str; 0]);
 }
 
-/// A run with one tool of a session that answers with what it is given.
+/// A run with one tool of a mock session.
 async fn with_mock(mock: MockSession) -> RunReport {
     let client = McpClient::builder().session(std::sync::Arc::new(mock));
     let client = client.build().await.unwrap();
@@ -110,7 +110,7 @@ fn listing(tool: Value) -> MockSession {
 }
 
 #[tokio::test]
-async fn execution_a_server_that_refuses_is_told() {
+async fn execution_a_rejection_by_the_server_is_reported() {
     let mock = listing(json!({"name": "tool", "inputSchema": {"type": "object"}}));
     let mock = mock.answer("tools/call", |_| {
         Err(treenail::RpcError::new(-32603, "out of memory"))
@@ -119,7 +119,7 @@ async fn execution_a_server_that_refuses_is_told() {
 }
 
 #[tokio::test]
-async fn formatting_a_result_that_is_not_what_was_declared_is_told() {
+async fn formatting_a_result_that_violates_its_schema_is_reported() {
     let output = json!({"type": "object", "required": ["sum"]});
     let mock =
         listing(json!({"name": "tool", "inputSchema": {"type": "object"}, "outputSchema": output}));
@@ -130,7 +130,7 @@ async fn formatting_a_result_that_is_not_what_was_declared_is_told() {
 }
 
 #[tokio::test]
-async fn formatting_what_a_model_cannot_see_is_told_in_words() {
+async fn formatting_unsupported_content_is_described() {
     let mock = listing(json!({"name": "tool", "inputSchema": {"type": "object"}}));
     let mock = mock.answer("tools/call", |_| {
         Ok(json!({"content": [{"type": "image", "mimeType": "image/png", "data": "iVBORw0KGgo="}]}))

@@ -1,4 +1,4 @@
-//! A server with tools of each kind, and short ways to look at conversations.
+//! A server with tools of each kind, and helpers to inspect conversations.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -7,7 +7,7 @@ use treenail::agent::{Run, RunEvent, RunReport};
 use treenail::prelude::*;
 use treenail::schema::{Role, SamplingMessage, SamplingMessageContentBlock as Block};
 
-/// What the tools have done, in order.
+/// Log of tool calls, in order.
 #[derive(Clone, Default)]
 pub(crate) struct Log(Arc<Mutex<Vec<String>>>);
 
@@ -21,7 +21,7 @@ impl Log {
     }
 }
 
-/// Writes that it was cancelled, unless it has ended.
+/// Logs its text when dropped: a cancellation, unless the tool has changed it.
 struct Ending<'a>(&'a Log, String);
 
 impl Drop for Ending<'_> {
@@ -99,7 +99,7 @@ pub(crate) fn desk() -> (Server, Log) {
     (server.unwrap(), log)
 }
 
-/// All that happens in a run.
+/// Collects all events of a run.
 pub(crate) async fn events(run: &mut Run) -> Vec<RunEvent> {
     let mut events = Vec::new();
     while let Some(event) = run.next().await {
@@ -108,7 +108,7 @@ pub(crate) async fn events(run: &mut Run) -> Vec<RunEvent> {
     events
 }
 
-/// The results that the model was told of, in order: the id of the call, whether it failed, and the text.
+/// Results that the model received, in order: id of the call, error flag, text.
 pub(crate) fn results(report: &RunReport) -> Vec<(String, bool, String)> {
     results_of(&report.transcript)
 }
@@ -129,7 +129,7 @@ pub(crate) fn results_of(messages: &[SamplingMessage]) -> Vec<(String, bool, Str
         .collect()
 }
 
-/// The one result that the model was told of, which has to be a failure.
+/// The only result that the model received, which has to be an error.
 pub(crate) fn failure(report: &RunReport) -> String {
     let mut results = results(report);
     assert_eq!(results.len(), 1, "{results:?}");
@@ -138,7 +138,7 @@ pub(crate) fn failure(report: &RunReport) -> String {
     text
 }
 
-/// What the protocol demands of a conversation with tools, looked at from outside.
+/// Independent check of the protocol's rules for conversations with tools.
 #[track_caller]
 pub(crate) fn assert_well_formed(messages: &[SamplingMessage]) {
     let mut open: Vec<&str> = Vec::new();

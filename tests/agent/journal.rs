@@ -1,4 +1,4 @@
-//! The results that are kept for a run that begins anew.
+//! Journal of results for runs that restart.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -11,7 +11,7 @@ use treenail::schema::CreateMessageRequestParams;
 
 use crate::fixture::{desk, results};
 
-/// A model with a journal, which only takes.
+/// A model with a write-only journal.
 struct Kept {
     model: ScriptedModel,
     journal: Arc<Mutex<Vec<(String, Value)>>>,
@@ -42,7 +42,7 @@ impl Journal for Kept {
 }
 
 #[tokio::test(start_paused = true)]
-async fn results_that_the_end_of_a_run_makes_are_not_kept() {
+async fn results_of_interrupted_calls_are_not_recorded() {
     let (server, _) = desk();
     let model = ScriptedModel::new([ScriptedReply::call(
         "wait",

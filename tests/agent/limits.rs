@@ -18,7 +18,7 @@ fn wait(name: &str, millis: u64) -> ScriptedReply {
     ScriptedReply::call("wait", json!({"name": name, "millis": millis}))
 }
 
-/// A run that must not go wrong otherwise, and what the tools do.
+/// Runs a script with limits; returns the report, the model and the log of the tools.
 async fn limited(
     limits: ToolLoopLimits,
     replies: impl IntoIterator<Item = ScriptedReply>,
@@ -58,7 +58,7 @@ async fn iterations_end_with_an_answer() {
 }
 
 #[tokio::test]
-async fn a_model_that_does_not_stop_calling_is_told_in_the_transcript() {
+async fn calls_after_the_last_iteration_fail_in_the_transcript() {
     let limits = ToolLoopLimits::default().max_iterations(1);
     let (report, _, log) = limited(limits, [echo("a"), echo("b")]).await;
     assert_eq!(report.stop_reason, StopReason::MaxIterations);
@@ -69,7 +69,7 @@ async fn a_model_that_does_not_stop_calling_is_told_in_the_transcript() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_has_a_time_and_its_calls_are_cancelled_with_it() {
+async fn the_run_timeout_cancels_calls_in_flight() {
     let limits = || ToolLoopLimits::default().timeout(Duration::from_secs(1));
     let call = wait("quick", 100).and_call("wait", json!({"name": "slow", "millis": 20_000}));
     let (report, _, log) = limited(limits(), [call]).await;
@@ -86,7 +86,7 @@ async fn a_run_has_a_time_and_its_calls_are_cancelled_with_it() {
     ended.sort();
     assert_eq!(ended, ["cancel slow", "end quick"], "CLI-CANC-01");
 
-    // While the model is asked.
+    // During a model request.
     let (report, ..) = limited(limits(), [echo("a"), ScriptedReply::never()]).await;
     assert_eq!(
         (report.stop_reason, report.transcript.len()),
@@ -95,7 +95,7 @@ async fn a_run_has_a_time_and_its_calls_are_cancelled_with_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_has_a_time() {
+async fn the_call_timeout_is_enforced() {
     let limits = ToolLoopLimits::default().call_timeout(Duration::from_secs(2));
     let started = tokio::time::Instant::now();
     let (report, ..) = limited(limits, [wait("slow", 20_000), "It is slow.".into()]).await;
@@ -109,7 +109,7 @@ async fn a_call_has_a_time() {
 }
 
 #[tokio::test]
-async fn a_result_is_cut_and_says_so() {
+async fn long_results_are_truncated_with_a_note() {
     let limits = ToolLoopLimits::default().result_bytes(1000);
     let big = ScriptedReply::call("big", json!({"bytes": 100_000}));
     let (report, ..) = limited(limits, [big, "Long.".into()]).await;
@@ -122,7 +122,7 @@ async fn a_result_is_cut_and_says_so() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn so_many_calls_run_at_once() {
+async fn parallel_calls_are_limited() {
     let limits = ToolLoopLimits::default().parallel_calls(2);
     let mut reply = wait("a", 100);
     for name in ["b", "c"] {
@@ -134,7 +134,7 @@ async fn so_many_calls_run_at_once() {
 }
 
 #[tokio::test]
-async fn so_many_calls_of_a_message_are_made() {
+async fn calls_per_message_are_limited() {
     let limits = ToolLoopLimits::default().calls_per_message(2);
     let mut reply = echo("a");
     for text in ["b", "c"] {
@@ -147,7 +147,7 @@ async fn so_many_calls_of_a_message_are_made() {
 }
 
 #[tokio::test]
-async fn a_message_has_a_size() {
+async fn the_message_size_is_limited() {
     let limits = || ToolLoopLimits::default().message_bytes(1000);
     let long = || ScriptedReply::text("x".repeat(2000));
     for reply in [long(), long().chunks(10), echo(&"x".repeat(2000))] {
@@ -156,7 +156,7 @@ async fn a_message_has_a_size() {
         assert_eq!(report.transcript.len(), 3, "what was too long is not kept");
     }
 
-    // One that writes without an end is stopped before it has ended.
+    // A model that writes without end is stopped.
     for capabilities in [
         ModelCapabilities::default(),
         ModelCapabilities::default().tools(false),
@@ -175,7 +175,7 @@ async fn a_message_has_a_size() {
 }
 
 #[tokio::test]
-async fn a_transcript_has_a_size() {
+async fn the_transcript_size_is_limited() {
     let limits = ToolLoopLimits::default().transcript_bytes(5000);
     let big = || ScriptedReply::call("big", json!({"bytes": 2000}));
     let (report, ..) = limited(limits, [big(), big(), big()]).await;
@@ -184,7 +184,7 @@ async fn a_transcript_has_a_size() {
 }
 
 #[tokio::test]
-async fn so_many_tools_are_offered() {
+async fn the_number_of_tools_is_limited() {
     let (server, _) = desk();
     let limits = ToolLoopLimits::default().tools(3);
     let agent = ToolLoop::new(ScriptedModel::new(["never said"])).source("desk", server);

@@ -1,4 +1,4 @@
-//! The names by which the model knows tools of several sources.
+//! Tool names with several sources.
 
 use serde_json::json;
 use treenail::agent::{ScriptedModel, ScriptedReply, ToolLoop, ToolSource};
@@ -26,7 +26,7 @@ fn offered(model: &ScriptedModel, request: usize) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn tools_of_several_sources_never_clash() {
+async fn tool_names_of_several_sources_are_unique() {
     let model = ScriptedModel::new([
         ScriptedReply::call("north__weather_forecast", json!({}))
             .and_call("south__weather_forecast", json!({})),
@@ -46,7 +46,7 @@ async fn tools_of_several_sources_never_clash() {
 }
 
 #[tokio::test]
-async fn a_tools_own_name_is_understood_where_it_is_the_only_one() {
+async fn a_tool_can_be_called_by_its_own_name_if_unambiguous() {
     let (server, _) = desk();
     let model = ScriptedModel::new([
         ScriptedReply::call("weather.forecast", json!({})),
@@ -76,7 +76,7 @@ async fn a_tools_own_name_is_understood_where_it_is_the_only_one() {
 }
 
 #[tokio::test]
-async fn wrong_arguments_are_told_of_by_the_name_that_the_model_knows() {
+async fn argument_errors_use_the_name_that_the_model_sees() {
     let (server, _) = desk();
     let model = ScriptedModel::new([
         ScriptedReply::call("desk__echo", json!({"words": 1})),
@@ -90,7 +90,7 @@ async fn wrong_arguments_are_told_of_by_the_name_that_the_model_knows() {
 }
 
 #[tokio::test]
-async fn some_tools_of_a_source_can_be_chosen() {
+async fn a_source_can_be_restricted_to_some_tools() {
     let (server, _) = desk();
     let model = ScriptedModel::new([
         ScriptedReply::call("delete", json!({"name": "a"})),
@@ -104,7 +104,7 @@ async fn some_tools_of_a_source_can_be_chosen() {
 }
 
 #[tokio::test]
-async fn a_list_that_changes_is_fetched_again() {
+async fn a_changed_tool_list_is_refetched() {
     #[mcp_tool(read_only)]
     fn second() -> &'static str {
         "second"
@@ -139,7 +139,7 @@ async fn a_list_that_changes_is_fetched_again() {
         let mut run = agent.run("Go");
         while let Some(event) = run.next().await {
             if matches!(event, treenail::agent::RunEvent::CallFinished { .. }) {
-                // The change is told beside the result, and may come after it.
+                // The notification of the change may arrive after the result.
                 tokio_stream::StreamExt::next(&mut told).await;
                 break;
             }

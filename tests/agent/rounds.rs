@@ -1,4 +1,4 @@
-//! Rounds: the model is asked, its calls are made, and it is asked again.
+//! Rounds of model messages and calls.
 
 use serde_json::json;
 use treenail::agent::{
@@ -27,7 +27,7 @@ async fn run(replies: impl IntoIterator<Item = ScriptedReply>) -> (RunReport, Sc
 }
 
 #[tokio::test]
-async fn the_smallest_agent() {
+async fn minimal_agent() {
     #[mcp_tool(read_only)]
     fn rain(city: String) -> String {
         format!("It rains in {city}.")
@@ -49,7 +49,7 @@ async fn the_smallest_agent() {
 }
 
 #[tokio::test]
-async fn calls_are_made_until_there_are_none() {
+async fn the_loop_runs_until_a_message_without_calls() {
     let used = |input, output| Usage {
         input_tokens: input,
         output_tokens: output,
@@ -90,7 +90,7 @@ async fn calls_are_made_until_there_are_none() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn results_stand_in_the_order_of_the_uses() {
+async fn results_follow_the_order_of_the_calls() {
     let (server, log) = desk();
     let wait = |name: &str, millis: u64| (name.to_owned(), millis);
     let mut reply = ScriptedReply::text("Three at once.");
@@ -111,7 +111,7 @@ async fn results_stand_in_the_order_of_the_uses() {
 }
 
 #[tokio::test]
-async fn ids_that_are_missing_or_doubled_are_told_apart() {
+async fn missing_and_duplicate_ids_are_made_unique() {
     let again = |id: &str| ToolUseContent::new(id, "add", json_object(r#"{"a": 1, "b": 1}"#));
     let reply = || {
         ScriptedReply::text("")
@@ -129,7 +129,7 @@ fn json_object(text: &str) -> JsonObject {
 }
 
 #[tokio::test]
-async fn what_a_model_attaches_to_its_calls_is_kept() {
+async fn metadata_of_calls_is_preserved() {
     let meta: MetaObject = [("vendor/signature", "abc")].into_iter().collect();
     let signed = ToolUseContent::new("s", "echo", json_object(r#"{"text": "a"}"#));
     let signed = signed.with_meta(meta.clone());
@@ -147,7 +147,7 @@ async fn what_a_model_attaches_to_its_calls_is_kept() {
 }
 
 #[tokio::test]
-async fn a_choice_holds_for_the_first_round() {
+async fn the_tool_choice_applies_to_the_first_round() {
     let cases = [
         (ToolChoice::Auto, None, 9, None, 9),
         (
@@ -199,7 +199,7 @@ async fn a_choice_holds_for_the_first_round() {
 }
 
 #[tokio::test]
-async fn a_conversation_goes_on() {
+async fn a_conversation_can_be_continued() {
     let (server, _) = desk();
     let model = ScriptedModel::new([
         echo("a"),
@@ -220,7 +220,7 @@ async fn a_conversation_goes_on() {
 }
 
 #[tokio::test]
-async fn the_reason_to_stop_is_passed_on() {
+async fn the_stop_reason_is_reported() {
     let cases = [
         ("endTurn", StopReason::Finished),
         ("stopSequence", StopReason::StopSequence),
@@ -253,7 +253,7 @@ async fn requests_can_be_edited() {
 }
 
 #[tokio::test]
-async fn one_loop_runs_several_conversations_at_once() {
+async fn one_loop_runs_conversations_concurrently() {
     let (server, log) = desk();
     let model = ScriptedModel::new([echo("a"), echo("b"), "One".into(), "Two".into()]);
     let agent = ToolLoop::new(model).source("desk", server);
@@ -266,7 +266,7 @@ async fn one_loop_runs_several_conversations_at_once() {
 }
 
 #[tokio::test]
-async fn a_server_that_goes_away_is_told_to_the_model() {
+async fn a_lost_server_is_reported_to_the_model() {
     #[mcp_tool(read_only)]
     async fn leave(cx: &Context) -> &'static str {
         cx.server().close();

@@ -1,4 +1,4 @@
-//! The scripted model itself, and conversations that are played again.
+//! The scripted model, and replay of transcripts.
 
 use serde_json::json;
 use treenail::agent::{
@@ -19,7 +19,7 @@ fn script() -> ScriptedModel {
 }
 
 #[tokio::test]
-async fn a_transcript_is_played_again_without_the_model() {
+async fn a_transcript_is_replayed_without_the_model() {
     let (server, _) = desk();
     let agent = ToolLoop::new(script()).source("desk", &server);
     let report = agent.run("1 + 2?").await.unwrap();
@@ -33,14 +33,14 @@ async fn a_transcript_is_played_again_without_the_model() {
         report
     });
 
-    // It can be stored in between.
+    // The report can be stored in between.
     let stored = serde_json::to_string(&report).unwrap();
     let read: treenail::agent::RunReport = serde_json::from_str(&stored).unwrap();
     assert_eq!(read, report);
 }
 
 #[tokio::test]
-async fn a_conversation_that_differs_is_told() {
+async fn a_differing_conversation_fails_with_the_difference() {
     let (server, _) = desk();
     let agent = ToolLoop::new(script()).source("desk", &server);
     let report = agent.run("1 + 2?").await.unwrap();
@@ -65,7 +65,7 @@ async fn a_conversation_that_differs_is_told() {
     let told = play(&report.transcript, longer).await;
     assert!(told.contains("it has 3 messages and not 1"), "{told}");
 
-    // A tool that gives something else than it did.
+    // A tool that returns another result than before.
     let mut edited = serde_json::to_value(&report.transcript).unwrap();
     edited[2]["content"][0]["content"][0]["text"] = json!("4");
     let edited: Vec<SamplingMessage> = serde_json::from_value(edited).unwrap();
@@ -76,7 +76,7 @@ async fn a_conversation_that_differs_is_told() {
 }
 
 #[tokio::test]
-async fn text_comes_in_chunks_and_is_whole_in_the_end() {
+async fn text_is_streamed_in_chunks_and_complete_at_the_end() {
     let model = ScriptedModel::new([ScriptedReply::text("Grüße aus Oslo").chunks(3)]);
     let mut run = ToolLoop::new(model).run("Go");
     let events = events(&mut run).await;
@@ -93,7 +93,7 @@ async fn text_comes_in_chunks_and_is_whole_in_the_end() {
 }
 
 #[tokio::test]
-async fn a_reply_can_be_made_of_the_request() {
+async fn a_reply_can_be_computed_from_the_request() {
     let count = |request: &treenail::schema::CreateMessageRequestParams| {
         let text = Block::text(format!("{} messages", request.messages.len()));
         let role = treenail::schema::Role::Assistant;

@@ -1,4 +1,4 @@
-//! Models without tool use: they are told of tools in words, and their calls are found in their text.
+//! Models without tool use: tools are listed in the prompt, and calls are parsed from text.
 
 use treenail::agent::{
     ModelCapabilities, RunEvent, RunReport, ScriptedModel, ScriptedReply, StopReason,
@@ -22,7 +22,7 @@ async fn run(model: &ScriptedModel) -> RunReport {
 const ECHO: &str = "TOOL: echo\nPARAMETERS: {\"text\": \"a {b}\"}\n";
 
 #[tokio::test]
-async fn calls_are_found_and_results_are_told_as_text() {
+async fn calls_are_parsed_and_results_rendered_as_text() {
     let model = plain([
         format!("First this.\n{ECHO}Then that.\nTOOL: add\nPARAMETERS: {{\"a\": 1, \"b\": 2}}\n"),
         "3, I think.".to_owned(),
@@ -56,7 +56,7 @@ async fn calls_are_found_and_results_are_told_as_text() {
 }
 
 #[tokio::test]
-async fn text_is_shown_as_it_comes_and_calls_are_not() {
+async fn text_is_streamed_without_the_calls() {
     let said = format!("Well, let me see.\n{ECHO}");
     for size in 1..12 {
         let (server, _) = desk();
@@ -81,7 +81,7 @@ async fn text_is_shown_as_it_comes_and_calls_are_not() {
 }
 
 #[tokio::test]
-async fn extraction_a_call_that_cannot_be_read_is_told_with_what_is_wrong() {
+async fn extraction_a_malformed_call_is_reported_with_its_cause() {
     let model = plain(["TOOL: echo\nPARAMETERS: {\"text\": }\n", "I see."]);
     let report = run(&model).await;
     let (_, is_error, told) = results(&report).remove(0);
@@ -92,7 +92,7 @@ async fn extraction_a_call_that_cannot_be_read_is_told_with_what_is_wrong() {
 }
 
 #[tokio::test]
-async fn a_mention_is_no_call_unless_that_is_wanted() {
+async fn an_announcement_is_a_call_only_if_enabled() {
     let mention = "I will use the unsaid tool.";
     let report = run(&plain([mention])).await;
     assert_eq!(report.calls, []);
@@ -110,7 +110,7 @@ async fn a_mention_is_no_call_unless_that_is_wanted() {
 }
 
 #[tokio::test]
-async fn where_no_tool_may_be_called_none_is_told_of() {
+async fn disabled_tools_are_not_listed() {
     let (server, _) = desk();
     let model = plain(["Hi."]);
     let agent = ToolLoop::new(model.clone()).source("desk", server);
@@ -119,7 +119,7 @@ async fn where_no_tool_may_be_called_none_is_told_of() {
 }
 
 #[tokio::test]
-async fn where_no_tool_may_be_called_none_is() {
+async fn disabled_tools_are_not_called() {
     let (server, log) = desk();
     let model = plain([ECHO, "I will use the unsaid tool."]);
     let agent = ToolLoop::new(model)
@@ -138,7 +138,7 @@ async fn where_no_tool_may_be_called_none_is() {
 }
 
 #[tokio::test]
-async fn texts_to_stop_at_are_added_as_long_as_there_is_room() {
+async fn stop_sequences_are_added_up_to_the_maximum() {
     for (given, sent) in [(0, 2), (2, 4), (3, 4), (4, 4), (5, 5)] {
         let (server, _) = desk();
         let model = plain(["Hi."]);

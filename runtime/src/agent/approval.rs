@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn annotations_decide_as_far_as_they_are_trusted() {
+    fn annotations_decide_only_for_trusted_sources() {
         use Approval::{Allow, Ask};
 
         const YES: Option<bool> = Some(true);

@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_become_one_and_of_progress_the_newest_stay() {
+    fn text_is_merged_and_old_progress_dropped() {
         let mut events = Events::new(2);
         for text in ["a", "b"] {
             events.push(RunEvent::Text(text.to_owned()));

@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_legal_and_differ() {
+    fn names_are_valid_and_unique() {
         assert_eq!(assigned(&[(0, "add"), (0, "a-b")], None), ["add", "a-b"]);
         let dotted = assigned(&[(0, "weather.forecast"), (0, "weather/forecast")], None);
         assert_eq!(dotted[0], "weather_forecast");
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn long_names_are_shortened_the_same_way_each_time() {
+    fn long_names_are_shortened_deterministically() {
         let (one, other) = ("x".repeat(128), "x".repeat(127) + "y");
         let first = assigned(&[(0, &one), (0, &other)], None);
         let second = assigned(&[(0, &other), (0, &one)], None);
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_has_been_given_stays() {
+    fn an_assigned_name_does_not_change() {
         let mut names = ToolNames::default();
         names.assign(&[((0, "a.b".to_owned()), "a.b".to_owned())]);
         let later = [

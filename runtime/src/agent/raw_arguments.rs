@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn arguments_that_are_no_object_are_kept_as_they_are_written() {
+    fn arguments_that_are_not_an_object_are_preserved_as_raw_text() {
         let cases = [
             ("", Ok("{}")),
             (" \n", Ok("{}")),
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn other_members_of_meta_say_nothing_of_the_arguments() {
+    fn other_meta_keys_are_ignored() {
         let meta: MetaObject = [("vendor/key", "{")].into_iter().collect();
         let call = ToolUseContent::new("1", "tool", JsonObject::new()).with_meta(meta);
         assert_eq!(parse_error(&call), None);

@@ -8,7 +8,7 @@ use super::model;
 use crate::example::{agent, installed};
 use crate::fixture::{assert_well_formed, results};
 
-/// What the endpoint answers: its limit, a stream that breaks, and arguments that break off are all in a day's work.
+/// Replies of the endpoint, including a rate limit, a broken stream and truncated arguments.
 fn script(file: &str) -> Vec<Reply> {
     let read = json!({"path": file}).to_string();
     let entity = json!({"name": "Ada", "entityType": "person", "observations": ["programs"]});
@@ -69,7 +69,7 @@ async fn the_agent_of_the_example_runs_with_a_model_over_http() {
     );
 }
 
-/// The conversation as the endpoint saw it last.
+/// The last conversation that the endpoint received.
 fn check_asked(endpoint: &Endpoint) {
     let asked = endpoint.all_asked();
     assert_eq!(asked.len(), 6);

@@ -1,4 +1,4 @@
-//! What goes wrong: what is tried again, what is told.
+//! Failures: retries and errors.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use treenail::agent::{Model, ModelError, OpenAiLimits};
 use super::fake::{Endpoint, Reply, content};
 use super::{ask, left, limits, model, question, text_of};
 
-/// An error in words: its kind, and what it says.
+/// Kind and message of an error.
 fn told(error: &ModelError) -> (&'static str, String) {
     match error {
         ModelError::Unavailable { reason, .. } => ("unavailable", reason.to_string()),
@@ -18,7 +18,7 @@ fn told(error: &ModelError) -> (&'static str, String) {
     }
 }
 
-/// The question is answered after these failures.
+/// Checks that the request succeeds after these failures.
 #[track_caller]
 fn check_recovery(
     endpoint: &Endpoint,
@@ -43,7 +43,7 @@ fn endless() -> OpenAiLimits {
 }
 
 #[tokio::test]
-async fn bounds_may_be_endless() {
+async fn timeouts_may_be_infinite() {
     let endpoint = Endpoint::start([Reply::text("ok then")]);
     let model = model(&endpoint).limits(endless()).build().unwrap();
     let (reply, _) = ask(&model, &question("Why?")).await;
@@ -51,7 +51,7 @@ async fn bounds_may_be_endless() {
 }
 
 #[tokio::test]
-async fn what_fails_for_a_time_is_tried_again() {
+async fn transient_failures_are_retried() {
     let limited = Reply::error(429, "slow down", "rate_limit_exceeded");
     let failures = [
         limited.clone(),
@@ -62,7 +62,7 @@ async fn what_fails_for_a_time_is_tried_again() {
         Reply::of(503, "text/plain", "overloaded"),
         Reply::of(408, "text/plain", ""),
         Reply::error(409, "busy", "conflict"),
-        // Nothing but the beginning, and nothing that somebody has seen.
+        // Only the start of a stream, before any text.
         Reply::text("never").broken_before("data:"),
         Reply::text("never").broken_before("never"),
         Reply::calls(&[("c1", "f", "{\"a\": 1}")]).broken_before("finish_reason\":\"tool"),
@@ -84,7 +84,7 @@ async fn what_fails_for_a_time_is_tried_again() {
 }
 
 #[tokio::test]
-async fn it_is_not_tried_for_ever() {
+async fn retries_are_limited() {
     let limited =
         || Reply::error(429, "slow down", "rate_limit_exceeded").header("retry-after-ms", "3");
     let endpoint = Endpoint::start([limited(), limited(), limited()]);
@@ -103,7 +103,7 @@ async fn it_is_not_tried_for_ever() {
 }
 
 #[tokio::test]
-async fn a_pause_that_is_too_long_is_told_and_not_waited_for() {
+async fn an_excessive_retry_delay_fails_at_once() {
     let limited =
         Reply::error(429, "slow down", "rate_limit_exceeded").header("retry-after", "3600");
     let endpoint = Endpoint::start([limited]);
@@ -117,7 +117,7 @@ async fn a_pause_that_is_too_long_is_told_and_not_waited_for() {
 }
 
 #[tokio::test]
-async fn what_was_seen_is_not_said_again() {
+async fn no_retry_after_streamed_text() {
     let endpoint = Endpoint::start([Reply::text("one two three").broken_before("three")]);
     let model = model(&endpoint).build().unwrap();
     let (failed, pieces) = ask(&model, &question("Why?")).await;
@@ -128,7 +128,7 @@ async fn what_was_seen_is_not_said_again() {
     assert_eq!(endpoint.all_asked().len(), 1);
 }
 
-/// These replies are told in these words, and nothing is tried again.
+/// Checks that these replies fail with these messages, without a retry.
 async fn check_told<'a>(kind: &str, cases: impl IntoIterator<Item = (Reply, &'a str)>) {
     for (reply, why) in cases {
         let endpoint = Endpoint::start([reply]);
@@ -144,7 +144,7 @@ fn stream(data: &str) -> Reply {
 }
 
 #[tokio::test]
-async fn what_is_refused_is_told_at_once() {
+async fn rejections_are_not_retried() {
     let long = "x".repeat(2_000);
     let cases = [
         (
@@ -180,7 +180,7 @@ async fn what_is_refused_is_told_at_once() {
 }
 
 #[tokio::test]
-async fn what_is_broken_is_told_at_once() {
+async fn invalid_responses_are_not_retried() {
     let cases = [
         (
             Reply::of(200, "text/html", "<html>"),
@@ -211,10 +211,10 @@ async fn what_is_broken_is_told_at_once() {
     check_told("broken", cases).await;
 }
 
-/// The case's own bound; everything else is unbounded. Only `elapse` lets so much time pass.
+/// The timeout of the case; all others are infinite. Only `elapse` advances the clock that far.
 const BOUND: Duration = Duration::from_secs(86_400);
 
-/// Lets `BOUND` pass each time that the endpoint has gone silent, on the paused clock.
+/// Advances the paused clock by `BOUND` each time that the endpoint falls silent.
 ///
 /// The endpoint works in real time, so the clock must not advance by itself while the runtime is idle: tokio does not do
 /// that while a blocking task runs.
@@ -223,10 +223,10 @@ async fn elapse(endpoint: &Endpoint, times: usize) {
     let blocking = tokio::task::spawn_blocking(move || wait.recv());
     for _ in 0..times {
         while !endpoint.is_silent() {
-            // Ends the pause before the next attempt.
+            // Ends the backoff before the next attempt.
             tokio::time::advance(Duration::from_millis(1)).await;
         }
-        // The runtime looks for input every 61 polls: the client reads all that was sent.
+        // The runtime checks for input every 61 polls, so the client reads everything that was sent.
         for _ in 0..1_000 {
             tokio::task::yield_now().await;
         }
@@ -237,7 +237,7 @@ async fn elapse(endpoint: &Endpoint, times: usize) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn each_time_is_bounded() {
+async fn each_timeout_is_enforced() {
     type Change = fn(&mut OpenAiLimits);
 
     let first_word = "data: {\"id\":\"chatcmpl-1\",\"object\":\"chat.completion.chunk\",\"created\":1,\
@@ -291,7 +291,7 @@ async fn each_time_is_bounded() {
 }
 
 #[tokio::test]
-async fn a_place_where_nobody_listens_is_told_of() {
+async fn a_refused_connection_is_reported() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
     drop(listener);
@@ -308,7 +308,7 @@ async fn a_place_where_nobody_listens_is_told_of() {
 }
 
 #[tokio::test]
-async fn dropping_the_future_ends_the_request() {
+async fn dropping_the_future_aborts_the_request() {
     let endpoint = Endpoint::start([
         Reply::stream([content("one "), content("two")]).held_before("data: [DONE]")
     ]);

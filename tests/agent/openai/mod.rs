@@ -1,10 +1,10 @@
 //! The model behind an OpenAI-compatible endpoint, against a fake one on loopback.
 
-mod answers;
 mod example;
 mod failures;
 pub(crate) mod fake;
 mod requests;
+mod responses;
 mod secrets;
 mod text_tools;
 
@@ -19,7 +19,7 @@ use treenail::schema::{SamplingMessageContentBlock as Block, ToolUseContent};
 
 use self::fake::Endpoint;
 
-/// Bounds that are met at once.
+/// Short limits.
 fn limits() -> OpenAiLimits {
     OpenAiLimits::default()
         .retries(2)
@@ -41,7 +41,7 @@ fn user(text: &str) -> SamplingMessage {
     SamplingMessage::new(Role::User, Block::text(text))
 }
 
-/// What a model answers, and the pieces of text that it gave out.
+/// Reply of a model, and the text chunks that it streamed.
 async fn ask(
     model: &OpenAiModel,
     request: &CreateMessageRequestParams,
@@ -52,7 +52,7 @@ async fn ask(
     (reply, pieces.into_inner().unwrap())
 }
 
-/// Waits until the client has left a reply that is held, while the client runs.
+/// Drives the client until it disconnects from a held reply.
 async fn left(endpoint: &Endpoint) {
     let leaving = async {
         while !endpoint.was_left() {

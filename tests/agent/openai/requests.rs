@@ -1,4 +1,4 @@
-//! What the endpoint is asked: the mapping, to the byte.
+//! Requests to the endpoint, byte by byte.
 
 use serde_json::{Value, json};
 use treenail::agent::{MaxTokensField, ModelCapabilities, ModelError, OpenAiModelBuilder};
@@ -26,7 +26,7 @@ async fn sent(
 }
 
 #[tokio::test]
-async fn a_question_is_asked_with_what_belongs_to_it() {
+async fn a_request_has_all_its_fields() {
     let request = question("Why?")
         .with_system_prompt("Be brief.")
         .with_temperature(0.5)
@@ -67,7 +67,7 @@ async fn a_model_without_a_key_sends_none() {
 }
 
 #[tokio::test]
-async fn tools_are_functions_and_names_that_are_refused_come_back() {
+async fn invalid_tool_names_are_replaced_and_restored() {
     let schema =
         json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
     let tools = [
@@ -140,7 +140,7 @@ fn conversation() -> CreateMessageRequestParams {
 }
 
 #[tokio::test]
-async fn a_conversation_is_written_as_endpoints_want_it() {
+async fn a_conversation_is_encoded_for_the_endpoint() {
     let capabilities = ModelCapabilities::default().images(true).audio(true);
     let asked = sent(&conversation(), |model| model.capabilities(capabilities)).await;
     let expected = json!([
@@ -169,7 +169,7 @@ async fn a_conversation_is_written_as_endpoints_want_it() {
 }
 
 #[tokio::test]
-async fn what_a_model_cannot_take_is_named_in_words() {
+async fn unsupported_content_is_described_in_words() {
     let asked = sent(&conversation(), |model| model).await;
     let messages = &asked.json()["messages"];
     let expected = "blue\n[image of type image/png, which you cannot process]\n\
@@ -183,7 +183,7 @@ async fn what_a_model_cannot_take_is_named_in_words() {
 }
 
 #[tokio::test]
-async fn only_calls_have_no_content_and_results_without_content_say_so() {
+async fn messages_without_text_are_encoded() {
     let call = Block::ToolUse(ToolUseContent::new("c1", "f", JsonObject::new()));
     let nothing = ToolResultContent::new("c1", []);
     let structured = ToolResultContent::new("c2", []).with_structured_content(json!([1]));
@@ -204,7 +204,7 @@ async fn only_calls_have_no_content_and_results_without_content_say_so() {
 }
 
 #[tokio::test]
-async fn what_is_no_conversation_is_not_sent() {
+async fn invalid_conversations_are_not_sent() {
     let call = Block::ToolUse(ToolUseContent::new("c1", "f", JsonObject::new()));
     let result = Block::ToolResult(ToolResultContent::new("c1", []));
     let cases = [
@@ -226,7 +226,7 @@ async fn what_is_no_conversation_is_not_sent() {
 }
 
 #[tokio::test]
-async fn fields_can_be_added_replaced_and_left_out() {
+async fn fields_can_be_added_replaced_and_omitted() {
     let request = question("Why?").with_temperature(0.5);
     let asked = sent(&request, |model| {
         let model = model.max_tokens_field(MaxTokensField::MaxCompletionTokens);
@@ -243,7 +243,7 @@ async fn fields_can_be_added_replaced_and_left_out() {
 }
 
 #[tokio::test]
-async fn what_is_for_others_is_not_sent() {
+async fn unsupported_fields_are_not_sent() {
     let request = question("Why?").with_metadata(object(json!({"store": true})));
     let asked = sent(&request, |model| model).await;
     assert!(!asked.body.contains("store"), "CLI-SAM-04: {}", asked.body);

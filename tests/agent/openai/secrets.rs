@@ -1,4 +1,4 @@
-//! The key, which nobody gets to see.
+//! Secrecy of the key.
 
 use std::fmt::{self, Write};
 use std::sync::{Mutex, PoisonError};
@@ -12,10 +12,10 @@ use super::fake::{Endpoint, Reply};
 use super::{ask, model, question};
 
 const KEY: &str = "sk-very-5ecret";
-/// The value of a header, which is as secret.
+/// A header value, which is secret too.
 const OTHER: &str = "tenant/0ther";
 
-/// Everything that this process logs, by any crate and at any level. A subscriber of one thread would not do: `tracing` caches
+/// Log of the whole process, by any crate and at any level. A thread-local subscriber is not enough: `tracing` caches
 /// for each call site if anyone is interested, and a thread without a subscriber may be the first to reach it.
 static LOG: Mutex<String> = Mutex::new(String::new());
 
@@ -57,9 +57,9 @@ impl Subscriber for Log {
 }
 
 #[tokio::test]
-async fn the_key_is_in_no_log_and_no_error() {
+async fn the_key_never_appears_in_logs_or_errors() {
     tracing::subscriber::set_global_default(Log).unwrap();
-    // Some endpoints repeat what they were sent.
+    // Some endpoints echo the request.
     let told = format!("Incorrect API key provided: {KEY}. Not of {OTHER}.");
     let padded = format!("{}{KEY}", "x".repeat(480));
     let replies = [

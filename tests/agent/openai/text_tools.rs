@@ -1,4 +1,4 @@
-//! A model without tool use behind the endpoint: its calls are in its text.
+//! A model without tool use behind the endpoint.
 
 use serde_json::{Value, json};
 use treenail::ToolLoop;
@@ -9,7 +9,7 @@ use super::model;
 use crate::fixture::{desk, events};
 
 #[tokio::test]
-async fn calls_are_found_in_text_that_is_streamed() {
+async fn calls_are_parsed_from_streamed_text() {
     let written = "I echo.\n\nTOOL: echo\nPARAMETERS: {\"text\": \"so {it} is\"}\n";
     for sizes in [&[usize::MAX][..], &[1], &[40, 7]] {
         let endpoint =

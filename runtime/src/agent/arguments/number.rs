@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_read_from_texts_if_nothing_is_lost() {
+    fn numbers_are_parsed_from_text_if_lossless() {
         let exact = [
             "0",
             "-0",

@@ -242,7 +242,7 @@ mod tests {
     type Change = fn(OpenAiModelBuilder) -> OpenAiModelBuilder;
 
     #[test]
-    fn what_cannot_be_sent_is_refused_without_being_told() {
+    fn invalid_settings_are_rejected_without_disclosing_secrets() {
         let build = |change: Change| {
             let builder = change(OpenAiModel::builder("m").base_url("http://127.0.0.1:1"));
             builder

@@ -217,7 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn endpoints_say_in_many_ways_what_is_wrong() {
+    fn error_bodies_of_many_formats_are_parsed() {
         let cases: [(&str, &str, &[&str]); 11] = [
             (
                 r#"{"error": {"message": "no", "type": "t", "code": "c"}}"#,
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn statuses_say_whether_another_attempt_is_worth_it() {
+    fn statuses_determine_whether_a_retry_is_worthwhile() {
         let quota = r#"{"error": {"message": "pay", "code": "insufficient_quota"}}"#;
         let kind = r#"{"error": {"message": "pay", "type": "insufficient_quota", "code": "x"}}"#;
         let cases = [
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_in_streams_are_told_apart() {
+    fn errors_in_streams_are_classified() {
         let cases = [
             (
                 r#"{"message": "a", "type": "server_error"}"#,

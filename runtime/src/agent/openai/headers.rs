@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn secrets_are_struck_whole() {
+    fn overlapping_secrets_are_redacted_completely() {
         let extra = [
             ("Authorization", "Basic dXNlcg=="),
             ("x-long", "abcdefgh"),

@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dates_are_read() {
+    fn http_dates_are_parsed() {
         let cases = [
             ("Thu, 01 Jan 1970 00:00:00 GMT", Some(0)),
             ("Sun, 06 Nov 1994 08:49:37 GMT", Some(784_111_777)),
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn the_endpoint_says_how_long_to_wait() {
+    fn the_requested_delay_is_parsed() {
         type Given<'a> = &'a [(&'static str, &'a str)];
 
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_770);
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn pauses_grow_up_to_a_bound_and_end() {
+    fn backoff_grows_up_to_a_maximum_and_ends() {
         let limits = OpenAiLimits::default()
             .retries(3)
             .initial_backoff(Duration::from_secs(1))

@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_for_reading() {
+    fn sizes_are_human_readable() {
         let table = [
             (0, "0 bytes"),
             (1023, "1023 bytes"),

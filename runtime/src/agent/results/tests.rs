@@ -38,7 +38,7 @@ fn check(given: &Value, expected: &[&str]) {
 }
 
 #[test]
-fn content_of_all_types_is_told_in_text_and_in_order() {
+fn all_content_types_are_described_in_order() {
     check(
         &json!({"content": [
             {"type": "text", "text": "first"},
@@ -66,7 +66,7 @@ fn content_of_all_types_is_told_in_text_and_in_order() {
 }
 
 #[test]
-fn images_and_audio_go_to_models_that_take_them() {
+fn images_and_audio_are_passed_to_models_that_support_them() {
     let capabilities = ModelCapabilities::default().images(true).audio(true);
     let image = ContentBlock::image("QUJD", "image/png");
     let audio = ContentBlock::audio("QUJD", "audio/wav");
@@ -85,7 +85,7 @@ fn images_and_audio_go_to_models_that_take_them() {
 }
 
 #[test]
-fn structured_content_is_told_once() {
+fn structured_content_is_not_repeated() {
     let text = |text: &str| json!([{"type": "text", "text": text}]);
     let once = [
         (
@@ -139,7 +139,7 @@ fn structured_content_is_told_once() {
 }
 
 #[test]
-fn what_is_cut_says_so() {
+fn truncation_is_marked() {
     let long = "é".repeat(100_000);
     let given = result(json!({"content": [
         {"type": "text", "text": "short"}, {"type": "text", "text": long}, {"type": "text", "text": "short too"},
@@ -186,7 +186,7 @@ fn bytes(blocks: &[ContentBlock]) -> usize {
 }
 
 #[test]
-fn whatever_comes_fits_and_what_fits_is_not_changed() {
+fn results_fit_the_limit_and_short_ones_are_unchanged() {
     let mut random = Rng::with_seed(7);
     for _ in 0..2_000 {
         let count = random.usize(..12);
@@ -221,7 +221,7 @@ fn whatever_comes_fits_and_what_fits_is_not_changed() {
 }
 
 #[test]
-fn failures_say_what_can_be_done() {
+fn failures_suggest_the_next_step() {
     let closed = ClientError::Closed("the server has ended".into());
     let refused = ClientError::Refused(RpcError::invalid_params("no such place"));
     let names: Vec<String> = (0..100).map(|at| format!("tool_{at}")).collect();

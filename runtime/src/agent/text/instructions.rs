@@ -44,7 +44,7 @@ mod tests {
     use crate::agent::text::tests::{call, parse, tools};
 
     #[test]
-    fn what_the_model_is_told_to_write_is_what_is_found() {
+    fn the_documented_syntax_is_parsed() {
         let format = TextToolFormat::default();
         let prompt = instructions(&tools(), ToolChoiceMode::Auto, &format);
         let expected = call("name-of-the-tool", json!({"argument": "value"}));
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn the_choice_is_told() {
+    fn the_tool_choice_is_in_the_prompt() {
         let prompt =
             |tools: &[Tool], choice| instructions(tools, choice, &TextToolFormat::default());
         assert!(

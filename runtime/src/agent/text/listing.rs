@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn tools_are_told_in_few_words_and_no_schema_loses_anything() {
+    fn the_listing_is_concise_and_lossless() {
         let expected = r#"The tools:
 
 weather.forecast — The forecast.
@@ -179,7 +179,7 @@ clock — Tells the time.
     }
 
     #[test]
-    fn a_list_that_is_too_long_tells_less_of_each_tool() {
+    fn a_long_listing_has_less_detail() {
         let list = listing(&tools(), 200);
         assert!(list.contains("weather.forecast — The forecast.\n  arguments: place, days, any"));
         let list = listing(&tools(), 60);

@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_found_again() {
+    fn rendered_calls_are_parsed_again() {
         let found = render(&conversation(json!([message()])));
         let [SamplingMessageContentBlock::Text(raw_call)] = found[0].content.as_slice() else {
             panic!("{found:?}");

@@ -87,7 +87,7 @@ fn types() -> Value {
 }
 
 #[test]
-fn values_of_other_types_become_what_they_can_only_mean() {
+fn unambiguous_type_mismatches_are_repaired() {
     let same = |value: Value| (value.clone(), value);
     check(
         &types(),
@@ -150,7 +150,7 @@ fn values_of_other_types_become_what_they_can_only_mean() {
 }
 
 #[test]
-fn what_cannot_be_repaired_is_told_as_a_server_would_tell_it() {
+fn remaining_mistakes_are_reported_as_by_a_server() {
     check_wrong(
         &types(),
         &[
@@ -237,7 +237,7 @@ fn what_cannot_be_repaired_is_told_as_a_server_would_tell_it() {
 }
 
 #[test]
-fn names_are_repaired_if_they_differ_in_spelling_only() {
+fn differently_spelled_names_are_repaired() {
     let schema = json!({
         "type": "object",
         "properties": {"user_name": {"type": "string"}, "maxItems": {"type": "integer"}, "max_size": {}},
@@ -290,7 +290,7 @@ fn names_are_repaired_if_they_differ_in_spelling_only() {
 }
 
 #[test]
-fn choices_between_objects_are_repaired_and_told_by_what_was_meant() {
+fn mistakes_in_a_choice_refer_to_the_closest_branch() {
     let schema = json!({
         "type": "object",
         "oneOf": [
@@ -322,7 +322,7 @@ fn choices_between_objects_are_repaired_and_told_by_what_was_meant() {
 }
 
 #[test]
-fn what_cannot_be_checked_goes_through() {
+fn unvalidatable_arguments_pass_unchanged() {
     let schemas = [
         (
             json!({"$ref": "https://example.com/schema.json"}),
@@ -359,7 +359,7 @@ fn what_cannot_be_checked_goes_through() {
 }
 
 #[test]
-fn work_and_words_are_bounded() {
+fn attempts_and_reports_are_bounded() {
     let many: Vec<_> = (0..2000).map(|_| "1").collect();
     let report = prepare(&types(), &json!({"list": many})).expect_err("it has been repaired");
     assert!(

@@ -44,7 +44,7 @@ fn written(value: &Value) -> String {
 }
 
 #[test]
-fn what_fits_stays_and_what_is_repaired_fits_and_says_the_same() {
+fn valid_values_are_unchanged_and_repairs_preserve_the_content() {
     let schema = types();
     let names: Vec<&String> = schema["properties"].as_object().unwrap().keys().collect();
     let tool = tool(&schema);

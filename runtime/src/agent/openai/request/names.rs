@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_replaced_where_they_must_and_come_back() {
+    fn invalid_names_are_replaced_and_restored() {
         let long = "x".repeat(65);
         let longer = "x".repeat(70);
         let given = ["a.b", "a_b", "a/b", "ø", "", "ok-1", &long, &longer, "a.b"];

@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_find_their_call() {
+    fn chunks_are_assigned_to_their_call() {
         // The format of OpenAI.
         check(
             &[
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn there_are_not_more_calls_than_may_be() {
+    fn the_number_of_calls_is_limited() {
         let mut calls = CallAssembler::default();
         let piece = |index| format!(r#"{{"index":{index},"id":"i{index}"}}"#);
         for index in 0..2 {

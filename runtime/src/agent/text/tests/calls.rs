@@ -15,7 +15,7 @@ fn check(message: &str, expected: &[Piece]) {
 }
 
 #[test]
-fn calls_are_found_however_they_are_set() {
+fn calls_are_parsed_in_any_layout() {
     let table = [
         "TOOL: clock\nPARAMETERS: {\"a\": 1}",
         "TOOL: clock\nPARAMETERS: {\"a\": 1}\n",
@@ -51,7 +51,7 @@ fn calls_are_found_however_they_are_set() {
 }
 
 #[test]
-fn names_have_dots_hyphens_and_underscores() {
+fn names_may_contain_dots_hyphens_and_underscores() {
     for name in [
         "weather.forecast",
         "list-files",
@@ -65,7 +65,7 @@ fn names_have_dots_hyphens_and_underscores() {
 }
 
 #[test]
-fn objects_end_where_they_end() {
+fn the_end_of_an_object_is_detected() {
     let objects = [
         json!({"a": {"b": [{"c": "}"}, "]"]}}),
         json!({"a": "\" } \\\" {", "b\"}": "\\"}),
@@ -81,7 +81,7 @@ fn objects_end_where_they_end() {
 }
 
 #[test]
-fn there_is_text_before_between_and_after() {
+fn text_around_calls_is_preserved() {
     check(
         "Let me look.\n\nTOOL: a\nPARAMETERS: {}\n\nAnd then\nTOOL: b\nPARAMETERS: {}\nDone.",
         &[
@@ -113,7 +113,7 @@ fn there_is_text_before_between_and_after() {
 }
 
 #[test]
-fn calls_without_parameters_are_those_of_known_tools() {
+fn only_known_tools_can_be_called_without_parameters() {
     check("TOOL: clock", &[call("clock", json!({}))]);
     check("TOOL: clock\n\n", &[call("clock", json!({})), text("\n")]);
     check("TOOL: clock\nok?", &[call("clock", json!({})), text("ok?")]);
@@ -191,7 +191,7 @@ fn check_malformed(dialect: &TextToolFormat, message: &str, told: &[&str]) {
 }
 
 #[test]
-fn malformed_calls_are_told_with_the_place_of_the_mistake() {
+fn malformed_calls_are_reported_with_the_position() {
     let dialect = TextToolFormat {
         arguments_bytes: 64,
         arguments_depth: 3,
@@ -246,7 +246,7 @@ fn malformed_calls_are_told_with_the_place_of_the_mistake() {
 }
 
 #[test]
-fn a_call_that_may_have_arguments_says_so_before_other_text() {
+fn a_call_with_possible_arguments_must_not_precede_text() {
     // Without its arguments, the call would have another effect.
     let message = "TOOL: list-files\nOnly those in src:\nPARAMETERS: {\"path\": \"src\"}";
     let pieces = parse(&TextToolFormat::default(), message);
@@ -286,7 +286,7 @@ fn nothing_after_a_malformed_call_is_a_call() {
 }
 
 #[test]
-fn a_call_at_the_end_of_a_message_that_was_cut_off_is_none() {
+fn a_call_at_the_end_of_a_truncated_message_is_malformed() {
     for message in [
         "TOOL: clock",
         "TOOL: clock\n",
@@ -308,7 +308,7 @@ fn a_call_at_the_end_of_a_message_that_was_cut_off_is_none() {
 }
 
 #[test]
-fn text_is_given_as_soon_as_it_cannot_be_a_call() {
+fn text_is_emitted_as_soon_as_it_cannot_be_a_call() {
     let mut parser = TextParser::new(&TextToolFormat::default(), &tools());
     let steps: [(&str, &[Piece]); 12] = [
         ("He", &[text("He")]),
@@ -331,7 +331,7 @@ fn text_is_given_as_soon_as_it_cannot_be_a_call() {
 }
 
 #[test]
-fn what_is_held_back_is_bounded() {
+fn the_pending_text_is_bounded() {
     let dialect = TextToolFormat {
         arguments_bytes: 1000,
         ..TextToolFormat::default()

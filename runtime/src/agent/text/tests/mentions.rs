@@ -19,7 +19,7 @@ fn called(message: &str) -> Option<String> {
 }
 
 #[test]
-fn announcements_are_calls_where_that_is_wanted() {
+fn announcements_are_calls_if_enabled() {
     let message = "I will use the clock tool.";
     assert_eq!(parse(&TextToolFormat::default(), message), [text(message)]);
     let dialect = TextToolFormat {
@@ -50,7 +50,7 @@ fn announcements_are_calls_where_that_is_wanted() {
 }
 
 #[test]
-fn all_else_is_none() {
+fn other_sentences_are_not_announcements() {
     for message in [
         // Negations, conditions, questions, and other actors.
         "Do not use the clock tool.",
@@ -109,7 +109,7 @@ fn all_else_is_none() {
 }
 
 #[test]
-fn a_message_with_a_call_has_no_other_one_announced() {
+fn announcements_beside_a_call_are_ignored() {
     let message = "I will use the clock tool.\nTOOL: get_time\nI will use the clock tool.";
     let dialect = TextToolFormat {
         mentions: true,

@@ -253,7 +253,7 @@ fn check(message: &str, random: &mut Rng) -> usize {
 }
 
 #[test]
-fn any_split_gives_the_same_and_nothing_is_lost_or_invented() {
+fn chunk_boundaries_do_not_change_the_pieces() {
     let mut random = Rng::with_seed(7);
     let mut found = 0;
     for _ in 0..5_000 {

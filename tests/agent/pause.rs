@@ -1,4 +1,4 @@
-//! Runs that are paused, stored, and gone on with.
+//! Runs that are paused, stored and resumed.
 
 use serde_json::json;
 use treenail::Server;
@@ -20,7 +20,7 @@ fn agent(server: &Server, replies: impl IntoIterator<Item = ScriptedReply>) -> T
     ToolLoop::new(ScriptedModel::new(replies)).source("desk", server)
 }
 
-/// A run that has come to an approval, as it is stored.
+/// A stored run that awaits an approval.
 async fn stored(mut run: Run) -> String {
     while let Some(event) = run.next().await {
         if matches!(event, RunEvent::ApprovalRequested(_)) {
@@ -43,7 +43,7 @@ fn asking() -> ScriptedReply {
 }
 
 #[tokio::test]
-async fn a_run_goes_on_in_another_process() {
+async fn a_stored_run_resumes_in_another_process() {
     let (server, log) = desk();
     let stored = stored(agent(&server, [asking()]).run("Go")).await;
 
@@ -74,7 +74,7 @@ async fn a_run_goes_on_in_another_process() {
 }
 
 #[tokio::test]
-async fn what_is_not_decided_is_asked_again() {
+async fn undecided_approvals_are_requested_again() {
     let (server, log) = desk();
     let stored = stored(agent(&server, [asking()]).run("Go")).await;
     let mut run = agent(&server, ["Done".into()]).resume(read(&stored));
@@ -100,7 +100,7 @@ async fn what_is_not_decided_is_asked_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn calls_under_way_end_and_no_others_begin() {
+async fn pausing_finishes_calls_in_flight_and_starts_no_others() {
     let (server, log) = desk();
     let wait = |name: &str, millis: u64| json!({"name": name, "millis": millis});
     let calls = ScriptedReply::call("wait", wait("a", 100)).and_call("wait", wait("b", 100));
@@ -122,7 +122,7 @@ async fn calls_under_way_end_and_no_others_begin() {
 }
 
 #[tokio::test]
-async fn a_question_to_the_model_is_asked_again() {
+async fn a_dropped_model_request_is_repeated_after_resume() {
     let (server, _) = desk();
     let endless = ScriptedReply::never().and_text("Well, ").chunks(2);
     let mut run = agent(&server, [endless]).run("Go");
@@ -137,7 +137,7 @@ async fn a_question_to_the_model_is_asked_again() {
 }
 
 #[tokio::test]
-async fn runs_at_both_ends_can_be_paused() {
+async fn unstarted_and_finished_runs_can_be_paused() {
     let (server, _) = desk();
     let untouched = agent(&server, []).run("Go").pause().await.unwrap();
     let report = agent(&server, ["Done".into()])

@@ -1,4 +1,4 @@
-//! A tool that is an agent itself, with the model of the client that calls it.
+//! Tools that are agents, with the model of the calling client.
 
 use serde_json::json;
 use treenail::agent::{
@@ -57,11 +57,11 @@ fn delete(name: &str) -> ScriptedReply {
     ScriptedReply::call("delete", json!({"name": name}))
 }
 
-/// The revisions in which servers may sample with tools, and how often a function runs in them that asks three times.
+/// The revisions in which servers may sample with tools, and how often a function with three requests runs in each.
 const WITH_TOOLS: [(Revision, usize); 2] = [(Revision::V2025_11_25, 1), (Revision::LATEST, 4)];
 
 #[tokio::test]
-async fn a_tool_is_an_agent_in_both_eras_and_makes_each_call_once() {
+async fn an_agent_inside_a_tool_makes_each_call_once_in_both_eras() {
     for (revision, runs) in WITH_TOOLS {
         let (server, log) = server();
         let model = ScriptedModel::new([
@@ -97,10 +97,10 @@ async fn a_tool_is_an_agent_in_both_eras_and_makes_each_call_once() {
 }
 
 #[tokio::test]
-async fn runs_after_each_other_do_not_take_each_others_results() {
+async fn consecutive_runs_do_not_share_recorded_results() {
     for (revision, _) in WITH_TOOLS {
         let (server, log) = server();
-        // The same call in both, with the same id.
+        // Both runs make the same call with the same id.
         let model = ScriptedModel::new([
             delete("a"),
             ScriptedReply::text("One."),
@@ -121,7 +121,7 @@ async fn runs_after_each_other_do_not_take_each_others_results() {
 }
 
 #[tokio::test]
-async fn a_client_without_tools_for_its_model_gets_words() {
+async fn a_client_without_tool_sampling_receives_text() {
     for revision in Revision::ALL {
         let (server, log) = server();
         let answers = std::sync::Mutex::new(vec![
@@ -159,7 +159,7 @@ async fn a_client_without_tools_for_its_model_gets_words() {
 }
 
 #[tokio::test]
-async fn a_client_without_a_model_is_told_what_is_missing() {
+async fn a_client_without_sampling_gets_a_clear_error() {
     for revision in Revision::ALL {
         let (server, _) = server();
         let client = McpClient::builder()

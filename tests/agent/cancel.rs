@@ -1,4 +1,4 @@
-//! Runs that their user ends, and what is left of them.
+//! Cancellation of runs by the user.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use treenail::agent::{
 
 use crate::fixture::{assert_well_formed, desk, events, results};
 
-/// Reads a run until a call of this number has begun.
+/// Reads events until this number of calls has started.
 async fn until_started(run: &mut Run, calls: usize) {
     let mut started = 0;
     while started < calls {
@@ -19,7 +19,7 @@ async fn until_started(run: &mut Run, calls: usize) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn calls_under_way_are_cancelled_and_the_conversation_goes_on() {
+async fn cancel_stops_calls_in_flight_and_the_conversation_can_continue() {
     let (server, log) = desk();
     let model = ScriptedModel::new([
         ScriptedReply::call("echo", json!({"text": "a"})),
@@ -32,7 +32,7 @@ async fn calls_under_way_are_cancelled_and_the_conversation_goes_on() {
     until_started(&mut run, 3).await;
     while !log.lines().contains(&"end b".to_owned()) {
         let reading = tokio::time::timeout(Duration::from_millis(20), run.next());
-        // Nothing more happens in the run.
+        // The run emits no further events.
         drop(reading.await);
     }
     let report = run.cancel();
@@ -64,7 +64,7 @@ async fn calls_under_way_are_cancelled_and_the_conversation_goes_on() {
 }
 
 #[tokio::test]
-async fn a_question_to_the_model_is_dropped_with_what_it_was_saying() {
+async fn cancel_drops_the_model_request_and_its_partial_text() {
     let model = ScriptedModel::new([ScriptedReply::never(), ScriptedReply::text("Yes?")]);
     let agent = ToolLoop::new(model);
     let mut run = agent.run("Hello");
@@ -80,7 +80,7 @@ async fn a_question_to_the_model_is_dropped_with_what_it_was_saying() {
 }
 
 #[tokio::test]
-async fn what_waits_for_an_approval_is_not_done() {
+async fn cancel_fails_calls_awaiting_approval() {
     let (server, log) = desk();
     let model = ScriptedModel::new([ScriptedReply::call("delete", json!({"name": "a"}))]);
     let mut run = ToolLoop::new(model).source("desk", server).run("Go");
@@ -93,7 +93,7 @@ async fn what_waits_for_an_approval_is_not_done() {
 }
 
 #[tokio::test]
-async fn a_run_that_has_ended_brings_its_own_report() {
+async fn cancelling_a_finished_run_returns_its_report() {
     let model = ScriptedModel::new([ScriptedReply::text("Done")]);
     let mut run = ToolLoop::new(model).run("Go");
     events(&mut run).await;

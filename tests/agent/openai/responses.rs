@@ -1,4 +1,4 @@
-//! What the endpoint answers, in its many forms.
+//! Responses of endpoints, in many forms.
 
 use serde_json::{Value, json};
 use treenail::agent::{ModelError, OpenAiLimits, RAW_ARGUMENTS, Usage};
@@ -6,7 +6,7 @@ use treenail::agent::{ModelError, OpenAiLimits, RAW_ARGUMENTS, Usage};
 use super::fake::{self, Endpoint, Reply, content, finish, usage};
 use super::{ask, calls_of, limits, model, question, text_of};
 
-/// What a reply becomes: its text, its reason to stop.
+/// Text and stop reason of a reply.
 async fn read(reply: Reply) -> (String, Option<String>) {
     let endpoint = Endpoint::start([reply]);
     let model = model(&endpoint).build().unwrap();
@@ -21,7 +21,7 @@ async fn read(reply: Reply) -> (String, Option<String>) {
 }
 
 #[tokio::test]
-async fn text_comes_as_it_is_written_whatever_the_pieces() {
+async fn text_is_streamed_regardless_of_chunk_boundaries() {
     for sizes in [&[usize::MAX][..], &[1], &[3, 50, 7], &[1000, 1]] {
         let reply = Reply::text("Because of the “Rayleigh” scattering 🌤.").in_pieces(sizes);
         let endpoint = Endpoint::start([reply]);
@@ -47,7 +47,7 @@ async fn text_comes_as_it_is_written_whatever_the_pieces() {
 }
 
 #[tokio::test]
-async fn several_calls_are_put_together() {
+async fn interleaved_calls_are_assembled() {
     let calls = [
         ("c1", "forecast", r#"{"city": "Oslo", "days": 3}"#),
         ("c2", "forecast", r#"{"city": "Bergen \" {}"}"#),
@@ -73,7 +73,7 @@ async fn several_calls_are_put_together() {
 }
 
 #[tokio::test]
-async fn malformed_arguments_are_kept_as_they_were_written() {
+async fn malformed_arguments_are_preserved_as_raw_text() {
     let written = r#"{"city": "Os"#;
     let endpoint = Endpoint::start([Reply::calls(&[("c1", "forecast", written)])]);
     let model = model(&endpoint).build().unwrap();
@@ -86,7 +86,7 @@ async fn malformed_arguments_are_kept_as_they_were_written() {
 }
 
 #[tokio::test]
-async fn endpoints_that_do_not_stream_are_understood() {
+async fn responses_without_streaming_are_supported() {
     let call = json!({"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{\"a\":1}"}});
     let message =
         json!({"role": "assistant", "content": "Hm.", "tool_calls": [call], "refusal": null});
@@ -107,7 +107,7 @@ async fn endpoints_that_do_not_stream_are_understood() {
 }
 
 #[tokio::test]
-async fn reasons_to_stop_are_those_of_the_protocol() {
+async fn finish_reasons_map_to_the_protocol() {
     let cases = [
         ("stop", "endTurn"),
         ("length", "maxTokens"),
@@ -122,7 +122,7 @@ async fn reasons_to_stop_are_those_of_the_protocol() {
     let refusal = fake::chunk(&json!({"refusal": "I cannot."}));
     let (text, stop) = read(Reply::stream([refusal, finish("stop")])).await;
     assert_eq!((&*text, stop.as_deref()), ("I cannot.", Some("refusal")));
-    // Some say `stop` after calls.
+    // Some endpoints send `stop` after calls.
     let calls = [fake::call(0, "c", "f"), finish("stop")];
     assert_eq!(
         read(Reply::stream(calls)).await.1.as_deref(),
@@ -131,25 +131,25 @@ async fn reasons_to_stop_are_those_of_the_protocol() {
 }
 
 #[tokio::test]
-async fn streams_may_be_odd() {
+async fn irregular_streams_are_tolerated() {
     let line = |value: Value| value.to_string();
     let (hello, end) = (line(content("Hello")), line(finish("stop")));
     let parts = json!([{"type": "thinking", "thinking": []}, {"type": "text", "text": "Hello"}]);
     let parts = line(fake::chunk(&json!({"content": parts})));
     let streams = [
-        // Signs of life, ends of lines, no space.
+        // Keep-alives, line ends, no space.
         format!(": keep-alive\r\n\r\ndata:{hello}\r\n\r\n:\r\n\r\ndata:{end}\r\n\r\ndata:[DONE]\r\n\r\n"),
         // Without `[DONE]`.
         format!("data: {hello}\n\ndata: {end}\n\n"),
-        // Without a reason.
+        // Without a finish reason.
         format!("data: {hello}\n\ndata: [DONE]\n\n"),
-        // An event with a name, which may be anything.
+        // An event with an arbitrary name.
         format!("event: ping\ndata: pong\n\ndata: {hello}\n\ndata: {end}\n\n"),
-        // Content in parts, of which some are thoughts.
+        // Content in parts, some of which are reasoning.
         format!("data: {parts}\n\ndata: {end}\n\n"),
-        // Another choice than the one that was asked for.
+        // A choice that was not requested.
         format!("data: {hello}\n\ndata: {{\"choices\":[{{\"index\":1,\"delta\":{{\"content\":\"No\"}}}}]}}\n\ndata: {end}\n\n"),
-        // Members that are missing or null.
+        // Missing or null members.
         "data: {}\n\ndata: {\"choices\":null,\"error\":null}\n\ndata: {\"choices\":[{\"delta\":{\"content\":\"Hello\",\"tool_calls\":null}}]}\n\ndata: {\"choices\":[{\"delta\":null,\"finish_reason\":\"stop\"}]}\n\n".to_owned(),
     ];
     for stream in streams {
@@ -161,11 +161,11 @@ async fn streams_may_be_odd() {
 #[tokio::test]
 async fn a_complete_message_does_not_wait_for_the_end_of_the_stream() {
     let endpoint = Endpoint::start([
-        // The usage is missing, and the connection breaks.
+        // Missing usage, and a lost connection.
         Reply::text("Hello").broken_before(
             "data: {\"id\":\"chatcmpl-1\",\"object\":\"chat.completion.chunk\",\"model\"",
         ),
-        // It is held open after `[DONE]`.
+        // The connection stays open after `[DONE]`.
         Reply::text("Hello").held(),
     ]);
     let model = model(&endpoint).build().unwrap();
@@ -177,7 +177,7 @@ async fn a_complete_message_does_not_wait_for_the_end_of_the_stream() {
 }
 
 #[tokio::test]
-async fn each_bound_is_met() {
+async fn each_size_limit_is_enforced() {
     let bounded = |change: fn(&mut OpenAiLimits)| {
         let mut limits = limits();
         change(&mut limits);
@@ -227,7 +227,7 @@ async fn each_bound_is_met() {
 }
 
 #[tokio::test]
-async fn usage_is_the_last_that_was_told() {
+async fn the_last_reported_usage_counts() {
     let stream = [usage(1, 1), content("a"), finish("stop"), usage(5, 6)];
     let endpoint = Endpoint::start([Reply::stream(stream)]);
     let model = model(&endpoint).build().unwrap();
