@@ -68,7 +68,7 @@ impl ModelCaller<'_> {
             texts.filter(|text| !text.is_empty()).for_each(on_text);
         }
         let uses = reply.message.content.iter().filter_map(as_tool_use);
-        let problems = uses.map(problem).collect();
+        let problems = uses.map(describe_problem).collect();
         Ok(ModelResponse {
             message: reply.message,
             usage: reply.usage,
@@ -84,13 +84,13 @@ impl ModelCaller<'_> {
         let tools = request.tools.take().unwrap_or_default();
         let choice = request.tool_choice.take().and_then(|choice| choice.mode);
         let choice = choice.unwrap_or(ToolChoiceMode::Auto);
-        let streamed = instructions(&tools, choice, self.format);
+        let prompt = instructions(&tools, choice, self.format);
         let may_call = choice != ToolChoiceMode::None;
         let format = TextToolFormat {
             mentions: self.format.mentions && may_call,
             ..self.format.clone()
         };
-        request.system_prompt = append_to_prompt(request.system_prompt.take(), streamed);
+        request.system_prompt = append_to_prompt(request.system_prompt.take(), prompt);
         request.messages = render(&request.messages);
         if !tools.is_empty() {
             let stop_sequences = request.stop_sequences.get_or_insert_default();

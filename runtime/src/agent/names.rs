@@ -39,15 +39,15 @@ impl ToolNames {
 
     /// Returns an unused, valid name for a tool that is as close to the preferred one as possible.
     fn unique_name(&self, key: &ToolKey, preferred_name: &str) -> String {
-        let mapped: String = preferred_name.chars().map(legal).collect();
+        let mapped: String = preferred_name.chars().map(legal_char).collect();
         if is_legal(&mapped) && !self.keys.contains_key(&mapped) {
             return mapped;
         }
         let digest = hex_digest(&format!("{}\0{}", key.0, key.1));
         let lengths = [8, 16, 32, 62];
         let candidates = lengths.map(|length| {
-            let length = mapped.len().min(MAX_NAME_LEN - length - 1);
-            format!("{}_{}", &mapped[..length], &digest[..length])
+            let prefix = mapped.len().min(MAX_NAME_LEN - length - 1);
+            format!("{}_{}", &mapped[..prefix], &digest[..length])
         });
         let is_free = |name: &&String| !self.keys.contains_key(*name);
         // A digest of 62 digits is unique.
@@ -121,9 +121,9 @@ mod tests {
         assert_eq!(dotted[0], "weather_forecast");
         assert!(dotted[1].starts_with("weather_forecast_"), "{dotted:?}");
         // A tool whose own name is valid retains it, whatever the order.
-        let length = assigned(&[(0, "a.b"), (0, "a_b")], None);
-        assert_eq!(length[1], "a_b");
-        assert_ne!(length[0], "a_b");
+        let assigned_names = assigned(&[(0, "a.b"), (0, "a_b")], None);
+        assert_eq!(assigned_names[1], "a_b");
+        assert_ne!(assigned_names[0], "a_b");
         let sources = assigned(&[(0, "c"), (1, "b__c"), (1, "c")], Some(&["a__b", "a"]));
         assert_eq!(sources[0], "a__b__c");
         assert!(

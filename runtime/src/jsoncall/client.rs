@@ -274,7 +274,7 @@ impl Driver {
         let Ending { exited, reason } = ending;
         let (mut from_inner, mut to_inner) = pipe;
         let result = self
-            .pass((reader, writer), &mut from_inner, &mut to_inner, exited)
+            .pump((reader, writer), &mut from_inner, &mut to_inner, exited)
             .await;
         let mut reason = reason.await;
         if let Err(error) = result {

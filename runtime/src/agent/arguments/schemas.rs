@@ -24,10 +24,10 @@ struct CachedSchema {
 impl SchemaCache {
     pub(super) fn compiled(&self, tool: &Tool, limits: &ClientLimits) -> Compiled {
         let schema = &tool.input_schema;
-        if let Some(entries) = self.entries().get(&*tool.name) {
+        if let Some(cached) = self.entries().get(&*tool.name) {
             // A refreshed list usually contains the same tools.
-            if *schema == entries.schema {
-                return entries.compiled.clone();
+            if *schema == cached.schema {
+                return cached.compiled.clone();
             }
         }
         let compiled = CompiledSchema::new(schema, limits)
