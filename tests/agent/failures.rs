@@ -1,13 +1,15 @@
 //! Failures of calls are reported to the model, and the run continues.
 
 use serde_json::{Value, json};
-use treenail::agent::{Approval, RunReport, ScriptedModel, ScriptedReply, StopReason, ToolLoop};
+use treenail::agent::{
+    Approval, RunReport, ScriptedModel, ScriptedReply, StopReason, ToolLoop, tool_use_from_raw,
+};
 use treenail::client::{McpClient, MockSession};
 
 use crate::fixture::{assert_well_formed, desk, failure, results};
 
 /// The error that the model receives for one call.
-async fn told(call: ScriptedReply) -> String {
+async fn error(call: ScriptedReply) -> String {
     let (server, _) = desk();
     let model = ScriptedModel::new([call, ScriptedReply::text("I see.")]);
     let report = ToolLoop::new(model).source("desk", server).run("Go").await;
@@ -19,30 +21,30 @@ async fn told(call: ScriptedReply) -> String {
 }
 
 #[track_caller]
-fn assert_says(told: &str, parts: &[&str]) {
+fn assert_contains(error: &str, parts: &[&str]) {
     for part in parts {
-        assert!(told.contains(part), "`{part}` is not in: {told}");
+        assert!(error.contains(part), "`{part}` is not in: {error}");
     }
 }
 
 #[tokio::test]
 async fn extraction_invalid_json_is_reported_with_its_position() {
-    let invalid_response = tool_use_from_raw("1", "echo", "{\"text\": \"a\",\n}");
-    let told = told(ScriptedReply::text("").and_tool_use(invalid_response)).await;
-    assert_says(&told, &["echo", "line 2 column 1"]);
+    let call = tool_use_from_raw("1", "echo", "{\"text\": \"a\",\n}");
+    let error = error(ScriptedReply::text("").and_tool_use(call)).await;
+    assert_contains(&error, &["echo", "line 2 column 1"]);
 }
 
 #[tokio::test]
 async fn an_unknown_tool_is_reported_with_the_known_ones() {
-    let told = told(ScriptedReply::call("ecko", json!({"text": "a"}))).await;
-    assert_says(&told, &["ecko", "echo"]);
+    let error = error(ScriptedReply::call("ecko", json!({"text": "a"}))).await;
+    assert_contains(&error, &["ecko", "echo"]);
 }
 
 #[tokio::test]
 async fn validation_all_invalid_arguments_are_reported_before_the_call() {
     let call = ScriptedReply::call("add", json!({"a": "one", "c": 3}));
-    let told = told(call).await;
-    assert_says(&told, &["/a", "integer", "b"]);
+    let error = error(call).await;
+    assert_contains(&error, &["/a", "integer", "b"]);
 }
 
 #[tokio::test]
@@ -65,12 +67,12 @@ async fn arguments_are_repaired_where_that_is_safe() {
 
 #[tokio::test]
 async fn execution_the_error_of_a_tool_is_reported() {
-    let told = told(ScriptedReply::call(
+    let error = error(ScriptedReply::call(
         "fail",
         json!({"text": "the disk is full"}),
     ))
     .await;
-    assert_says(&told, &["the disk is full"]);
+    assert_contains(&error, &["the disk is full"]);
 }
 
 #[tokio::test]
@@ -84,7 +86,7 @@ async fn the_reason_of_a_denial_is_reported() {
         .source("desk", server)
         .approve(|_| Approval::Deny("no echoes after ten".to_owned()));
     let report = agent.run("Go").await.unwrap();
-    assert_says(&failure(&report), &["echo", "no echoes after ten"]);
+    assert_contains(&failure(&report), &["echo", "no echoes after ten"]);
     assert_eq!(log.lines(), [] as [&str; 0]);
 }
 
@@ -115,7 +117,7 @@ async fn execution_a_rejection_by_the_server_is_reported() {
     let mock = mock.answer("tools/call", |_| {
         Err(treenail::RpcError::new(-32603, "out of memory"))
     });
-    assert_says(&failure(&with_mock(mock).await), &["tool", "out of memory"]);
+    assert_contains(&failure(&with_mock(mock).await), &["tool", "out of memory"]);
 }
 
 #[tokio::test]
@@ -126,7 +128,7 @@ async fn formatting_a_result_that_violates_its_schema_is_reported() {
     let mock = mock.answer("tools/call", |_| {
         Ok(json!({"content": [], "structuredContent": {}}))
     });
-    assert_says(&failure(&with_mock(mock).await), &["tool", "output schema"]);
+    assert_contains(&failure(&with_mock(mock).await), &["tool", "output schema"]);
 }
 
 #[tokio::test]
@@ -136,7 +138,7 @@ async fn formatting_unsupported_content_is_described() {
         Ok(json!({"content": [{"type": "image", "mimeType": "image/png", "data": "iVBORw0KGgo="}]}))
     });
     let report = with_mock(mock).await;
-    let (_, is_error, told) = results(&report).remove(0);
+    let (_, is_error, error) = results(&report).remove(0);
     assert!(!is_error);
-    assert_says(&told, &["image/png"]);
+    assert_contains(&error, &["image/png"]);
 }

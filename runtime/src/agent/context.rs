@@ -100,7 +100,7 @@ impl Journal for ContextModel {
     fn record(&self, key: &str, value: Value) {
         let Some(round) = self.round() else { return };
         match to_raw_value(&value) {
-            Ok(text) => round.record(&Self::key(round, key), text),
+            Ok(text) => round.keep(&Self::key(round, key), text),
             Err(error) => {
                 tracing::error!(%error, "failed to record the result of a call")
             }

@@ -65,10 +65,12 @@ pub(super) fn preferred_name(source: Option<&str>, tool: &str) -> String {
 }
 
 fn is_legal(name: &str) -> bool {
-    !name.is_empty() && name.len() <= MAX_NAME_LEN && name.chars().all(|char| legal(char) == char)
+    !name.is_empty()
+        && name.len() <= MAX_NAME_LEN
+        && name.chars().all(|char| legal_char(char) == char)
 }
 
-fn legal(char: char) -> char {
+fn legal_char(char: char) -> char {
     if char.is_ascii_alphanumeric() || char == '_' || char == '-' {
         char
     } else {

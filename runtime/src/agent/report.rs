@@ -33,7 +33,7 @@ impl RunReport {
     pub fn text(&self) -> String {
         let last = self.transcript.last();
         last.filter(|message| message.role == Role::Assistant)
-            .map(text)
+            .map(message_text)
             .unwrap_or_default()
     }
 }

@@ -49,12 +49,12 @@ const REJECTED: i64 = -1;
 /// errors are logged and not disclosed to the server.
 #[derive(Clone)]
 pub struct SamplingModel {
-    responder: Responder,
+    backend: Backend,
     review: Option<Review>,
 }
 
 #[derive(Clone)]
-enum Responder {
+enum Backend {
     Model(ToolLoop),
     Loop(ToolLoop),
 }
@@ -66,7 +66,7 @@ type Review = Arc<
 impl<M: Model + 'static> From<M> for SamplingModel {
     fn from(model: M) -> Self {
         Self {
-            responder: Responder::Model(ToolLoop::new(model)),
+            backend: Backend::Model(ToolLoop::new(model)),
             review: None,
         }
     }
@@ -75,7 +75,7 @@ impl<M: Model + 'static> From<M> for SamplingModel {
 impl From<ToolLoop> for SamplingModel {
     fn from(agent: ToolLoop) -> Self {
         Self {
-            responder: Responder::Loop(agent),
+            backend: Backend::Loop(agent),
             review: None,
         }
     }
@@ -105,11 +105,11 @@ impl SamplingModel {
                 return Err(RpcError::new(REJECTED, "the user rejected the request"));
             }
         }
-        match &self.responder {
-            Responder::Loop(agent) if !needs_tools(&request) => {
+        match &self.backend {
+            Backend::Loop(agent) if !needs_tools(&request) => {
                 respond_with_run(agent, request).await
             }
-            Responder::Model(agent) | Responder::Loop(agent) => {
+            Backend::Model(agent) | Backend::Loop(agent) => {
                 respond_with_model(&agent.config, request).await
             }
         }
@@ -177,18 +177,18 @@ async fn respond_with_model(
 ) -> Result<CreateMessageResult, RpcError> {
     let mode = request.tool_choice.as_ref().and_then(|choice| choice.mode);
     let may_call = request.tools.is_some() && mode != Some(ToolChoiceMode::None);
-    let mut call_ids = CallIds::of(&request.messages);
+    let mut call_ids = CallIds::from_messages(&request.messages);
     let caller = ModelCaller {
         model: &config.model,
         format: &config.format,
         max_bytes: config.limits.message_bytes,
     };
-    let respond = caller.ask(request, &|_| {}).await;
+    let response = caller.call(request, &|_| {}).await;
     let ModelResponse {
         mut message,
         problems,
         ..
-    } = respond.map_err(|why| match why {
+    } = response.map_err(|why| match why {
         ModelCallError::TooLong => internal_error(&"the message of the model is too long"),
         ModelCallError::Failed(error) => internal_error(&error),
     })?;
@@ -236,8 +236,8 @@ fn internal_error(why: &dyn fmt::Display) -> RpcError {
 
 impl fmt::Debug for SamplingModel {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let agent = match &self.responder {
-            Responder::Model(agent) | Responder::Loop(agent) => agent,
+        let agent = match &self.backend {
+            Backend::Model(agent) | Backend::Loop(agent) => agent,
         };
         formatter
             .debug_struct("SamplingModel")

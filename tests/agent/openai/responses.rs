@@ -217,9 +217,9 @@ async fn each_size_limit_is_enforced() {
     for (limits, reply, expected) in cases {
         let endpoint = Endpoint::start([reply]);
         let model = model(&endpoint).limits(limits).build().unwrap();
-        let invalid_response = ask(&model, &question("Why?")).await.0;
-        let Err(ModelError::InvalidResponse(why)) = invalid_response else {
-            panic!("{expected}: {invalid_response:?}");
+        let result = ask(&model, &question("Why?")).await.0;
+        let Err(ModelError::InvalidResponse(why)) = result else {
+            panic!("{expected}: {result:?}");
         };
         assert_eq!(&*why, expected);
         assert_eq!(endpoint.all_asked().len(), 1, "it is not tried again");

@@ -96,7 +96,7 @@ impl Failure {
 
     /// An error within a stream.
     pub(super) fn from_stream_error(error: &str) -> Self {
-        let details = ErrorDetails::of(serde_json::from_str(error).unwrap_or_default());
+        let details = ErrorDetails::from_value(serde_json::from_str(error).unwrap_or_default());
         let kind = if details.codes().any(is_permanent) {
             FailureKind::Refused
         } else {
@@ -187,13 +187,13 @@ impl ErrorDetails {
             };
         };
         match body.remove("error") {
-            Some(error) if !error.is_null() => Self::of(error),
-            _ => Self::of(Value::Object(body)),
+            Some(error) if !error.is_null() => Self::from_value(error),
+            _ => Self::from_value(Value::Object(body)),
         }
     }
 
     /// Endpoints use different members for the message.
-    fn of(error: Value) -> Self {
+    fn from_value(error: Value) -> Self {
         let member = |name: &str| match error.get(name) {
             Some(Value::String(text)) if !text.is_empty() => Some(text.clone()),
             Some(Value::Number(number)) => Some(number.to_string()),
@@ -243,10 +243,14 @@ mod tests {
             ("<html>no</html>", "", &[]),
             ("", "", &[]),
         ];
-        for (body, message, codes) in cases {
+        for (body, message, expected_codes) in cases {
             let details = ErrorDetails::read(body.as_bytes());
             let codes: Vec<_> = details.codes().collect();
-            assert_eq!((&*details.message, &*codes), (message, codes), "{body}");
+            assert_eq!(
+                (&*details.message, &*codes),
+                (message, expected_codes),
+                "{body}"
+            );
         }
     }
 

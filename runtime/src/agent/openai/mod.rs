@@ -166,7 +166,7 @@ impl Endpoint {
                 Err(failure) => failure,
             };
             failures += 1;
-            let delay = failure.delay(failures, &self.limits);
+            let delay = failure.retry_delay(failures, &self.limits);
             let Some(delay) = delay.filter(|_| !assembler.has_streamed_text()) else {
                 return Err(failure.into_error());
             };

@@ -246,7 +246,7 @@ fn failures_suggest_the_next_step() {
             &["`tool_63`, and 36 more."],
         ),
         (
-            CallFailure::WrongArguments {
+            CallFailure::InvalidArguments {
                 report: "Wrong so.",
             },
             &["Wrong so."],
@@ -272,7 +272,7 @@ fn failures_suggest_the_next_step() {
             ],
         ),
         (
-            CallFailure::NobodyToAsk,
+            CallFailure::NoApprover,
             &["nobody is there to be asked", "tell the user"],
         ),
         (
@@ -282,11 +282,11 @@ fn failures_suggest_the_next_step() {
             &["within 30s", "cancelled", "try once more"],
         ),
         (
-            CallFailure::TooMany { max: 8 },
+            CallFailure::TooManyCalls { max: 8 },
             &["only 8 are run", "next message"],
         ),
         (
-            CallFailure::Ended {
+            CallFailure::Interrupted {
                 reason: "time is up",
             },
             &["time is up"],

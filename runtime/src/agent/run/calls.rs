@@ -140,7 +140,7 @@ impl CallRunner {
                 return;
             };
             let call = state.open[index].call.clone();
-            state.open[index].stage = Stage::RunningCall;
+            state.open[index].stage = Stage::Running;
             drop(state);
             // The tool may have been removed while the approval was pending.
             let Some(entry) = find_tool(&call, catalog) else {
@@ -289,6 +289,6 @@ fn with_progress(
     };
     request.on_progress(move |progress| {
         let (id, progress) = (id.clone(), Box::new(progress));
-        shared.emit_from_outside(RunEvent::Progress { id, progress });
+        shared.emit_and_wake(RunEvent::Progress { id, progress });
     })
 }

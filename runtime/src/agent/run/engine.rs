@@ -181,7 +181,7 @@ impl Engine {
         };
         let shared = &self.shared;
         let forward_text = |text: &str| shared.emit(RunEvent::Text(text.to_owned()));
-        let response = Box::pin(caller.ask(request, &forward_text));
+        let response = Box::pin(caller.call(request, &forward_text));
         timeout_at(shared.deadline(), response).await.ok()
     }
 
@@ -198,7 +198,7 @@ impl Engine {
         if let Some(usage) = usage {
             *state.usage.get_or_insert_default() += usage;
         }
-        let mut call_ids = CallIds::of(&state.messages);
+        let mut call_ids = CallIds::from_messages(&state.messages);
         let mut content = message.content.into_vec();
         let mut problems = problems.into_iter();
         for block in &mut content {
@@ -234,7 +234,7 @@ impl Engine {
 
     /// Runs all open calls and appends their results to the conversation.
     async fn run_calls(&mut self) -> CallsOutcome {
-        let outcome = self.calls.settle(&self.catalog).await;
+        let outcome = self.calls.run(&self.catalog).await;
         self.add_results();
         let state = self.shared.state();
         self.shared.emit(RunEvent::RoundFinished {

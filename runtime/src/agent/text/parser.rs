@@ -110,7 +110,7 @@ impl TextParser {
         {
         }
         let mentions = self.mentions.take().filter(|_| end == MessageEnd::Whole);
-        if let Some(name) = mentions.and_then(|mentions| mentions.call(&self.known)) {
+        if let Some(name) = mentions.and_then(|mentions| mentions.into_call(&self.known)) {
             let input = JsonObject::new();
             self.pieces.push(Piece::Call { name, input });
         }
@@ -182,7 +182,7 @@ impl TextParser {
     /// Handles the start of a call.
     fn start_call(&mut self, start: CallStart, end: Option<MessageEnd>) {
         self.mentions = None;
-        if let Some(fence) = start.fence_context {
+        if let Some(fence) = start.opened_fence {
             self.fence_context = FenceContext::Calls(fence);
         }
         match start.next {
@@ -190,10 +190,10 @@ impl TextParser {
                 let body = ArgumentBody::new(start.name, fence, start.length);
                 self.state = ParserState::Object(Box::new(body));
             }
-            Following::Nothing { at_end: true } if end == Some(MessageEnd::CutOff) => {
+            Following::NoArguments { at_end: true } if end == Some(MessageEnd::CutOff) => {
                 self.malformed(&Malformed::CutOff, &start.name, start.length);
             }
-            Following::Nothing { .. } => {
+            Following::NoArguments { .. } => {
                 self.pending.discard(start.length);
                 let (name, input) = (start.name, JsonObject::new());
                 self.pieces.push(Piece::Call { name, input });
@@ -201,7 +201,7 @@ impl TextParser {
             Following::Text => {
                 self.malformed(&Malformed::MissingParameters, &start.name, start.length)
             }
-            Following::SkipLine(found) => {
+            Following::UnexpectedChar(found) => {
                 self.malformed(&Malformed::MissingObject(found), &start.name, start.length);
                 self.state = ParserState::SkipLine;
             }
@@ -264,7 +264,7 @@ impl TextParser {
             return Err(Malformed::TooDeep(self.format.arguments_depth));
         }
         let length = length.unwrap_or(self.pending.text().len());
-        parse_arguments(&self.pending.text()[body.start..length]).map_err(Malformed::InvalidJson)
+        parse_object(&self.pending.text()[body.start..length]).map_err(Malformed::InvalidJson)
     }
 
     fn malformed(&mut self, problem: &Malformed, name: &str, length: usize) {
@@ -278,7 +278,7 @@ impl TextParser {
     fn emit_text(&mut self, length: usize, is_code: bool) {
         let text = self.pending.take(length);
         if let Some(mentions) = &mut self.mentions {
-            mentions.add(if is_code { "\n\n" } else { text });
+            mentions.push(if is_code { "\n\n" } else { text });
         }
         match self.pieces.last_mut() {
             Some(Piece::Text(before)) => before.push_str(text),

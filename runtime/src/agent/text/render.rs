@@ -35,20 +35,20 @@ fn render_message<'a>(
     let mut blocks = MessageBlocks(Vec::new());
     for block in &message.content {
         match block {
-            SamplingMessageContentBlock::Text(content) => blocks.text(&content.text),
+            SamplingMessageContentBlock::Text(content) => blocks.push_text(&content.text),
             SamplingMessageContentBlock::ToolUse(content) => {
                 names.insert(&content.id, &content.name);
-                blocks.text(&call_text(content));
+                blocks.push_text(&call_text(content));
             }
             SamplingMessageContentBlock::ToolResult(content) => {
                 let name = names.get(content.tool_use_id.as_str()).copied();
-                blocks.result(content, name.unwrap_or("a tool"));
+                blocks.push_result(content, name.unwrap_or("a tool"));
             }
             other => blocks.0.push(other.clone()),
         }
     }
     if blocks.0.is_empty() {
-        blocks.text("");
+        blocks.push_text("");
     }
     let mut rendered = message.clone();
     rendered.content = match <[_; 1]>::try_from(blocks.0) {

@@ -177,7 +177,7 @@ impl McpClientSessionBuilder {
         let model = Arc::new(model.into());
         let mut builder = self.on_sample(move |params| {
             let model = Arc::clone(&model);
-            async move { model.answer(params).await }
+            async move { model.respond(params).await }
         });
         builder.closures.sample_with_tools();
         builder

@@ -104,7 +104,7 @@ fn assistant<'a>(
     let (mut texts, mut tool_calls) = (Vec::new(), Vec::new());
     for block in &message.content {
         match block {
-            Block::ToolUse(call) => tool_calls.push(ToolCall::of(call, names)),
+            Block::ToolUse(call) => tool_calls.push(ToolCall::new(call, names)),
             Block::ToolResult(_) => {
                 return Err(ModelError::refused(
                     "an assistant message contains a tool result",
@@ -147,14 +147,14 @@ fn user<'a>(
         }
     }
     if !(has_results && parts.is_empty()) {
-        let content = Content::of(parts);
+        let content = Content::from_parts(parts);
         messages.push(Message::User { content });
     }
     Ok(())
 }
 
 impl<'a> ToolCall<'a> {
-    fn of(call: &'a ToolUseContent, names: &'a ToolNames) -> Self {
+    fn new(call: &'a ToolUseContent, names: &'a ToolNames) -> Self {
         // Raw arguments that are not JSON are not sent again: some endpoints parse them and fail. The result of the
         // call already tells the model about the mistake.
         let arguments = serde_json::Value::Object(call.input.clone()).to_string();
@@ -167,7 +167,7 @@ impl<'a> ToolCall<'a> {
 }
 
 impl<'a> Content<'a> {
-    fn of(parts: Vec<Part<'a>>) -> Self {
+    fn from_parts(parts: Vec<Part<'a>>) -> Self {
         if parts.iter().any(|part| !matches!(part, Part::Text { .. })) {
             return Self::Parts(parts);
         }

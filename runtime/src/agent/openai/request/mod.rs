@@ -29,7 +29,7 @@ pub enum MaxTokensField {
 
 impl MaxTokensField {
     /// Returns the name that the endpoint at a host knows.
-    pub(super) fn from_request(host: &str) -> Self {
+    pub(super) fn for_host(host: &str) -> Self {
         let host = host.to_ascii_lowercase();
         if host == "api.openai.com" || host.ends_with(".openai.azure.com") {
             Self::MaxCompletionTokens

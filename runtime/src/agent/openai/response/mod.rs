@@ -143,7 +143,7 @@ impl<'a> Assembler<'a> {
             self.push_text(&refusal)?;
         }
         for call in delta.tool_calls.into_iter().flatten() {
-            let size = self.calls.take(call, self.limits.tool_calls);
+            let size = self.calls.push(call, self.limits.tool_calls);
             let size = size.map_err(Failure::invalid_response)?;
             self.consume(size)?;
         }
