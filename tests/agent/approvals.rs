@@ -28,7 +28,7 @@ async fn a_call_without_an_approver_is_denied() {
         let report = agent.run("Go").await.unwrap();
         let told = failure(&report);
         assert!(
-            told.contains(tool) && told.contains("nobody is there to be asked"),
+            told.contains(tool) && told.contains("no one is available to approve it"),
             "CLI-TOOL-06: {told}"
         );
         assert_eq!(log.lines(), [] as [&str; 0]);
@@ -110,7 +110,7 @@ async fn pending_approvals_are_denied_when_reading_stops() {
         }
     }
     let report = run.await.unwrap();
-    assert!(failure(&report).contains("nobody is there to be asked"));
+    assert!(failure(&report).contains("no one is available to approve it"));
     assert_eq!(log.lines(), [] as [&str; 0]);
 }
 

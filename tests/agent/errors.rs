@@ -45,11 +45,11 @@ async fn invalid_configurations_are_errors_with_a_reason() {
             go(),
             "the name of a source is empty",
         ),
-        (choosing(ToolChoice::Required), go(), "there is none"),
+        (choosing(ToolChoice::Required), go(), "there are no tools"),
         (
             choosing(ToolChoice::Tool("fly".to_owned())),
             go(),
-            "the tool `fly`",
+            "unknown tool `fly`",
         ),
     ];
     for (agent, conversation, expected) in cases {

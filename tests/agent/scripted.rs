@@ -63,7 +63,7 @@ async fn a_differing_conversation_fails_with_the_difference() {
     );
     let longer = Conversation::from("1 + 2?").assistant("3").user("Sure?");
     let told = play(&report.transcript, longer).await;
-    assert!(told.contains("it has 3 messages and not 1"), "{told}");
+    assert!(told.contains("it has 3 messages, expected 1"), "{told}");
 
     // A tool that returns another result than before.
     let mut edited = serde_json::to_value(&report.transcript).unwrap();
@@ -72,7 +72,7 @@ async fn a_differing_conversation_fails_with_the_difference() {
     let told = play(&edited, "1 + 2?".into()).await;
     assert!(told.contains("message 2 is"), "{told}");
     let told = play(&report.transcript[..2], "1 + 2?".into()).await;
-    assert!(told.contains("1 replies"), "{told}");
+    assert!(told.contains("is left after 1"), "{told}");
 }
 
 #[tokio::test]
