@@ -102,7 +102,7 @@ impl Journal for ContextModel {
         match to_raw_value(&value) {
             Ok(text) => round.keep(&Self::key(round, key), text),
             Err(error) => {
-                tracing::error!(%error, "failed to record the result of a call")
+                tracing::error!(%error, "failed to record the result of a call");
             }
         }
     }

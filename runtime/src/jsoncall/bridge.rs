@@ -206,7 +206,7 @@ impl Bridge {
             Ok(Message::Notification(envelope)) => self.on_notification(&envelope, session),
             Ok(Message::Request(id, envelope)) => self.on_request(id, &envelope, session),
             Err(invalid) => {
-                tracing::debug!(error = %invalid.error, "ignored an error without a request id")
+                tracing::debug!(error = %invalid.error, "ignored an error without a request id");
             }
         }
     }

@@ -246,7 +246,7 @@ impl<S: Side> Guard<S> {
                 }
             }
             Err(invalid) => {
-                tracing::debug!(error = %invalid.error, "jsoncall wrote an invalid message")
+                tracing::debug!(error = %invalid.error, "jsoncall wrote an invalid message");
             }
         }
     }

@@ -65,7 +65,7 @@ pub(super) fn normalize_integers(input: &mut Map<String, Value>, root: &Map<Stri
     let mut pointer = String::new();
     for (name, value) in input {
         with_token(&mut pointer, name, |pointer| {
-            normalize_value(value, pointer, root)
+            normalize_value(value, pointer, root);
         });
     }
 }
@@ -89,7 +89,7 @@ fn normalize_value(value: &mut Value, pointer: &mut String, root: &Map<String, V
         Value::Object(members) => {
             for (name, member) in members {
                 with_token(pointer, name, |pointer| {
-                    normalize_value(member, pointer, root)
+                    normalize_value(member, pointer, root);
                 });
             }
         }

@@ -273,7 +273,7 @@ fn failures_suggest_the_next_step() {
         ),
         (
             CallFailure::NoApprover,
-            &["nobody is there to be asked", "tell the user"],
+            &["no one is available to approve it", "tell the user"],
         ),
         (
             CallFailure::TimedOut {

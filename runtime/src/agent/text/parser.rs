@@ -199,7 +199,7 @@ impl TextParser {
                 self.pieces.push(Piece::Call { name, input });
             }
             Following::Text => {
-                self.malformed(&Malformed::MissingParameters, &start.name, start.length)
+                self.malformed(&Malformed::MissingParameters, &start.name, start.length);
             }
             Following::UnexpectedChar(found) => {
                 self.malformed(&Malformed::MissingObject(found), &start.name, start.length);

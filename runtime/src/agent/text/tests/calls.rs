@@ -226,13 +226,13 @@ fn malformed_calls_are_reported_with_the_position() {
         ),
         (
             "TOOL: clock\nPARAMETERS: place=Oslo\n",
-            &["begin with `{`, and there is `p`"],
+            &["start with `{`, but found `p`"],
         ),
         (
             "TOOL: clock\nPARAMETERS:",
-            &["begin with `{`, and there is the end of the message"],
+            &["start with `{`, but found the end of the message"],
         ),
-        ("TOOL: clock\nPARAMETERS: [1]", &["there is `[`"]),
+        ("TOOL: clock\nPARAMETERS: [1]", &["found `[`"]),
         (
             "TOOL: clock\nPARAMETERS: {\"a\": 1,\n\"a\": 2}",
             &["duplicate argument `a` at line 2"],
@@ -271,7 +271,7 @@ fn nothing_after_a_malformed_call_is_a_call() {
     check_malformed(
         &TextToolFormat::default(),
         message,
-        &["Calls that stood after this one"],
+        &["Calls after this one"],
     );
     let pieces = parse(
         &TextToolFormat::default(),
