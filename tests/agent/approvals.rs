@@ -26,10 +26,10 @@ async fn a_call_without_an_approver_is_denied() {
         let model = ScriptedModel::new([ScriptedReply::call(tool, input), "I see.".into()]);
         let agent = ToolLoop::new(model).source("desk", server);
         let report = agent.run("Go").await.unwrap();
-        let told = failure(&report);
+        let reported = failure(&report);
         assert!(
-            told.contains(tool) && told.contains("no one is available to approve it"),
-            "CLI-TOOL-06: {told}"
+            reported.contains(tool) && reported.contains("no one is available to approve it"),
+            "CLI-TOOL-06: {reported}"
         );
         assert_eq!(log.lines(), [] as [&str; 0]);
     }

@@ -39,17 +39,17 @@ async fn cancel_stops_calls_in_flight_and_the_conversation_can_continue() {
     assert_eq!(report.stop_reason, StopReason::Cancelled);
     assert_eq!(report.iterations, 2);
     assert_well_formed(&report.transcript);
-    let told: Vec<_> = results(&report)
+    let reported: Vec<_> = results(&report)
         .into_iter()
         .map(|it| (it.1, it.2))
         .collect();
     assert_eq!(
-        told[..2],
+        reported[..2],
         [(false, "a".to_owned()), (false, "b".to_owned())]
     );
     assert!(
-        told[2].0 && told[2].1.contains("the user cancelled the run"),
-        "{told:?}"
+        reported[2].0 && reported[2].1.contains("the user cancelled the run"),
+        "{reported:?}"
     );
     assert_eq!(report.calls.len(), 3);
 

@@ -38,7 +38,7 @@ async fn events_are_emitted_in_order() {
         ScriptedReply::text("Walked."),
     ]);
     let mut run = ToolLoop::new(model).source("desk", server).run("Go");
-    let told = events(&mut run).await;
+    let reported = events(&mut run).await;
     let expected = [
         "text Look.",
         "requested call-1 steps",
@@ -52,8 +52,8 @@ async fn events_are_emitted_in_order() {
         "text Walked.",
         "done Finished",
     ];
-    assert_eq!(shown(&told), expected);
-    let result = told.iter().find_map(|event| match event {
+    assert_eq!(shown(&reported), expected);
+    let result = reported.iter().find_map(|event| match event {
         RunEvent::CallFinished { id, result, .. } if id == "call-1" => result.clone(),
         _ => None,
     });
@@ -65,8 +65,8 @@ async fn events_are_emitted_in_order() {
 #[tokio::test]
 async fn a_run_is_a_stream() {
     let run = ToolLoop::new(ScriptedModel::new(["Hi"])).run("Hello");
-    let told: Vec<RunEvent> = run.collect().await;
-    assert_eq!(shown(&told), ["text Hi", "done Finished"]);
+    let reported: Vec<RunEvent> = run.collect().await;
+    assert_eq!(shown(&reported), ["text Hi", "done Finished"]);
 }
 
 #[tokio::test]
@@ -104,7 +104,7 @@ async fn unread_progress_is_replaced_by_newer() {
         .source("desk", server)
         .limits(limits)
         .run("Go");
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     while let Some(event) = run.next().await {
         if matches!(event, RunEvent::CallStarted { .. }) {
             // The server continues while no events are read.
@@ -112,9 +112,9 @@ async fn unread_progress_is_replaced_by_newer() {
                 tokio::task::yield_now().await;
             }
         }
-        told.push(event);
+        reported.push(event);
     }
-    let progress: Vec<_> = shown(&told)
+    let progress: Vec<_> = shown(&reported)
         .into_iter()
         .filter(|line| line.starts_with("progress"))
         .collect();

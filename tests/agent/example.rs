@@ -45,14 +45,21 @@ async fn an_agent_uses_two_real_servers() {
         (StopReason::Finished, "Ada programs.".to_owned())
     );
     let results = results(&report);
-    let (failed, told): (Vec<_>, Vec<_>) = results.into_iter().map(|it| (it.1, it.2)).unzip();
-    assert_eq!(failed, [false, false, false, true, false, true], "{told:?}");
-    assert!(
-        told[0].contains("a.txt") && told[1].contains("the first program"),
-        "{told:?}"
+    let (failed, reported): (Vec<_>, Vec<_>) = results.into_iter().map(|it| (it.1, it.2)).unzip();
+    assert_eq!(
+        failed,
+        [false, false, false, true, false, true],
+        "{reported:?}"
     );
-    assert!(told[3].contains("files stay as they are"), "{told:?}");
-    assert!(told[4].contains("programs"), "{told:?}");
+    assert!(
+        reported[0].contains("a.txt") && reported[1].contains("the first program"),
+        "{reported:?}"
+    );
+    assert!(
+        reported[3].contains("files stay as they are"),
+        "{reported:?}"
+    );
+    assert!(reported[4].contains("programs"), "{reported:?}");
     assert!(
         std::fs::read_to_string(at("a.txt"))
             .unwrap()

@@ -60,12 +60,12 @@ async fn results_of_interrupted_calls_are_not_recorded() {
     let report = report.unwrap();
     assert_eq!(report.stop_reason, StopReason::Timeout);
     assert!(results(&report)[0].1, "the model is told all the same");
-    let mut kept: Vec<_> = journal
+    let mut retained: Vec<_> = journal
         .lock()
         .unwrap()
         .iter()
         .map(|(key, _)| key.clone())
         .collect();
-    kept.sort();
-    assert_eq!(kept, ["1", "2"]);
+    retained.sort();
+    assert_eq!(retained, ["1", "2"]);
 }

@@ -63,8 +63,11 @@ async fn calls_after_the_last_iteration_fail_in_the_transcript() {
     let (report, _, log) = limited(limits, [echo("a"), echo("b")]).await;
     assert_eq!(report.stop_reason, StopReason::MaxIterations);
     assert_eq!(log.lines(), ["echo a"]);
-    let (_, is_error, told) = results(&report).remove(1);
-    assert!(is_error && told.contains("the limit of 1 rounds"), "{told}");
+    let (_, is_error, reported) = results(&report).remove(1);
+    assert!(
+        is_error && reported.contains("the limit of 1 rounds"),
+        "{reported}"
+    );
     assert_eq!(report.text(), "", "the last message is not the model's");
 }
 
@@ -76,10 +79,10 @@ async fn the_run_timeout_cancels_calls_in_flight() {
     assert_eq!(report.stop_reason, StopReason::Timeout);
     let results = results(&report);
     assert_eq!(results[0].2, "quick", "what has ended counts");
-    let (_, is_error, told) = &results[1];
+    let (_, is_error, reported) = &results[1];
     assert!(
-        *is_error && told.contains("the run exceeded its timeout of 1s"),
-        "{told}"
+        *is_error && reported.contains("the run exceeded its timeout of 1s"),
+        "{reported}"
     );
     tokio::time::sleep(Duration::from_millis(1)).await;
     let mut ended = log.lines().split_off(2);
@@ -100,10 +103,10 @@ async fn the_call_timeout_is_enforced() {
     let started = tokio::time::Instant::now();
     let (report, ..) = limited(limits, [wait("slow", 20_000), "It is slow.".into()]).await;
     assert_eq!(started.elapsed().as_secs(), 2);
-    let told = failure(&report);
+    let reported = failure(&report);
     assert!(
-        told.contains("2s") || told.contains("2 s"),
-        "CLI-CANC-05: {told}"
+        reported.contains("2s") || reported.contains("2 s"),
+        "CLI-CANC-05: {reported}"
     );
     assert_eq!(report.stop_reason, StopReason::Finished);
 }
@@ -113,11 +116,11 @@ async fn long_results_are_truncated_with_a_note() {
     let limits = ToolLoopLimits::default().result_bytes(1000);
     let big = ScriptedReply::call("big", json!({"bytes": 100_000}));
     let (report, ..) = limited(limits, [big, "Long.".into()]).await;
-    let (_, is_error, told) = results(&report).remove(0);
-    assert!(!is_error && told.len() <= 1000, "{}", told.len());
+    let (_, is_error, reported) = results(&report).remove(0);
+    assert!(!is_error && reported.len() <= 1000, "{}", reported.len());
     assert!(
-        told.contains("xxx") && told.chars().any(|it| it != 'x'),
-        "{told}"
+        reported.contains("xxx") && reported.chars().any(|it| it != 'x'),
+        "{reported}"
     );
 }
 
@@ -142,8 +145,8 @@ async fn calls_per_message_are_limited() {
     }
     let (report, _, log) = limited(limits, [reply, "Done".into()]).await;
     assert_eq!(log.lines(), ["echo a", "echo b"]);
-    let (_, is_error, told) = results(&report).remove(2);
-    assert!(is_error && told.contains('2'), "{told}");
+    let (_, is_error, reported) = results(&report).remove(2);
+    assert!(is_error && reported.contains('2'), "{reported}");
 }
 
 #[tokio::test]

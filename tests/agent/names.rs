@@ -38,8 +38,8 @@ async fn tool_names_of_several_sources_are_unique() {
     let report = agent.run("How is it?").await.unwrap();
     let expected = ["north__weather_forecast", "south__weather_forecast"];
     assert_eq!(offered(&model, 0), expected, "CLI-TOOL-01");
-    let told: Vec<_> = results(&report).into_iter().map(|it| it.2).collect();
-    assert_eq!(told, ["snow", "sun"], "CLI-TOOL-01");
+    let reported: Vec<_> = results(&report).into_iter().map(|it| it.2).collect();
+    assert_eq!(reported, ["snow", "sun"], "CLI-TOOL-01");
     let call = &report.calls[1].call;
     assert_eq!(call.source.as_deref(), Some("south"));
     assert_eq!(call.tool.as_deref(), Some("weather.forecast"));
@@ -71,8 +71,8 @@ async fn a_tool_can_be_called_by_its_own_name_if_unambiguous() {
         .source("north", weather("snow"))
         .source("south", weather("sun"));
     let report = agent.run("How is it?").await.unwrap();
-    let told = failure(&report);
-    assert!(told.contains("north__weather_forecast"), "{told}");
+    let reported = failure(&report);
+    assert!(reported.contains("north__weather_forecast"), "{reported}");
 }
 
 #[tokio::test]
@@ -85,8 +85,8 @@ async fn argument_errors_use_the_name_that_the_model_sees() {
     let agent = ToolLoop::new(model)
         .source("north", weather("snow"))
         .source("desk", server);
-    let told = failure(&agent.run("Go").await.unwrap());
-    assert!(told.contains("the tool `desk__echo`:"), "{told}");
+    let reported = failure(&agent.run("Go").await.unwrap());
+    assert!(reported.contains("the tool `desk__echo`:"), "{reported}");
 }
 
 #[tokio::test]
@@ -129,7 +129,7 @@ async fn a_changed_tool_list_is_refetched() {
             .server(&server)
             .protocol_version(revision);
         let client = client.build().await.unwrap();
-        let mut told = client.session().notifications();
+        let mut reported = client.session().notifications();
         let model = ScriptedModel::new([
             ScriptedReply::call("first", json!({})),
             ScriptedReply::call("second", json!({})),
@@ -140,7 +140,7 @@ async fn a_changed_tool_list_is_refetched() {
         while let Some(event) = run.next().await {
             if matches!(event, treenail::agent::RunEvent::CallFinished { .. }) {
                 // The notification of the change may arrive after the result.
-                tokio_stream::StreamExt::next(&mut told).await;
+                tokio_stream::StreamExt::next(&mut reported).await;
                 break;
             }
         }

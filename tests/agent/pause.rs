@@ -61,15 +61,15 @@ async fn a_stored_run_resumes_in_another_process() {
     assert_eq!(report.text(), "Done");
     assert_eq!(report.iterations, 2);
     assert_eq!(report.usage.unwrap().input_tokens, 12);
-    let told: Vec<_> = results(&report)
+    let reported: Vec<_> = results(&report)
         .into_iter()
         .map(|it| (it.1, it.2))
         .collect();
     assert_eq!(
-        told[..2],
+        reported[..2],
         [(false, "a".to_owned()), (false, "b is gone".to_owned())]
     );
-    assert!(told[2].0);
+    assert!(reported[2].0);
     assert_eq!(log.lines(), ["echo a", "delete b"], "each is made once");
 }
 

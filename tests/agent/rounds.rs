@@ -101,11 +101,11 @@ async fn results_follow_the_order_of_the_calls() {
     let agent = ToolLoop::new(model).source("desk", server);
     let report = agent.run("Go").await.unwrap();
     assert_well_formed(&report.transcript);
-    let told: Vec<_> = results(&report)
+    let reported: Vec<_> = results(&report)
         .into_iter()
         .map(|(_, _, text)| text)
         .collect();
-    assert_eq!(told, ["slow", "quick", "middle"], "SRV-SAM-05");
+    assert_eq!(reported, ["slow", "quick", "middle"], "SRV-SAM-05");
     let ended = ["end quick", "end middle", "end slow"];
     assert_eq!(log.lines()[3..], ended, "they ran at once");
 }
@@ -139,11 +139,11 @@ async fn metadata_of_calls_is_preserved() {
     ])
     .await;
     let sent = &model.requests()[1].messages[1];
-    let kept = sent.content.iter().find_map(|block| match block {
+    let retained = sent.content.iter().find_map(|block| match block {
         Block::ToolUse(tool_use) => Some(tool_use.meta.clone()),
         _ => None,
     });
-    assert_eq!(kept, Some(Some(meta)), "CLI-SAM-07");
+    assert_eq!(retained, Some(Some(meta)), "CLI-SAM-07");
 }
 
 #[tokio::test]
@@ -179,8 +179,8 @@ async fn the_tool_choice_applies_to_the_first_round() {
         let report = agent.tool_choice(choice.clone()).run("Go").await.unwrap();
         assert_well_formed(&report.transcript);
         if choice == ToolChoice::None {
-            let told = failure(&report);
-            assert!(told.contains("no tools may be called"), "{told}");
+            let reported = failure(&report);
+            assert!(reported.contains("no tools may be called"), "{reported}");
             assert_eq!(log.lines(), [] as [&str; 0], "ALL-SAM-04: it is not run");
         } else {
             assert_eq!(log.lines(), ["echo a"], "{choice:?}");

@@ -183,12 +183,12 @@ async fn requests_can_be_rejected() {
         let model = ScriptedModel::new(["never said"]);
         let reviewed = SamplingModel::from(model.clone())
             .review(|request| async move { request.max_tokens > 10 });
-        let told = sampled(revision, reviewed, &asking(&json!({})))
+        let reported = sampled(revision, reviewed, &asking(&json!({})))
             .await
             .unwrap_err();
         assert!(
-            told.contains("rejected") && told.contains("-1"),
-            "CLI-SAM-02, CLI-SAM-08: {told}"
+            reported.contains("rejected") && reported.contains("-1"),
+            "CLI-SAM-02, CLI-SAM-08: {reported}"
         );
         assert_eq!(model.remaining(), 1);
     }
@@ -198,11 +198,11 @@ async fn requests_can_be_rejected() {
 async fn model_errors_are_not_disclosed_to_the_server() {
     let secret = ModelError::refused("key sk-123 is not valid");
     let model = ScriptedModel::new([ScriptedReply::error(secret)]);
-    let told = sampled(Revision::LATEST, model, &asking(&json!({})))
+    let reported = sampled(Revision::LATEST, model, &asking(&json!({})))
         .await
         .unwrap_err();
-    assert!(told.contains("the client's model failed"), "{told}");
-    assert!(!told.contains("sk-123"), "ALL-SAM-06: {told}");
+    assert!(reported.contains("the client's model failed"), "{reported}");
+    assert!(!reported.contains("sk-123"), "ALL-SAM-06: {reported}");
 }
 
 /// The client's error for an invalid sampling request.
@@ -222,8 +222,8 @@ async fn refused(builder: treenail::client::McpClientBuilder, params: Value) -> 
 async fn invalid_sampling_requests_are_rejected() {
     let plain = McpClient::builder()
         .on_sample(|_| async { Err(treenail::RpcError::new(-1, "never asked")) });
-    let told = refused(plain, with_tool("auto")).await;
-    assert!(told.contains("-32602"), "SRV-SAM-01: {told}");
+    let reported = refused(plain, with_tool("auto")).await;
+    assert!(reported.contains("-32602"), "SRV-SAM-01: {reported}");
 
     let result = json!({"type": "tool_result", "toolUseId": "a", "content": []});
     let tool_use = json!({"type": "tool_use", "id": "a", "name": "weather", "input": {}});
@@ -242,10 +242,10 @@ async fn invalid_sampling_requests_are_rejected() {
         let able = McpClient::builder().enable_tool_use_for_sampling(model.clone());
         let mut params = with_tool("auto");
         params["messages"] = messages.clone();
-        let told = refused(able, params).await;
+        let reported = refused(able, params).await;
         assert!(
-            told.contains("-32602"),
-            "ALL-SAM-02, ALL-SAM-03, CLI-SAM-02: {messages}: {told}"
+            reported.contains("-32602"),
+            "ALL-SAM-02, ALL-SAM-03, CLI-SAM-02: {messages}: {reported}"
         );
         assert_eq!(model.remaining(), 1);
     }

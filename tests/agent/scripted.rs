@@ -56,23 +56,26 @@ async fn a_differing_conversation_fails_with_the_difference() {
             }
         }
     };
-    let told = play(&report.transcript, "1 + 3?".into()).await;
+    let reported = play(&report.transcript, "1 + 3?".into()).await;
     assert!(
-        told.contains("message 0 is") && told.contains("1 + 3?"),
-        "{told}"
+        reported.contains("message 0 is") && reported.contains("1 + 3?"),
+        "{reported}"
     );
     let longer = Conversation::from("1 + 2?").assistant("3").user("Sure?");
-    let told = play(&report.transcript, longer).await;
-    assert!(told.contains("it has 3 messages, expected 1"), "{told}");
+    let reported = play(&report.transcript, longer).await;
+    assert!(
+        reported.contains("it has 3 messages, expected 1"),
+        "{reported}"
+    );
 
     // A tool that returns another result than before.
     let mut edited = serde_json::to_value(&report.transcript).unwrap();
     edited[2]["content"][0]["content"][0]["text"] = json!("4");
     let edited: Vec<SamplingMessage> = serde_json::from_value(edited).unwrap();
-    let told = play(&edited, "1 + 2?".into()).await;
-    assert!(told.contains("message 2 is"), "{told}");
-    let told = play(&report.transcript[..2], "1 + 2?".into()).await;
-    assert!(told.contains("is left after 1"), "{told}");
+    let reported = play(&edited, "1 + 2?".into()).await;
+    assert!(reported.contains("message 2 is"), "{reported}");
+    let reported = play(&report.transcript[..2], "1 + 2?".into()).await;
+    assert!(reported.contains("is left after 1"), "{reported}");
 }
 
 #[tokio::test]

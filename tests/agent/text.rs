@@ -30,8 +30,8 @@ async fn calls_are_parsed_and_results_rendered_as_text() {
     let report = run(&model).await;
     assert_eq!(report.stop_reason, StopReason::Finished);
     assert_eq!(report.text(), "3, I think.");
-    let told: Vec<_> = results(&report).into_iter().map(|it| it.2).collect();
-    assert_eq!(told, ["a {b}", "3"]);
+    let reported: Vec<_> = results(&report).into_iter().map(|it| it.2).collect();
+    assert_eq!(reported, ["a {b}", "3"]);
 
     let requests = model.requests();
     let prompt = requests[0].system_prompt.as_deref().unwrap();
@@ -62,8 +62,8 @@ async fn text_is_streamed_without_the_calls() {
         let (server, _) = desk();
         let model = plain([ScriptedReply::text(&*said).chunks(size), "Done.".into()]);
         let mut run = ToolLoop::new(model).source("desk", server).run("Go");
-        let told = events(&mut run).await;
-        let text: String = told
+        let reported = events(&mut run).await;
+        let text: String = reported
             .iter()
             .filter_map(|event| match event {
                 RunEvent::Text(text) => Some(&**text),
@@ -84,8 +84,8 @@ async fn text_is_streamed_without_the_calls() {
 async fn extraction_a_malformed_call_is_reported_with_its_cause() {
     let model = plain(["TOOL: echo\nPARAMETERS: {\"text\": }\n", "I see."]);
     let report = run(&model).await;
-    let (_, is_error, told) = results(&report).remove(0);
-    assert!(is_error && told.contains("PARAMETERS"), "{told}");
+    let (_, is_error, reported) = results(&report).remove(0);
+    assert!(is_error && reported.contains("PARAMETERS"), "{reported}");
     let sent = serde_json::to_string(&model.requests()[1].messages).unwrap();
     assert!(sent.contains("PARAMETERS"), "it is told as text: {sent}");
     assert_eq!(report.text(), "I see.");
@@ -96,7 +96,7 @@ async fn an_announcement_is_a_call_only_if_enabled() {
     let mention = "I will use the unsaid tool.";
     let report = run(&plain([mention])).await;
     assert_eq!(report.calls, []);
-    let dialect = TextToolFormat {
+    let format = TextToolFormat {
         mentions: true,
         ..TextToolFormat::default()
     };
@@ -104,7 +104,7 @@ async fn an_announcement_is_a_call_only_if_enabled() {
     let model = plain([mention, "Done."]);
     let agent = ToolLoop::new(model)
         .source("desk", server)
-        .text_tool_format(dialect);
+        .text_tool_format(format);
     let report = agent.run("Go").await.unwrap();
     assert_eq!(report.calls.len(), 1);
 }
@@ -132,8 +132,8 @@ async fn disabled_tools_are_not_called() {
     let report = agent.run("Go").await.unwrap();
     assert_well_formed(&report.transcript);
     assert_eq!(log.lines(), [] as [&str; 0], "ALL-SAM-04");
-    let told = failure(&report);
-    assert!(told.contains("no tools may be called"), "{told}");
+    let reported = failure(&report);
+    assert!(reported.contains("no tools may be called"), "{reported}");
     assert_eq!(report.text(), "I will use the unsaid tool.");
 }
 

@@ -47,13 +47,16 @@ async fn the_agent_of_the_example_runs_with_a_model_over_http() {
         (report.stop_reason.clone(), report.text()),
         (StopReason::Finished, "Ada programs.".to_owned())
     );
-    let told: Vec<_> = results(&report)
+    let reported: Vec<_> = results(&report)
         .into_iter()
         .map(|(id, failed, _)| (id, failed))
         .collect();
-    let told: Vec<_> = told.iter().map(|(id, failed)| (&**id, *failed)).collect();
+    let reported: Vec<_> = reported
+        .iter()
+        .map(|(id, failed)| (&**id, *failed))
+        .collect();
     assert_eq!(
-        told,
+        reported,
         [("c1", false), ("c2", true), ("c3", true), ("c4", false)]
     );
     let usage = report.usage.unwrap();

@@ -9,7 +9,7 @@ use super::fake::{Endpoint, Reply, content};
 use super::{ask, left, limits, model, question, text_of};
 
 /// Kind and message of an error.
-fn told(error: &ModelError) -> (&'static str, String) {
+fn reported(error: &ModelError) -> (&'static str, String) {
     match error {
         ModelError::Unavailable { reason, .. } => ("unavailable", reason.to_string()),
         ModelError::Refused(reason) => ("refused", reason.to_string()),
@@ -122,7 +122,7 @@ async fn no_retry_after_streamed_text() {
     let model = model(&endpoint).build().unwrap();
     let (failed, pieces) = ask(&model, &question("Why?")).await;
     assert_eq!(pieces, ["one ", "two "]);
-    let (kind, why) = told(&failed.unwrap_err());
+    let (kind, why) = reported(&failed.unwrap_err());
     assert_eq!(kind, "unavailable");
     assert!(why.starts_with("the response was interrupted: "), "{why}");
     assert_eq!(endpoint.all_asked().len(), 1);
@@ -134,7 +134,7 @@ async fn check_told<'a>(kind: &str, cases: impl IntoIterator<Item = (Reply, &'a 
         let endpoint = Endpoint::start([reply]);
         let model = model(&endpoint).build().unwrap();
         let failed = ask(&model, &question("Why?")).await.0.unwrap_err();
-        assert_eq!(told(&failed), (kind, why.to_owned()));
+        assert_eq!(reported(&failed), (kind, why.to_owned()));
         assert_eq!(endpoint.all_asked().len(), 1, "{why}");
     }
 }
@@ -278,7 +278,7 @@ async fn each_timeout_is_enforced() {
         let asked = question("Why?");
         let ((reply, _), ()) = tokio::join!(ask(&model, &asked), elapse(&endpoint, 2));
         assert_eq!(
-            told(&reply.unwrap_err()),
+            reported(&reply.unwrap_err()),
             ("unavailable", expected.to_owned())
         );
         assert_eq!(
@@ -302,7 +302,7 @@ async fn a_refused_connection_is_reported() {
         .await
         .0
         .unwrap_err();
-    let (kind, why) = told(&failed);
+    let (kind, why) = reported(&failed);
     assert_eq!(kind, "unavailable");
     assert!(why.starts_with("no connection to the server"), "{why}");
 }

@@ -232,6 +232,6 @@ async fn the_last_reported_usage_counts() {
     let endpoint = Endpoint::start([Reply::stream(stream)]);
     let model = model(&endpoint).build().unwrap();
     let reply = ask(&model, &question("Why?")).await.0.unwrap();
-    let told = reply.usage.unwrap();
-    assert_eq!((told.input_tokens, told.output_tokens), (5, 6));
+    let reported = reply.usage.unwrap();
+    assert_eq!((reported.input_tokens, reported.output_tokens), (5, 6));
 }

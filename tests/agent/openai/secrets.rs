@@ -60,11 +60,11 @@ impl Subscriber for Log {
 async fn the_key_never_appears_in_logs_or_errors() {
     tracing::subscriber::set_global_default(Log).unwrap();
     // Some endpoints echo the request.
-    let told = format!("Incorrect API key provided: {KEY}. Not of {OTHER}.");
+    let reported = format!("Incorrect API key provided: {KEY}. Not of {OTHER}.");
     let padded = format!("{}{KEY}", "x".repeat(480));
     let replies = [
-        Reply::error(503, &told, "server_error"),
-        Reply::error(401, &told, "invalid_api_key"),
+        Reply::error(503, &reported, "server_error"),
+        Reply::error(401, &reported, "invalid_api_key"),
         Reply::error(400, &padded, "x"),
         Reply::events(&format!(
             "data: {{\"error\": {{\"message\": \"{KEY}\"}}}}\n\n"

@@ -39,8 +39,11 @@ async fn calls_are_parsed_from_streamed_text() {
 
         let first = endpoint.asked().json();
         assert_eq!(first.get("tools"), None);
-        let told = first["messages"][0]["content"].as_str().unwrap();
-        assert!(told.contains("TOOL:") && told.contains("echo"), "{told}");
+        let reported = first["messages"][0]["content"].as_str().unwrap();
+        assert!(
+            reported.contains("TOOL:") && reported.contains("echo"),
+            "{reported}"
+        );
         let second = endpoint.asked().json();
         let roles: Vec<_> = (0..4)
             .map(|at| second["messages"][at]["role"].clone())

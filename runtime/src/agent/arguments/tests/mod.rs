@@ -343,8 +343,8 @@ fn unvalidatable_arguments_pass_unchanged() {
         let input = json!({"a": "3"});
         let prepared = prepare(&schema, &input).unwrap();
         assert_eq!(Value::Object(prepared.input), input);
-        let told = prepared.unchecked.unwrap();
-        assert!(told.contains(reason), "{told}");
+        let message = prepared.unchecked.unwrap();
+        assert!(message.contains(reason), "{message}");
     }
     let limits = ClientLimits {
         validation_steps: 100,

@@ -55,7 +55,7 @@ fn valid_values_are_unchanged_and_repairs_preserve_the_content() {
         validator.verdict(&value, &ClientLimits::default()) == Ok(Verdict::Valid)
     };
     let mut random = Rng::with_seed(7);
-    let (mut kept, mut repaired) = (0, 0);
+    let (mut retained, mut repaired) = (0, 0);
     for _ in 0..6_000 {
         let name = names[random.usize(..names.len())].clone();
         let given = JsonObject::from_iter([(name, value(&mut random, 2))]);
@@ -72,13 +72,13 @@ fn valid_values_are_unchanged_and_repairs_preserve_the_content() {
             assert_eq!(said(&prepared.input), said(&given), "{given:?}");
         }
         if fits(&given) {
-            kept += 1;
+            retained += 1;
         } else {
             repaired += 1;
         }
     }
     assert!(
-        kept > 300 && repaired > 300,
-        "{kept} kept, {repaired} repaired"
+        retained > 300 && repaired > 300,
+        "{retained} kept, {repaired} repaired"
     );
 }

@@ -166,8 +166,8 @@ fn other_text_is_only_text() {
 
 /// Checks the remaining text of a message, and the error for the model.
 #[track_caller]
-fn check_malformed(dialect: &TextToolFormat, message: &str, told: &[&str]) {
-    let pieces = parse(dialect, message);
+fn check_malformed(format: &TextToolFormat, message: &str, reported: &[&str]) {
+    let pieces = parse(format, message);
     let malformed = pieces.iter().find_map(|piece| match piece {
         Piece::Malformed {
             name,
@@ -179,8 +179,8 @@ fn check_malformed(dialect: &TextToolFormat, message: &str, told: &[&str]) {
     let (name, source, words) = malformed.unwrap_or_else(|| panic!("{message}: {pieces:?}"));
     assert_eq!(name.as_deref(), Some("clock"), "{message}");
     assert!(message.contains(source.trim_end_matches('…')), "{source}");
-    for told in told {
-        assert!(words.contains(told), "{message}: {words}");
+    for reported in reported {
+        assert!(words.contains(reported), "{message}: {words}");
     }
     assert!(
         words.contains("PARAMETERS: {\"argument\": \"value\"}"),
@@ -192,7 +192,7 @@ fn check_malformed(dialect: &TextToolFormat, message: &str, told: &[&str]) {
 
 #[test]
 fn malformed_calls_are_reported_with_the_position() {
-    let dialect = TextToolFormat {
+    let format = TextToolFormat {
         arguments_bytes: 64,
         arguments_depth: 3,
         ..TextToolFormat::default()
@@ -240,8 +240,8 @@ fn malformed_calls_are_reported_with_the_position() {
         (deep, &["nested deeper than 3 levels"]),
         (&long, &["longer than 64 bytes"]),
     ];
-    for (message, told) in table {
-        check_malformed(&dialect, message, told);
+    for (message, reported) in table {
+        check_malformed(&format, message, reported);
     }
 }
 
@@ -332,7 +332,7 @@ fn text_is_emitted_as_soon_as_it_cannot_be_a_call() {
 
 #[test]
 fn the_pending_text_is_bounded() {
-    let dialect = TextToolFormat {
+    let format = TextToolFormat {
         arguments_bytes: 1000,
         ..TextToolFormat::default()
     };
@@ -345,7 +345,7 @@ fn the_pending_text_is_bounded() {
         "TOOL: clock\nPARAMETERS: ".to_owned() + &"{".repeat(5000),
     ];
     for text in endless {
-        let mut parser = TextParser::new(&dialect, &tools());
+        let mut parser = TextParser::new(&format, &tools());
         for (at, character) in text.char_indices() {
             parser.push(&text[at..at + character.len_utf8()]);
             assert!(

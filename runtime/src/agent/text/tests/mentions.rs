@@ -6,11 +6,11 @@ use super::{call, parse, text};
 use crate::agent::text::{Piece, TextToolFormat};
 
 fn called(message: &str) -> Option<String> {
-    let dialect = TextToolFormat {
+    let format = TextToolFormat {
         mentions: true,
         ..TextToolFormat::default()
     };
-    parse(&dialect, message)
+    parse(&format, message)
         .into_iter()
         .find_map(|piece| match piece {
             Piece::Call { name, .. } => Some(name),
@@ -22,12 +22,12 @@ fn called(message: &str) -> Option<String> {
 fn announcements_are_calls_if_enabled() {
     let message = "I will use the clock tool.";
     assert_eq!(parse(&TextToolFormat::default(), message), [text(message)]);
-    let dialect = TextToolFormat {
+    let format = TextToolFormat {
         mentions: true,
         ..TextToolFormat::default()
     };
     assert_eq!(
-        parse(&dialect, message),
+        parse(&format, message),
         [text(message), call("clock", json!({}))]
     );
     for message in [
@@ -111,11 +111,11 @@ fn other_sentences_are_not_announcements() {
 #[test]
 fn announcements_beside_a_call_are_ignored() {
     let message = "I will use the clock tool.\nTOOL: get_time\nI will use the clock tool.";
-    let dialect = TextToolFormat {
+    let format = TextToolFormat {
         mentions: true,
         ..TextToolFormat::default()
     };
-    let pieces = parse(&dialect, message);
+    let pieces = parse(&format, message);
     let calls = pieces
         .iter()
         .filter(|piece| matches!(piece, Piece::Call { .. }));

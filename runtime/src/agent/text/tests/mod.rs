@@ -54,8 +54,8 @@ pub(super) fn joined(pieces: impl IntoIterator<Item = Piece>) -> Vec<Piece> {
     joined
 }
 
-pub(super) fn parse(dialect: &TextToolFormat, message: &str) -> Vec<Piece> {
-    let mut parser = TextParser::new(dialect, &tools());
+pub(super) fn parse(format: &TextToolFormat, message: &str) -> Vec<Piece> {
+    let mut parser = TextParser::new(format, &tools());
     let mut pieces = parser.push(message);
     pieces.extend(parser.finish());
     joined(pieces)

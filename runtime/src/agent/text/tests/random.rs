@@ -155,7 +155,7 @@ fn noise(random: &mut Rng) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-fn dialect(random: &mut Rng) -> TextToolFormat {
+fn format(random: &mut Rng) -> TextToolFormat {
     TextToolFormat {
         mentions: random.bool(),
         arguments_bytes: if random.bool() {
@@ -170,11 +170,11 @@ fn dialect(random: &mut Rng) -> TextToolFormat {
 
 /// Parses a message in one chunk; returns its pieces and the ranges that belong to calls.
 fn whole(
-    dialect: &TextToolFormat,
+    format: &TextToolFormat,
     message: &str,
     cut: bool,
 ) -> (Vec<Piece>, Vec<std::ops::Range<usize>>) {
-    let mut parser = TextParser::new(dialect, &tools());
+    let mut parser = TextParser::new(format, &tools());
     let mut pieces = parser.push(message);
     pieces.extend(if cut {
         parser.finish_cut_off()
@@ -185,8 +185,8 @@ fn whole(
     (joined(pieces), parser.pending.parts.1)
 }
 
-fn in_chunks(dialect: &TextToolFormat, message: &str, cut: bool, random: &mut Rng) -> Vec<Piece> {
-    let mut parser = TextParser::new(dialect, &tools());
+fn in_chunks(format: &TextToolFormat, message: &str, cut: bool, random: &mut Rng) -> Vec<Piece> {
+    let mut parser = TextParser::new(format, &tools());
     let longest = [1, 3, 20][random.usize(..3)];
     let mut pieces = Vec::new();
     let mut start = 0;
@@ -218,15 +218,15 @@ fn is_written(text: &str, name: &str, input: &JsonObject) -> bool {
 }
 
 fn check(message: &str, random: &mut Rng) -> usize {
-    let (dialect, cut) = (dialect(random), random.bool());
-    let (pieces, calls) = whole(&dialect, message, cut);
+    let (format, cut) = (format(random), random.bool());
+    let (pieces, calls) = whole(&format, message, cut);
     for _ in 0..3 {
-        let split = in_chunks(&dialect, message, cut, random);
-        assert_eq!(split, pieces, "{dialect:?} {message:?}");
+        let split = in_chunks(&format, message, cut, random);
+        assert_eq!(split, pieces, "{format:?} {message:?}");
     }
-    let mut kept = message.to_owned();
+    let mut retained = message.to_owned();
     for range in calls.iter().rev() {
-        kept.replace_range(range.clone(), "");
+        retained.replace_range(range.clone(), "");
     }
     let (mut text, mut found) = (String::new(), 0);
     for piece in &pieces {
@@ -248,7 +248,7 @@ fn check(message: &str, random: &mut Rng) -> usize {
             }
         }
     }
-    assert_eq!(text, kept, "{message:?}");
+    assert_eq!(text, retained, "{message:?}");
     found
 }
 
