@@ -1,12 +1,12 @@
-//! An agent with the tools of two servers: `agent <folder>` starts the reference servers for files and for memory with
-//! `npx`, and has a model remember what is in the folder. The model is a scripted one here; any other takes its place.
+//! An agent with the tools of two servers: `agent <folder>` starts the reference servers for files and memory with
+//! `npx` and lets a model remember the contents of the folder. The model is scripted; any other can replace it.
 
 use std::env;
 
 use serde_json::json;
+use treenail::agent::{Model, RunEvent, RunReport, ScriptedModel, ScriptedReply, ToolSource};
 use treenail::client::ServerCommand;
 use treenail::prelude::*;
-use treenail::tool_loop::{Event, Model, Report, ScriptedModel, ScriptedReply, ToolSource};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> treenail::Result<()> {
@@ -27,24 +27,26 @@ async fn main() -> treenail::Result<()> {
     Ok(())
 }
 
-/// Asks a question, and shows what happens.
+/// Asks a question and prints the events.
 #[allow(clippy::print_stdout, reason = "it is a program that shows something")]
 pub(crate) async fn run(
     model: impl Model + 'static,
     [files, memory]: [ServerCommand; 2],
     question: &str,
-) -> treenail::Result<Report> {
+) -> treenail::Result<RunReport> {
     let files = McpClient::builder().command(files).build().await?;
     let memory = McpClient::builder().command(memory).build().await?;
     let agent = ToolLoop::new(model)
         .source("files", &files)
-        .source("memory", ToolSource::from(&memory).without_asking());
+        .source("memory", ToolSource::from(&memory).auto_approve());
     let mut run = agent.run(question);
     while let Some(event) = run.next().await {
         match event {
-            Event::Text(text) => println!("{text}"),
-            Event::CallStarted { id, .. } => println!("… {id}"),
-            Event::ApprovalAsked(asked) => run.deny(&asked.call.id, "files stay as they are"),
+            RunEvent::Text(text) => println!("{text}"),
+            RunEvent::CallStarted { id, .. } => println!("… {id}"),
+            RunEvent::ApprovalRequested(asked) => {
+                run.deny(&asked.call.id, "files stay as they are")
+            }
             _ => {}
         }
     }

@@ -677,6 +677,63 @@ pub use treenail_macros::tools;
 /// anywhere else.
 pub use treenail_macros::{prompt, resource, tool};
 
+/// Agents: the tool loop runs a language model with tools until the model has finished.
+///
+/// ```
+/// use serde_json::json;
+/// use treenail::prelude::*;
+/// use treenail::agent::{RunEvent, ScriptedModel, ScriptedReply};
+///
+/// /// Daily forecast for one city.
+/// #[mcp_tool(read_only)]
+/// async fn forecast(city: String) -> String {
+///     format!("Rain in {city}")
+/// }
+///
+/// /// Forgets a saved place.
+/// #[mcp_tool(destructive)]
+/// async fn forget(place: String) -> String {
+///     format!("{place} is forgotten")
+/// }
+///
+/// #[tokio::main(flavor = "current_thread")]
+/// async fn main() -> treenail::Result<()> {
+///     // In place of a language model: scripted replies.
+///     let model = ScriptedModel::new([
+///         ScriptedReply::call("forecast", json!({"city": "Oslo"})),
+///         ScriptedReply::text("Forget Oslo, then.").and_call("forget", json!({"place": "Oslo"})),
+///         ScriptedReply::text("It stays, although it rains."),
+///     ]);
+///     let agent = ToolLoop::new(model)
+///         .source("weather", tools![forecast, forget]) // or `&client`, an `McpClient`
+///         .system_prompt("You know all about places.");
+///     let mut run = agent.run("Which places should I keep?");
+///     while let Some(event) = run.next().await {
+///         match event {
+///             RunEvent::Text(text) => println!("{text}"),
+///             RunEvent::CallStarted { id, .. } => println!("… {id}"),
+///             RunEvent::ApprovalRequested(asked) => {
+///                 assert_eq!(asked.tool.name, "forget"); // the forecast only reads
+///                 run.deny(&asked.call.id, "I live there");
+///             }
+///             _ => {}
+///         }
+///     }
+///     let report = run.await?;
+///     assert_eq!(report.text(), "It stays, although it rains.");
+///     assert_eq!(report.calls.len(), 2);
+///     Ok(())
+/// }
+/// ```
+///
+/// In a client, [`McpClientBuilder::enable_tool_use_for_sampling`](client::McpClientBuilder::enable_tool_use_for_sampling)
+/// responds to the sampling of its server; in a server, [`Context::model`] is the model of the client, for tools that are
+/// agents themselves.
+#[cfg(feature = "tool-loop")]
+pub use treenail_runtime::agent;
+#[cfg(feature = "tool-loop")]
+#[doc(inline)]
+pub use treenail_runtime::agent::{Model, ToolLoop};
 /// The client, for programs that use servers and for the tests of servers.
 ///
 /// ```
@@ -732,66 +789,9 @@ pub use treenail_runtime::client;
 #[cfg(feature = "client")]
 #[doc(inline)]
 pub use treenail_runtime::client::{ClientError, McpClient, McpClientSession};
-/// Clients over sessions of the crate `jsoncall`, and servers as its handlers.
+/// Adapter for the crate `jsoncall`: clients over its sessions, and servers as its handlers.
 #[cfg(feature = "jsoncall")]
 pub use treenail_runtime::jsoncall;
-/// The tool loop: runs a language model with tools until it is done.
-///
-/// ```
-/// use serde_json::json;
-/// use treenail::prelude::*;
-/// use treenail::tool_loop::{Event, ScriptedModel, ScriptedReply};
-///
-/// /// Daily forecast for one city.
-/// #[mcp_tool(read_only)]
-/// async fn forecast(city: String) -> String {
-///     format!("Rain in {city}")
-/// }
-///
-/// /// Forgets a saved place.
-/// #[mcp_tool(destructive)]
-/// async fn forget(place: String) -> String {
-///     format!("{place} is forgotten")
-/// }
-///
-/// #[tokio::main(flavor = "current_thread")]
-/// async fn main() -> treenail::Result<()> {
-///     // In place of a language model; it says what it is told to say.
-///     let model = ScriptedModel::new([
-///         ScriptedReply::call("forecast", json!({"city": "Oslo"})),
-///         ScriptedReply::text("Forget Oslo, then.").and_call("forget", json!({"place": "Oslo"})),
-///         ScriptedReply::text("It stays, although it rains."),
-///     ]);
-///     let agent = ToolLoop::new(model)
-///         .source("weather", tools![forecast, forget]) // or `&client`, an `McpClient`
-///         .system_prompt("You know all about places.");
-///     let mut run = agent.run("Which places should I keep?");
-///     while let Some(event) = run.next().await {
-///         match event {
-///             Event::Text(text) => println!("{text}"),
-///             Event::CallStarted { id, .. } => println!("… {id}"),
-///             Event::ApprovalAsked(asked) => {
-///                 assert_eq!(asked.tool.name, "forget"); // the forecast only reads
-///                 run.deny(&asked.call.id, "I live there");
-///             }
-///             _ => {}
-///         }
-///     }
-///     let report = run.await?;
-///     assert_eq!(report.text(), "It stays, although it rains.");
-///     assert_eq!(report.calls.len(), 2);
-///     Ok(())
-/// }
-/// ```
-///
-/// In a client, [`McpClientBuilder::enable_tool_use_for_sampling`](client::McpClientBuilder::enable_tool_use_for_sampling)
-/// answers what its server samples; in a server, [`Context::model`] is the model of the client, for tools that are agents
-/// themselves.
-#[cfg(feature = "tool-loop")]
-pub use treenail_runtime::tool_loop;
-#[cfg(feature = "tool-loop")]
-#[doc(inline)]
-pub use treenail_runtime::tool_loop::{Model, ToolLoop};
 
 /// The most common items: `use treenail::prelude::*;`.
 pub mod prelude {

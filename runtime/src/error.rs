@@ -19,7 +19,7 @@ pub enum Error {
     /// A language model gave no answer.
     #[cfg(feature = "tool-loop")]
     #[error(transparent)]
-    Model(#[from] crate::tool_loop::ModelError),
+    Model(#[from] crate::agent::ModelError),
     /// A lock file could not be read, or does not contain what was asked of it.
     #[cfg(feature = "client")]
     #[error(transparent)]
@@ -27,7 +27,7 @@ pub enum Error {
     /// A run of a tool loop could not go on.
     #[cfg(feature = "tool-loop")]
     #[error(transparent)]
-    ToolLoop(#[from] crate::tool_loop::ToolLoopError),
+    ToolLoop(#[from] crate::agent::ToolLoopError),
     /// A user's error, passed on so that `main` needs only one error type.
     #[error(transparent)]
     Other(#[from] Box<dyn std::error::Error + Send + Sync>),

@@ -4,8 +4,10 @@
 //! `revision` (who is asking, and in which shape the answer goes out), `function` (how any annotated function is run),
 //! `tool`, `prompt`, `resource` and `completion` (what it is for), `stream` (tools that stream), `ask` and `form` (questions to
 //! the client), `policy` and `layer` (what stands around a tool), `server` (the core, free of transport), `bus` (what replicas
-//! hear of each other), `transport` (lines over byte streams, and the standard streams), `client` and `tool_loop`.
+//! hear of each other), `transport` (lines over byte streams, and the standard streams), `client` and `agent`.
 
+#[cfg(feature = "tool-loop")]
+pub mod agent;
 mod around;
 pub mod ask;
 mod bus;
@@ -43,8 +45,6 @@ mod seldom;
 mod server;
 mod stream;
 mod tool;
-#[cfg(feature = "tool-loop")]
-pub mod tool_loop;
 mod transport;
 mod value;
 mod wire;

@@ -1,15 +1,15 @@
-//! Which calls are made, which ask, and what happens when nobody answers.
+//! Approval of calls, with and without a consumer of events.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::json;
+use treenail::agent::{
+    Approval, Model, ModelFuture, RunEvent, ScriptedModel, ScriptedReply, StopReason, TextSink,
+    ToolLoop, ToolSource,
+};
 use treenail::client::{McpClient, MockSession};
 use treenail::schema::{CreateMessageRequestParams, JsonObject};
-use treenail::tool_loop::{
-    Approval, EndReason, Event, Model, ModelFuture, OnText, ScriptedModel, ScriptedReply, ToolLoop,
-    ToolSource,
-};
 
 use crate::fixture::{assert_well_formed, desk, failure, results};
 
@@ -18,7 +18,7 @@ fn delete(name: &str) -> ScriptedReply {
 }
 
 #[tokio::test]
-async fn nobody_to_ask_means_no() {
+async fn a_call_without_an_approver_is_denied() {
     for tool in ["delete", "unsaid", "look_up"] {
         let (server, log) = desk();
         let input =
@@ -26,10 +26,10 @@ async fn nobody_to_ask_means_no() {
         let model = ScriptedModel::new([ScriptedReply::call(tool, input), "I see.".into()]);
         let agent = ToolLoop::new(model).source("desk", server);
         let report = agent.run("Go").await.unwrap();
-        let told = failure(&report);
+        let reported = failure(&report);
         assert!(
-            told.contains(tool) && told.contains("nobody is there to be asked"),
-            "CLI-TOOL-06: {told}"
+            reported.contains(tool) && reported.contains("no one is available to approve it"),
+            "CLI-TOOL-06: {reported}"
         );
         assert_eq!(log.lines(), [] as [&str; 0]);
     }
@@ -45,7 +45,7 @@ async fn a_call_waits_until_it_is_approved() {
     let mut run = ToolLoop::new(model).source("desk", server).run("Go");
     let mut asked = Vec::new();
     while let Some(event) = run.next().await {
-        let Event::ApprovalAsked(request) = event else {
+        let RunEvent::ApprovalRequested(request) = event else {
             continue;
         };
         assert_eq!(log.lines(), [] as [&str; 0], "CLI-TOOL-06");
@@ -74,7 +74,7 @@ async fn a_call_waits_until_it_is_approved() {
 }
 
 #[tokio::test]
-async fn others_go_on_while_one_waits() {
+async fn other_calls_run_while_one_awaits_approval() {
     let (server, log) = desk();
     let model = ScriptedModel::new([
         delete("a").and_call("echo", json!({"text": "b"})),
@@ -84,8 +84,8 @@ async fn others_go_on_while_one_waits() {
     let mut waiting = None;
     while let Some(event) = run.next().await {
         match event {
-            Event::ApprovalAsked(request) => waiting = Some(request.call.id),
-            Event::CallFinished { .. } => {
+            RunEvent::ApprovalRequested(request) => waiting = Some(request.call.id),
+            RunEvent::CallFinished { .. } => {
                 if let Some(id) = waiting.take() {
                     assert_eq!(log.lines(), ["echo b"]);
                     run.approve(&id);
@@ -100,28 +100,28 @@ async fn others_go_on_while_one_waits() {
 }
 
 #[tokio::test]
-async fn one_who_stops_reading_denies() {
+async fn pending_approvals_are_denied_when_reading_stops() {
     let (server, log) = desk();
     let model = ScriptedModel::new([delete("a"), "I see.".into()]);
     let mut run = ToolLoop::new(model).source("desk", server).run("Go");
     while let Some(event) = run.next().await {
-        if matches!(event, Event::ApprovalAsked(_)) {
+        if matches!(event, RunEvent::ApprovalRequested(_)) {
             break;
         }
     }
     let report = run.await.unwrap();
-    assert!(failure(&report).contains("nobody is there to be asked"));
+    assert!(failure(&report).contains("no one is available to approve it"));
     assert_eq!(log.lines(), [] as [&str; 0]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn waiting_for_somebody_takes_no_time() {
+async fn time_awaiting_approval_does_not_count() {
     let (server, _) = desk();
     let model = ScriptedModel::new([delete("a"), ScriptedReply::never()]);
     let agent = ToolLoop::new(model).source("desk", server);
     let mut run = agent.timeout(Duration::from_secs(10)).run("Go");
     while let Some(event) = run.next().await {
-        if let Event::ApprovalAsked(request) = event {
+        if let RunEvent::ApprovalRequested(request) = event {
             let nothing = tokio::time::timeout(Duration::from_secs(3600), run.next()).await;
             assert!(nothing.is_err(), "it waits: {nothing:?}");
             run.approve(&request.call.id);
@@ -130,20 +130,20 @@ async fn waiting_for_somebody_takes_no_time() {
     let report = run.await.unwrap();
     assert_eq!(results(&report)[0].2, "a is gone");
     assert_eq!(
-        report.end,
-        EndReason::Timeout,
+        report.stop_reason,
+        StopReason::Timeout,
         "of the model that never answers"
     );
 }
 
-/// Takes six seconds for each message.
+/// Model that takes six seconds for each message.
 struct Slow(ScriptedModel);
 
 impl Model for Slow {
     fn create_message<'a>(
         &'a self,
         request: &'a CreateMessageRequestParams,
-        on_text: OnText<'a>,
+        on_text: TextSink<'a>,
     ) -> ModelFuture<'a> {
         Box::pin(async move {
             tokio::time::sleep(Duration::from_secs(6)).await;
@@ -153,7 +153,7 @@ impl Model for Slow {
 }
 
 #[tokio::test(start_paused = true)]
-async fn time_goes_on_after_a_denial() {
+async fn the_clock_restarts_after_a_denial() {
     let (server, log) = desk();
     let model = ScriptedModel::new([
         delete("a"),
@@ -164,25 +164,29 @@ async fn time_goes_on_after_a_denial() {
     let mut run = agent.timeout(Duration::from_secs(16)).run("Go");
     let mut denied = None;
     while let Some(event) = run.next().await {
-        if let Event::ApprovalAsked(request) = event {
+        if let RunEvent::ApprovalRequested(request) = event {
             tokio::time::sleep(Duration::from_secs(3600)).await;
             denied = Some(tokio::time::Instant::now());
             run.deny(&request.call.id, "a is mine");
         }
     }
     let report = run.await.unwrap();
-    assert_eq!(report.end, EndReason::Timeout, "two messages take too long");
+    assert_eq!(
+        report.stop_reason,
+        StopReason::Timeout,
+        "two messages take too long"
+    );
     assert_eq!(denied.unwrap().elapsed().as_secs(), 10);
     assert_eq!(log.lines(), ["echo b"]);
     assert_well_formed(&report.transcript);
 }
 
 #[tokio::test]
-async fn sources_are_trusted_as_far_as_is_said() {
+async fn the_trust_level_of_a_source_decides_about_approval() {
     type Trusting = fn(ToolSource) -> ToolSource;
     let cases: [(Trusting, bool, bool); 3] = [
         (|source| source, true, false),
-        (ToolSource::without_asking, true, true),
+        (ToolSource::auto_approve, true, true),
         (ToolSource::untrusted, false, false),
     ];
     for (trusting, echoes, deletes) in cases {
@@ -201,7 +205,7 @@ async fn sources_are_trusted_as_far_as_is_said() {
 }
 
 #[tokio::test]
-async fn it_is_said_what_could_not_be_checked() {
+async fn the_reason_for_skipped_validation_is_reported() {
     let schema = json!({"type": "object", "properties": {"a": {"type": "string", "pattern": "("}}});
     let tool = json!({"name": "odd", "inputSchema": schema});
     let session = MockSession::new()
@@ -232,7 +236,7 @@ async fn it_is_said_what_could_not_be_checked() {
 }
 
 #[tokio::test]
-async fn a_policy_takes_the_place_of_annotations() {
+async fn a_policy_replaces_annotations() {
     let (server, log) = desk();
     let model = ScriptedModel::new([
         delete("a").and_call("echo", json!({"text": "b"})),

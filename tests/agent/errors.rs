@@ -1,17 +1,17 @@
-//! What makes it impossible for a run to go on.
+//! Errors that end a run.
 
 use serde_json::json;
-use treenail::prelude::*;
-use treenail::schema::{JsonObject, Role, SamplingMessageContentBlock as Block, ToolUseContent};
-use treenail::tool_loop::{
-    Conversation, EndReason, ModelError, ScriptedModel, ScriptedReply, ToolChoice, ToolLoop,
+use treenail::agent::{
+    Conversation, ModelError, ScriptedModel, ScriptedReply, StopReason, ToolChoice, ToolLoop,
     ToolLoopError,
 };
+use treenail::prelude::*;
+use treenail::schema::{JsonObject, Role, SamplingMessageContentBlock as Block, ToolUseContent};
 
 use crate::fixture::desk;
 
 #[tokio::test]
-async fn what_does_not_fit_together_is_an_error_that_says_so() {
+async fn invalid_configurations_are_errors_with_a_reason() {
     let (server, _) = desk();
     let use_without_result = vec![
         treenail::schema::SamplingMessage::new(Role::User, vec![Block::text("Go")]),
@@ -29,11 +29,7 @@ async fn what_does_not_fit_together_is_an_error_that_says_so() {
     let with_desk = || agent().source("desk", &server);
     let choosing = |choice| agent().tool_choice(choice);
     let cases = [
-        (
-            agent(),
-            Conversation::new(),
-            "the conversation has no message",
-        ),
+        (agent(), Conversation::new(), "the conversation is empty"),
         (
             agent(),
             use_without_result.into(),
@@ -42,14 +38,18 @@ async fn what_does_not_fit_together_is_an_error_that_says_so() {
         (
             with_desk().source("desk", &server),
             go(),
-            "two sources have the name `desk`",
+            "duplicate source name `desk`",
         ),
-        (agent().source("", &server), go(), "a source has no name"),
-        (choosing(ToolChoice::Required), go(), "there is none"),
+        (
+            agent().source("", &server),
+            go(),
+            "the name of a source is empty",
+        ),
+        (choosing(ToolChoice::Required), go(), "there are no tools"),
         (
             choosing(ToolChoice::Tool("fly".to_owned())),
             go(),
-            "the tool `fly`",
+            "unknown tool `fly`",
         ),
     ];
     for (agent, conversation, expected) in cases {
@@ -58,12 +58,12 @@ async fn what_does_not_fit_together_is_an_error_that_says_so() {
         assert!(matches!(error, ToolLoopError::Invalid { .. }), "{error:?}");
         assert!(error.to_string().contains(expected), "{error}");
         assert_eq!(error.report().transcript, messages);
-        assert_eq!(error.report().end, EndReason::Failed);
+        assert_eq!(error.report().stop_reason, StopReason::Failed);
     }
 }
 
 #[tokio::test]
-async fn a_model_that_fails_leaves_what_was_said_before() {
+async fn the_transcript_survives_a_model_failure() {
     let (server, _) = desk();
     let model = ScriptedModel::new([
         ScriptedReply::call("echo", json!({"text": "a"})),
@@ -72,7 +72,7 @@ async fn a_model_that_fails_leaves_what_was_said_before() {
     let agent = ToolLoop::new(model).source("desk", server);
     let error = agent.run("Go").await.unwrap_err();
     assert!(matches!(error, ToolLoopError::Model { .. }), "{error:?}");
-    assert_eq!(error.to_string(), "the model is not available: overloaded");
+    assert_eq!(error.to_string(), "the model is unavailable: overloaded");
     let transcript = error.report().transcript.clone();
     assert_eq!(transcript.len(), 3);
 
@@ -99,7 +99,7 @@ async fn a_source_that_cannot_be_listed_is_an_error() {
 }
 
 #[tokio::test]
-async fn messages_that_no_model_may_write_are_broken() {
+async fn invalid_model_messages_are_rejected() {
     use treenail::schema::{CreateMessageResult, ToolResultContent};
 
     let result = ToolResultContent::new("1", []);
@@ -108,14 +108,14 @@ async fn messages_that_no_model_may_write_are_broken() {
         CreateMessageResult::new(Role::Assistant, vec![Block::ToolResult(result)], "m"),
     ];
     for message in cases {
-        let reply = ScriptedReply::with(move |_| Ok(message));
+        let reply = ScriptedReply::from_fn(move |_| Ok(message));
         let error = ToolLoop::new(ScriptedModel::new([reply])).run("Go").await;
         let error = error.unwrap_err();
         let ToolLoopError::Model { error, .. } = error else {
             panic!("{error:?}");
         };
         assert!(
-            matches!(error, ModelError::Broken(_)),
+            matches!(error, ModelError::InvalidResponse(_)),
             "ALL-SAM-02: {error}"
         );
     }

@@ -1,33 +1,35 @@
-//! What a run tells while it runs, and what happens when nobody listens or nobody waits.
+//! Events of a run, with and without a consumer.
 
 use serde_json::json;
 use tokio_stream::StreamExt;
-use treenail::tool_loop::{
-    EndReason, Event, ModelError, ScriptedModel, ScriptedReply, ToolLoop, ToolLoopLimits,
+use treenail::agent::{
+    ModelError, RunEvent, ScriptedModel, ScriptedReply, StopReason, ToolLoop, ToolLoopLimits,
 };
 
 use crate::fixture::{desk, events};
 
-/// One word for each event.
-fn shown(events: &[Event]) -> Vec<String> {
+/// Short form of each event.
+fn shown(events: &[RunEvent]) -> Vec<String> {
     events
         .iter()
         .map(|event| match event {
-            Event::Text(text) => format!("text {text}"),
-            Event::CallRequested(call) => format!("requested {} {}", call.id, call.name),
-            Event::ApprovalAsked(asked) => format!("asked {}", asked.call.id),
-            Event::CallStarted { id, .. } => format!("started {id}"),
-            Event::Progress { id, progress, .. } => format!("progress {id} {}", progress.progress),
-            Event::CallFinished { id, is_error, .. } => format!("finished {id} {is_error}"),
-            Event::RoundFinished { iterations, .. } => format!("round {iterations}"),
-            Event::Done(end) => format!("done {end:?}"),
+            RunEvent::Text(text) => format!("text {text}"),
+            RunEvent::CallRequested(call) => format!("requested {} {}", call.id, call.name),
+            RunEvent::ApprovalRequested(asked) => format!("asked {}", asked.call.id),
+            RunEvent::CallStarted { id, .. } => format!("started {id}"),
+            RunEvent::Progress { id, progress, .. } => {
+                format!("progress {id} {}", progress.progress)
+            }
+            RunEvent::CallFinished { id, is_error, .. } => format!("finished {id} {is_error}"),
+            RunEvent::RoundFinished { iterations, .. } => format!("round {iterations}"),
+            RunEvent::Done(end) => format!("done {end:?}"),
             other => panic!("{other:?}"),
         })
         .collect()
 }
 
 #[tokio::test]
-async fn all_that_happens_is_told_in_order() {
+async fn events_are_emitted_in_order() {
     let (server, _) = desk();
     let model = ScriptedModel::new([
         ScriptedReply::text("Look.")
@@ -36,7 +38,7 @@ async fn all_that_happens_is_told_in_order() {
         ScriptedReply::text("Walked."),
     ]);
     let mut run = ToolLoop::new(model).source("desk", server).run("Go");
-    let told = events(&mut run).await;
+    let reported = events(&mut run).await;
     let expected = [
         "text Look.",
         "requested call-1 steps",
@@ -50,36 +52,36 @@ async fn all_that_happens_is_told_in_order() {
         "text Walked.",
         "done Finished",
     ];
-    assert_eq!(shown(&told), expected);
-    let result = told.iter().find_map(|event| match event {
-        Event::CallFinished { id, result, .. } if id == "call-1" => result.clone(),
+    assert_eq!(shown(&reported), expected);
+    let result = reported.iter().find_map(|event| match event {
+        RunEvent::CallFinished { id, result, .. } if id == "call-1" => result.clone(),
         _ => None,
     });
     assert_eq!(result.unwrap().content[0].as_text(), Some("walked"));
     assert_eq!(run.next().await, None);
-    assert_eq!(run.await.unwrap().end, EndReason::Finished);
+    assert_eq!(run.await.unwrap().stop_reason, StopReason::Finished);
 }
 
 #[tokio::test]
-async fn it_is_a_stream() {
+async fn a_run_is_a_stream() {
     let run = ToolLoop::new(ScriptedModel::new(["Hi"])).run("Hello");
-    let told: Vec<Event> = run.collect().await;
-    assert_eq!(shown(&told), ["text Hi", "done Finished"]);
+    let reported: Vec<RunEvent> = run.collect().await;
+    assert_eq!(shown(&reported), ["text Hi", "done Finished"]);
 }
 
 #[tokio::test]
-async fn a_run_that_fails_ends_without_being_done() {
+async fn a_failed_run_ends_without_a_done_event() {
     let model = ScriptedModel::new([ScriptedReply::error(ModelError::refused("no key"))]);
     let mut run = ToolLoop::new(model).run("Hello");
     assert_eq!(shown(&events(&mut run).await), [] as [&str; 0]);
     assert_eq!(
         run.await.unwrap_err().to_string(),
-        "the model refused: no key"
+        "the model rejected the request: no key"
     );
 }
 
 #[tokio::test]
-async fn reading_can_stop_in_the_middle() {
+async fn reading_can_stop_before_the_end() {
     let (server, _) = desk();
     let model = ScriptedModel::new([
         ScriptedReply::text("Look.").and_call("steps", json!({"count": 500})),
@@ -91,31 +93,28 @@ async fn reading_can_stop_in_the_middle() {
 }
 
 #[tokio::test]
-async fn progress_that_nobody_takes_makes_room_for_newer() {
+async fn unread_progress_is_replaced_by_newer() {
     let (server, _) = desk();
     let model = ScriptedModel::new([
         ScriptedReply::call("steps", json!({"count": 50})),
         ScriptedReply::text("Walked."),
     ]);
-    let limits = ToolLoopLimits {
-        queued_progress: 3,
-        ..ToolLoopLimits::default()
-    };
+    let limits = ToolLoopLimits::default().queued_progress(3);
     let mut run = ToolLoop::new(model)
         .source("desk", server)
         .limits(limits)
         .run("Go");
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     while let Some(event) = run.next().await {
-        if matches!(event, Event::CallStarted { .. }) {
-            // The server goes on while nobody reads.
+        if matches!(event, RunEvent::CallStarted { .. }) {
+            // The server continues while no events are read.
             for _ in 0..500 {
                 tokio::task::yield_now().await;
             }
         }
-        told.push(event);
+        reported.push(event);
     }
-    let progress: Vec<_> = shown(&told)
+    let progress: Vec<_> = shown(&reported)
         .into_iter()
         .filter(|line| line.starts_with("progress"))
         .collect();

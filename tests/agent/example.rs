@@ -1,9 +1,9 @@
 //! `examples/agent.rs` with the reference servers of the npm registry.
 
 use serde_json::json;
-use treenail::tool_loop::{EndReason, ScriptedModel, ScriptedReply};
+use treenail::agent::{ScriptedModel, ScriptedReply, StopReason};
 
-// Cargo does not run the functions of examples; those of this one run here.
+// Cargo does not run examples as tests; this one runs here.
 #[path = "../../examples/agent.rs"]
 #[allow(dead_code, reason = "it is a program")]
 pub(crate) mod agent;
@@ -41,18 +41,25 @@ async fn an_agent_uses_two_real_servers() {
         .unwrap();
     assert_well_formed(&report.transcript);
     assert_eq!(
-        (report.end.clone(), report.text()),
-        (EndReason::Finished, "Ada programs.".to_owned())
+        (report.stop_reason.clone(), report.text()),
+        (StopReason::Finished, "Ada programs.".to_owned())
     );
     let results = results(&report);
-    let (failed, told): (Vec<_>, Vec<_>) = results.into_iter().map(|it| (it.1, it.2)).unzip();
-    assert_eq!(failed, [false, false, false, true, false, true], "{told:?}");
-    assert!(
-        told[0].contains("a.txt") && told[1].contains("the first program"),
-        "{told:?}"
+    let (failed, reported): (Vec<_>, Vec<_>) = results.into_iter().map(|it| (it.1, it.2)).unzip();
+    assert_eq!(
+        failed,
+        [false, false, false, true, false, true],
+        "{reported:?}"
     );
-    assert!(told[3].contains("files stay as they are"), "{told:?}");
-    assert!(told[4].contains("programs"), "{told:?}");
+    assert!(
+        reported[0].contains("a.txt") && reported[1].contains("the first program"),
+        "{reported:?}"
+    );
+    assert!(
+        reported[3].contains("files stay as they are"),
+        "{reported:?}"
+    );
+    assert!(reported[4].contains("programs"), "{reported:?}");
     assert!(
         std::fs::read_to_string(at("a.txt"))
             .unwrap()

@@ -1,50 +1,50 @@
-//! What goes wrong reaches the model in words that it can act on, and the run goes on.
+//! Failures of calls are reported to the model, and the run continues.
 
 use serde_json::{Value, json};
-use treenail::client::{McpClient, MockSession};
-use treenail::tool_loop::{
-    Approval, EndReason, Report, ScriptedModel, ScriptedReply, ToolLoop, tool_use,
+use treenail::agent::{
+    Approval, RunReport, ScriptedModel, ScriptedReply, StopReason, ToolLoop, tool_use_from_raw,
 };
+use treenail::client::{McpClient, MockSession};
 
 use crate::fixture::{assert_well_formed, desk, failure, results};
 
-/// What the model is told of one call.
-async fn told(call: ScriptedReply) -> String {
+/// The error that the model receives for one call.
+async fn error(call: ScriptedReply) -> String {
     let (server, _) = desk();
     let model = ScriptedModel::new([call, ScriptedReply::text("I see.")]);
     let report = ToolLoop::new(model).source("desk", server).run("Go").await;
     let report = report.unwrap();
     assert_well_formed(&report.transcript);
-    assert_eq!(report.end, EndReason::Finished);
+    assert_eq!(report.stop_reason, StopReason::Finished);
     assert_eq!(report.text(), "I see.", "it goes on");
     failure(&report)
 }
 
 #[track_caller]
-fn assert_says(told: &str, parts: &[&str]) {
+fn assert_contains(error: &str, parts: &[&str]) {
     for part in parts {
-        assert!(told.contains(part), "`{part}` is not in: {told}");
+        assert!(error.contains(part), "`{part}` is not in: {error}");
     }
 }
 
 #[tokio::test]
-async fn extraction_arguments_that_are_no_json_are_told_with_the_position() {
-    let broken = tool_use("1", "echo", "{\"text\": \"a\",\n}");
-    let told = told(ScriptedReply::text("").and_use(broken)).await;
-    assert_says(&told, &["echo", "line 2 column 1"]);
+async fn extraction_invalid_json_is_reported_with_its_position() {
+    let call = tool_use_from_raw("1", "echo", "{\"text\": \"a\",\n}");
+    let error = error(ScriptedReply::text("").and_tool_use(call)).await;
+    assert_contains(&error, &["echo", "line 2 column 1"]);
 }
 
 #[tokio::test]
-async fn an_unknown_tool_is_told_with_those_that_there_are() {
-    let told = told(ScriptedReply::call("ecko", json!({"text": "a"}))).await;
-    assert_says(&told, &["ecko", "echo"]);
+async fn an_unknown_tool_is_reported_with_the_known_ones() {
+    let error = error(ScriptedReply::call("ecko", json!({"text": "a"}))).await;
+    assert_contains(&error, &["ecko", "echo"]);
 }
 
 #[tokio::test]
-async fn validation_all_that_is_wrong_with_the_arguments_is_told_before_the_call() {
+async fn validation_all_invalid_arguments_are_reported_before_the_call() {
     let call = ScriptedReply::call("add", json!({"a": "one", "c": 3}));
-    let told = told(call).await;
-    assert_says(&told, &["/a", "integer", "b"]);
+    let error = error(call).await;
+    assert_contains(&error, &["/a", "integer", "b"]);
 }
 
 #[tokio::test]
@@ -66,17 +66,17 @@ async fn arguments_are_repaired_where_that_is_safe() {
 }
 
 #[tokio::test]
-async fn execution_what_a_tool_says_of_its_failure_is_told() {
-    let told = told(ScriptedReply::call(
+async fn execution_the_error_of_a_tool_is_reported() {
+    let error = error(ScriptedReply::call(
         "fail",
         json!({"text": "the disk is full"}),
     ))
     .await;
-    assert_says(&told, &["the disk is full"]);
+    assert_contains(&error, &["the disk is full"]);
 }
 
 #[tokio::test]
-async fn a_policy_that_denies_says_why() {
+async fn the_reason_of_a_denial_is_reported() {
     let (server, log) = desk();
     let model = ScriptedModel::new([
         ScriptedReply::call("echo", json!({"text": "a"})),
@@ -86,12 +86,12 @@ async fn a_policy_that_denies_says_why() {
         .source("desk", server)
         .approve(|_| Approval::Deny("no echoes after ten".to_owned()));
     let report = agent.run("Go").await.unwrap();
-    assert_says(&failure(&report), &["echo", "no echoes after ten"]);
+    assert_contains(&failure(&report), &["echo", "no echoes after ten"]);
     assert_eq!(log.lines(), [] as [&str; 0]);
 }
 
-/// A run with one tool of a session that answers with what it is given.
-async fn with_mock(mock: MockSession) -> Report {
+/// A run with one tool of a mock session.
+async fn with_mock(mock: MockSession) -> RunReport {
     let client = McpClient::builder().session(std::sync::Arc::new(mock));
     let client = client.build().await.unwrap();
     let model = ScriptedModel::new([
@@ -112,33 +112,33 @@ fn listing(tool: Value) -> MockSession {
 }
 
 #[tokio::test]
-async fn execution_a_server_that_refuses_is_told() {
+async fn execution_a_rejection_by_the_server_is_reported() {
     let mock = listing(json!({"name": "tool", "inputSchema": {"type": "object"}}));
     let mock = mock.answer("tools/call", |_| {
         Err(treenail::RpcError::new(-32603, "out of memory"))
     });
-    assert_says(&failure(&with_mock(mock).await), &["tool", "out of memory"]);
+    assert_contains(&failure(&with_mock(mock).await), &["tool", "out of memory"]);
 }
 
 #[tokio::test]
-async fn formatting_a_result_that_is_not_what_was_declared_is_told() {
+async fn formatting_a_result_that_violates_its_schema_is_reported() {
     let output = json!({"type": "object", "required": ["sum"]});
     let mock =
         listing(json!({"name": "tool", "inputSchema": {"type": "object"}, "outputSchema": output}));
     let mock = mock.answer("tools/call", |_| {
         Ok(json!({"content": [], "structuredContent": {}}))
     });
-    assert_says(&failure(&with_mock(mock).await), &["tool", "output schema"]);
+    assert_contains(&failure(&with_mock(mock).await), &["tool", "output schema"]);
 }
 
 #[tokio::test]
-async fn formatting_what_a_model_cannot_see_is_told_in_words() {
+async fn formatting_unsupported_content_is_described() {
     let mock = listing(json!({"name": "tool", "inputSchema": {"type": "object"}}));
     let mock = mock.answer("tools/call", |_| {
         Ok(json!({"content": [{"type": "image", "mimeType": "image/png", "data": "iVBORw0KGgo="}]}))
     });
     let report = with_mock(mock).await;
-    let (_, is_error, told) = results(&report).remove(0);
+    let (_, is_error, error) = results(&report).remove(0);
     assert!(!is_error);
-    assert_says(&told, &["image/png"]);
+    assert_contains(&error, &["image/png"]);
 }

@@ -1,13 +1,13 @@
-//! A server with tools of each kind, and short ways to look at conversations.
+//! A server with tools of each kind, and helpers to inspect conversations.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use treenail::agent::{Run, RunEvent, RunReport};
 use treenail::prelude::*;
 use treenail::schema::{Role, SamplingMessage, SamplingMessageContentBlock as Block};
-use treenail::tool_loop::{Event, Report, Run};
 
-/// What the tools have done, in order.
+/// Log of tool calls, in order.
 #[derive(Clone, Default)]
 pub(crate) struct Log(Arc<Mutex<Vec<String>>>);
 
@@ -21,7 +21,7 @@ impl Log {
     }
 }
 
-/// Writes that it was cancelled, unless it has ended.
+/// Logs its text when dropped: a cancellation, unless the tool has changed it.
 struct Ending<'a>(&'a Log, String);
 
 impl Drop for Ending<'_> {
@@ -99,8 +99,8 @@ pub(crate) fn desk() -> (Server, Log) {
     (server.unwrap(), log)
 }
 
-/// All that happens in a run.
-pub(crate) async fn events(run: &mut Run) -> Vec<Event> {
+/// Collects all events of a run.
+pub(crate) async fn events(run: &mut Run) -> Vec<RunEvent> {
     let mut events = Vec::new();
     while let Some(event) = run.next().await {
         events.push(event);
@@ -108,8 +108,8 @@ pub(crate) async fn events(run: &mut Run) -> Vec<Event> {
     events
 }
 
-/// The results that the model was told of, in order: the id of the call, whether it failed, and the text.
-pub(crate) fn results(report: &Report) -> Vec<(String, bool, String)> {
+/// Results that the model received, in order: id of the call, error flag, text.
+pub(crate) fn results(report: &RunReport) -> Vec<(String, bool, String)> {
     results_of(&report.transcript)
 }
 
@@ -129,8 +129,8 @@ pub(crate) fn results_of(messages: &[SamplingMessage]) -> Vec<(String, bool, Str
         .collect()
 }
 
-/// The one result that the model was told of, which has to be a failure.
-pub(crate) fn failure(report: &Report) -> String {
+/// The only result that the model received, which has to be an error.
+pub(crate) fn failure(report: &RunReport) -> String {
     let mut results = results(report);
     assert_eq!(results.len(), 1, "{results:?}");
     let (_, is_error, text) = results.remove(0);
@@ -138,7 +138,7 @@ pub(crate) fn failure(report: &Report) -> String {
     text
 }
 
-/// What the protocol demands of a conversation with tools, looked at from outside.
+/// Independent check of the protocol's rules for conversations with tools.
 #[track_caller]
 pub(crate) fn assert_well_formed(messages: &[SamplingMessage]) {
     let mut open: Vec<&str> = Vec::new();

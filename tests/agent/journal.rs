@@ -1,17 +1,17 @@
-//! The results that are kept for a run that begins anew.
+//! Journal of results for runs that restart.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use treenail::schema::CreateMessageRequestParams;
-use treenail::tool_loop::{
-    EndReason, Journal, Model, ModelFuture, OnText, ScriptedModel, ScriptedReply, ToolLoop,
+use treenail::agent::{
+    Journal, Model, ModelFuture, ScriptedModel, ScriptedReply, StopReason, TextSink, ToolLoop,
 };
+use treenail::schema::CreateMessageRequestParams;
 
 use crate::fixture::{desk, results};
 
-/// A model with a journal, which only takes.
+/// A model with a write-only journal.
 struct Kept {
     model: ScriptedModel,
     journal: Arc<Mutex<Vec<(String, Value)>>>,
@@ -21,7 +21,7 @@ impl Model for Kept {
     fn create_message<'a>(
         &'a self,
         request: &'a CreateMessageRequestParams,
-        on_text: OnText<'a>,
+        on_text: TextSink<'a>,
     ) -> ModelFuture<'a> {
         self.model.create_message(request, on_text)
     }
@@ -36,13 +36,13 @@ impl Journal for Kept {
         None
     }
 
-    fn keep(&self, key: &str, value: Value) {
+    fn record(&self, key: &str, value: Value) {
         self.journal.lock().unwrap().push((key.to_owned(), value));
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn results_that_the_end_of_a_run_makes_are_not_kept() {
+async fn results_of_interrupted_calls_are_not_recorded() {
     let (server, _) = desk();
     let model = ScriptedModel::new([ScriptedReply::call(
         "wait",
@@ -58,14 +58,14 @@ async fn results_that_the_end_of_a_run_makes_are_not_kept() {
     let agent = ToolLoop::new(model).source("desk", server);
     let report = agent.timeout(Duration::from_secs(1)).run("Go").await;
     let report = report.unwrap();
-    assert_eq!(report.end, EndReason::Timeout);
+    assert_eq!(report.stop_reason, StopReason::Timeout);
     assert!(results(&report)[0].1, "the model is told all the same");
-    let mut kept: Vec<_> = journal
+    let mut retained: Vec<_> = journal
         .lock()
         .unwrap()
         .iter()
         .map(|(key, _)| key.clone())
         .collect();
-    kept.sort();
-    assert_eq!(kept, ["1", "2"]);
+    retained.sort();
+    assert_eq!(retained, ["1", "2"]);
 }

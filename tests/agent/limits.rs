@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use serde_json::json;
-use treenail::tool_loop::{
-    EndReason, ModelFeatures, Report, ScriptedModel, ScriptedReply, ToolLoop, ToolLoopError,
-    ToolLoopLimits,
+use treenail::agent::{
+    ModelCapabilities, RunReport, ScriptedModel, ScriptedReply, StopReason, ToolLoop,
+    ToolLoopError, ToolLoopLimits,
 };
 
 use crate::fixture::{Log, assert_well_formed, desk, failure, results};
@@ -18,11 +18,11 @@ fn wait(name: &str, millis: u64) -> ScriptedReply {
     ScriptedReply::call("wait", json!({"name": name, "millis": millis}))
 }
 
-/// A run that must not go wrong otherwise, and what the tools do.
+/// Runs a script with limits; returns the report, the model and the log of the tools.
 async fn limited(
     limits: ToolLoopLimits,
     replies: impl IntoIterator<Item = ScriptedReply>,
-) -> (Report, ScriptedModel, Log) {
+) -> (RunReport, ScriptedModel, Log) {
     let (server, log) = desk();
     let model = ScriptedModel::new(replies);
     let agent = ToolLoop::new(model.clone())
@@ -35,17 +35,14 @@ async fn limited(
 
 #[tokio::test]
 async fn iterations_end_with_an_answer() {
-    let limits = ToolLoopLimits {
-        max_iterations: 2,
-        ..ToolLoopLimits::default()
-    };
+    let limits = ToolLoopLimits::default().max_iterations(2);
     let replies = [
         echo("a"),
         echo("b"),
         ScriptedReply::text("As far as I know: b."),
     ];
     let (report, model, log) = limited(limits, replies).await;
-    assert_eq!(report.end, EndReason::MaxIterations, "ALL-SAM-05");
+    assert_eq!(report.stop_reason, StopReason::MaxIterations, "ALL-SAM-05");
     assert_eq!(log.lines(), ["echo a", "echo b"]);
     assert_eq!(report.text(), "As far as I know: b.");
     let last = &model.requests()[2];
@@ -61,87 +58,75 @@ async fn iterations_end_with_an_answer() {
 }
 
 #[tokio::test]
-async fn a_model_that_does_not_stop_calling_is_told_in_the_transcript() {
-    let limits = ToolLoopLimits {
-        max_iterations: 1,
-        ..ToolLoopLimits::default()
-    };
+async fn calls_after_the_last_iteration_fail_in_the_transcript() {
+    let limits = ToolLoopLimits::default().max_iterations(1);
     let (report, _, log) = limited(limits, [echo("a"), echo("b")]).await;
-    assert_eq!(report.end, EndReason::MaxIterations);
+    assert_eq!(report.stop_reason, StopReason::MaxIterations);
     assert_eq!(log.lines(), ["echo a"]);
-    let (_, is_error, told) = results(&report).remove(1);
-    assert!(is_error && told.contains("the limit of 1 rounds"), "{told}");
+    let (_, is_error, reported) = results(&report).remove(1);
+    assert!(
+        is_error && reported.contains("the limit of 1 rounds"),
+        "{reported}"
+    );
     assert_eq!(report.text(), "", "the last message is not the model's");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_has_a_time_and_its_calls_are_cancelled_with_it() {
-    let limits = || ToolLoopLimits {
-        timeout: Duration::from_secs(1),
-        ..ToolLoopLimits::default()
-    };
+async fn the_run_timeout_cancels_calls_in_flight() {
+    let limits = || ToolLoopLimits::default().timeout(Duration::from_secs(1));
     let call = wait("quick", 100).and_call("wait", json!({"name": "slow", "millis": 20_000}));
     let (report, _, log) = limited(limits(), [call]).await;
-    assert_eq!(report.end, EndReason::Timeout);
+    assert_eq!(report.stop_reason, StopReason::Timeout);
     let results = results(&report);
     assert_eq!(results[0].2, "quick", "what has ended counts");
-    let (_, is_error, told) = &results[1];
+    let (_, is_error, reported) = &results[1];
     assert!(
-        *is_error && told.contains("the time of the whole run, 1s, is over"),
-        "{told}"
+        *is_error && reported.contains("the run exceeded its timeout of 1s"),
+        "{reported}"
     );
     tokio::time::sleep(Duration::from_millis(1)).await;
     let mut ended = log.lines().split_off(2);
     ended.sort();
     assert_eq!(ended, ["cancel slow", "end quick"], "CLI-CANC-01");
 
-    // While the model is asked.
+    // During a model request.
     let (report, ..) = limited(limits(), [echo("a"), ScriptedReply::never()]).await;
     assert_eq!(
-        (report.end, report.transcript.len()),
-        (EndReason::Timeout, 3)
+        (report.stop_reason, report.transcript.len()),
+        (StopReason::Timeout, 3)
     );
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_has_a_time() {
-    let limits = ToolLoopLimits {
-        call_timeout: Duration::from_secs(2),
-        ..ToolLoopLimits::default()
-    };
+async fn the_call_timeout_is_enforced() {
+    let limits = ToolLoopLimits::default().call_timeout(Duration::from_secs(2));
     let started = tokio::time::Instant::now();
     let (report, ..) = limited(limits, [wait("slow", 20_000), "It is slow.".into()]).await;
     assert_eq!(started.elapsed().as_secs(), 2);
-    let told = failure(&report);
+    let reported = failure(&report);
     assert!(
-        told.contains("2s") || told.contains("2 s"),
-        "CLI-CANC-05: {told}"
+        reported.contains("2s") || reported.contains("2 s"),
+        "CLI-CANC-05: {reported}"
     );
-    assert_eq!(report.end, EndReason::Finished);
+    assert_eq!(report.stop_reason, StopReason::Finished);
 }
 
 #[tokio::test]
-async fn a_result_is_cut_and_says_so() {
-    let limits = ToolLoopLimits {
-        result_bytes: 1000,
-        ..ToolLoopLimits::default()
-    };
+async fn long_results_are_truncated_with_a_note() {
+    let limits = ToolLoopLimits::default().result_bytes(1000);
     let big = ScriptedReply::call("big", json!({"bytes": 100_000}));
     let (report, ..) = limited(limits, [big, "Long.".into()]).await;
-    let (_, is_error, told) = results(&report).remove(0);
-    assert!(!is_error && told.len() <= 1000, "{}", told.len());
+    let (_, is_error, reported) = results(&report).remove(0);
+    assert!(!is_error && reported.len() <= 1000, "{}", reported.len());
     assert!(
-        told.contains("xxx") && told.chars().any(|it| it != 'x'),
-        "{told}"
+        reported.contains("xxx") && reported.chars().any(|it| it != 'x'),
+        "{reported}"
     );
 }
 
 #[tokio::test(start_paused = true)]
-async fn so_many_calls_run_at_once() {
-    let limits = ToolLoopLimits {
-        parallel_calls: 2,
-        ..ToolLoopLimits::default()
-    };
+async fn parallel_calls_are_limited() {
+    let limits = ToolLoopLimits::default().parallel_calls(2);
     let mut reply = wait("a", 100);
     for name in ["b", "c"] {
         reply = reply.and_call("wait", json!({"name": name, "millis": 200}));
@@ -152,76 +137,64 @@ async fn so_many_calls_run_at_once() {
 }
 
 #[tokio::test]
-async fn so_many_calls_of_a_message_are_made() {
-    let limits = ToolLoopLimits {
-        calls_per_message: 2,
-        ..ToolLoopLimits::default()
-    };
+async fn calls_per_message_are_limited() {
+    let limits = ToolLoopLimits::default().calls_per_message(2);
     let mut reply = echo("a");
     for text in ["b", "c"] {
         reply = reply.and_call("echo", json!({"text": text}));
     }
     let (report, _, log) = limited(limits, [reply, "Done".into()]).await;
     assert_eq!(log.lines(), ["echo a", "echo b"]);
-    let (_, is_error, told) = results(&report).remove(2);
-    assert!(is_error && told.contains('2'), "{told}");
+    let (_, is_error, reported) = results(&report).remove(2);
+    assert!(is_error && reported.contains('2'), "{reported}");
 }
 
 #[tokio::test]
-async fn a_message_has_a_size() {
-    let limits = || ToolLoopLimits {
-        message_bytes: 1000,
-        ..ToolLoopLimits::default()
-    };
+async fn the_message_size_is_limited() {
+    let limits = || ToolLoopLimits::default().message_bytes(1000);
     let long = || ScriptedReply::text("x".repeat(2000));
     for reply in [long(), long().chunks(10), echo(&"x".repeat(2000))] {
         let (report, ..) = limited(limits(), [echo("a"), reply]).await;
-        assert_eq!(report.end, EndReason::MessageTooLong);
+        assert_eq!(report.stop_reason, StopReason::MessageTooLong);
         assert_eq!(report.transcript.len(), 3, "what was too long is not kept");
     }
 
-    // One that writes without an end is stopped before it has ended.
-    for features in [
-        ModelFeatures::default(),
-        ModelFeatures::default().tools(false),
+    // A model that writes without end is stopped.
+    for capabilities in [
+        ModelCapabilities::default(),
+        ModelCapabilities::default().tools(false),
     ] {
         let endless = ScriptedReply::never()
             .and_text("x".repeat(2000))
             .chunks(100);
-        let model = ScriptedModel::new([endless]).with_features(features);
+        let model = ScriptedModel::new([endless]).with_capabilities(capabilities);
         let report = ToolLoop::new(model)
             .limits(limits())
             .run("Go")
             .await
             .unwrap();
-        assert_eq!(report.end, EndReason::MessageTooLong);
+        assert_eq!(report.stop_reason, StopReason::MessageTooLong);
     }
 }
 
 #[tokio::test]
-async fn a_transcript_has_a_size() {
-    let limits = ToolLoopLimits {
-        transcript_bytes: 5000,
-        ..ToolLoopLimits::default()
-    };
+async fn the_transcript_size_is_limited() {
+    let limits = ToolLoopLimits::default().transcript_bytes(5000);
     let big = || ScriptedReply::call("big", json!({"bytes": 2000}));
     let (report, ..) = limited(limits, [big(), big(), big()]).await;
-    assert_eq!(report.end, EndReason::TranscriptFull);
+    assert_eq!(report.stop_reason, StopReason::TranscriptFull);
     assert_eq!((report.iterations, report.transcript.len()), (3, 7));
 }
 
 #[tokio::test]
-async fn so_many_tools_are_offered() {
+async fn the_number_of_tools_is_limited() {
     let (server, _) = desk();
-    let limits = ToolLoopLimits {
-        tools: 3,
-        ..ToolLoopLimits::default()
-    };
+    let limits = ToolLoopLimits::default().tools(3);
     let agent = ToolLoop::new(ScriptedModel::new(["never said"])).source("desk", server);
     let error = agent.limits(limits).run("Go").await.unwrap_err();
     assert!(matches!(error, ToolLoopError::Invalid { .. }));
     assert_eq!(
         error.to_string(),
-        "the sources have 9 tools, where 3 may be offered; choose some of them"
+        "the sources have 9 tools, the limit is 3; select tools with `ToolSource::only`"
     );
 }

@@ -1,4 +1,4 @@
-//! The tool loop, with a scripted model and servers in memory, and the model behind an endpoint. The ids in names and messages
+//! The tool loop, with a scripted model and in-memory servers, and the model behind an endpoint. The ids in names and messages
 //! are those of the requirements that are exercised.
 
 #![allow(
@@ -7,7 +7,7 @@
 )]
 
 mod approvals;
-mod cancelled;
+mod cancel;
 mod errors;
 mod events;
 mod example;
@@ -16,10 +16,10 @@ mod fixture;
 mod journal;
 mod limits;
 mod names;
+mod nested;
 mod openai;
-mod paused;
+mod pause;
 mod rounds;
 mod sampling;
 mod scripted;
 mod text;
-mod within;

@@ -1,8 +1,8 @@
-//! The names by which the model knows tools of several sources.
+//! Tool names with several sources.
 
 use serde_json::json;
+use treenail::agent::{ScriptedModel, ScriptedReply, ToolLoop, ToolSource};
 use treenail::prelude::*;
-use treenail::tool_loop::{ScriptedModel, ScriptedReply, ToolLoop, ToolSource};
 
 use crate::fixture::{desk, failure, results};
 
@@ -26,7 +26,7 @@ fn offered(model: &ScriptedModel, request: usize) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn tools_of_several_sources_never_clash() {
+async fn tool_names_of_several_sources_are_unique() {
     let model = ScriptedModel::new([
         ScriptedReply::call("north__weather_forecast", json!({}))
             .and_call("south__weather_forecast", json!({})),
@@ -38,15 +38,15 @@ async fn tools_of_several_sources_never_clash() {
     let report = agent.run("How is it?").await.unwrap();
     let expected = ["north__weather_forecast", "south__weather_forecast"];
     assert_eq!(offered(&model, 0), expected, "CLI-TOOL-01");
-    let told: Vec<_> = results(&report).into_iter().map(|it| it.2).collect();
-    assert_eq!(told, ["snow", "sun"], "CLI-TOOL-01");
+    let reported: Vec<_> = results(&report).into_iter().map(|it| it.2).collect();
+    assert_eq!(reported, ["snow", "sun"], "CLI-TOOL-01");
     let call = &report.calls[1].call;
     assert_eq!(call.source.as_deref(), Some("south"));
     assert_eq!(call.tool.as_deref(), Some("weather.forecast"));
 }
 
 #[tokio::test]
-async fn a_tools_own_name_is_understood_where_it_is_the_only_one() {
+async fn a_tool_can_be_called_by_its_own_name_if_unambiguous() {
     let (server, _) = desk();
     let model = ScriptedModel::new([
         ScriptedReply::call("weather.forecast", json!({})),
@@ -71,12 +71,12 @@ async fn a_tools_own_name_is_understood_where_it_is_the_only_one() {
         .source("north", weather("snow"))
         .source("south", weather("sun"));
     let report = agent.run("How is it?").await.unwrap();
-    let told = failure(&report);
-    assert!(told.contains("north__weather_forecast"), "{told}");
+    let reported = failure(&report);
+    assert!(reported.contains("north__weather_forecast"), "{reported}");
 }
 
 #[tokio::test]
-async fn wrong_arguments_are_told_of_by_the_name_that_the_model_knows() {
+async fn argument_errors_use_the_name_that_the_model_sees() {
     let (server, _) = desk();
     let model = ScriptedModel::new([
         ScriptedReply::call("desk__echo", json!({"words": 1})),
@@ -85,12 +85,12 @@ async fn wrong_arguments_are_told_of_by_the_name_that_the_model_knows() {
     let agent = ToolLoop::new(model)
         .source("north", weather("snow"))
         .source("desk", server);
-    let told = failure(&agent.run("Go").await.unwrap());
-    assert!(told.contains("the tool `desk__echo`:"), "{told}");
+    let reported = failure(&agent.run("Go").await.unwrap());
+    assert!(reported.contains("the tool `desk__echo`:"), "{reported}");
 }
 
 #[tokio::test]
-async fn some_tools_of_a_source_can_be_chosen() {
+async fn a_source_can_be_restricted_to_some_tools() {
     let (server, _) = desk();
     let model = ScriptedModel::new([
         ScriptedReply::call("delete", json!({"name": "a"})),
@@ -104,7 +104,7 @@ async fn some_tools_of_a_source_can_be_chosen() {
 }
 
 #[tokio::test]
-async fn a_list_that_changes_is_fetched_again() {
+async fn a_changed_tool_list_is_refetched() {
     #[mcp_tool(read_only)]
     fn second() -> &'static str {
         "second"
@@ -129,7 +129,7 @@ async fn a_list_that_changes_is_fetched_again() {
             .server(&server)
             .protocol_version(revision);
         let client = client.build().await.unwrap();
-        let mut told = client.session().notifications();
+        let mut reported = client.session().notifications();
         let model = ScriptedModel::new([
             ScriptedReply::call("first", json!({})),
             ScriptedReply::call("second", json!({})),
@@ -138,9 +138,9 @@ async fn a_list_that_changes_is_fetched_again() {
         let agent = ToolLoop::new(model.clone()).source("own", &client);
         let mut run = agent.run("Go");
         while let Some(event) = run.next().await {
-            if matches!(event, treenail::tool_loop::Event::CallFinished { .. }) {
-                // The change is told beside the result, and may come after it.
-                tokio_stream::StreamExt::next(&mut told).await;
+            if matches!(event, treenail::agent::RunEvent::CallFinished { .. }) {
+                // The notification of the change may arrive after the result.
+                tokio_stream::StreamExt::next(&mut reported).await;
                 break;
             }
         }

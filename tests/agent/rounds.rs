@@ -1,12 +1,12 @@
-//! Rounds: the model is asked, its calls are made, and it is asked again.
+//! Rounds of model messages and calls.
 
 use serde_json::json;
+use treenail::agent::{
+    Conversation, RunReport, ScriptedModel, ScriptedReply, StopReason, ToolChoice, ToolLoop, Usage,
+};
 use treenail::prelude::*;
 use treenail::schema::{
     JsonObject, MetaObject, SamplingMessageContentBlock as Block, ToolChoiceMode, ToolUseContent,
-};
-use treenail::tool_loop::{
-    Conversation, EndReason, Report, ScriptedModel, ScriptedReply, ToolChoice, ToolLoop, Usage,
 };
 
 use crate::fixture::{assert_well_formed, desk, failure, results};
@@ -16,18 +16,18 @@ fn echo(text: &str) -> ScriptedReply {
 }
 
 /// Runs a script with the tools of the desk.
-async fn run(replies: impl IntoIterator<Item = ScriptedReply>) -> (Report, ScriptedModel) {
+async fn run(replies: impl IntoIterator<Item = ScriptedReply>) -> (RunReport, ScriptedModel) {
     let (server, _) = desk();
     let model = ScriptedModel::new(replies);
     let agent = ToolLoop::new(model.clone()).source("desk", server);
     let report = agent.run("Go").await.unwrap();
     assert_well_formed(&report.transcript);
-    assert_eq!(model.left(), 0);
+    assert_eq!(model.remaining(), 0);
     (report, model)
 }
 
 #[tokio::test]
-async fn the_smallest_agent() {
+async fn minimal_agent() {
     #[mcp_tool(read_only)]
     fn rain(city: String) -> String {
         format!("It rains in {city}.")
@@ -44,12 +44,12 @@ async fn the_smallest_agent() {
         .await
         .unwrap();
     assert_eq!(report.text(), "Yes, take one.");
-    assert_eq!(report.end, EndReason::Finished);
+    assert_eq!(report.stop_reason, StopReason::Finished);
     assert_eq!(results(&report)[0].2, "It rains in Oslo.");
 }
 
 #[tokio::test]
-async fn calls_are_made_until_there_are_none() {
+async fn the_loop_runs_until_a_message_without_calls() {
     let used = |input, output| Usage {
         input_tokens: input,
         output_tokens: output,
@@ -90,7 +90,7 @@ async fn calls_are_made_until_there_are_none() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn results_stand_in_the_order_of_the_uses() {
+async fn results_follow_the_order_of_the_calls() {
     let (server, log) = desk();
     let wait = |name: &str, millis: u64| (name.to_owned(), millis);
     let mut reply = ScriptedReply::text("Three at once.");
@@ -101,22 +101,22 @@ async fn results_stand_in_the_order_of_the_uses() {
     let agent = ToolLoop::new(model).source("desk", server);
     let report = agent.run("Go").await.unwrap();
     assert_well_formed(&report.transcript);
-    let told: Vec<_> = results(&report)
+    let reported: Vec<_> = results(&report)
         .into_iter()
         .map(|(_, _, text)| text)
         .collect();
-    assert_eq!(told, ["slow", "quick", "middle"], "SRV-SAM-05");
+    assert_eq!(reported, ["slow", "quick", "middle"], "SRV-SAM-05");
     let ended = ["end quick", "end middle", "end slow"];
     assert_eq!(log.lines()[3..], ended, "they ran at once");
 }
 
 #[tokio::test]
-async fn ids_that_are_missing_or_doubled_are_told_apart() {
+async fn missing_and_duplicate_ids_are_made_unique() {
     let again = |id: &str| ToolUseContent::new(id, "add", json_object(r#"{"a": 1, "b": 1}"#));
     let reply = || {
         ScriptedReply::text("")
-            .and_use(again("x"))
-            .and_use(again("x"))
+            .and_tool_use(again("x"))
+            .and_tool_use(again("x"))
     };
     let (report, _) = run([reply(), reply(), ScriptedReply::text("2")]).await;
     let ids: Vec<_> = results(&report).into_iter().map(|(id, ..)| id).collect();
@@ -129,25 +129,25 @@ fn json_object(text: &str) -> JsonObject {
 }
 
 #[tokio::test]
-async fn what_a_model_attaches_to_its_calls_is_kept() {
+async fn metadata_of_calls_is_preserved() {
     let meta: MetaObject = [("vendor/signature", "abc")].into_iter().collect();
     let signed = ToolUseContent::new("s", "echo", json_object(r#"{"text": "a"}"#));
     let signed = signed.with_meta(meta.clone());
     let (_, model) = run([
-        ScriptedReply::text("").and_use(signed),
+        ScriptedReply::text("").and_tool_use(signed),
         ScriptedReply::text("a"),
     ])
     .await;
     let sent = &model.requests()[1].messages[1];
-    let kept = sent.content.iter().find_map(|block| match block {
+    let retained = sent.content.iter().find_map(|block| match block {
         Block::ToolUse(tool_use) => Some(tool_use.meta.clone()),
         _ => None,
     });
-    assert_eq!(kept, Some(Some(meta)), "CLI-SAM-07");
+    assert_eq!(retained, Some(Some(meta)), "CLI-SAM-07");
 }
 
 #[tokio::test]
-async fn a_choice_holds_for_the_first_round() {
+async fn the_tool_choice_applies_to_the_first_round() {
     let cases = [
         (ToolChoice::Auto, None, 9, None, 9),
         (
@@ -179,8 +179,8 @@ async fn a_choice_holds_for_the_first_round() {
         let report = agent.tool_choice(choice.clone()).run("Go").await.unwrap();
         assert_well_formed(&report.transcript);
         if choice == ToolChoice::None {
-            let told = failure(&report);
-            assert!(told.contains("no tools may be called"), "{told}");
+            let reported = failure(&report);
+            assert!(reported.contains("no tools may be called"), "{reported}");
             assert_eq!(log.lines(), [] as [&str; 0], "ALL-SAM-04: it is not run");
         } else {
             assert_eq!(log.lines(), ["echo a"], "{choice:?}");
@@ -199,7 +199,7 @@ async fn a_choice_holds_for_the_first_round() {
 }
 
 #[tokio::test]
-async fn a_conversation_goes_on() {
+async fn a_conversation_can_be_continued() {
     let (server, _) = desk();
     let model = ScriptedModel::new([
         echo("a"),
@@ -220,16 +220,16 @@ async fn a_conversation_goes_on() {
 }
 
 #[tokio::test]
-async fn the_reason_to_stop_is_passed_on() {
+async fn the_stop_reason_is_reported() {
     let cases = [
-        ("endTurn", EndReason::Finished),
-        ("stopSequence", EndReason::StopSequence),
-        ("maxTokens", EndReason::MaxTokens),
-        ("refusal", EndReason::Stopped("refusal".to_owned())),
+        ("endTurn", StopReason::Finished),
+        ("stopSequence", StopReason::StopSequence),
+        ("maxTokens", StopReason::MaxTokens),
+        ("refusal", StopReason::Stopped("refusal".to_owned())),
     ];
     for (reason, end) in cases {
         let (report, _) = run([ScriptedReply::text("Well").stop_reason(reason)]).await;
-        assert_eq!((report.end, report.transcript.len()), (end, 2));
+        assert_eq!((report.stop_reason, report.transcript.len()), (end, 2));
     }
 }
 
@@ -253,7 +253,7 @@ async fn requests_can_be_edited() {
 }
 
 #[tokio::test]
-async fn one_loop_runs_several_conversations_at_once() {
+async fn one_loop_runs_conversations_concurrently() {
     let (server, log) = desk();
     let model = ScriptedModel::new([echo("a"), echo("b"), "One".into(), "Two".into()]);
     let agent = ToolLoop::new(model).source("desk", server);
@@ -266,7 +266,7 @@ async fn one_loop_runs_several_conversations_at_once() {
 }
 
 #[tokio::test]
-async fn a_server_that_goes_away_is_told_to_the_model() {
+async fn a_lost_server_is_reported_to_the_model() {
     #[mcp_tool(read_only)]
     async fn leave(cx: &Context) -> &'static str {
         cx.server().close();

@@ -1,21 +1,21 @@
-//! A client that answers the sampling of its server with a model, or with a whole loop.
+//! Clients that respond to sampling with a model or with a tool loop.
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use treenail::agent::{
+    ModelCapabilities, ModelError, SamplingModel, ScriptedModel, ScriptedReply, ToolSource,
+};
 use treenail::client::{ClientError, MockSession};
 use treenail::prelude::*;
 use treenail::schema::{CreateMessageRequestParams, Revision};
-use treenail::tool_loop::{
-    ModelError, ModelFeatures, SamplingModel, ScriptedModel, ScriptedReply, ToolSource,
-};
 
 use crate::fixture::desk;
 
 /// The revisions in which servers may sample with tools.
 const WITH_TOOLS: [Revision; 2] = [Revision::V2025_11_25, Revision::LATEST];
 
-/// Samples with the params that it is given as JSON, and gives the result as JSON.
+/// Samples with JSON params and returns the result as JSON.
 #[mcp_tool]
 #[allow(deprecated, reason = "it is what is tested")]
 async fn sample(cx: &Context, params: String) -> Result<String, ToolError> {
@@ -23,7 +23,7 @@ async fn sample(cx: &Context, params: String) -> Result<String, ToolError> {
     Ok(serde_json::to_string(&cx.sample(params).await?)?)
 }
 
-/// What a server gets that samples.
+/// The response that a sampling server receives.
 async fn sampled(
     revision: Revision,
     model: impl Into<SamplingModel>,
@@ -66,7 +66,7 @@ fn call() -> ScriptedReply {
 }
 
 #[tokio::test]
-async fn the_server_is_told_which_of_its_tools_to_call() {
+async fn calls_of_server_tools_are_returned_to_the_server() {
     for revision in WITH_TOOLS {
         let model = ScriptedModel::new([call()]);
         let params = with_tool("auto");
@@ -85,10 +85,10 @@ async fn the_server_is_told_which_of_its_tools_to_call() {
 }
 
 #[tokio::test]
-async fn a_model_without_tool_use_calls_them_all_the_same() {
-    let features = ModelFeatures::default().tools(false);
+async fn a_model_without_tool_use_can_call_server_tools() {
+    let capabilities = ModelCapabilities::default().tools(false);
     let said = "Let me see.\nTOOL: weather\nPARAMETERS: {\"city\": \"Oslo\"}\n";
-    let model = ScriptedModel::new([said]).with_features(features);
+    let model = ScriptedModel::new([said]).with_capabilities(capabilities);
     let answer = sampled(Revision::LATEST, model, &with_tool("auto"))
         .await
         .unwrap();
@@ -100,7 +100,7 @@ async fn a_model_without_tool_use_calls_them_all_the_same() {
 }
 
 #[tokio::test]
-async fn the_choice_of_tools_is_kept_to() {
+async fn the_tool_choice_is_enforced() {
     let chatty = || call().and_text("Hello");
     let cases = [
         ("none", chatty(), true),
@@ -117,7 +117,7 @@ async fn the_choice_of_tools_is_kept_to() {
             assert_eq!(answer["content"]["text"], "Hello", "ALL-SAM-04");
         }
     }
-    // Nor are there calls where there are no tools.
+    // Without tools, there are no calls either.
     let model = ScriptedModel::new([chatty()]);
     let answer = sampled(Revision::LATEST, model, &asking(&json!({})))
         .await
@@ -126,7 +126,7 @@ async fn the_choice_of_tools_is_kept_to() {
 }
 
 #[tokio::test]
-async fn requests_without_tools_are_answered_in_every_revision() {
+async fn requests_without_tools_work_in_every_revision() {
     for revision in Revision::ALL {
         let model = ScriptedModel::new(["Hi"]);
         let answer = sampled(revision, model, &asking(&json!({}))).await.unwrap();
@@ -137,7 +137,7 @@ async fn requests_without_tools_are_answered_in_every_revision() {
 }
 
 #[tokio::test]
-async fn requests_without_tools_run_the_loop_with_the_clients_own() {
+async fn requests_without_tools_run_the_loop_with_its_own_sources() {
     for revision in Revision::ALL {
         let (server, log) = desk();
         let model = ScriptedModel::new([
@@ -164,10 +164,10 @@ async fn requests_without_tools_run_the_loop_with_the_clients_own() {
 }
 
 #[tokio::test]
-async fn with_tools_of_the_server_the_loop_has_none_of_its_own() {
+async fn requests_with_tools_do_not_use_the_sources_of_the_loop() {
     let (server, _) = desk();
     let model = ScriptedModel::new([call()]);
-    let source = ToolSource::from(server).without_asking();
+    let source = ToolSource::from(server).auto_approve();
     let agent = ToolLoop::new(model.clone()).source("desk", source);
     let answer = sampled(Revision::LATEST, agent, &with_tool("auto"))
         .await
@@ -183,29 +183,29 @@ async fn requests_can_be_rejected() {
         let model = ScriptedModel::new(["never said"]);
         let reviewed = SamplingModel::from(model.clone())
             .review(|request| async move { request.max_tokens > 10 });
-        let told = sampled(revision, reviewed, &asking(&json!({})))
+        let reported = sampled(revision, reviewed, &asking(&json!({})))
             .await
             .unwrap_err();
         assert!(
-            told.contains("rejected") && told.contains("-1"),
-            "CLI-SAM-02, CLI-SAM-08: {told}"
+            reported.contains("rejected") && reported.contains("-1"),
+            "CLI-SAM-02, CLI-SAM-08: {reported}"
         );
-        assert_eq!(model.left(), 1);
+        assert_eq!(model.remaining(), 1);
     }
 }
 
 #[tokio::test]
-async fn why_a_model_fails_is_not_for_the_server() {
+async fn model_errors_are_not_disclosed_to_the_server() {
     let secret = ModelError::refused("key sk-123 is not valid");
     let model = ScriptedModel::new([ScriptedReply::error(secret)]);
-    let told = sampled(Revision::LATEST, model, &asking(&json!({})))
+    let reported = sampled(Revision::LATEST, model, &asking(&json!({})))
         .await
         .unwrap_err();
-    assert!(told.contains("the client's model has no answer"), "{told}");
-    assert!(!told.contains("sk-123"), "ALL-SAM-06: {told}");
+    assert!(reported.contains("the client's model failed"), "{reported}");
+    assert!(!reported.contains("sk-123"), "ALL-SAM-06: {reported}");
 }
 
-/// What a client says to a question that its server must not ask.
+/// The client's error for an invalid sampling request.
 async fn refused(builder: treenail::client::McpClientBuilder, params: Value) -> String {
     let session = MockSession::new().answer("tools/call", move |_| {
         let question = json!({"method": "sampling/createMessage", "params": params});
@@ -219,11 +219,11 @@ async fn refused(builder: treenail::client::McpClientBuilder, params: Value) -> 
 }
 
 #[tokio::test]
-async fn what_servers_must_not_ask_is_refused() {
+async fn invalid_sampling_requests_are_rejected() {
     let plain = McpClient::builder()
         .on_sample(|_| async { Err(treenail::RpcError::new(-1, "never asked")) });
-    let told = refused(plain, with_tool("auto")).await;
-    assert!(told.contains("-32602"), "SRV-SAM-01: {told}");
+    let reported = refused(plain, with_tool("auto")).await;
+    assert!(reported.contains("-32602"), "SRV-SAM-01: {reported}");
 
     let result = json!({"type": "tool_result", "toolUseId": "a", "content": []});
     let tool_use = json!({"type": "tool_use", "id": "a", "name": "weather", "input": {}});
@@ -242,11 +242,11 @@ async fn what_servers_must_not_ask_is_refused() {
         let able = McpClient::builder().enable_tool_use_for_sampling(model.clone());
         let mut params = with_tool("auto");
         params["messages"] = messages.clone();
-        let told = refused(able, params).await;
+        let reported = refused(able, params).await;
         assert!(
-            told.contains("-32602"),
-            "ALL-SAM-02, ALL-SAM-03, CLI-SAM-02: {messages}: {told}"
+            reported.contains("-32602"),
+            "ALL-SAM-02, ALL-SAM-03, CLI-SAM-02: {messages}: {reported}"
         );
-        assert_eq!(model.left(), 1);
+        assert_eq!(model.remaining(), 1);
     }
 }

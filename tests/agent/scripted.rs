@@ -1,11 +1,11 @@
-//! The scripted model itself, and conversations that are played again.
+//! The scripted model, and replay of transcripts.
 
 use serde_json::json;
-use treenail::schema::{SamplingMessage, SamplingMessageContentBlock as Block};
-use treenail::tool_loop::{
-    Conversation, EndReason, Event, ModelError, ScriptedModel, ScriptedReply, ToolLoop,
+use treenail::agent::{
+    Conversation, ModelError, RunEvent, ScriptedModel, ScriptedReply, StopReason, ToolLoop,
     ToolLoopError,
 };
+use treenail::schema::{SamplingMessage, SamplingMessageContentBlock as Block};
 
 use crate::fixture::{desk, events};
 
@@ -19,7 +19,7 @@ fn script() -> ScriptedModel {
 }
 
 #[tokio::test]
-async fn a_transcript_is_played_again_without_the_model() {
+async fn a_transcript_is_replayed_without_the_model() {
     let (server, _) = desk();
     let agent = ToolLoop::new(script()).source("desk", &server);
     let report = agent.run("1 + 2?").await.unwrap();
@@ -33,14 +33,14 @@ async fn a_transcript_is_played_again_without_the_model() {
         report
     });
 
-    // It can be stored in between.
+    // The report can be stored in between.
     let stored = serde_json::to_string(&report).unwrap();
-    let read: treenail::tool_loop::Report = serde_json::from_str(&stored).unwrap();
+    let read: treenail::agent::RunReport = serde_json::from_str(&stored).unwrap();
     assert_eq!(read, report);
 }
 
 #[tokio::test]
-async fn a_conversation_that_differs_is_told() {
+async fn a_differing_conversation_fails_with_the_difference() {
     let (server, _) = desk();
     let agent = ToolLoop::new(script()).source("desk", &server);
     let report = agent.run("1 + 2?").await.unwrap();
@@ -56,44 +56,47 @@ async fn a_conversation_that_differs_is_told() {
             }
         }
     };
-    let told = play(&report.transcript, "1 + 3?".into()).await;
+    let reported = play(&report.transcript, "1 + 3?".into()).await;
     assert!(
-        told.contains("message 0 is") && told.contains("1 + 3?"),
-        "{told}"
+        reported.contains("message 0 is") && reported.contains("1 + 3?"),
+        "{reported}"
     );
     let longer = Conversation::from("1 + 2?").assistant("3").user("Sure?");
-    let told = play(&report.transcript, longer).await;
-    assert!(told.contains("it has 3 messages and not 1"), "{told}");
+    let reported = play(&report.transcript, longer).await;
+    assert!(
+        reported.contains("it has 3 messages, expected 1"),
+        "{reported}"
+    );
 
-    // A tool that gives something else than it did.
+    // A tool that returns another result than before.
     let mut edited = serde_json::to_value(&report.transcript).unwrap();
     edited[2]["content"][0]["content"][0]["text"] = json!("4");
     let edited: Vec<SamplingMessage> = serde_json::from_value(edited).unwrap();
-    let told = play(&edited, "1 + 2?".into()).await;
-    assert!(told.contains("message 2 is"), "{told}");
-    let told = play(&report.transcript[..2], "1 + 2?".into()).await;
-    assert!(told.contains("1 replies"), "{told}");
+    let reported = play(&edited, "1 + 2?".into()).await;
+    assert!(reported.contains("message 2 is"), "{reported}");
+    let reported = play(&report.transcript[..2], "1 + 2?".into()).await;
+    assert!(reported.contains("is left after 1"), "{reported}");
 }
 
 #[tokio::test]
-async fn text_comes_in_chunks_and_is_whole_in_the_end() {
+async fn text_is_streamed_in_chunks_and_complete_at_the_end() {
     let model = ScriptedModel::new([ScriptedReply::text("Grüße aus Oslo").chunks(3)]);
     let mut run = ToolLoop::new(model).run("Go");
     let events = events(&mut run).await;
     let texts: Vec<_> = events
         .iter()
         .filter_map(|event| match event {
-            Event::Text(text) => Some(&**text),
+            RunEvent::Text(text) => Some(&**text),
             _ => None,
         })
         .collect();
     assert_eq!(texts, ["Grü", "ße ", "aus", " Os", "lo"]);
-    assert_eq!(events.last(), Some(&Event::Done(EndReason::Finished)));
+    assert_eq!(events.last(), Some(&RunEvent::Done(StopReason::Finished)));
     assert_eq!(run.await.unwrap().text(), "Grüße aus Oslo");
 }
 
 #[tokio::test]
-async fn a_reply_can_be_made_of_the_request() {
+async fn a_reply_can_be_computed_from_the_request() {
     let count = |request: &treenail::schema::CreateMessageRequestParams| {
         let text = Block::text(format!("{} messages", request.messages.len()));
         let role = treenail::schema::Role::Assistant;
@@ -101,7 +104,7 @@ async fn a_reply_can_be_made_of_the_request() {
             role, text, "counter",
         ))
     };
-    let model = ScriptedModel::new([ScriptedReply::with(count)]);
+    let model = ScriptedModel::new([ScriptedReply::from_fn(count)]);
     let report = ToolLoop::new(model).run("Go").await.unwrap();
     assert_eq!(report.text(), "1 messages");
     assert_eq!(report.model.as_deref(), Some("counter"));

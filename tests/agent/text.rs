@@ -1,17 +1,17 @@
-//! Models without tool use: they are told of tools in words, and their calls are found in their text.
+//! Models without tool use: tools are listed in the prompt, and calls are parsed from text.
 
-use treenail::tool_loop::{
-    EndReason, Event, ModelFeatures, Report, ScriptedModel, ScriptedReply, TextDialect, ToolChoice,
-    ToolLoop,
+use treenail::agent::{
+    ModelCapabilities, RunEvent, RunReport, ScriptedModel, ScriptedReply, StopReason,
+    TextToolFormat, ToolChoice, ToolLoop,
 };
 
 use crate::fixture::{assert_well_formed, desk, events, failure, results};
 
 fn plain<R: Into<ScriptedReply>>(replies: impl IntoIterator<Item = R>) -> ScriptedModel {
-    ScriptedModel::new(replies).with_features(ModelFeatures::default().tools(false))
+    ScriptedModel::new(replies).with_capabilities(ModelCapabilities::default().tools(false))
 }
 
-async fn run(model: &ScriptedModel) -> Report {
+async fn run(model: &ScriptedModel) -> RunReport {
     let (server, _) = desk();
     let agent = ToolLoop::new(model.clone()).source("desk", server);
     let report = agent.system_prompt("Be brief.").run("Go").await.unwrap();
@@ -22,16 +22,16 @@ async fn run(model: &ScriptedModel) -> Report {
 const ECHO: &str = "TOOL: echo\nPARAMETERS: {\"text\": \"a {b}\"}\n";
 
 #[tokio::test]
-async fn calls_are_found_and_results_are_told_as_text() {
+async fn calls_are_parsed_and_results_rendered_as_text() {
     let model = plain([
         format!("First this.\n{ECHO}Then that.\nTOOL: add\nPARAMETERS: {{\"a\": 1, \"b\": 2}}\n"),
         "3, I think.".to_owned(),
     ]);
     let report = run(&model).await;
-    assert_eq!(report.end, EndReason::Finished);
+    assert_eq!(report.stop_reason, StopReason::Finished);
     assert_eq!(report.text(), "3, I think.");
-    let told: Vec<_> = results(&report).into_iter().map(|it| it.2).collect();
-    assert_eq!(told, ["a {b}", "3"]);
+    let reported: Vec<_> = results(&report).into_iter().map(|it| it.2).collect();
+    assert_eq!(reported, ["a {b}", "3"]);
 
     let requests = model.requests();
     let prompt = requests[0].system_prompt.as_deref().unwrap();
@@ -56,17 +56,17 @@ async fn calls_are_found_and_results_are_told_as_text() {
 }
 
 #[tokio::test]
-async fn text_is_shown_as_it_comes_and_calls_are_not() {
+async fn text_is_streamed_without_the_calls() {
     let said = format!("Well, let me see.\n{ECHO}");
     for size in 1..12 {
         let (server, _) = desk();
         let model = plain([ScriptedReply::text(&*said).chunks(size), "Done.".into()]);
         let mut run = ToolLoop::new(model).source("desk", server).run("Go");
-        let told = events(&mut run).await;
-        let text: String = told
+        let reported = events(&mut run).await;
+        let text: String = reported
             .iter()
             .filter_map(|event| match event {
-                Event::Text(text) => Some(&**text),
+                RunEvent::Text(text) => Some(&**text),
                 _ => None,
             })
             .collect();
@@ -81,36 +81,36 @@ async fn text_is_shown_as_it_comes_and_calls_are_not() {
 }
 
 #[tokio::test]
-async fn extraction_a_call_that_cannot_be_read_is_told_with_what_is_wrong() {
+async fn extraction_a_malformed_call_is_reported_with_its_cause() {
     let model = plain(["TOOL: echo\nPARAMETERS: {\"text\": }\n", "I see."]);
     let report = run(&model).await;
-    let (_, is_error, told) = results(&report).remove(0);
-    assert!(is_error && told.contains("PARAMETERS"), "{told}");
+    let (_, is_error, reported) = results(&report).remove(0);
+    assert!(is_error && reported.contains("PARAMETERS"), "{reported}");
     let sent = serde_json::to_string(&model.requests()[1].messages).unwrap();
     assert!(sent.contains("PARAMETERS"), "it is told as text: {sent}");
     assert_eq!(report.text(), "I see.");
 }
 
 #[tokio::test]
-async fn a_mention_is_no_call_unless_that_is_wanted() {
+async fn an_announcement_is_a_call_only_if_enabled() {
     let mention = "I will use the unsaid tool.";
     let report = run(&plain([mention])).await;
     assert_eq!(report.calls, []);
-    let dialect = TextDialect {
+    let format = TextToolFormat {
         mentions: true,
-        ..TextDialect::default()
+        ..TextToolFormat::default()
     };
     let (server, _) = desk();
     let model = plain([mention, "Done."]);
     let agent = ToolLoop::new(model)
         .source("desk", server)
-        .text_dialect(dialect);
+        .text_tool_format(format);
     let report = agent.run("Go").await.unwrap();
     assert_eq!(report.calls.len(), 1);
 }
 
 #[tokio::test]
-async fn where_no_tool_may_be_called_none_is_told_of() {
+async fn disabled_tools_are_not_listed() {
     let (server, _) = desk();
     let model = plain(["Hi."]);
     let agent = ToolLoop::new(model.clone()).source("desk", server);
@@ -119,26 +119,26 @@ async fn where_no_tool_may_be_called_none_is_told_of() {
 }
 
 #[tokio::test]
-async fn where_no_tool_may_be_called_none_is() {
+async fn disabled_tools_are_not_called() {
     let (server, log) = desk();
     let model = plain([ECHO, "I will use the unsaid tool."]);
     let agent = ToolLoop::new(model)
         .source("desk", server)
-        .text_dialect(TextDialect {
+        .text_tool_format(TextToolFormat {
             mentions: true,
-            ..TextDialect::default()
+            ..TextToolFormat::default()
         })
         .tool_choice(ToolChoice::None);
     let report = agent.run("Go").await.unwrap();
     assert_well_formed(&report.transcript);
     assert_eq!(log.lines(), [] as [&str; 0], "ALL-SAM-04");
-    let told = failure(&report);
-    assert!(told.contains("no tools may be called"), "{told}");
+    let reported = failure(&report);
+    assert!(reported.contains("no tools may be called"), "{reported}");
     assert_eq!(report.text(), "I will use the unsaid tool.");
 }
 
 #[tokio::test]
-async fn texts_to_stop_at_are_added_as_long_as_there_is_room() {
+async fn stop_sequences_are_added_up_to_the_maximum() {
     for (given, sent) in [(0, 2), (2, 4), (3, 4), (4, 4), (5, 5)] {
         let (server, _) = desk();
         let model = plain(["Hi."]);

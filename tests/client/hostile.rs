@@ -394,7 +394,7 @@ fn read_lock(text: &str) -> treenail::Result<treenail::client::Contract> {
 
 fn ask_model(fails: bool) -> treenail::Result<()> {
     if fails {
-        Err(treenail::tool_loop::ModelError::unavailable("it is asleep"))?;
+        Err(treenail::agent::ModelError::unavailable("it is asleep"))?;
     }
     Ok(())
 }

@@ -280,18 +280,18 @@ fn the_end_says_how_it_went() {
         (
             vec![Reply::error(401, "no key", "invalid_api_key")],
             4,
-            "error: the model refused: HTTP status 401: no key\n \
+            "error: the model rejected the request: HTTP status 401: no key\n \
              note: no key was sent; --key-env names the variable that has one\n",
         ),
         (
             vec![Reply::of(200, "text/html", "<html>")],
             6,
-            "error: the model's answer is broken: it is of the type `text/html`, neither JSON nor a stream of events\n",
+            "error: the model returned an invalid response: the response has the content type `text/html`, expected JSON or an event stream\n",
         ),
         (
             vec![Reply::error(429, "later", "x").header("retry-after", "3600")],
             3,
-            "error: the model is not available for 3600 s: HTTP status 429: later\n",
+            "error: the model is unavailable for 3600 s: HTTP status 429: later\n",
         ),
         (
             vec![call(), Reply::text("I have enough.")],
@@ -312,11 +312,11 @@ fn a_wrong_command_line_is_told_before_anything_begins() {
     let wrong: [(&[&str], &str); 5] = [
         (
             &["hi"],
-            "error: the model is not set up: there is no key in the variable `OPENAI_API_KEY`\n",
+            "error: the model is misconfigured: the environment variable `OPENAI_API_KEY` contains no key\n",
         ),
         (
             &["--base-url", "http://10.0.0.1/v1", "hi"],
-            "error: the model is not set up: the base URL is of plain `http`, over which others could read the key; use `https`, or allow it\n",
+            "error: the model is misconfigured: the base URL uses plain `http`, which exposes the key; use `https` or `allow_plain_http`\n",
         ),
         (
             &["--base-url", "http://localhost", "-s", "a b=c", "hi"],

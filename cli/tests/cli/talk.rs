@@ -256,7 +256,7 @@ fn ctrl_c_ends_a_call_and_keeps_the_conversation() {
     assert_eq!(messages[1]["tool_calls"][0]["id"], "c1");
     assert_eq!(messages[2]["tool_call_id"], "c1", "ALL-SAM-03");
     let told = messages[2]["content"].as_str().unwrap();
-    assert!(told.contains("the user has cancelled it"), "{told}");
+    assert!(told.contains("the user cancelled the run"), "{told}");
     assert_eq!(messages[3]["content"], "Well?");
     leave(terminal);
 }
@@ -299,7 +299,7 @@ fn an_error_does_not_end_the_conversation() {
     let mut terminal = talk(&endpoint, &[]);
     terminal
         .enter("Hello")
-        .expect("error: the model refused: HTTP status 400: too long\n")
+        .expect("error: the model rejected the request: HTTP status 400: too long\n")
         .expect("\n> ");
     terminal
         .enter("Once more")

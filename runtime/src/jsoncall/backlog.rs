@@ -1,87 +1,87 @@
-//! What has been given to `jsoncall` and has not reached the peer, so that it can be held back.
+//! Byte budget for messages between `jsoncall` and the peer, for back-pressure.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
-/// The sizes of messages on their way out.
+/// Sizes of outgoing messages.
 #[derive(Debug)]
 pub(super) struct Backlog {
-    waiting: Mutex<Waiting>,
+    queue: Mutex<Queue>,
     changed: Notify,
-    most: usize,
+    max_bytes: usize,
 }
 
 #[derive(Debug, Default)]
-struct Waiting {
+struct Queue {
     sizes: VecDeque<usize>,
     bytes: usize,
 }
 
 impl Backlog {
-    pub(super) fn new(most: usize) -> Self {
+    pub(super) fn new(max_bytes: usize) -> Self {
         Self {
-            waiting: Mutex::default(),
+            queue: Mutex::default(),
             changed: Notify::new(),
-            most,
+            max_bytes,
         }
     }
 
-    /// Counts a message of about so many bytes.
+    /// Adds a message of about this size.
     pub(super) fn push(&self, bytes: usize) {
-        // What is around its contents.
-        const AROUND: usize = 64;
+        // Size of a message without its contents.
+        const ENVELOPE_BYTES: usize = 64;
 
-        let mut waiting = self.waiting();
-        waiting.sizes.push_back(bytes + AROUND);
-        waiting.bytes += bytes + AROUND;
+        let mut queue = self.queue();
+        queue.sizes.push_back(bytes + ENVELOPE_BYTES);
+        queue.bytes += bytes + ENVELOPE_BYTES;
     }
 
-    /// So many messages have been written.
+    /// Removes messages that have been written.
     pub(super) fn written(&self, messages: usize) {
-        let mut waiting = self.waiting();
+        let mut queue = self.queue();
         for _ in 0..messages {
-            let Some(bytes) = waiting.sizes.pop_front() else {
+            let Some(bytes) = queue.sizes.pop_front() else {
                 break;
             };
-            waiting.bytes -= bytes;
+            queue.bytes -= bytes;
         }
-        drop(waiting);
+        drop(queue);
         self.changed.notify_waiters();
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.waiting().sizes.is_empty()
+        self.queue().sizes.is_empty()
     }
 
-    /// Ready when there is room for more.
-    pub(super) async fn room(&self) {
-        self.until(|waiting| waiting.bytes <= self.most).await;
+    /// Waits for room for further messages.
+    pub(super) async fn wait_for_room(&self) {
+        self.wait_until(|queue| queue.bytes <= self.max_bytes).await;
     }
 
-    /// Ready when all has been written.
-    pub(super) async fn empty(&self) {
-        self.until(|waiting| waiting.sizes.is_empty()).await;
+    /// Waits until all messages have been written.
+    pub(super) async fn wait_until_empty(&self) {
+        self.wait_until(|queue| queue.sizes.is_empty()).await;
     }
 
-    /// Nothing will be written any more, so nobody should wait for that.
+    /// Removes all messages and releases the waiting tasks, because nothing more is written.
     pub(super) fn clear(&self) {
-        *self.waiting() = Waiting::default();
+        *self.queue() = Queue::default();
         self.changed.notify_waiters();
     }
 
-    async fn until(&self, is_so: impl Fn(&Waiting) -> bool) {
+    async fn wait_until(&self, condition: impl Fn(&Queue) -> bool) {
         loop {
             let changed = self.changed.notified();
-            if is_so(&self.waiting()) {
+            if condition(&self.queue()) {
                 return;
             }
             changed.await;
         }
     }
 
-    fn waiting(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,4 +1,4 @@
-//! A server behind a handler of `jsoncall`: its messages as the server reads and writes them.
+//! Connection between a `jsoncall` handler and its server.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,104 +13,104 @@ use treenail_schema::RequestId;
 
 use crate::jsoncall::backlog::Backlog;
 use crate::jsoncall::convert::{
-    from_jsoncall, push_answer, push_notification, push_request, raw, read_error,
+    from_jsoncall, push_notification, push_request, push_response, raw, read_error,
 };
-use crate::jsoncall::guard::{PIPE, own_limits};
+use crate::jsoncall::guard::{PIPE, internal_limits};
 use crate::limits::Limits;
 use crate::server::Server;
 use crate::wire::{Body, Envelope, Frame, LineBuffer, Message, RpcError, parse};
 
-/// The answer to a request of the peer; nobody sends one when the request has been cancelled.
-pub(super) type Answer = oneshot::Receiver<Result<String, RpcError>>;
+/// Pending response to a request of the peer. The sender is dropped if the request is cancelled.
+pub(super) type PendingResponse = oneshot::Receiver<Result<String, RpcError>>;
 
-/// What a handler shares with the task in which its server runs.
+/// State shared between a handler and the task of its server.
 #[derive(Debug)]
 pub(super) struct Bridge {
-    state: Mutex<State>,
-    told: Notify,
-    /// What the server has not taken yet, so that the guard can hold back more.
-    pub(super) held: Arc<Backlog>,
-    /// What the peer has not taken yet, if there is a guard that counts it.
+    state: Mutex<BridgeState>,
+    wake: Notify,
+    /// Input that the server has not read yet, for back-pressure by the guard.
+    pub(super) unread_input: Arc<Backlog>,
+    /// Output that the peer has not read yet, if a guard counts it.
     pub(super) backlog: Option<Arc<Backlog>>,
     finished: watch::Sender<bool>,
-    own_limits: Limits,
+    internal_limits: Limits,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    /// Lines for the server.
+struct BridgeState {
+    /// Input lines for the server.
     lines: Vec<u8>,
     count: usize,
     started: bool,
     ended: bool,
-    /// Who waits for an answer of the server. Nothing keeps a peer from giving two requests one id.
-    waiting: HashMap<RequestId, VecDeque<oneshot::Sender<Result<String, RpcError>>>>,
-    /// The questions of the server to the peer.
-    questions: HashMap<RequestId, AbortHandle>,
+    /// Pending requests of the peer. A peer may reuse an id, so each has a queue.
+    pending: HashMap<RequestId, VecDeque<oneshot::Sender<Result<String, RpcError>>>>,
+    /// Pending requests of the server to the peer.
+    server_requests: HashMap<RequestId, AbortHandle>,
 }
 
 impl Bridge {
-    pub(super) fn new(held: usize, backlog: Option<Arc<Backlog>>) -> Self {
+    pub(super) fn new(unread_input: usize, backlog: Option<Arc<Backlog>>) -> Self {
         Self {
             state: Mutex::default(),
-            told: Notify::new(),
-            held: Arc::new(Backlog::new(held)),
+            wake: Notify::new(),
+            unread_input: Arc::new(Backlog::new(unread_input)),
             backlog,
             finished: watch::Sender::new(false),
-            own_limits: own_limits(),
+            internal_limits: internal_limits(),
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, BridgeState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Passes a request on to the server; `id` is the text of its id.
-    pub(super) fn request(&self, id: &str, method: &str, params: &str) -> Option<Answer> {
+    /// Passes a request to the server; `id` is the raw text of its id.
+    pub(super) fn request(&self, id: &str, method: &str, params: &str) -> Option<PendingResponse> {
         let key: RequestId = serde_json::from_str(id).ok()?;
-        let (sender, answer) = oneshot::channel();
+        let (sender, response) = oneshot::channel();
         {
             let mut state = self.state();
-            state.waiting.entry(key).or_default().push_back(sender);
+            state.pending.entry(key).or_default().push_back(sender);
         }
-        self.line(|lines| push_request(lines, id, method, params));
-        Some(answer)
+        self.push_line(|lines| push_request(lines, id, method, params));
+        Some(response)
     }
 
-    /// Passes a notification on to the server.
+    /// Passes a notification to the server.
     pub(super) fn notification(&self, method: &str, params: &str) {
         if method == "notifications/cancelled" {
             if let Some(id) = request_id(params) {
-                // The server will not answer.
-                self.state().waiting.remove(&id);
+                // The server does not respond to it.
+                self.state().pending.remove(&id);
             }
         }
-        self.line(|lines| push_notification(lines, method, params));
+        self.push_line(|lines| push_notification(lines, method, params));
     }
 
-    fn line(&self, write: impl FnOnce(&mut Vec<u8>)) {
+    fn push_line(&self, write: impl FnOnce(&mut Vec<u8>)) {
         let mut state = self.state();
         let before = state.lines.len();
         write(&mut state.lines);
         state.count += 1;
-        self.held.push(state.lines.len() - before);
-        self.told.notify_one();
+        self.unread_input.push(state.lines.len() - before);
+        self.wake.notify_one();
     }
 
-    /// Nothing will come any more: the server finishes what it has begun.
+    /// Signals the end of the input; the server finishes its calls.
     pub(super) fn end(&self) {
         self.state().ended = true;
-        self.told.notify_one();
+        self.wake.notify_one();
     }
 
-    /// Ready when the server has finished.
+    /// Waits until the server has finished.
     pub(super) async fn finished(&self) {
         let mut finished = self.finished.subscribe();
         // The sender lives as long as this borrow.
         drop(finished.wait_for(|finished| *finished).await);
     }
 
-    /// A server that nobody has said anything to has nothing to finish.
+    /// Finishes a server that has not received any messages.
     pub(super) fn finish_unless_started(&self) {
         if !self.state().started {
             self.finish();
@@ -118,20 +118,20 @@ impl Bridge {
     }
 
     pub(super) fn finish(&self) {
-        let questions = {
+        let server_requests = {
             let mut state = self.state();
             state.ended = true;
-            state.waiting.clear();
-            std::mem::take(&mut state.questions)
+            state.pending.clear();
+            std::mem::take(&mut state.server_requests)
         };
-        questions.values().for_each(AbortHandle::abort);
-        self.held.clear();
+        server_requests.values().for_each(AbortHandle::abort);
+        self.unread_input.clear();
         self.finished.send_replace(true);
     }
 
     /// Runs the server.
     pub(super) async fn run(self: Arc<Self>, server: Server, session: SessionContext) {
-        let _finish = Finish(Arc::clone(&self));
+        let _finish = FinishGuard(Arc::clone(&self));
         self.state().started = true;
         let (ours, theirs) = duplex(PIPE);
         let (reader, writer) = split(ours);
@@ -141,26 +141,26 @@ impl Bridge {
             let connection = server.connect().for_one_session();
             let ended = connection.serve(their_reader, &mut their_writer).await;
             if let Err(error) = ended {
-                tracing::debug!(%error, "a server behind jsoncall has stopped");
+                tracing::debug!(%error, "a server behind jsoncall has failed");
             }
-            // Its last words are read, and then the end.
+            // Its remaining output is read before the end.
             drop(their_writer.shutdown().await);
         };
         let feeding = async {
             self.feed(writer).await;
             std::future::pending::<()>().await;
         };
-        let answering = async { tokio::join!(serving, self.read(reader, &session)) };
+        let responding = async { tokio::join!(serving, self.read(reader, &session)) };
         tokio::select! {
             () = feeding => {}
-            _ = answering => {}
+            _ = responding => {}
         }
     }
 
     async fn feed(&self, mut writer: WriteHalf<DuplexStream>) {
         let mut lines = Vec::new();
         loop {
-            self.told.notified().await;
+            self.wake.notified().await;
             let (count, ended) = {
                 let mut state = self.state();
                 std::mem::swap(&mut lines, &mut state.lines);
@@ -171,8 +171,8 @@ impl Bridge {
             }
             lines.clear();
             lines.shrink_to(PIPE);
-            self.held.written(count);
-            if ended && self.held.is_empty() {
+            self.unread_input.written(count);
+            if ended && self.unread_input.is_empty() {
                 drop(writer.shutdown().await);
                 return;
             }
@@ -183,12 +183,12 @@ impl Bridge {
         let mut lines = LineBuffer::new(usize::MAX);
         loop {
             if let Some(backlog) = &self.backlog {
-                backlog.room().await;
+                backlog.wait_for_room().await;
             }
             let count = reader.read(lines.room()).await.unwrap_or(0);
             lines.advance(count);
             while let Some(frame) = lines.next() {
-                self.take(&frame, session);
+                self.on_message(&frame, session);
             }
             if count == 0 {
                 return;
@@ -196,93 +196,100 @@ impl Bridge {
         }
     }
 
-    /// Passes on one message of the server.
-    fn take(self: &Arc<Self>, frame: &Frame<'_>, session: &SessionContext) {
+    /// Processes one message of the server.
+    fn on_message(self: &Arc<Self>, frame: &Frame<'_>, session: &SessionContext) {
         let Frame::Line(line) = frame else { return };
-        let Body::One(message) = parse(line, &self.own_limits) else {
+        let Body::One(message) = parse(line, &self.internal_limits) else {
             return;
         };
         match message {
-            Ok(Message::Response(id, answer)) => self.answer(id, answer),
-            Ok(Message::Notification(envelope)) => self.notify(&envelope, session),
-            Ok(Message::Request(id, envelope)) => self.ask(id, &envelope, session),
-            Err(invalid) => tracing::debug!(error = %invalid.error, "an error without a request"),
+            Ok(Message::Response(id, response)) => self.on_response(id, response),
+            Ok(Message::Notification(envelope)) => self.on_notification(&envelope, session),
+            Ok(Message::Request(id, envelope)) => self.on_request(id, &envelope, session),
+            Err(invalid) => {
+                tracing::debug!(error = %invalid.error, "ignored an error without a request id");
+            }
         }
     }
 
-    fn answer(&self, id: &str, answer: Result<&str, &str>) {
-        let waiting = serde_json::from_str(id).ok().and_then(|id| {
+    fn on_response(&self, id: &str, response: Result<&str, &str>) {
+        let pending = serde_json::from_str(id).ok().and_then(|id| {
             let mut state = self.state();
-            let waiting = state.waiting.get_mut(&id)?;
-            let sender = waiting.pop_front();
-            if waiting.is_empty() {
-                state.waiting.remove(&id);
+            let pending = state.pending.get_mut(&id)?;
+            let sender = pending.pop_front();
+            if pending.is_empty() {
+                state.pending.remove(&id);
             }
             sender
         });
-        let Some(waiting) = waiting else { return };
-        let answer = answer.map(str::to_owned).map_err(|error| {
-            read_error(error).unwrap_or_else(|| RpcError::internal("the error cannot be told"))
+        let Some(pending) = pending else { return };
+        let response = response.map(str::to_owned).map_err(|error| {
+            read_error(error)
+                .unwrap_or_else(|| RpcError::internal("the error is not representable"))
         });
-        self.count(answer.as_ref().map_or(0, String::len));
-        // One that has just been cancelled needs no answer.
-        drop(waiting.send(answer));
+        self.count_output(response.as_ref().map_or(0, String::len));
+        // The receiver is gone if the request was cancelled.
+        drop(pending.send(response));
     }
 
-    fn notify(&self, envelope: &Envelope<'_>, session: &SessionContext) {
+    fn on_notification(&self, envelope: &Envelope<'_>, session: &SessionContext) {
         let params = envelope.params.text.unwrap_or("{}");
         if envelope.method == "notifications/cancelled" {
-            let question = request_id(params).and_then(|id| self.state().questions.remove(&id));
-            if let Some(question) = question {
-                // The id is that of `jsoncall`, which takes its request back.
-                question.abort();
+            let server_request =
+                request_id(params).and_then(|id| self.state().server_requests.remove(&id));
+            if let Some(server_request) = server_request {
+                // `jsoncall` sends the cancellation, with its own id.
+                server_request.abort();
                 return;
             }
         }
         if let Some(params) = raw(params.to_owned()) {
-            self.count(params.get().len());
+            self.count_output(params.get().len());
             if let Err(error) = session.notification(&envelope.method, Some(&params)) {
-                tracing::debug!(%error, "a notification was not sent");
+                tracing::debug!(%error, "failed to send a notification");
             }
         }
     }
 
-    /// Asks the peer what the server wants to know, with an id of `jsoncall`.
-    fn ask(self: &Arc<Self>, id: &str, envelope: &Envelope<'_>, session: &SessionContext) {
+    /// Sends a request of the server to the peer, with an id of `jsoncall`.
+    fn on_request(self: &Arc<Self>, id: &str, envelope: &Envelope<'_>, session: &SessionContext) {
         let (Ok(key), Some(params)) = (
             serde_json::from_str::<RequestId>(id),
             raw(envelope.params.text.unwrap_or("{}").to_owned()),
         ) else {
             return;
         };
-        self.count(params.get().len());
+        self.count_output(params.get().len());
         let (bridge, session) = (Arc::clone(self), session.clone());
         let (id, method) = (id.to_owned(), envelope.method.clone().into_owned());
-        // Held while it is begun, so that its end finds it in the table.
+        // Locked until the entry is inserted, so that the task finds it when it ends.
         let mut state = self.state();
-        let answered = key.clone();
-        let question = tokio::spawn(async move {
-            let answer = session
+        let key_of_request = key.clone();
+        let server_request = tokio::spawn(async move {
+            let response = session
                 .request::<Box<RawValue>>(&method, Some(&params))
                 .await;
-            let answer = answer.map_err(|error| match error.error_object() {
+            let response = response.map_err(|error| match error.error_object() {
                 Some(error) => from_jsoncall(error),
                 None => RpcError::internal("the connection is closed"),
             });
-            bridge.state().questions.remove(&answered);
-            bridge.line(|lines| push_answer(lines, &id, answer.as_ref().map(|it| it.get())));
+            bridge.state().server_requests.remove(&key_of_request);
+            bridge
+                .push_line(|lines| push_response(lines, &id, response.as_ref().map(|it| it.get())));
         });
-        state.questions.insert(key, question.abort_handle());
+        state
+            .server_requests
+            .insert(key, server_request.abort_handle());
     }
 
-    fn count(&self, bytes: usize) {
+    fn count_output(&self, bytes: usize) {
         if let Some(backlog) = &self.backlog {
             backlog.push(bytes);
         }
     }
 }
 
-/// The request that a cancellation is about.
+/// Returns the id of the cancelled request.
 fn request_id(params: &str) -> Option<RequestId> {
     #[derive(serde::Deserialize)]
     #[serde(rename_all = "camelCase")]
@@ -294,10 +301,10 @@ fn request_id(params: &str) -> Option<RequestId> {
     Some(cancelled.request_id)
 }
 
-/// Lets all know of the end, however it comes.
-struct Finish(Arc<Bridge>);
+/// Finishes the bridge when dropped.
+struct FinishGuard(Arc<Bridge>);
 
-impl Drop for Finish {
+impl Drop for FinishGuard {
     fn drop(&mut self) {
         self.0.finish();
     }

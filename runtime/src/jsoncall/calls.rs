@@ -1,4 +1,4 @@
-//! The calls of a client over `jsoncall`, and what the guard has to know of them.
+//! Pending requests of a client over `jsoncall`, shared with the guard.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -8,15 +8,15 @@ use tokio::sync::{Semaphore, SemaphorePermit, watch};
 use crate::client::answers::{answered_id, check_weight, id_at_ends, is_cut_off};
 use crate::client::stray::StrayLines;
 use crate::client::{ClientError, ClientLimits, Incoming};
-use crate::jsoncall::convert::{push_answer, push_request, read_error};
-use crate::jsoncall::guard::{Refused, Side};
+use crate::jsoncall::convert::{push_request, push_response, read_error};
+use crate::jsoncall::guard::{Rejected, Side};
 use crate::wire::RpcError;
 
-/// What the calls of a client share with the guard.
+/// Pending requests of a client, shared with the guard.
 pub(super) struct Calls {
-    state: Mutex<State>,
+    state: Mutex<CallsState>,
     pub(super) incoming: OnceLock<Arc<dyn Incoming>>,
-    /// One for each request that may be in flight.
+    /// Limits the requests in flight.
     permits: Semaphore,
     pub(super) closing: watch::Sender<bool>,
     ended: watch::Sender<bool>,
@@ -25,26 +25,26 @@ pub(super) struct Calls {
 }
 
 #[derive(Default)]
-struct State {
+struct CallsState {
     open: HashMap<i64, Call>,
     closed: Option<ClientError>,
 }
 
 #[derive(Default)]
 struct Call {
-    /// The id that `jsoncall` has given it; not known before it is on its way.
+    /// Id assigned by `jsoncall`; unknown until the request is written.
     number: Option<u64>,
-    /// What was wrong with its answer.
-    fault: Option<ClientError>,
+    /// Protocol error in the response.
+    error: Option<ClientError>,
 }
 
 impl Calls {
     pub(super) fn new(limits: &ClientLimits, stray: StrayLines) -> Self {
-        let most = limits.requests_in_flight.clamp(1, Semaphore::MAX_PERMITS);
+        let max_requests = limits.requests_in_flight.clamp(1, Semaphore::MAX_PERMITS);
         Self {
             state: Mutex::default(),
             incoming: OnceLock::new(),
-            permits: Semaphore::new(most),
+            permits: Semaphore::new(max_requests),
             closing: watch::Sender::new(false),
             ended: watch::Sender::new(false),
             stray,
@@ -52,11 +52,11 @@ impl Calls {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, CallsState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for its turn to have a request in flight.
+    /// Waits for a permit to send a request.
     pub(super) async fn permit(&self) -> Result<SemaphorePermit<'_>, ClientError> {
         self.permits.acquire().await.map_err(|_| self.reason())
     }
@@ -64,7 +64,9 @@ impl Calls {
     pub(super) fn check_open(&self) -> Result<(), ClientError> {
         match &self.state().closed {
             Some(reason) => Err(reason.clone()),
-            None if *self.closing.borrow() => Err(ClientError::closed("it is being closed")),
+            None if *self.closing.borrow() => {
+                Err(ClientError::closed("the session is being closed"))
+            }
             None => Ok(()),
         }
     }
@@ -73,23 +75,23 @@ impl Calls {
         self.state().open.insert(id, Call::default());
     }
 
-    /// Forgets a call, and tells what was wrong with its answer.
-    pub(super) fn forget(&self, id: i64) -> Option<ClientError> {
-        self.state().open.remove(&id)?.fault
+    /// Removes a request and returns the protocol error of its response, if any.
+    pub(super) fn remove(&self, id: i64) -> Option<ClientError> {
+        self.state().open.remove(&id)?.error
     }
 
-    /// Why the session has ended.
+    /// Returns the reason why the session ended.
     pub(super) fn reason(&self) -> ClientError {
         let closed = self.state().closed.clone();
-        closed.unwrap_or_else(|| ClientError::closed("it was given up"))
+        closed.unwrap_or_else(|| ClientError::closed("the session was dropped"))
     }
 
-    /// Says why the session ends; the first reason counts.
+    /// Sets the reason why the session ends; only the first one is stored.
     pub(super) fn set_reason(&self, reason: ClientError) {
         self.state().closed.get_or_insert(reason);
     }
 
-    /// Lets all know that the session has ended.
+    /// Signals the end of the session.
     pub(super) fn end(&self) {
         if self.ended.send_replace(true) {
             return;
@@ -106,59 +108,58 @@ impl Calls {
         drop(ended.wait_for(|ended| *ended).await);
     }
 
-    /// Has a call fail that waits for an answer.
-    fn fail(&self, id: i64, fault: ClientError, inward: &mut Vec<u8>) {
+    /// Fails a pending request.
+    fn fail(&self, id: i64, error: ClientError, inward: &mut Vec<u8>) {
         if let Some(call) = self.state().open.get_mut(&id) {
             if let Some(number) = call.number.take() {
-                call.fault = Some(fault);
+                call.error = Some(error);
                 let error = RpcError::internal("");
-                push_answer(inward, number, Err(&error));
+                push_response(inward, number, Err(&error));
             }
         }
     }
 
-    /// The number of the call that is answered now, once.
+    /// Takes the `jsoncall` id of a request, so that only one response is delivered.
     fn take_number(&self, id: i64) -> Option<u64> {
         self.state().open.get_mut(&id)?.number.take()
     }
 }
 
 impl Side for Arc<Calls> {
-    fn answered(&self, id: &str, answer: Result<&str, &str>, inward: &mut Vec<u8>) {
+    fn on_response(&self, id: &str, response: Result<&str, &str>, inward: &mut Vec<u8>) {
         let Ok(id) = id.parse() else {
-            tracing::debug!("an answer to no request was dropped");
+            tracing::debug!("ignored a response with an unknown id");
             return;
         };
-        let weighed = answer.map_or_else(|error| check_weight(error, &self.limits), |_| Ok(()));
-        if let Err(fault) = weighed {
-            return self.fail(id, fault, inward);
+        let weighed = response.map_or_else(|error| check_weight(error, &self.limits), |_| Ok(()));
+        if let Err(error) = weighed {
+            return self.fail(id, error, inward);
         }
-        let fault = match answer {
+        let error = match response {
             Ok(result) if result.starts_with('{') => {
                 if let Some(number) = self.take_number(id) {
-                    push_answer(inward, number, Ok(result));
+                    push_response(inward, number, Ok(result));
                 }
                 return;
             }
-            Ok(_) => "a result is not an object",
+            Ok(_) => "the result is not an object",
             Err(error) => match read_error(error) {
                 Some(error) => {
                     if let Some(number) = self.take_number(id) {
-                        push_answer(inward, number, Err(&error));
+                        push_response(inward, number, Err(&error));
                     }
                     return;
                 }
-                None => "an error has no code or no message",
+                None => "the error has no code or no message",
             },
         };
-        self.fail(id, ClientError::protocol(fault), inward);
+        self.fail(id, ClientError::protocol(error), inward);
     }
 
-    fn refused(&self, refused: Refused<'_>, inward: &mut Vec<u8>, _: &mut Vec<u8>) {
-        let most = self.limits.message_bytes;
-        let too_long = format!("longer than {most} bytes");
-        let (id, text, error) = match refused {
-            Refused::Invalid(invalid, text) => {
+    fn on_rejected(&self, rejected: Rejected<'_>, inward: &mut Vec<u8>, _: &mut Vec<u8>) {
+        let max = self.limits.message_bytes;
+        let (id, text, error) = match rejected {
+            Rejected::Invalid(invalid, text) => {
                 let id = invalid.id.and_then(|id| id.parse().ok());
                 (
                     id.or_else(|| answered_id(text)),
@@ -166,8 +167,8 @@ impl Side for Arc<Calls> {
                     invalid.error.clone(),
                 )
             }
-            Refused::TooLong { head, tail } => {
-                let error = RpcError::invalid_request(too_long);
+            Rejected::TooLong { head, tail } => {
+                let error = RpcError::invalid_request(format!("longer than {max} bytes"));
                 (id_at_ends(head, tail), head, error)
             }
         };
@@ -189,13 +190,13 @@ impl Side for Arc<Calls> {
         is_cut_off
     }
 
-    /// The id that the caller has chosen stands before the method, since `jsoncall` has no other place for it.
-    fn requests(&self, number: &str, method: &str, params: &str, outward: &mut Vec<u8>) {
+    /// The caller's id precedes the method, because `jsoncall` has no other place for it.
+    fn write_request(&self, number: &str, method: &str, params: &str, outward: &mut Vec<u8>) {
         let Some((id, method)) = method.split_once(':') else {
             return;
         };
         let Ok(id) = id.parse() else { return };
-        // One that has been dropped meanwhile is sent all the same: its cancellation follows.
+        // A dropped request is sent anyway; its cancellation follows.
         if let Some(call) = self.state().open.get_mut(&id) {
             call.number = number.parse().ok();
         }

@@ -1,4 +1,4 @@
-//! The client's session over `jsoncall`.
+//! Client session over `jsoncall`.
 
 use std::fmt;
 use std::io;
@@ -25,8 +25,8 @@ use crate::server::Server;
 
 type ClientGuard = Guard<Arc<Calls>>;
 
-/// A [`Session`] over a session of `jsoncall`, behind a guard that keeps what `jsoncall` cannot bear away from it: it is as
-/// hard to break as [`LineSession`](crate::client::LineSession), at a higher price.
+/// A [`Session`] over a session of `jsoncall`. A guard filters input that `jsoncall` does not tolerate, so it is as
+/// robust as [`LineSession`](crate::client::LineSession), with more overhead.
 ///
 /// ```no_run
 /// use std::sync::Arc;
@@ -40,8 +40,7 @@ type ClientGuard = Guard<Arc<Calls>>;
 /// # }
 /// ```
 ///
-/// One that is dropped lets the server know by ending its input, and reads on for at most
-/// [`ClientLimits::shutdown_within`].
+/// Dropping it closes the input of the server; output is read for at most [`ClientLimits::shutdown_within`].
 pub struct JsoncallSession {
     inner: Arc<Inner>,
     calls: Arc<Calls>,
@@ -49,11 +48,11 @@ pub struct JsoncallSession {
 }
 
 impl JsoncallSession {
-    /// A session over a pair of streams, one message a line, with the default limits.
+    /// Creates a session over a pair of streams, one message per line, with the default limits.
     ///
     /// # Panics
     ///
-    /// Outside of a tokio runtime, where it has tasks of its own.
+    /// If called outside a tokio runtime, which runs its tasks.
     pub fn new<R, W>(reader: R, writer: W) -> Self
     where
         R: AsyncRead + Send + 'static,
@@ -62,7 +61,7 @@ impl JsoncallSession {
         Self::with_limits(reader, writer, &ClientLimits::default())
     }
 
-    /// As [`JsoncallSession::new`], with other limits.
+    /// As [`JsoncallSession::new`], with the given limits.
     ///
     /// # Panics
     ///
@@ -76,7 +75,8 @@ impl JsoncallSession {
         Self::with_ending(reader, writer, limits, (Ending::of_streams(), stray))
     }
 
-    /// Starts a server as a child process, and a session with it. It ends as [`ServerCommand`] says.
+    /// Starts a server as a child process and creates a session with it. The process is stopped as [`ServerCommand`]
+    /// describes.
     ///
     /// # Errors
     ///
@@ -91,7 +91,7 @@ impl JsoncallSession {
         Ok(Self::with_ending(stdout, stdin, limits, ending))
     }
 
-    /// A session with a server in the same process, which runs as a task of its own.
+    /// Creates a session with a server in the same process, which runs in its own task.
     ///
     /// # Panics
     ///
@@ -102,7 +102,7 @@ impl JsoncallSession {
         tokio::spawn(async move {
             let (reader, writer) = split(theirs);
             if let Err(error) = server.serve(reader, writer).await {
-                tracing::debug!(%error, "a server in memory has stopped");
+                tracing::debug!(%error, "an in-memory server has failed");
             }
         });
         let (reader, writer) = split(ours);
@@ -153,10 +153,10 @@ impl JsoncallSession {
         }
     }
 
-    fn tell(&self, method: &str, params: &impl Serialize, bytes: usize) {
+    fn send_notification(&self, method: &str, params: &impl Serialize, bytes: usize) {
         self.backlog.push(bytes);
         if let Err(error) = self.inner.notification(method, Some(params)) {
-            tracing::debug!(%error, "a notification was not sent");
+            tracing::debug!(%error, "failed to send a notification");
         }
     }
 }
@@ -164,32 +164,32 @@ impl JsoncallSession {
 impl Session for JsoncallSession {
     fn listen(&self, incoming: Arc<dyn Incoming>) {
         if self.calls.incoming.set(incoming).is_err() {
-            tracing::warn!("a session has one listener; a second one was ignored");
+            tracing::warn!("ignored a second listener of a session");
         }
     }
 
     fn request(&self, request: SessionRequest) -> SessionFuture<'_, String> {
         Box::pin(async move {
             let _permit = self.calls.permit().await?;
-            self.backlog.room().await;
+            self.backlog.wait_for_room().await;
             self.calls.check_open()?;
             let bytes = request.params.len();
             let params = params_of(request.params)?;
             let method = format!("{}:{}", request.id, request.method);
-            let mut call = Waiting {
+            let mut call = PendingRequest {
                 session: self,
                 id: request.id,
-                cancels: request.cancellable,
+                cancel_on_drop: request.cancellable,
             };
             self.calls.open(request.id);
             self.backlog.push(bytes);
-            let answer = self.inner.request(&method, Some(&params)).await;
-            call.cancels = false;
-            let fault = self.calls.forget(request.id);
-            answer
+            let response = self.inner.request(&method, Some(&params)).await;
+            call.cancel_on_drop = false;
+            let error_of_response = self.calls.remove(request.id);
+            response
                 .map(|result: Box<RawValue>| Box::<str>::from(result).into_string())
-                .map_err(|error| match (fault, error.error_object()) {
-                    (Some(fault), _) => fault,
+                .map_err(|error| match (error_of_response, error.error_object()) {
+                    (Some(error_of_response), _) => error_of_response,
                     (None, Some(error)) => ClientError::Refused(from_jsoncall(error)),
                     (None, None) => self.calls.reason(),
                 })
@@ -198,11 +198,11 @@ impl Session for JsoncallSession {
 
     fn notify(&self, notification: SessionNotification) -> SessionFuture<'_, ()> {
         Box::pin(async move {
-            self.backlog.room().await;
+            self.backlog.wait_for_room().await;
             self.calls.check_open()?;
             let bytes = notification.params.len();
             let params = params_of(notification.params)?;
-            self.tell(&notification.method, &params, bytes);
+            self.send_notification(&notification.method, &params, bytes);
             Ok(())
         })
     }
@@ -239,17 +239,17 @@ impl fmt::Debug for JsoncallSession {
 }
 
 fn params_of(params: String) -> Result<Box<RawValue>, ClientError> {
-    raw(params).ok_or_else(|| ClientError::invalid("the parameters are no JSON"))
+    raw(params).ok_or_else(|| ClientError::invalid("the parameters are not valid JSON"))
 }
 
-/// A request in flight; dropping it cancels the request.
-struct Waiting<'a> {
+/// A request in flight, which is cancelled when dropped.
+struct PendingRequest<'a> {
     session: &'a JsoncallSession,
     id: i64,
-    cancels: bool,
+    cancel_on_drop: bool,
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for PendingRequest<'_> {
     fn drop(&mut self) {
         #[derive(Serialize)]
         #[serde(rename_all = "camelCase")]
@@ -257,17 +257,18 @@ impl Drop for Waiting<'_> {
             request_id: i64,
         }
 
-        self.session.calls.forget(self.id);
-        if self.cancels && self.session.calls.check_open().is_ok() {
+        self.session.calls.remove(self.id);
+        if self.cancel_on_drop && self.session.calls.check_open().is_ok() {
             let params = Cancelled {
                 request_id: self.id,
             };
-            self.session.tell("notifications/cancelled", &params, 0);
+            self.session
+                .send_notification("notifications/cancelled", &params, 0);
         }
     }
 }
 
-/// The task that has the streams.
+/// Task that owns the streams.
 struct Driver {
     guard: ClientGuard,
     inner: Arc<Inner>,
@@ -284,32 +285,32 @@ impl Driver {
     ) {
         let Ending { exited, reason } = ending;
         let (mut from_inner, mut to_inner) = pipe;
-        let passed = self
-            .pass((reader, writer), &mut from_inner, &mut to_inner, exited)
+        let result = self
+            .pump((reader, writer), &mut from_inner, &mut to_inner, exited)
             .await;
         let mut reason = reason.await;
-        if let Err(error) = passed {
+        if let Err(error) = result {
             reason = format!("{reason} ({error})");
         }
         let calls = &self.guard.side;
         calls.set_reason(ClientError::closed(reason));
         self.guard.backlog.clear();
-        // The answers that have come count, so what is still written must not be an error before they have been read.
+        // Responses that have arrived still count, so writing must not fail before they are read.
         let (read, written) = tokio::join!(to_inner.shutdown(), async {
-            let nowhere = &mut tokio::io::sink();
+            let sink = &mut tokio::io::sink();
             tokio::select! {
                 _ = self.inner.wait() => Ok(0),
-                copied = tokio::io::copy(&mut from_inner, nowhere) => copied,
+                copied = tokio::io::copy(&mut from_inner, sink) => copied,
             }
         });
         if let Some(error) = read.err().or(written.err()) {
-            tracing::debug!(%error, "a session of jsoncall ended before its streams");
+            tracing::debug!(%error, "a jsoncall session ended before its streams");
         }
-        // `Drop` does the rest.
+        // `Drop` performs the rest of the shutdown.
     }
 
-    /// Passes on what either side sends, until the server has ended, or has been told to end and does not.
-    async fn pass<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(
+    /// Forwards messages in both directions until the server ends, or until the shutdown timeout.
+    async fn pump<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(
         &self,
         (reader, writer): (R, W),
         from_inner: &mut ReadHalf<DuplexStream>,
@@ -322,12 +323,12 @@ impl Driver {
         let outward = async {
             let written = self.guard.outward(from_inner, writer).await;
             match written {
-                // Its output is read on until that ends too.
+                // The server's output is read until its end.
                 Ok(()) => std::future::pending().await,
                 Err(error) => error,
             }
         };
-        let over = async {
+        let shutdown = async {
             tokio::select! {
                 _ = closing.wait_for(|closing| *closing) => self.guard.close(),
                 () = exited => {}
@@ -337,9 +338,9 @@ impl Driver {
         tokio::select! {
             biased;
             read = &mut inward => read,
-            () = over => Ok(()),
+            () = shutdown => Ok(()),
             error = outward => {
-                // What the server has sent before it went away may be the answer that somebody waits for.
+                // The last output of the server may contain a pending response.
                 let read = std::future::poll_fn(|context| {
                     std::task::Poll::Ready(inward.as_mut().poll(context).is_ready())
                 });
@@ -353,7 +354,9 @@ impl Driver {
 impl Drop for Driver {
     fn drop(&mut self) {
         let calls = &self.guard.side;
-        calls.set_reason(ClientError::closed("the runtime that drove it has stopped"));
+        calls.set_reason(ClientError::closed(
+            "the runtime of the session has stopped",
+        ));
         self.guard.backlog.clear();
         self.inner.shutdown();
         calls.end();

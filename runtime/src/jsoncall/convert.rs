@@ -1,4 +1,4 @@
-//! Between what the two libraries write.
+//! Conversions between the message formats of the two libraries.
 
 use std::fmt::Display;
 use std::io::Write;
@@ -25,16 +25,20 @@ pub(super) fn push_notification(out: &mut Vec<u8>, method: &str, params: &str) {
     push(out, format_args!(",\"params\":{params}}}\n"));
 }
 
-/// Appends an answer: the text of a result, or an error.
-pub(super) fn push_answer(out: &mut Vec<u8>, id: impl Display, answer: Result<&str, &RpcError>) {
+/// Appends a response: the text of a result, or an error.
+pub(super) fn push_response(
+    out: &mut Vec<u8>,
+    id: impl Display,
+    response: Result<&str, &RpcError>,
+) {
     push(out, format_args!(r#"{{"jsonrpc":"2.0","id":{id},"#));
-    match answer {
+    match response {
         Ok(result) => push(out, format_args!("\"result\":{result}}}\n")),
         Err(error) => push_error_member(out, error),
     }
 }
 
-/// Appends an error that belongs to no request.
+/// Appends an error without a request id.
 pub(super) fn push_error(out: &mut Vec<u8>, error: &RpcError) {
     push(out, format_args!(r#"{{"jsonrpc":"2.0","#));
     push_error_member(out, error);
@@ -47,21 +51,21 @@ fn push_error_member(out: &mut Vec<u8>, error: &RpcError) {
 }
 
 fn push(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
-    out.write_fmt(text).expect("memory takes everything");
+    out.write_fmt(text).expect("writing to memory cannot fail");
 }
 
 fn push_json<T: serde::Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) {
-    serde_json::to_writer(out, value).expect("texts and errors can be written to memory");
+    serde_json::to_writer(out, value).expect("texts and errors always serialize");
 }
 
-/// The error in an answer, as far as `jsoncall` can read it where it stands.
+/// Parses an error with the same nesting limit as `jsoncall`.
 pub(super) fn read_error(error: &str) -> Option<RpcError> {
-    // In the list it is nested as deeply as in its message.
+    // In a list, it has the same nesting depth as in its message.
     let [error]: [RpcError; 1] = serde_json::from_str(&format!("[{error}]")).ok()?;
     Some(error)
 }
 
-/// A JSON text on one line: a line end in it can only be white space.
+/// Converts JSON text to one line; a line end in it can only be white space.
 pub(super) fn raw(text: String) -> Option<Box<RawValue>> {
     let text = match memchr::memchr2(b'\n', b'\r', text.as_bytes()) {
         Some(_) => text.replace(['\n', '\r'], " "),
@@ -70,7 +74,7 @@ pub(super) fn raw(text: String) -> Option<Box<RawValue>> {
     RawValue::from_string(text).ok()
 }
 
-/// The text of parameters; all methods of the protocol have an object there.
+/// Returns the text of parameters; all methods of the protocol have object parameters.
 pub(super) fn params_text(params: Option<&RawValue>) -> &str {
     params.map_or("{}", RawValue::get)
 }

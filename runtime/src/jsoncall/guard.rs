@@ -1,4 +1,4 @@
-//! What stands between a peer and `jsoncall`.
+//! Filter between a peer and `jsoncall`.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,24 +8,24 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::Notify;
 
 use crate::jsoncall::backlog::Backlog;
-use crate::jsoncall::convert::{push_answer, push_notification, push_request, read_error};
-use crate::jsoncall::handler::END;
-use crate::jsoncall::ids::Ids;
+use crate::jsoncall::convert::{push_notification, push_request, push_response, read_error};
+use crate::jsoncall::handler::END_OF_INPUT;
+use crate::jsoncall::ids::RequestIds;
 use crate::limits::Limits;
 use crate::wire::{
     Body, DEEPEST, Frame, Invalid, LineBuffer, Message, RpcError, parse, parse_element,
 };
 
-/// The bytes that are under way between the guard and `jsoncall`, each way.
+/// Buffer size between the guard and `jsoncall` in each direction, in bytes.
 pub(super) const PIPE: usize = 64 * 1024;
 
-/// What clients and servers do differently.
+/// Behaviour that differs between clients and servers.
 pub(super) trait Side: Send + Sync + 'static {
-    /// The peer has answered the request with this id; what `jsoncall` is to know of it goes to `inward`.
-    fn answered(&self, id: &str, answer: Result<&str, &str>, inward: &mut Vec<u8>);
+    /// Handles a response of the peer; messages for `jsoncall` are appended to `inward`.
+    fn on_response(&self, id: &str, response: Result<&str, &str>, inward: &mut Vec<u8>);
 
-    /// A message could not be read; what the peer is to know of it goes to `outward`.
-    fn refused(&self, refused: Refused<'_>, inward: &mut Vec<u8>, outward: &mut Vec<u8>);
+    /// Handles an invalid message; messages for the peer are appended to `outward`.
+    fn on_rejected(&self, rejected: Rejected<'_>, inward: &mut Vec<u8>, outward: &mut Vec<u8>);
 
     /// Whether a last line without its line end is no message.
     fn drops_last(&self, _line: &[u8]) -> bool {
@@ -33,15 +33,15 @@ pub(super) trait Side: Send + Sync + 'static {
     }
 
     /// Writes a request of `jsoncall` for the peer.
-    fn requests(&self, id: &str, method: &str, params: &str, outward: &mut Vec<u8>);
+    fn write_request(&self, id: &str, method: &str, params: &str, outward: &mut Vec<u8>);
 
-    /// The peer sends no more; what the handler is to know of it goes to `inward`.
-    fn ended(&self, _inward: &mut Vec<u8>) {}
+    /// Handles the end of the peer's output; messages for the handler are appended to `inward`.
+    fn on_end(&self, _inward: &mut Vec<u8>) {}
 }
 
-/// What could not be read.
-pub(super) enum Refused<'a> {
-    /// With its text.
+/// Rejected input.
+pub(super) enum Rejected<'a> {
+    /// An invalid message, with its text.
     Invalid(&'a Invalid<'a>, &'a [u8]),
     TooLong {
         head: &'a [u8],
@@ -52,22 +52,22 @@ pub(super) enum Refused<'a> {
 #[derive(Debug)]
 pub(super) struct Guard<S> {
     pub(super) side: S,
-    pub(super) ids: Arc<Ids>,
+    pub(super) ids: Arc<RequestIds>,
     pub(super) backlog: Arc<Backlog>,
-    /// What those who answer have not taken yet, if they count it.
-    pub(super) held: Option<Arc<Backlog>>,
+    /// Input that the handler has not processed yet, if it is counted.
+    pub(super) unread_input: Option<Arc<Backlog>>,
     limits: Limits,
-    /// How what `jsoncall` writes is read: it has been bounded where it was made.
-    own_limits: Limits,
-    /// Answers that do not come from `jsoncall`.
+    /// Limits for messages of `jsoncall`, whose size is bounded at their origin.
+    internal_limits: Limits,
+    /// Responses that the guard itself creates.
     replies: Mutex<Replies>,
-    /// Told of replies, and of the end.
-    told: Notify,
+    /// Notified of replies and of the end.
+    wake: Notify,
     closing: AtomicBool,
 }
 
-/// How messages are read that are not the peer's.
-pub(super) fn own_limits() -> Limits {
+/// Limits for messages from this process.
+pub(super) fn internal_limits() -> Limits {
     Limits {
         message_depth: DEEPEST,
         request_id_bytes: usize::MAX,
@@ -87,22 +87,22 @@ impl<S: Side> Guard<S> {
             side,
             ids: Arc::default(),
             backlog,
-            held: None,
+            unread_input: None,
             limits,
-            own_limits: own_limits(),
+            internal_limits: internal_limits(),
             replies: Mutex::default(),
-            told: Notify::new(),
+            wake: Notify::new(),
             closing: AtomicBool::new(false),
         }
     }
 
-    /// Ends writing when all has been written.
+    /// Ends writing after all messages have been written.
     pub(super) fn close(&self) {
         self.closing.store(true, Ordering::Release);
-        self.told.notify_one();
+        self.wake.notify_one();
     }
 
-    /// Passes on what the peer sends, until it ends.
+    /// Forwards messages of the peer until its output ends.
     pub(super) async fn inward(
         &self,
         mut peer: impl AsyncRead + Unpin,
@@ -111,10 +111,10 @@ impl<S: Side> Guard<S> {
         let mut lines = LineBuffer::new(self.limits.message_bytes);
         let mut inward = Vec::new();
         loop {
-            // A peer that does not read makes no more work.
-            self.backlog.room().await;
-            if let Some(held) = &self.held {
-                held.room().await;
+            // Back-pressure: a peer that does not read cannot add work.
+            self.backlog.wait_for_room().await;
+            if let Some(unread_input) = &self.unread_input {
+                unread_input.wait_for_room().await;
             }
             let count = peer.read(lines.room()).await?;
             lines.advance(count);
@@ -127,7 +127,7 @@ impl<S: Side> Guard<S> {
                     Some(frame) => self.receive(&frame, &mut inward),
                     None => {}
                 }
-                self.side.ended(&mut inward);
+                self.side.on_end(&mut inward);
             }
             if jsoncall.write_all(&inward).await.is_err() || count == 0 {
                 return Ok(());
@@ -137,19 +137,19 @@ impl<S: Side> Guard<S> {
         }
     }
 
-    /// Passes on what `jsoncall` sends, many messages at once, until the guard is closed.
+    /// Forwards messages of `jsoncall` in batches until the guard is closed.
     pub(super) async fn outward(
         &self,
         mut jsoncall: impl AsyncRead + Unpin,
         mut peer: impl AsyncWrite + Unpin,
     ) -> io::Result<()> {
-        // What comes from `jsoncall` is bounded where it is made.
+        // The size of `jsoncall`'s messages is bounded at their origin.
         let mut lines = LineBuffer::new(usize::MAX);
         let mut outward = Vec::new();
         loop {
             let count = tokio::select! {
                 count = jsoncall.read(lines.room()) => Some(count?),
-                () = self.told.notified() => None,
+                () = self.wake.notified() => None,
             };
             lines.advance(count.unwrap_or(0));
             let mut messages = 0;
@@ -179,13 +179,13 @@ impl<S: Side> Guard<S> {
                 Body::Batch(messages)
                     if messages.is_empty() || messages.len() > self.limits.batch_messages =>
                 {
-                    let most = self.limits.batch_messages;
-                    let reason = format!("a batch has one message at least, and {most} at most");
+                    let max = self.limits.batch_messages;
+                    let reason = format!("a batch must have between 1 and {max} messages");
                     let invalid = Invalid {
                         id: None,
                         error: RpcError::invalid_request(reason),
                     };
-                    self.refuse(Refused::Invalid(&invalid, line), inward);
+                    self.reject(Rejected::Invalid(&invalid, line), inward);
                 }
                 Body::Batch(messages) => {
                     for message in messages {
@@ -195,7 +195,7 @@ impl<S: Side> Guard<S> {
                     }
                 }
             },
-            Frame::TooLong { head, tail } => self.refuse(Refused::TooLong { head, tail }, inward),
+            Frame::TooLong { head, tail } => self.reject(Rejected::TooLong { head, tail }, inward),
         }
     }
 
@@ -211,25 +211,25 @@ impl<S: Side> Guard<S> {
                 let params = envelope.params.text.unwrap_or("{}");
                 push_request(inward, number, &envelope.method, params);
             }
-            Ok(Message::Notification(envelope)) if envelope.method == END => {}
+            Ok(Message::Notification(envelope)) if envelope.method == END_OF_INPUT => {}
             Ok(Message::Notification(envelope)) => {
                 let params = envelope.params.text.unwrap_or("{}");
                 push_notification(inward, &envelope.method, params);
             }
-            Ok(Message::Response(id, answer)) => self.side.answered(id, answer, inward),
-            Err(invalid) => self.refuse(Refused::Invalid(&invalid, text), inward),
+            Ok(Message::Response(id, response)) => self.side.on_response(id, response, inward),
+            Err(invalid) => self.reject(Rejected::Invalid(&invalid, text), inward),
         }
     }
 
-    fn refuse(&self, refused: Refused<'_>, inward: &mut Vec<u8>) {
+    fn reject(&self, rejected: Rejected<'_>, inward: &mut Vec<u8>) {
         let mut replies = self.replies.lock().unwrap_or_else(PoisonError::into_inner);
         let before = replies.bytes.len();
-        self.side.refused(refused, inward, &mut replies.bytes);
+        self.side.on_rejected(rejected, inward, &mut replies.bytes);
         let more = replies.bytes.len() - before;
         if more > 0 {
             replies.messages += 1;
             self.backlog.push(more);
-            self.told.notify_one();
+            self.wake.notify_one();
         }
     }
 
@@ -239,31 +239,34 @@ impl<S: Side> Guard<S> {
         std::mem::take(&mut replies.messages)
     }
 
-    /// Passes on one message of `jsoncall`.
+    /// Forwards one message of `jsoncall`.
     fn send(&self, frame: &Frame<'_>, outward: &mut Vec<u8>) {
         let Frame::Line(line) = frame else { return };
-        let Body::One(message) = parse(line, &self.own_limits) else {
+        let Body::One(message) = parse(line, &self.internal_limits) else {
             return;
         };
         match message {
             Ok(Message::Request(id, envelope)) => {
                 let params = envelope.params.text.unwrap_or("{}");
-                self.side.requests(id, &envelope.method, params, outward);
+                self.side
+                    .write_request(id, &envelope.method, params, outward);
             }
             Ok(Message::Notification(envelope)) => {
                 let params = envelope.params.text.unwrap_or("{}");
                 push_notification(outward, &envelope.method, params);
             }
-            Ok(Message::Response(number, answer)) => {
+            Ok(Message::Response(number, response)) => {
                 if let Some(id) = self.ids.close(number) {
-                    let answer = answer.map_err(|error| {
-                        let unreadable = || RpcError::internal("the error cannot be told");
+                    let response = response.map_err(|error| {
+                        let unreadable = || RpcError::internal("the error is not representable");
                         read_error(error).unwrap_or_else(unreadable)
                     });
-                    push_answer(outward, id, answer.as_ref().copied());
+                    push_response(outward, id, response.as_ref().copied());
                 }
             }
-            Err(invalid) => tracing::debug!(error = %invalid.error, "jsoncall wrote no message"),
+            Err(invalid) => {
+                tracing::debug!(error = %invalid.error, "jsoncall wrote an invalid message");
+            }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A server as the handler of a session of `jsoncall`.
+//! Server as the handler of a `jsoncall` session.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,27 +14,27 @@ use tokio::task::AbortHandle;
 use crate::jsoncall::backlog::Backlog;
 use crate::jsoncall::bridge::Bridge;
 use crate::jsoncall::convert::{params_text, raw, to_jsoncall};
-use crate::jsoncall::ids::Ids;
+use crate::jsoncall::ids::RequestIds;
 use crate::server::Server;
 
-/// What tells a handler that the input of its guard has ended. The guard lets no peer say it.
-pub(super) const END: &str = "$/treenail/end";
+/// Internal notification of the guard that its input has ended. The guard drops it if a peer sends it.
+pub(super) const END_OF_INPUT: &str = "$/treenail/end";
 
-/// A [`Server`] as the [`Handler`](::jsoncall::Handler) of one session of `jsoncall`;
-/// [`Server::jsoncall_handler`] makes one.
+/// A [`Server`] as the [`Handler`](::jsoncall::Handler) of one `jsoncall` session, created by
+/// [`Server::jsoncall_handler`].
 ///
-/// A session that is made with it by hand has none of the guard: `jsoncall` ends it at the first line that is no message,
-/// drops what is under way when its input ends, and bounds nothing. [`serve`](crate::jsoncall::serve) is behind the guard.
+/// A session created directly with it has no guard: `jsoncall` ends it at the first invalid line, drops pending
+/// responses when its input ends, and has no limits. [`serve`](crate::jsoncall::serve) adds the guard.
 pub struct JsoncallHandler {
     server: Server,
     pub(super) bridge: Arc<Bridge>,
-    /// The ids that the guard has exchanged, if there is one.
-    ids: Option<Arc<Ids>>,
+    /// Id mapping of the guard, if there is one.
+    ids: Option<Arc<RequestIds>>,
     running: Option<AbortHandle>,
 }
 
 impl Server {
-    /// This server as the handler of one session of `jsoncall`, for those who have one.
+    /// Returns a handler for one `jsoncall` session, for programs that already have such a session.
     ///
     /// ```
     /// use tokio::io::{BufReader, duplex, split};
@@ -54,7 +54,7 @@ impl Server {
 }
 
 impl JsoncallHandler {
-    pub(super) fn new(server: &Server, bridge: Bridge, ids: Option<Arc<Ids>>) -> Self {
+    pub(super) fn new(server: &Server, bridge: Bridge, ids: Option<Arc<RequestIds>>) -> Self {
         Self {
             server: server.clone(),
             bridge: Arc::new(bridge),
@@ -63,7 +63,7 @@ impl JsoncallHandler {
         }
     }
 
-    /// Begins to run the server with the first message, since there is no session before.
+    /// Starts the server with the first message, because there is no session before it.
     fn run(&mut self, session: SessionContext) {
         let (bridge, server) = (&self.bridge, &self.server);
         self.running.get_or_insert_with(|| {
@@ -71,7 +71,7 @@ impl JsoncallHandler {
         });
     }
 
-    /// The text of the id that the peer has chosen.
+    /// Returns the raw text of the peer's request id.
     fn id_of(&self, id: &RequestId) -> Option<String> {
         match &self.ids {
             Some(ids) => Some(ids.text(&id.to_string())?.to_string()),
@@ -82,7 +82,7 @@ impl JsoncallHandler {
 
 impl Handler for JsoncallHandler {
     fn hook(&self) -> Arc<dyn Hook> {
-        Arc::new(TakeBack(self.bridge.backlog.clone()))
+        Arc::new(CancelHook(self.bridge.backlog.clone()))
     }
 
     fn request(
@@ -94,18 +94,18 @@ impl Handler for JsoncallHandler {
         let session = cx.session();
         let id = self.id_of(cx.id()).ok_or(ErrorCode::INVALID_REQUEST)?;
         let params: Option<&RawValue> = params.to_opt()?;
-        let answer = guarded(|| {
+        let response = catch_panic(|| {
             self.run(session.clone());
             self.bridge.request(&id, method, params_text(params))
         })?;
-        let answer = answer.ok_or(ErrorCode::INVALID_REQUEST)?;
+        let response = response.ok_or(ErrorCode::INVALID_REQUEST)?;
         let (request, ids) = (cx.id().clone(), self.ids.clone());
         cx.handle_async(async move {
-            match answer.await {
+            match response.await {
                 Ok(Ok(result)) => raw(result).ok_or(ErrorCode::INTERNAL_ERROR.into()),
                 Ok(Err(error)) => Err(to_jsoncall(error)),
                 Err(_) => {
-                    // The peer has cancelled its request, or the server has ended; this ends here.
+                    // The peer cancelled its request, or the server ended.
                     if let Some(ids) = ids {
                         ids.close(&request.to_string());
                     }
@@ -122,7 +122,7 @@ impl Handler for JsoncallHandler {
         params: Params<'_>,
         cx: NotificationContext<'_>,
     ) -> Result<Response> {
-        if method == END && self.ids.is_some() {
+        if method == END_OF_INPUT && self.ids.is_some() {
             match self.running {
                 Some(_) => self.bridge.end(),
                 None => self.bridge.finish(),
@@ -130,7 +130,7 @@ impl Handler for JsoncallHandler {
             return cx.handle(Ok(()));
         }
         let params: Option<&RawValue> = params.to_opt()?;
-        guarded(|| {
+        catch_panic(|| {
             self.run(cx.session());
             self.bridge.notification(method, params_text(params));
         })?;
@@ -138,10 +138,10 @@ impl Handler for JsoncallHandler {
     }
 }
 
-/// Keeps a panic from `jsoncall`, which would read no more.
-fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, ErrorCode> {
+/// Catches a panic, after which `jsoncall` would stop reading.
+fn catch_panic<T>(work: impl FnOnce() -> T) -> Result<T, ErrorCode> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|_| {
-        tracing::error!("a handler has panicked");
+        tracing::error!("a handler panicked");
         ErrorCode::INTERNAL_ERROR
     })
 }
@@ -163,17 +163,17 @@ impl fmt::Debug for JsoncallHandler {
     }
 }
 
-/// Takes back a question to the peer that nobody wants answered any more.
-struct TakeBack(Option<Arc<Backlog>>);
+/// Cancels a request to the peer whose response is no longer needed.
+struct CancelHook(Option<Arc<Backlog>>);
 
-impl Hook for TakeBack {
+impl Hook for CancelHook {
     fn cancel_outgoing_request(&self, id: RequestId, session: &SessionContext) {
         if let Some(backlog) = &self.0 {
             backlog.push(0);
         }
         let params = serde_json::json!({ "requestId": id });
         if let Err(error) = session.notification("notifications/cancelled", Some(&params)) {
-            tracing::debug!(%error, "a question was not taken back");
+            tracing::debug!(%error, "failed to cancel a request");
         }
     }
 }

@@ -1,23 +1,22 @@
-//! The ids of the peer's requests, and the numbers that stand for them inside of `jsoncall`.
+//! Mapping between the peer's request ids and the numbers used within `jsoncall`.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The peer's requests that have no answer yet. The guard lets in no more of them than the backlog and the limits of
-/// those who answer allow.
+/// Pending requests of the peer. The guard bounds their number with the backlog and the limits of the receiver.
 #[derive(Debug, Default)]
-pub(super) struct Ids {
-    state: Mutex<State>,
+pub(super) struct RequestIds {
+    state: Mutex<IdTable>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct IdTable {
     open: HashMap<u64, Arc<str>>,
     last: u64,
 }
 
-impl Ids {
-    /// A number for a request whose id has this text.
+impl RequestIds {
+    /// Assigns a number to a request with this raw id.
     pub(super) fn open(&self, id: &str) -> u64 {
         let mut state = self.state();
         state.last += 1;
@@ -26,19 +25,19 @@ impl Ids {
         number
     }
 
-    /// The text of the id that a number stands for, which `jsoncall` gives back as a text too.
+    /// Returns the raw id for a number, which `jsoncall` passes as text.
     pub(super) fn text(&self, number: &str) -> Option<Arc<str>> {
         let number = number.parse().ok()?;
         self.state().open.get(&number).cloned()
     }
 
-    /// As [`Ids::text`], when the request has its answer or will not have one.
+    /// As [`RequestIds::text`], and removes the request.
     pub(super) fn close(&self, number: &str) -> Option<Arc<str>> {
         let number = number.parse().ok()?;
         self.state().open.remove(&number)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, IdTable> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

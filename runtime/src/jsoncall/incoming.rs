@@ -1,4 +1,4 @@
-//! What a server sends of its own accord, on its way from `jsoncall`.
+//! Requests and notifications of a server, as received through `jsoncall`.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -13,24 +13,24 @@ use crate::client::{Incoming, IncomingRequest, Responder};
 use crate::jsoncall::backlog::Backlog;
 use crate::jsoncall::calls::Calls;
 use crate::jsoncall::convert::{params_text, raw, to_jsoncall};
-use crate::jsoncall::ids::Ids;
+use crate::jsoncall::ids::RequestIds;
 use crate::wire::RpcError;
 
-/// The handler of a client's session.
+/// Handler of a client's session.
 pub(super) struct FromServer {
     pub(super) calls: Arc<Calls>,
-    pub(super) ids: Arc<Ids>,
+    pub(super) ids: Arc<RequestIds>,
     pub(super) backlog: Arc<Backlog>,
 }
 
 impl FromServer {
-    /// Passes something on to the one who listens. A panic there must not stop `jsoncall` from reading.
-    fn pass(&self, what: impl FnOnce(&dyn Incoming)) {
+    /// Calls the listener. A panic in it must not stop `jsoncall` from reading.
+    fn notify_listener(&self, call: impl FnOnce(&dyn Incoming)) {
         let Some(incoming) = self.calls.incoming.get() else {
             return;
         };
-        if catch_unwind(AssertUnwindSafe(|| what(&**incoming))).is_err() {
-            tracing::error!("what listens to a server has panicked");
+        if catch_unwind(AssertUnwindSafe(|| call(&**incoming))).is_err() {
+            tracing::error!("the listener of a session panicked");
         }
     }
 }
@@ -44,25 +44,25 @@ impl Handler for FromServer {
     ) -> Result<Response> {
         let number = cx.id().to_string();
         let id = self.ids.text(&number).ok_or(ErrorCode::INVALID_REQUEST)?;
-        let (sender, answer) = oneshot::channel();
+        let (sender, response) = oneshot::channel();
         let backlog = Arc::clone(&self.backlog);
-        let responder = Responder::new(move |answer: std::result::Result<String, RpcError>| {
-            backlog.push(answer.as_ref().map_or(0, String::len));
-            // A session that has ended needs no answer.
-            drop(sender.send(answer));
+        let responder = Responder::new(move |response: std::result::Result<String, RpcError>| {
+            backlog.push(response.as_ref().map_or(0, String::len));
+            // After the end of the session, no response is needed.
+            drop(sender.send(response));
         });
         let params: Option<&RawValue> = params.to_opt()?;
-        self.pass(|incoming| {
+        self.notify_listener(|incoming| {
             let params = params_text(params);
             incoming.request(IncomingRequest::new(&id, method, params, responder));
         });
         let (session, request, ids) = (cx.session(), cx.id().clone(), Arc::clone(&self.ids));
         cx.handle_async(async move {
-            match answer.await {
+            match response.await {
                 Ok(Ok(result)) => raw(result).ok_or(ErrorCode::INTERNAL_ERROR.into()),
                 Ok(Err(error)) => Err(to_jsoncall(error)),
                 Err(_) => {
-                    // The server has cancelled its request, and this ends here.
+                    // The server cancelled its request.
                     ids.close(&number);
                     session.cancel_incoming_request(&request, None);
                     std::future::pending().await
@@ -78,7 +78,7 @@ impl Handler for FromServer {
         cx: NotificationContext<'_>,
     ) -> Result<Response> {
         let params: Option<&RawValue> = params.to_opt()?;
-        self.pass(|incoming| incoming.notification(method, params_text(params)));
+        self.notify_listener(|incoming| incoming.notification(method, params_text(params)));
         cx.handle(Ok(()))
     }
 }

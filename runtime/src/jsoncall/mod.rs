@@ -1,13 +1,13 @@
-//! Treenail over `jsoncall`: the client over sessions of that library, and servers as its handlers.
+//! Adapter for the crate `jsoncall`: client sessions over it, and servers as its handlers.
 //!
-//! `jsoncall` ends a session at the first line that is no message, stops reading when a handler panics, drops the answers
-//! that are under way when its input ends, and has no bounds. So a guard stands between it and the peer, `guard`: it reads
-//! lines within bounds, lets through what is a message, written anew, and writes what comes out, many messages at once.
-//! Ids are exchanged on the way (`ids`, `client`): `jsoncall` chooses ids of its own, and those that callers have chosen
-//! are in tokens and in cancellations. `backlog` counts what `jsoncall` has been given and has not brought out yet.
+//! `jsoncall` ends a session at the first invalid line, stops reading when a handler panics, drops pending responses
+//! when its input ends, and has no limits. Therefore a guard filters the traffic between it and the peer (`guard`): it
+//! reads lines within limits, forwards only valid messages, re-encoded, and writes output in batches. Request ids are
+//! mapped (`ids`, `client`), because `jsoncall` chooses its own, while progress tokens and cancellations contain those
+//! of the callers. `backlog` counts messages that `jsoncall` has received but not yet written.
 //!
-//! `jsoncall` logs each message with all of its contents at level INFO, under the targets `jsoncall::read_message` and
-//! `jsoncall::write_message`; a subscriber should have a filter for them.
+//! `jsoncall` logs each message with its contents at level INFO, under the targets `jsoncall::read_message` and
+//! `jsoncall::write_message`; subscribers should filter them.
 
 mod backlog;
 mod bridge;

@@ -1,4 +1,4 @@
-//! A server over `jsoncall`, behind the guard.
+//! Serves a server over `jsoncall`, behind the guard.
 
 use std::io::{self, ErrorKind};
 use std::pin::pin;
@@ -13,16 +13,16 @@ use crate::error::Result;
 use crate::jsoncall::backlog::Backlog;
 use crate::jsoncall::bridge::Bridge;
 use crate::jsoncall::convert::{
-    push_answer, push_error, push_notification, push_request, read_error,
+    push_error, push_notification, push_request, push_response, read_error,
 };
-use crate::jsoncall::guard::{Guard, PIPE, Refused, Side};
-use crate::jsoncall::handler::{END, JsoncallHandler};
+use crate::jsoncall::guard::{Guard, PIPE, Rejected, Side};
+use crate::jsoncall::handler::{END_OF_INPUT, JsoncallHandler};
 use crate::server::Server;
 use crate::wire::RpcError;
 
-/// Serves one peer over a pair of byte streams with `jsoncall`, one message a line, until its input ends or the server
-/// [closes](Server::close). It does what [`Server::serve`] does, at a higher price; the messages of a batch are answered
-/// one by one.
+/// Serves one peer over a pair of byte streams with `jsoncall`, one message per line, until its input ends or the
+/// server [closes](Server::close). Equivalent to [`Server::serve`], with more overhead; the messages of a batch are
+/// answered individually.
 ///
 /// ```
 /// use tokio::io::{AsyncRead, AsyncWrite};
@@ -36,7 +36,7 @@ use crate::wire::RpcError;
 ///
 /// # Errors
 ///
-/// [`Error::Io`](crate::Error::Io) if reading or writing fails. A peer that has gone away is not an error.
+/// [`Error::Io`](crate::Error::Io) if reading or writing fails. A disconnected peer is not an error.
 ///
 /// # Cancellation
 ///
@@ -50,11 +50,11 @@ where
     let backlog = Arc::new(Backlog::new(limits.queued_output_bytes));
     let bridge = Bridge::new(limits.held_bytes, Some(Arc::clone(&backlog)));
     let mut guard = Guard::new(
-        ToServer(limits.message_bytes),
+        ServerSide(limits.message_bytes),
         Arc::clone(&backlog),
         limits.clone(),
     );
-    guard.held = Some(Arc::clone(&bridge.held));
+    guard.unread_input = Some(Arc::clone(&bridge.unread_input));
     let handler = JsoncallHandler::new(server, bridge, Some(Arc::clone(&guard.ids)));
     let bridge = Arc::clone(&handler.bridge);
 
@@ -71,7 +71,7 @@ where
         &options,
     );
 
-    let within = limits.finish_calls_within;
+    let call_timeout = limits.finish_calls_within;
     let mut outward = pin!(guard.outward(from_inner, writer));
     let read = async {
         let read = tokio::select! {
@@ -81,7 +81,7 @@ where
                 Ok(())
             }
         };
-        finish(&bridge, &backlog, within).await;
+        finish(&bridge, &backlog, call_timeout).await;
         guard.close();
         read
     };
@@ -90,29 +90,31 @@ where
         biased;
         written = &mut outward => written,
         read = read => {
-            let written = timeout(within, outward).await;
+            let written = timeout(call_timeout, outward).await;
             read.and(written.unwrap_or(Ok(())))
         }
     };
     inner.shutdown();
     match ended {
         Err(error) if is_gone(&error) => {
-            tracing::debug!(%error, "the peer has gone away");
+            tracing::debug!(%error, "the peer disconnected");
             Ok(())
         }
         other => Ok(other?),
     }
 }
 
-/// Waits until what has been begun is finished, and its answers are written: all that before `jsoncall` learns of the end.
-async fn finish(bridge: &Bridge, backlog: &Backlog, within: Duration) {
+/// Waits until all calls have finished and their responses are written, before `jsoncall` observes the end.
+async fn finish(bridge: &Bridge, backlog: &Backlog, call_timeout: Duration) {
     let rest = async {
         bridge.finished().await;
-        backlog.empty().await;
+        backlog.wait_until_empty().await;
     };
-    // The calls have that time by themselves, and their answers as much again.
-    if timeout(2 * within, rest).await.is_err() {
-        tracing::warn!("calls and answers were given up after the end of the input");
+    // The calls may take the whole timeout, and writing their responses as long again.
+    if timeout(2 * call_timeout, rest).await.is_err() {
+        tracing::warn!(
+            "shutdown timeout: calls or responses were dropped after the end of the input"
+        );
         backlog.clear();
     }
 }
@@ -124,29 +126,34 @@ fn is_gone(error: &io::Error) -> bool {
     )
 }
 
-/// What the guard of a server does with what is not for its handler. It knows how long a message may be.
-struct ToServer(usize);
+/// Guard behaviour of a server. Contains the maximum message size.
+struct ServerSide(usize);
 
-impl Side for ToServer {
-    fn answered(&self, id: &str, answer: std::result::Result<&str, &str>, inward: &mut Vec<u8>) {
+impl Side for ServerSide {
+    fn on_response(
+        &self,
+        id: &str,
+        response: std::result::Result<&str, &str>,
+        inward: &mut Vec<u8>,
+    ) {
         let Ok(number) = id.parse::<u64>() else {
-            tracing::debug!("an answer to no request was dropped");
+            tracing::debug!("ignored a response with an unknown id");
             return;
         };
-        let answer = answer.map_err(|error| {
+        let response = response.map_err(|error| {
             let unreadable = || RpcError::internal("the error has no code or no message");
             read_error(error).unwrap_or_else(unreadable)
         });
-        push_answer(inward, number, answer.as_ref().copied());
+        push_response(inward, number, response.as_ref().copied());
     }
 
-    fn refused(&self, refused: Refused<'_>, _: &mut Vec<u8>, outward: &mut Vec<u8>) {
-        match refused {
-            Refused::Invalid(invalid, _) => match invalid.id {
-                Some(id) => push_answer(outward, id, Err(&invalid.error)),
+    fn on_rejected(&self, rejected: Rejected<'_>, _: &mut Vec<u8>, outward: &mut Vec<u8>) {
+        match rejected {
+            Rejected::Invalid(invalid, _) => match invalid.id {
+                Some(id) => push_response(outward, id, Err(&invalid.error)),
                 None => push_error(outward, &invalid.error),
             },
-            Refused::TooLong { .. } => {
+            Rejected::TooLong { .. } => {
                 let limit = self.0;
                 let error = RpcError::new(
                     treenail_schema::error_code::PARSE_ERROR,
@@ -157,11 +164,11 @@ impl Side for ToServer {
         }
     }
 
-    fn requests(&self, id: &str, method: &str, params: &str, outward: &mut Vec<u8>) {
+    fn write_request(&self, id: &str, method: &str, params: &str, outward: &mut Vec<u8>) {
         push_request(outward, id, method, params);
     }
 
-    fn ended(&self, inward: &mut Vec<u8>) {
-        push_notification(inward, END, "{}");
+    fn on_end(&self, inward: &mut Vec<u8>) {
+        push_notification(inward, END_OF_INPUT, "{}");
     }
 }

@@ -1,14 +1,14 @@
 //! `examples/agent.rs` with two servers of the npm registry, and the model behind the endpoint.
 
 use serde_json::json;
-use treenail::tool_loop::EndReason;
+use treenail::agent::StopReason;
 
 use super::fake::{Endpoint, Reply};
 use super::model;
 use crate::example::{agent, installed};
 use crate::fixture::{assert_well_formed, results};
 
-/// What the endpoint answers: its limit, a stream that breaks, and arguments that break off are all in a day's work.
+/// Replies of the endpoint, including a rate limit, a broken stream and truncated arguments.
 fn script(file: &str) -> Vec<Reply> {
     let read = json!({"path": file}).to_string();
     let entity = json!({"name": "Ada", "entityType": "person", "observations": ["programs"]});
@@ -44,16 +44,19 @@ async fn the_agent_of_the_example_runs_with_a_model_over_http() {
 
     assert_well_formed(&report.transcript);
     assert_eq!(
-        (report.end.clone(), report.text()),
-        (EndReason::Finished, "Ada programs.".to_owned())
+        (report.stop_reason.clone(), report.text()),
+        (StopReason::Finished, "Ada programs.".to_owned())
     );
-    let told: Vec<_> = results(&report)
+    let reported: Vec<_> = results(&report)
         .into_iter()
         .map(|(id, failed, _)| (id, failed))
         .collect();
-    let told: Vec<_> = told.iter().map(|(id, failed)| (&**id, *failed)).collect();
+    let reported: Vec<_> = reported
+        .iter()
+        .map(|(id, failed)| (&**id, *failed))
+        .collect();
     assert_eq!(
-        told,
+        reported,
         [("c1", false), ("c2", true), ("c3", true), ("c4", false)]
     );
     let usage = report.usage.unwrap();
@@ -69,7 +72,7 @@ async fn the_agent_of_the_example_runs_with_a_model_over_http() {
     );
 }
 
-/// The conversation as the endpoint saw it last.
+/// The last conversation that the endpoint received.
 fn check_asked(endpoint: &Endpoint) {
     let asked = endpoint.all_asked();
     assert_eq!(asked.len(), 6);

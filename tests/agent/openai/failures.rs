@@ -1,28 +1,28 @@
-//! What goes wrong: what is tried again, what is told.
+//! Failures: retries and errors.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use treenail::tool_loop::{Model, ModelError, OpenAiLimits};
+use treenail::agent::{Model, ModelError, OpenAiLimits};
 
 use super::fake::{Endpoint, Reply, content};
 use super::{ask, left, limits, model, question, text_of};
 
-/// An error in words: its kind, and what it says.
-fn told(error: &ModelError) -> (&'static str, String) {
+/// Kind and message of an error.
+fn reported(error: &ModelError) -> (&'static str, String) {
     match error {
         ModelError::Unavailable { reason, .. } => ("unavailable", reason.to_string()),
         ModelError::Refused(reason) => ("refused", reason.to_string()),
-        ModelError::Broken(reason) => ("broken", reason.to_string()),
+        ModelError::InvalidResponse(reason) => ("broken", reason.to_string()),
         other => ("other", other.to_string()),
     }
 }
 
-/// The question is answered after these failures.
+/// Checks that the request succeeds after these failures.
 #[track_caller]
 fn check_recovery(
     endpoint: &Endpoint,
-    reply: Result<treenail::tool_loop::ModelReply, ModelError>,
+    reply: Result<treenail::agent::ModelReply, ModelError>,
     attempts: usize,
 ) {
     assert_eq!(text_of(&reply.unwrap()), "ok then");
@@ -35,17 +35,15 @@ fn check_recovery(
 }
 
 fn endless() -> OpenAiLimits {
-    OpenAiLimits {
-        connect_within: Duration::MAX,
-        first_byte_within: Duration::MAX,
-        idle_within: Duration::MAX,
-        answer_within: Duration::MAX,
-        ..limits()
-    }
+    limits()
+        .connect_timeout(Duration::MAX)
+        .first_byte_timeout(Duration::MAX)
+        .idle_timeout(Duration::MAX)
+        .response_timeout(Duration::MAX)
 }
 
 #[tokio::test]
-async fn bounds_may_be_endless() {
+async fn timeouts_may_be_infinite() {
     let endpoint = Endpoint::start([Reply::text("ok then")]);
     let model = model(&endpoint).limits(endless()).build().unwrap();
     let (reply, _) = ask(&model, &question("Why?")).await;
@@ -53,7 +51,7 @@ async fn bounds_may_be_endless() {
 }
 
 #[tokio::test]
-async fn what_fails_for_a_time_is_tried_again() {
+async fn transient_failures_are_retried() {
     let limited = Reply::error(429, "slow down", "rate_limit_exceeded");
     let failures = [
         limited.clone(),
@@ -64,7 +62,7 @@ async fn what_fails_for_a_time_is_tried_again() {
         Reply::of(503, "text/plain", "overloaded"),
         Reply::of(408, "text/plain", ""),
         Reply::error(409, "busy", "conflict"),
-        // Nothing but the beginning, and nothing that somebody has seen.
+        // Only the start of a stream, before any text.
         Reply::text("never").broken_before("data:"),
         Reply::text("never").broken_before("never"),
         Reply::calls(&[("c1", "f", "{\"a\": 1}")]).broken_before("finish_reason\":\"tool"),
@@ -86,7 +84,7 @@ async fn what_fails_for_a_time_is_tried_again() {
 }
 
 #[tokio::test]
-async fn it_is_not_tried_for_ever() {
+async fn retries_are_limited() {
     let limited =
         || Reply::error(429, "slow down", "rate_limit_exceeded").header("retry-after-ms", "3");
     let endpoint = Endpoint::start([limited(), limited(), limited()]);
@@ -105,7 +103,7 @@ async fn it_is_not_tried_for_ever() {
 }
 
 #[tokio::test]
-async fn a_pause_that_is_too_long_is_told_and_not_waited_for() {
+async fn an_excessive_retry_delay_fails_at_once() {
     let limited =
         Reply::error(429, "slow down", "rate_limit_exceeded").header("retry-after", "3600");
     let endpoint = Endpoint::start([limited]);
@@ -113,30 +111,30 @@ async fn a_pause_that_is_too_long_is_told_and_not_waited_for() {
     let failed = ask(&model, &question("Why?")).await.0.unwrap_err();
     assert_eq!(
         failed.to_string(),
-        "the model is not available for 3600 s: HTTP status 429: slow down"
+        "the model is unavailable for 3600 s: HTTP status 429: slow down"
     );
     assert_eq!(endpoint.all_asked().len(), 1);
 }
 
 #[tokio::test]
-async fn what_was_seen_is_not_said_again() {
+async fn no_retry_after_streamed_text() {
     let endpoint = Endpoint::start([Reply::text("one two three").broken_before("three")]);
     let model = model(&endpoint).build().unwrap();
     let (failed, pieces) = ask(&model, &question("Why?")).await;
     assert_eq!(pieces, ["one ", "two "]);
-    let (kind, why) = told(&failed.unwrap_err());
+    let (kind, why) = reported(&failed.unwrap_err());
     assert_eq!(kind, "unavailable");
-    assert!(why.starts_with("its answer has broken off: "), "{why}");
+    assert!(why.starts_with("the response was interrupted: "), "{why}");
     assert_eq!(endpoint.all_asked().len(), 1);
 }
 
-/// These replies are told in these words, and nothing is tried again.
+/// Checks that these replies fail with these messages, without a retry.
 async fn check_told<'a>(kind: &str, cases: impl IntoIterator<Item = (Reply, &'a str)>) {
     for (reply, why) in cases {
         let endpoint = Endpoint::start([reply]);
         let model = model(&endpoint).build().unwrap();
         let failed = ask(&model, &question("Why?")).await.0.unwrap_err();
-        assert_eq!(told(&failed), (kind, why.to_owned()));
+        assert_eq!(reported(&failed), (kind, why.to_owned()));
         assert_eq!(endpoint.all_asked().len(), 1, "{why}");
     }
 }
@@ -146,7 +144,7 @@ fn stream(data: &str) -> Reply {
 }
 
 #[tokio::test]
-async fn what_is_refused_is_told_at_once() {
+async fn rejections_are_not_retried() {
     let long = "x".repeat(2_000);
     let cases = [
         (
@@ -182,15 +180,15 @@ async fn what_is_refused_is_told_at_once() {
 }
 
 #[tokio::test]
-async fn what_is_broken_is_told_at_once() {
+async fn invalid_responses_are_not_retried() {
     let cases = [
         (
             Reply::of(200, "text/html", "<html>"),
-            "it is of the type `text/html`, neither JSON nor a stream of events",
+            "the response has the content type `text/html`, expected JSON or an event stream",
         ),
         (
             Reply::text("a").header("content-encoding", "gzip"),
-            "it is compressed, which was not asked for",
+            "the response is compressed, although that was not requested",
         ),
         (
             stream("{"),
@@ -200,10 +198,10 @@ async fn what_is_broken_is_told_at_once() {
             stream(r#"{"choices": [{"delta": {"content": "a", "tool_calls": 7}}]}"#),
             "invalid type: integer `7`, expected a sequence at line 1 column 55",
         ),
-        (stream("[DONE]"), "there is no message in it"),
+        (stream("[DONE]"), "the response contains no message"),
         (
             Reply::json(200, &json!({"choices": []})),
-            "there is no message in it",
+            "the response contains no message",
         ),
         (
             Reply::of(200, "application/json", "{} {}"),
@@ -213,10 +211,10 @@ async fn what_is_broken_is_told_at_once() {
     check_told("broken", cases).await;
 }
 
-/// The case's own bound; everything else is unbounded. Only `elapse` lets so much time pass.
+/// The timeout of the case; all others are infinite. Only `elapse` advances the clock that far.
 const BOUND: Duration = Duration::from_secs(86_400);
 
-/// Lets `BOUND` pass each time that the endpoint has gone silent, on the paused clock.
+/// Advances the paused clock by `BOUND` each time that the endpoint falls silent.
 ///
 /// The endpoint works in real time, so the clock must not advance by itself while the runtime is idle: tokio does not do
 /// that while a blocking task runs.
@@ -225,10 +223,10 @@ async fn elapse(endpoint: &Endpoint, times: usize) {
     let blocking = tokio::task::spawn_blocking(move || wait.recv());
     for _ in 0..times {
         while !endpoint.is_silent() {
-            // Ends the pause before the next attempt.
+            // Ends the backoff before the next attempt.
             tokio::time::advance(Duration::from_millis(1)).await;
         }
-        // The runtime looks for input every 61 polls: the client reads all that was sent.
+        // The runtime checks for input every 61 polls, so the client reads everything that was sent.
         for _ in 0..1_000 {
             tokio::task::yield_now().await;
         }
@@ -239,36 +237,36 @@ async fn elapse(endpoint: &Endpoint, times: usize) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn each_time_is_bounded() {
+async fn each_timeout_is_enforced() {
     type Change = fn(&mut OpenAiLimits);
 
     let first_word = "data: {\"id\":\"chatcmpl-1\",\"object\":\"chat.completion.chunk\",\"created\":1,\
         \"model\":\"fake-1-2026\",\"service_tier\":\"default\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"one";
     let cases: [(Change, Reply, &str); 5] = [
         (
-            |limits| limits.first_byte_within = BOUND,
+            |limits| limits.first_byte_timeout = BOUND,
             Reply::silent(),
-            "nothing came within 86400s",
+            "no response within 86400s",
         ),
         (
-            |limits| limits.first_byte_within = BOUND,
+            |limits| limits.first_byte_timeout = BOUND,
             Reply::events("").held(),
-            "nothing came within 86400s",
+            "no response within 86400s",
         ),
         (
-            |limits| limits.idle_within = BOUND,
+            |limits| limits.idle_timeout = BOUND,
             Reply::text("one two").held_before(first_word),
-            "its answer has broken off: nothing more came within 86400s",
+            "the response was interrupted: no data within 86400s",
         ),
         (
-            |limits| limits.answer_within = BOUND,
+            |limits| limits.response_timeout = BOUND,
             Reply::silent(),
-            "its message took longer than 86400s",
+            "the response exceeded its timeout of 86400s",
         ),
         (
-            |limits| limits.answer_within = BOUND,
+            |limits| limits.response_timeout = BOUND,
             Reply::json(200, &Value::Null).in_pieces(&[1]).held(),
-            "its message took longer than 86400s",
+            "the response exceeded its timeout of 86400s",
         ),
     ];
     for (change, reply, expected) in cases {
@@ -280,7 +278,7 @@ async fn each_time_is_bounded() {
         let asked = question("Why?");
         let ((reply, _), ()) = tokio::join!(ask(&model, &asked), elapse(&endpoint, 2));
         assert_eq!(
-            told(&reply.unwrap_err()),
+            reported(&reply.unwrap_err()),
             ("unavailable", expected.to_owned())
         );
         assert_eq!(
@@ -293,24 +291,24 @@ async fn each_time_is_bounded() {
 }
 
 #[tokio::test]
-async fn a_place_where_nobody_listens_is_told_of() {
+async fn a_refused_connection_is_reported() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
     drop(listener);
-    let model = treenail::tool_loop::OpenAiModel::builder("m")
+    let model = treenail::agent::OpenAiModel::builder("m")
         .base_url(url)
         .limits(limits());
     let failed = ask(&model.build().unwrap(), &question("Why?"))
         .await
         .0
         .unwrap_err();
-    let (kind, why) = told(&failed);
+    let (kind, why) = reported(&failed);
     assert_eq!(kind, "unavailable");
     assert!(why.starts_with("no connection to the server"), "{why}");
 }
 
 #[tokio::test]
-async fn dropping_the_future_ends_the_request() {
+async fn dropping_the_future_aborts_the_request() {
     let endpoint = Endpoint::start([
         Reply::stream([content("one "), content("two")]).held_before("data: [DONE]")
     ]);

@@ -1,5 +1,5 @@
-//! An endpoint that behaves as the real ones do: it answers as it was told to, request by request, and remembers what it was
-//! asked. It is threads over sockets, so that each byte goes out when and as the script says.
+//! A fake endpoint that behaves like real ones: it sends scripted replies, request by request, and records the requests. It
+//! uses threads over sockets, so that the script controls the timing of each byte.
 
 #![allow(
     dead_code,
@@ -16,10 +16,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// How long something that has to happen is waited for.
+/// Timeout for expected events.
 const SOON: Duration = Duration::from_secs(30);
 
-/// The endpoint, until the test ends.
+/// The endpoint, which runs until the end of the test.
 pub(crate) struct Endpoint {
     /// The base URL.
     pub(crate) url: String,
@@ -32,7 +32,7 @@ pub(crate) struct Endpoint {
 /// A request.
 #[derive(Debug)]
 pub(crate) struct Asked {
-    /// The first line, and the headers with their names in small letters.
+    /// The request line, and the headers with lower-case names.
     pub(crate) head: Vec<String>,
     pub(crate) body: String,
 }
@@ -48,13 +48,13 @@ impl Asked {
     }
 }
 
-/// What is answered to one request.
+/// Reply to one request.
 #[derive(Clone, Debug)]
 pub(crate) struct Reply {
     status: u16,
     headers: Vec<(&'static str, String)>,
     body: Vec<u8>,
-    /// The sizes of the pieces that a stream is sent in, again and again.
+    /// Chunk sizes of a stream, used cyclically.
     pieces: Option<Vec<usize>>,
     end: End,
 }
@@ -62,23 +62,23 @@ pub(crate) struct Reply {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     Whole,
-    /// The connection ends in the middle.
-    Broken,
-    /// Nothing more comes, until the client leaves.
+    /// The connection closes in the middle.
+    InvalidResponse,
+    /// No more data until the client disconnects.
     Held,
-    /// Not even the head comes.
+    /// Not even the response head is sent.
     Silent,
 }
 
 impl Reply {
-    /// A stream of these chunks, and its end.
+    /// A stream of these chunks with its end marker.
     pub(crate) fn stream(chunks: impl IntoIterator<Item = Value>) -> Self {
         let events = chunks.into_iter().map(|chunk| format!("data: {chunk}\n\n"));
         let events: String = events.collect();
         Self::events(&format!("{events}data: [DONE]\n\n"))
     }
 
-    /// A stream of a text, word by word, as the answer.
+    /// A streamed text message, word by word.
     pub(crate) fn text(text: &str) -> Self {
         let words = text.split_inclusive(' ').map(content);
         let first = chunk(&json!({"role": "assistant", "content": ""}));
@@ -89,12 +89,12 @@ impl Reply {
         )
     }
 
-    /// A stream with calls of tools: id, name, arguments.
+    /// A stream with tool calls: id, name, arguments.
     pub(crate) fn calls(calls: &[(&str, &str, &str)]) -> Self {
         let mut chunks = vec![chunk(&json!({"role": "assistant", "content": null}))];
         for (index, (id, name, arguments)) in calls.iter().enumerate() {
             chunks.push(call(index, id, name));
-            // Pieces of three characters, as tokens are.
+            // Chunks of three characters, like tokens.
             let characters: Vec<_> = arguments.chars().collect();
             let pieces = characters
                 .chunks(3)
@@ -105,7 +105,7 @@ impl Reply {
         Self::stream(chunks)
     }
 
-    /// A stream, byte by byte as it is.
+    /// A raw stream.
     pub(crate) fn events(text: &str) -> Self {
         Self {
             status: 200,
@@ -119,7 +119,7 @@ impl Reply {
         }
     }
 
-    /// A body of a type.
+    /// A body with its content type.
     pub(crate) fn of(status: u16, media_type: &str, body: &str) -> Self {
         Self {
             status,
@@ -134,14 +134,14 @@ impl Reply {
         Self::of(status, "application/json", &body.to_string())
     }
 
-    /// An error as `OpenAI` tells it.
+    /// An error in the format of `OpenAI`.
     pub(crate) fn error(status: u16, message: &str, code: &str) -> Self {
         let error =
             json!({"error": {"message": message, "type": code, "param": null, "code": code}});
         Self::json(status, &error)
     }
 
-    /// Nothing at all, until the client leaves.
+    /// No response until the client disconnects.
     pub(crate) fn silent() -> Self {
         Self::events("").ending(End::Silent)
     }
@@ -151,23 +151,23 @@ impl Reply {
         self
     }
 
-    /// Sent in pieces of these sizes, again and again.
+    /// Sends chunks of these sizes, cyclically.
     pub(crate) fn in_pieces(mut self, sizes: &[usize]) -> Self {
         self.pieces = Some(sizes.to_vec());
         self
     }
 
-    /// Only the bytes before this text, and then the connection ends.
+    /// Sends only the bytes before this text, then closes the connection.
     pub(crate) fn broken_before(self, text: &str) -> Self {
-        self.cut(text).ending(End::Broken)
+        self.cut(text).ending(End::InvalidResponse)
     }
 
-    /// Only the bytes before this text, and then nothing, until the client leaves.
+    /// Sends only the bytes before this text, then nothing until the client disconnects.
     pub(crate) fn held_before(self, text: &str) -> Self {
         self.cut(text).ending(End::Held)
     }
 
-    /// All of it, and then nothing, until the client leaves.
+    /// Sends everything, then nothing until the client disconnects.
     pub(crate) fn held(self) -> Self {
         self.ending(End::Held)
     }
@@ -222,7 +222,7 @@ pub(crate) fn usage(prompt: u64, completion: u64) -> Value {
 }
 
 impl Endpoint {
-    /// One that answers with these, one after the other.
+    /// Starts an endpoint with these replies, in order.
     pub(crate) fn start(replies: impl IntoIterator<Item = Reply>) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -239,7 +239,7 @@ impl Endpoint {
                     leaving: leaving.clone(),
                     replies: Arc::clone(&script),
                 };
-                // A connection ends with an error when the client leaves.
+                // A connection ends with an error when the client disconnects.
                 thread::spawn(move || drop(serving.serve(&stream)));
             }
         });
@@ -252,33 +252,33 @@ impl Endpoint {
         }
     }
 
-    /// Further replies.
+    /// Adds replies.
     pub(crate) fn then(&self, replies: impl IntoIterator<Item = Reply>) {
         self.replies.lock().unwrap().extend(replies);
     }
 
-    /// The next request that it was asked.
+    /// Returns the next recorded request.
     #[track_caller]
     pub(crate) fn asked(&self) -> Asked {
         self.requests.recv_timeout(SOON).expect("a request")
     }
 
-    /// All requests that it was asked and nobody has looked at, after the last of them has been answered.
+    /// Returns all recorded requests that were not taken yet, after the last one got its reply.
     pub(crate) fn all_asked(&self) -> Vec<Asked> {
         self.requests.try_iter().collect()
     }
 
-    /// Returns true once for each reply that is held, after its last byte was sent.
+    /// Returns true once for each held reply, after its last byte was sent.
     pub(crate) fn is_silent(&self) -> bool {
         self.silent.try_recv().is_ok()
     }
 
-    /// Whether a client has left a reply that is held, and nobody has asked that yet.
+    /// Returns true once for each held reply whose client has disconnected.
     pub(crate) fn was_left(&self) -> bool {
         self.left.try_recv().is_ok()
     }
 
-    /// Waits until a client has left a reply that is held.
+    /// Waits until the client of a held reply disconnects.
     #[track_caller]
     pub(crate) fn is_left(&self) {
         self.left.recv_timeout(SOON).expect("the client leaves");
@@ -309,10 +309,10 @@ impl Serving {
             }
             match reply.end {
                 End::Whole => {}
-                End::Broken => return Ok(()),
+                End::InvalidResponse => return Ok(()),
                 End::Held | End::Silent => {
                     let _ = self.silence.send(());
-                    // It returns when the client closes its end.
+                    // Returns when the client closes its end.
                     let _ = reader.read(&mut [0]);
                     let _ = self.leaving.send(());
                     return Ok(());

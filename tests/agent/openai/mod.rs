@@ -1,32 +1,30 @@
 //! The model behind an OpenAI-compatible endpoint, against a fake one on loopback.
 
-mod answers;
 mod example;
 mod failures;
 pub(crate) mod fake;
 mod requests;
+mod responses;
 mod secrets;
 mod text_tools;
 
 use std::sync::Mutex;
 use std::time::Duration;
 
-use treenail::schema::{CreateMessageRequestParams, Role, SamplingMessage};
-use treenail::schema::{SamplingMessageContentBlock as Block, ToolUseContent};
-use treenail::tool_loop::{
+use treenail::agent::{
     Model, ModelError, ModelReply, OpenAiLimits, OpenAiModel, OpenAiModelBuilder,
 };
+use treenail::schema::{CreateMessageRequestParams, Role, SamplingMessage};
+use treenail::schema::{SamplingMessageContentBlock as Block, ToolUseContent};
 
 use self::fake::Endpoint;
 
-/// Bounds that are met at once.
+/// Short limits.
 fn limits() -> OpenAiLimits {
-    OpenAiLimits {
-        retries: 2,
-        first_pause: Duration::from_millis(2),
-        longest_pause: Duration::from_millis(500),
-        ..OpenAiLimits::default()
-    }
+    OpenAiLimits::default()
+        .retries(2)
+        .initial_backoff(Duration::from_millis(2))
+        .max_backoff(Duration::from_millis(500))
 }
 
 fn model(endpoint: &Endpoint) -> OpenAiModelBuilder {
@@ -43,7 +41,7 @@ fn user(text: &str) -> SamplingMessage {
     SamplingMessage::new(Role::User, Block::text(text))
 }
 
-/// What a model answers, and the pieces of text that it gave out.
+/// Reply of a model, and the text chunks that it streamed.
 async fn ask(
     model: &OpenAiModel,
     request: &CreateMessageRequestParams,
@@ -54,7 +52,7 @@ async fn ask(
     (reply, pieces.into_inner().unwrap())
 }
 
-/// Waits until the client has left a reply that is held, while the client runs.
+/// Drives the client until it disconnects from a held reply.
 async fn left(endpoint: &Endpoint) {
     let leaving = async {
         while !endpoint.was_left() {

@@ -1,12 +1,12 @@
-//! What the endpoint is asked: the mapping, to the byte.
+//! Requests to the endpoint, byte by byte.
 
 use serde_json::{Value, json};
+use treenail::agent::{MaxTokensField, ModelCapabilities, ModelError, OpenAiModelBuilder};
 use treenail::schema::{
     AudioContent, ContentBlock, CreateMessageRequestParams, ImageContent, JsonObject, Role,
     SamplingMessage, SamplingMessageContentBlock as Block, Tool, ToolChoice, ToolChoiceMode,
     ToolResultContent, ToolUseContent,
 };
-use treenail::tool_loop::{MaxTokensField, ModelError, ModelFeatures, OpenAiModelBuilder};
 
 use super::fake::{Asked, Endpoint, Reply};
 use super::{ask, model, question, user};
@@ -26,7 +26,7 @@ async fn sent(
 }
 
 #[tokio::test]
-async fn a_question_is_asked_with_what_belongs_to_it() {
+async fn a_request_has_all_its_fields() {
     let request = question("Why?")
         .with_system_prompt("Be brief.")
         .with_temperature(0.5)
@@ -67,7 +67,7 @@ async fn a_model_without_a_key_sends_none() {
 }
 
 #[tokio::test]
-async fn tools_are_functions_and_names_that_are_refused_come_back() {
+async fn invalid_tool_names_are_replaced_and_restored() {
     let schema =
         json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
     let tools = [
@@ -110,7 +110,7 @@ fn conversation() -> CreateMessageRequestParams {
             "look",
             object(json!({"at": "sky"})),
         )),
-        treenail::tool_loop::tool_use("c2", "look", "{\"at\": ").into(),
+        treenail::agent::tool_use_from_raw("c2", "look", "{\"at\": ").into(),
     ];
     let seen = [
         ContentBlock::text("blue"),
@@ -140,9 +140,9 @@ fn conversation() -> CreateMessageRequestParams {
 }
 
 #[tokio::test]
-async fn a_conversation_is_written_as_endpoints_want_it() {
-    let features = ModelFeatures::default().images(true).audio(true);
-    let asked = sent(&conversation(), |model| model.features(features)).await;
+async fn a_conversation_is_encoded_for_the_endpoint() {
+    let capabilities = ModelCapabilities::default().images(true).audio(true);
+    let asked = sent(&conversation(), |model| model.capabilities(capabilities)).await;
     let expected = json!([
         {"role": "user", "content": "What is up?"},
         {"role": "assistant", "content": "I look.", "tool_calls": [
@@ -150,10 +150,10 @@ async fn a_conversation_is_written_as_endpoints_want_it() {
             {"type": "function", "id": "c2", "function": {"name": "look", "arguments": "{}"}},
         ]},
         {"role": "tool", "tool_call_id": "c1",
-            "content": "blue\n[what can be seen or heard follows in the next message]"},
+            "content": "blue\n[images and audio follow in the next message]"},
         {"role": "tool", "tool_call_id": "c2", "content": "The tool failed.\nnot JSON"},
         {"role": "user", "content": [
-            {"type": "text", "text": "What the tool call c1 has returned:"},
+            {"type": "text", "text": "Images and audio of the tool call c1:"},
             {"type": "image_url", "image_url": {"url": "data:image/png;base64,AQID"}},
             {"type": "input_audio", "input_audio": {"data": "BAUG", "format": "wav"}},
         ]},
@@ -162,28 +162,28 @@ async fn a_conversation_is_written_as_endpoints_want_it() {
             {"type": "text", "text": "And this?"},
             {"type": "image_url", "image_url": {"url": "data:image/jpeg;base64,BwgJ"}},
             {"type": "input_audio", "input_audio": {"data": "CgsM", "format": "mp3"}},
-            {"type": "text", "text": "[audio of the type audio/ogg, which you cannot take]"},
+            {"type": "text", "text": "[audio of type audio/ogg, which you cannot process]"},
         ]},
     ]);
     assert_eq!(asked.json()["messages"], expected, "ALL-SAM-03");
 }
 
 #[tokio::test]
-async fn what_a_model_cannot_take_is_named_in_words() {
+async fn unsupported_content_is_described_in_words() {
     let asked = sent(&conversation(), |model| model).await;
     let messages = &asked.json()["messages"];
-    let expected = "blue\n[image of the type image/png, which you cannot take]\n\
-        [audio of the type audio/wav, which you cannot take]";
+    let expected = "blue\n[image of type image/png, which you cannot process]\n\
+        [audio of type audio/wav, which you cannot process]";
     assert_eq!(messages[2]["content"], expected);
-    let expected = "And this?\n\n[image of the type image/jpeg, which you cannot take]\n\n\
-        [audio of the type audio/mpeg, which you cannot take]\n\n\
-        [audio of the type audio/ogg, which you cannot take]";
+    let expected = "And this?\n\n[image of type image/jpeg, which you cannot process]\n\n\
+        [audio of type audio/mpeg, which you cannot process]\n\n\
+        [audio of type audio/ogg, which you cannot process]";
     assert_eq!(messages[5]["content"], expected);
     assert_eq!(messages.as_array().unwrap().len(), 6);
 }
 
 #[tokio::test]
-async fn only_calls_have_no_content_and_results_without_content_say_so() {
+async fn messages_without_text_are_encoded() {
     let call = Block::ToolUse(ToolUseContent::new("c1", "f", JsonObject::new()));
     let nothing = ToolResultContent::new("c1", []);
     let structured = ToolResultContent::new("c2", []).with_structured_content(json!([1]));
@@ -196,7 +196,7 @@ async fn only_calls_have_no_content_and_results_without_content_say_so() {
     let asked = sent(&CreateMessageRequestParams::new(messages, 1), |model| model).await;
     let messages = &asked.json()["messages"];
     assert_eq!(messages[0]["content"], Value::Null);
-    assert_eq!(messages[1]["content"], "[the tool has returned nothing]");
+    assert_eq!(messages[1]["content"], "[the tool returned nothing]");
     assert_eq!(messages[2]["content"], "[1]");
     let link = r#"{"type":"resource_link","name":"a","uri":"file:///a"}"#;
     assert_eq!(messages[3]["content"], link);
@@ -204,15 +204,15 @@ async fn only_calls_have_no_content_and_results_without_content_say_so() {
 }
 
 #[tokio::test]
-async fn what_is_no_conversation_is_not_sent() {
+async fn invalid_conversations_are_not_sent() {
     let call = Block::ToolUse(ToolUseContent::new("c1", "f", JsonObject::new()));
     let result = Block::ToolResult(ToolResultContent::new("c1", []));
     let cases = [
-        (Role::User, call, "a message of the user calls a tool"),
+        (Role::User, call, "a user message contains a tool call"),
         (
             Role::Assistant,
             result,
-            "a message of the model has the result of a tool",
+            "an assistant message contains a tool result",
         ),
     ];
     for (role, block, expected) in cases {
@@ -226,7 +226,7 @@ async fn what_is_no_conversation_is_not_sent() {
 }
 
 #[tokio::test]
-async fn fields_can_be_added_replaced_and_left_out() {
+async fn fields_can_be_added_replaced_and_omitted() {
     let request = question("Why?").with_temperature(0.5);
     let asked = sent(&request, |model| {
         let model = model.max_tokens_field(MaxTokensField::MaxCompletionTokens);
@@ -243,7 +243,7 @@ async fn fields_can_be_added_replaced_and_left_out() {
 }
 
 #[tokio::test]
-async fn what_is_for_others_is_not_sent() {
+async fn unsupported_fields_are_not_sent() {
     let request = question("Why?").with_metadata(object(json!({"store": true})));
     let asked = sent(&request, |model| model).await;
     assert!(!asked.body.contains("store"), "CLI-SAM-04: {}", asked.body);

@@ -1,4 +1,4 @@
-//! The key, which nobody gets to see.
+//! Secrecy of the key.
 
 use std::fmt::{self, Write};
 use std::sync::{Mutex, PoisonError};
@@ -6,16 +6,16 @@ use std::sync::{Mutex, PoisonError};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
-use treenail::tool_loop::ApiKey;
+use treenail::agent::ApiKey;
 
 use super::fake::{Endpoint, Reply};
 use super::{ask, model, question};
 
 const KEY: &str = "sk-very-5ecret";
-/// The value of a header, which is as secret.
+/// A header value, which is secret too.
 const OTHER: &str = "tenant/0ther";
 
-/// Everything that this process logs, by any crate and at any level. A subscriber of one thread would not do: `tracing` caches
+/// Log of the whole process, by any crate and at any level. A thread-local subscriber is not enough: `tracing` caches
 /// for each call site if anyone is interested, and a thread without a subscriber may be the first to reach it.
 static LOG: Mutex<String> = Mutex::new(String::new());
 
@@ -57,14 +57,14 @@ impl Subscriber for Log {
 }
 
 #[tokio::test]
-async fn the_key_is_in_no_log_and_no_error() {
+async fn the_key_never_appears_in_logs_or_errors() {
     tracing::subscriber::set_global_default(Log).unwrap();
-    // Some endpoints repeat what they were sent.
-    let told = format!("Incorrect API key provided: {KEY}. Not of {OTHER}.");
+    // Some endpoints echo the request.
+    let reported = format!("Incorrect API key provided: {KEY}. Not of {OTHER}.");
     let padded = format!("{}{KEY}", "x".repeat(480));
     let replies = [
-        Reply::error(503, &told, "server_error"),
-        Reply::error(401, &told, "invalid_api_key"),
+        Reply::error(503, &reported, "server_error"),
+        Reply::error(401, &reported, "invalid_api_key"),
         Reply::error(400, &padded, "x"),
         Reply::events(&format!(
             "data: {{\"error\": {{\"message\": \"{KEY}\"}}}}\n\n"
@@ -95,7 +95,7 @@ async fn the_key_is_in_no_log_and_no_error() {
     }
     let log = LOG.lock().unwrap();
     assert!(
-        log.contains("the model is asked again"),
+        log.contains("retrying the model request"),
         "something is logged: {log}"
     );
     for text in [&said, &*log] {

@@ -1,28 +1,28 @@
-//! A model without tool use behind the endpoint: its calls are in its text.
+//! A model without tool use behind the endpoint.
 
 use serde_json::{Value, json};
 use treenail::ToolLoop;
-use treenail::tool_loop::{Event, ModelFeatures};
+use treenail::agent::{ModelCapabilities, RunEvent};
 
 use super::fake::{Endpoint, Reply};
 use super::model;
 use crate::fixture::{desk, events};
 
 #[tokio::test]
-async fn calls_are_found_in_text_that_is_streamed() {
+async fn calls_are_parsed_from_streamed_text() {
     let written = "I echo.\n\nTOOL: echo\nPARAMETERS: {\"text\": \"so {it} is\"}\n";
     for sizes in [&[usize::MAX][..], &[1], &[40, 7]] {
         let endpoint =
             Endpoint::start([Reply::text(written).in_pieces(sizes), Reply::text("Done.")]);
-        let features = ModelFeatures::default().tools(false);
-        let model = model(&endpoint).features(features).build().unwrap();
+        let capabilities = ModelCapabilities::default().tools(false);
+        let model = model(&endpoint).capabilities(capabilities).build().unwrap();
         let (server, log) = desk();
         let mut run = ToolLoop::new(model).source("desk", server).run("Go");
         let shown = events(&mut run).await;
         let shown: String = shown
             .iter()
             .filter_map(|event| match event {
-                Event::Text(text) => Some(text.as_str()),
+                RunEvent::Text(text) => Some(text.as_str()),
                 _ => None,
             })
             .collect();
@@ -39,8 +39,11 @@ async fn calls_are_found_in_text_that_is_streamed() {
 
         let first = endpoint.asked().json();
         assert_eq!(first.get("tools"), None);
-        let told = first["messages"][0]["content"].as_str().unwrap();
-        assert!(told.contains("TOOL:") && told.contains("echo"), "{told}");
+        let reported = first["messages"][0]["content"].as_str().unwrap();
+        assert!(
+            reported.contains("TOOL:") && reported.contains("echo"),
+            "{reported}"
+        );
         let second = endpoint.asked().json();
         let roles: Vec<_> = (0..4)
             .map(|at| second["messages"][at]["role"].clone())

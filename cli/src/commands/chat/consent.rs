@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use console::Style;
-use treenail::tool_loop::{Approval, ApprovalRequest, Trust};
+use treenail::agent::{Approval, ApprovalRequest, Trust};
 
 use super::approved::Approved;
 use crate::ask::{SharedLines, Typed};
@@ -139,7 +139,7 @@ fn says(request: &ApprovalRequest) -> &'static str {
     let Some(hints) = &request.tool.annotations else {
         return "which says nothing of its effects";
     };
-    if request.trust == Trust::Nothing {
+    if request.trust == Trust::Untrusted {
         return match (hints.read_only_hint, hints.destructive_hint) {
             (Some(true), _) => "which says that it only reads (not believed without --trust)",
             (_, Some(false)) => {

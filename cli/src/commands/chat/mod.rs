@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use clap::Args;
 use treenail::ToolLoop;
-use treenail::tool_loop::{Conversation, EndReason, Report, ToolLoopLimits};
+use treenail::agent::{Conversation, RunReport, StopReason, ToolLoopLimits};
 
 use self::approved::{Approved, Word};
 use self::consent::Consent;
@@ -113,12 +113,12 @@ impl Chat {
         let consent = Consent::new(approved, screen, &lines);
         let mut agent = ToolLoop::new(model)
             .max_tokens(self.model.max_tokens)
-            .limits(ToolLoopLimits {
-                max_iterations: self.max_rounds,
-                timeout: LONGEST_TURN,
-                call_timeout: self.timeout,
-                ..ToolLoopLimits::default()
-            })
+            .limits(
+                ToolLoopLimits::default()
+                    .max_iterations(self.max_rounds)
+                    .timeout(LONGEST_TURN)
+                    .call_timeout(self.timeout),
+            )
             .approve(consent.policy());
         if let Some(text) = system_prompt {
             agent = agent.system_prompt(text);
@@ -181,10 +181,10 @@ impl Chat {
 }
 
 /// What the end of an answer means for the program.
-fn exit(report: &Report) -> Exit {
-    match report.end {
-        EndReason::Finished | EndReason::StopSequence => Exit::Success,
-        EndReason::Timeout => Exit::Timeout,
+fn exit(report: &RunReport) -> Exit {
+    match report.stop_reason {
+        StopReason::Finished | StopReason::StopSequence => Exit::Success,
+        StopReason::Timeout => Exit::Timeout,
         _ => Exit::Unfinished,
     }
 }

@@ -3,7 +3,7 @@
 use std::env;
 
 use clap::Args;
-use treenail::tool_loop::{ApiKey, ModelError, ModelFeatures, OpenAiModel, OpenAiModelBuilder};
+use treenail::agent::{ApiKey, ModelCapabilities, ModelError, OpenAiModel, OpenAiModelBuilder};
 
 use crate::exit::{Exit, Failure};
 
@@ -45,13 +45,13 @@ pub(super) struct ModelArgs {
 
 impl ModelArgs {
     pub(super) fn build(&self) -> Result<OpenAiModel, Failure> {
-        let features = ModelFeatures::default()
+        let capabilities = ModelCapabilities::default()
             .images(self.images)
             .tools(!self.text_tools);
         let mut builder = self
             .at_endpoint()
             .map_err(|error| failure(&error))?
-            .features(features);
+            .capabilities(capabilities);
         if self.plain_http {
             builder = builder.allow_plain_http();
         }
@@ -91,7 +91,7 @@ impl ModelArgs {
 /// What a failure of the model means for the program.
 pub(super) fn failure(error: &ModelError) -> Failure {
     let exit = match error {
-        ModelError::NotSetUp(_) => Exit::Usage,
+        ModelError::Misconfigured(_) => Exit::Usage,
         ModelError::Unavailable { .. } => Exit::Connection,
         ModelError::Refused(_) => Exit::Refused,
         _ => Exit::Protocol,

@@ -1,7 +1,7 @@
 //! The servers whose tools the model has.
 
 use clap::Args;
-use treenail::tool_loop::ToolSource;
+use treenail::agent::ToolSource;
 
 use super::Chat;
 use crate::args::{EnvArgs, HeaderArgs, ServerArgs, TargetArgs};

@@ -1,6 +1,6 @@
 //! A conversation at the terminal.
 
-use treenail::tool_loop::Conversation;
+use treenail::agent::Conversation;
 
 use super::interrupts::Interrupts;
 use super::turn::{Ended, Turn};

@@ -6,11 +6,11 @@ use std::pin::Pin;
 
 use console::Style;
 use treenail::ToolLoop;
-use treenail::schema::{CallToolResult, ContentBlock};
-use treenail::tool_loop::{
-    ApprovalRequest, Conversation, EndReason, Event, Report, RequestedCall, Run, ToolLoopError,
-    Usage,
+use treenail::agent::{
+    ApprovalRequest, Conversation, RequestedCall, Run, RunEvent, RunReport, StopReason,
+    ToolLoopError, Usage,
 };
+use treenail::schema::{CallToolResult, ContentBlock};
 
 use super::consent::{Consent, Decision};
 use super::interrupts::Interrupts;
@@ -38,14 +38,14 @@ pub(super) struct Turn {
 /// How a turn has ended.
 #[derive(Debug)]
 pub(super) enum Ended {
-    Report(Report),
+    Report(RunReport),
     /// By Ctrl-C.
-    Cancelled(Report),
-    Failed(Failure, Report),
+    Cancelled(RunReport),
+    Failed(Failure, RunReport),
 }
 
 impl Ended {
-    pub(super) fn report(&self) -> &Report {
+    pub(super) fn report(&self) -> &RunReport {
         match self {
             Self::Report(report) | Self::Cancelled(report) | Self::Failed(_, report) => report,
         }
@@ -104,17 +104,17 @@ impl Turn {
         }
     }
 
-    fn tell_end(&self, report: &Report) {
-        let why = match &report.end {
-            EndReason::Finished | EndReason::StopSequence => None,
-            EndReason::MaxTokens => Some("the answer breaks off: see --max-tokens".to_owned()),
-            EndReason::Stopped(why) => Some(format!("the model has stopped: {why}")),
-            EndReason::MaxIterations => {
+    fn tell_end(&self, report: &RunReport) {
+        let why = match &report.stop_reason {
+            StopReason::Finished | StopReason::StopSequence => None,
+            StopReason::MaxTokens => Some("the answer breaks off: see --max-tokens".to_owned()),
+            StopReason::Stopped(why) => Some(format!("the model has stopped: {why}")),
+            StopReason::MaxIterations => {
                 Some("the model would have called more tools: see --max-rounds".to_owned())
             }
-            EndReason::Timeout => Some("the answer took too long".to_owned()),
-            EndReason::MessageTooLong => Some("the model's message is too long".to_owned()),
-            EndReason::TranscriptFull => Some("the conversation is too long".to_owned()),
+            StopReason::Timeout => Some("the answer took too long".to_owned()),
+            StopReason::MessageTooLong => Some("the model's message is too long".to_owned()),
+            StopReason::TranscriptFull => Some("the conversation is too long".to_owned()),
             other => Some(format!("the answer has ended: {other:?}")),
         };
         if let Some(why) = why {
@@ -156,7 +156,7 @@ struct Progressing<'a> {
     question: Option<Question>,
     questions: VecDeque<Box<ApprovalRequest>>,
     /// What has happened while somebody was asked; there are no more than the calls of one message bring.
-    held: Vec<Event>,
+    held: Vec<RunEvent>,
 }
 
 impl<'a> Progressing<'a> {
@@ -203,40 +203,40 @@ impl<'a> Progressing<'a> {
         }));
     }
 
-    fn event(&mut self, event: Event) -> Result<(), Failure> {
+    fn event(&mut self, event: RunEvent) -> Result<(), Failure> {
         match event {
-            Event::ApprovalAsked(request) if self.question.is_none() => {
+            RunEvent::ApprovalRequested(request) if self.question.is_none() => {
                 self.text.end_line(&self.turn.screen)?;
                 self.ask(request);
             }
-            Event::ApprovalAsked(request) => self.questions.push_back(request),
+            RunEvent::ApprovalRequested(request) => self.questions.push_back(request),
             // A bar would be drawn over what is typed.
-            Event::Progress { .. } if self.question.is_some() => {}
+            RunEvent::Progress { .. } if self.question.is_some() => {}
             event if self.question.is_some() => self.held.push(event),
             event => self.show(event)?,
         }
         Ok(())
     }
 
-    fn show(&mut self, event: Event) -> Result<(), Failure> {
+    fn show(&mut self, event: RunEvent) -> Result<(), Failure> {
         let screen = &self.turn.screen;
         match event {
-            Event::Text(text) if !self.turn.is_quiet => {
+            RunEvent::Text(text) if !self.turn.is_quiet => {
                 screen.end_progress();
                 self.text.write(screen, &text)?;
             }
-            Event::CallRequested(call) => drop(self.calls.insert(call.id.clone(), call)),
-            Event::CallStarted { id, .. } => {
+            RunEvent::CallRequested(call) => drop(self.calls.insert(call.id.clone(), call)),
+            RunEvent::CallStarted { id, .. } => {
                 self.text.end_line(screen)?;
                 if let Some(call) = self.calls.get(&id) {
                     self.note("call:", &Style::new().cyan(), &told(call));
                 }
             }
-            Event::Progress { progress, .. } => {
+            RunEvent::Progress { progress, .. } => {
                 self.text.end_line(screen)?;
                 screen.progress(&progress);
             }
-            Event::CallFinished {
+            RunEvent::CallFinished {
                 id,
                 is_error,
                 content,
@@ -247,7 +247,7 @@ impl<'a> Progressing<'a> {
                 self.text.end_line(screen)?;
                 self.finished(&id, is_error, &content, result.as_deref());
             }
-            Event::RoundFinished { .. } => self.calls.clear(),
+            RunEvent::RoundFinished { .. } => self.calls.clear(),
             _ => {}
         }
         Ok(())

@@ -215,11 +215,11 @@ impl McpClientBuilder {
     }
 
     /// Answers sampling with a model, also where the server offers the model tools of its own (`sampling.tools`), which
-    /// servers may do from revision 2025-11-25 on. See [`SamplingModel`](crate::tool_loop::SamplingModel).
+    /// servers may do from revision 2025-11-25 on. See [`SamplingModel`](crate::agent::SamplingModel).
     ///
     /// ```
     /// use treenail_runtime::client::McpClient;
-    /// use treenail_runtime::tool_loop::Model;
+    /// use treenail_runtime::agent::Model;
     ///
     /// # async fn example(model: impl Model + 'static) -> Result<(), Box<dyn std::error::Error>> {
     /// let builder = McpClient::builder().command("research-server");
@@ -230,7 +230,7 @@ impl McpClientBuilder {
     #[cfg(feature = "tool-loop")]
     pub fn enable_tool_use_for_sampling(
         mut self,
-        model: impl Into<crate::tool_loop::SamplingModel>,
+        model: impl Into<crate::agent::SamplingModel>,
     ) -> Self {
         self.session = self.session.enable_tool_use_for_sampling(model);
         self

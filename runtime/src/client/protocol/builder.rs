@@ -165,19 +165,19 @@ impl McpClientSessionBuilder {
     }
 
     /// Answers sampling with a model, also where the server offers the model tools of its own (`sampling.tools`), which
-    /// servers may do from revision 2025-11-25 on. See [`SamplingModel`](crate::tool_loop::SamplingModel).
+    /// servers may do from revision 2025-11-25 on. See [`SamplingModel`](crate::agent::SamplingModel).
     ///
     /// It takes the place of [`on_sample`](Self::on_sample), and has to be said before the client connects, because that is
     /// when the server is told what the client can do.
     #[cfg(feature = "tool-loop")]
     pub fn enable_tool_use_for_sampling(
         self,
-        model: impl Into<crate::tool_loop::SamplingModel>,
+        model: impl Into<crate::agent::SamplingModel>,
     ) -> Self {
         let model = Arc::new(model.into());
         let mut builder = self.on_sample(move |params| {
             let model = Arc::clone(&model);
-            async move { model.answer(params).await }
+            async move { model.respond(params).await }
         });
         builder.closures.sample_with_tools();
         builder

@@ -1,0 +1,170 @@
+//! Delay before a retry.
+
+use std::ops::RangeInclusive;
+use std::time::{Duration, SystemTime};
+
+use http::HeaderMap;
+use http::header::RETRY_AFTER;
+
+use super::limits::OpenAiLimits;
+
+/// Returns the delay after the given number of failures; `None` if there is no further retry.
+///
+/// `requested` is the delay that the endpoint requested, and `jitter` a random number between 0 and 1.
+pub(super) fn retry_delay(
+    failures: u32,
+    requested: Option<Duration>,
+    jitter: f64,
+    limits: &OpenAiLimits,
+) -> Option<Duration> {
+    if failures > limits.retries {
+        return None;
+    }
+    if let Some(requested) = requested {
+        // Adds jitter, because other clients got the same delay.
+        let delay = requested.saturating_add(requested.mul_f64(jitter / 10.0));
+        return (requested <= limits.max_backoff).then_some(delay);
+    }
+    let doublings = (failures - 1).min(16);
+    let doubled = limits.initial_backoff.saturating_mul(1 << doublings);
+    let delay = doubled.min(limits.max_backoff);
+    Some(delay / 2 + (delay / 2).mul_f64(jitter))
+}
+
+/// Reads the delay that the endpoint requested: `retry-after-ms`, or `Retry-After` in either form.
+pub(super) fn requested_delay(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+    let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
+    let milliseconds = text("retry-after-ms").and_then(|text| text.parse::<f64>().ok());
+    if let Some(delay) = milliseconds.and_then(|count| from_seconds(count / 1_000.0)) {
+        return Some(delay);
+    }
+    let text = text(RETRY_AFTER.as_str())?;
+    if let Ok(count) = text.parse() {
+        return from_seconds(count);
+    }
+    let then = SystemTime::UNIX_EPOCH + Duration::from_secs(parse_http_date(text)?);
+    Some(then.duration_since(now).unwrap_or_default())
+}
+
+/// Endpoints send fractions too.
+fn from_seconds(count: f64) -> Option<Duration> {
+    Duration::try_from_secs_f64(count).ok()
+}
+
+/// Parses an HTTP date, such as `Sun, 06 Nov 1994 08:49:37 GMT`, to seconds since 1970.
+fn parse_http_date(text: &str) -> Option<u64> {
+    const MONTHS: [&str; 12] = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ];
+    const DAYS_BEFORE: [u64; 12] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
+
+    let (_, rest) = text.split_once(", ")?;
+    let words: Vec<_> = rest.split(' ').collect();
+    let [day, month, year, clock, "GMT"] = words[..] else {
+        return None;
+    };
+    let day = parse_in_range(day, 1..=31)? - 1;
+    let month = MONTHS.iter().position(|name| *name == month)?;
+    let year = parse_in_range(year, 1970..=9999)?;
+    let mut clock = clock.splitn(3, ':');
+    let mut unit = |max| parse_in_range(clock.next()?, 0..=max);
+    let (hours, minutes, seconds) = (unit(23)?, unit(59)?, unit(60)?);
+
+    let leaps_before = |year: u64| (year - 1) / 4 - (year - 1) / 100 + (year - 1) / 400;
+    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let leap_days = leaps_before(year) - leaps_before(1970) + u64::from(is_leap && month > 1);
+    let days = (year - 1970) * 365 + leap_days + DAYS_BEFORE[month] + day;
+    Some(((days * 24 + hours) * 60 + minutes) * 60 + seconds)
+}
+
+fn parse_in_range(text: &str, range: RangeInclusive<u64>) -> Option<u64> {
+    text.parse().ok().filter(|number| range.contains(number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn http_dates_are_parsed() {
+        let cases = [
+            ("Thu, 01 Jan 1970 00:00:00 GMT", Some(0)),
+            ("Sun, 06 Nov 1994 08:49:37 GMT", Some(784_111_777)),
+            ("Tue, 29 Feb 2000 23:59:59 GMT", Some(951_868_799)),
+            ("Sun, 01 Mar 2026 00:00:00 GMT", Some(1_772_323_200)),
+            ("Sun, 00 Mar 2026 00:00:00 GMT", None),
+            ("Sun, 01 Mai 2026 00:00:00 GMT", None),
+            ("Sun, 01 Mar 2026 24:00:00 GMT", None),
+            ("Sun, 01 Mar 2026", None),
+            ("soon", None),
+            ("", None),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(parse_http_date(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_requested_delay_is_parsed() {
+        type Given<'a> = &'a [(&'static str, &'a str)];
+
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_770);
+        let cases: [(Given<'_>, Option<u64>); 9] = [
+            (&[], None),
+            (&[("retry-after", "2")], Some(2_000)),
+            (&[("retry-after", "0.25")], Some(250)),
+            (
+                &[("retry-after", "2"), ("retry-after-ms", "30.5")],
+                Some(30),
+            ),
+            (
+                &[("retry-after", "2"), ("retry-after-ms", "x")],
+                Some(2_000),
+            ),
+            (
+                &[("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT")],
+                Some(7_000),
+            ),
+            (&[("retry-after", "Sun, 06 Nov 1994 08:49:30 GMT")], Some(0)),
+            (&[("retry-after", "-1")], None),
+            (&[("retry-after", "NaN")], None),
+        ];
+        for (given, expected) in cases {
+            let mut headers = HeaderMap::new();
+            for (name, value) in given {
+                headers.insert(*name, value.parse().unwrap());
+            }
+            let requested = requested_delay(&headers, now).map(|delay| delay.as_millis());
+            assert_eq!(requested, expected.map(u128::from), "{given:?}");
+        }
+    }
+
+    #[test]
+    fn backoff_grows_up_to_a_maximum_and_ends() {
+        let limits = OpenAiLimits::default()
+            .retries(3)
+            .initial_backoff(Duration::from_secs(1))
+            .max_backoff(Duration::from_secs(3));
+        let cases = [
+            (1, None, 0.0, Some(500)),
+            (1, None, 1.0, Some(1_000)),
+            (2, None, 1.0, Some(2_000)),
+            (3, None, 1.0, Some(3_000)),
+            (3, None, 0.0, Some(1_500)),
+            (4, None, 0.0, None),
+            (1, Some(2_000), 0.0, Some(2_000)),
+            (3, Some(2_000), 1.0, Some(2_200)),
+            (1, Some(3_001), 0.0, None),
+            (4, Some(1), 0.0, None),
+        ];
+        for (failures, requested, jitter, expected) in cases {
+            let requested = requested.map(Duration::from_millis);
+            let delay = retry_delay(failures, requested, jitter, &limits);
+            assert_eq!(
+                delay,
+                expected.map(Duration::from_millis),
+                "{failures} {requested:?}"
+            );
+        }
+    }
+}
