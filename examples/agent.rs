@@ -45,7 +45,7 @@ pub(crate) async fn run(
             RunEvent::Text(text) => println!("{text}"),
             RunEvent::CallStarted { id, .. } => println!("… {id}"),
             RunEvent::ApprovalRequested(asked) => {
-                run.deny(&asked.call.id, "files stay as they are")
+                run.deny(&asked.call.id, "files stay as they are");
             }
             _ => {}
         }
