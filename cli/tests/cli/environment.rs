@@ -7,7 +7,7 @@ use crate::chat::alone;
 use crate::fake::{Endpoint, Reply};
 use crate::run::{command, ended, run_alone, test_server};
 
-/// What a server sees of the variable `SECRET`, which this program has.
+/// Value of the variable `SECRET` of this program, as a server sees it.
 fn seen(args: &[&str]) -> String {
     let args = [&["call", "variable", "name=SECRET"], args].concat();
     let mut command = command(&test_server(), &args);
@@ -42,7 +42,7 @@ fn variables_that_cannot_be_given_are_named() {
     assert_eq!(over_http.code, 2, "{}", over_http.stderr);
 }
 
-/// What a server sees of a variable during a chat that has secrets of its own.
+/// Value of a variable, as a server sees it during a chat that has secrets of its own.
 fn seen_in_chat(variable: &str, args: &[&str]) -> String {
     let arguments = format!(r#"{{"name": "{variable}"}}"#);
     let endpoint = Endpoint::start([
