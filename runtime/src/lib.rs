@@ -6,6 +6,10 @@
 //! the client), `policy` and `layer` (what stands around a tool), `server` (the core, free of transport), `bus` (what replicas
 //! hear of each other), `transport` (lines over byte streams, and the standard streams), `client` and `agent`.
 
+// docs.rs marks gated items by their `cfg` attributes. On the pages of `treenail` it sees only the attributes of an item itself,
+// so public items in gated modules repeat the feature of their module.
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 #[cfg(feature = "tool-loop")]
 pub mod agent;
 mod around;

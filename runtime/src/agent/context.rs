@@ -45,6 +45,7 @@ pub struct ContextModel {
     context: Context,
 }
 
+#[cfg(feature = "tool-loop")]
 impl Context {
     /// Returns the client's language model, for a [`ToolLoop`](crate::agent::ToolLoop) within a tool.
     #[deprecated(

@@ -33,6 +33,7 @@ pub struct JsoncallHandler {
     running: Option<AbortHandle>,
 }
 
+#[cfg(feature = "jsoncall")]
 impl Server {
     /// Returns a handler for one `jsoncall` session, for programs that already have such a session.
     ///

@@ -14,6 +14,7 @@ use crate::client::ClientLimits;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
+#[cfg(feature = "openai")]
 pub struct OpenAiLimits {
     /// Timeout for opening a connection, without TLS. Default 10 s.
     pub connect_timeout: Duration,

@@ -78,6 +78,7 @@ use crate::client::{
 /// [`ClientLimits::http_redirects`]: crate::client::ClientLimits::http_redirects
 /// [`ClientLimits::resume_attempts`]: crate::client::ClientLimits::resume_attempts
 /// [`ClientLimits::request_timeout`]: crate::client::ClientLimits::request_timeout
+#[cfg(feature = "http-client")]
 pub struct HttpSession(Arc<Shared>);
 
 impl fmt::Debug for HttpSession {
