@@ -191,7 +191,7 @@ pub use treenail_macros::mcp_tool;
 /// ```
 /// use treenail::prelude::*;
 ///
-/// /// What the weather will be.
+/// /// Forecast of the weather.
 /// #[mcp_type]
 /// struct Forecast {
 ///     /// Degrees Celsius
