@@ -8,14 +8,16 @@ pub use treenail_runtime::private as __private;
 pub use treenail_runtime::schema;
 #[doc(inline)]
 pub use treenail_runtime::{
-    AnnotationsValue, AskError, Bounded, BusFuture, Call, Connection, Context, ContractArgument,
-    ContractItem, ContractOutput, DefaultArgument, Edit, Error, EventBus, EventLink, Extensions,
-    Fallible, Form, FormChoice, FormError, FormField, FormProblem, Formatted, FromCall, FromText,
-    FromTyped, IconValues, Item, Limits, Measured, MetaValue, Mirrored, Mount, Namespace,
-    PendingAnswer, Principal, Progress, PromptDefinition, PromptOutput, Proposals, RangeOf,
-    Received, RequestStateKey, ResourceDefinition, ResourceOutput, Result, RpcError, SchemaValue,
-    Server, ServerBuilder, Stream, TextArgument, Tool, ToolArgument, ToolDefinition, ToolError,
-    ToolItem, ToolOutput, ToolReply, ToolSet, ToolStream, Typed, WrapResults,
+    AskError, BusFuture, Call, CompletionRequest, Component, Connection, Context, ContractArgument,
+    ContractItem, ContractOutput, Edit, Error, EventBus, EventLimits, EventLink, Extensions,
+    Fallible, FieldError, Form, FormChoice, FormError, FormField, FromCall, FromCompletionRequest,
+    FromText, Handled, HasLength, HasRange, HeaderArgument, HttpLimits, IntoAnnotations,
+    IntoCompletions, IntoDefault, IntoIcons, IntoMeta, IntoRange, IntoSchema, Limits, Mount,
+    Namespace, PendingResponse, Principal, Progress, PromptDefinition, PromptOutput,
+    RequestStateKey, ResourceDefinition, ResourceOutput, Result, RpcError, Server, ServerBuilder,
+    Stream, StreamLimits, StringFormat, SubscriptionLimits, TextArgument, Tool, ToolArgument,
+    ToolDefinition, ToolError, ToolItem, ToolOutput, ToolResultWriter, ToolSet, ToolStream,
+    WrapResults,
 };
 #[cfg(feature = "tower")]
 #[doc(inline)]
@@ -24,11 +26,9 @@ pub use treenail_runtime::{BoxError, ToolCall, ToolFuture, ToolResponse, ToolSer
 #[cfg(feature = "redis")]
 #[doc(inline)]
 pub use treenail_runtime::RedisBus;
-#[cfg(feature = "http")]
+#[cfg(feature = "http-server")]
 #[doc(inline)]
-pub use treenail_runtime::{
-    HttpBody, HttpFuture, HttpServer, HttpService, LegacySse, http_service,
-};
+pub use treenail_runtime::{HttpBody, HttpFuture, HttpServer, HttpService, SsePaths, http_service};
 
 /// Turns a trait into a contract between a server and its clients, which the compiler checks on both sides.
 ///
@@ -273,7 +273,7 @@ pub use treenail_macros::mcp_client;
 /// | `default`, `default = value` | fields | the initial value, and the value of an empty field |
 /// | `range = 1..=12` | numbers | the minimum and the maximum |
 /// | `length = 1..=200` | texts, `Vec`s | the number of characters, or of choices |
-/// | `format = "…"` | texts | `email`, `uri`, `date` or `date-time`: see [`Formatted`] |
+/// | `format = "…"` | texts | `email`, `uri`, `date` or `date-time`: see [`StringFormat`] |
 ///
 /// `#[serde(rename_all = "…")]` and the like have no effect on names, since forms do not use serde.
 ///
@@ -387,7 +387,7 @@ pub use treenail_macros::mcp_form;
 ///
 /// # Headers
 ///
-/// `#[arg(header = "Region")]` on a text, an integer or a `bool` ([`Mirrored`]) asks HTTP clients of the modern era to send
+/// `#[arg(header = "Region")]` on a text, an integer or a `bool` ([`HeaderArgument`]) asks HTTP clients of the modern era to send
 /// the value in the header `Mcp-Param-Region` too (`x-mcp-header`), where load balancers and gateways can read it without
 /// parsing the body. The function gets the argument as usual. Integers are limited to ±(2^53 − 1).
 ///
@@ -567,8 +567,8 @@ pub use treenail_macros::mcp_form;
 /// # Completion
 ///
 /// `#[arg(complete = path)]` on an argument of a prompt or on a variable of a URI completes the value while the user types.
-/// The function takes a `&str`, the text so far, or a [`&Typed`](Typed), which also has the other arguments. A function
-/// `Self::name` takes `&self` before that. It may be `async`, and returns texts, best first: see [`Proposals`].
+/// The function takes a `&str`, the text so far, or a [`&CompletionRequest`](CompletionRequest), which also has the other arguments. A function
+/// `Self::name` takes `&self` before that. It may be `async`, and returns texts, best first: see [`IntoCompletions`].
 ///
 /// ```
 /// use treenail::prelude::*;
@@ -617,7 +617,7 @@ pub use treenail_macros::mcp_form;
 /// - **The timeout starts with the call and includes the time in the queue**: a call is answered within it.
 ///   The result has `isError`, and reports the limit and whether the function was started.
 /// - The function's future is dropped at its next `await`. A `blocking` function runs on, because a thread cannot be stopped;
-///   its output is dropped, and it holds its permit until it ends. [`Context::is_ended`] reports that the caller is gone.
+///   its output is dropped, and it holds its permit until it ends. [`Context::is_finished`] reports that the caller is gone.
 /// - Without `timeout`, [`Limits::call_timeout`] applies, which has no default; `timeout = Duration::MAX` disables it.
 /// - A queued call can be cancelled, and counts towards [`Limits::calls_in_flight`].
 ///
