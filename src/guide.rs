@@ -8,7 +8,7 @@ macro_rules! pages {
     ($($(#[$attribute:meta])* $page:ident;)*) => {$(
         $(#[$attribute])*
         #[doc = ""]
-        #[cfg_attr(feature = "http", doc = "[deployment]: crate::guide::deployment")]
+        #[cfg_attr(feature = "http-server", doc = "[deployment]: crate::guide::deployment")]
         #[doc = "[elicitation]: crate::guide::elicitation"]
         #[doc = "[errors]: crate::guide::errors"]
         #[doc = "[limits]: crate::guide::limits"]
@@ -18,7 +18,7 @@ macro_rules! pages {
         #[doc = "[tools]: crate::guide::tools"]
         #[cfg_attr(feature = "client", doc = "[clients]: crate::guide::clients")]
         #[cfg_attr(feature = "client", doc = "[contracts]: crate::guide::contracts")]
-        #[cfg_attr(feature = "http", doc = "[http]: crate::guide::http")]
+        #[cfg_attr(feature = "http-server", doc = "[http]: crate::guide::http")]
         #[cfg_attr(feature = "tool-loop", doc = "[agents]: crate::guide::agents")]
         #[doc = ""]
         #[doc = include_str!(concat!("../docs/guide/", stringify!($page), ".md"))]
@@ -42,10 +42,10 @@ pages! {
     /// Limits, timeouts and rate limits.
     limits;
     /// Streamable HTTP.
-    #[cfg(feature = "http")]
+    #[cfg(feature = "http-server")]
     http;
     /// Public servers, replicas and shutdown.
-    #[cfg(feature = "http")]
+    #[cfg(feature = "http-server")]
     deployment;
     /// Programs that use servers.
     #[cfg(feature = "client")]

@@ -3,7 +3,7 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-#[cfg(any(doc, clippy))] // for readers only; Clippy checks its Markdown
+#[cfg(doc)] // rustdoc runs no examples of a module under `any(doc, …)`
 pub mod guide;
 
 /// Questions to the client.
@@ -14,14 +14,16 @@ pub use treenail_runtime::private as __private;
 pub use treenail_runtime::schema;
 #[doc(inline)]
 pub use treenail_runtime::{
-    AnnotationsValue, AskError, Bounded, BusFuture, Call, Connection, Context, ContractArgument,
-    ContractItem, ContractOutput, DefaultArgument, Edit, Error, EventBus, EventLink, Extensions,
-    Fallible, Form, FormChoice, FormError, FormField, FormProblem, Formatted, FromCall, FromText,
-    FromTyped, IconValues, Item, Limits, Measured, MetaValue, Mirrored, Mount, Namespace,
-    PendingAnswer, Principal, Progress, PromptDefinition, PromptOutput, Proposals, RangeOf,
-    Received, RequestStateKey, ResourceDefinition, ResourceOutput, Result, RpcError, SchemaValue,
-    Server, ServerBuilder, Stream, TextArgument, Tool, ToolArgument, ToolDefinition, ToolError,
-    ToolItem, ToolOutput, ToolReply, ToolSet, ToolStream, Typed, WrapResults,
+    AskError, BusFuture, Call, CompletionRequest, Component, Connection, Context, ContractArgument,
+    ContractItem, ContractOutput, Edit, Error, EventBus, EventLimits, EventLink, Extensions,
+    Fallible, FieldError, Form, FormChoice, FormError, FormField, FromCall, FromCompletionRequest,
+    FromText, Handled, HasLength, HasRange, HeaderArgument, HttpLimits, IntoAnnotations,
+    IntoCompletions, IntoDefault, IntoIcons, IntoMeta, IntoRange, IntoSchema, Limits, Mount,
+    Namespace, PendingResponse, Principal, Progress, PromptDefinition, PromptOutput,
+    RequestStateKey, ResourceDefinition, ResourceOutput, Result, RpcError, Server, ServerBuilder,
+    Stream, StreamLimits, StringFormat, SubscriptionLimits, TextArgument, Tool, ToolArgument,
+    ToolDefinition, ToolError, ToolItem, ToolOutput, ToolResultWriter, ToolSet, ToolStream,
+    WrapResults,
 };
 #[cfg(feature = "tower")]
 #[doc(inline)]
@@ -30,11 +32,9 @@ pub use treenail_runtime::{BoxError, ToolCall, ToolFuture, ToolResponse, ToolSer
 #[cfg(feature = "redis")]
 #[doc(inline)]
 pub use treenail_runtime::RedisBus;
-#[cfg(feature = "http")]
+#[cfg(feature = "http-server")]
 #[doc(inline)]
-pub use treenail_runtime::{
-    HttpBody, HttpFuture, HttpServer, HttpService, LegacySse, http_service,
-};
+pub use treenail_runtime::{HttpBody, HttpFuture, HttpServer, HttpService, SsePaths, http_service};
 
 /// Turns a trait into a contract between a server and its clients. The compiler checks both sides.
 ///
@@ -121,7 +121,7 @@ pub use treenail_macros::mcp_client;
 /// | `default`, `default = value` | fields | the initial value, and the value of an empty field |
 /// | `range = 1..=12` | numbers | the minimum and the maximum |
 /// | `length = 1..=200` | texts, `Vec`s | the number of characters, or of choices |
-/// | `format = "…"` | texts | `email`, `uri`, `date` or `date-time`: see [`Formatted`] |
+/// | `format = "…"` | texts | `email`, `uri`, `date` or `date-time`: see [`StringFormat`] |
 ///
 /// A field is a `String`, a number, a `bool`, an enum with `#[mcp_form]`, a `Vec` of such an enum, an `Option` of one of
 /// them, or your own type that implements [`FormField`]. A form must not ask for secrets.
@@ -174,8 +174,8 @@ pub use treenail_macros::mcp_form;
 /// | `default`, `default = value` | the value if the argument is absent or `null` |
 /// | `range = 1..=7` | bounds a number |
 /// | `length = 1..=80` | bounds the number of characters of a text or of items of a list |
-/// | `header = "Region"` | repeats the value in the HTTP header `Mcp-Param-Region`: see [`Mirrored`] |
-/// | `complete = path` | completes the value, for prompts and resources: see [`Proposals`] |
+/// | `header = "Region"` | repeats the value in the HTTP header `Mcp-Param-Region`: see [`HeaderArgument`] |
+/// | `complete = path` | completes the value, for prompts and resources: see [`IntoCompletions`] |
 ///
 /// The type of an argument implements [`ToolArgument`], or [`TextArgument`] for prompts and resources. Output types
 /// implement [`ToolOutput`], [`PromptOutput`] or [`ResourceOutput`]; [`macro@mcp_type`] derives the requirements of all.

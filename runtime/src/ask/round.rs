@@ -35,8 +35,8 @@ impl Asker {
         Self {
             server: server.into(),
             key,
-            within: limits.answer_within,
-            rounds: limits.question_rounds,
+            within: limits.elicitation_timeout,
+            rounds: limits.input_rounds,
             state_bytes: limits.request_state_bytes,
         }
     }

@@ -49,7 +49,7 @@ impl Server {
     /// # }
     /// ```
     pub fn jsoncall_handler(&self) -> JsoncallHandler {
-        let bridge = Bridge::new(self.limits().held_bytes, None);
+        let bridge = Bridge::new(self.limits().backlog_bytes, None);
         JsoncallHandler::new(self, bridge, None)
     }
 }

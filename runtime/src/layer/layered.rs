@@ -13,7 +13,7 @@ use crate::layer::{BoxError, ToolCall, ToolFuture, ToolService};
 use crate::respond::{Respond, Responding, ResultWriter, catch};
 use crate::tool::error::ToolError;
 use crate::tool::output::Shape;
-use crate::tool::reply::ToolReply;
+use crate::tool::reply::ToolResultWriter;
 use crate::wire::RpcError;
 
 pub(super) struct Layered {
@@ -63,6 +63,6 @@ fn failure(error: BoxError, result: &mut ResultWriter<'_>) -> Result<(), RpcErro
         Ok(error) => return Err(*error),
         Err(error) => ToolError::from_boxed(error),
     };
-    ToolReply::new(result, Shape::Nothing).failure(error);
+    ToolResultWriter::new(result, Shape::Nothing).failure(error);
     Ok(())
 }

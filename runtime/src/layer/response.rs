@@ -7,7 +7,7 @@ use treenail_schema::{CallToolResult, ContentBlock, ResultMetaObject, Tool};
 use crate::respond::ResultWriter;
 use crate::revision::{Placement, speak_content};
 use crate::tool::output::Shape;
-use crate::tool::reply::{ToolReply, WRAPPED, WRAPPED_END};
+use crate::tool::reply::{ToolResultWriter, WRAPPED, WRAPPED_END};
 use crate::wire::{Members, RpcError, SyntaxError};
 
 /// What a call of a tool ends with on its way out through the layers; the feature `tower`.
@@ -84,7 +84,7 @@ impl ToolResponse {
     ) -> Result<(), RpcError> {
         let text = match self.0 {
             Kind::Made(made) => {
-                ToolReply::new(result, shape).result(*made);
+                ToolResultWriter::new(result, shape).result(*made);
                 return Ok(());
             }
             Kind::Written(text) => text,

@@ -15,7 +15,7 @@ use crate::policy::Limited;
 use crate::respond::{Respond, Responding, ResultWriter, catch};
 use crate::tool::error::ToolError;
 use crate::tool::output::Shape;
-use crate::tool::reply::ToolReply;
+use crate::tool::reply::ToolResultWriter;
 use crate::wire::RpcError;
 
 /// A call that is not ready yet: it waits for its turn, or its function runs. Both count towards the timeout.
@@ -137,7 +137,7 @@ impl Guarded {
                 "a function panicked when it was given up"
             );
         }
-        ToolReply::new(result, Shape::Nothing).failure(ToolError::new(message));
+        ToolResultWriter::new(result, Shape::Nothing).failure(ToolError::new(message));
     }
 }
 

@@ -43,7 +43,7 @@ pub(crate) fn write_error(out: &mut Vec<u8>, id: Option<&str>, error: &RpcError)
 }
 
 /// The code of an answer to the request with this `id`, if the answer is an error.
-#[cfg(feature = "http")]
+#[cfg(feature = "http-server")]
 pub(crate) fn error_code(answer: &[u8], id: &str) -> Option<i64> {
     let rest = answer.strip_prefix(br#"{"jsonrpc":"2.0","id":"#)?;
     let rest = rest.strip_prefix(id.as_bytes())?;
@@ -142,7 +142,7 @@ impl PendingRequest {
 ///
 /// Dropping it stops what it waits for; nothing is sent for that.
 #[must_use = "a request goes on only while it is polled"]
-pub struct PendingAnswer {
+pub struct PendingResponse {
     /// The id of the request, if it is a single one.
     id: Option<Arc<str>>,
     read: OnceLock<Option<RequestId>>,
@@ -151,16 +151,16 @@ pub struct PendingAnswer {
     out: Vec<u8>,
 }
 
-impl fmt::Debug for PendingAnswer {
+impl fmt::Debug for PendingResponse {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
-            .debug_struct("PendingAnswer")
+            .debug_struct("PendingResponse")
             .field("id", &self.id)
             .finish_non_exhaustive()
     }
 }
 
-impl PendingAnswer {
+impl PendingResponse {
     pub(crate) fn one(request: PendingRequest) -> Self {
         Self {
             id: Some(Arc::clone(&request.id)),
@@ -187,7 +187,7 @@ impl PendingAnswer {
     }
 
     /// Takes the places of its calls in the budget of the server, for someone who knows better when they are free again.
-    #[cfg(feature = "http")]
+    #[cfg(feature = "http-server")]
     pub(crate) fn take_places(&mut self) -> Vec<OwnedSemaphorePermit> {
         let requests = self.requests.iter_mut();
         requests
@@ -213,7 +213,7 @@ impl PendingAnswer {
     }
 }
 
-impl Future for PendingAnswer {
+impl Future for PendingResponse {
     type Output = Vec<u8>;
 
     fn poll(self: Pin<&mut Self>, context: &mut task::Context<'_>) -> Poll<Vec<u8>> {

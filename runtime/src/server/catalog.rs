@@ -6,7 +6,7 @@ use treenail_schema::{Prompt, Resource, ResourceTemplate, Tool};
 
 use crate::name::nearest;
 use crate::resource::{BoundResource, Family, Single};
-use crate::server::edit::{Item, Which};
+use crate::server::edit::{Component, Which};
 use crate::server::namespace::{Group, Parts};
 use crate::server::setup::Setup;
 use crate::server::shelf::{Change, Origin, Shelf};
@@ -78,7 +78,7 @@ impl Catalog {
     }
 
     /// Changes all that `item` stands for; an error if it stands for nothing.
-    pub(crate) fn change(&mut self, item: &Item, change: Change) -> Result<(), String> {
+    pub(crate) fn change(&mut self, item: &Component, change: Change) -> Result<(), String> {
         let found = self.tools.change(item, change)
             + self.prompts.change(item, change)
             + self.resources.change(item, change)
@@ -121,7 +121,7 @@ impl Catalog {
         texts
     }
 
-    fn unknown(&self, item: &Item) -> String {
+    fn unknown(&self, item: &Component) -> String {
         let near = match &item.which {
             Which::Tool(name) => nearest(name, self.tools.names()),
             Which::Prompt(name) => nearest(name, self.prompts.names()),

@@ -21,15 +21,15 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 use treenail_schema::Revision;
 
-pub use self::answer::PendingAnswer;
-#[cfg(feature = "http")]
+pub use self::answer::PendingResponse;
+#[cfg(feature = "http-server")]
 pub(crate) use self::answer::{error_code, write_error};
 use self::budget::CallBudget;
 pub use self::builder::ServerBuilder;
-#[cfg(feature = "http")]
+#[cfg(feature = "http-server")]
 pub(crate) use self::connection::begins_call;
-pub use self::connection::{Connection, Received};
-pub use self::edit::{Edit, Item};
+pub use self::connection::{Connection, Handled};
+pub use self::edit::{Component, Edit};
 pub use self::namespace::Namespace;
 use self::offers::Offers;
 use self::setup::Setup;
@@ -119,7 +119,7 @@ impl Server {
 
     /// Closes the server, for all its clones: subscriptions end with their results, and [`Server::serve`] reads no more
     /// messages and returns once the calls in flight are finished, within
-    /// [`Limits::finish_calls_within`](crate::Limits::finish_calls_within).
+    /// [`Limits::shutdown_timeout`](crate::Limits::shutdown_timeout).
     ///
     /// It returns at once, and doing it twice is doing it once. A [`Connection`] of a transport of your own goes on
     /// answering; end it when [`Server::closed`] is over, calls are finished and nothing is outgoing.
@@ -131,7 +131,7 @@ impl Server {
     /// replicas. Without a bus that is at once; with one whose engine is away it takes until the engine is back.
     ///
     /// It is for the end of a process, with a timeout around it. `HttpServer::serve` does so itself.
-    pub async fn published(&self) {
+    pub async fn flush_events(&self) {
         self.shared.hub.published().await;
     }
 

@@ -26,7 +26,7 @@ pub(crate) struct Offer {
     pub(crate) dynamic: bool,
     tools: Arc<Section<Tool>>,
     /// The arguments that clients repeat in headers of HTTP, of the tools that have such arguments.
-    #[cfg(feature = "http")]
+    #[cfg(feature = "http-server")]
     mirrors: std::collections::HashMap<Box<str>, Vec<crate::tool::mirror::Mirror>>,
     prompts: Arc<Section<Prompt>>,
     pub(crate) resources: Resources,
@@ -73,7 +73,7 @@ impl Offer {
         let mut offer = Self {
             version: old.map_or(0, |old| old.version + 1),
             dynamic: setup.dynamic,
-            #[cfg(feature = "http")]
+            #[cfg(feature = "http-server")]
             mirrors: mirrors(&tools.table),
             tools,
             prompts: Section::new(prompts, old.map(|old| &old.prompts), setup),
@@ -101,7 +101,7 @@ impl Offer {
     }
 
     /// The arguments of a tool that clients repeat in headers.
-    #[cfg(feature = "http")]
+    #[cfg(feature = "http-server")]
     pub(crate) fn mirrors(&self, tool: &str) -> &[crate::tool::mirror::Mirror] {
         if self.mirrors.is_empty() {
             return &[];
@@ -274,7 +274,7 @@ impl Offer {
 }
 
 /// The arguments that are repeated in headers, of the tools that have any.
-#[cfg(feature = "http")]
+#[cfg(feature = "http-server")]
 fn mirrors(
     tools: &Table<Tool>,
 ) -> std::collections::HashMap<Box<str>, Vec<crate::tool::mirror::Mirror>> {

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::server::catalog::Catalog;
-use crate::server::edit::{Edit, Item, Step};
+use crate::server::edit::{Component, Edit, Step};
 use crate::server::offer::Offer;
 use crate::server::setup::Setup;
 use crate::server::shelf::Change;
@@ -78,7 +78,7 @@ impl Offers {
 /// One change, as far as it can be made ready beforehand.
 enum Prepared {
     Add(Catalog),
-    Change(Item, Change),
+    Change(Component, Change),
 }
 
 impl Prepared {

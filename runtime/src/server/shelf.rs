@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::definition::{Bound, Entry};
-use crate::server::edit::{Item, Which};
+use crate::server::edit::{Component, Which};
 use crate::server::table::{Descriptor, separate};
 
 /// Those of one kind.
@@ -79,7 +79,7 @@ impl<D: Descriptor, X> Shelf<D, X> {
     }
 
     /// Changes those that `item` stands for, and says how many there are.
-    pub(crate) fn change(&mut self, item: &Item, change: Change) -> usize {
+    pub(crate) fn change(&mut self, item: &Component, change: Change) -> usize {
         let mut found = 0;
         self.slots.retain_mut(|slot| {
             if !slot.is(item) {
@@ -124,7 +124,7 @@ impl<D: Descriptor, X> Shelf<D, X> {
 }
 
 impl<D: Descriptor, X> Slot<D, X> {
-    fn is(&self, item: &Item) -> bool {
+    fn is(&self, item: &Component) -> bool {
         match &item.which {
             Which::Tool(name) => D::KIND == "tool" && *self.name == **name,
             Which::Prompt(name) => D::KIND == "prompt" && *self.name == **name,

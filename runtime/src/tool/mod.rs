@@ -23,7 +23,7 @@ use crate::policy::Policy;
 use crate::respond::ResultWriter;
 use crate::tool::error::ToolError;
 use crate::tool::output::{Shape, declare};
-use crate::tool::reply::ToolReply;
+use crate::tool::reply::ToolResultWriter;
 use crate::wire::RpcError;
 
 /// A function that `#[mcp_tool]` has made a tool; `tools![…]` collects them.
@@ -238,6 +238,6 @@ impl Purpose for ToolFacts {
 
 impl ToolFacts {
     fn fail(&self, message: String, result: &mut ResultWriter<'_>) {
-        ToolReply::new(result, self.shape).failure(ToolError::new(message));
+        ToolResultWriter::new(result, self.shape).failure(ToolError::new(message));
     }
 }

@@ -230,12 +230,10 @@ mod tests {
     use super::*;
 
     fn limits() -> Limits {
-        Limits {
-            message_depth: 8,
-            request_id_bytes: 6,
-            batch_messages: 2,
-            ..Limits::default()
-        }
+        Limits::default()
+            .message_depth(8)
+            .request_id_bytes(6)
+            .batch_messages(2)
     }
 
     fn outcome(text: &str) -> String {
