@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use treenail_contract::DriftLimits;
+
 use crate::limits::Limits;
 
 /// The bounds of a client, each with a default that is safe with a server that is not trusted.
@@ -109,6 +111,15 @@ pub struct ClientLimits {
 }
 
 impl ClientLimits {
+    /// The bounds of comparing a server with a contract.
+    pub(crate) fn drift(&self) -> DriftLimits {
+        DriftLimits::default()
+            .changes(self.drift_changes)
+            .text_bytes(self.drift_text_bytes)
+            .depth(self.drift_depth)
+            .steps(self.drift_steps)
+    }
+
     /// The bounds of one message, for those who read it.
     pub(crate) fn parsing(&self) -> Limits {
         Limits {
