@@ -22,7 +22,7 @@ use crate::server::Server;
 use crate::server::answer::{PendingAnswer, write_error};
 use crate::server::offer::Offer;
 use crate::server::subscriptions::Subscriber;
-use crate::wire::{Body, Envelope, Invalid, Message, RpcError, parse, quoted};
+use crate::wire::{Body, Envelope, Invalid, Message, RpcError, parse, parse_again, quoted};
 
 /// One peer of a server: what it has said of itself, and its messages one at a time.
 ///
@@ -121,7 +121,9 @@ impl Connection {
     /// A message that cannot be understood is answered with an error; it never ends the connection. Afterwards there may
     /// be something [outgoing](Connection::poll_outgoing).
     pub fn receive(&mut self, message: &[u8], out: &mut Vec<u8>) -> Received {
-        self.receive_body(parse(message, self.server.limits()), out)
+        let modern = self.modern.clone();
+        let body = parse_again(message, self.server.limits(), modern.meta());
+        self.receive_body(body, out)
     }
 
     /// As [`Connection::receive`], for what has been read already.
