@@ -61,8 +61,14 @@ impl From<SyntaxError> for Invalid<'_> {
 /// Reads one line or body; nesting deeper than [`Limits::message_depth`] is refused, and of a batch that is longer than it
 /// may be, one message too many is kept.
 pub fn parse<'a>(bytes: &'a [u8], limits: &Limits) -> Body<'a> {
+    parse_again(bytes, limits, "")
+}
+
+/// As [`parse`], for a peer that has sent `meta` before, as the `_meta` of its parameters. Most requests repeat it, and it is
+/// not checked again then.
+pub(crate) fn parse_again<'a>(bytes: &'a [u8], limits: &Limits, meta: &'a str) -> Body<'a> {
     match std::str::from_utf8(bytes) {
-        Ok(text) => parse_text(text, limits),
+        Ok(text) => parse_text(text, limits, meta),
         Err(error) => Body::One(Err(Invalid {
             id: None,
             error: RpcError::new(
@@ -73,8 +79,8 @@ pub fn parse<'a>(bytes: &'a [u8], limits: &Limits) -> Body<'a> {
     }
 }
 
-fn parse_text<'a>(text: &'a str, limits: &Limits) -> Body<'a> {
-    let mut scanner = Scanner::new(text, limits.message_depth);
+fn parse_text<'a>(text: &'a str, limits: &Limits, meta: &'a str) -> Body<'a> {
+    let mut scanner = Scanner::new(text, limits.message_depth).with_known(meta);
     if scanner.peek() == Some(b'[') {
         return match elements(&mut scanner, limits.batch_messages) {
             Ok(messages) => Body::Batch(messages),
@@ -345,6 +351,25 @@ mod tests {
             "None not valid JSON: nested too deeply at byte 54 (code -32700)",
         ),
     ];
+
+    #[test]
+    fn a_known_meta_changes_nothing() {
+        let known = r#"{"a":"}"}"#;
+        for meta in [
+            known,
+            r#"{"a":"}"} "#,
+            r#"{"a":"}","b":1}"#,
+            r#"{"a":"}"}}"#,
+            r#"{"a":"#,
+        ] {
+            for rest in ["", r#","name":"n""#, r#","_meta":{}"#] {
+                let params = format!(r#"{{"_meta":{meta}{rest}}}"#);
+                let text = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"a","params":{params}}}"#);
+                let read = |known| format!("{:?}", parse_again(text.as_bytes(), &limits(), known));
+                assert_eq!(read(known), read(""), "{text}");
+            }
+        }
+    }
 
     #[test]
     fn messages_are_told_apart() {
