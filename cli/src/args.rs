@@ -31,11 +31,11 @@ pub(crate) struct ServerArgs {
     #[command(flatten)]
     pub(crate) environment: EnvArgs,
 
-    /// Protocol revision to use, e.g. 2025-11-25 [default: the newest that the server supports]
+    /// Protocol revision to use, e.g. 2025-11-25 [default: the newest that both sides support]
     #[arg(long, value_name = "REVISION", help_heading = "Server")]
     pub(crate) protocol_version: Option<Revision>,
 
-    /// Timeout of each request, e.g. 90, 1.5s, 5m; progress resets it, and prompts for input pause it
+    /// Timeout of each request, e.g. 90, 1.5s, 5m; progress resets it, and elicitation pauses it
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = parse_duration, help_heading = "Server")]
     pub(crate) timeout: Duration,
 
@@ -126,7 +126,7 @@ pub(crate) struct EnvArgs {
 
 /// Answers to elicitation requests.
 #[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Server prompts")]
+#[command(next_help_heading = "Elicitation")]
 pub(crate) struct AnswerArgs {
     /// Answer for a form field that the server asks for; repeat it to select several choices
     #[arg(long = "answer", value_name = "NAME=VALUE")]

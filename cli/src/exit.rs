@@ -62,7 +62,8 @@ Exit codes:
   7    the server sent a request that could not be answered
   8    a local file or stream could not be read or written
   9    `check`: the server has breaking changes
-  10   `check`: the server has additions, with `--refuse additive` or `wording`
+  10   `check`: the server has additions but no breaking changes, with `--refuse additive`
+       or `wording`
   11   `check`: only descriptions have changed, with `--refuse wording`
   12   `chat`: the model did not complete its answer
   130  interrupted by Ctrl-C; the call was cancelled

@@ -64,10 +64,10 @@ pub(crate) fn prompt_arguments(
                 problems.push(convert::unknown_argument(name, names()));
             }
             [RawArgument::Text(_, text)] => {
-                drop(arguments.insert(name.to_owned(), text.as_str().into()))
+                drop(arguments.insert(name.to_owned(), text.as_str().into()));
             }
             [RawArgument::Json(..)] => {
-                problems.push(format!("`{name}` is a string; use `{name}=…`"))
+                problems.push(format!("`{name}` is a string; use `{name}=…`"));
             }
             _ => problems.push(format!("`{name}` was given more than once")),
         }

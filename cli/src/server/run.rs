@@ -87,7 +87,7 @@ impl Connection {
     async fn print_next_log_message(&self, notifications: &mut Notifications) {
         match notifications.next().await {
             Some(notification) if self.terminal.verbose() > 0 => {
-                print_log_message(&self.terminal, &notification)
+                print_log_message(&self.terminal, &notification);
             }
             Some(_) => {}
             None => pending().await,

@@ -16,8 +16,8 @@ fn tools_are_listed_with_their_arguments() {
 files.list  List files  [read-only]
   List the files below a directory, sorted by path.
     path   string   = \"\"   Directory to list, e.g. `src`
-    glob   string          Only files like this: `*.rs` in any directory, or `src/**/*.toml`
-    limit  integer  = 200  Most files to return (1 to 2000)
+    glob   string          Glob to filter the files: `*.rs` in any directory, or `src/**/*.toml`
+    limit  integer  = 200  Maximum number of files to return (1 to 2000)
 
 files.read  Read a file  [read-only]
 ";

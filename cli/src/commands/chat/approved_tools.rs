@@ -1,4 +1,4 @@
-//! Tools that `--approve` allows without a prompt. Servers choose the names of their tools, so each value is resolved
+//! Tools that `--approve` runs without asking for approval. Servers choose the names of their tools, so each value is resolved
 //! once, before the first call, and its meaning is fixed from then on.
 
 use std::collections::HashSet;
@@ -41,7 +41,7 @@ impl ApproveTarget {
     }
 }
 
-/// Tools that may run without a prompt, regardless of their annotations.
+/// Tools that may run without asking for approval, regardless of their annotations.
 #[derive(Debug, Default)]
 pub(super) struct ApprovedTools {
     servers: HashSet<String>,

@@ -62,11 +62,11 @@ pub(crate) struct Chat {
     #[arg(long, value_name = "COUNT", default_value_t = 25, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Tool calls")]
     max_rounds: u32,
 
-    /// Timeout of each tool call, including prompts for input, e.g. 90, 1.5s, 5m
+    /// Timeout of each tool call, including elicitation, e.g. 90, 1.5s, 5m
     #[arg(long, value_name = "TIME", default_value = "5m", value_parser = parse_duration, help_heading = "Tool calls")]
     timeout: Duration,
 
-    /// Run tools without a prompt: SERVER for all tools of a server, SERVER:TOOL for one, or TOOL; can be repeated
+    /// Run tools without asking for approval: SERVER for all tools of a server, SERVER:TOOL for one, or TOOL; can be repeated
     ///
     /// A server name always selects that server, and a value with a colon always selects a tool of the server before the
     /// colon. Any other value selects the tools of that name at the start of the chat: of the only server, or of each

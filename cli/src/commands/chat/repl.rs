@@ -66,7 +66,7 @@ pub(super) async fn run_repl(
         match &outcome {
             TurnOutcome::Completed(_) => {}
             TurnOutcome::Cancelled(_) => {
-                terminal.print_note("cancelled; the conversation continues")
+                terminal.print_note("cancelled; the conversation continues");
             }
             TurnOutcome::Failed(failure, _) => terminal.print_error(failure),
         }

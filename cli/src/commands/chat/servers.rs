@@ -32,7 +32,7 @@ pub(super) struct ServersArgs {
     #[arg(long = "inherit-env", value_name = "SERVER")]
     inherit_env: Vec<String>,
 
-    /// Trust the tool annotations of this server, so that read-only tools run without a prompt; can be repeated
+    /// Trust the tool annotations of this server, so that read-only tools run without approval; can be repeated
     ///
     /// By default, each call requires approval, because a server can declare any tool as harmless.
     #[arg(long, value_name = "SERVER")]

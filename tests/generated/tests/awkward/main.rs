@@ -1,9 +1,6 @@
 //! The types of awkward schemas: what they read and write, and what is any JSON, and why.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "a test that finds nothing to unwrap fails, as it should"
-)]
+#![allow(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 
 mod locked;
 mod text;

@@ -3,10 +3,7 @@
 //! Those that hear of each other need a Redis: `cargo test --package replicas --features redis`, with `redis-server` on the
 //! `PATH`.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "a test that finds nothing to unwrap fails, as it should"
-)]
+#![allow(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 
 mod conversation;
 mod process;

@@ -1,17 +1,17 @@
-//! Which lines of a file are returned.
+//! Ranges of lines.
 
 use std::fs;
 
-use super::{told, tree};
+use super::{create_tree, describe_error};
 
 #[test]
-fn a_range_of_lines_is_read() {
-    let (_tree, directory) = tree();
+fn range_of_lines_is_read() {
+    let (_tree, directory) = create_tree();
     let read = |path, first, last| {
         directory
             .read(path, first, last)
             .map(|page| (page.text, page.first_line, page.last_line, page.total_lines))
-            .map_err(|error| told(&error))
+            .map_err(|error| describe_error(&error))
     };
     let ok = |text: &str, first, last, total| Ok((text.to_owned(), first, last, total));
     assert_eq!(
@@ -28,15 +28,15 @@ fn a_range_of_lines_is_read() {
     assert_eq!(read(".hidden", 1, None), ok("needle\n", 1, 1, 1));
 
     let error = |text: &str| Err(text.to_owned());
-    let past_the_end = "PastTheEnd: `a.txt` has 3 lines; `first_line` is 4";
+    let past_the_end = "PastTheEnd: `a.txt` has 3 lines, but `first_line` is 4";
     assert_eq!(read("a.txt", 4, None), error(past_the_end));
     let empty = "EmptyRange: `last_line` (1) is before `first_line` (2)";
     assert_eq!(read("a.txt", 2, Some(1)), error(empty));
 }
 
 #[test]
-fn an_answer_has_an_end() {
-    let (tree, directory) = tree();
+fn result_is_limited_in_size() {
+    let (tree, directory) = create_tree();
     let write = |text: &str| fs::write(tree.path().join("root/long.txt"), text).unwrap();
     let long = "ä".repeat(100 << 10);
 

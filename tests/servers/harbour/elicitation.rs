@@ -1,4 +1,4 @@
-//! What the server asks in the middle of a call: by requests of its own in the legacy era, by rounds in the modern one.
+//! Requests from the server during a call: as JSON-RPC requests in the legacy era, as input rounds in the modern one.
 
 use std::sync::{Arc, Mutex};
 
@@ -9,16 +9,16 @@ use treenail::schema::{
 };
 
 use super::Harbour;
-use crate::told::text;
+use crate::results::text;
 
-/// What is entered in a form: one text.
+/// Accepts a form with one text field.
 fn accept(field: &str, value: &str) -> ElicitResult {
     let mut result = ElicitResult::new(ElicitAction::Accept);
     result.content = Some([(field.to_owned(), ElicitValue::String(value.to_owned()))].into());
     result
 }
 
-pub(super) async fn a_form_is_answered(harbour: Harbour) {
+pub(super) async fn form_is_answered(harbour: Harbour) {
     let answers = [
         (accept("name", "Anna"), "Anna stays 2 nights"),
         (
@@ -30,10 +30,10 @@ pub(super) async fn a_form_is_answered(harbour: Harbour) {
             "no booking: cancel",
         ),
     ];
-    for (answer, said) in answers {
-        let client = harbour.builder().on_elicit(move |question| {
-            let ElicitRequestParams::Form(form) = &question else {
-                panic!("it is a form");
+    for (answer, expected) in answers {
+        let client = harbour.builder().on_elicit(move |request| {
+            let ElicitRequestParams::Form(form) = &request else {
+                panic!("expected form mode");
             };
             assert_eq!(form.message, "Who is coming?");
             let answer = answer.clone();
@@ -41,28 +41,25 @@ pub(super) async fn a_form_is_answered(harbour: Harbour) {
         });
         let client = client.build().await.unwrap();
         let booked = client.call_tool("book", ()).await.unwrap();
-        assert_eq!(text(&booked), said);
+        assert_eq!(text(&booked), expected);
         client.close().await.unwrap();
     }
 }
 
 pub(super) async fn several_rounds_are_answered(harbour: Harbour) {
-    let asked = Arc::new(Mutex::new(Vec::<Value>::new()));
-    let (forms, samples) = (Arc::clone(&asked), Arc::clone(&asked));
+    let requests = Arc::new(Mutex::new(Vec::<Value>::new()));
+    let (forms, samples) = (Arc::clone(&requests), Arc::clone(&requests));
     let client = harbour
         .builder()
-        .on_elicit(move |question| {
-            forms
-                .lock()
-                .unwrap()
-                .push(json!(question)["message"].take());
+        .on_elicit(move |request| {
+            forms.lock().unwrap().push(json!(request)["message"].take());
             async { Ok(accept("port", "Oslo")) }
         })
-        .on_sample(move |question| {
-            let question = json!(question);
-            assert_eq!(question["systemPrompt"], "You are a pilot.");
-            let said = &question["messages"][0]["content"]["text"];
-            samples.lock().unwrap().push(said.clone());
+        .on_sample(move |request| {
+            let request = json!(request);
+            assert_eq!(request["systemPrompt"], "You are a pilot.");
+            let message = &request["messages"][0]["content"]["text"];
+            samples.lock().unwrap().push(message.clone());
             let advice = SamplingMessageContentBlock::text("Bergen");
             let advice = CreateMessageResult::new(Role::Assistant, advice, "pilot");
             async { Ok(advice) }
@@ -72,11 +69,11 @@ pub(super) async fn several_rounds_are_answered(harbour: Harbour) {
     let sailed = client.call_tool("sail", ()).await.unwrap();
     assert_eq!(text(&sailed), "Oslo to Bergen by file:///boat");
     client.close().await.unwrap();
-    let asked = asked.lock().unwrap();
-    assert_eq!(*asked, ["Where from?", "Where to from Oslo?"]);
+    let requests = requests.lock().unwrap();
+    assert_eq!(*requests, ["Where from?", "Where to from Oslo?"]);
 }
 
-pub(super) async fn what_nobody_answers_is_refused(harbour: Harbour) {
+pub(super) async fn request_without_a_handler_fails(harbour: Harbour) {
     let client = harbour.client().await;
     match client.call_tool("book", ()).await {
         Ok(result) => assert_eq!(result.is_error, Some(true), "{}", text(&result)),

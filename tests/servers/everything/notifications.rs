@@ -1,4 +1,4 @@
-//! What the server tells of its own accord.
+//! Notifications from the server.
 
 use std::sync::{Arc, Mutex};
 
@@ -10,22 +10,22 @@ use treenail::schema::{
 };
 
 use super::{Connect, client};
-use crate::told::{text, wait_for};
+use crate::results::{text, wait_for};
 
 const LOG: &str = "notifications/message";
 const DOCUMENT: &str = "demo://resource/static/document/features.md";
 
-pub(super) async fn logs_are_told_from_the_level_on(connect: Connect<'_>) {
+pub(super) async fn log_messages_respect_the_level(connect: Connect<'_>) {
     let client = client(connect).await;
     let session = client.session();
-    let mut told = session.notifications();
+    let mut notifications = session.notifications();
     session
         .logging_set_level(LoggingLevel::Debug)
         .await
         .unwrap();
     let started = client.call_tool("toggle-simulated-logging", ()).await;
     assert!(text(&started.unwrap()).starts_with("Started"));
-    let message = wait_for(&mut told, LOG, |_| true).await;
+    let message = wait_for(&mut notifications, LOG, |_| true).await;
     let level = message["level"].as_str().unwrap();
     let data = message["data"].as_str().unwrap().to_lowercase();
     assert!(data.contains(level), "{level}: {data}");
@@ -37,24 +37,29 @@ pub(super) async fn logs_are_told_from_the_level_on(connect: Connect<'_>) {
         .logging_set_level(LoggingLevel::Error)
         .await
         .unwrap();
-    let mut told = session.notifications();
+    let mut notifications = session.notifications();
     session.resources_subscribe(DOCUMENT).await.unwrap();
     session.logging_set_level(LoggingLevel::Info).await.unwrap();
     session.resources_unsubscribe(DOCUMENT).await.unwrap();
-    let message = wait_for(&mut told, LOG, |_| true).await;
+    let message = wait_for(&mut notifications, LOG, |_| true).await;
     let data = message["data"].as_str().unwrap();
     assert!(data.starts_with("Received Unsubscribe"), "{data}");
     client.close().await.unwrap();
 }
 
-pub(super) async fn subscriptions_bring_updates(connect: Connect<'_>) {
+pub(super) async fn subscriptions_report_updates(connect: Connect<'_>) {
     let client = client(connect).await;
     let session = client.session();
-    let mut told = session.notifications();
+    let mut notifications = session.notifications();
     session.resources_subscribe(DOCUMENT).await.unwrap();
     let started = client.call_tool("toggle-subscriber-updates", ()).await;
     assert!(text(&started.unwrap()).starts_with("Started"));
-    let updated = wait_for(&mut told, "notifications/resources/updated", |_| true).await;
+    let updated = wait_for(
+        &mut notifications,
+        "notifications/resources/updated",
+        |_| true,
+    )
+    .await;
     assert_eq!(updated["uri"], DOCUMENT, "CLI-SUB-07");
     session.resources_unsubscribe(DOCUMENT).await.unwrap();
     let stopped = client.call_tool("toggle-subscriber-updates", ()).await;
@@ -67,7 +72,7 @@ pub(super) async fn new_resources_change_the_list(connect: Connect<'_>) {
     let before = client.resources().await.unwrap().len();
     let data = "data:text/plain,hello";
     for output in ["resourceLink", "resource"] {
-        let mut told = client.session().notifications();
+        let mut notifications = client.session().notifications();
         let name = format!("{output}.gz");
         let arguments = json!({"name": name, "data": data, "outputType": output});
         let result = client.call_tool("gzip-file-as-resource", arguments);
@@ -80,17 +85,25 @@ pub(super) async fn new_resources_change_the_list(connect: Connect<'_>) {
         };
         assert_eq!(resource["mimeType"], "application/gzip");
         let uri = resource["uri"].as_str().unwrap();
-        wait_for(&mut told, "notifications/resources/list_changed", |_| true).await;
+        wait_for(
+            &mut notifications,
+            "notifications/resources/list_changed",
+            |_| true,
+        )
+        .await;
         assert!(client.resource(uri).await.unwrap().is_some(), "{uri}");
         let read = client.read_resource(uri).await.unwrap();
         let blob = json!(read.contents[0])["blob"].take();
-        assert!(blob.as_str().unwrap().starts_with("H4sI"), "it is gzip");
+        assert!(
+            blob.as_str().unwrap().starts_with("H4sI"),
+            "the blob is not gzip"
+        );
     }
     assert_eq!(client.resources().await.unwrap().len(), before + 2);
     client.close().await.unwrap();
 }
 
-/// Roots that change.
+/// Handler with roots that change.
 #[derive(Clone, Default)]
 struct Roots(Arc<Mutex<Vec<Root>>>);
 
@@ -112,7 +125,7 @@ pub(super) async fn changed_roots_are_fetched_again(connect: Connect<'_>) {
     let roots = Roots::default();
     let client = connect().handler(roots.clone()).build().await.unwrap();
     let session = client.session();
-    let mut told = session.notifications();
+    let mut notifications = session.notifications();
     let none = client.call_tool("get-roots-list", ()).await.unwrap();
     assert!(text(&none).contains("no roots are currently configured"));
 
@@ -121,7 +134,7 @@ pub(super) async fn changed_roots_are_fetched_again(connect: Connect<'_>) {
         .notify::<RootsListChangedNotification>(&NotificationParams::default())
         .await
         .unwrap();
-    wait_for(&mut told, LOG, |message| {
+    wait_for(&mut notifications, LOG, |message| {
         message["data"] == "Roots updated: 1 root(s) received from client"
     })
     .await;

@@ -1,17 +1,17 @@
-//! What the server tells of its own accord.
+//! Notifications from the server.
 
 use serde_json::{Value, json};
 use tokio_stream::StreamExt;
 use treenail::schema::SubscriptionFilter;
 
 use super::Harbour;
-use crate::told::{text, wait_for};
+use crate::results::{text, wait_for};
 
-pub(super) async fn a_new_tool_is_told_and_found(harbour: Harbour) {
+pub(super) async fn new_tool_is_announced_and_listed(harbour: Harbour) {
     let client = harbour.client().await;
     let session = client.session();
     assert!(client.tool("anchor").await.unwrap().is_none());
-    let mut told = session.notifications();
+    let mut notifications = session.notifications();
     let subscription = if harbour.revision.is_modern() {
         let mut filter = SubscriptionFilter::new();
         filter.tools_list_changed = Some(true);
@@ -23,7 +23,12 @@ pub(super) async fn a_new_tool_is_told_and_found(harbour: Harbour) {
     };
     let added = client.call_tool("add_tool", json!({"name": "anchor"}));
     assert_eq!(text(&added.await.unwrap()), "anchor");
-    wait_for(&mut told, "notifications/tools/list_changed", |_| true).await;
+    wait_for(
+        &mut notifications,
+        "notifications/tools/list_changed",
+        |_| true,
+    )
+    .await;
     if let Some(mut subscription) = subscription {
         let first = subscription.next().await.unwrap().unwrap();
         assert_eq!(first.method, "notifications/tools/list_changed");
@@ -32,14 +37,14 @@ pub(super) async fn a_new_tool_is_told_and_found(harbour: Harbour) {
         client.tool("anchor").await.unwrap().is_some(),
         "CLI-CACHE-07"
     );
-    let said = client.call_tool("anchor", ()).await.unwrap();
-    assert_eq!(text(&said), "I am anchor");
+    let result = client.call_tool("anchor", ()).await.unwrap();
+    assert_eq!(text(&result), "I am anchor");
     client.close().await.unwrap();
 }
 
-pub(super) async fn an_updated_resource_is_told(harbour: Harbour) {
+pub(super) async fn updated_resource_is_announced(harbour: Harbour) {
     if !harbour.revision.is_modern() {
-        return legacy_update(harbour).await;
+        return check_legacy_update(harbour).await;
     }
     let client = harbour.client().await;
     let mut filter = SubscriptionFilter::new();
@@ -58,12 +63,17 @@ pub(super) async fn an_updated_resource_is_told(harbour: Harbour) {
     client.close().await.unwrap();
 }
 
-/// These servers tell of every update to their one legacy client.
-async fn legacy_update(harbour: Harbour) {
+/// In the legacy era, these servers report every update without a subscription.
+async fn check_legacy_update(harbour: Harbour) {
     let client = harbour.client().await;
-    let mut told = client.session().notifications();
+    let mut notifications = client.session().notifications();
     client.call_tool("touch", ()).await.unwrap();
-    let updated = wait_for(&mut told, "notifications/resources/updated", |_| true).await;
+    let updated = wait_for(
+        &mut notifications,
+        "notifications/resources/updated",
+        |_| true,
+    )
+    .await;
     assert_eq!(updated["uri"], "note://today");
     client.close().await.unwrap();
 }

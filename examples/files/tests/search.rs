@@ -1,9 +1,9 @@
-//! What is listed and what is searched.
+//! Listing and searching.
 
-use super::{told, tree};
+use super::{create_tree, describe_error};
 use crate::directory::{Directory, FilesError};
 
-/// The listed paths, or the error; `…` where there are more.
+/// Returns the listed paths, or the error; `…` if the list is truncated.
 fn list(directory: &Directory, path: &str, glob: Option<&str>, limit: usize) -> String {
     match directory.list(path, glob, limit) {
         Ok(listing) => {
@@ -11,11 +11,11 @@ fn list(directory: &Directory, path: &str, glob: Option<&str>, limit: usize) -> 
             words.extend(listing.truncated.then(|| "…".to_owned()));
             words.join(" ")
         }
-        Err(error) => told(&error),
+        Err(error) => describe_error(&error),
     }
 }
 
-/// The matches, or the error; `…` where there are more.
+/// Returns the matches, or the error; `…` if the result is truncated.
 fn search(directory: &Directory, pattern: &str, glob: Option<&str>, limit: usize) -> Vec<String> {
     match directory.search(pattern, glob, limit, || false) {
         Ok(found) => {
@@ -25,13 +25,13 @@ fn search(directory: &Directory, pattern: &str, glob: Option<&str>, limit: usize
                 .chain(found.truncated.then(|| "…".to_owned()))
                 .collect()
         }
-        Err(error) => vec![told(&error)],
+        Err(error) => vec![describe_error(&error)],
     }
 }
 
 #[test]
 fn visible_files_are_listed_in_order() {
-    let (_tree, directory) = tree();
+    let (_tree, directory) = create_tree();
     let all = "a.txt binary.dat empty.txt keep.log latin1.txt sub/b.log sub/deep/d.rs";
     let cases = [
         ("", None, 7, all),
@@ -43,7 +43,7 @@ fn visible_files_are_listed_in_order() {
         ("", Some("sub/**"), 9, "sub/b.log sub/deep/d.rs"),
         ("", Some("{a,e}*.txt"), 1, "a.txt …"),
         ("", Some("none"), 9, ""),
-        // An ignored directory that is asked for by name is shown, by its own rules.
+        // An ignored directory is listed if the caller names it; its own rules apply.
         ("build", None, 9, "build/out.txt"),
         (
             "a.txt",
@@ -55,9 +55,9 @@ fn visible_files_are_listed_in_order() {
             "no",
             None,
             9,
-            "NotFound: `no` does not exist; `files.list` shows what does",
+            "NotFound: `no` does not exist; use `files.list` to see existing paths",
         ),
-        ("", Some("["), 9, "Glob: `[` is not a glob"),
+        ("", Some("["), 9, "Glob: `[` is not a valid glob"),
     ];
     for (path, glob, limit, expected) in cases {
         assert_eq!(
@@ -70,7 +70,7 @@ fn visible_files_are_listed_in_order() {
 
 #[test]
 fn sizes_are_listed() {
-    let (_tree, directory) = tree();
+    let (_tree, directory) = create_tree();
     let listing = directory.list("", Some("*.txt"), 9).unwrap();
     let sizes: Vec<_> = listing.files.iter().map(|file| file.bytes).collect();
     assert_eq!(sizes, [21, 0, 12]);
@@ -78,7 +78,7 @@ fn sizes_are_listed() {
 
 #[test]
 fn matches_are_found_in_order() {
-    let (_tree, directory) = tree();
+    let (_tree, directory) = create_tree();
     let [two, latin1, rust] = [
         "a.txt:2:two needle",
         "latin1.txt:1:caf\u{fffd} needle",
@@ -93,7 +93,12 @@ fn matches_are_found_in_order() {
         ("e", Some("a.txt"), 2, &["a.txt:1:one", two, "…"]),
         ("(?i)NEEDLE", Some("*.rs"), 9, &[rust]),
         ("needle", Some("none"), 9, &[]),
-        ("needle", Some("{a,b"), 9, &["Glob: `{a,b` is not a glob"]),
+        (
+            "needle",
+            Some("{a,b"),
+            9,
+            &["Glob: `{a,b` is not a valid glob"],
+        ),
     ];
     for (pattern, glob, limit, expected) in cases {
         assert_eq!(
@@ -105,22 +110,22 @@ fn matches_are_found_in_order() {
 }
 
 #[test]
-fn files_that_are_not_text_are_counted() {
-    let (_tree, directory) = tree();
+fn skipped_files_are_counted() {
+    let (_tree, directory) = create_tree();
     let found = directory.search("needle", None, 9, || false).unwrap();
     assert_eq!((found.files_searched, found.files_skipped), (6, 1));
 }
 
 #[test]
-fn a_search_that_nobody_waits_for_stops() {
-    let (_tree, directory) = tree();
+fn cancelled_search_stops() {
+    let (_tree, directory) = create_tree();
     let found = directory.search("needle", None, 9, || true).unwrap();
     assert_eq!((found.files_searched, found.truncated), (0, true));
 }
 
 #[test]
-fn a_pattern_is_for_one_line_and_of_limited_size() {
-    let (_tree, directory) = tree();
+fn patterns_are_limited_to_one_line_and_in_size() {
+    let (_tree, directory) = create_tree();
     for pattern in ["(", "a\nb", r"\w{1000}{1000}"] {
         let error = directory.search(pattern, None, 1, || false).unwrap_err();
         assert!(

@@ -1,13 +1,13 @@
-//! Who the server is, and what it lists.
+//! Server information, revisions and lists.
 
 use serde_json::json;
 use treenail::client::{ClientError, Contract};
 use treenail::schema::{ElicitAction, ElicitResult, Revision, Root};
 
 use super::{Connect, client};
-use crate::told::text;
+use crate::results::text;
 
-/// The tools that it has for every client.
+/// Tools that are listed for every client.
 const TOOLS: [&str; 12] = [
     "echo",
     "get-annotated-message",
@@ -23,7 +23,7 @@ const TOOLS: [&str; 12] = [
     "trigger-long-running-operation",
 ];
 
-pub(super) async fn the_server_says_what_it_is(connect: Connect<'_>) {
+pub(super) async fn server_info_is_received(connect: Connect<'_>) {
     let client = client(connect).await;
     let session = client.session();
     assert_eq!(session.protocol_version(), Revision::V2025_11_25);
@@ -43,7 +43,7 @@ pub(super) async fn the_server_says_what_it_is(connect: Connect<'_>) {
     client.close().await.unwrap();
 }
 
-pub(super) async fn every_legacy_revision_is_spoken(connect: Connect<'_>) {
+pub(super) async fn every_legacy_revision_is_negotiated(connect: Connect<'_>) {
     for revision in Revision::ALL {
         let connecting = connect().protocol_version(revision).build();
         if revision.is_modern() {
@@ -56,8 +56,8 @@ pub(super) async fn every_legacy_revision_is_spoken(connect: Connect<'_>) {
         }
         let client = connecting.await.unwrap();
         assert_eq!(client.session().protocol_version(), revision);
-        let said = client.call_tool("echo", json!({"message": "ahoi"})).await;
-        assert_eq!(text(&said.unwrap()), "Echo: ahoi", "{revision}");
+        let echoed = client.call_tool("echo", json!({"message": "ahoi"})).await;
+        assert_eq!(text(&echoed.unwrap()), "Echo: ahoi", "{revision}");
         client.close().await.unwrap();
     }
     let known = connect().known_version(Revision::V2025_06_18);
@@ -66,7 +66,7 @@ pub(super) async fn every_legacy_revision_is_spoken(connect: Connect<'_>) {
     assert_eq!(version, Revision::V2025_06_18, "CLI-ERA-13");
 }
 
-pub(super) async fn everything_is_listed(connect: Connect<'_>) {
+pub(super) async fn tools_prompts_and_resources_are_listed(connect: Connect<'_>) {
     let client = client(connect).await;
     let tools = client.tools().await.unwrap();
     let names: Vec<_> = tools.iter().map(|tool| &*tool.name).collect();
@@ -127,31 +127,31 @@ pub(super) async fn everything_is_listed(connect: Connect<'_>) {
     client.close().await.unwrap();
 }
 
-pub(super) async fn tools_for_questions_are_there_if_they_are_answered(connect: Connect<'_>) {
+pub(super) async fn tools_depend_on_client_capabilities(connect: Connect<'_>) {
     let client = client(connect).await;
-    let questions = [
+    let tools = [
         "trigger-elicitation-request",
         "trigger-url-elicitation",
         "trigger-sampling-request",
         "get-roots-list",
     ];
-    for name in questions {
+    for name in tools {
         assert!(client.tool(name).await.unwrap().is_none(), "{name}");
     }
     let client = connect()
         .on_elicit(|_| async { Ok(ElicitResult::new(ElicitAction::Cancel)) })
-        .on_sample(|_| async { unreachable!("nothing is sampled here") })
+        .on_sample(|_| async { unreachable!("this test calls no tool") })
         .roots([Root::new("file:///work")])
         .build()
         .await
         .unwrap();
-    for name in questions {
+    for name in tools {
         assert!(client.tool(name).await.unwrap().is_some(), "{name}");
     }
     client.close().await.unwrap();
 }
 
-pub(super) async fn two_recordings_are_the_same_bytes(connect: Connect<'_>) {
+pub(super) async fn contracts_are_byte_identical(connect: Connect<'_>) {
     let (one, other) = (client(connect).await, client(connect).await);
     let recorded = one.contract_with_resources().await.unwrap();
     for name in TOOLS {

@@ -1,14 +1,14 @@
-//! What can be reached at all.
+//! Confinement to the served directory.
 
 use std::fs;
 use std::process::Command;
 
-use super::{told, tree};
+use super::{create_tree, describe_error};
 use crate::directory::{FilesError, MAX_FILE_BYTES};
 
 #[test]
-fn nothing_outside_can_be_reached() {
-    let (tree, directory) = tree();
+fn paths_outside_are_rejected() {
+    let (tree, directory) = create_tree();
     let absolute = tree.path().join("secret.txt");
     let absolute = absolute.to_str().unwrap();
     let paths = [
@@ -39,8 +39,8 @@ fn nothing_outside_can_be_reached() {
 }
 
 #[test]
-fn a_link_that_stays_inside_is_read() {
-    let (_tree, directory) = tree();
+fn link_to_the_inside_is_read() {
+    let (_tree, directory) = create_tree();
     assert_eq!(
         directory.read("inside.txt", 1, Some(1)).unwrap().text,
         "one\n"
@@ -48,18 +48,18 @@ fn a_link_that_stays_inside_is_read() {
 }
 
 #[test]
-fn what_cannot_be_read_is_named() {
-    let (tree, directory) = tree();
+fn unreadable_paths_have_errors() {
+    let (tree, directory) = create_tree();
     let large = fs::File::create(tree.path().join("root/large.txt")).unwrap();
     large.set_len(MAX_FILE_BYTES + 1).unwrap();
     let expected = [
         (
             "none.txt",
-            "NotFound: `none.txt` does not exist; `files.list` shows what does",
+            "NotFound: `none.txt` does not exist; use `files.list` to see existing paths",
         ),
         (
             "a.txt/x",
-            "NotFound: `a.txt/x` does not exist; `files.list` shows what does",
+            "NotFound: `a.txt/x` does not exist; use `files.list` to see existing paths",
         ),
         (
             "sub",
@@ -71,29 +71,32 @@ fn what_cannot_be_read_is_named() {
         ),
         (
             "binary.dat",
-            "Binary: `binary.dat` is a binary file; only text can be read",
+            "Binary: `binary.dat` is a binary file; only text files can be read",
         ),
         (
             "large.txt",
-            "TooLarge: `large.txt` has 8388609 bytes; files over 8388608 bytes are not read",
+            "TooLarge: `large.txt` has 8388609 bytes; the limit is 8388608 bytes",
         ),
         ("loop", "Io: `loop` cannot be read"),
         ("a\0b", "Io: `a\0b` cannot be read"),
     ];
     for (path, error) in expected {
-        assert_eq!(told(&directory.read(path, 1, None).unwrap_err()), error);
+        assert_eq!(
+            describe_error(&directory.read(path, 1, None).unwrap_err()),
+            error
+        );
     }
 }
 
 #[test]
-fn a_named_pipe_is_refused_at_once() {
-    let (tree, directory) = tree();
+fn named_pipe_is_rejected_at_once() {
+    let (tree, directory) = create_tree();
     let pipe = tree.path().join("root/pipe");
     let made = Command::new("mkfifo").arg(&pipe).status().unwrap();
     assert!(made.success());
     let error = directory.read("pipe", 1, None).unwrap_err();
     assert_eq!(
-        told(&error),
+        describe_error(&error),
         "Special: `pipe` is neither a file nor a directory; it cannot be read"
     );
 }

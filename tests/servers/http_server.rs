@@ -1,4 +1,4 @@
-//! Servers that listen for HTTP, each in a process of its own.
+//! HTTP servers as child processes.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -8,16 +8,16 @@ use tokio::process::{Child, Command};
 use treenail::McpClient;
 use treenail::client::McpClientBuilder;
 
-use crate::installed::{program, show};
+use crate::installed::{print_line, program};
 
-/// A server that listens, until this is dropped.
-pub(crate) struct Listening {
+/// HTTP server that stops on drop.
+pub(crate) struct HttpServer {
     _process: Child,
     url: String,
 }
 
-impl Listening {
-    /// Starts a program for Node.js, and waits until it listens; `path` is that of its endpoint.
+impl HttpServer {
+    /// Starts a program on Node.js and waits until it listens. `path` is the path of its endpoint.
     pub(crate) async fn start(server: &Path, argument: &str, path: &str) -> Self {
         let mut process = Command::new("node")
             .arg("--import")
@@ -33,15 +33,15 @@ impl Listening {
         let mut stderr = BufReader::new(process.stderr.take().unwrap()).lines();
         let port = loop {
             let line = stderr.next_line().await.unwrap();
-            let line = line.expect("the server says where it listens");
+            let line = line.expect("the server exited before it listened");
             if let Some(port) = line.strip_prefix("listening on ") {
                 break port.to_owned();
             }
         };
-        // What it says later is shown if the test fails.
+        // Print further output if the test fails.
         tokio::spawn(async move {
             while let Ok(Some(line)) = stderr.next_line().await {
-                show(&line);
+                print_line(&line);
             }
         });
         Self {
@@ -50,7 +50,7 @@ impl Listening {
         }
     }
 
-    /// A session of its own with this server.
+    /// Returns a builder for a new session with this server.
     pub(crate) fn builder(&self) -> McpClientBuilder {
         McpClient::builder().url(&*self.url)
     }
