@@ -1,4 +1,4 @@
-// The questions of the example `booking`, answered by every client: `node asking.mjs <client> <command… or URL>`.
+// Every client answers the elicitation of the example `booking`: `node asking.mjs <client> <command… or URL>`.
 
 import assert from 'node:assert/strict';
 
@@ -18,9 +18,9 @@ answer('elicitation/create', (params) => {
 
 startDeadline();
 await check('connect', async () => assert.deepEqual(await connect(server), expected));
-await check('a form, then a page', () => bothAnswered());
+await check('a form, then a URL', () => bothAnswered());
 await check('the user declines', () => declined());
-await check('the user goes away from the page', () => left());
+await check('the user cancels the URL', () => left());
 await check('twenty conversations at once', () => many());
 await check('close', () => client.close());
 finish();

@@ -1,4 +1,4 @@
-"""The questions of the example `booking`, answered by the client: `python asking.py <client> <command… or URL>`."""
+"""The client answers the elicitation of the example `booking`: `python asking.py <client> <command… or URL>`."""
 
 import sys
 
@@ -11,7 +11,7 @@ FORM = {"name": "Ada", "nights": 2}
 
 
 class User:
-    """Who is asked, and what it says to a form and to a page."""
+    """Handler of elicitation requests, with its answers to a form and to a URL."""
 
     def __init__(self):
         self.questions = []
@@ -29,7 +29,7 @@ async def main():
     async with client:
         async with check("connect"):
             assert client.protocol_version == version, client.protocol_version
-        async with check("a form, then a page"):
+        async with check("a form, then a URL"):
             await both_answered(client, user)
         async with check("twenty conversations at once"):
             await many(client)

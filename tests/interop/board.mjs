@@ -1,4 +1,4 @@
-// What every client must hear of the example `board`: `node board.mjs <client> <command… or URL>`.
+// Every client receives the notifications of the example `board`: `node board.mjs <client> <command… or URL>`.
 
 import assert from 'node:assert/strict';
 
@@ -14,7 +14,7 @@ const http = isHttp(server);
 const wire = createWire();
 const { client, era, connect, expected, call, hear, watch } = createClient(name);
 
-/** What has been told and not been waited for, and who waits for more. */
+/** Notifications that no check has awaited yet, and the pending waiters. */
 const told = [];
 let wake = () => {};
 hear('notifications/resources/updated', ({ uri }) => tell(uri));
@@ -76,7 +76,7 @@ async function waits() {
   await reads(WAITING, 0);
 }
 
-/** The modern era closes the stream over HTTP, and sends no message. */
+/** Over HTTP in the modern era, the client closes the stream instead of sending a message. */
 async function cancelled() {
   const stop = new AbortController();
   const { progress, result } = startWaiting('dinner', stop.signal);
@@ -102,7 +102,7 @@ async function shared() {
   await other.client.close();
 }
 
-/** The call goes on without its client, which comes back for what it has missed. */
+/** The call continues while the client is disconnected. The client reconnects and receives the missed messages. */
 async function resumed() {
   const { progress, result } = startWaiting('supper');
   await progress.next();
@@ -132,13 +132,13 @@ async function deleted() {
   assert.equal(response.status, 404);
 }
 
-/** The server drops the call; this client learns that from the others, since its SDK goes on waiting. */
+/** The server drops the call. Another client observes that, because the SDK of this one keeps waiting. */
 async function lost() {
   const stop = new AbortController();
   const { progress, result } = startWaiting('supper', stop.signal);
   await progress.next();
   wire.cut();
-  // What was subscribed to was on a stream too.
+  // The subscriptions used a stream, too.
   told.length = 0;
   await watch([WAITING]);
   await reads(WAITING, 0);
@@ -152,7 +152,7 @@ function noSession() {
   assert.ok(wire.requests.every(({ session }) => session === null));
 }
 
-/** Calls `board.wait`; `progress` is an iterator over what it tells. */
+/** Calls `board.wait`; `progress` is an iterator over its progress notifications. */
 function startWaiting(word, signal) {
   const steps = [];
   let wake = () => {};
@@ -176,13 +176,13 @@ function tell(what) {
   wake();
 }
 
-/** Waits until it is told that something has changed. */
+/** Waits for a notification of a change. */
 async function hears(what) {
   while (!told.includes(what)) await new Promise((resolve) => (wake = resolve));
   told.splice(told.indexOf(what), 1);
 }
 
-/** Reads a resource, again and again when it changes, until it has a value. */
+/** Reads a resource after each change, until it has the expected value. */
 async function reads(uri, value) {
   while ((await read(uri)) !== value) await hears(uri);
 }
@@ -199,7 +199,7 @@ async function tools() {
 
 async function pin(note) {
   const result = await call('board.pin', { note });
-  // A number is structured content as it is, or in an object where the revision takes nothing else.
+  // A number is structured content by itself, or wrapped in an object for revisions that require one.
   const count = Number(text(result));
   assert.deepEqual(result.structuredContent, era === 'legacy' ? { result: count } : count);
 }

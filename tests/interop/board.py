@@ -1,4 +1,4 @@
-"""What the client must hear of the example `board`: `python board.py <client> <command… or URL>`."""
+"""The client receives the notifications of the example `board`: `python board.py <client> <command… or URL>`."""
 
 import json
 import sys
@@ -76,7 +76,7 @@ async def shared(client, heard, name, server):
 
 
 class Waiting:
-    """A call of `board.wait`, which goes on meanwhile; leaving waits for its end."""
+    """Call of `board.wait` in the background. Leaving the context waits for its result."""
 
     def __init__(self, client, word):
         self._client, self._word = client, word
@@ -105,7 +105,7 @@ class Waiting:
 
 
 async def reads(client, heard, uri, value):
-    """Reads a resource, again and again when it changes, until it has a value."""
+    """Reads a resource after each change, until it has the expected value."""
     while await read(client, uri) != value:
         await heard.wait(uri)
 
@@ -121,7 +121,7 @@ async def tools(client):
 async def pin(client, note):
     result = await client.call_tool("board.pin", {"note": note})
     assert not result.is_error, result
-    # A number is structured content as it is, or in an object where the revision takes nothing else.
+    # A number is structured content by itself, or wrapped in an object for revisions that require one.
     count = int(result.content[0].text)
     is_legacy = client.session.discover_result is None
     assert result.structured_content == ({"result": count} if is_legacy else count), result

@@ -1,4 +1,4 @@
-// A server with the TypeScript SDK v2, for both eras. `harbour.py` is the same with the Python SDK.
+// Server with the TypeScript SDK v2, for both eras. `harbour.py` is the same server with the Python SDK.
 import {
   acceptedContent, completable, inputRequired, inputResponse, McpServer, ResourceTemplate,
 } from '@modelcontextprotocol/server';

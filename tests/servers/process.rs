@@ -284,11 +284,11 @@ async fn server_that_exits_during_the_probe_is_restarted() {
     let (first, second) = (lifelines.next().await, lifelines.next().await);
     assert_eq!(
         first.events_until_exit().await,
-        ["begun", "server/discover"]
+        ["started", "server/discover"]
     );
     session.close().await.unwrap();
     let expected = [
-        "begun",
+        "started",
         "initialize",
         "notifications/initialized",
         "tools/call",

@@ -203,7 +203,10 @@ pub(super) async fn roots_are_listed(connect: Connect<'_>) {
     let client = connect().roots(roots).build().await.unwrap();
     let result = client.call_tool("get-roots-list", ()).await.unwrap();
     let listed = text(&result);
-    assert!(listed.contains("1. Work\n   URI: file:///work\n"), "{listed}");
+    assert!(
+        listed.contains("1. Work\n   URI: file:///work\n"),
+        "{listed}"
+    );
     assert!(
         listed.contains("2. Unnamed Root\n   URI: file:///home/anna%20b\n"),
         "{listed}"
@@ -242,7 +245,10 @@ pub(super) async fn task_requests_are_answered_immediately(connect: Connect<'_>)
     for (tool, arguments, expected) in calls {
         let result = client.call_tool(tool, arguments).await.unwrap();
         let text = text(&result);
-        assert!(text.starts_with("[SYNC]") && text.contains(expected), "{text}");
+        assert!(
+            text.starts_with("[SYNC]") && text.contains(expected),
+            "{text}"
+        );
     }
     client.close().await.unwrap();
 }

@@ -1,7 +1,6 @@
-//! Several processes that serve as one server over HTTP.
+//! Tests of replicas: several processes that act as one server over HTTP.
 //!
-//! Those that hear of each other need a Redis: `cargo test --package replicas --features redis`, with `redis-server` on the
-//! `PATH`.
+//! Tests with an event bus need Redis: `cargo test --package replicas --features redis`, with `redis-server` on the `PATH`.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 

@@ -2,16 +2,16 @@
 
 use treenail::prelude::*;
 
-/// Has many tools.
+/// State with many tools.
 #[derive(Debug)]
-pub struct Long;
+pub struct ManyTools;
 
 macro_rules! tools {
     ($($name:ident)*) => {
         #[mcp_tool(namespace = "long")]
-        impl Long {
+        impl ManyTools {
             $(
-                /// One of many.
+                /// One of the tools.
                 #[tool(read_only)]
                 async fn $name(&self, count: u32, text: Option<String>) -> String {
                     std::future::ready(text.unwrap_or_default().repeat(count as usize)).await
@@ -37,6 +37,6 @@ tools! {
 }
 
 #[test]
-fn all_tools_are_there() {
-    assert_eq!(<Long as treenail::Mount>::tools().len(), 200);
+fn all_tools_are_registered() {
+    assert_eq!(<ManyTools as treenail::Mount>::tools().len(), 200);
 }

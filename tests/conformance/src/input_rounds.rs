@@ -1,10 +1,10 @@
-//! Tools that need input, over one round or several.
+//! Tools that need input in one or several rounds.
 
 use treenail::prelude::*;
 
-use crate::asking::{prompt, said};
+use crate::client_requests::{sampled_text, sampling_request};
 
-pub(crate) struct Rounds;
+pub(crate) struct InputRounds;
 
 #[mcp_form]
 struct Name {
@@ -22,12 +22,9 @@ struct Colour {
 }
 
 #[mcp_tool]
-#[allow(
-    deprecated,
-    reason = "sampling and roots are deprecated, and they are what is tested"
-)]
-impl Rounds {
-    /// Greets the user, whose name it asks for.
+#[allow(deprecated, reason = "sampling and roots are deprecated, but tested")]
+impl InputRounds {
+    /// Asks for the name of the user, and greets the user.
     #[tool]
     async fn test_input_required_result_elicitation(cx: &Context) -> Result<String, AskError> {
         let Name { name } = cx.elicit("What is your name?").key("user_name").await?;
@@ -37,12 +34,12 @@ impl Rounds {
     /// Asks the client's model.
     #[tool]
     async fn test_input_required_result_sampling(cx: &Context) -> Result<String, AskError> {
-        let question = prompt("What is the capital of France?");
+        let question = sampling_request("What is the capital of France?");
         let answer = cx.sample(question).key("capital_question").await?;
-        Ok(said(&answer).to_owned())
+        Ok(sampled_text(&answer).to_owned())
     }
 
-    /// Asks where the client works.
+    /// Asks for the roots of the client.
     #[tool]
     async fn test_input_required_result_list_roots(cx: &Context) -> Result<String, AskError> {
         let roots = cx.roots().key("client_roots").await?;
@@ -56,21 +53,21 @@ impl Rounds {
         Ok(format!("state-ok: {ok}"))
     }
 
-    /// Asks the user and the client's model, and where the client works, all at once.
+    /// Asks the user, the client's model and for the roots, all at once.
     #[tool]
     async fn test_input_required_result_multiple_inputs(cx: &Context) -> Result<String, AskError> {
         let (user, greeting, roots) = tokio::try_join!(
             cx.elicit::<Name>("What is your name?")
                 .key("user_name")
                 .into_future(),
-            cx.sample(prompt("Generate a greeting"))
+            cx.sample(sampling_request("Generate a greeting"))
                 .key("greeting")
                 .into_future(),
             cx.roots().key("client_roots").into_future(),
         )?;
         Ok(format!(
             "{} {}, {} roots",
-            said(&greeting),
+            sampled_text(&greeting),
             user.name,
             roots.len()
         ))
@@ -87,24 +84,24 @@ impl Rounds {
         Ok(format!("{name} likes {color}"))
     }
 
-    /// Asks the user to agree, and takes no state that is not its own.
+    /// Asks the user to agree, and rejects tampered state.
     #[tool]
     async fn test_input_required_result_tampered_state(cx: &Context) -> Result<String, AskError> {
         let Agreement { ok } = cx.elicit("Please confirm").key("confirm").await?;
         Ok(format!("confirmed: {ok}"))
     }
 
-    /// Asks whom the client can ask: the user, or else its model.
+    /// Asks the user if the client supports it, or else its model.
     #[tool]
     async fn test_input_required_result_capabilities(cx: &Context) -> Result<String, AskError> {
-        let who = cx.elicit::<Name>("What is your name?").key("user_name");
-        if let Some(Name { name }) = who.if_supported().await? {
+        let name = cx.elicit::<Name>("What is your name?").key("user_name");
+        if let Some(Name { name }) = name.if_supported().await? {
             return Ok(format!("Hello, {name}!"));
         }
         let answer = cx
-            .sample(prompt("Think of a name"))
+            .sample(sampling_request("Think of a name"))
             .key("model_name")
             .await?;
-        Ok(format!("Hello, {}!", said(&answer)))
+        Ok(format!("Hello, {}!", sampled_text(&answer)))
     }
 }

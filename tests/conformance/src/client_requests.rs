@@ -1,4 +1,4 @@
-//! Tools that ask the client one thing.
+//! Tools that send one request to the client.
 
 use treenail::FormField;
 use treenail::prelude::*;
@@ -7,7 +7,7 @@ use treenail::schema::{
     PrimitiveSchemaDefinition, Role, SamplingMessage, SamplingMessageContentBlock,
 };
 
-pub(crate) struct Asking;
+pub(crate) struct ClientRequests;
 
 #[mcp_form]
 struct Account {
@@ -83,7 +83,7 @@ enum Titled {
     Three,
 }
 
-/// A choice whose titles are in `enumNames`, which newer forms have no use for.
+/// Choice with titles in `enumNames`, as in legacy forms.
 struct Legacy(String);
 
 impl FormField for Legacy {
@@ -99,14 +99,14 @@ impl FormField for Legacy {
     }
 }
 
-/// One message of the user, for the client's model.
-pub(crate) fn prompt(text: impl Into<String>) -> CreateMessageRequestParams {
+/// Creates a sampling request with one message of the user.
+pub(crate) fn sampling_request(text: impl Into<String>) -> CreateMessageRequestParams {
     let text = SamplingMessageContentBlock::text(text);
     CreateMessageRequestParams::new(vec![SamplingMessage::new(Role::User, text)], 100)
 }
 
-/// What the client's model said.
-pub(crate) fn said(answer: &CreateMessageResult) -> &str {
+/// Returns the text of the sampled message.
+pub(crate) fn sampled_text(answer: &CreateMessageResult) -> &str {
     let mut blocks = answer.content.iter();
     blocks
         .find_map(SamplingMessageContentBlock::as_text)
@@ -114,23 +114,20 @@ pub(crate) fn said(answer: &CreateMessageResult) -> &str {
 }
 
 #[mcp_tool]
-#[allow(
-    deprecated,
-    reason = "sampling is deprecated, and it is what is tested"
-)]
-impl Asking {
+#[allow(deprecated, reason = "sampling is deprecated, but tested")]
+impl ClientRequests {
     /// Asks the client's model.
     #[tool]
     async fn test_sampling(cx: &Context, prompt: String) -> Result<String, AskError> {
-        let answer = cx.sample(self::prompt(prompt)).await?;
-        Ok(format!("LLM response: {}", said(&answer)))
+        let answer = cx.sample(sampling_request(prompt)).await?;
+        Ok(format!("LLM response: {}", sampled_text(&answer)))
     }
 
-    /// Asks the client's model, so it is for clients that have one.
+    /// Asks the client's model, which requires the capability.
     #[tool]
     async fn test_missing_capability(cx: &Context) -> Result<String, AskError> {
-        let answer = cx.sample(prompt("Are you there?")).await?;
-        Ok(said(&answer).to_owned())
+        let answer = cx.sample(sampling_request("Are you there?")).await?;
+        Ok(sampled_text(&answer).to_owned())
     }
 
     /// Asks the user for a name and an address.
@@ -147,7 +144,7 @@ impl Asking {
         Ok(format!("User response: {username}"))
     }
 
-    /// Asks the user to look over what is filled in already.
+    /// Asks the user to review a form with default values.
     #[tool]
     async fn test_elicitation_sep1034_defaults(cx: &Context) -> Result<String, AskError> {
         let form: Defaults = cx.elicit("Please review and update the form").await?;
@@ -163,7 +160,7 @@ impl Asking {
         ))
     }
 
-    /// Asks the user to choose, in each way that there is.
+    /// Asks the user to choose, with all kinds of choices.
     #[tool]
     async fn test_elicitation_sep1330_enums(cx: &Context) -> Result<String, AskError> {
         let chosen: Choices = cx.elicit("Please select options").await?;

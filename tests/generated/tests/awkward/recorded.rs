@@ -1,4 +1,4 @@
-//! A server with awkward schemas can be recorded, and the client is the same as that of what it lists.
+//! Recording of servers with awkward schemas. The recorded lock file gives the same client as the listed items.
 
 use std::fs;
 use std::path::Path;
@@ -9,15 +9,15 @@ use serde_json::{Map, Value, json};
 use treenail::client::{Contract, McpClient, MockSession};
 use treenail::schema::Implementation;
 
-/// The lists of a lock file, and the methods with which clients ask for them.
+/// Lists of a lock file, and the methods that return them.
 const LISTS: [(&str, &str); 3] = [
     ("tools", "tools/list"),
     ("prompts", "prompts/list"),
     ("resourceTemplates", "resources/templates/list"),
 ];
 
-/// Whether the protocol has such an entry: the schemas of tools are objects, and the arguments of prompts have names.
-fn is_of_the_protocol(list: &str, entry: &Value) -> bool {
+/// Returns whether an entry is valid: schemas of tools are objects, and arguments of prompts have names.
+fn is_valid_entry(list: &str, entry: &Value) -> bool {
     let arguments = entry.get("arguments").and_then(Value::as_array);
     let mut arguments = arguments.into_iter().flatten();
     match list {
@@ -30,7 +30,7 @@ fn is_of_the_protocol(list: &str, entry: &Value) -> bool {
     }
 }
 
-/// The client of a server that lists what the file has.
+/// Connects to a mock server that lists the items of the file.
 async fn client_of(file: &Value) -> McpClient {
     let mut session = MockSession::new();
     for (list, method) in LISTS {
@@ -41,7 +41,7 @@ async fn client_of(file: &Value) -> McpClient {
     client.build().await.unwrap()
 }
 
-/// The same JSON, in the order that lock files have.
+/// Returns the JSON in the order of lock files.
 fn sorted(value: &Value, is_set: bool) -> Value {
     match value {
         Value::Object(members) => {
@@ -61,7 +61,7 @@ fn sorted(value: &Value, is_set: bool) -> Value {
             }
             Value::Array(items)
         }
-        // A whole number is written without a fraction.
+        // Lock files contain whole numbers without a fraction.
         Value::Number(number) => match number.as_f64().filter(|number| number.fract() == 0.0) {
             Some(whole) if number.is_f64() && whole.abs() < 1e15 => {
                 serde_json::from_str(&format!("{whole}")).unwrap()
@@ -72,8 +72,8 @@ fn sorted(value: &Value, is_set: bool) -> Value {
     }
 }
 
-/// What is generated, without the text of the lock file, token by token.
-fn tokens(lock: String) -> String {
+/// Returns the tokens of the generated code without the text of the lock file.
+fn generated_tokens(lock: String) -> String {
     let code = treenail_codegen::Client::from_json(lock)
         .name("AwkwardClient")
         .to_rust();
@@ -83,7 +83,7 @@ fn tokens(lock: String) -> String {
 
 fn without_lock(tokens: TokenStream) -> TokenStream {
     let mut in_lock = false;
-    let kept = tokens.into_iter().filter_map(|token| match token {
+    let remaining = tokens.into_iter().filter_map(|token| match token {
         TokenTree::Group(mut group) => {
             let span = group.span();
             group = proc_macro2::Group::new(group.delimiter(), without_lock(group.stream()));
@@ -97,10 +97,10 @@ fn without_lock(tokens: TokenStream) -> TokenStream {
         TokenTree::Literal(_) if std::mem::take(&mut in_lock) => None,
         other => Some(other),
     });
-    kept.collect()
+    remaining.collect()
 }
 
-/// Where the first of two texts begins to be another.
+/// Returns the surroundings of the first difference between two texts.
 fn difference(one: &str, other: &str) -> String {
     let same = one.chars().zip(other.chars());
     let same = same.take_while(|(one, other)| one == other).count();
@@ -114,7 +114,7 @@ fn difference(one: &str, other: &str) -> String {
 }
 
 #[tokio::test]
-async fn each_awkward_server_can_be_recorded() {
+async fn awkward_servers_can_be_recorded() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("awkward");
     let mut count = 0;
     for file in fs::read_dir(folder).unwrap() {
@@ -123,7 +123,7 @@ async fn each_awkward_server_can_be_recorded() {
         let mut file: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
         for (list, _) in LISTS {
             if let Some(entries) = file.get_mut(list).and_then(Value::as_array_mut) {
-                entries.retain(|entry| is_of_the_protocol(list, entry));
+                entries.retain(|entry| is_valid_entry(list, entry));
             }
         }
         let client = client_of(&file).await;
@@ -133,13 +133,13 @@ async fn each_awkward_server_can_be_recorded() {
             .unwrap_or_else(|error| panic!("{at}: {error}"));
         let listed = file["tools"].as_array().unwrap().len();
         assert_eq!(recorded.tools().len(), listed, "{at}");
-        // What a server calls itself is not in its lists.
+        // The lists do not contain the name of the server.
         let text = |key: &str| file["server"][key].as_str().unwrap_or_default().to_owned();
         let server = Implementation::new(text("name"), text("version"));
         file["server"] = json!({"name": text("name"), "version": text("version")});
         let recorded = recorded.with_server(server).to_json();
-        let lock = tokens(recorded.clone());
-        let listed = tokens(sorted(&file, false).to_string());
+        let lock = generated_tokens(recorded.clone());
+        let listed = generated_tokens(sorted(&file, false).to_string());
         assert!(lock == listed, "{at}: {}", difference(&lock, &listed));
         let read = Contract::from_json(&recorded).unwrap();
         let drift = client.check(&read).await.unwrap();

@@ -1,4 +1,4 @@
-//! A Redis of the tests' own: at a socket in a directory of its own, storing nothing.
+//! Redis server for the tests, on a socket in a temporary directory and without persistence.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -8,27 +8,27 @@ use std::time::Instant;
 
 use tempfile::TempDir;
 
-use crate::request::PATIENCE;
+use crate::request::TEST_TIMEOUT;
 
-/// What replicas have to know to be let in.
+/// Password of the server.
 pub(crate) const PASSWORD: &str = "open-sesame-8151";
-/// What they talk on.
+/// Channel of the replicas.
 pub(crate) const CHANNEL: &str = "hotel";
 
-/// A Redis that can be stopped and started again; it ends when this is dropped.
-pub(crate) struct Engine {
+/// Redis server that can be stopped and restarted. It stops on drop.
+pub(crate) struct RedisServer {
     directory: TempDir,
     running: Option<(Child, BufReader<ChildStdout>)>,
 }
 
-impl Engine {
+impl RedisServer {
     pub(crate) fn start() -> Self {
-        let mut engine = Self::stopped();
-        engine.resume();
-        engine
+        let mut redis = Self::stopped();
+        redis.resume();
+        redis
     }
 
-    /// One that has a place, but does not run yet.
+    /// Creates a server that has a socket path but is not running.
     pub(crate) fn stopped() -> Self {
         Self {
             directory: tempfile::tempdir().unwrap(),
@@ -44,7 +44,7 @@ impl Engine {
         format!("redis+unix://{}?pass={PASSWORD}", self.socket().display())
     }
 
-    /// Starts it, and waits until it can be connected to.
+    /// Starts the server, and waits until it accepts connections.
     pub(crate) fn resume(&mut self) {
         let mut process = Command::new("redis-server")
             .args(["--port", "0", "--save", "", "--appendonly", "no"])
@@ -62,24 +62,24 @@ impl Engine {
             line.clear();
             let length = output.read_line(&mut line).unwrap();
             log += &line;
-            assert_ne!(length, 0, "`redis-server` has ended: {log}");
+            assert_ne!(length, 0, "`redis-server` has exited: {log}");
         }
         self.running = Some((process, output));
     }
 
-    /// Ends it as a crash would.
+    /// Kills the server.
     pub(crate) fn stop(&mut self) {
         if let Some((mut process, _)) = self.running.take() {
-            // It may have ended by itself.
+            // The process may have exited already.
             let _ = process.kill();
             let _ = process.wait();
         }
     }
 
-    /// Sends a command, and returns what it is answered with, in the form of the protocol.
+    /// Sends a command and returns the raw reply.
     pub(crate) fn command(&self, arguments: &[&[u8]]) -> String {
         let mut socket = UnixStream::connect(self.socket()).unwrap();
-        socket.set_read_timeout(Some(PATIENCE)).unwrap();
+        socket.set_read_timeout(Some(TEST_TIMEOUT)).unwrap();
         for arguments in [&[b"AUTH", PASSWORD.as_bytes()], arguments, &[b"QUIT"]] {
             let mut command = format!("*{}\r\n", arguments.len()).into_bytes();
             for argument in arguments {
@@ -91,20 +91,22 @@ impl Engine {
         }
         let mut answer = String::new();
         socket.read_to_string(&mut answer).unwrap();
-        let answer = answer.strip_prefix("+OK\r\n").expect("it let us in");
+        let answer = answer
+            .strip_prefix("+OK\r\n")
+            .expect("the password was accepted");
         answer.strip_suffix("+OK\r\n").unwrap().to_owned()
     }
 
-    /// Publishes something on the channel of the replicas.
+    /// Publishes a message on the channel of the replicas.
     pub(crate) fn publish(&self, message: &[u8]) {
         let answer = self.command(&[b"PUBLISH", CHANNEL.as_bytes(), message]);
-        assert_eq!(answer, ":2\r\n", "both replicas were there to receive it");
+        assert_eq!(answer, ":2\r\n", "both replicas received the message");
     }
 
-    /// Waits until so many replicas have subscribed.
+    /// Waits until `count` replicas have subscribed.
     pub(crate) fn wait_for_replicas(&self, count: usize) {
         let expected = format!(":{count}\r\n");
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TEST_TIMEOUT;
         loop {
             let answer = self.command(&[b"PUBSUB", b"NUMSUB", CHANNEL.as_bytes()]);
             if answer.ends_with(&expected) {
@@ -112,13 +114,13 @@ impl Engine {
             }
             assert!(
                 Instant::now() < deadline,
-                "the replicas stay away: {answer}"
+                "the replicas did not subscribe: {answer}"
             );
         }
     }
 }
 
-impl Drop for Engine {
+impl Drop for RedisServer {
     fn drop(&mut self) {
         self.stop();
     }

@@ -1,4 +1,4 @@
-//! An open `subscriptions/listen`.
+//! Open `subscriptions/listen` request.
 
 use std::io::{BufRead, BufReader};
 use std::net::TcpStream;
@@ -7,40 +7,41 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use crate::process::Replica;
-use crate::request::{PATIENCE, send};
+use crate::request::{TEST_TIMEOUT, send};
 
 pub(crate) const TOOLS: &str = "notifications/tools/list_changed";
 
-pub(crate) struct Listening {
+/// Stream of notifications.
+pub(crate) struct Subscription {
     stream: BufReader<TcpStream>,
 }
 
-impl Listening {
-    /// Listens to the list of tools and to two notes.
+impl Subscription {
+    /// Subscribes to the list of tools and to two notes.
     pub(crate) fn start(replica: &Replica) -> Self {
         let notes = ["notes://1", "notes://2"];
-        let wanted = json!({"toolsListChanged": true, "resourceSubscriptions": notes});
-        let params = json!({"notifications": wanted});
-        let mut listening = Self {
+        let filter = json!({"toolsListChanged": true, "resourceSubscriptions": notes});
+        let params = json!({"notifications": filter});
+        let mut subscription = Self {
             stream: BufReader::new(send(replica, "subscriptions/listen", params)),
         };
-        let first = listening.hear();
+        let first = subscription.next();
         assert_eq!(
             first, "notifications/subscriptions/acknowledged",
             "SRV-SUB-02"
         );
-        listening
+        subscription
     }
 
-    /// The next notification: the URI of an update, the method of all others.
+    /// Returns the URI of the next update, or the method of any other notification.
     pub(crate) fn hear(&mut self) -> String {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TEST_TIMEOUT;
         loop {
-            assert!(Instant::now() < deadline, "there is nothing to hear");
+            assert!(Instant::now() < deadline, "no notification arrived in time");
             let mut line = String::new();
             let length = self.stream.read_line(&mut line);
-            let length = length.expect("there is something to hear in time");
-            assert_ne!(length, 0, "the stream goes on");
+            let length = length.expect("no notification arrived in time");
+            assert_ne!(length, 0, "the stream has ended");
             if let Some(message) = line.strip_prefix("data: ") {
                 let message: Value = serde_json::from_str(message).unwrap();
                 let uri = message["params"]["uri"].as_str();
@@ -49,8 +50,8 @@ impl Listening {
         }
     }
 
-    /// Hears until it is `wanted`.
-    pub(crate) fn wait_for(&mut self, wanted: &str) {
-        while self.hear() != wanted {}
+    /// Reads notifications until `expected`.
+    pub(crate) fn wait_for(&mut self, expected: &str) {
+        while self.next() != expected {}
     }
 }

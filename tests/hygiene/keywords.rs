@@ -1,4 +1,4 @@
-//! Names that are keywords.
+//! Raw identifiers as names.
 
 /// A module.
 pub mod r#mod {
@@ -7,7 +7,7 @@ pub mod r#mod {
     /// A type.
     #[mcp_type]
     #[derive(Debug)]
-    #[allow(non_camel_case_types, reason = "it is about keywords")]
+    #[allow(non_camel_case_types, reason = "the test covers keywords as names")]
     pub struct r#type {
         r#in: u64,
     }
@@ -20,7 +20,7 @@ pub mod r#mod {
 
     /// A state.
     #[derive(Debug)]
-    #[allow(non_camel_case_types, reason = "it is about keywords")]
+    #[allow(non_camel_case_types, reason = "the test covers keywords as names")]
     pub struct r#struct;
 
     #[mcp_tool(namespace = "struct")]

@@ -1,4 +1,4 @@
-//! Tools that tell of themselves while they run.
+//! Tools that send log messages and progress.
 
 use std::time::Duration;
 
@@ -6,14 +6,14 @@ use tokio::time::sleep;
 use treenail::prelude::*;
 use treenail::schema::LoggingLevel;
 
-/// How long each step takes.
+/// Duration of each step.
 const STEP: Duration = Duration::from_millis(50);
 
-pub(crate) struct Reports;
+pub(crate) struct Progress;
 
 #[mcp_tool]
-#[allow(deprecated, reason = "logging is deprecated, and it is what is tested")]
-impl Reports {
+#[allow(deprecated, reason = "logging is deprecated, but tested")]
+impl Progress {
     /// Sends log messages while it runs.
     #[tool(read_only)]
     async fn test_tool_with_logging(cx: &Context) -> &'static str {
@@ -25,14 +25,14 @@ impl Reports {
         "Tool with logging executed successfully"
     }
 
-    /// Sends a log message to those who have asked for it.
+    /// Sends a log message to clients that request it.
     #[tool(read_only)]
     async fn test_logging_tool(cx: &Context) -> &'static str {
         cx.log(LoggingLevel::Info, "Called").await;
         "Logged what the caller wanted to read"
     }
 
-    /// Tells its progress.
+    /// Reports its progress.
     #[tool(read_only)]
     async fn test_tool_with_progress(cx: &Context) -> &'static str {
         cx.progress(0).total(100).await;
@@ -43,7 +43,7 @@ impl Reports {
         "Tool with progress executed successfully"
     }
 
-    /// Takes a moment, in which its caller has no connection.
+    /// Closes the stream of its caller before it finishes.
     #[tool(read_only)]
     async fn test_reconnection(cx: &Context) -> &'static str {
         cx.let_client_poll();
