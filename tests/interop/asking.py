@@ -32,9 +32,9 @@ async def main():
         async with check("a form, then a URL"):
             await both_answered(client, user)
         async with check("twenty conversations at once"):
-            await many(client)
+            await concurrent_conversations(client)
         async with check("the user declines"):
-            await declined(client, user)
+            await decline_form(client, user)
 
 
 async def both_answered(client, user):
@@ -46,7 +46,7 @@ async def both_answered(client, user):
     assert page.url == "https://example.com/deposit", page
 
 
-async def many(client):
+async def concurrent_conversations(client):
     async def one(city):
         assert await book(client, city) == f"Ada has a room in {city} for 2 nights"
 
@@ -55,7 +55,7 @@ async def many(client):
             tasks.start_soon(one, f"city {number}")
 
 
-async def declined(client, user):
+async def decline_form(client, user):
     user.form = ElicitResult(action="decline")
     result = await client.call_tool("book", {"city": "Rome"})
     assert result.is_error is True, result

@@ -29,8 +29,8 @@ const V2_MODES = {
  *          connect: (server, options) -> the negotiated version and era; the server is a command line or the URL of an
  *          endpoint, and the options are for the HTTP transport;
  *          call: (name, arguments, options) -> the result of a tool;
- *          answer: (method, params -> result) answers the server's requests;
- *          hear: (method, params -> ()) handles the notifications of the server;
+ *          onRequest: (method, params -> result) answers the server's requests;
+ *          onNotification: (method, params -> ()) handles the notifications of the server;
  *          watch: (URIs) subscribes to these resources and to the list of tools
  */
 export function createClient(name, capabilities = {}) {
@@ -76,10 +76,10 @@ function createV1(capabilities) {
     },
     call: (name, args, options) =>
       client.callTool({ name, arguments: args }, undefined, options),
-    answer(method, handler) {
+    onRequest(method, handler) {
       client.setRequestHandler(schemas[method], ({ params }) => handler(params));
     },
-    hear(method, handler) {
+    onNotification(method, handler) {
       client.setNotificationHandler(schemas[method], ({ params }) => handler(params));
     },
     watch: (uris) => Promise.all(uris.map((uri) => client.subscribeResource({ uri }))),
@@ -103,10 +103,10 @@ function createV2(name, capabilities) {
       return { version: client.getNegotiatedProtocolVersion(), era: client.getProtocolEra() };
     },
     call: (name, args, options) => client.callTool({ name, arguments: args }, options),
-    answer(method, handler) {
+    onRequest(method, handler) {
       client.setRequestHandler(method, ({ params }) => handler(params));
     },
-    hear(method, handler) {
+    onNotification(method, handler) {
       client.setNotificationHandler(method, ({ params }) => handler(params));
     },
     watch: (uris) =>

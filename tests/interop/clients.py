@@ -24,19 +24,19 @@ def is_http(server):
     return server[0].startswith("http://")
 
 
-class Heard:
+class Changes:
     """Changes that the server has reported: URIs of resources, and "tools" for the list of tools."""
 
     def __init__(self):
-        self._told = []
+        self._changes = []
         self._more = anyio.Event()
 
     async def message_handler(self, message):
         """Message handler for the client. In the legacy era, it receives all notifications of changes."""
         if isinstance(message, ResourceUpdatedNotification):
-            self._tell(message.params.uri)
+            self._add(message.params.uri)
         elif isinstance(message, ToolListChangedNotification):
-            self._tell("tools")
+            self._add("tools")
 
     async def watch(self, client, uris, *, task_status):
         """Subscribes to resources and to the list of tools."""
@@ -52,13 +52,13 @@ class Heard:
                 # The client passes these to its `message_handler`, too.
                 assert isinstance(event, (ResourceUpdated, ToolsListChanged)), event
 
-    async def wait(self, what):
+    async def wait(self, change):
         """Waits for a notification of this change."""
-        while what not in self._told:
+        while change not in self._changes:
             self._more = anyio.Event()
             await self._more.wait()
-        self._told.remove(what)
+        self._changes.remove(change)
 
-    def _tell(self, what):
-        self._told.append(what)
+    def _add(self, change):
+        self._changes.append(change)
         self._more.set()

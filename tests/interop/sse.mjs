@@ -22,7 +22,7 @@ await check('connects', () => client.connect(transport));
 
 await check('lists tools', async () => {
   const { tools } = await client.listTools();
-  assert.deepEqual(tools.map(({ name }) => name).sort(), ['add', 'ask', 'wait']);
+  assert.deepEqual(tools.map(({ name }) => name).sort(), ['add', 'confirm', 'wait']);
 });
 
 await check('calls a tool', async () => {
@@ -30,12 +30,12 @@ await check('calls a tool', async () => {
 });
 
 await check('receives progress, then answers an elicitation request', async () => {
-  const heard = [];
-  const onprogress = ({ progress }) => heard.push(progress);
+  const steps = [];
+  const onprogress = ({ progress }) => steps.push(progress);
   const call = { name: 'confirm', arguments: {} };
   assert.equal(text(await client.callTool(call, undefined, { onprogress })), 'sure');
   // The result follows the elicitation, because this client drops progress that it reads together with the result.
-  assert.deepEqual(heard, [1, 2, 3]);
+  assert.deepEqual(steps, [1, 2, 3]);
 });
 
 await check('makes concurrent calls', async () => {

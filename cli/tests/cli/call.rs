@@ -85,9 +85,9 @@ fn arguments_can_be_one_json_object() {
 #[test]
 fn failed_tool_exits_with_1() {
     run(&["call", "fail"]).check(1, "", "error: the tool failed: the sea is ␛[31mrough\n");
-    let shown = run(&["call", "fail", "--json"]);
-    assert_eq!((shown.code, &*shown.stderr), (1, ""));
-    let result: Value = serde_json::from_str(&shown.stdout).unwrap();
+    let output = run(&["call", "fail", "--json"]);
+    assert_eq!((output.code, &*output.stderr), (1, ""));
+    let result: Value = serde_json::from_str(&output.stdout).unwrap();
     assert_eq!(result["isError"], true);
 }
 
@@ -102,8 +102,8 @@ fn json_has_the_format_of_the_protocol() {
             "--protocol-version",
             revision,
         ];
-        let shown = run(&args);
-        let result: Value = serde_json::from_str(&shown.stdout).unwrap();
+        let output = run(&args);
+        let result: Value = serde_json::from_str(&output.stdout).unwrap();
         assert_eq!(
             result["content"],
             json!([{"type": "text", "text": "2"}]),

@@ -10,20 +10,20 @@ const REVISIONS: [&str; 3] = ["2025-06-18", "2025-11-25", "2026-07-28"];
 #[test]
 fn requests_are_declined_with_a_note() {
     for revision in REVISIONS {
-        let shown = run(&["call", "book", "-q", "--protocol-version", revision]);
-        assert_eq!((shown.code, &*shown.stdout), (1, ""), "{revision}");
+        let output = run(&["call", "book", "-q", "--protocol-version", revision]);
+        assert_eq!((output.code, &*output.stdout), (1, ""), "{revision}");
         let expected = "declined a request from `test ␛[1mserver` (\"Who stays?␛[1m\"): `name`: missing; expected a text; ";
         assert!(
-            shown.stderr.starts_with(expected),
+            output.stderr.starts_with(expected),
             "CLI-ELI-07: {revision}: {}",
-            shown.stderr
+            output.stderr
         );
         assert!(
-            shown
+            output
                 .stderr
                 .contains("(use --answer)\nerror: the tool failed: "),
             "{}",
-            shown.stderr
+            output.stderr
         );
     }
 }
@@ -40,8 +40,8 @@ fn forms_are_filled_in_from_the_command_line() {
             "--answer",
             "note=a=b",
         ];
-        let shown = run(&[&args[..], &answers].concat());
-        shown.check(0, "Ada, 2 nights, double, note: a=b\n", "");
+        let output = run(&[&args[..], &answers].concat());
+        output.check(0, "Ada, 2 nights, double, note: a=b\n", "");
     }
     let wrong = [
         "--answer",
@@ -51,16 +51,16 @@ fn forms_are_filled_in_from_the_command_line() {
         "--answer",
         "nights=40",
     ];
-    let shown = run(&[&["call", "book"][..], &wrong].concat());
-    assert_eq!(shown.code, 1);
+    let output = run(&[&["call", "book"][..], &wrong].concat());
+    assert_eq!(output.code, 1);
     for problem in [
         "`nights`: expected an integer (1 to 30), got 40",
         "`room`: expected one of `Single`, `double`, got the string \"attic\"",
     ] {
         assert!(
-            shown.stderr.contains(problem),
+            output.stderr.contains(problem),
             "CLI-ELI-13: {}",
-            shown.stderr
+            output.stderr
         );
     }
 }
@@ -115,9 +115,9 @@ fn example_booking_is_answered() {
     ];
     let args = [&["call", "book", "city=Oslo", "-q"][..], &answers].concat();
     let mut call = command(&repository_example("booking"), &args);
-    let shown = outcome_of(call.stdin(Stdio::null()).output().unwrap());
+    let output = outcome_of(call.stdin(Stdio::null()).output().unwrap());
     assert_eq!(
-        (shown.code, &*shown.stdout),
+        (output.code, &*output.stdout),
         (0, "Ada has a room in Oslo for 3 nights\n")
     );
 }

@@ -10,7 +10,7 @@ const LOCK: &str = r#"{"treenailLock": 1, "server": {"name": "adder", "version":
 ]}"#;
 
 #[test]
-fn a_client_is_generated_and_checked() {
+fn client_is_generated_and_checked() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (lock, file) = (path("adder.lock.json"), path("adder.rs"));

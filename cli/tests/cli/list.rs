@@ -10,8 +10,8 @@ use crate::process::{command, outcome_of, repository_example, run, test_server};
 fn tools_are_listed_with_their_arguments() {
     let mut server = command(&repository_example("files"), &["list", "tools"]);
     server.arg(".");
-    let shown = outcome_of(server.stdin(Stdio::null()).output().unwrap());
-    assert_eq!((shown.code, &*shown.stderr), (0, ""));
+    let output = outcome_of(server.stdin(Stdio::null()).output().unwrap());
+    assert_eq!((output.code, &*output.stderr), (0, ""));
     let expected = "\
 files.list  List files  [read-only]
   List the files below a directory, sorted by path.
@@ -21,20 +21,20 @@ files.list  List files  [read-only]
 
 files.read  Read a file  [read-only]
 ";
-    assert!(shown.stdout.starts_with(expected), "{}", shown.stdout);
+    assert!(output.stdout.starts_with(expected), "{}", output.stdout);
     assert!(
-        shown
+        output
             .stdout
             .contains("\n    path        string   required  Path"),
         "{}",
-        shown.stdout
+        output.stdout
     );
 }
 
 #[test]
 fn lists_have_headings() {
-    let shown = run(&["list"]);
-    assert_eq!((shown.code, &*shown.stderr), (0, ""));
+    let output = run(&["list"]);
+    assert_eq!((output.code, &*output.stderr), (0, ""));
     for expected in [
         "Tools (13)\n\nadd  [read-only]\n  Adds two integers.\n    a  integer  required  The first one\n    \
          b  integer  = 1       (at most 100)\n",
@@ -44,22 +44,22 @@ fn lists_have_headings() {
         "Resource templates (1)\n\nnote://{city}/{day}",
     ] {
         assert!(
-            shown.stdout.contains(expected),
+            output.stdout.contains(expected),
             "{expected:?} in\n{}",
-            shown.stdout
+            output.stdout
         );
     }
 }
 
 #[test]
 fn json_has_the_format_of_the_protocol() {
-    let shown = run(&["list", "tools", "--json"]);
-    let value: Value = serde_json::from_str(&shown.stdout).unwrap();
+    let output = run(&["list", "tools", "--json"]);
+    let value: Value = serde_json::from_str(&output.stdout).unwrap();
     assert_eq!(value["tools"][0]["name"], "add");
     assert_eq!(value["tools"][0]["inputSchema"]["required"][0], "a");
 
-    let shown = run(&["list", "--json"]);
-    let value: Value = serde_json::from_str(&shown.stdout).unwrap();
+    let output = run(&["list", "--json"]);
+    let value: Value = serde_json::from_str(&output.stdout).unwrap();
     let keys: Vec<_> = value.as_object().unwrap().keys().collect();
     assert_eq!(keys, ["tools", "prompts", "resources", "resourceTemplates"]);
 }
@@ -77,8 +77,8 @@ fn control_characters_are_never_printed() {
         &["call", "book"],
         &["call", "wait", "--timeout", "2s", "-v"],
     ] {
-        let shown = run(args);
-        for text in [&shown.stdout, &shown.stderr] {
+        let output = run(args);
+        for text in [&output.stdout, &output.stderr] {
             let is_control = |c: char| c.is_control() && c != '\n' || c == '\u{202e}';
             assert!(!text.contains(is_control), "{args:?}: {text:?}");
         }
@@ -92,13 +92,17 @@ fn control_characters_are_never_printed() {
 
 #[test]
 fn info_shows_name_revision_and_capabilities() {
-    let shown = run(&["info", "--protocol-version", "2025-06-18"]);
+    let output = run(&["info", "--protocol-version", "2025-06-18"]);
     let expected = "server        test ␛[1mserver 1\nprotocol      2025-06-18\ncapabilities  ";
-    assert!(shown.stdout.starts_with(expected), "{}", shown.stdout);
-    assert!(shown.stdout.contains("\n\nBe careful."), "{}", shown.stdout);
+    assert!(output.stdout.starts_with(expected), "{}", output.stdout);
+    assert!(
+        output.stdout.contains("\n\nBe careful."),
+        "{}",
+        output.stdout
+    );
 
-    let shown = run(&["info", "--json"]);
-    let value: Value = serde_json::from_str(&shown.stdout).unwrap();
+    let output = run(&["info", "--json"]);
+    let value: Value = serde_json::from_str(&output.stdout).unwrap();
     assert_eq!(value["protocolVersion"], "2026-07-28");
     assert_eq!(value["serverInfo"]["name"], "test \x1b[1mserver");
 }
@@ -127,6 +131,6 @@ fn slow_server_is_reached_after_a_short_probe() {
         &test_server(),
         &["list", "tools", "--probe-timeout", "100ms"],
     );
-    let shown = outcome_of(server.arg("slow").stdin(Stdio::null()).output().unwrap());
-    shown.check(0, "echo\n", "");
+    let output = outcome_of(server.arg("slow").stdin(Stdio::null()).output().unwrap());
+    output.check(0, "echo\n", "");
 }

@@ -77,12 +77,12 @@ fn closed_pipe_is_no_error() {
 
 #[test]
 fn messages_of_a_prompt_are_printed() {
-    let shown = run(&["prompt", "greeting", "name=Anna"]);
+    let output = run(&["prompt", "greeting", "name=Anna"]);
     assert_eq!(
-        (shown.code, &*shown.stdout),
+        (output.code, &*output.stdout),
         (0, "user: Hello Anna\n"),
         "{}",
-        shown.stderr
+        output.stderr
     );
     let wrong = run(&["prompt", "greeting", "nam=Anna"]);
     assert_eq!(wrong.code, 2);

@@ -61,9 +61,9 @@ fn conversation_continues_until_it_is_reset() {
 fn only_the_hint_is_printed_before_the_first_prompt() {
     let endpoint = Endpoint::start([]);
     let mut terminal = Terminal::run(chat(&endpoint, &[]));
-    let shown = terminal.until("\n> ");
+    let printed = terminal.until("\n> ");
     let expected = "Ctrl-C stops an answer, Ctrl-D quits, /help shows help.\n";
-    assert_eq!(shown, expected);
+    assert_eq!(printed, expected);
     quit(terminal);
 }
 

@@ -17,7 +17,7 @@ use crate::process::{command, test_server};
 pub(crate) struct Terminal {
     child: Child,
     keyboard: File,
-    shown: Receiver<String>,
+    output: Receiver<String>,
     seen: String,
 }
 
@@ -55,7 +55,7 @@ impl Terminal {
         drop(command);
 
         let keyboard = File::from(keyboard);
-        let (sender, shown) = channel();
+        let (sender, output) = channel();
         let mut screen = keyboard.try_clone().unwrap();
         thread::spawn(move || {
             let mut bytes = [0; 4096];
@@ -71,7 +71,7 @@ impl Terminal {
         Self {
             child,
             keyboard,
-            shown,
+            output,
             seen,
         }
     }
@@ -87,7 +87,7 @@ impl Terminal {
     #[track_caller]
     pub(crate) fn until(&mut self, text: &str) -> String {
         while !self.seen.contains(text) {
-            let more = self.shown.recv_timeout(Duration::from_secs(30));
+            let more = self.output.recv_timeout(Duration::from_secs(30));
             let seen = &self.seen;
             let more = more.unwrap_or_else(|_| panic!("{text:?} is not in the output:\n{seen}"));
             self.seen.push_str(&more.replace("\r\n", "\n"));
@@ -121,8 +121,8 @@ impl Terminal {
     /// Waits for the program to exit, and asserts the exit code and standard output.
     pub(crate) fn expect_exit(self, code: i32, stdout: &str) {
         let output = self.child.wait_with_output().unwrap();
-        let shown = String::from_utf8(output.stdout).unwrap();
-        assert_eq!((output.status.code(), &*shown), (Some(code), stdout));
+        let stdout_text = String::from_utf8(output.stdout).unwrap();
+        assert_eq!((output.status.code(), &*stdout_text), (Some(code), stdout));
     }
 }
 
@@ -239,13 +239,13 @@ fn server_at_a_terminal_stops_while_standard_input_is_idle() {
     let Terminal {
         mut child,
         keyboard,
-        shown,
+        output,
         ..
     } = terminal;
     thread::spawn(move || sender.send(child.wait().unwrap()));
     let status = outcome.recv_timeout(Duration::from_secs(30));
     assert!(status.expect("the server has not exited").success());
-    drop((keyboard, shown));
+    drop((keyboard, output));
 }
 
 #[test]

@@ -111,7 +111,7 @@ fn alternatives_are_enums() {
     let wrong = error_of::<Draw>(&json!({"shape": {"kind": "square", "radius": 2}}));
     assert_eq!(
         wrong, "missing field `side`",
-        "the tag tells which error counts"
+        "the tag selects the alternative for the error"
     );
     let unknown = error_of::<Draw>(&json!({"shape": {"kind": "cube"}}));
     assert!(unknown.contains("`kind` has an unknown value"), "{unknown}");
@@ -384,7 +384,7 @@ fn constants_are_enums() {
     assert_eq!(
         round_trips::<Pick>(written),
         pick,
-        "constants need not be said"
+        "constants are optional in the constructor"
     );
     for (member, value) in [
         ("ratio", json!(0.5)),
@@ -432,7 +432,7 @@ fn constants_are_enums() {
 }
 
 #[test]
-fn what_is_too_much_is_any_json() {
+fn oversized_schemas_are_any_json() {
     let mut inline = json!("end");
     for _ in 0..50 {
         inline = json!({ "n": inline });
