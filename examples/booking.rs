@@ -52,7 +52,7 @@ async fn guests_are_asked_in_every_revision_with_elicitation()
     use treenail::schema::{ElicitAction, ElicitResult, Revision};
 
     for revision in [Revision::V2025_11_25, Revision::LATEST] {
-        // The same answer accepts the page for the payment, which ignores the content.
+        // The same answer accepts the payment page, which ignores the content.
         let accept = |_| async {
             let mut accepted = ElicitResult::new(ElicitAction::Accept);
             accepted.content = Some([("name".to_owned(), "Ada".into())].into());

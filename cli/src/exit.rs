@@ -26,9 +26,9 @@ pub(crate) enum Exit {
     Io = 8,
     /// The server has breaking changes against its lock file.
     Breaking = 9,
-    /// The server has additions, which `--refuse` rejects.
+    /// The server has additions but no breaking changes, and `--refuse` rejects them.
     Additive = 10,
-    /// The server has changed descriptions, which `--refuse` rejects.
+    /// Only descriptions have changed, and `--refuse` rejects that.
     Wording = 11,
     /// The model did not complete its answer.
     Unfinished = 12,

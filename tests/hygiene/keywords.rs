@@ -1,4 +1,4 @@
-//! Raw identifiers as names.
+//! Keywords as names.
 
 /// A module.
 pub mod r#mod {

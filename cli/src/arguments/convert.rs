@@ -24,11 +24,11 @@ pub(super) fn convert_argument(
     let texts = raw.iter().map(|argument| match argument {
         RawArgument::Text(_, text) => Ok(text.as_str()),
         _ => Err(format!(
-            "`{name}` was given more than once; JSON cannot be combined"
+            "`{name}` was given more than once; a JSON value cannot be combined with others"
         )),
     });
     let texts: Vec<_> = texts.collect::<Result<_, _>>()?;
-    let reader = ArgumentReader { root, name };
+    let converter = ArgumentConverter { root, name };
     let types = types_of(schema, root);
     let has = |kind: &str| types.iter().any(|it| it == kind);
     match texts.as_slice() {
@@ -36,12 +36,12 @@ pub(super) fn convert_argument(
         [_, _, ..] if !has("array") => Err(format!(
             "`{name}` was given more than once but is not a list"
         )),
-        [text] if !has("array") || has("string") => reader.convert_scalar(schema, text),
-        texts => reader.convert_list(schema, texts),
+        [text] if !has("array") || has("string") => converter.convert_scalar(schema, text),
+        texts => converter.convert_list(schema, texts),
     }
 }
 
-/// Returns the names of missing required arguments.
+/// Returns the names of missing required arguments. Those with a default are left to the server.
 pub(super) fn missing_arguments<'a>(
     tool: &'a Tool,
     arguments: &'a Map<String, Value>,
@@ -68,9 +68,9 @@ fn argument_schema<'a>(root: &'a Map<String, Value>, name: &str) -> Result<&'a V
 
 pub(super) fn unknown_argument<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
     match closest_match(name, known) {
-        Some(closest_match) => {
-            let closest_match = sanitize_line(closest_match);
-            format!("unknown argument `{name}`; did you mean `{closest_match}`?")
+        Some(closest) => {
+            let closest = sanitize_line(closest);
+            format!("unknown argument `{name}`; did you mean `{closest}`?")
         }
         None => format!("unknown argument `{name}`"),
     }
@@ -97,17 +97,17 @@ pub(super) fn closest_match<'a>(
     };
     let similar = known.map(|known| (similarity(known), known));
     let similar = similar.filter(|(similarity, _)| *similarity >= MIN_SIMILARITY);
-    let closest_match = similar.max_by(|(one, _), (other, _)| one.total_cmp(other));
-    closest_match.map(|(_, known)| known)
+    let closest = similar.max_by(|(one, _), (other, _)| one.total_cmp(other));
+    closest.map(|(_, known)| known)
 }
 
 /// Converts the text of one argument.
-struct ArgumentReader<'a> {
+struct ArgumentConverter<'a> {
     root: &'a Map<String, Value>,
     name: &'a str,
 }
 
-impl ArgumentReader<'_> {
+impl ArgumentConverter<'_> {
     fn convert_list(&self, schema: &Value, texts: &[&str]) -> Result<Value, String> {
         let items = resolve_reference(schema, self.root).get("items");
         let items = items.unwrap_or(&Value::Bool(true));
@@ -127,7 +127,7 @@ impl ArgumentReader<'_> {
         let name = self.name;
         let texts = choices.iter().filter_map(Value::as_str);
         let suggestion = closest_match(text, texts)
-            .map(|closest_match| format!("; did you mean `{}`?", sanitize_line(closest_match)));
+            .map(|closest| format!("; did you mean `{}`?", sanitize_line(closest)));
         let choices: Vec<_> = choices.iter().map(inline_json).collect();
         let choices = choices.join(", ");
         let suggestion = suggestion.unwrap_or_default();
@@ -271,7 +271,7 @@ mod tests {
         );
         check(
             &["ids=1", "ids:=[2]"],
-            Err("`ids` was given more than once; JSON cannot be combined"),
+            Err("`ids` was given more than once; a JSON value cannot be combined with others"),
         );
         check(
             &["unit=celcius"],

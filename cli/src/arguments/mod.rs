@@ -97,11 +97,11 @@ pub(crate) fn unknown_name<'a>(
 ) -> Failure {
     let known: Vec<_> = known.collect();
     let message = format!("the server has no {kind} `{name}`");
-    let nearest = convert::closest_match(name, known.iter().copied());
-    match nearest {
-        Some(nearest) => {
-            let nearest = sanitize_line(nearest);
-            Failure::usage(format!("{message}; did you mean `{nearest}`?"))
+    let closest = convert::closest_match(name, known.iter().copied());
+    match closest {
+        Some(closest) => {
+            let closest = sanitize_line(closest);
+            Failure::usage(format!("{message}; did you mean `{closest}`?"))
         }
         None => {
             Failure::usage(message).note(format!("run `treenail list {kind}s` to see all {kind}s"))

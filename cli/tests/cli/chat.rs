@@ -236,7 +236,7 @@ fn invalid_approvals_are_reported_at_the_start() {
     outcome.check(
         0,
         "Well.\n",
-        "--approve `test:nothing`: the server does not have this tool at present\n",
+        "--approve `test:nothing`: the server currently does not have this tool\n",
     );
 }
 

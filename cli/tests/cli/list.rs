@@ -39,7 +39,7 @@ fn lists_have_headings() {
         "Tools (13)\n\nadd  [read-only]\n  Adds two integers.\n    a  integer  required  The first one\n    \
          b  integer  = 1       (at most 100)\n",
         "    id       integer   required  (at least 0)\n    tags     string[]  = []\n    express  boolean   required\n",
-        "\n\nPrompts (1)\n\ngreeting\n  Greets.\n    name  required  Who it is for\n",
+        "\n\nPrompts (1)\n\ngreeting\n  Greets.\n    name  required  Name of the person\n",
         "note://today  text/plain                today: A note of the day.",
         "Resource templates (1)\n\nnote://{city}/{day}",
     ] {

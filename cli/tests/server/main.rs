@@ -191,7 +191,7 @@ impl Everything {
     #[prompt]
     fn greeting(
         &self,
-        /// Who it is for
+        /// Name of the person
         name: String,
     ) -> String {
         format!("Hello {name}")

@@ -51,7 +51,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let http = server.bind_http((Ipv4Addr::LOCALHOST, 0)).await?;
     println!("{}", http.local_addr());
     thread::spawn(move || {
-        // After an error as after the end of the input, the test has exited.
+        // An error means the same as the end of the input: the test has exited.
         let _ = io::copy(&mut io::stdin(), &mut io::sink());
         server.close();
     });

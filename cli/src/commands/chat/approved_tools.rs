@@ -1,5 +1,5 @@
-//! Tools that `--approve` runs without asking for approval. Servers choose the names of their tools, so each value is resolved
-//! once, before the first call, and its meaning is fixed from then on.
+//! Tools that `--approve` allows without asking. Servers choose the names of their tools, so each value is resolved once,
+//! before the first call, and its meaning is fixed from then on.
 
 use std::collections::HashSet;
 
@@ -20,8 +20,8 @@ pub(super) enum ApproveTarget {
 
 impl ApproveTarget {
     /// Parses values. The names of servers contain no colon.
-    pub(super) fn parse_all(given: &[String], servers: &[&str]) -> Result<Vec<Self>, Failure> {
-        given
+    pub(super) fn parse_all(values: &[String], servers: &[&str]) -> Result<Vec<Self>, Failure> {
+        values
             .iter()
             .map(|word| Self::parse(word, servers))
             .collect()
@@ -63,7 +63,7 @@ impl ApprovedTools {
                 ApproveTarget::Tool(server, tool) => {
                     if !servers.names_with_tool(&tool).await?.contains(&&*server) {
                         terminal.print_note(&format!(
-                            "--approve `{server}:{tool}`: the server does not have this tool at present"
+                            "--approve `{server}:{tool}`: the server currently does not have this tool"
                         ));
                     }
                     approved.tools.insert((server, tool));

@@ -97,7 +97,7 @@ impl Servers {
         self.all.len() == 1 || self.trusts(server)
     }
 
-    /// Returns the names of the servers that have a tool of this name at present.
+    /// Returns the names of the servers that currently have a tool of this name.
     pub(super) async fn names_with_tool(&self, tool: &str) -> Result<Vec<&str>, Failure> {
         let mut found = Vec::new();
         for (name, connection) in &self.all {

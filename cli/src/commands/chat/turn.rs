@@ -260,7 +260,7 @@ impl<'a> TurnView<'a> {
         content: &[ContentBlock],
         result: Option<&CallToolResult>,
     ) {
-        let (heading, style) = if is_error {
+        let (label, style) = if is_error {
             ("failed:", Style::new().red())
         } else {
             ("done:", Style::new().green())
@@ -272,15 +272,15 @@ impl<'a> TurnView<'a> {
         let text = lines.collect::<Vec<_>>().join(" ");
         let name = self.calls.get(id).map_or("", |call| &call.name);
         self.print_labeled(
-            heading,
+            label,
             &style,
             &format!("{name}  {}", truncate_line(&sanitize_line(&text))),
         );
     }
 
-    fn print_labeled(&self, heading: &str, style: &Style, text: &str) {
+    fn print_labeled(&self, label: &str, style: &Style, text: &str) {
         if !self.turn.terminal.is_quiet() {
-            self.turn.terminal.print_labeled(heading, style, text);
+            self.turn.terminal.print_labeled(label, style, text);
         }
     }
 
