@@ -116,7 +116,7 @@ fn invalid_events_are_dropped() {
     }
     change(&here, "write", json!({"id": 1}));
     assert_eq!(
-        subscription.next(),
+        subscription.next_notification(),
         "notes://1",
         "invalid events are not reported"
     );
@@ -134,7 +134,7 @@ fn replica_without_access_to_redis_serves_alone() {
     let mut subscription = Subscription::start(&here);
     for _ in 0..3 {
         change(&here, "write", json!({"id": 1}));
-        assert_eq!(subscription.next(), "notes://1");
+        assert_eq!(subscription.next_notification(), "notes://1");
     }
     let log = here.kill_after("the event bus is not connected");
     assert!(!log.contains("wrong-password"), "{log}");

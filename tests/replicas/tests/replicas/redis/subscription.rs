@@ -25,7 +25,7 @@ impl Subscription {
         let mut subscription = Self {
             stream: BufReader::new(send(replica, "subscriptions/listen", params)),
         };
-        let first = subscription.next();
+        let first = subscription.next_notification();
         assert_eq!(
             first, "notifications/subscriptions/acknowledged",
             "SRV-SUB-02"
@@ -34,7 +34,7 @@ impl Subscription {
     }
 
     /// Returns the URI of the next update, or the method of any other notification.
-    pub(crate) fn hear(&mut self) -> String {
+    pub(crate) fn next_notification(&mut self) -> String {
         let deadline = Instant::now() + TEST_TIMEOUT;
         loop {
             assert!(Instant::now() < deadline, "no notification arrived in time");
@@ -52,6 +52,6 @@ impl Subscription {
 
     /// Reads notifications until `expected`.
     pub(crate) fn wait_for(&mut self, expected: &str) {
-        while self.next() != expected {}
+        while self.next_notification() != expected {}
     }
 }
