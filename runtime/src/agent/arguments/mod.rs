@@ -77,7 +77,7 @@ impl ArgumentChecker {
         let is_cached = self.schemas.contains(tool) || is_simple(&tool.input_schema);
         let compiled = is_cached.then(|| self.schemas.compiled(tool, &self.limits));
         match compiled {
-            Some(Ok(schema)) => schema.cheap(value, &self.limits).is_some(),
+            Some(Ok(schema)) => schema.inline_cost(value, &self.limits).is_some(),
             Some(Err(_)) => true,
             None => false,
         }

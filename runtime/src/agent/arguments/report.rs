@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::client::validation::{Kind, Mistake};
+use crate::client::validation::{Violation, ViolationKind};
 use crate::function::expected::schema_at;
 use crate::function::problem::{self, Fault, Problem, TOLD, push_token};
 use crate::name::nearest;
@@ -12,7 +12,7 @@ use crate::wire::quoted;
 pub(super) fn report(
     tool: &str,
     value: &Value,
-    mistakes: &[Mistake],
+    mistakes: &[Violation],
     root: &Map<String, Value>,
 ) -> String {
     let mut problems = Problems {
@@ -54,26 +54,28 @@ struct Problems<'a> {
 }
 
 impl Problems<'_> {
-    fn all(&mut self, mistakes: &[Mistake]) {
+    fn all(&mut self, mistakes: &[Violation]) {
         for mistake in mistakes {
             self.mistake(mistake);
         }
     }
 
-    fn mistake(&mut self, mistake: &Mistake) {
+    fn mistake(&mut self, mistake: &Violation) {
         let pointer = &mistake.pointer;
         match &mistake.kind {
-            Kind::Missing(name) => self.add(member_pointer(pointer, name), Fault::Missing),
-            Kind::Unknown(name) => {
+            ViolationKind::Missing(name) => self.add(member_pointer(pointer, name), Fault::Missing),
+            ViolationKind::Unknown(name) => {
                 let nearest = self.nearest(pointer, name);
                 self.add(member_pointer(pointer, name), Fault::Unknown { nearest });
             }
-            Kind::Choice(branches) => match closest_branch(pointer, branches) {
+            ViolationKind::Choice(branches) => match closest_branch(pointer, branches) {
                 Some(branch) => self.all(branch),
                 None => self.wrong(pointer),
             },
-            Kind::Type(_) | Kind::Option(_) | Kind::Bounds => self.wrong(pointer),
-            Kind::Other(reason) => {
+            ViolationKind::Type(_) | ViolationKind::Option(_) | ViolationKind::Bounds => {
+                self.wrong(pointer)
+            }
+            ViolationKind::Other(reason) => {
                 let (value, reason) = (None, reason.clone());
                 self.add(pointer.clone(), Fault::Unreadable { value, reason });
             }
@@ -116,9 +118,13 @@ fn member_pointer(pointer: &str, name: &str) -> String {
 }
 
 /// Returns the branch of a choice that was probably intended: of the matching type, with the fewest mistakes.
-fn closest_branch<'a>(pointer: &str, branches: &'a [Vec<Mistake>]) -> Option<&'a Vec<Mistake>> {
-    let is_mismatch = |mistake: &Mistake| {
-        mistake.pointer == pointer && !matches!(mistake.kind, Kind::Missing(_) | Kind::Unknown(_))
+fn closest_branch<'a>(pointer: &str, branches: &'a [Vec<Violation>]) -> Option<&'a Vec<Violation>> {
+    let is_mismatch = |mistake: &Violation| {
+        mistake.pointer == pointer
+            && !matches!(
+                mistake.kind,
+                ViolationKind::Missing(_) | ViolationKind::Unknown(_)
+            )
     };
     let candidates = branches
         .iter()

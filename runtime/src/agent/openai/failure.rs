@@ -13,7 +13,7 @@ use super::limits::OpenAiLimits;
 use super::retry;
 use crate::agent::ModelError;
 use crate::client::fetch::head::may_pass;
-use crate::client::jitter::jitter;
+use crate::retry::jitter;
 
 /// Maximum number of characters passed on from an error message of an endpoint.
 const MAX_REASON_CHARS: usize = 500;

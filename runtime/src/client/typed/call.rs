@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use treenail_schema::{CallToolRequest, CallToolResult, LoggingLevel, ProgressNotificationParams};
 
-use crate::client::typed::read::{output_of, succeeded};
+use crate::client::typed::read::{decode_output, succeeded};
 use crate::client::{ClientError, ClientRequest, McpClient, ProgressStream};
 
 /// A call of a tool that has not been sent yet; awaiting it sends it and brings what the tool returns, as a `T`.
@@ -69,7 +69,7 @@ impl<T: DeserializeOwned + 'static> TypedCall<T> {
         name: impl Into<Cow<'static, str>>,
         arguments: &impl Serialize,
     ) -> Self {
-        Self::read_by(client, name.into(), arguments, Box::new(output_of))
+        Self::read_by(client, name.into(), arguments, Box::new(decode_output))
     }
 }
 

@@ -15,6 +15,6 @@ pub use self::call::{TypedCall, TypedCallFuture};
 pub use self::mock::{
     ClientOf, MockCall, MockCalls, MockStream, Mocked, connect, missing, mocked, unanswered,
 };
-pub(in crate::client) use self::read::output_of;
+pub(in crate::client) use self::read::decode_output;
 pub use self::scope::{Scope, described};
 pub use self::stream::TypedStream;

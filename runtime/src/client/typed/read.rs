@@ -18,7 +18,7 @@ pub(super) fn succeeded(result: CallToolResult) -> Result<CallToolResult, Client
 
 /// What a tool has returned, as a type: its structured content, or else its text read as JSON or taken as it is, or else
 /// nothing.
-pub(in crate::client) fn output_of<T: DeserializeOwned>(
+pub(in crate::client) fn decode_output<T: DeserializeOwned>(
     result: CallToolResult,
 ) -> Result<T, ClientError> {
     let mut result = succeeded(result)?;

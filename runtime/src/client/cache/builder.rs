@@ -1,4 +1,4 @@
-//! How a client is begun.
+//! Builder of a client.
 
 use std::fmt;
 use std::future::Future;
@@ -10,11 +10,11 @@ use treenail_schema::{
     ElicitResult, Implementation, Revision, Root,
 };
 
-use crate::client::kept::follow::{Follow, follow};
-use crate::client::kept::record::Promised;
+use crate::client::cache::record_contract::ExpectedContract;
 #[cfg(feature = "validation")]
-use crate::client::kept::validation::Validators;
-use crate::client::kept::{Inner, Lists, McpClient};
+use crate::client::cache::validation::ValidatorCache;
+use crate::client::cache::watch::{WatchOptions, spawn_watcher};
+use crate::client::cache::{Inner, Lists, McpClient};
 use crate::client::{
     ClientError, ClientHandler, ClientLimits, Contract, McpClientSession, McpClientSessionBuilder,
     ServerCommand, Session, Severity,
@@ -22,59 +22,61 @@ use crate::client::{
 use crate::server::{Connection, Server};
 use crate::wire::RpcError;
 
-/// [`McpClient::builder`] makes one; [`build`](Self::build) connects. What it does not say here is as in
-/// [`McpClientSessionBuilder`].
+/// Builder of an [`McpClient`]; [`McpClient::builder`] returns one, and [`build`](Self::build) connects. Methods
+/// without further documentation behave as in [`McpClientSessionBuilder`].
 #[derive(Default)]
 #[must_use = "`build` connects"]
 pub struct McpClientBuilder {
     session: McpClientSessionBuilder,
-    follow: Follow,
+    watch: WatchOptions,
     contract: Option<Contract>,
-    refused: Refused,
+    threshold: DriftThreshold,
     #[cfg(feature = "validation")]
-    leaves_results: bool,
+    skip_validation: bool,
 }
 
-/// From where on a change of the server is refused.
+/// Least severity of a change at which `build` fails; `None` accepts all changes.
 #[derive(Clone, Copy, Debug)]
-struct Refused(Option<Severity>);
+struct DriftThreshold(Option<Severity>);
 
-impl Default for Refused {
+impl Default for DriftThreshold {
     fn default() -> Self {
         Self(Some(Severity::Breaking))
     }
 }
 
 impl McpClientBuilder {
-    /// Fetches lists that have changed at once, and not when they are used next. Default `false`.
-    pub fn auto_refresh(mut self, refreshes: bool) -> Self {
-        self.follow.refreshes = refreshes;
+    /// Fetches changed lists at once, instead of at their next use. Default `false`.
+    pub fn auto_refresh(mut self, enabled: bool) -> Self {
+        self.watch.auto_refresh = enabled;
         self
     }
 
-    /// Whether the server is asked to tell of changes (modern era), with a request that stays open. Default `true`.
-    pub fn subscribe_to_changes(mut self, listens: bool) -> Self {
-        self.follow.listens = listens;
+    /// Subscribes to list changes with a request that stays open (modern era). Default `true`.
+    pub fn subscribe_to_changes(mut self, enabled: bool) -> Self {
+        self.watch.subscribe = enabled;
         self
     }
 
-    /// Whether what tools return is validated against their output schemas. Default `true`.
+    /// Validates the results of tools against their output schemas. Default `true`.
     ///
-    /// A schema is of JSON Schema 2020-12 if it does not say otherwise; 2019-09 and the drafts 7, 6 and 4 are understood
-    /// too. References are followed within a schema only, never to a file or the network. What a schema, and validating
-    /// with it, may take has bounds in [`ClientLimits`]. A schema that is outside of all that is refused, and the calls of
-    /// its tool with it: a result that cannot be validated is not taken for valid.
+    /// The default dialect is JSON Schema 2020-12; `$schema` may also name 2019-09 or one of the drafts 7, 6 and 4.
+    /// References are resolved within a schema only, never to a file or the network. [`ClientLimits`] bounds the size
+    /// of a schema and the work of validating with it.
+    ///
+    /// A schema outside these rules is rejected, and so is every call of its tool: a result that cannot be validated
+    /// does not count as valid.
     #[cfg(feature = "validation")]
-    pub fn validate_results(mut self, validates: bool) -> Self {
-        self.leaves_results = !validates;
+    pub fn validate_results(mut self, enabled: bool) -> Self {
+        self.skip_validation = !enabled;
         self
     }
 
-    /// Compares the server with a contract when it has been connected to: the one that this program was written against.
-    /// [`build`](Self::build) fails if what has changed is refused (see [`deny_drift`](Self::deny_drift)); what is not
-    /// is logged as a warning, and kept in [`McpClient::drift`].
+    /// Compares the server, once connected, with the contract that this program was written against.
+    /// [`build`](Self::build) fails if a change is severe enough (see [`deny_drift`](Self::deny_drift)). Smaller
+    /// changes are logged as a warning and available from [`McpClient::drift`].
     ///
-    /// [`Contract::only_tools`] leaves out what this program does not use.
+    /// [`Contract::only_tools`] drops the entries that this program does not use.
     ///
     /// ```
     /// use treenail_runtime::client::{Contract, McpClient};
@@ -90,46 +92,50 @@ impl McpClientBuilder {
         self
     }
 
-    /// Refuses a server that differs from its contract by this much, or more; `None` refuses none. Default
+    /// Rejects a server whose drift is at least this severe; `None` accepts every drift. Default
     /// [`Severity::Breaking`].
-    pub fn deny_drift(mut self, least: impl Into<Option<Severity>>) -> Self {
-        self.refused = Refused(least.into());
+    pub fn deny_drift(mut self, severity: impl Into<Option<Severity>>) -> Self {
+        self.threshold = DriftThreshold(severity.into());
         self
     }
 
-    /// Connects, and makes a client of it. Nothing is listed yet, unless there is a contract.
+    /// Connects. Lists are fetched at their first use, except that a contract is compared at once.
     ///
     /// # Errors
     ///
-    /// As [`McpClientSessionBuilder::build`]; and [`ClientError::Drift`] if the server is not what its contract says, or
-    /// another error if that cannot be found out.
+    /// As [`McpClientSessionBuilder::build`]. In addition, [`ClientError::Drift`] if the server violates its contract,
+    /// or another error if the comparison fails.
     pub async fn build(self) -> Result<McpClient, ClientError> {
         let session = self.session.build().await?;
         #[cfg(feature = "validation")]
-        let validators = (!self.leaves_results).then(Validators::default);
-        let client = over(
+        let validators = (!self.skip_validation).then(ValidatorCache::default);
+        let client = client_over(
             Arc::new(session),
-            self.follow,
+            self.watch,
             #[cfg(feature = "validation")]
             validators,
         );
         if let Some(contract) = self.contract {
-            let refused = self.refused.0;
-            // Most programs do without, and so need not carry this future.
-            Box::pin(client.hold(&Promised { contract, refused })).await?;
+            let threshold = self.threshold.0;
+            // Boxed, because most programs have no contract and need not carry this future.
+            Box::pin(client.enforce_contract(&ExpectedContract {
+                contract,
+                threshold,
+            }))
+            .await?;
         }
         Ok(client)
     }
 }
 
-/// A client over a session.
-pub(super) fn over(
+/// Creates a client over a session.
+pub(super) fn client_over(
     session: Arc<McpClientSession>,
-    how: Follow,
-    #[cfg(feature = "validation")] validators: Option<Validators>,
+    options: WatchOptions,
+    #[cfg(feature = "validation")] validators: Option<ValidatorCache>,
 ) -> McpClient {
     let inner = Arc::new_cyclic(|inner| Inner {
-        _following: follow(&session, inner.clone(), how),
+        _watcher: spawn_watcher(&session, inner.clone(), options),
         session,
         lists: Lists::default(),
         drift: OnceLock::new(),
@@ -139,8 +145,8 @@ pub(super) fn over(
     McpClient { inner }
 }
 
-/// Passes on what the session's builder is told.
-macro_rules! passed_on {
+/// Forwards methods to the builder of the session.
+macro_rules! forward_to_session_builder {
     ($($(#[$docs:meta])* $name:ident($($argument:ident: $type:ty),*);)*) => {
         impl McpClientBuilder {
             $(
@@ -154,47 +160,47 @@ macro_rules! passed_on {
     };
 }
 
-passed_on! {
-    /// Connects over a session that exists already.
+forward_to_session_builder! {
+    /// Connects over an existing session.
     session(session: Arc<dyn Session>);
-    /// Starts a server as a child process: the name of a program, or a [`ServerCommand`].
+    /// Starts a server as a child process, given by program name or as a [`ServerCommand`].
     command(command: impl Into<ServerCommand>);
     /// Connects to a server in the same process, as tests do.
     server(server: &Server);
-    /// Connects to a server in the same process over a connection that has been prepared.
+    /// Connects to a server in the same process over a prepared connection.
     connection(connection: Connection);
-    /// Speaks this revision and no other; in the legacy era, the server may choose an older one.
+    /// Requires this protocol revision. In the legacy era, the server may choose an older one.
     protocol_version(revision: Revision);
-    /// Tries this revision first, since the same server spoke it the last time.
+    /// Tries this revision first, for example the one that the same server negotiated last time.
     prefer_version(revision: Revision);
-    /// The client's name and version.
+    /// Sets the client's name and version.
     client_info(name: impl Into<String>, version: impl Into<String>);
-    /// The client's name and version, with what else there is to say of it.
+    /// Sets the client's name, version and other details.
     implementation(info: Implementation);
-    /// Does not say in each request of the modern era who asks.
+    /// Omits the client's name and version from requests of the modern era.
     hide_client_info();
-    /// Says what the client can do, in place of what follows from the questions that it answers.
+    /// Declares the client's capabilities explicitly, instead of deriving them from the registered handlers.
     client_capabilities(capabilities: ClientCapabilities);
-    /// Tells the server which directories it may work in.
+    /// Sets the directories (roots) that the server may work in.
     roots(roots: impl Into<Vec<Root>>);
-    /// Answers all questions with one value, in place of the closures.
+    /// Handles all requests of the server with one value, instead of closures.
     handler(handler: impl ClientHandler);
-    /// Sets the bounds of the client.
+    /// Sets the limits of the client.
     limits(limits: ClientLimits);
-    /// Sets how long a request may take that does not say otherwise. Default 60 s.
+    /// Sets the default timeout of requests. Default 60 s.
     request_timeout(limit: Duration);
 }
 
 #[cfg(feature = "http-client")]
-passed_on! {
+forward_to_session_builder! {
     /// Connects to a server over HTTP, at the URL of its endpoint.
     url(url: impl Into<String>);
-    /// Connects to a server over HTTP, with headers of the caller's.
+    /// Connects to a server over HTTP with a configured session, for example with additional headers.
     http(session: crate::client::HttpSessionBuilder);
 }
 
 impl McpClientBuilder {
-    /// Answers elicitation, forms and pages, with a closure.
+    /// Handles elicitation, both forms and URLs, with a closure.
     pub fn on_elicit<F, A>(mut self, answer: F) -> Self
     where
         F: Fn(ElicitRequestParams) -> A + Send + Sync + 'static,
@@ -204,7 +210,7 @@ impl McpClientBuilder {
         self
     }
 
-    /// Answers sampling with a closure.
+    /// Handles sampling requests with a closure.
     pub fn on_sample<F, A>(mut self, answer: F) -> Self
     where
         F: Fn(CreateMessageRequestParams) -> A + Send + Sync + 'static,
@@ -214,8 +220,8 @@ impl McpClientBuilder {
         self
     }
 
-    /// Answers sampling with a model, also where the server offers the model tools of its own (`sampling.tools`), which
-    /// servers may do from revision 2025-11-25 on. See [`SamplingModel`](crate::agent::SamplingModel).
+    /// Handles sampling requests with a model, including requests that offer the model tools of the server
+    /// (`sampling.tools`, from revision 2025-11-25 on). See [`SamplingModel`](crate::agent::SamplingModel).
     ///
     /// ```
     /// use treenail_runtime::client::McpClient;
@@ -242,9 +248,9 @@ impl fmt::Debug for McpClientBuilder {
         formatter
             .debug_struct("McpClientBuilder")
             .field("session", &self.session)
-            .field("follow", &self.follow)
+            .field("watch", &self.watch)
             .field("contract", &self.contract.is_some())
-            .field("refused", &self.refused)
+            .field("threshold", &self.threshold)
             .finish_non_exhaustive()
     }
 }

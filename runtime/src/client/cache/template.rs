@@ -1,4 +1,4 @@
-//! Templates for URIs, and how they become URIs (RFC 6570).
+//! URI templates and their expansion (RFC 6570).
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use treenail_schema::ResourceTemplate;
 
 use crate::client::ClientError;
 
-/// A template for the URIs of resources, as the server lists it.
+/// URI template for resources, as listed by the server.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UrlTemplate(ResourceTemplate);
 
@@ -17,13 +17,13 @@ impl UrlTemplate {
         Self(listed.clone())
     }
 
-    /// What the server says of it.
+    /// Returns the template's description from the server.
     pub fn listed(&self) -> &ResourceTemplate {
         &self.0
     }
 
-    /// The URI for these values, by RFC 6570: what serializes to an object of texts, numbers, truth values, lists and
-    /// objects of these. Variables without a value are left out, as the RFC has it.
+    /// Expands the template with values, as defined by RFC 6570. The values serialize to an object of strings, numbers,
+    /// booleans, and lists and objects of these. Variables without a value are omitted, as the RFC requires.
     ///
     /// ```
     /// use serde_json::json;
@@ -39,42 +39,46 @@ impl UrlTemplate {
     ///
     /// # Errors
     ///
-    /// [`ClientError::Invalid`] if the values are no such object, [`ClientError::Protocol`] if the server's template is none.
+    /// [`ClientError::Invalid`] if the values are not such an object, [`ClientError::Protocol`] if the server's
+    /// template is malformed.
     pub fn expand(&self, values: impl Serialize) -> Result<String, ClientError> {
         expand(&self.0.uri_template, values)
     }
 }
 
 impl From<ResourceTemplate> for UrlTemplate {
-    /// A template that is known without asking the server.
+    /// Uses a template that is known without a request to the server.
     fn from(template: ResourceTemplate) -> Self {
         Self(template)
     }
 }
 
 fn expand(template: &str, values: impl Serialize) -> Result<String, ClientError> {
-    let values = serde_json::to_value(values)
-        .map_err(|error| ClientError::invalid(format!("the values of a template: {error}")))?;
+    let values = serde_json::to_value(values).map_err(|error| {
+        ClientError::invalid(format!(
+            "the values of the URI template cannot be serialized: {error}"
+        ))
+    })?;
     let values = match values {
         Value::Object(values) => values,
         Value::Null => Map::new(),
         _ => {
             return Err(ClientError::invalid(
-                "the values of a template are an object, by name",
+                "the values of a URI template must be an object",
             ));
         }
     };
     let mut uri = String::new();
     let mut rest = template;
-    while let Some((literal, behind)) = rest.split_once('{') {
+    while let Some((literal, after)) = rest.split_once('{') {
         push_literal(&mut uri, literal);
-        let (expression, behind) = behind
+        let (expression, after) = after
             .split_once('}')
             .ok_or_else(|| malformed(template, "a `{` is not closed"))?;
         Expression::parse(expression)
-            .ok_or_else(|| malformed(template, "an expression cannot be read"))?
+            .ok_or_else(|| malformed(template, "an expression is malformed"))?
             .push(&mut uri, &values)?;
-        rest = behind;
+        rest = after;
     }
     push_literal(&mut uri, rest);
     Ok(uri)
@@ -82,25 +86,25 @@ fn expand(template: &str, values: impl Serialize) -> Result<String, ClientError>
 
 fn malformed(template: &str, reason: &str) -> ClientError {
     let template = crate::wire::quoted(template);
-    ClientError::protocol(format!("{template} is no template for URIs: {reason}"))
+    ClientError::protocol(format!("{template} is not a valid URI template: {reason}"))
 }
 
-/// What stands between the braces.
+/// Expression between two braces.
 struct Expression<'a> {
     operator: &'static Operator,
     variables: &'a str,
 }
 
-/// How an operator expands its variables (RFC 6570, appendix A).
+/// Expansion rules of an operator (RFC 6570, appendix A).
 struct Operator {
     sign: char,
     first: &'static str,
     separator: char,
-    /// Whether the names stand before the values.
+    /// Each value has its name before it.
     named: bool,
-    /// What stands behind a name without a value.
+    /// Text after a name whose value is empty.
     if_empty: &'static str,
-    /// Whether reserved characters stand for themselves.
+    /// Reserved characters stay unencoded.
     reserved: bool,
 }
 
@@ -168,7 +172,7 @@ impl<'a> Expression<'a> {
         let mut is_first = true;
         for variable in self.variables.split(',') {
             let variable = Variable::parse(variable)
-                .ok_or_else(|| malformed(self.variables, "a variable cannot be read"))?;
+                .ok_or_else(|| malformed(self.variables, "a variable is malformed"))?;
             let Some(value) = values.get(variable.name).filter(|value| is_defined(value)) else {
                 continue;
             };
@@ -183,7 +187,7 @@ impl<'a> Expression<'a> {
     }
 }
 
-/// Whether a value counts: `null`, and lists and objects without anything in them, do not.
+/// Returns whether a value is defined. `null`, and lists and objects without defined elements, are not.
 fn is_defined(value: &Value) -> bool {
     match value {
         Value::Null => false,
@@ -196,7 +200,7 @@ fn is_defined(value: &Value) -> bool {
 struct Variable<'a> {
     name: &'a str,
     explodes: bool,
-    most: Option<usize>,
+    max_chars: Option<usize>,
 }
 
 impl<'a> Variable<'a> {
@@ -205,8 +209,16 @@ impl<'a> Variable<'a> {
             Some(name) => (name, true),
             None => (variable, false),
         };
-        let (name, most) = match name.split_once(':') {
-            Some((name, most)) => (name, Some(most.parse().ok().filter(|most| *most < 10_000)?)),
+        let (name, max_chars) = match name.split_once(':') {
+            Some((name, max_chars)) => (
+                name,
+                Some(
+                    max_chars
+                        .parse()
+                        .ok()
+                        .filter(|max_chars| *max_chars < 10_000)?,
+                ),
+            ),
             None => (name, None),
         };
         let allowed = |character: char| {
@@ -215,7 +227,7 @@ impl<'a> Variable<'a> {
         (!name.is_empty() && name.chars().all(allowed)).then_some(Self {
             name,
             explodes,
-            most,
+            max_chars,
         })
     }
 
@@ -223,17 +235,19 @@ impl<'a> Variable<'a> {
         match value {
             Value::Array(items) => {
                 let items = items.iter().filter(|item| !item.is_null());
-                let items = items.map(|item| (None, plain(item)));
+                let items = items.map(|item| (None, value_text(item)));
                 self.push_all(uri, operator, items);
             }
             Value::Object(members) => {
                 let members = members.iter().filter(|(_, member)| !member.is_null());
-                let members = members.map(|(key, member)| (Some(key.as_str()), plain(member)));
+                let members = members.map(|(key, member)| (Some(key.as_str()), value_text(member)));
                 self.push_all(uri, operator, members);
             }
             value => {
-                let text = plain(value);
-                let end = self.most.and_then(|most| text.char_indices().nth(most));
+                let text = value_text(value);
+                let end = self
+                    .max_chars
+                    .and_then(|max_chars| text.char_indices().nth(max_chars));
                 let text = &text[..end.map_or(text.len(), |(end, _)| end)];
                 self.push_name(uri, operator, text.is_empty());
                 push_value(uri, text, operator.reserved);
@@ -280,8 +294,8 @@ impl<'a> Variable<'a> {
     }
 }
 
-/// A value as the text that stands for it.
-fn plain(value: &Value) -> String {
+/// Returns the text of a value.
+fn value_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),
@@ -298,7 +312,7 @@ fn push_value(uri: &mut String, text: &str, reserved: bool) {
     }
 }
 
-/// Pushes a text in which reserved characters, and bytes that are encoded already, stand for themselves.
+/// Pushes a text without encoding its reserved characters and the bytes that are already encoded.
 fn push_literal(uri: &mut String, text: &str) {
     let bytes = text.as_bytes();
     for (at, byte) in bytes.iter().enumerate() {
@@ -317,11 +331,11 @@ fn is_unreserved(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~".contains(&byte)
 }
 
-fn push_byte(uri: &mut String, byte: u8, as_it_is: bool) {
-    if as_it_is {
+fn push_byte(uri: &mut String, byte: u8, is_literal: bool) {
+    if is_literal {
         uri.push(char::from(byte));
     } else {
-        write!(uri, "%{byte:02X}").expect("a string takes everything");
+        write!(uri, "%{byte:02X}").expect("writing to a string cannot fail");
     }
 }
 
@@ -332,7 +346,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn templates_become_uris() {
+    fn templates_expand_to_uris() {
         let values = json!({
             "city": "São Paulo", "path": "a/ö b", "day": 3, "wet": true, "none": null, "empty": "",
             "list": ["x", "y z"], "keys": {"k": "v&", "l": 2}, "half": "50%", "done": "a%20b",
@@ -370,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_expanded_is_an_error() {
+    fn malformed_templates_and_values_are_errors() {
         for template in [
             "a://{city",
             "a://{}",
@@ -387,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_makes_it_panic_and_all_comes_out_ascii() {
+    fn random_templates_never_panic_and_expand_to_ascii() {
         let mut random = fastrand::Rng::with_seed(7);
         let mut text = || -> String {
             let length = random.usize(..12);

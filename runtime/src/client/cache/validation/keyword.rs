@@ -1,66 +1,66 @@
-//! What the keywords of a schema have in them, in all dialects together.
+//! Contents of the keywords of a schema, for all dialects together.
 
-/// What a keyword applies its subschemas to.
+/// Location that a keyword applies its subschemas to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Applied {
+pub(super) enum AppliesTo {
     /// The same value.
-    Same,
+    SameValue,
     /// Any member of an object.
     Members,
     /// The names of members.
     Names,
     /// Any item of a list.
     Items,
-    /// Nothing, until there is a reference to it.
-    Later,
+    /// None, except through a reference.
+    ReferencesOnly,
 }
 
-/// What a keyword has in it.
+/// Content of a keyword.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Keyword {
     /// A subschema, or a list of them.
-    Schemas(Applied),
+    Schemas(AppliesTo),
     /// Subschemas by name.
-    Named(Applied),
+    Named(AppliesTo),
     /// Subschemas by the name of the member that each is for.
     Properties,
     /// Subschemas by a pattern for the names of members.
     PatternProperties,
-    /// A pattern for texts.
+    /// A pattern for strings.
     Pattern,
-    /// A look at the whole of a text, which takes so many times the steps of reading it.
+    /// A check of a whole string, which costs this many times the steps of reading it.
     Text(u64),
-    /// Names of members that an object has to have, or lists of them by the names of others.
+    /// Names of required members, or lists of them by the name of another member.
     Required,
-    /// All items of a list, compared with each other.
+    /// Comparison of all items of a list with each other.
     Unique,
-    /// Where another subschema is.
+    /// A reference to another subschema.
     Reference,
-    /// Another name for this subschema.
+    /// An anchor: another name for this subschema.
     Anchor,
-    /// What references are relative to.
+    /// The base URI of references.
     Id,
-    /// What a value is compared with.
+    /// Values for comparison.
     Values,
     /// The dialect.
     Dialect,
-    /// Nothing that takes work.
+    /// A keyword that takes no work.
     Other,
 }
 
 impl Keyword {
-    pub(super) fn of(name: &str) -> Self {
+    pub(super) fn from_name(name: &str) -> Self {
         match name {
             "allOf" | "anyOf" | "oneOf" | "not" | "if" | "then" | "else" | "contentSchema" => {
-                Self::Schemas(Applied::Same)
+                Self::Schemas(AppliesTo::SameValue)
             }
-            "additionalProperties" | "unevaluatedProperties" => Self::Schemas(Applied::Members),
-            "propertyNames" => Self::Schemas(Applied::Names),
+            "additionalProperties" | "unevaluatedProperties" => Self::Schemas(AppliesTo::Members),
+            "propertyNames" => Self::Schemas(AppliesTo::Names),
             "items" | "prefixItems" | "additionalItems" | "unevaluatedItems" | "contains" => {
-                Self::Schemas(Applied::Items)
+                Self::Schemas(AppliesTo::Items)
             }
-            "dependentSchemas" | "dependencies" => Self::Named(Applied::Same),
-            "$defs" | "definitions" => Self::Named(Applied::Later),
+            "dependentSchemas" | "dependencies" => Self::Named(AppliesTo::SameValue),
+            "$defs" | "definitions" => Self::Named(AppliesTo::ReferencesOnly),
             "properties" => Self::Properties,
             "patternProperties" => Self::PatternProperties,
             "pattern" => Self::Pattern,

@@ -1,18 +1,19 @@
-//! Cost of matching a text with a pattern.
+//! Cost of matching a string with a pattern.
 
-/// States of a pattern that count as one more step.
-const STATES: u64 = 4;
+/// Number of pattern states that count as one step.
+const STATES_PER_STEP: u64 = 4;
 
-/// Steps that a pattern takes for each piece of a text. An automaton usually takes the same time for every byte; at worst,
-/// all states of the pattern are looked at for each.
-pub(super) fn steps(pattern: &str) -> u64 {
-    1 + states(pattern) / STATES
+/// Returns the steps for each piece of a string. An automaton usually takes constant time for each byte; in the worst
+/// case, it visits all states of the pattern.
+pub(super) fn match_steps(pattern: &str) -> u64 {
+    1 + count_states(pattern) / STATES_PER_STEP
 }
 
-/// Estimates the states of a pattern: its atoms, each as often as it may be repeated.
-fn states(pattern: &str) -> u64 {
+/// Estimates the states of a pattern: each atom counts as often as it may repeat.
+fn count_states(pattern: &str) -> u64 {
     let mut rest = pattern.chars();
-    // The groups that are open, each with the states before it; the states of the innermost one; those of its last atom.
+    // `groups`: the open groups, each with the states before it. `sum`: the states of the innermost group. `last`:
+    // those of its last atom.
     let (mut groups, mut sum, mut last) = (Vec::new(), 0_u64, 0_u64);
     while let Some(character) = rest.next() {
         match character {
@@ -25,7 +26,7 @@ fn states(pattern: &str) -> u64 {
                 sum = groups.pop().unwrap_or_default();
             }
             '{' => {
-                let (times, bounds) = repetition(rest.as_str());
+                let (times, bounds) = parse_repetition(rest.as_str());
                 rest = rest.as_str()[bounds..].chars();
                 last = last.saturating_mul(times);
             }
@@ -45,24 +46,24 @@ fn states(pattern: &str) -> u64 {
     before.saturating_add(last)
 }
 
-/// The largest count of a repetition behind its brace, and how many bytes its bounds take.
-fn repetition(text: &str) -> (u64, usize) {
+/// Returns the largest count of a repetition after its brace, and the bytes of its bounds.
+fn parse_repetition(text: &str) -> (u64, usize) {
     let Some(end) = text.find('}') else {
         return (1, 0);
     };
-    let mut most = 1;
+    let mut max = 1;
     for bound in text[..end].split(',').filter(|bound| !bound.is_empty()) {
-        // One that is no number is a text that is matched as it is.
+        // Braces without numbers are literal text.
         let digits = bound.bytes().all(|byte| byte.is_ascii_digit());
         if !digits {
             return (1, 0);
         }
-        most = most.max(bound.parse().unwrap_or(u64::MAX));
+        max = max.max(bound.parse().unwrap_or(u64::MAX));
     }
-    (most, end + 1)
+    (max, end + 1)
 }
 
-/// Skips a class of characters up to its end.
+/// Skips a character class up to its end.
 fn skip_class(rest: &mut std::str::Chars<'_>) {
     let mut is_first = true;
     while let Some(character) = rest.next() {
@@ -76,9 +77,9 @@ fn skip_class(rest: &mut std::str::Chars<'_>) {
     }
 }
 
-/// Whether matching a pattern may have to go back, and so take longer than in proportion to the text.
-pub(super) fn goes_back(pattern: &str) -> bool {
-    const SIGNS: [&str; 14] = [
+/// Returns whether matching a pattern may need backtracking, and so take more than linear time.
+pub(super) fn needs_backtracking(pattern: &str) -> bool {
+    const BACKTRACKING_SYNTAX: [&str; 14] = [
         "(?=", "(?!", "(?<=", "(?<!", "(?>", "(?(", "(?P=", "\\k", "\\g", "\\K", "\\G", "*+", "++",
         "?+",
     ];
@@ -86,7 +87,11 @@ pub(super) fn goes_back(pattern: &str) -> bool {
         .as_bytes()
         .windows(2)
         .any(|pair| pair[0] == b'\\' && pair[1].is_ascii_digit());
-    refers_back || pattern.contains("}+") || SIGNS.iter().any(|sign| pattern.contains(sign))
+    refers_back
+        || pattern.contains("}+")
+        || BACKTRACKING_SYNTAX
+            .iter()
+            .any(|syntax| pattern.contains(syntax))
 }
 
 #[cfg(test)]
@@ -111,7 +116,7 @@ mod tests {
             ("a{18446744073709551616}{9}", u64::MAX),
         ];
         for (pattern, expected) in cases {
-            assert_eq!(states(pattern), expected, "{pattern}");
+            assert_eq!(count_states(pattern), expected, "{pattern}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Where the lists come from, and how they are fetched anew.
+//! Sources of the lists, and their refresh.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -10,35 +10,35 @@ use treenail_schema::{
     ListToolsResult, Request,
 };
 
-use crate::client::kept::list::{Fetched, Kept, Listed, Page, Source, Weighed};
-use crate::client::kept::sizes::Kind;
-use crate::client::kept::{McpClient, headers};
+use crate::client::cache::list::{CachedList, ListItem, ListSource, Page, SizedPage, Snapshot};
+use crate::client::cache::list_sizes::ListKind;
+use crate::client::cache::{McpClient, headers};
 use crate::client::protocol::read;
 use crate::client::{ClientError, ClientRequest};
 use crate::wire::weight;
 
 impl McpClient {
-    /// Fetches the tools anew.
+    /// Fetches the tools again.
     pub async fn refresh_tools(&self) -> Result<(), ClientError> {
-        refresh(&self.inner.lists.tools, self.tools_source()).await
+        refresh_list(&self.inner.lists.tools, self.tools_source()).await
     }
 
-    /// Fetches the prompts anew.
+    /// Fetches the prompts again.
     pub async fn refresh_prompts(&self) -> Result<(), ClientError> {
-        refresh(&self.inner.lists.prompts, self.prompts_source()).await
+        refresh_list(&self.inner.lists.prompts, self.prompts_source()).await
     }
 
-    /// Fetches the list of the resources anew.
+    /// Fetches the list of resources again.
     pub async fn refresh_resources(&self) -> Result<(), ClientError> {
-        refresh(&self.inner.lists.resources, self.resources_source()).await
+        refresh_list(&self.inner.lists.resources, self.resources_source()).await
     }
 
-    /// Fetches the templates for URIs anew.
+    /// Fetches the URI templates again.
     pub async fn refresh_url_templates(&self) -> Result<(), ClientError> {
-        refresh(&self.inner.lists.templates, self.templates_source()).await
+        refresh_list(&self.inner.lists.templates, self.templates_source()).await
     }
 
-    /// Fetches all lists anew.
+    /// Fetches all lists again.
     pub async fn refresh_all(&self) -> Result<(), ClientError> {
         self.refresh_tools().await?;
         self.refresh_prompts().await?;
@@ -46,14 +46,14 @@ impl McpClient {
         self.refresh_url_templates().await
     }
 
-    /// Methods of lists that the server has declared and does not know, of those that have been fetched. Such a list is
-    /// taken to be empty.
+    /// Returns the methods of the fetched lists that the server declares but does not implement. The client treats such
+    /// a list as empty.
     pub fn missing_lists(&self) -> Vec<&'static str> {
         let lists = &self.inner.lists;
-        let tools = lists.tools.last().is_some_and(|it| it.missing);
-        let prompts = lists.prompts.last().is_some_and(|it| it.missing);
-        let resources = lists.resources.last().is_some_and(|it| it.missing);
-        let templates = lists.templates.last().is_some_and(|it| it.missing);
+        let tools = lists.tools.latest().is_some_and(|it| it.missing);
+        let prompts = lists.prompts.latest().is_some_and(|it| it.missing);
+        let resources = lists.resources.latest().is_some_and(|it| it.missing);
+        let templates = lists.templates.latest().is_some_and(|it| it.missing);
         let all = [
             (tools, ListToolsRequest::METHOD),
             (prompts, ListPromptsRequest::METHOD),
@@ -64,49 +64,49 @@ impl McpClient {
         missing.map(|(_, method)| method).collect()
     }
 
-    /// Fetches the lists that have been fetched before and are not fresh any more.
+    /// Fetches again all lists that have been fetched before and are no longer fresh.
     pub(super) async fn refresh_stale(&self) -> Result<(), ClientError> {
         let lists = &self.inner.lists;
-        if lists.tools.last().is_some() {
+        if lists.tools.latest().is_some() {
             self.tools().await?;
         }
-        if lists.prompts.last().is_some() {
+        if lists.prompts.latest().is_some() {
             self.prompts().await?;
         }
-        if lists.resources.last().is_some() {
+        if lists.resources.latest().is_some() {
             self.resources().await?;
         }
-        if lists.templates.last().is_some() {
+        if lists.templates.latest().is_some() {
             self.url_templates().await?;
         }
         Ok(())
     }
 }
 
-macro_rules! sources {
+macro_rules! list_sources {
     ($($name:ident: $kind:ident, $capability:ident, $changes:ident, $method:ident, $request:ty;)*) => {$(
         impl McpClient {
-            /// Where the list comes from, if the server has one.
+            /// Returns the source of the list, if the server has one.
             pub(super) fn $name(
                 &self,
             ) -> Option<
-                Source<
+                ListSource<
                     '_,
-                    impl Fn(Option<String>) -> Fetching<<$request as Request>::Result>,
+                    impl Fn(Option<String>) -> PageFuture<<$request as Request>::Result>,
                 >,
             > {
                 let session = self.session();
                 session.peer_info().capabilities.$capability.as_ref()?;
-                Some(Source {
+                Some(ListSource {
                     method: <$request as Request>::METHOD,
                     declared: true,
-                    fetch: move |cursor: Option<String>| -> Fetching<<$request as Request>::Result> {
-                        Box::pin(weighed(session.$method(cursor.as_deref())))
+                    fetch: move |cursor: Option<String>| -> PageFuture<<$request as Request>::Result> {
+                        Box::pin(fetch_page(session.$method(cursor.as_deref())))
                     },
                     changes: &session.changes().$changes,
-                    tells_ttl: session.protocol_version().is_modern(),
+                    sends_ttl: session.protocol_version().is_modern(),
                     limits: session.limits(),
-                    kind: Kind::$kind,
+                    kind: ListKind::$kind,
                     sizes: &self.inner.lists.sizes,
                 })
             }
@@ -114,76 +114,77 @@ macro_rules! sources {
     )*};
 }
 
-pub(super) type Fetching<T> = Pin<Box<dyn Future<Output = Result<Weighed<T>, ClientError>> + Send>>;
+pub(super) type PageFuture<T> =
+    Pin<Box<dyn Future<Output = Result<SizedPage<T>, ClientError>> + Send>>;
 
-/// Fetches a page and weighs it.
-async fn weighed<R>(request: ClientRequest<R>) -> Result<Weighed<R::Result>, ClientError>
+/// Fetches a page and estimates its size in memory.
+async fn fetch_page<R>(request: ClientRequest<R>) -> Result<SizedPage<R::Result>, ClientError>
 where
     R: Request,
     R::Result: DeserializeOwned,
 {
     let finished = request.finish().await?;
-    Ok(Weighed {
+    Ok(SizedPage {
         bytes: weight(&finished.text),
         page: read(&finished.text)?,
     })
 }
 
-sources! {
+list_sources! {
     prompts_source: Prompts, prompts, prompts, prompts_list, ListPromptsRequest;
     resources_source: Resources, resources, resources, resources_list, ListResourcesRequest;
     templates_source: Templates, resources, resources, resources_templates_list, ListResourceTemplatesRequest;
 }
 
 impl McpClient {
-    /// Where the tools come from, if the server has any. One that declares nothing at all is tried: there are servers that
-    /// forget to.
+    /// Returns the source of the tools, if the server has any. A server that declares no capabilities at all is tried
+    /// once, because some servers omit the declaration.
     pub(super) fn tools_source(
         &self,
-    ) -> Option<Source<'_, impl Fn(Option<String>) -> Fetching<ListToolsResult>>> {
+    ) -> Option<ListSource<'_, impl Fn(Option<String>) -> PageFuture<ListToolsResult>>> {
         let session = self.session();
-        let facts = session.peer_info();
-        let declared = facts.capabilities.tools.is_some();
-        if !declared && !facts.declares_nothing() {
+        let info = session.peer_info();
+        let declared = info.capabilities.tools.is_some();
+        if !declared && !info.declares_nothing() {
             return None;
         }
-        let over_http = self.mirrors_arguments();
-        Some(Source {
+        let over_http = self.sends_header_arguments();
+        Some(ListSource {
             method: ListToolsRequest::METHOD,
             declared,
-            fetch: move |cursor: Option<String>| -> Fetching<ListToolsResult> {
-                let page = session.tools_list(cursor.as_deref());
+            fetch: move |cursor: Option<String>| -> PageFuture<ListToolsResult> {
+                let request = session.tools_list(cursor.as_deref());
                 Box::pin(async move {
-                    let mut fetched = weighed(page).await?;
+                    let mut fetched = fetch_page(request).await?;
                     if over_http {
                         let tools = std::mem::take(&mut fetched.page.tools);
-                        fetched.page.tools = headers::without_wrong(tools);
+                        fetched.page.tools = headers::drop_invalid_tools(tools);
                     }
                     Ok(fetched)
                 })
             },
             changes: &session.changes().tools,
-            tells_ttl: session.protocol_version().is_modern(),
+            sends_ttl: session.protocol_version().is_modern(),
             limits: session.limits(),
-            kind: Kind::Tools,
+            kind: ListKind::Tools,
             sizes: &self.inner.lists.sizes,
         })
     }
 }
 
-async fn refresh<T, F, A, P>(
-    kept: &Kept<T>,
-    source: Option<Source<'_, F>>,
+async fn refresh_list<T, F, A, P>(
+    list: &CachedList<T>,
+    source: Option<ListSource<'_, F>>,
 ) -> Result<(), ClientError>
 where
-    T: Listed,
+    T: ListItem,
     F: Fn(Option<String>) -> A,
-    A: Future<Output = Result<Weighed<P>, ClientError>>,
+    A: Future<Output = Result<SizedPage<P>, ClientError>>,
     P: Into<Page<T>>,
 {
     if let Some(source) = source {
-        let fetched: Arc<Fetched<T>> = kept.refresh(source).await?;
-        tracing::debug!(items = fetched.items.len(), "a list was fetched");
+        let snapshot: Arc<Snapshot<T>> = list.refresh(source).await?;
+        tracing::debug!(items = snapshot.items.len(), "fetched a list");
     }
     Ok(())
 }

@@ -1,17 +1,17 @@
-//! A client that keeps what its server lists, and follows the changes.
+//! Client that caches the lists of its server and watches them for changes.
 
 mod builder;
 mod call;
-mod follow;
+mod fetch_lists;
 mod headers;
 mod list;
-mod reads;
-mod record;
-mod sizes;
-mod sources;
+mod list_sizes;
+mod record_contract;
+mod resource_cache;
 mod template;
 #[cfg(feature = "validation")]
 pub(crate) mod validation;
+mod watch;
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
@@ -22,19 +22,19 @@ use treenail_schema::{
 };
 
 pub use self::builder::McpClientBuilder;
-use self::follow::Following;
-use self::list::Kept;
-use self::reads::Reads;
-use self::sizes::Sizes;
+use self::list::CachedList;
+use self::list_sizes::ListSizes;
+use self::resource_cache::ResourceCache;
 pub use self::template::UrlTemplate;
 #[cfg(feature = "validation")]
-use self::validation::Validators;
+use self::validation::ValidatorCache;
+use self::watch::Watcher;
 use crate::client::protocol::read;
 use crate::client::{ClientError, ClientRequest, Drift, McpClientSession};
 
-/// A client that keeps the lists of its server, and fetches them anew when they are used and are not fresh any more: when
-/// the server has told of a change, when the time that it gave is over (`ttlMs`), or when [`refresh_all`](Self::refresh_all)
-/// or its like is called. A server of the legacy era gives no time; its lists are kept until one of the others happens.
+/// Client that caches the lists of its server. A list is fetched again when it is used and no longer fresh: after a
+/// `list_changed` notification, after its TTL (`ttlMs`), or after a call such as [`refresh_all`](Self::refresh_all). A
+/// server of the legacy era sends no TTL, so its lists stay cached until one of the other events.
 ///
 /// ```
 /// use serde_json::json;
@@ -51,8 +51,8 @@ use crate::client::{ClientError, ClientRequest, Drift, McpClientSession};
 /// # }
 /// ```
 ///
-/// It is cheap to clone; the clones share everything. When the last one is dropped, the connection is closed in the
-/// background; [`close`](Self::close) lets one wait for that.
+/// Clones are cheap and share everything. Dropping the last one closes the connection in the background;
+/// [`close`](Self::close) waits until it is closed.
 #[derive(Clone, Debug)]
 pub struct McpClient {
     inner: Arc<Inner>,
@@ -62,54 +62,54 @@ pub struct McpClient {
 struct Inner {
     session: Arc<McpClientSession>,
     lists: Lists,
-    /// Unless results are not validated.
+    /// `None` if results are not validated.
     #[cfg(feature = "validation")]
-    validators: Option<Validators>,
-    /// How the server differed from its contract when it was met, if it has one.
+    validators: Option<ValidatorCache>,
+    /// Drift found when connecting, if there is a contract.
     drift: OnceLock<Drift>,
-    /// The task that follows changes, which ends with the client.
-    _following: Option<Following>,
+    /// Tasks that watch for changes, aborted with the client.
+    _watcher: Option<Watcher>,
 }
 
 #[derive(Debug, Default)]
 struct Lists {
-    tools: Kept<Tool>,
-    prompts: Kept<Prompt>,
-    resources: Kept<Resource>,
-    templates: Kept<ResourceTemplate>,
-    reads: Reads,
-    sizes: Sizes,
+    tools: CachedList<Tool>,
+    prompts: CachedList<Prompt>,
+    resources: CachedList<Resource>,
+    templates: CachedList<ResourceTemplate>,
+    resource_contents: ResourceCache,
+    sizes: ListSizes,
 }
 
 impl McpClient {
-    /// Says what to connect to, and how.
+    /// Returns a builder, which selects the server and the options.
     pub fn builder() -> McpClientBuilder {
         McpClientBuilder::default()
     }
 
-    /// A client over a session that has begun already. It follows the changes that the session is told of, and asks for
-    /// them in the modern era.
+    /// Creates a client over an open session. It processes the session's change notifications, and subscribes to them
+    /// in the modern era.
     ///
     /// # Panics
     ///
-    /// Outside of a tokio runtime, if the server tells of changes.
+    /// Outside of a tokio runtime, if the server declares `listChanged` for a list.
     pub fn new(session: Arc<McpClientSession>) -> Self {
-        builder::over(
+        builder::client_over(
             session,
-            follow::Follow::default(),
+            watch::WatchOptions::default(),
             #[cfg(feature = "validation")]
-            Some(Validators::default()),
+            Some(ValidatorCache::default()),
         )
     }
 
-    /// The session that this client keeps the lists of.
+    /// Returns the underlying session.
     pub fn session(&self) -> &Arc<McpClientSession> {
         &self.inner.session
     }
 
-    /// All tools, in the order of the server.
+    /// Returns all tools, in the order of the server.
     ///
-    /// Over HTTP, tools are left out whose `x-mcp-header` breaks the rules of the protocol.
+    /// Over HTTP, tools whose `x-mcp-header` breaks the rules of the protocol are omitted.
     pub async fn tools(&self) -> Result<Vec<Arc<Tool>>, ClientError> {
         let Some(source) = self.tools_source() else {
             return Ok(Vec::new());
@@ -117,7 +117,7 @@ impl McpClient {
         Ok(self.inner.lists.tools.get(source).await?.items.clone())
     }
 
-    /// The tool with this name, if there is one.
+    /// Returns the tool with this name, if there is one.
     pub async fn tool(&self, name: &str) -> Result<Option<Arc<Tool>>, ClientError> {
         let Some(source) = self.tools_source() else {
             return Ok(None);
@@ -125,13 +125,13 @@ impl McpClient {
         Ok(self.inner.lists.tools.get(source).await?.get(name).cloned())
     }
 
-    /// Counts the changes of its tools that the server has told of.
+    /// Returns the number of change notifications for the tools so far.
     #[cfg(feature = "tool-loop")]
     pub(crate) fn tools_version(&self) -> u64 {
         self.session().changes().tools.load(Ordering::Acquire)
     }
 
-    /// All prompts, in the order of the server.
+    /// Returns all prompts, in the order of the server.
     pub async fn prompts(&self) -> Result<Vec<Arc<Prompt>>, ClientError> {
         let Some(source) = self.prompts_source() else {
             return Ok(Vec::new());
@@ -139,7 +139,7 @@ impl McpClient {
         Ok(self.inner.lists.prompts.get(source).await?.items.clone())
     }
 
-    /// The prompt with this name, if there is one.
+    /// Returns the prompt with this name, if there is one.
     pub async fn prompt(&self, name: &str) -> Result<Option<Arc<Prompt>>, ClientError> {
         let Some(source) = self.prompts_source() else {
             return Ok(None);
@@ -154,7 +154,7 @@ impl McpClient {
             .cloned())
     }
 
-    /// The messages of a prompt. The arguments are what serializes to an object of texts, or `()` for none.
+    /// Requests the messages of a prompt. The arguments serialize to an object of strings, or are `()` for none.
     pub fn get_prompt(
         &self,
         name: &str,
@@ -163,7 +163,7 @@ impl McpClient {
         self.session().prompts_get(name, arguments)
     }
 
-    /// All resources, in the order of the server.
+    /// Returns all resources, in the order of the server.
     pub async fn resources(&self) -> Result<Vec<Arc<Resource>>, ClientError> {
         let Some(source) = self.resources_source() else {
             return Ok(Vec::new());
@@ -171,7 +171,7 @@ impl McpClient {
         Ok(self.inner.lists.resources.get(source).await?.items.clone())
     }
 
-    /// The resource with this URI, if it is listed.
+    /// Returns the resource with this URI, if it is listed.
     pub async fn resource(&self, uri: &str) -> Result<Option<Arc<Resource>>, ClientError> {
         let Some(source) = self.resources_source() else {
             return Ok(None);
@@ -186,23 +186,23 @@ impl McpClient {
             .cloned())
     }
 
-    /// Reads the resource at a URI, or takes what was read before for as long as the server allows.
+    /// Reads the resource at a URI. Returns the cached result while it is fresh.
     pub async fn read_resource(&self, uri: &str) -> Result<Arc<ReadResourceResult>, ClientError> {
         let changes = self.session().changes();
         let changes = changes.updates.load(Ordering::Acquire);
-        let reads = &self.inner.lists.reads;
-        if let Some(kept) = reads.get(uri, changes) {
-            return Ok(kept);
+        let cache = &self.inner.lists.resource_contents;
+        if let Some(cached) = cache.get(uri, changes) {
+            return Ok(cached);
         }
         let finished = self.session().resources_read(uri).finish().await?;
         let result: Arc<ReadResourceResult> = Arc::new(read(&finished.text)?);
         if !finished.was_asked {
-            reads.keep(uri, &result, changes, self.session().limits());
+            cache.insert(uri, &result, changes, self.session().limits());
         }
         Ok(result)
     }
 
-    /// All templates for URIs, in the order of the server.
+    /// Returns all URI templates, in the order of the server.
     pub async fn url_templates(&self) -> Result<Vec<UrlTemplate>, ClientError> {
         let Some(source) = self.templates_source() else {
             return Ok(Vec::new());
@@ -212,7 +212,7 @@ impl McpClient {
         Ok(templates.collect())
     }
 
-    /// The template for URIs with this name, if there is one.
+    /// Returns the URI template with this name, if there is one.
     pub async fn url_template(&self, name: &str) -> Result<Option<UrlTemplate>, ClientError> {
         let Some(source) = self.templates_source() else {
             return Ok(None);
@@ -221,11 +221,11 @@ impl McpClient {
         Ok(list.get(name).map(|listed| UrlTemplate::new(listed)))
     }
 
-    /// Ends the connection in an orderly way; see [`McpClientSession::close`].
+    /// Closes the connection gracefully; see [`McpClientSession::close`].
     ///
     /// # Errors
     ///
-    /// When the server could not be told; the connection has ended all the same.
+    /// When the server could not be notified; the connection is closed all the same.
     pub async fn close(&self) -> Result<(), ClientError> {
         self.session().close().await
     }

@@ -1,25 +1,25 @@
-//! Where a reference leads to: nowhere out of its own schema.
+//! Resolution of references, which never leave their own schema.
 
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
 use crate::wire::quoted;
 
-/// What a reference leads to.
+/// Target of a reference.
 pub(super) enum Target<'a> {
     /// A value in the schema.
     Schema(&'a Value),
-    /// The subschema that has this name.
+    /// The subschema with this anchor.
     Anchor(&'a str),
 }
 
-/// Where a reference leads to; the error tells why it is not followed.
-pub(super) fn target<'a>(schema: &'a Value, reference: &'a str) -> Result<Target<'a>, String> {
+/// Resolves a reference. The error is the reason for rejecting it.
+pub(super) fn resolve<'a>(schema: &'a Value, reference: &'a str) -> Result<Target<'a>, String> {
     let id = ["$id", "id"].iter().find_map(|id| schema.get(id)?.as_str());
     let own = id.and_then(|id| reference.strip_prefix(id.trim_end_matches('#')));
     let Some(fragment) = fragment(own.unwrap_or(reference)) else {
         return Err(format!(
-            "it refers to {}, which is not in it, and references are not followed elsewhere",
+            "it refers to {}, which is outside of the schema; external references are not supported",
             quoted(reference)
         ));
     };
@@ -31,7 +31,7 @@ pub(super) fn target<'a>(schema: &'a Value, reference: &'a str) -> Result<Target
     found
         .filter(|found| found.is_object() || found.is_boolean())
         .map(Target::Schema)
-        .ok_or_else(|| format!("nothing is at {}", quoted(reference)))
+        .ok_or_else(|| format!("the reference {} has no target", quoted(reference)))
 }
 
 fn fragment(reference: &str) -> Option<&str> {

@@ -1,17 +1,17 @@
-//! The dialects of JSON Schema that are understood.
+//! Supported dialects of JSON Schema.
 
 use jsonschema::Draft;
 use serde_json::Value;
 
 use crate::wire::quoted;
 
-/// The dialect of a schema: what its `$schema` says, or 2020-12.
+/// Returns the dialect that `$schema` names, by default 2020-12.
 pub(super) fn dialect(schema: &Value) -> Result<Draft, String> {
     let Some(named) = schema.get("$schema") else {
         return Ok(Draft::Draft202012);
     };
     let Some(name) = named.as_str() else {
-        return Err("its `$schema` is not a text".to_owned());
+        return Err("its `$schema` is not a string".to_owned());
     };
     match Draft::from_schema_uri(name) {
         known @ (Draft::Draft202012

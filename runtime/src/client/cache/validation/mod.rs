@@ -1,0 +1,23 @@
+//! Validation of the results and arguments of tools against the schemas of their server.
+//!
+//! The schemas come from the server and are not trusted. `plan` analyses a schema within limits and rejects one with
+//! outside references. `compile` builds a validator from it. `cost` bounds the work of validating a value before it
+//! starts, and `validators` caches the compiled schemas.
+
+mod compile;
+mod cost;
+mod dialect;
+mod keyword;
+mod pattern;
+mod plan;
+mod reference;
+mod size;
+mod validators;
+#[cfg(feature = "tool-loop")]
+mod violation;
+
+#[cfg(feature = "tool-loop")]
+pub(crate) use self::compile::{CompiledSchema, is_simple};
+pub(in crate::client::cache) use self::validators::{ExpectedOutput, RequestClock, ValidatorCache};
+#[cfg(feature = "tool-loop")]
+pub(crate) use self::violation::{ExpectedType, MAX_VIOLATIONS, Verdict, Violation, ViolationKind};
