@@ -47,7 +47,7 @@ async fn what_has_no_answer_says_so() {
     assert!(matches!(error, ClientError::Tool(_)));
     assert_eq!(
         error.to_string(),
-        "the tool failed: `MockWeatherApi` has no answer to `forecast`; give one with `on_forecast(…)`"
+        "the tool failed: `MockWeatherApi` has no answer for `forecast`; set one with `on_forecast(…)`"
     );
     let error = weather.alerts().below().depth(1).await.unwrap_err();
     assert!(error.to_string().contains("`MockDeepApi`"), "{error}");

@@ -1,33 +1,33 @@
-//! What is inside of the client of a trait.
+//! Content of the client of a trait.
 
 use std::sync::Arc;
 
 use crate::client::typed::call::TypedCall;
-use crate::client::typed::read::{succeeded, unfit};
+use crate::client::typed::decode::{output_error, require_success};
 use crate::client::typed::stream::TypedStream;
 use crate::client::{Contract, McpClient};
 use crate::contract::{Arguments, ItemReader, OutputReader, TraitContract};
 use crate::error::Result;
 
-/// What a trait says of itself, as data.
+/// Describes a trait as a contract.
 ///
 /// # Errors
 ///
-/// [`Error::Build`](crate::Error::Build) where a server could not be built either.
-pub fn described<S: Send + Sync + 'static>(contract: &TraitContract<S>) -> Result<Contract> {
+/// [`Error::Build`](crate::Error::Build) if a server with the same trait could not be built.
+pub fn describe_trait<S: Send + Sync + 'static>(contract: &TraitContract<S>) -> Result<Contract> {
     let tools = contract.describe(contract.namespace)?;
     Ok(Contract::new().with_tools(tools))
 }
 
-/// A client, and what the names of the tools begin with that it calls.
+/// Client whose calls are limited to the tools of a namespace.
 #[derive(Clone, Debug)]
-pub struct Scope {
+pub struct NamespacedClient {
     client: McpClient,
     namespace: Arc<str>,
 }
 
-impl Scope {
-    /// The tools of a namespace; an empty one is none.
+impl NamespacedClient {
+    /// Selects the tools of a namespace; an empty string means tools without one.
     pub fn new(client: &McpClient, namespace: impl Into<Arc<str>>) -> Self {
         Self {
             client: client.clone(),
@@ -35,17 +35,17 @@ impl Scope {
         }
     }
 
-    /// What the names of the tools begin with.
+    /// Returns the namespace, the part of the tool names before the dot.
     pub fn namespace(&self) -> &str {
         &self.namespace
     }
 
-    /// The client that calls are made with.
+    /// Returns the underlying client.
     pub const fn client(&self) -> &McpClient {
         &self.client
     }
 
-    /// The name of a tool.
+    /// Returns the full name of a tool.
     pub fn name(&self, tool: &str) -> String {
         if self.namespace.is_empty() {
             return tool.to_owned();
@@ -53,23 +53,25 @@ impl Scope {
         format!("{}.{tool}", self.namespace)
     }
 
-    /// A call of a tool.
+    /// Creates a call of a tool.
     pub fn call<T: 'static>(
         &self,
         tool: &str,
         arguments: &Arguments,
-        read: OutputReader<T>,
+        reader: OutputReader<T>,
     ) -> TypedCall<T> {
-        let read = move |result| read(succeeded(result)?).map_err(|error| unfit::<T>(&error));
-        TypedCall::read_by(
+        let decode = move |result| {
+            reader(require_success(result)?).map_err(|error| output_error::<T>(&error))
+        };
+        TypedCall::with_decoder(
             &self.client,
             self.name(tool).into(),
             arguments,
-            Box::new(read),
+            Box::new(decode),
         )
     }
 
-    /// A call of a tool that streams.
+    /// Creates a call of a streaming tool.
     pub fn stream<T>(
         &self,
         tool: &str,

@@ -1,4 +1,4 @@
-//! What the result of a stream has beyond the items that have come live.
+//! Remainder of a stream's result: the items that did not arrive in progress notifications.
 
 use serde_json::Value;
 use treenail_schema::{CallToolResult, ContentBlock};
@@ -7,33 +7,33 @@ use crate::contract::text_of_blocks;
 use crate::revision::{is_marked, wrapped_value};
 use crate::stream::{Fold, Form};
 
-/// What is known of the items that have come live: enough to find where they end in the result.
+/// Summary of the items received in progress notifications, sufficient to find their end in the result.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
-    way: Option<(Form, Fold)>,
+pub(super) struct ReceivedItems {
+    form_and_fold: Option<(Form, Fold)>,
     pub(super) items: usize,
-    /// Whether there were further items, which have not been taken.
+    /// Further items were dropped or missing.
     pub(super) has_gap: bool,
-    /// Bytes of their text, where the result is one text.
+    /// Bytes of their text, if the result is a single text.
     text: usize,
-    /// How many blocks they are, where texts that follow each other are one.
+    /// Number of their blocks, if adjacent texts are merged into one.
     blocks: usize,
-    /// The newest one, where the result is that alone.
+    /// The latest item, if the result is the last item alone.
     last: Option<Value>,
 }
 
-impl Seen {
+impl ReceivedItems {
     pub(super) fn new(form: Form, fold: Fold) -> Self {
         Self {
-            way: Some((form, fold)),
+            form_and_fold: Some((form, fold)),
             ..Self::default()
         }
     }
 
-    /// One more item.
+    /// Adds an item.
     pub(super) fn add(&mut self, item: &Value) {
         self.items += 1;
-        match self.way {
+        match self.form_and_fold {
             Some((_, Fold::Last)) => self.last = Some(item.clone()),
             Some((Form::Text, Fold::Concat)) => self.text += item.as_str().map_or(0, str::len),
             Some((Form::Content, Fold::Concat)) => self.add_block(item),
@@ -55,30 +55,30 @@ impl Seen {
         }
     }
 
-    /// The items of the result that have not come live, in order.
-    pub(super) fn rest(self, result: &CallToolResult) -> serde_json::Result<Vec<Value>> {
-        let Some((form, fold)) = self.way else {
+    /// Returns the items of the result that have not been received, in order.
+    pub(super) fn remainder(self, result: &CallToolResult) -> serde_json::Result<Vec<Value>> {
+        let Some((form, fold)) = self.form_and_fold else {
             return Ok(Vec::new());
         };
-        let told = Told::new(result, self.least(form, fold));
+        let items = ResultItems::new(result, self.min_blocks(form, fold));
         match (form, fold) {
-            (Form::Content, Fold::Collect) => self.beyond(told.blocks()?),
-            (Form::Content, Fold::Concat) => self.beyond_blocks(told.blocks()?),
-            (Form::Content, Fold::Last) => Ok(self.newer(told.blocks()?.pop())),
-            (_, Fold::Collect) => match told.value(fold)? {
-                Some(Value::Array(items)) => self.beyond(items),
-                Some(_) => Err(wrong("the items are no array")),
+            (Form::Content, Fold::Collect) => self.skip_received(items.blocks()?),
+            (Form::Content, Fold::Concat) => self.skip_received_blocks(items.blocks()?),
+            (Form::Content, Fold::Last) => Ok(self.last_if_new(items.blocks()?.pop())),
+            (_, Fold::Collect) => match items.value(fold)? {
+                Some(Value::Array(items)) => self.skip_received(items),
+                Some(_) => Err(invalid("the items are not an array")),
                 None => Ok(Vec::new()),
             },
-            (Form::Text, Fold::Concat) => self.beyond_text(told.text().as_deref()),
-            (Form::Json, Fold::Concat) => self.beyond(told.lines()?),
-            (Form::Text, Fold::Last) => Ok(self.newer(told.text().map(Value::from))),
-            (Form::Json, Fold::Last) => Ok(self.newer(told.value(fold)?)),
+            (Form::Text, Fold::Concat) => self.skip_received_text(items.text().as_deref()),
+            (Form::Json, Fold::Concat) => self.skip_received(items.lines()?),
+            (Form::Text, Fold::Last) => Ok(self.last_if_new(items.text().map(Value::from))),
+            (Form::Json, Fold::Last) => Ok(self.last_if_new(items.value(fold)?)),
         }
     }
 
-    /// How many blocks of the result are items for certain.
-    fn least(&self, form: Form, fold: Fold) -> usize {
+    /// Returns the minimum number of blocks in the result that are items.
+    fn min_blocks(&self, form: Form, fold: Fold) -> usize {
         match (form, fold) {
             (_, Fold::Last) => 0,
             (Form::Content, Fold::Collect) => self.items,
@@ -87,32 +87,32 @@ impl Seen {
         }
     }
 
-    fn beyond(&self, mut items: Vec<Value>) -> serde_json::Result<Vec<Value>> {
+    fn skip_received(&self, mut items: Vec<Value>) -> serde_json::Result<Vec<Value>> {
         if items.len() < self.items {
-            return Err(wrong("the result has fewer items than have been told"));
+            return Err(invalid("the result has fewer items than were reported"));
         }
         Ok(items.split_off(self.items))
     }
 
-    fn newer(self, last: Option<Value>) -> Vec<Value> {
+    fn last_if_new(self, last: Option<Value>) -> Vec<Value> {
         let last = last.filter(|last| self.has_gap || self.last.as_ref() != Some(last));
         last.into_iter().collect()
     }
 
-    fn beyond_text(&self, text: Option<&str>) -> serde_json::Result<Vec<Value>> {
+    fn skip_received_text(&self, text: Option<&str>) -> serde_json::Result<Vec<Value>> {
         let rest = text.unwrap_or_default().get(self.text..);
-        let rest = rest.ok_or_else(|| wrong("the result has less text than has been told"))?;
+        let rest = rest.ok_or_else(|| invalid("the result has less text than was reported"))?;
         let rest = Some(rest).filter(|rest| !rest.is_empty());
         Ok(rest.into_iter().map(Value::from).collect())
     }
 
-    /// The last block that came live may have grown since.
-    fn beyond_blocks(&self, blocks: Vec<Value>) -> serde_json::Result<Vec<Value>> {
+    /// Returns the remaining blocks. The last received one may have grown in the meantime.
+    fn skip_received_blocks(&self, blocks: Vec<Value>) -> serde_json::Result<Vec<Value>> {
         let Some(newest) = self.blocks.checked_sub(1) else {
             return Ok(blocks);
         };
         if blocks.len() < self.blocks {
-            return Err(wrong("the result has fewer blocks than have been told"));
+            return Err(invalid("the result has fewer blocks than were reported"));
         }
         let mut rest = blocks.into_iter().skip(newest);
         let grown = rest.next().and_then(|block| {
@@ -124,26 +124,29 @@ impl Seen {
     }
 }
 
-/// The text of a block that is nothing but that.
+/// Returns the text of a block that has no other members.
 fn plain_text(block: &Value) -> Option<&str> {
     let block = block.as_object()?;
     let is_plain = block.len() == 2 && block.get("type")? == "text";
     block.get("text")?.as_str().filter(|_| is_plain)
 }
 
-/// What a result tells of items; behind them, a failure has blocks of its own.
-struct Told<'a> {
+/// Items of a result. The result of a failed tool has further blocks after them.
+struct ResultItems<'a> {
     result: &'a CallToolResult,
-    /// The blocks that items may be in.
+    /// The blocks that may contain items.
     blocks: &'a [ContentBlock],
 }
 
-impl<'a> Told<'a> {
-    /// A failure tells why in one block, as far as can be known, behind at least so many blocks of items.
-    fn new(result: &'a CallToolResult, least: usize) -> Self {
+impl<'a> ResultItems<'a> {
+    /// Drops the last block of a failed result, which is the reason of the failure, if at least `min_blocks` blocks
+    /// remain.
+    fn new(result: &'a CallToolResult, min_blocks: usize) -> Self {
         let content = result.content.as_slice();
         let blocks = match content.split_last() {
-            Some((_reason, items)) if result.is_error == Some(true) && items.len() >= least => {
+            Some((_reason, items))
+                if result.is_error == Some(true) && items.len() >= min_blocks =>
+            {
                 items
             }
             _ => content,
@@ -155,7 +158,7 @@ impl<'a> Told<'a> {
         self.blocks.iter().map(serde_json::to_value).collect()
     }
 
-    /// All texts: not every server writes one that is for the whole.
+    /// Joins all texts, because not every server writes the result as a single block.
     fn text(&self) -> Option<String> {
         let has_text = self.blocks.iter().any(|block| block.as_text().is_some());
         has_text.then(|| text_of_blocks(self.blocks))
@@ -177,6 +180,6 @@ impl<'a> Told<'a> {
     }
 }
 
-fn wrong(reason: &str) -> serde_json::Error {
+fn invalid(reason: &str) -> serde_json::Error {
     serde::de::Error::custom(reason)
 }
