@@ -62,7 +62,7 @@ impl MockSession {
         self
     }
 
-    /// Adds a tool, a function from the arguments to the structured content of the result. It is list_result with a schema
+    /// Adds a tool, a function from the arguments to the structured content of the result. It is listed with a schema
     /// that accepts any arguments.
     #[must_use]
     pub fn tool(

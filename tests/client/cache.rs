@@ -1,4 +1,4 @@
-//! Lists that are kept and followed, and what is made of them.
+//! Cached lists and change notifications.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -9,10 +9,10 @@ use treenail::prelude::*;
 use treenail::schema::Revision;
 
 use crate::fixture::server;
-use crate::script::{Say, discovered, scripted};
+use crate::script::{Reply, discovered, scripted};
 
 #[tokio::test]
-async fn everything_is_found_by_its_name() {
+async fn items_are_found_by_name() {
     let (server, _) = server();
     for revision in Revision::ALL {
         let builder = McpClient::builder().server(&server);
@@ -60,18 +60,18 @@ async fn everything_is_found_by_its_name() {
     }
 }
 
-/// A server of the modern era whose pages are what `page` says to the cursor.
-fn listing(
+/// A modern server whose pages are the results of `page` for each cursor.
+fn server_with_pages(
     mut page: impl FnMut(Option<&str>) -> Value + Send + 'static,
-) -> impl FnMut(&Value) -> Say + Send + 'static {
+) -> impl FnMut(&Value) -> Reply + Send + 'static {
     move |message| match message["method"].as_str() {
         Some("server/discover") => discovered(message),
         Some("tools/list") => {
             let mut result = page(message["params"]["cursor"].as_str());
             result["resultType"] = json!("complete");
-            Say::result(message, &result)
+            Reply::result(message, &result)
         }
-        _ => Say::nothing(),
+        _ => Reply::nothing(),
     }
 }
 
@@ -81,40 +81,42 @@ fn tools(names: &[&str]) -> Value {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_list_is_kept_for_as_long_as_it_is_fresh() {
-    let say = listing(|_| json!({"tools": tools(&["a"]), "ttlMs": 5_000, "cacheScope": "public"}));
-    let (session, heard) = scripted(say);
+async fn a_list_is_cached_while_it_is_fresh() {
+    let reply = server_with_pages(
+        |_| json!({"tools": tools(&["a"]), "ttlMs": 5_000, "cacheScope": "public"}),
+    );
+    let (session, received) = scripted(reply);
     let client = McpClient::builder().session(session).build().await.unwrap();
     for _ in 0..3 {
         client.tools().await.unwrap();
     }
-    assert_eq!(heard.methods().len(), 2, "CLI-CACHE-02: fetched once");
+    assert_eq!(received.methods().len(), 2, "CLI-CACHE-02: fetched once");
     tokio::time::advance(Duration::from_millis(5_001)).await;
     client.tools().await.unwrap();
     assert_eq!(
-        heard.methods().len(),
+        received.methods().len(),
         3,
-        "CLI-CACHE-02: stale, and fetched when it is used"
+        "CLI-CACHE-02: stale, and fetched at the next use"
     );
 }
 
 #[tokio::test]
-async fn a_list_that_says_nothing_is_stale_at_once() {
-    let (session, heard) = scripted(listing(|_| json!({"tools": tools(&["a"])})));
+async fn a_list_without_a_ttl_is_stale_at_once() {
+    let (session, received) = scripted(server_with_pages(|_| json!({"tools": tools(&["a"])})));
     let client = McpClient::builder().session(session).build().await.unwrap();
     client.tools().await.unwrap();
     client.tools().await.unwrap();
-    assert_eq!(heard.methods().len(), 3, "CLI-CACHE-03");
+    assert_eq!(received.methods().len(), 3, "CLI-CACHE-03");
 }
 
 #[tokio::test]
-async fn all_pages_are_fetched_within_bounds() {
+async fn all_pages_are_fetched_within_the_limits() {
     let pages = |cursor: Option<&str>| match cursor {
         None => json!({"tools": tools(&["a", "b"]), "nextCursor": ""}),
         Some("") => json!({"tools": tools(&["c", "a"]), "nextCursor": "x y"}),
         Some(_) => json!({"tools": tools(&["d"])}),
     };
-    let (session, heard) = scripted(listing(pages));
+    let (session, received) = scripted(server_with_pages(pages));
     let client = McpClient::builder().session(session).build().await.unwrap();
     let tools_of = |client: &McpClient| client.clone();
     let listed = tools_of(&client).tools().await.unwrap();
@@ -122,9 +124,9 @@ async fn all_pages_are_fetched_within_bounds() {
     assert_eq!(
         names,
         ["a", "b", "c", "d"],
-        "CLI-PAGE-04; the second `a` is left out"
+        "CLI-PAGE-04; the second `a` is omitted"
     );
-    let cursors: Vec<_> = heard
+    let cursors: Vec<_> = received
         .all()
         .iter()
         .map(|it| it["params"]["cursor"].clone())
@@ -140,7 +142,7 @@ async fn all_pages_are_fetched_within_bounds() {
         ClientLimits::default().lists(ListLimits::default().items(100)),
     ] {
         let endless = |_: Option<&str>| json!({"tools": tools(&["a"; 40]), "nextCursor": "more"});
-        let (session, _) = scripted(listing(endless));
+        let (session, _) = scripted(server_with_pages(endless));
         let client = McpClient::builder()
             .session(session)
             .limits(limits)
@@ -166,11 +168,13 @@ async fn a_change_makes_a_list_stale_in_every_era() {
             .protocol_version(revision);
         let client = builder.auto_refresh(true).build().await.unwrap();
         assert!(client.tools().await.unwrap().is_empty(), "{revision}");
-        let mut told = client.session().notifications();
-        // In the modern era, the subscription has to be open before the change is made.
+        let mut notifications = client.session().notifications();
+        // In the modern era, the subscription must be open before the change.
         client.call_tool("late", ()).await.unwrap_err();
         server.edit(|edit| edit.tools(tools![late])).unwrap();
-        let changed = tokio_stream::StreamExt::next(&mut told).await.unwrap();
+        let changed = tokio_stream::StreamExt::next(&mut notifications)
+            .await
+            .unwrap();
         assert!(
             changed.method.ends_with("list_changed"),
             "{revision}: {}",
@@ -185,17 +189,17 @@ async fn a_change_makes_a_list_stale_in_every_era() {
 }
 
 #[tokio::test]
-async fn what_was_read_is_kept_only_if_the_server_says_so() {
-    let (server, inside) = server();
+async fn resources_are_cached_only_with_a_ttl() {
+    let (server, observer) = server();
     let client = McpClient::builder().server(&server).build().await.unwrap();
     for _ in 0..2 {
         client.read_resource("note://today").await.unwrap();
     }
-    assert_eq!(inside.calls.load(Ordering::SeqCst), 2, "CLI-CACHE-03");
+    assert_eq!(observer.calls.load(Ordering::SeqCst), 2, "CLI-CACHE-03");
 
-    let (session, heard) = scripted(|message| match message["method"].as_str() {
+    let (session, received) = scripted(|message| match message["method"].as_str() {
         Some("server/discover") => discovered(message),
-        _ => Say::result(
+        _ => Reply::result(
             message,
             &json!({"resultType": "complete", "ttlMs": 60_000, "cacheScope": "private",
                 "contents": [{"uri": message["params"]["uri"], "text": "x"}]}),
@@ -209,15 +213,15 @@ async fn what_was_read_is_kept_only_if_the_server_says_so() {
             "CLI-CACHE-01"
         );
     }
-    assert_eq!(heard.methods().len(), 3, "CLI-CACHE-02");
+    assert_eq!(received.methods().len(), 3, "CLI-CACHE-02");
 }
 
-/// A server of either era that declares what `capabilities` says, and answers with `answer` or -32601.
-fn declaring(
+/// A server of either era with these capabilities, which responds with `answer` or -32601.
+fn server_with_capabilities(
     revision: Revision,
     capabilities: Value,
     mut answer: impl FnMut(&str) -> Option<Value> + Send + 'static,
-) -> impl FnMut(&Value) -> Say + Send + 'static {
+) -> impl FnMut(&Value) -> Reply + Send + 'static {
     move |message| {
         let method = message["method"].as_str().unwrap_or_default();
         let modern = revision.is_modern();
@@ -229,36 +233,40 @@ fn declaring(
                 "protocolVersion": revision.as_str(), "capabilities": capabilities,
                 "serverInfo": {"name": "script", "version": "1"},
             }),
-            _ if message["id"].is_null() => return Say::nothing(),
+            _ if message["id"].is_null() => return Reply::nothing(),
             _ => match answer(method) {
                 Some(result) => result,
-                None => return Say::error(message, &json!({"code": -32601, "message": "no"})),
+                None => return Reply::error(message, &json!({"code": -32601, "message": "no"})),
             },
         };
         result["resultType"] = json!("complete");
-        Say::result(message, &result)
+        Reply::result(message, &result)
     }
 }
 
 const ERAS: [Revision; 2] = [Revision::LATEST, Revision::LATEST_LEGACY];
 
 #[tokio::test]
-async fn a_list_that_the_server_does_not_know_is_empty() {
+async fn an_unimplemented_list_is_empty() {
     for revision in ERAS {
         let capabilities = json!({"tools": {}, "resources": {}});
-        let (session, heard) = scripted(declaring(revision, capabilities, |method| match method {
-            "tools/list" => Some(json!({"tools": tools(&["a"])})),
-            "resources/list" => Some(json!({"resources": []})),
-            _ => None,
-        }));
+        let (session, received) = scripted(server_with_capabilities(
+            revision,
+            capabilities,
+            |method| match method {
+                "tools/list" => Some(json!({"tools": tools(&["a"])})),
+                "resources/list" => Some(json!({"resources": []})),
+                _ => None,
+            },
+        ));
         let client = McpClient::builder().session(session).build().await.unwrap();
         assert_eq!(client.missing_lists(), [""; 0]);
         assert_eq!(client.url_templates().await.unwrap().len(), 0, "{revision}");
         assert_eq!(client.missing_lists(), ["resources/templates/list"]);
         client.url_templates().await.unwrap();
-        let asked = heard.methods().into_iter();
+        let asked = received.methods().into_iter();
         let asked = asked.filter(|method| method == "resources/templates/list");
-        assert_eq!(asked.count(), 1, "it is not asked for again");
+        assert_eq!(asked.count(), 1, "it is not requested again");
 
         client.refresh_all().await.unwrap();
         let contract = client.contract_with_resources().await.unwrap();
@@ -273,7 +281,7 @@ async fn a_list_that_the_server_does_not_know_is_empty() {
 async fn other_errors_of_a_list_are_errors() {
     let (session, _) = scripted(|message| match message["method"].as_str() {
         Some("server/discover") => discovered(message),
-        _ => Say::error(message, &json!({"code": -32603, "message": "broken"})),
+        _ => Reply::error(message, &json!({"code": -32603, "message": "broken"})),
     });
     let client = McpClient::builder().session(session).build().await.unwrap();
     assert!(client.tools().await.is_err());
@@ -281,44 +289,49 @@ async fn other_errors_of_a_list_are_errors() {
 }
 
 #[tokio::test]
-async fn a_server_that_declares_nothing_gets_one_try() {
+async fn a_server_without_capabilities_gets_one_try() {
     for revision in ERAS {
-        let (session, heard) = scripted(declaring(revision, json!({}), |method| match method {
-            "tools/list" => Some(json!({"tools": tools(&["a"]), "ttlMs": 60_000})),
-            "tools/call" => Some(json!({"content": [{"type": "text", "text": "done"}]})),
-            _ => None,
-        }));
+        let (session, received) = scripted(server_with_capabilities(
+            revision,
+            json!({}),
+            |method| match method {
+                "tools/list" => Some(json!({"tools": tools(&["a"]), "ttlMs": 60_000})),
+                "tools/call" => Some(json!({"content": [{"type": "text", "text": "done"}]})),
+                _ => None,
+            },
+        ));
         let client = McpClient::builder().session(session).build().await.unwrap();
         assert_eq!(client.tools().await.unwrap().len(), 1, "{revision}");
         client.call_tool("a", ()).await.unwrap();
         assert_eq!(client.prompts().await.unwrap().len(), 0);
         assert_eq!(client.contract().await.unwrap().tools().len(), 1);
-        assert!(!heard.methods().contains(&"prompts/list".to_owned()));
+        assert!(!received.methods().contains(&"prompts/list".to_owned()));
 
-        // And no more than one.
-        let (session, heard) = scripted(declaring(revision, json!({}), |_| None));
+        // No more than one try.
+        let (session, received) = scripted(server_with_capabilities(revision, json!({}), |_| None));
         let client = McpClient::builder().session(session).build().await.unwrap();
         for _ in 0..3 {
             assert_eq!(client.tools().await.unwrap().len(), 0);
         }
-        let tries = heard.methods().into_iter();
+        let tries = received.methods().into_iter();
         assert_eq!(tries.filter(|method| method == "tools/list").count(), 1);
         assert_eq!(client.missing_lists(), [""; 0], "it was not declared");
 
-        // A server that declares something else means what it declares.
+        // A server with other capabilities has no tools.
         let capabilities = json!({"prompts": {}});
-        let (session, heard) = scripted(declaring(revision, capabilities, |_| None));
+        let (session, received) =
+            scripted(server_with_capabilities(revision, capabilities, |_| None));
         let client = McpClient::builder().session(session).build().await.unwrap();
         assert_eq!(client.tools().await.unwrap().len(), 0);
-        assert!(!heard.methods().contains(&"tools/list".to_owned()));
+        assert!(!received.methods().contains(&"tools/list".to_owned()));
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn subscriptions_that_end_at_once_are_opened_less_and_less_often() {
+async fn subscriptions_that_end_at_once_are_retried_with_backoff() {
     const HOUR: Duration = Duration::from_secs(60 * 60);
 
-    let (session, heard) = scripted(|message| {
+    let (session, received) = scripted(|message| {
         let id = &message["id"];
         match message["method"].as_str() {
             Some("server/discover") => {
@@ -326,7 +339,7 @@ async fn subscriptions_that_end_at_once_are_opened_less_and_less_often() {
                     "resultType": "complete", "supportedVersions": ["2026-07-28"],
                     "capabilities": {"tools": {"listChanged": true}},
                 });
-                Say::result(message, &result)
+                Reply::result(message, &result)
             }
             Some("subscriptions/listen") => {
                 let meta = json!({"io.modelcontextprotocol/subscriptionId": id});
@@ -334,21 +347,21 @@ async fn subscriptions_that_end_at_once_are_opened_less_and_less_often() {
                     "jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged",
                     "params": {"_meta": meta, "notifications": {"toolsListChanged": true}},
                 });
-                let Say::Lines(mut lines) =
-                    Say::result(message, &json!({"resultType": "complete"}))
+                let Reply::Lines(mut lines) =
+                    Reply::result(message, &json!({"resultType": "complete"}))
                 else {
                     unreachable!("it is a line")
                 };
                 lines.insert(0, acknowledged.to_string());
-                Say::Lines(lines)
+                Reply::Lines(lines)
             }
-            _ => Say::nothing(),
+            _ => Reply::nothing(),
         }
     });
     let client = McpClient::builder().session(session).build().await.unwrap();
     tokio::time::sleep(HOUR).await;
-    let opened = heard.methods().len() - 1;
-    // The pauses go up to 32 s, of which half is left to chance; without them there are thousands.
+    let opened = received.methods().len() - 1;
+    // The backoff grows to 32 s, half of it random. Without it, there are thousands of subscriptions.
     assert!((100..=240).contains(&opened), "{opened}");
     client.close().await.unwrap();
 }

@@ -1,4 +1,4 @@
-//! How a client finds out what its server speaks.
+//! Negotiation of the protocol revision.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,18 +13,18 @@ use treenail::prelude::*;
 use treenail::schema::Revision;
 
 use crate::fixture::server;
-use crate::script::{Heard, Say, discovered, initialized, scripted, scripted_within};
+use crate::script::{Received, Reply, discovered, initialized, scripted, scripted_with_limits};
 
-async fn meet(
-    say: impl FnMut(&Value) -> Say + Send + 'static,
-) -> (Result<McpClientSession, ClientError>, Heard) {
-    let (session, heard) = scripted(say);
-    let met = McpClientSession::builder().session(session).build().await;
-    (met, heard)
+async fn connect_to(
+    reply: impl FnMut(&Value) -> Reply + Send + 'static,
+) -> (Result<McpClientSession, ClientError>, Received) {
+    let (session, received) = scripted(reply);
+    let connected = McpClientSession::builder().session(session).build().await;
+    (connected, received)
 }
 
 #[tokio::test]
-async fn the_newest_revision_that_both_speak_is_spoken() {
+async fn the_newest_common_revision_is_negotiated() {
     let (server, _) = server();
     let session = McpClientSession::builder()
         .server(&server)
@@ -40,7 +40,7 @@ async fn the_newest_revision_that_both_speak_is_spoken() {
 }
 
 #[tokio::test]
-async fn any_answer_that_is_not_modern_is_legacy() {
+async fn an_error_without_modern_data_means_legacy() {
     let errors = [
         json!({"code": -32601, "message": "no such method"}),
         json!({"code": -32602, "message": "not initialized"}),
@@ -48,80 +48,80 @@ async fn any_answer_that_is_not_modern_is_legacy() {
         json!({"code": 0, "message": ""}),
     ];
     for error in errors {
-        let (met, heard) = meet(move |message| match message["method"].as_str() {
-            Some("server/discover") => Say::error(message, &error),
+        let (connected, received) = connect_to(move |message| match message["method"].as_str() {
+            Some("server/discover") => Reply::error(message, &error),
             Some("initialize") => initialized(message, "2025-06-18"),
-            _ => Say::nothing(),
+            _ => Reply::nothing(),
         })
         .await;
-        let session = met.unwrap();
+        let session = connected.unwrap();
         let revision = session.protocol_version();
         assert_eq!(revision, Revision::V2025_06_18, "CLI-ERA-05");
         session.close().await.unwrap();
         let expected = ["server/discover", "initialize", "notifications/initialized"];
-        assert_eq!(heard.methods(), expected, "CLI-ERA-04, CLI-LIFE-04");
-        let offered = &heard.all()[1]["params"];
+        assert_eq!(received.methods(), expected, "CLI-ERA-04, CLI-LIFE-04");
+        let offered = &received.all()[1]["params"];
         assert_eq!(offered["protocolVersion"], "2025-11-25", "CLI-LIFE-02");
         assert!(offered["clientInfo"]["name"].is_string(), "CLI-LIFE-01");
     }
 }
 
 #[tokio::test]
-async fn a_result_that_says_nothing_of_revisions_is_legacy() {
-    let (met, _) = meet(|message| match message["method"].as_str() {
+async fn a_result_without_revisions_means_legacy() {
+    let (connected, _) = connect_to(|message| match message["method"].as_str() {
         Some("initialize") => initialized(message, "2024-11-05"),
-        _ if message["id"].is_null() => Say::nothing(),
-        _ => Say::result(message, &json!({})),
+        _ if message["id"].is_null() => Reply::nothing(),
+        _ => Reply::result(message, &json!({})),
     })
     .await;
     assert_eq!(
-        met.unwrap().protocol_version(),
+        connected.unwrap().protocol_version(),
         Revision::V2024_11_05,
         "CLI-ERA-04"
     );
 }
 
 #[tokio::test(start_paused = true)]
-async fn silence_is_legacy() {
-    let (met, heard) = meet(|message| match message["method"].as_str() {
+async fn no_response_means_legacy() {
+    let (connected, received) = connect_to(|message| match message["method"].as_str() {
         Some("initialize") => initialized(message, "2025-11-25"),
-        _ => Say::nothing(),
+        _ => Reply::nothing(),
     })
     .await;
     assert_eq!(
-        met.unwrap().protocol_version(),
+        connected.unwrap().protocol_version(),
         Revision::V2025_11_25,
         "CLI-ERA-04"
     );
     // CLI-LIFE-05: nothing else is sent before the handshake, not even a cancellation.
-    assert_eq!(heard.methods()[1], "initialize");
+    assert_eq!(received.methods()[1], "initialize");
 }
 
 #[tokio::test]
-async fn a_modern_error_is_not_followed_by_a_handshake() {
+async fn a_modern_error_prevents_the_legacy_handshake() {
     let unsupported = |supported: Value| json!({"code": -32022, "message": "no", "data": {"supported": supported, "requested": "x"}});
-    // The server names the revision and takes it the second time.
+    // The server names the revision and accepts it the second time.
     let error = unsupported(json!(["2026-07-28"]));
     let mut refused = false;
-    let (met, heard) = meet(move |message| {
+    let (connected, received) = connect_to(move |message| {
         if std::mem::replace(&mut refused, true) {
             discovered(message)
         } else {
-            Say::error(message, &error)
+            Reply::error(message, &error)
         }
     })
     .await;
     assert_eq!(
-        met.unwrap().protocol_version(),
+        connected.unwrap().protocol_version(),
         Revision::LATEST,
         "CLI-VER-02"
     );
     assert_eq!(
-        heard.methods(),
+        received.methods(),
         ["server/discover", "server/discover"],
         "CLI-ERA-03"
     );
-    let ids: Vec<_> = heard
+    let ids: Vec<_> = received
         .all()
         .iter()
         .map(|message| message["id"].clone())
@@ -132,21 +132,21 @@ async fn a_modern_error_is_not_followed_by_a_handshake() {
         unsupported(json!(["2031-01-01"])),
         json!({"code": -32021, "message": "no", "data": {"requiredCapabilities": {"roots": {}}}}),
     ] {
-        let (met, heard) = meet(move |message| Say::error(message, &error)).await;
-        let error = met.unwrap_err();
+        let (connected, received) = connect_to(move |message| Reply::error(message, &error)).await;
+        let error = connected.unwrap_err();
         assert!(
             matches!(error, ClientError::Unsupported(_) | ClientError::Refused(_)),
             "CLI-ERA-03: {error}"
         );
-        assert_eq!(heard.methods(), ["server/discover"], "CLI-ERA-03");
+        assert_eq!(received.methods(), ["server/discover"], "CLI-ERA-03");
     }
 }
 
 #[tokio::test]
-async fn a_revision_that_was_asked_for_is_spoken_or_nothing() {
-    let (session, heard) = scripted(|message| match message["method"].as_str() {
+async fn a_required_revision_has_no_fallback() {
+    let (session, received) = scripted(|message| match message["method"].as_str() {
         Some("initialize") => initialized(message, "2025-03-26"),
-        _ => Say::error(message, &json!({"code": -32601, "message": "no"})),
+        _ => Reply::error(message, &json!({"code": -32601, "message": "no"})),
     });
     let builder = || McpClientSession::builder().session(session.clone());
     let error = builder()
@@ -158,11 +158,11 @@ async fn a_revision_that_was_asked_for_is_spoken_or_nothing() {
         matches!(error, ClientError::Unsupported(_)),
         "CLI-ERA-06, CLI-ERA-14: {error}"
     );
-    assert_eq!(heard.methods(), ["server/discover"]);
+    assert_eq!(received.methods(), ["server/discover"]);
 }
 
 #[tokio::test]
-async fn a_revision_that_is_known_is_tried_first() {
+async fn a_preferred_revision_is_tried_first() {
     let (server, _) = server();
     for revision in Revision::ALL {
         let builder = McpClientSession::builder()
@@ -171,9 +171,9 @@ async fn a_revision_that_is_known_is_tried_first() {
         let session = builder.build().await.unwrap();
         assert_eq!(session.protocol_version(), revision, "CLI-ERA-13");
     }
-    // CLI-ERA-12: what was known is not true any more.
-    let (session, heard) = scripted(|message| match message["method"].as_str() {
-        Some("initialize") => Say::error(message, &json!({"code": -32601, "message": "no"})),
+    // CLI-ERA-12: the preferred revision is no longer supported.
+    let (session, received) = scripted(|message| match message["method"].as_str() {
+        Some("initialize") => Reply::error(message, &json!({"code": -32601, "message": "no"})),
         _ => discovered(message),
     });
     let builder = McpClientSession::builder().session(session);
@@ -183,17 +183,17 @@ async fn a_revision_that_is_known_is_tried_first() {
         .await
         .unwrap();
     assert_eq!(session.protocol_version(), Revision::LATEST);
-    assert_eq!(heard.methods(), ["initialize", "server/discover"]);
+    assert_eq!(received.methods(), ["initialize", "server/discover"]);
 }
 
 #[tokio::test]
-async fn a_revision_that_nobody_knows_ends_the_connection() {
-    let (met, _) = meet(|message| match message["method"].as_str() {
+async fn an_unknown_revision_ends_the_connection() {
+    let (connected, _) = connect_to(|message| match message["method"].as_str() {
         Some("initialize") => initialized(message, "1999-01-01"),
-        _ => Say::error(message, &json!({"code": -32601, "message": "no"})),
+        _ => Reply::error(message, &json!({"code": -32601, "message": "no"})),
     })
     .await;
-    let error = met.unwrap_err();
+    let error = connected.unwrap_err();
     assert!(
         matches!(error, ClientError::Unsupported(_)),
         "CLI-LIFE-03: {error}"
@@ -201,10 +201,10 @@ async fn a_revision_that_nobody_knows_ends_the_connection() {
 }
 
 #[tokio::test]
-async fn each_request_of_the_modern_era_says_who_asks() {
-    let (session, heard) = scripted(|message| match message["method"].as_str() {
+async fn each_modern_request_identifies_the_client() {
+    let (session, received) = scripted(|message| match message["method"].as_str() {
         Some("server/discover") => discovered(message),
-        _ => Say::result(message, &json!({"resultType": "complete", "tools": []})),
+        _ => Reply::result(message, &json!({"resultType": "complete", "tools": []})),
     });
     let builder = McpClientSession::builder().client_info("tester", "7");
     let session = builder.session(session).build().await.unwrap();
@@ -212,7 +212,7 @@ async fn each_request_of_the_modern_era_says_who_asks() {
         .tools_list(Some(""))
         .meta("com.example/trace", "a\"b");
     request.await.unwrap();
-    for message in heard.all() {
+    for message in received.all() {
         let meta = &message["params"]["_meta"];
         assert_eq!(
             meta["io.modelcontextprotocol/protocolVersion"], "2026-07-28",
@@ -228,78 +228,78 @@ async fn each_request_of_the_modern_era_says_who_asks() {
             "CLI-META-03"
         );
     }
-    let listed = &heard.all()[1]["params"];
+    let listed = &received.all()[1]["params"];
     assert_eq!(listed["cursor"], "", "CLI-PAGE-03");
     assert_eq!(listed["_meta"]["com.example/trace"], "a\"b");
 }
 
-/// An error that names revisions.
+/// Returns an error that names the supported revisions.
 fn unsupported(supported: &Value) -> Value {
     json!({"code": -32022, "message": "no", "data": {"supported": supported, "requested": "x"}})
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_modern_server_that_starts_slowly_is_connected_to() {
-    // It drops the probe, which came before it was ready, and refuses the handshake.
+async fn a_modern_server_that_starts_slowly_is_detected() {
+    // It drops the probe, which arrives too early, and rejects the handshake.
     let error = unsupported(&json!(["2026-07-28"]));
     let mut probed = false;
-    let (met, heard) = meet(move |message| match message["method"].as_str() {
+    let (connected, received) = connect_to(move |message| match message["method"].as_str() {
         Some("server/discover") if std::mem::replace(&mut probed, true) => discovered(message),
-        Some("initialize") => Say::error(message, &error),
-        _ => Say::nothing(),
+        Some("initialize") => Reply::error(message, &error),
+        _ => Reply::nothing(),
     })
     .await;
     assert_eq!(
-        met.unwrap().protocol_version(),
+        connected.unwrap().protocol_version(),
         Revision::LATEST,
         "CLI-VER-02"
     );
     let expected = ["server/discover", "initialize", "server/discover"];
-    assert_eq!(heard.methods(), expected);
+    assert_eq!(received.methods(), expected);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_late_answer_to_the_probe_counts() {
-    // It answers all that has come once it has started, in order.
+async fn a_late_probe_response_is_used() {
+    // After its start, it answers all pending messages in order.
     for revision in [None, Some(Revision::LATEST)] {
         let mut probe = Value::Null;
-        let (session, heard) = scripted(move |message| match message["method"].as_str() {
+        let (session, received) = scripted(move |message| match message["method"].as_str() {
             Some("server/discover") => {
                 probe = message.clone();
-                Say::nothing()
+                Reply::nothing()
             }
             Some("initialize") => {
-                let (Say::Lines(mut lines), Say::Lines(refusal)) = (
+                let (Reply::Lines(mut lines), Reply::Lines(refusal)) = (
                     discovered(&probe),
-                    Say::error(message, &unsupported(&json!(["2026-07-28"]))),
+                    Reply::error(message, &unsupported(&json!(["2026-07-28"]))),
                 ) else {
                     unreachable!("both are lines")
                 };
                 lines.extend(refusal);
-                Say::Lines(lines)
+                Reply::Lines(lines)
             }
-            _ => Say::result(message, &json!({"resultType": "complete", "tools": []})),
+            _ => Reply::result(message, &json!({"resultType": "complete", "tools": []})),
         });
         let builder = McpClientSession::builder().session(session);
         let builder = match revision {
             None => builder,
-            // What was known of the server is probed too.
+            // A preferred revision is probed, too.
             Some(revision) => builder.prefer_version(revision),
         };
         let session = builder.build().await.unwrap();
         assert_eq!(session.protocol_version(), Revision::LATEST);
         session.tools_list(None).await.unwrap();
         let expected = ["server/discover", "initialize", "tools/list"];
-        assert_eq!(heard.methods(), expected);
+        assert_eq!(received.methods(), expected);
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_probe_leaves_room_for_the_handshake() {
     let limits = ClientLimits::default().requests_in_flight(1);
-    let (session, _) = scripted_within(&limits, |message| match message["method"].as_str() {
+    let (session, _) = scripted_with_limits(&limits, |message| match message["method"].as_str() {
         Some("initialize") => initialized(message, "2025-11-25"),
-        _ => Say::nothing(),
+        _ => Reply::nothing(),
     });
     let builder = McpClientSession::builder().session(session).limits(limits);
     let session = builder.build().await.unwrap();
@@ -307,12 +307,12 @@ async fn the_probe_leaves_room_for_the_handshake() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_revision_that_was_asked_for_is_waited_for() {
-    // An answer that takes longer than the probe's time.
+async fn a_required_revision_has_no_probe_timeout() {
+    // The response takes longer than the probe timeout.
     let (stream, mut theirs) = tokio::io::duplex(1 << 16);
     tokio::spawn(async move {
         tokio::time::sleep(std::time::Duration::from_secs(30)).await;
-        let Say::Lines(lines) = discovered(&json!({"id": 1})) else {
+        let Reply::Lines(lines) = discovered(&json!({"id": 1})) else {
             unreachable!("it is a line")
         };
         let text = lines.join("\n") + "\n";
@@ -330,44 +330,44 @@ async fn a_revision_that_was_asked_for_is_waited_for() {
 }
 
 #[tokio::test]
-async fn a_refusal_that_names_legacy_revisions_leads_to_a_handshake() {
+async fn a_rejection_with_legacy_revisions_leads_to_a_handshake() {
     let error = unsupported(&json!(["2025-06-18", "2024-11-05", "unknown"]));
-    let (met, heard) = meet(move |message| match message["method"].as_str() {
-        Some("server/discover") => Say::error(message, &error),
+    let (connected, received) = connect_to(move |message| match message["method"].as_str() {
+        Some("server/discover") => Reply::error(message, &error),
         Some("initialize") => initialized(message, "2025-06-18"),
-        _ => Say::nothing(),
+        _ => Reply::nothing(),
     })
     .await;
-    let session = met.unwrap();
+    let session = connected.unwrap();
     assert_eq!(session.protocol_version(), Revision::V2025_06_18);
     session.close().await.unwrap();
     let expected = ["server/discover", "initialize", "notifications/initialized"];
-    assert_eq!(heard.methods(), expected);
-    let offered = &heard.all()[1]["params"]["protocolVersion"];
-    assert_eq!(offered, "2025-06-18", "the newest that it names");
+    assert_eq!(received.methods(), expected);
+    let offered = &received.all()[1]["params"]["protocolVersion"];
+    assert_eq!(offered, "2025-06-18", "the newest revision that it names");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_contradicts_itself_is_given_up() {
-    let (met, heard) = meet(|message| match message["method"].as_str() {
-        Some("server/discover") => Say::error(message, &json!({"code": -32601, "message": "no"})),
-        _ => Say::error(message, &unsupported(&json!(["2026-07-28"]))),
+async fn a_server_that_contradicts_itself_is_rejected() {
+    let (connected, received) = connect_to(|message| match message["method"].as_str() {
+        Some("server/discover") => Reply::error(message, &json!({"code": -32601, "message": "no"})),
+        _ => Reply::error(message, &unsupported(&json!(["2026-07-28"]))),
     })
     .await;
-    let error = met.unwrap_err();
+    let error = connected.unwrap_err();
     assert!(matches!(error, ClientError::Unsupported(_)), "{error}");
     let expected = ["server/discover", "initialize", "server/discover"];
-    assert_eq!(heard.methods(), expected);
+    assert_eq!(received.methods(), expected);
 }
 
-/// A session that the server forgets once, after the handshake.
+/// A session that expires once, after the handshake.
 #[derive(Debug)]
-struct Forgotten {
+struct ExpiringSession {
     session: Arc<LineSession>,
     times: AtomicUsize,
 }
 
-impl Session for Forgotten {
+impl Session for ExpiringSession {
     fn listen(&self, incoming: Arc<dyn IncomingHandler>) {
         self.session.listen(incoming);
     }
@@ -393,30 +393,30 @@ impl Session for Forgotten {
 }
 
 #[tokio::test]
-async fn a_session_that_has_expired_is_begun_anew() {
-    let (session, heard) = scripted(|message| match message["method"].as_str() {
+async fn an_expired_session_is_reestablished() {
+    let (session, received) = scripted(|message| match message["method"].as_str() {
         Some("initialize") => initialized(message, "2025-11-25"),
-        Some("tools/list") => Say::result(message, &json!({"tools": []})),
-        _ => Say::nothing(),
+        Some("tools/list") => Reply::result(message, &json!({"tools": []})),
+        _ => Reply::nothing(),
     });
     let times = AtomicUsize::new(0);
-    let builder = McpClientSession::builder().session(Arc::new(Forgotten { session, times }));
+    let builder = McpClientSession::builder().session(Arc::new(ExpiringSession { session, times }));
     let session = builder
         .protocol_version(Revision::V2025_11_25)
         .build()
         .await
         .unwrap();
-    // Both find out at once, and one of them begins anew for both.
+    // Both requests see the expiry, and one of them reconnects for both.
     let (first, second) = tokio::join!(session.tools_list(None), session.tools_list(None));
     first.expect("CLI-LHTTP-08");
     second.unwrap();
-    let begun = heard
+    let started = received
         .methods()
         .iter()
         .filter(|method| *method == "initialize")
         .count();
-    assert_eq!(begun, 2, "CLI-LHTTP-08");
-    let ids: Vec<_> = heard
+    assert_eq!(started, 2, "CLI-LHTTP-08");
+    let ids: Vec<_> = received
         .all()
         .iter()
         .map(|it| it["id"].clone())

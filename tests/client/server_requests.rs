@@ -1,4 +1,4 @@
-//! What a server asks its client, in both eras.
+//! Requests of a server to its client, in both eras.
 
 use std::sync::{Arc, Mutex};
 
@@ -12,9 +12,9 @@ use treenail::schema::{
 };
 
 use crate::fixture::server;
-use crate::script::{Say, discovered, scripted};
+use crate::script::{Reply, discovered, scripted};
 
-/// The revisions in which users can be asked for forms.
+/// Revisions with form elicitation.
 const ELICITING: [Revision; 3] = [
     Revision::V2025_06_18,
     Revision::V2025_11_25,
@@ -22,7 +22,7 @@ const ELICITING: [Revision; 3] = [
 ];
 
 #[tokio::test]
-async fn one_handler_answers_in_every_era() {
+async fn one_handler_works_in_every_era() {
     let (server, _) = server();
     for revision in ELICITING {
         let asked = Arc::new(Mutex::new(Vec::new()));
@@ -30,8 +30,8 @@ async fn one_handler_answers_in_every_era() {
         let session = McpClientSession::builder()
             .server(&server)
             .protocol_version(revision)
-            .on_elicit(move |question| {
-                if let ElicitRequestParams::Form(form) = &question {
+            .on_elicit(move |request| {
+                if let ElicitRequestParams::Form(form) = &request {
                     noted.lock().unwrap().push(form.message.clone());
                 }
                 async {
@@ -44,7 +44,7 @@ async fn one_handler_answers_in_every_era() {
             .await
             .unwrap();
         let result = session.tools_call("book", ()).await.unwrap();
-        // CLI-ELI-04: the field without a value has its default.
+        // CLI-ELI-04: a field without a value takes its default.
         assert_eq!(
             result.content[0].as_text(),
             Some("Anna stays 2 nights"),
@@ -55,7 +55,7 @@ async fn one_handler_answers_in_every_era() {
 }
 
 #[tokio::test]
-async fn what_nobody_answers_is_not_declared() {
+async fn capabilities_without_a_handler_are_not_declared() {
     let (server, _) = server();
     for revision in ELICITING {
         let builder = McpClientSession::builder().server(&server);
@@ -71,7 +71,7 @@ async fn what_nobody_answers_is_not_declared() {
 }
 
 #[tokio::test]
-async fn a_form_that_is_filled_in_wrongly_is_not_sent() {
+async fn an_invalid_form_is_not_sent() {
     let (server, _) = server();
     for revision in ELICITING {
         let session = McpClientSession::builder()
@@ -86,7 +86,7 @@ async fn a_form_that_is_filled_in_wrongly_is_not_sent() {
             .await
             .unwrap();
         match session.tools_call("book", ()).await {
-            // The server of the legacy era is told that there is no answer.
+            // A legacy server receives an error response.
             Ok(result) => assert_eq!(result.is_error, Some(true), "CLI-ELI-13: {revision}"),
             Err(error) => assert!(
                 matches!(error, ClientError::Unanswered(_) | ClientError::Refused(_)),
@@ -97,7 +97,7 @@ async fn a_form_that_is_filled_in_wrongly_is_not_sent() {
 }
 
 #[tokio::test]
-async fn rounds_are_bounded() {
+async fn input_rounds_are_limited() {
     let (server, _) = server();
     let accept = |_| async { Ok(ElicitResult::new(ElicitAction::Accept)) };
     let session = McpClientSession::builder()
@@ -110,10 +110,10 @@ async fn rounds_are_bounded() {
         .unwrap();
     assert_eq!(few.structured_content, Some(json!(5)));
 
-    // A server that never has enough.
-    let (session, heard) = scripted(|message| match message["method"].as_str() {
+    // A server that never stops requesting input.
+    let (session, received) = scripted(|message| match message["method"].as_str() {
         Some("server/discover") => discovered(message),
-        _ => Say::result(
+        _ => Reply::result(
             message,
             &json!({"resultType": "input_required", "inputRequests": {"a": {
                 "method": "roots/list"}}}),
@@ -125,11 +125,17 @@ async fn rounds_are_bounded() {
     let session = builder.build().await.unwrap();
     let error = session.tools_call("any", ()).await.unwrap_err();
     assert!(matches!(error, ClientError::Protocol(_)), "{error}");
-    assert_eq!(heard.methods().len(), 18, "16 rounds beside the first one");
+    assert_eq!(
+        received.methods().len(),
+        18,
+        "16 rounds in addition to the first one"
+    );
 }
 
-/// A server that asks once, with a state or without one.
-fn asking(state: Option<&'static str>) -> impl FnMut(&Value) -> Say + Send + 'static {
+/// A server that requests input once, with or without a state.
+fn server_requesting_input(
+    state: Option<&'static str>,
+) -> impl FnMut(&Value) -> Reply + Send + 'static {
     move |message| match message["method"].as_str() {
         Some("server/discover") => discovered(message),
         _ if message["params"]["inputResponses"].is_null() => {
@@ -137,16 +143,16 @@ fn asking(state: Option<&'static str>) -> impl FnMut(&Value) -> Say + Send + 'st
             let state = state.map_or(String::new(), |it| format!(r#","requestState":{it}"#));
             let id = &message["id"];
             let line = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{asked}{state}}}}}"#);
-            Say::Lines(vec![line])
+            Reply::Lines(vec![line])
         }
-        _ => Say::result(message, &json!({"content": []})),
+        _ => Reply::result(message, &json!({"content": []})),
     }
 }
 
 #[tokio::test]
-async fn the_state_comes_back_as_it_was() {
+async fn the_request_state_is_returned_unchanged() {
     for state in [Some(r#""a\u0062 \/\" ü""#), None] {
-        let (session, heard) = scripted(asking(state));
+        let (session, received) = scripted(server_requesting_input(state));
         let builder = McpClientSession::builder().session(session);
         let session = builder
             .roots([Root::new("file:///a")])
@@ -155,8 +161,8 @@ async fn the_state_comes_back_as_it_was() {
             .unwrap();
         session.tools_call("t", json!({"a": 1})).await.unwrap();
 
-        let heard = heard.all();
-        let (first, second) = (&heard[1], &heard[2]);
+        let received = received.all();
+        let (first, second) = (&received[1], &received[2]);
         assert_ne!(first["id"], second["id"], "CLI-MRTR-05");
         assert_eq!(
             first["params"]["arguments"], second["params"]["arguments"],
@@ -182,8 +188,8 @@ async fn the_state_comes_back_as_it_was() {
 async fn a_result_of_an_unknown_type_is_invalid() {
     let (session, _) = scripted(|message| match message["method"].as_str() {
         Some("server/discover") => discovered(message),
-        Some("tools/list") => Say::result(message, &json!({"tools": []})),
-        _ => Say::result(message, &json!({"resultType": "maybe", "content": []})),
+        Some("tools/list") => Reply::result(message, &json!({"tools": []})),
+        _ => Reply::result(message, &json!({"resultType": "maybe", "content": []})),
     });
     let session = McpClientSession::builder()
         .session(session)
@@ -202,7 +208,7 @@ async fn a_result_of_an_unknown_type_is_invalid() {
 }
 
 #[tokio::test]
-async fn all_questions_are_answered_in_every_revision() {
+async fn all_server_requests_work_in_every_revision() {
     struct Curious;
 
     #[mcp_tool]
@@ -239,9 +245,13 @@ async fn all_questions_are_answered_in_every_revision() {
             .protocol_version(revision)
             .roots([Root::new("file:///home")])
             .on_sample(|asked| async move {
-                let said = SamplingMessageContentBlock::Text(TextContent::new("Hi"));
+                let block = SamplingMessageContentBlock::Text(TextContent::new("Hi"));
                 let model = format!("m{}", asked.max_tokens);
-                Ok(CreateMessageResult::new(Role::Assistant, vec![said], model))
+                Ok(CreateMessageResult::new(
+                    Role::Assistant,
+                    vec![block],
+                    model,
+                ))
             })
             .build()
             .await
@@ -258,7 +268,7 @@ async fn all_questions_are_answered_in_every_revision() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_an_error_is_told() {
+async fn an_error_from_a_handler_reaches_the_server() {
     let (server, _) = server();
     for revision in ELICITING {
         let refuse = |_| async { Err::<ElicitResult, _>(RpcError::new(-1, "busy")) };
@@ -266,28 +276,28 @@ async fn an_answer_that_is_an_error_is_told() {
             .server(&server)
             .on_elicit(refuse);
         let session = builder.protocol_version(revision).build().await.unwrap();
-        let told = match session.tools_call("book", ()).await {
+        let message = match session.tools_call("book", ()).await {
             Ok(result) => result.content[0].as_text().unwrap_or_default().to_owned(),
             Err(error) => error.to_string(),
         };
         assert!(
-            told.contains("busy (code -1)"),
-            "CLI-ERR-02: {revision}: {told}"
+            message.contains("busy (code -1)"),
+            "CLI-ERR-02: {revision}: {message}"
         );
     }
 }
 
 #[tokio::test]
-async fn what_only_looks_complete_is_not() {
-    // The word stands in the result, but not where the type of the result does.
+async fn a_nested_result_type_is_ignored() {
+    // The result contains `complete`, but not as its own type.
     let asked = json!({"structuredContent": {"resultType": "complete"}, "resultType": "input_required",
         "inputRequests": {"a": {"method": "roots/list"}}});
     let complete = json!({"content": [{"type": "text", "text": "\"resultType\":\"input_required\""}],
         "structuredContent": {"resultType": "input_required"}});
-    let (session, heard) = scripted(move |message| match message["method"].as_str() {
+    let (session, received) = scripted(move |message| match message["method"].as_str() {
         Some("server/discover") => discovered(message),
-        _ if message["params"]["inputResponses"].is_null() => Say::result(message, &asked),
-        _ => Say::result(message, &complete),
+        _ if message["params"]["inputResponses"].is_null() => Reply::result(message, &asked),
+        _ => Reply::result(message, &complete),
     });
     let builder = McpClientSession::builder()
         .session(session)
@@ -304,5 +314,5 @@ async fn what_only_looks_complete_is_not() {
         Some(json!({"resultType": "input_required"})),
         "CLI-BASE-02"
     );
-    assert_eq!(heard.methods().len(), 3, "CLI-MRTR-01");
+    assert_eq!(received.methods().len(), 3, "CLI-MRTR-01");
 }
