@@ -44,7 +44,7 @@ async fn documentation_becomes_descriptions() {
     assert_eq!(city["description"], "City name");
     assert_eq!(
         client.session().instructions().unwrap(),
-        "Everything that a contract can have."
+        "Contract with all kinds of features."
     );
 }
 
