@@ -10,8 +10,9 @@ use treenail_schema::{
     ListToolsResult, Request,
 };
 
-use crate::client::cache::list::{CachedList, ListItem, ListSource, Page, SizedPage, Snapshot};
+use crate::client::cache::list::{CachedList, ListSource, Snapshot};
 use crate::client::cache::list_sizes::ListKind;
+use crate::client::cache::page::{ListItem, Page, SizedPage};
 use crate::client::cache::{McpClient, headers};
 use crate::client::protocol::read;
 use crate::client::{ClientError, ClientRequest};

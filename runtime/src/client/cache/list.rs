@@ -8,79 +8,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::time::{Instant, timeout};
-use treenail_schema::{
-    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, Prompt,
-    Resource, ResourceTemplate, Tool, error_code,
-};
+use treenail_schema::error_code;
 
 use crate::client::cache::list_sizes::{ListKind, ListSizes, SizeReservation};
+use crate::client::cache::page::{ListItem, Page, SizedPage};
 use crate::client::{ClientError, ClientLimits};
 use crate::wire::RpcError;
-
-/// Item of a list.
-pub(super) trait ListItem {
-    /// Name or URI that identifies the item in its list.
-    fn key(&self) -> &str;
-}
-
-impl ListItem for Tool {
-    fn key(&self) -> &str {
-        &self.name
-    }
-}
-
-impl ListItem for Prompt {
-    fn key(&self) -> &str {
-        &self.name
-    }
-}
-
-impl ListItem for Resource {
-    fn key(&self) -> &str {
-        &self.uri
-    }
-}
-
-impl ListItem for ResourceTemplate {
-    fn key(&self) -> &str {
-        &self.name
-    }
-}
-
-/// One page of a list.
-pub(super) struct Page<T> {
-    items: Vec<T>,
-    next_cursor: Option<String>,
-    /// Milliseconds. Servers of the legacy era do not send it.
-    ttl_ms: Option<u64>,
-}
-
-macro_rules! pages {
-    ($($result:ident . $items:ident: $item:ty),*) => {$(
-        impl From<$result> for Page<$item> {
-            fn from(result: $result) -> Self {
-                Self {
-                    items: result.$items,
-                    next_cursor: result.next_cursor,
-                    ttl_ms: result.ttl_ms,
-                }
-            }
-        }
-    )*};
-}
-
-pages!(
-    ListToolsResult.tools: Tool,
-    ListPromptsResult.prompts: Prompt,
-    ListResourcesResult.resources: Resource,
-    ListResourceTemplatesResult.resource_templates: ResourceTemplate
-);
-
-/// Fetched page with an estimate of its bytes in memory.
-pub(super) struct SizedPage<P> {
-    pub(super) page: P,
-    pub(super) bytes: usize,
-}
 
 /// All items of a list as fetched at one time, in the order of the server.
 #[derive(Debug)]

@@ -6,6 +6,7 @@ mod fetch_lists;
 mod headers;
 mod list;
 mod list_sizes;
+mod page;
 mod record_contract;
 mod resource_cache;
 mod template;

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use treenail_schema::{Prompt, Resource, ResourceTemplate, Tool};
 
-use crate::client::cache::list::{CachedList, ListItem, ListSource, Page, SizedPage};
+use crate::client::cache::list::{CachedList, ListSource};
+use crate::client::cache::page::{ListItem, Page, SizedPage};
 use crate::client::cache::{Inner, McpClient};
 use crate::client::{ClientError, Contract, Drift, Severity};
 

@@ -3,8 +3,10 @@
 use serde_json::{Map, Value};
 
 use crate::client::ClientLimits;
-use crate::client::cache::validation::plan::{Index, Plan, Subschema};
+use crate::client::cache::validation::plan::Plan;
 use crate::client::cache::validation::size::{count_pieces, count_values};
+use crate::client::cache::validation::subschema::{Index, Subschema};
+use crate::client::cache::validation::visit::{Instance, Visit};
 
 /// Backtracks of a pattern that count as one step.
 const BACKTRACKS_PER_STEP: u64 = 8;
@@ -59,26 +61,6 @@ pub(super) fn estimate_cost(
         counter.visit(&plan.subschemas[visit.index], visit)?;
     }
     Ok(Cost(counter.steps.max(counter.report_steps)))
-}
-
-/// Part of a value that a subschema is applied to.
-#[derive(Clone, Copy)]
-enum Instance<'a> {
-    Value(&'a Value),
-    /// The name of a member.
-    Name(&'a str),
-}
-
-/// Application of a subschema that has not been counted yet.
-#[derive(Clone, Copy)]
-struct Visit<'a> {
-    index: Index,
-    instance: Instance<'a>,
-    depth: u32,
-    /// Bytes of the JSON Pointer to the instance.
-    path_bytes: usize,
-    /// The visit only determines the evaluated members and items, for an `unevaluated…` keyword around it.
-    rescan_only: bool,
 }
 
 struct StepCounter<'a> {
@@ -281,27 +263,5 @@ impl<'a> StepCounter<'a> {
         }
         let max_steps = self.max_steps;
         Err(format!("validating it takes more than {max_steps} steps"))
-    }
-}
-
-impl<'a> Visit<'a> {
-    /// Returns the visit of an item.
-    fn of_item(self, item: &'a Value) -> Self {
-        Self {
-            instance: Instance::Value(item),
-            path_bytes: self.path_bytes + 8,
-            rescan_only: false,
-            ..self
-        }
-    }
-
-    /// Returns the visit of a member, which is never part of the rescan of its object.
-    fn of_member(self, name: &str, member: &'a Value) -> Self {
-        Self {
-            instance: Instance::Value(member),
-            path_bytes: self.path_bytes + 1 + name.len(),
-            rescan_only: false,
-            ..self
-        }
     }
 }

@@ -12,9 +12,11 @@ mod pattern;
 mod plan;
 mod reference;
 mod size;
+mod subschema;
 mod validators;
 #[cfg(feature = "tool-loop")]
 mod violation;
+mod visit;
 
 #[cfg(feature = "tool-loop")]
 pub(crate) use self::compile::{CompiledSchema, is_simple};

@@ -3,20 +3,18 @@
 use std::collections::{HashMap, HashSet};
 
 use jsonschema::Draft;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::client::ClientLimits;
 use crate::client::cache::validation::keyword::{AppliesTo, Keyword};
 use crate::client::cache::validation::pattern::{self, needs_backtracking};
 use crate::client::cache::validation::reference::{Target, resolve};
-use crate::client::cache::validation::size::{count_pieces, count_values};
+use crate::client::cache::validation::size::{count_values, name_lookups, names_lookups};
+use crate::client::cache::validation::subschema::{Index, Subschema};
 use crate::wire::quoted;
 
 /// Cost of checking that a string is a valid pattern, relative to reading it.
 const REGEX_CHECK_FACTOR: u64 = 64;
-
-/// Index of a subschema in a [`Plan`].
-pub(super) type Index = usize;
 
 /// All subschemas of a schema, linked by index. The first one is the schema itself.
 #[derive(Debug, Default)]
@@ -24,43 +22,6 @@ pub(super) struct Plan {
     pub(super) subschemas: Vec<Subschema>,
     /// Number of patterns.
     pub(super) patterns: usize,
-}
-
-/// One subschema.
-#[derive(Debug, Default)]
-#[allow(
-    clippy::struct_excessive_bools,
-    reason = "each is about another keyword"
-)]
-pub(super) struct Subschema {
-    /// Subschemas for the same value.
-    pub(super) same_value: Vec<Index>,
-    /// Subschemas for the member of that name.
-    pub(super) properties: HashMap<Box<str>, Index>,
-    /// Subschemas that may apply to any member of an object.
-    pub(super) members: Vec<Index>,
-    /// Subschemas for the names of members.
-    pub(super) names: Vec<Index>,
-    /// Subschemas that may apply to any item of a list.
-    pub(super) items: Vec<Index>,
-    /// Size of the values to compare with.
-    pub(super) compared: u64,
-    /// Steps for each piece of a string, for keywords other than patterns.
-    pub(super) text_steps: u64,
-    /// Lookups of names in an object; a long name counts as several.
-    pub(super) lookups: u64,
-    /// Has `contains`, which counts matching items.
-    pub(super) contains: bool,
-    /// Has `uniqueItems`, which compares all items with each other.
-    pub(super) unique_items: bool,
-    /// Steps for each piece of a string, for patterns.
-    pub(super) text_pattern_steps: u64,
-    /// Steps for each piece of a member's name, for patterns.
-    pub(super) name_pattern_steps: u64,
-    /// Has a pattern that may need backtracking, and so take more than linear time.
-    pub(super) needs_backtracking: bool,
-    /// Depends on the members or items that other keywords have evaluated.
-    pub(super) uses_unevaluated: bool,
 }
 
 /// Analyses a schema. The error is the reason for rejecting it.
@@ -139,37 +100,13 @@ impl<'a> PlanBuilder<'a> {
                 self.link(index, applies_to, inner);
             }
             (Keyword::Named(applies_to), Value::Object(members)) => {
-                for (name, member) in members {
-                    if applies_to == AppliesTo::SameValue {
-                        self.plan.subschemas[index].lookups += name_lookups(name);
-                    }
-                    // In `dependencies`, some members are lists of names.
-                    if member.is_array() {
-                        self.plan.subschemas[index].lookups += names_lookups(member);
-                        continue;
-                    }
-                    let inner = self.add_inner(index, member, depth)?;
-                    self.link(index, applies_to, inner);
-                }
+                self.add_named(index, applies_to, members, depth)?;
             }
             (Keyword::Properties, Value::Object(members)) => {
-                for (name, member) in members {
-                    let inner = self.add_inner(index, member, depth)?;
-                    let subschema = &mut self.plan.subschemas[index];
-                    subschema.lookups += name_lookups(name);
-                    subschema.properties.insert(name.as_str().into(), inner);
-                }
+                self.add_properties(index, members, depth)?;
             }
             (Keyword::PatternProperties, Value::Object(members)) => {
-                for (pattern, member) in members {
-                    let inner = self.add_inner(index, member, depth)?;
-                    self.link(index, AppliesTo::Members, inner);
-                    let steps = pattern::match_steps(pattern);
-                    let subschema = &mut self.plan.subschemas[index];
-                    subschema.name_pattern_steps =
-                        subschema.name_pattern_steps.saturating_add(steps);
-                    self.add_pattern(index, pattern);
-                }
+                self.add_pattern_properties(index, members, depth)?;
             }
             (Keyword::Values, values) => {
                 self.plan.subschemas[index].compared += count_values(values);
@@ -192,6 +129,61 @@ impl<'a> PlanBuilder<'a> {
             }
             (keyword, Value::String(text)) => self.add_text_keyword(index, keyword, name, text)?,
             _ => {}
+        }
+        Ok(())
+    }
+
+    fn add_named(
+        &mut self,
+        index: Index,
+        applies_to: AppliesTo,
+        members: &'a Map<String, Value>,
+        depth: u32,
+    ) -> Result<(), String> {
+        for (name, member) in members {
+            let subschema = &mut self.plan.subschemas[index];
+            if applies_to == AppliesTo::SameValue {
+                subschema.lookups += name_lookups(name);
+            }
+            // In `dependencies`, some members are lists of names.
+            if member.is_array() {
+                subschema.lookups += names_lookups(member);
+                continue;
+            }
+            let inner = self.add_inner(index, member, depth)?;
+            self.link(index, applies_to, inner);
+        }
+        Ok(())
+    }
+
+    fn add_properties(
+        &mut self,
+        index: Index,
+        members: &'a Map<String, Value>,
+        depth: u32,
+    ) -> Result<(), String> {
+        for (name, member) in members {
+            let inner = self.add_inner(index, member, depth)?;
+            let subschema = &mut self.plan.subschemas[index];
+            subschema.lookups += name_lookups(name);
+            subschema.properties.insert(name.as_str().into(), inner);
+        }
+        Ok(())
+    }
+
+    fn add_pattern_properties(
+        &mut self,
+        index: Index,
+        members: &'a Map<String, Value>,
+        depth: u32,
+    ) -> Result<(), String> {
+        for (pattern, member) in members {
+            let inner = self.add_inner(index, member, depth)?;
+            self.link(index, AppliesTo::Members, inner);
+            let steps = pattern::match_steps(pattern);
+            let subschema = &mut self.plan.subschemas[index];
+            subschema.name_pattern_steps = subschema.name_pattern_steps.saturating_add(steps);
+            self.add_pattern(index, pattern);
         }
         Ok(())
     }
@@ -287,23 +279,5 @@ impl<'a> PlanBuilder<'a> {
         Err(format!(
             "its subschemas, including references, are nested deeper than {max_depth}"
         ))
-    }
-}
-
-/// Returns the cost of finding a member by its name, in lookups.
-fn name_lookups(name: &str) -> u64 {
-    1 + count_pieces(name) / 4
-}
-
-/// Returns the cost of a list of names, or of several lists by name, in lookups.
-fn names_lookups(names: &Value) -> u64 {
-    match names {
-        Value::Array(names) => names.iter().map(names_lookups).sum(),
-        Value::Object(members) => members
-            .iter()
-            .map(|(name, names)| name_lookups(name) + names_lookups(names))
-            .sum(),
-        Value::String(name) => name_lookups(name),
-        _ => 0,
     }
 }

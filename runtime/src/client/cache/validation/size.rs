@@ -46,3 +46,21 @@ pub(super) fn is_larger(value: &Value, max_bytes: usize) -> bool {
     let mut left = max_bytes;
     !charge(value, &mut left)
 }
+
+/// Returns the cost of finding a member by its name, in lookups.
+pub(super) fn name_lookups(name: &str) -> u64 {
+    1 + count_pieces(name) / 4
+}
+
+/// Returns the cost of a list of names, or of several lists by name, in lookups.
+pub(super) fn names_lookups(names: &Value) -> u64 {
+    match names {
+        Value::Array(names) => names.iter().map(names_lookups).sum(),
+        Value::Object(members) => members
+            .iter()
+            .map(|(name, names)| name_lookups(name) + names_lookups(names))
+            .sum(),
+        Value::String(name) => name_lookups(name),
+        _ => 0,
+    }
+}
