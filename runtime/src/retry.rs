@@ -26,7 +26,7 @@ impl Backoff {
 }
 
 /// Returns a random number between 0 and 1, so that clients that lost the same server do not all reconnect at once.
-pub(crate) fn jitter() -> f64 {
+pub fn jitter() -> f64 {
     let random = RandomState::new().hash_one(0_u8);
     f64::from(u32::try_from(random >> 32).unwrap_or(0)) / f64::from(u32::MAX)
 }

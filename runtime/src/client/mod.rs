@@ -2,39 +2,33 @@
 //!
 //! From the bytes up: `session` (interface of a connection), `line` and `child` (connections over byte streams), `fetch`
 //! (HTTP requests) and `http` (connections over HTTP), `protocol` (typed requests of the protocol), `cache` (cached lists and
-//! change notifications), `contract` (recorded descriptions of servers and their comparison), `typed` (typed tool calls).
+//! change notifications), `typed` (typed tool calls).
 
 pub(crate) mod answers;
 mod cache;
 mod child;
-mod contract;
 mod error;
 #[cfg(feature = "http-client")]
 pub(crate) mod fetch;
 #[cfg(feature = "http-client")]
 mod http;
 mod limits;
-mod line;
+pub(crate) mod line;
 mod mock;
 mod protocol;
 mod session;
 pub(crate) mod stray;
 pub(crate) mod typed;
 
-#[cfg(feature = "tool-loop")]
+#[cfg(feature = "validation")]
 pub(crate) use self::cache::validation;
 pub use self::cache::{McpClient, McpClientBuilder, UrlTemplate};
 pub use self::child::{ServerCommand, Stderr};
-pub use self::contract::{Change, Contract, ContractError, Drift, Severity, Subject, is_invisible};
 pub use self::error::ClientError;
 #[cfg(feature = "http-client")]
 pub use self::http::{HttpSession, HttpSessionBuilder};
-pub use self::limits::{
-    CacheLimits, ClientLimits, DriftLimits, HttpClientLimits, ListLimits, ValidationLimits,
-};
+pub use self::limits::{CacheLimits, ClientLimits, HttpClientLimits, ListLimits, ValidationLimits};
 pub use self::line::LineSession;
-#[cfg(feature = "jsoncall")]
-pub(crate) use self::line::{Ending, IN_MEMORY};
 pub use self::mock::MockSession;
 pub use self::protocol::{
     ClientHandler, ClientRequest, HandlerFuture, McpClientSession, McpClientSessionBuilder,
@@ -46,3 +40,6 @@ pub use self::session::{
 };
 pub use self::typed::{MockCall, TypedCall, TypedCallFuture, TypedStream};
 pub use crate::form::{expected, parse_form_content};
+pub use treenail_contract::{
+    Change, Contract, ContractError, Drift, DriftLimits, Severity, Subject, is_invisible,
+};

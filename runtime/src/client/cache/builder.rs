@@ -194,8 +194,10 @@ forward_to_session_builder! {
 #[cfg(feature = "http-client")]
 forward_to_session_builder! {
     /// Connects to a server over HTTP, at the URL of its endpoint.
+    #[cfg(feature = "http-client")]
     url(url: impl Into<String>);
     /// Connects to a server over HTTP with a configured session, for example with additional headers.
+    #[cfg(feature = "http-client")]
     http(session: crate::client::HttpSessionBuilder);
 }
 
@@ -220,25 +222,14 @@ impl McpClientBuilder {
         self
     }
 
-    /// Handles sampling requests with a model, including requests that offer the model tools of the server
-    /// (`sampling.tools`, from revision 2025-11-25 on). See [`SamplingModel`](crate::agent::SamplingModel).
-    ///
-    /// ```
-    /// use treenail_runtime::client::McpClient;
-    /// use treenail_runtime::agent::Model;
-    ///
-    /// # async fn example(model: impl Model + 'static) -> Result<(), Box<dyn std::error::Error>> {
-    /// let builder = McpClient::builder().command("research-server");
-    /// let client = builder.enable_tool_use_for_sampling(model).build().await?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    #[cfg(feature = "tool-loop")]
-    pub fn enable_tool_use_for_sampling(
-        mut self,
-        model: impl Into<crate::agent::SamplingModel>,
-    ) -> Self {
-        self.session = self.session.enable_tool_use_for_sampling(model);
+    /// Handles sampling requests with a closure and declares `sampling.tools`. See
+    /// [`McpClientSessionBuilder::on_sample_with_tools`].
+    pub fn on_sample_with_tools<F, A>(mut self, answer: F) -> Self
+    where
+        F: Fn(CreateMessageRequestParams) -> A + Send + Sync + 'static,
+        A: Future<Output = Result<CreateMessageResult, RpcError>> + Send + 'static,
+    {
+        self.session = self.session.on_sample_with_tools(answer);
         self
     }
 }

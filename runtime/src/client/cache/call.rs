@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 #[cfg(feature = "validation")]
 use treenail_schema::Revision;
+use treenail_schema::internal::is_wrapped_schema;
 use treenail_schema::{CallToolRequest, CallToolResult, error_code};
 
 #[cfg(feature = "validation")]
@@ -11,7 +12,7 @@ use crate::client::cache::validation::{ExpectedOutput, RequestClock};
 use crate::client::cache::{McpClient, headers};
 use crate::client::typed::decode_output;
 use crate::client::{ClientError, ClientRequest, TransportKind};
-use crate::revision::{is_marked, is_wrapped_schema, mark, wrapped_value};
+use crate::revision::{is_marked, mark, wrapped_value};
 
 impl McpClient {
     /// Calls a tool. The arguments serialize to an object, such as a struct, a map or `json!({…})`, or are `()` for

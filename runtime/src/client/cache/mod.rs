@@ -127,7 +127,6 @@ impl McpClient {
     }
 
     /// Returns the number of change notifications for the tools so far.
-    #[cfg(feature = "tool-loop")]
     pub(crate) fn tools_version(&self) -> u64 {
         self.session().changes().tools.load(Ordering::Acquire)
     }

@@ -83,7 +83,7 @@ impl McpClient {
             (false, Some(_)) => RecordedLists::All,
         };
         let live = self.record_contract(lists).await?;
-        Ok(contract.drift_within(&live, self.session().limits()))
+        Ok(contract.drift_within(&live, &self.session().limits().drift))
     }
 
     /// Returns the drift found when connecting, if the builder has a contract. Drift that was severe enough to fail is

@@ -79,6 +79,7 @@ use crate::client::{
 /// [`HttpClientLimits::redirects`]: crate::client::HttpClientLimits::redirects
 /// [`HttpClientLimits::resume_attempts`]: crate::client::HttpClientLimits::resume_attempts
 /// [`ClientLimits::request_timeout`]: crate::client::ClientLimits::request_timeout
+#[cfg(feature = "http-client")]
 pub struct HttpSession(Arc<Shared>);
 
 impl fmt::Debug for HttpSession {

@@ -97,7 +97,6 @@ impl Connection {
     }
 
     /// The same, for a peer whose next session has a connection of its own.
-    #[cfg(any(feature = "http-server", feature = "jsoncall"))]
     pub(crate) fn for_one_session(mut self) -> Self {
         self.restarts = false;
         self

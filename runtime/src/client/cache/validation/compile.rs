@@ -13,7 +13,6 @@ use crate::client::cache::validation::cost::{Cost, estimate_cost};
 use crate::client::cache::validation::dialect::dialect;
 use crate::client::cache::validation::plan::{Plan, build_plan};
 use crate::client::cache::validation::size::is_larger;
-#[cfg(feature = "tool-loop")]
 use crate::client::cache::validation::violation::{Verdict, convert_errors};
 
 /// Maximum number of characters of an error message from the validation library.
@@ -30,14 +29,14 @@ const MAX_INLINE_STEPS: u64 = 10_000;
 const MAX_INLINE_SCHEMA_VALUES: usize = 1_000;
 
 /// Compiled schema of a tool.
-pub(crate) struct CompiledSchema {
+pub struct CompiledSchema {
     validator: Validator,
     plan: Plan,
 }
 
 impl CompiledSchema {
     /// Compiles a schema. The error is the reason for rejecting it.
-    pub(crate) fn new(schema: &SchemaObject, limits: &ClientLimits) -> Result<Self, String> {
+    pub fn new(schema: &SchemaObject, limits: &ClientLimits) -> Result<Self, String> {
         check_size(schema, limits)?;
         let schema = Value::Object((**schema).clone());
         let draft = dialect(&schema)?;
@@ -62,8 +61,13 @@ impl CompiledSchema {
         })
     }
 
+    /// Returns whether validating a value is cheap enough to run inline.
+    pub fn is_cheap(&self, value: &Value, limits: &ClientLimits) -> bool {
+        self.inline_cost(value, limits).is_some()
+    }
+
     /// Returns the cost of validating a value if that is low enough to run inline.
-    pub(crate) fn inline_cost(&self, value: &Value, limits: &ClientLimits) -> Option<Cost> {
+    pub(super) fn inline_cost(&self, value: &Value, limits: &ClientLimits) -> Option<Cost> {
         let max_steps = limits.validation.steps.min(MAX_INLINE_STEPS);
         estimate_cost(&self.plan, value, limits, max_steps).ok()
     }
@@ -97,8 +101,7 @@ impl CompiledSchema {
     }
 
     /// Lists all violations of a value. The error is the reason why the value is not validated.
-    #[cfg(feature = "tool-loop")]
-    pub(crate) fn verdict(&self, value: &Value, limits: &ClientLimits) -> Result<Verdict, String> {
+    pub fn verdict(&self, value: &Value, limits: &ClientLimits) -> Result<Verdict, String> {
         check_value(value, limits)?;
         let cost = self.cost(value, limits)?;
         if catch_library_panic(|| self.validator.is_valid(value))? {
@@ -115,7 +118,7 @@ impl CompiledSchema {
 }
 
 /// Returns whether a schema is small enough to be compiled inline.
-pub(crate) fn is_simple(schema: &SchemaObject) -> bool {
+pub fn is_simple(schema: &SchemaObject) -> bool {
     fn charge(schema: &Value, left: &mut usize) -> bool {
         let Some(remaining) = left.checked_sub(1) else {
             return false;

@@ -14,12 +14,9 @@ mod reference;
 mod size;
 mod subschema;
 mod validators;
-#[cfg(feature = "tool-loop")]
 mod violation;
 mod visit;
 
-#[cfg(feature = "tool-loop")]
-pub(crate) use self::compile::{CompiledSchema, is_simple};
+pub use self::compile::{CompiledSchema, is_simple};
 pub(in crate::client::cache) use self::validators::{ExpectedOutput, RequestClock, ValidatorCache};
-#[cfg(feature = "tool-loop")]
-pub(crate) use self::violation::{ExpectedType, MAX_VIOLATIONS, Verdict, Violation, ViolationKind};
+pub use self::violation::{ExpectedType, MAX_VIOLATIONS, Verdict, Violation, ViolationKind};

@@ -8,11 +8,11 @@ use crate::client::cache::validation::compile::describe_error;
 
 /// Maximum number of violations that are reported of a value, and of each branch of a choice. The report may be
 /// slightly longer, because one error of the library can contain several violations.
-pub(crate) const MAX_VIOLATIONS: usize = 256;
+pub const MAX_VIOLATIONS: usize = 256;
 
 /// Outcome of validating a value.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Verdict {
+pub enum Verdict {
     /// The value matches the schema.
     Valid,
     /// The value does not match, for these reasons. They may be incomplete if there are more than [`MAX_VIOLATIONS`].
@@ -23,15 +23,16 @@ pub(crate) enum Verdict {
 
 /// One violation of a schema.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Violation {
+pub struct Violation {
     /// Location in the value, as a JSON Pointer.
-    pub(crate) pointer: String,
-    pub(crate) kind: ViolationKind,
+    pub pointer: String,
+    /// Kind of the violation.
+    pub kind: ViolationKind,
 }
 
 /// Kind of a violation.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum ViolationKind {
+pub enum ViolationKind {
     /// The object lacks a member of this name.
     Missing(String),
     /// The object has a member of this name, which is not allowed.
@@ -50,13 +51,20 @@ pub(crate) enum ViolationKind {
 
 /// Type that a schema expects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ExpectedType {
+pub enum ExpectedType {
+    /// `null`.
     Null,
+    /// `boolean`.
     Boolean,
+    /// `integer`.
     Integer,
+    /// `number`.
     Number,
+    /// `string`.
     String,
+    /// `array`.
     Array,
+    /// `object`.
     Object,
 }
 
