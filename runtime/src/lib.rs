@@ -41,6 +41,8 @@ mod prompt;
 mod request_id;
 mod resource;
 mod respond;
+#[cfg(feature = "client")]
+mod retry;
 mod revision;
 #[cfg(any(feature = "client", feature = "http-server"))]
 mod seldom;

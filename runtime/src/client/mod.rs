@@ -1,18 +1,17 @@
-//! The client: for programs that use servers, and for the tests of servers.
+//! Client, for programs that use MCP servers and for the tests of servers.
 //!
-//! From the bytes up: `session` (what is needed of a connection), `line` and `child` (connections over byte streams),
-//! `fetch` (requests over HTTP) and `http` (a connection made of them), `protocol` (the requests of the protocol, typed),
-//! `kept` (lists that are kept and followed), `typed` (calls of tools with types).
+//! From the bytes up: `session` (interface of a connection), `line` and `child` (connections over byte streams), `fetch`
+//! (HTTP requests) and `http` (connections over HTTP), `protocol` (typed requests of the protocol), `cache` (cached lists and
+//! change notifications), `typed` (typed tool calls).
 
 pub(crate) mod answers;
+mod cache;
 mod child;
 mod error;
 #[cfg(feature = "http-client")]
 pub(crate) mod fetch;
 #[cfg(feature = "http-client")]
 mod http;
-pub(crate) mod jitter;
-mod kept;
 mod limits;
 pub(crate) mod line;
 mod mock;
@@ -21,13 +20,13 @@ mod session;
 pub(crate) mod stray;
 pub(crate) mod typed;
 
+#[cfg(feature = "validation")]
+pub(crate) use self::cache::validation;
+pub use self::cache::{McpClient, McpClientBuilder, UrlTemplate};
 pub use self::child::{ServerCommand, Stderr};
 pub use self::error::ClientError;
 #[cfg(feature = "http-client")]
 pub use self::http::{HttpSession, HttpSessionBuilder};
-#[cfg(feature = "validation")]
-pub(crate) use self::kept::validation;
-pub use self::kept::{McpClient, McpClientBuilder, UrlTemplate};
 pub use self::limits::{CacheLimits, ClientLimits, HttpClientLimits, ListLimits, ValidationLimits};
 pub use self::line::LineSession;
 pub use self::mock::MockSession;

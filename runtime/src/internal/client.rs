@@ -4,11 +4,11 @@ use tokio::process::{ChildStdin, ChildStdout};
 use treenail_schema::{CallToolRequest, CallToolResult};
 
 pub use crate::client::answers::{answered_id, check_weight, id_at_ends, is_cut_off};
-pub use crate::client::jitter::jitter;
 pub use crate::client::line::{Ending, IN_MEMORY};
 pub use crate::client::stray::StrayLines;
 use crate::client::{ClientError, ClientLimits, ClientRequest, McpClient, ServerCommand};
 use crate::limits::Limits;
+pub use crate::retry::jitter;
 
 /// Requests over HTTP to one origin.
 #[cfg(feature = "http-client")]
@@ -21,7 +21,7 @@ pub mod fetch {
 #[cfg(feature = "validation")]
 pub mod validation {
     pub use crate::client::validation::{
-        CompiledSchema, Kind, MOST, Mistake, Verdict, Wanted, is_simple,
+        CompiledSchema, ExpectedType, MAX_VIOLATIONS, Verdict, Violation, ViolationKind, is_simple,
     };
 }
 

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 use treenail_runtime::internal::push_token;
 use treenail_runtime::internal::schema_at;
-use treenail_runtime::internal::validation::{Kind, Mistake, Wanted};
+use treenail_runtime::internal::validation::{ExpectedType, Violation, ViolationKind};
 
 use super::number::{number_text, parse_number, to_integer};
 
@@ -72,21 +72,23 @@ impl Change {
 }
 
 /// Returns candidate edits for a mistake, the likeliest first.
-pub(super) fn edits(mistake: &Mistake, value: &Value, root: &Map<String, Value>) -> Vec<Edit> {
+pub(super) fn edits(mistake: &Violation, value: &Value, root: &Map<String, Value>) -> Vec<Edit> {
     let pointer = mistake.pointer.as_str();
     let Some(found) = value.pointer(pointer) else {
         return Vec::new();
     };
     match &mistake.kind {
-        Kind::Type(wanted) => type_edits(pointer, found, wanted),
-        Kind::Option(options) => option_edit(pointer, found, options).into_iter().collect(),
-        Kind::Missing(name) => rename_to_missing(pointer, found, name, root)
+        ViolationKind::Type(wanted) => type_edits(pointer, found, wanted),
+        ViolationKind::Option(options) => {
+            option_edit(pointer, found, options).into_iter().collect()
+        }
+        ViolationKind::Missing(name) => rename_to_missing(pointer, found, name, root)
             .into_iter()
             .collect(),
-        Kind::Unknown(name) => rename_unknown(pointer, found, name, root)
+        ViolationKind::Unknown(name) => rename_unknown(pointer, found, name, root)
             .into_iter()
             .collect(),
-        Kind::Choice(branches) => {
+        ViolationKind::Choice(branches) => {
             let edits = branches
                 .iter()
                 .flat_map(|branch| edits_for_branch(branch, value, root));
@@ -94,12 +96,12 @@ pub(super) fn edits(mistake: &Mistake, value: &Value, root: &Map<String, Value>)
             edits.sort_by_key(|edit| edit.is_fallback);
             edits
         }
-        Kind::Bounds | Kind::Other(_) => Vec::new(),
+        ViolationKind::Bounds | ViolationKind::Other(_) => Vec::new(),
     }
 }
 
 /// Returns candidate edits for all mistakes of a branch.
-fn edits_for_branch(branch: &[Mistake], value: &Value, root: &Map<String, Value>) -> Vec<Edit> {
+fn edits_for_branch(branch: &[Violation], value: &Value, root: &Map<String, Value>) -> Vec<Edit> {
     match branch {
         [only] => edits(only, value, root),
         several => combined(several, value, root).into_iter().collect(),
@@ -108,7 +110,7 @@ fn edits_for_branch(branch: &[Mistake], value: &Value, root: &Map<String, Value>
 
 /// Combines the likeliest edit for each mistake, if each has one.
 pub(super) fn combined(
-    mistakes: &[Mistake],
+    mistakes: &[Violation],
     value: &Value,
     root: &Map<String, Value>,
 ) -> Option<Edit> {
@@ -121,14 +123,14 @@ pub(super) fn combined(
     })
 }
 
-fn type_edits(pointer: &str, found: &Value, wanted: &[Wanted]) -> Vec<Edit> {
+fn type_edits(pointer: &str, found: &Value, wanted: &[ExpectedType]) -> Vec<Edit> {
     let put = |new: Value| {
         // The content of the text has not been validated yet.
         let reveals = (new.is_array() || new.is_object()).then(|| pointer.to_owned());
         let edit = Edit::new(Change::Put(pointer.to_owned(), new));
         Edit { reveals, ..edit }
     };
-    let converted = |wanted: &Wanted| converted(found, *wanted);
+    let converted = |wanted: &ExpectedType| converted(found, *wanted);
     let mut edits: Vec<Edit> = wanted.iter().filter_map(converted).map(put).collect();
     if found.is_null() {
         edits.extend(pointer.rsplit_once('/').map(|(object, name)| {
@@ -136,12 +138,12 @@ fn type_edits(pointer: &str, found: &Value, wanted: &[Wanted]) -> Vec<Edit> {
             Edit::new(Change::Remove(object.to_owned(), name))
         }));
     }
-    if wanted.contains(&Wanted::Array) && !found.is_null() && !found.is_array() {
+    if wanted.contains(&ExpectedType::Array) && !found.is_null() && !found.is_array() {
         let others = [
-            Wanted::Integer,
-            Wanted::Number,
-            Wanted::Boolean,
-            Wanted::String,
+            ExpectedType::Integer,
+            ExpectedType::Number,
+            ExpectedType::Boolean,
+            ExpectedType::String,
         ];
         let items = [found.clone()]
             .into_iter()
@@ -159,24 +161,24 @@ fn type_edits(pointer: &str, found: &Value, wanted: &[Wanted]) -> Vec<Edit> {
 }
 
 /// Converts a value to another type without loss; `None` if that is impossible or the type already matches.
-fn converted(found: &Value, wanted: Wanted) -> Option<Value> {
+fn converted(found: &Value, wanted: ExpectedType) -> Option<Value> {
     match (found, wanted) {
-        (Value::String(text), Wanted::Number) => parse_number(text).map(Value::Number),
-        (Value::String(text), Wanted::Integer) => {
+        (Value::String(text), ExpectedType::Number) => parse_number(text).map(Value::Number),
+        (Value::String(text), ExpectedType::Integer) => {
             to_integer(&parse_number(text)?).map(Value::Number)
         }
-        (Value::Number(number), Wanted::Integer) if number.is_f64() => {
+        (Value::Number(number), ExpectedType::Integer) if number.is_f64() => {
             to_integer(number).map(Value::Number)
         }
-        (Value::String(text), Wanted::Boolean) => match text.as_str() {
+        (Value::String(text), ExpectedType::Boolean) => match text.as_str() {
             "true" | "True" | "TRUE" => Some(Value::Bool(true)),
             "false" | "False" | "FALSE" => Some(Value::Bool(false)),
             _ => None,
         },
-        (Value::Number(number), Wanted::String) => number_text(number).map(Value::String),
-        (Value::Bool(value), Wanted::String) => Some(Value::String(value.to_string())),
-        (Value::String(text), Wanted::Array) => parse_json(text, '[', Value::is_array),
-        (Value::String(text), Wanted::Object) => parse_json(text, '{', Value::is_object),
+        (Value::Number(number), ExpectedType::String) => number_text(number).map(Value::String),
+        (Value::Bool(value), ExpectedType::String) => Some(Value::String(value.to_string())),
+        (Value::String(text), ExpectedType::Array) => parse_json(text, '[', Value::is_array),
+        (Value::String(text), ExpectedType::Object) => parse_json(text, '{', Value::is_object),
         _ => None,
     }
 }

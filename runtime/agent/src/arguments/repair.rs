@@ -1,7 +1,7 @@
 //! Repairs arguments by trial until the schema accepts them.
 
 use serde_json::{Map, Value};
-use treenail_runtime::internal::validation::{MOST, Mistake, Verdict};
+use treenail_runtime::internal::validation::{MAX_VIOLATIONS, Verdict, Violation};
 
 use super::edit::{Edit, combined, edits};
 
@@ -14,7 +14,7 @@ pub(super) enum Outcome {
     /// The value is valid.
     Valid(Value),
     /// The value is invalid and cannot be repaired.
-    Invalid(Value, Vec<Mistake>),
+    Invalid(Value, Vec<Violation>),
     /// The value is invalid, and too large to locate the mistakes.
     TooLarge,
     /// The value could not be validated, for this reason.
@@ -30,11 +30,11 @@ pub(super) fn repair(
 ) -> Outcome {
     let mut mistakes = match check(&value) {
         Ok(Verdict::Valid) => return Outcome::Valid(value),
-        Ok(Verdict::Wrong(mistakes)) => mistakes,
+        Ok(Verdict::Invalid(mistakes)) => mistakes,
         Ok(Verdict::TooLarge) => return Outcome::TooLarge,
         Err(reason) => return Outcome::Unchecked(value, reason),
     };
-    if mistakes.len() > MOST {
+    if mistakes.len() > MAX_VIOLATIONS {
         return Outcome::Invalid(value, mistakes);
     }
     // Usually, one combined edit is enough.
@@ -50,7 +50,7 @@ pub(super) fn repair(
         next_repair(&value, &mistakes, root, &check, &mut attempts)
     {
         match verdict {
-            Verdict::Wrong(left) => (value, mistakes) = (candidate, left),
+            Verdict::Invalid(left) => (value, mistakes) = (candidate, left),
             _ => return Outcome::Valid(candidate),
         }
     }
@@ -60,7 +60,7 @@ pub(super) fn repair(
 /// Returns the first edit that is an improvement: the edited value and its verdict.
 fn next_repair(
     value: &Value,
-    mistakes: &[Mistake],
+    mistakes: &[Violation],
     root: &Map<String, Value>,
     check: &impl Fn(&Value) -> Result<Verdict, String>,
     attempts: &mut usize,
@@ -72,8 +72,8 @@ fn next_repair(
             edit.apply(&mut candidate);
             match check(&candidate) {
                 Ok(Verdict::Valid) => return Some((candidate, Verdict::Valid)),
-                Ok(Verdict::Wrong(left)) if is_improvement(&edit, mistake, mistakes, &left) => {
-                    return Some((candidate, Verdict::Wrong(left)));
+                Ok(Verdict::Invalid(left)) if is_improvement(&edit, mistake, mistakes, &left) => {
+                    return Some((candidate, Verdict::Invalid(left)));
                 }
                 _ => {}
             }
@@ -83,12 +83,17 @@ fn next_repair(
 }
 
 /// Returns true if an edit repaired a mistake and added none, except those that it reveals.
-fn is_improvement(edit: &Edit, repaired: &Mistake, before: &[Mistake], left: &[Mistake]) -> bool {
-    let is_revealed = |mistake: &Mistake| {
+fn is_improvement(
+    edit: &Edit,
+    repaired: &Violation,
+    before: &[Violation],
+    left: &[Violation],
+) -> bool {
+    let is_revealed = |mistake: &Violation| {
         let place = edit.reveals.as_deref();
         let rest = place.and_then(|place| mistake.pointer.strip_prefix(place));
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
-    let is_known = |mistake: &Mistake| before.contains(mistake) || is_revealed(mistake);
+    let is_known = |mistake: &Violation| before.contains(mistake) || is_revealed(mistake);
     !left.contains(repaired) && left.iter().all(is_known)
 }

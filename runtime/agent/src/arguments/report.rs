@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 use treenail_runtime::internal::nearest;
 use treenail_runtime::internal::schema_at;
-use treenail_runtime::internal::validation::{Kind, Mistake};
+use treenail_runtime::internal::validation::{Violation, ViolationKind};
 use treenail_runtime::internal::{self, Fault, Problem, TOLD, push_token};
 use treenail_schema::internal::quoted;
 
@@ -11,7 +11,7 @@ use treenail_schema::internal::quoted;
 pub(super) fn report(
     tool: &str,
     value: &Value,
-    mistakes: &[Mistake],
+    mistakes: &[Violation],
     root: &Map<String, Value>,
 ) -> String {
     let mut problems = Problems {
@@ -53,26 +53,28 @@ struct Problems<'a> {
 }
 
 impl Problems<'_> {
-    fn all(&mut self, mistakes: &[Mistake]) {
+    fn all(&mut self, mistakes: &[Violation]) {
         for mistake in mistakes {
             self.mistake(mistake);
         }
     }
 
-    fn mistake(&mut self, mistake: &Mistake) {
+    fn mistake(&mut self, mistake: &Violation) {
         let pointer = &mistake.pointer;
         match &mistake.kind {
-            Kind::Missing(name) => self.add(member_pointer(pointer, name), Fault::Missing),
-            Kind::Unknown(name) => {
+            ViolationKind::Missing(name) => self.add(member_pointer(pointer, name), Fault::Missing),
+            ViolationKind::Unknown(name) => {
                 let nearest = self.nearest(pointer, name);
                 self.add(member_pointer(pointer, name), Fault::Unknown { nearest });
             }
-            Kind::Choice(branches) => match closest_branch(pointer, branches) {
+            ViolationKind::Choice(branches) => match closest_branch(pointer, branches) {
                 Some(branch) => self.all(branch),
                 None => self.wrong(pointer),
             },
-            Kind::Type(_) | Kind::Option(_) | Kind::Bounds => self.wrong(pointer),
-            Kind::Other(reason) => {
+            ViolationKind::Type(_) | ViolationKind::Option(_) | ViolationKind::Bounds => {
+                self.wrong(pointer)
+            }
+            ViolationKind::Other(reason) => {
                 let (value, reason) = (None, reason.clone());
                 self.add(pointer.clone(), Fault::Unreadable { value, reason });
             }
@@ -115,9 +117,13 @@ fn member_pointer(pointer: &str, name: &str) -> String {
 }
 
 /// Returns the branch of a choice that was probably intended: of the matching type, with the fewest mistakes.
-fn closest_branch<'a>(pointer: &str, branches: &'a [Vec<Mistake>]) -> Option<&'a Vec<Mistake>> {
-    let is_mismatch = |mistake: &Mistake| {
-        mistake.pointer == pointer && !matches!(mistake.kind, Kind::Missing(_) | Kind::Unknown(_))
+fn closest_branch<'a>(pointer: &str, branches: &'a [Vec<Violation>]) -> Option<&'a Vec<Violation>> {
+    let is_mismatch = |mistake: &Violation| {
+        mistake.pointer == pointer
+            && !matches!(
+                mistake.kind,
+                ViolationKind::Missing(_) | ViolationKind::Unknown(_)
+            )
     };
     let candidates = branches
         .iter()

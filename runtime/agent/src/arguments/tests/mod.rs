@@ -327,7 +327,7 @@ fn unvalidatable_arguments_pass_unchanged() {
     let schemas = [
         (
             json!({"$ref": "https://example.com/schema.json"}),
-            "references are not followed",
+            "external references are not supported",
         ),
         (
             json!({"type": "object", "$schema": "https://example.com/own"}),
@@ -336,7 +336,7 @@ fn unvalidatable_arguments_pass_unchanged() {
         (json!({"type": 7}), "anyOf"),
         (
             json!({"description": "a".repeat(300_000)}),
-            "it is longer than",
+            "it is larger than",
         ),
         (json!({"properties": {"a": {"pattern": "("}}}), "regex"),
     ];
