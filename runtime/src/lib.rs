@@ -31,6 +31,7 @@ mod limits;
 mod name;
 mod outbox;
 mod owned_call;
+mod panic;
 mod policy;
 mod polling;
 #[doc(hidden)]

@@ -16,7 +16,7 @@ pub use crate::contract::{
 };
 pub use crate::definition::{Definition, Head};
 pub use crate::form::{Field, FormFields, FormVisitor, check_content, read_content, speak_form};
-pub use crate::function::argument::{Argument, ArgumentList, DefaultValue};
+pub use crate::function::argument::{Argument, ArgumentList};
 pub use crate::function::bounds::Check;
 pub use crate::function::kind::{self, Kind, Returns, ReturnsValue};
 pub use crate::function::problem::Problem;
@@ -29,6 +29,7 @@ pub use crate::respond::ResultWriter;
 pub use crate::stream::{Fold, Gathered, Gathering, IntoBlock, Items, Streaming};
 pub use crate::tool::output::IntoContent;
 pub use crate::tool::{ToolDetails, ToolFacts, ToolHead};
+pub use crate::value::DefaultValue;
 
 /// Whether `name` is one of `names`; for the check of `tools![…]` that no two tools have one name.
 pub const fn contains(names: &[&str], name: &str) -> bool {

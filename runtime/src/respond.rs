@@ -1,8 +1,6 @@
 //! The result of one request: written in place, or later by a future.
 
-use std::any::Any;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{self, Poll};
 
@@ -145,19 +143,5 @@ impl ResultWriter<'_> {
         self.push(br#","_meta":"#);
         self.value(&meta);
         self.push(b"}");
-    }
-}
-
-/// Runs a part of a user's function; says what it panicked with, if it did.
-pub(crate) fn catch<T>(run: impl FnOnce() -> T) -> Result<T, String> {
-    catch_unwind(AssertUnwindSafe(run)).map_err(|panic| panic_message(&*panic).to_owned())
-}
-
-fn panic_message(panic: &(dyn Any + Send)) -> &str {
-    match panic.downcast_ref::<&str>() {
-        Some(message) => message,
-        None => panic
-            .downcast_ref::<String>()
-            .map_or("(no message)", String::as_str),
     }
 }

@@ -16,7 +16,7 @@ use crate::bus::message::Sender;
 use crate::bus::{EventBus, EventQueue};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
-use crate::respond::catch;
+use crate::panic::catch;
 use crate::server::subscriptions::Hub;
 
 /// The pause after the first failure.

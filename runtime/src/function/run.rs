@@ -12,7 +12,8 @@ use tokio::sync::Semaphore;
 
 use crate::call::Lifetime;
 use crate::function::{Output, Purpose};
-use crate::respond::{Respond, Responding, ResultWriter, catch};
+use crate::panic::{catch, unexpected};
+use crate::respond::{Respond, Responding, ResultWriter};
 use crate::tool::error::ToolError;
 use crate::wire::RpcError;
 
@@ -27,12 +28,6 @@ pub(crate) fn guard<'o, T>(
         result.rewind(start);
         facts.panicked(&message, result)
     })
-}
-
-/// Notes what the function of a `kind` called `name` panicked with, and words what its peer is told instead.
-pub(crate) fn unexpected(kind: &str, name: &str, message: &str) -> String {
-    tracing::error!(kind, name, message, "a function panicked");
-    format!("the {kind} `{name}` failed unexpectedly; this is a bug in the server")
 }
 
 /// As [`unexpected`], where the protocol has no other form for a failure.

@@ -11,7 +11,7 @@ use crate::extensions::Extensions;
 use crate::owned_call::OwnedCall;
 use crate::respond::Handler;
 use crate::revision::Style;
-use crate::tool::output::Shape;
+use crate::tool::shape::Shape;
 
 /// A call of a tool on its way through the layers of a server to the tool's function; the feature `tower`.
 ///

@@ -7,13 +7,13 @@ use std::task::{Context, Poll, ready};
 use tower_service::Service;
 
 use crate::call::{Call, Lifetime};
-use crate::function::run::unexpected;
 use crate::layer::call::Inner;
 use crate::layer::{BoxError, ToolCall, ToolFuture, ToolService};
-use crate::respond::{Respond, Responding, ResultWriter, catch};
+use crate::panic::{catch, unexpected};
+use crate::respond::{Respond, Responding, ResultWriter};
 use crate::tool::error::ToolError;
-use crate::tool::output::Shape;
 use crate::tool::reply::ToolReply;
+use crate::tool::shape::Shape;
 use crate::wire::RpcError;
 
 pub(super) struct Layered {

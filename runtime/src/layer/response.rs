@@ -6,8 +6,8 @@ use treenail_schema::{CallToolResult, ContentBlock, ResultMetaObject, Tool};
 
 use crate::respond::ResultWriter;
 use crate::revision::{Placement, speak_content};
-use crate::tool::output::Shape;
 use crate::tool::reply::{ToolReply, WRAPPED, WRAPPED_END};
+use crate::tool::shape::Shape;
 use crate::wire::{Members, RpcError, SyntaxError};
 
 /// What a call of a tool ends with on its way out through the layers; the feature `tower`.
@@ -178,7 +178,7 @@ mod tests {
     use super::ToolResponse;
     use crate::respond::ResultWriter;
     use crate::revision::{Style, WrapResults};
-    use crate::tool::output::Shape;
+    use crate::tool::shape::Shape;
 
     fn written(text: &str) -> (ToolResponse, String) {
         let response = ToolResponse::written(text.into());

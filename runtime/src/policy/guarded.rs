@@ -11,11 +11,12 @@ use tokio::time::{Sleep, sleep};
 
 use crate::call::{Call, Turn};
 use crate::owned_call::OwnedCall;
+use crate::panic::catch;
 use crate::policy::Limited;
-use crate::respond::{Respond, Responding, ResultWriter, catch};
+use crate::respond::{Respond, Responding, ResultWriter};
 use crate::tool::error::ToolError;
-use crate::tool::output::Shape;
 use crate::tool::reply::ToolReply;
+use crate::tool::shape::Shape;
 use crate::wire::RpcError;
 
 /// A call that is not ready yet: it waits for its turn, or its function runs. Both count towards the timeout.

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use treenail_schema::{ContentBlock, ResultMetaObject, Revision, Tool, field};
 
 use crate::revision::wrapped::{self, WrapResults, wrap_schema};
-use crate::tool::output::Shape;
+use crate::tool::shape::Shape;
 
 /// The key in the `_meta` of a result under which a server of the modern era names itself.
 const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";

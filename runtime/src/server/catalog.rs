@@ -6,10 +6,10 @@ use treenail_schema::{Prompt, Resource, ResourceTemplate, Tool};
 
 use crate::name::nearest;
 use crate::resource::{BoundResource, Family, Single};
-use crate::server::edit::{Item, Which};
+use crate::server::edit::{Change, Item, Which};
 use crate::server::namespace::{Group, Parts};
 use crate::server::setup::Setup;
-use crate::server::shelf::{Change, Origin, Shelf};
+use crate::server::shelf::{Origin, Shelf};
 
 /// All that a server has. A clone of it shares everything but the order and what is disabled.
 #[derive(Clone, Debug, Default)]

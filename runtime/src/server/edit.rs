@@ -7,7 +7,6 @@ use crate::definition::Mount;
 use crate::error::{Error, Result};
 use crate::server::Server;
 use crate::server::namespace::{Namespace, Parts};
-use crate::server::shelf::Change;
 use crate::tool::ToolSet;
 
 /// Changes of what a server offers, one after the other; [`Server::edit`] makes all of them or none.
@@ -22,6 +21,14 @@ pub struct Edit {
 pub(crate) enum Step {
     Add(Result<Parts, String>),
     Change(Item, Change),
+}
+
+/// What becomes of an item.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Change {
+    Remove,
+    Disable,
+    Enable,
 }
 
 impl Edit {

@@ -2,10 +2,9 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde_json::json;
-use treenail_schema::{CacheScope, Revision};
+use treenail_schema::Revision;
 
 use crate::definition::Entry;
 use crate::revision::Style;
@@ -13,21 +12,6 @@ use crate::server::setup::Setup;
 use crate::server::shelf::Shelf;
 use crate::server::table::{Descriptor, Table};
 use crate::wire::{RpcError, quoted};
-
-/// How long clients may keep a list, and whether they may share it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Caching {
-    pub(crate) ttl: Duration,
-    pub(crate) scope: CacheScope,
-}
-
-impl Caching {
-    /// The time in whole milliseconds, within what every client can read exactly (2^53 - 1).
-    pub(crate) fn ttl_ms(&self) -> u64 {
-        const LARGEST: u64 = (1 << 53) - 1;
-        u64::try_from(self.ttl.as_millis()).map_or(LARGEST, |ttl| ttl.min(LARGEST))
-    }
-}
 
 /// Those of one kind, and the results of the method that lists them.
 #[derive(Debug)]

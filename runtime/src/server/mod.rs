@@ -22,8 +22,6 @@ use tokio::sync::Semaphore;
 use treenail_schema::Revision;
 
 pub use self::answer::PendingAnswer;
-#[cfg(feature = "http")]
-pub(crate) use self::answer::{error_code, write_error};
 use self::budget::CallBudget;
 pub use self::builder::ServerBuilder;
 #[cfg(feature = "http")]

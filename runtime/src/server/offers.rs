@@ -4,10 +4,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::server::catalog::Catalog;
-use crate::server::edit::{Edit, Item, Step};
+use crate::server::edit::{Change, Edit, Item, Step};
 use crate::server::offer::Offer;
 use crate::server::setup::Setup;
-use crate::server::shelf::Change;
 use crate::server::subscriptions::Kind;
 
 /// What a server offers now.

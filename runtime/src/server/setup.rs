@@ -1,11 +1,12 @@
 //! What a server is told once, when it is built.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
-use treenail_schema::Revision;
+use treenail_schema::{CacheScope, Revision};
 
 use crate::around::Around;
 use crate::revision::{Style, supported_versions};
-use crate::server::list::Caching;
 
 /// What does not change while a server runs.
 #[derive(Debug)]
@@ -50,5 +51,20 @@ impl Setup {
             result["serverInfo"] = self.info.clone();
         }
         result.to_string().into_bytes()
+    }
+}
+
+/// How long clients may keep a list, and whether they may share it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Caching {
+    pub(crate) ttl: Duration,
+    pub(crate) scope: CacheScope,
+}
+
+impl Caching {
+    /// The time in whole milliseconds, within what every client can read exactly (2^53 - 1).
+    pub(crate) fn ttl_ms(&self) -> u64 {
+        const LARGEST: u64 = (1 << 53) - 1;
+        u64::try_from(self.ttl.as_millis()).map_or(LARGEST, |ttl| ttl.min(LARGEST))
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::definition::{Bound, Entry};
-use crate::server::edit::{Item, Which};
+use crate::server::edit::{Change, Item, Which};
 use crate::server::table::{Descriptor, separate};
 
 /// Those of one kind.
@@ -145,14 +145,6 @@ pub(crate) struct Origin {
     pub(crate) instructions: &'static str,
     /// It has nothing but its instructions.
     pub(crate) bare: bool,
-}
-
-/// What becomes of an item.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Change {
-    Remove,
-    Disable,
-    Enable,
 }
 
 #[cold]

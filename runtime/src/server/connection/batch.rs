@@ -4,8 +4,8 @@ use treenail_schema::Revision;
 
 use super::request::begins_call;
 use super::{Connection, Received};
-use crate::server::answer::{PendingAnswer, close_batch, write_error};
-use crate::wire::{Invalid, Message, RpcError, parse_element};
+use crate::server::answer::{PendingAnswer, close_batch};
+use crate::wire::{Invalid, Message, RpcError, parse_element, write_error};
 
 /// One message of a batch, or the reason why it is none.
 pub(crate) type ParsedMessage<'a> = Result<Message<'a>, Invalid<'a>>;

@@ -6,9 +6,8 @@ use treenail_schema::{ClientCapabilities, InitializeRequestParams, Revision};
 
 use super::Connection;
 use crate::revision::{KnownPeer, Peer, negotiate};
-use crate::server::answer::write_result;
 use crate::server::subscriptions::Subscriber;
-use crate::wire::{Params, RpcError, shortened};
+use crate::wire::{Params, RpcError, shortened, write_result};
 
 /// How far the handshake of the legacy era is.
 #[derive(Clone, Debug)]

@@ -19,10 +19,10 @@ use crate::extensions::Extensions;
 use crate::outbox::{Outbox, Outgoing, outbox};
 use crate::revision::KnownPeer;
 use crate::server::Server;
-use crate::server::answer::{PendingAnswer, write_error};
+use crate::server::answer::PendingAnswer;
 use crate::server::offer::Offer;
 use crate::server::subscriptions::Subscriber;
-use crate::wire::{Body, Envelope, Invalid, Message, RpcError, parse, quoted};
+use crate::wire::{Body, Envelope, Invalid, Message, RpcError, parse, quoted, write_error};
 
 /// One peer of a server: what it has said of itself, and its messages one at a time.
 ///

@@ -13,9 +13,9 @@ use crate::extensions::Principal;
 use crate::request_id::{CallId, ReceivedId};
 use crate::respond::Handler;
 use crate::revision::{Peer, read_log_level};
-use crate::server::answer::{PendingRequest, answer, write_error, write_result};
+use crate::server::answer::{PendingRequest, answer};
 use crate::server::offer::Asked;
-use crate::wire::{Envelope, RpcError, object};
+use crate::wire::{Envelope, RpcError, object, write_error, write_result};
 
 /// What became of a request: its answer has been written, or it goes on.
 type Answered = Option<PendingRequest>;

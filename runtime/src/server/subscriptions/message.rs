@@ -9,8 +9,8 @@ use treenail_schema::{
     SubscriptionsAcknowledgedNotification, ToolListChangedNotification,
 };
 
-use crate::server::answer::write_result;
 use crate::server::subscriptions::Kind;
+use crate::wire::write_result;
 
 /// One thing that the peer of a subscription is told.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use treenail_schema::Revision;
 use treenail_schema::error_code::INVALID_PARAMS;
 
 use crate::revision::{KnownPeer, stated_version};
-use crate::server::{Connection, Received, Server, begins_call, error_code};
+use crate::server::{Connection, Received, Server, begins_call};
 use crate::transport::http::exchange::Exchange;
 use crate::transport::http::headers::{PROTOCOL_VERSION, Standard, check_notification};
 use crate::transport::http::legacy::Sessions;
@@ -17,7 +17,7 @@ use crate::transport::http::places::{find_places, no_place};
 use crate::transport::http::reply::{HttpBody, Refusal, json};
 use crate::transport::http::slots::StreamSlots;
 use crate::transport::http::{introduce, mirror, status};
-use crate::wire::{Body, Envelope, Message, RpcError, as_string, object};
+use crate::wire::{Body, Envelope, Message, RpcError, as_string, error_code, object};
 
 /// Whether a message belongs to the modern era: it says so itself, or its headers do.
 pub(super) fn is_modern(headers: &HeaderMap, message: &Message<'_>) -> bool {

@@ -11,13 +11,13 @@ use treenail_schema::{RequestId, Revision};
 use crate::deadline;
 use crate::extensions::Principal;
 use crate::polling::ClientPolls;
-use crate::server::{Connection, PendingAnswer, write_error};
+use crate::server::{Connection, PendingAnswer};
 use crate::transport::http::exchange::Exchange;
 use crate::transport::http::legacy::calls::{Calls, Running};
 use crate::transport::http::legacy::events::Events;
 use crate::transport::http::legacy::reader::Reader;
 use crate::transport::http::legacy::store::EventId;
-use crate::wire::RpcError;
+use crate::wire::{RpcError, write_error};
 
 /// A session. Dropping it ends its calls.
 #[derive(Debug)]
