@@ -8,7 +8,6 @@
 
 #[cfg(feature = "tool-loop")]
 pub mod agent;
-mod around;
 pub mod ask;
 mod bus;
 mod call;
@@ -23,6 +22,7 @@ mod error;
 mod extensions;
 mod form;
 mod function;
+mod handler;
 #[cfg(feature = "jsoncall")]
 pub mod jsoncall;
 #[cfg(feature = "tower")]
@@ -30,25 +30,25 @@ mod layer;
 mod limits;
 mod name;
 mod outbox;
-mod owned_call;
 mod panic;
 mod policy;
-mod polling;
 #[doc(hidden)]
 pub mod private;
 mod prompt;
 mod request_id;
 mod resource;
-mod respond;
+mod result_writer;
 mod revision;
 #[cfg(any(feature = "client", feature = "http"))]
 mod seldom;
 mod server;
 mod stream;
+mod stream_close;
 mod tool;
 mod transport;
 mod value;
 mod wire;
+mod wrap;
 
 pub use futures_core::Stream;
 pub use treenail_schema as schema;

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::wire::ParseLimits;
+
 /// The bounds of a server, each with a default that is safe for a process of its own.
 ///
 /// What a server over HTTP takes at most is what its clients can bring it to, all at once. Of bytes that are `n` times a
@@ -195,6 +197,16 @@ impl Default for Limits {
             http_session_events: 256,
             http_session_bytes: 1 << 20,
             page_size: 1_000,
+        }
+    }
+}
+
+impl From<&Limits> for ParseLimits {
+    fn from(limits: &Limits) -> Self {
+        Self {
+            depth: limits.message_depth,
+            id_bytes: limits.request_id_bytes,
+            batch_messages: limits.batch_messages,
         }
     }
 }

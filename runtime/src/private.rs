@@ -25,7 +25,7 @@ pub use crate::prompt::{PromptFacts, PromptHead};
 pub use crate::resource::output::{IntoContents, ResourceReply};
 pub use crate::resource::pattern::Part;
 pub use crate::resource::{ResourceDetails, ResourceFacts, ResourceHead};
-pub use crate::respond::ResultWriter;
+pub use crate::result_writer::ResultWriter;
 pub use crate::stream::{Fold, Gathered, Gathering, IntoBlock, Items, Streaming};
 pub use crate::tool::output::IntoContent;
 pub use crate::tool::{ToolDetails, ToolFacts, ToolHead};

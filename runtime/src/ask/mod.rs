@@ -23,12 +23,11 @@ use treenail_schema::{
     InputRequest,
 };
 
-pub(crate) use self::binding::Origin;
 pub use self::error::AskError;
 pub use self::question::{Confirm, Elicit, ElicitBySchema, ElicitUrl, Question, Roots, Sample};
 pub(crate) use self::requests::Requests;
 use self::requests::Waiting;
-pub(crate) use self::round::{Asker, Resumed, Round};
+pub(crate) use self::round::{ElicitConfig, ResumedState, Round};
 #[cfg(feature = "tool-loop")]
 pub(crate) use self::sampling::{check_messages as check_conversation, needs_tools};
 pub use self::seal::RequestStateKey;
@@ -248,7 +247,7 @@ async fn in_round(
     if let Some(answer) = round.answer(key, request)? {
         return Ok(answer.into());
     }
-    state.ended().await;
+    state.finished().await;
     Err(AskError::Closed)
 }
 
@@ -263,10 +262,10 @@ async fn by_request(state: &CallState, request: &InputRequest) -> Result<Box<str
         return Err(AskError::Closed);
     }
     let mut answered = pin!(timeout(
-        state.server.asker().within(),
+        state.server.elicit_config().timeout(),
         sent.waiting.answer()
     ));
-    let mut ended = pin!(state.ended());
+    let mut ended = pin!(state.finished());
     poll_fn(|context| match answered.as_mut().poll(context) {
         Poll::Ready(answered) => Poll::Ready(answered.unwrap_or(Err(AskError::TimedOut))),
         Poll::Pending => ended.as_mut().poll(context).map(|()| Err(AskError::Closed)),

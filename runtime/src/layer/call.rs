@@ -5,11 +5,10 @@ use std::sync::Arc;
 
 use treenail_schema::{JsonObject, Tool, ToolAnnotations};
 
-use crate::call::{Call, CallState, Lifetime};
+use crate::call::{Call, CallState, Lifetime, OwnedCall};
 use crate::context::Context;
 use crate::extensions::Extensions;
-use crate::owned_call::OwnedCall;
-use crate::respond::Handler;
+use crate::handler::Handler;
 use crate::revision::Style;
 use crate::tool::shape::Shape;
 
@@ -107,13 +106,13 @@ impl ToolCall {
 
     /// The arguments, as the JSON text of an object. They have not been compared with the schema of the tool yet.
     pub fn arguments(&self) -> &str {
-        self.call.arguments.as_deref().unwrap_or("{}")
+        self.call.target.arguments.as_deref().unwrap_or("{}")
     }
 
     /// Calls the tool with other arguments.
     pub fn set_arguments(&mut self, arguments: JsonObject) {
         let text = serde_json::Value::Object(arguments).to_string();
-        self.call.arguments = Some(text.into());
+        self.call.target.arguments = Some(text.into());
     }
 
     /// Who calls, and how the caller can be told of the call, as the tool's function will see it.

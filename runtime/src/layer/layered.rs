@@ -7,10 +7,11 @@ use std::task::{Context, Poll, ready};
 use tower_service::Service;
 
 use crate::call::{Call, Lifetime};
+use crate::handler::{PendingResult, ResultFuture};
 use crate::layer::call::Inner;
 use crate::layer::{BoxError, ToolCall, ToolFuture, ToolService};
 use crate::panic::{catch, unexpected};
-use crate::respond::{Respond, Responding, ResultWriter};
+use crate::result_writer::ResultWriter;
 use crate::tool::error::ToolError;
 use crate::tool::reply::ToolReply;
 use crate::tool::shape::Shape;
@@ -24,7 +25,11 @@ pub(super) struct Layered {
 }
 
 impl Layered {
-    pub(super) fn start(service: &ToolService, inner: &Arc<Inner>, call: &Call<'_>) -> Responding {
+    pub(super) fn start(
+        service: &ToolService,
+        inner: &Arc<Inner>,
+        call: &Call<'_>,
+    ) -> PendingResult {
         let (call, lifetime) = ToolCall::new(inner, call);
         Box::pin(Self {
             inner: Arc::clone(inner),
@@ -34,8 +39,8 @@ impl Layered {
     }
 }
 
-impl Respond for Layered {
-    fn poll_respond(
+impl ResultFuture for Layered {
+    fn poll_result(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         result: &mut ResultWriter<'_>,

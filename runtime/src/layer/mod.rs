@@ -21,7 +21,7 @@ pub use self::call::ToolCall;
 use self::layered::Layered;
 pub use self::response::ToolResponse;
 pub use self::service::{ToolFuture, ToolService};
-use crate::respond::Handler;
+use crate::handler::Handler;
 
 /// What a layer may fail with.
 pub type BoxError = Box<dyn Error + Send + Sync>;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use treenail_schema::{CallToolResult, ContentBlock, ResultMetaObject, Tool};
 
-use crate::respond::ResultWriter;
+use crate::result_writer::ResultWriter;
 use crate::revision::{Placement, speak_content};
 use crate::tool::reply::{ToolReply, WRAPPED, WRAPPED_END};
 use crate::tool::shape::Shape;
@@ -176,7 +176,7 @@ mod tests {
     use treenail_schema::{Revision, SchemaObject, Tool};
 
     use super::ToolResponse;
-    use crate::respond::ResultWriter;
+    use crate::result_writer::ResultWriter;
     use crate::revision::{Style, WrapResults};
     use crate::tool::shape::Shape;
 

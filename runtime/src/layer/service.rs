@@ -11,7 +11,7 @@ use tower_service::Service;
 
 use crate::extensions::Principal;
 use crate::layer::{BoxError, ToolCall, ToolResponse};
-use crate::respond::ResultWriter;
+use crate::result_writer::ResultWriter;
 
 /// The result of a call on its way out through the layers.
 pub type ToolFuture = Pin<Box<dyn Future<Output = Result<ToolResponse, BoxError>> + Send>>;
@@ -87,10 +87,10 @@ async fn run(call: ToolCall) -> Result<ToolResponse, BoxError> {
     let call = call.with_context(context);
     let mut text = Vec::new();
     let mut result = ResultWriter::new(&mut text, &inner.style);
-    if let Some(mut responding) = (inner.handler)(&call.borrow(None), &mut result)? {
+    if let Some(mut pending) = (inner.handler)(&call.borrow(None), &mut result)? {
         poll_fn(|context| {
             let mut result = ResultWriter::new(&mut text, &inner.style);
-            responding.as_mut().poll_respond(context, &mut result)
+            pending.as_mut().poll_result(context, &mut result)
         })
         .await?;
     }
@@ -99,10 +99,10 @@ async fn run(call: ToolCall) -> Result<ToolResponse, BoxError> {
 
 /// Passes a call to the service of a layer when all calls before it have been passed and the service is ready.
 async fn pass(service: Arc<Mutex<dyn Outer>>, call: ToolCall) -> Result<ToolResponse, BoxError> {
-    let mut turn = service.lock().await;
-    poll_fn(|context| turn.poll_ready(context)).await?;
-    let response = turn.call(call);
-    drop(turn);
+    let mut service = service.lock().await;
+    poll_fn(|context| service.poll_ready(context)).await?;
+    let response = service.call(call);
+    drop(service);
     response.await
 }
 

@@ -6,8 +6,7 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use treenail_schema::{CacheScope, Icon, Implementation, Revision};
 
-use crate::around::Around;
-use crate::ask::{Asker, RequestStateKey};
+use crate::ask::{ElicitConfig, RequestStateKey};
 use crate::bus::{EventBus, EventQueue, Supervised};
 use crate::definition::Mount;
 use crate::error::{Error, Result};
@@ -16,13 +15,13 @@ use crate::layer::{BoxError, LayerList, ToolCall, ToolResponse, ToolService};
 use crate::limits::Limits;
 use crate::revision::{Style, WrapResults};
 use crate::server::budget::CallBudget;
-use crate::server::catalog::Catalog;
+use crate::server::config::{Caching, ServerConfig};
 use crate::server::namespace::Namespace;
-use crate::server::offers::Offers;
-use crate::server::setup::{Caching, Setup};
+use crate::server::registry::Registry;
 use crate::server::subscriptions::Hub;
-use crate::server::{Server, Shared};
+use crate::server::{Server, ServerState};
 use crate::tool::ToolSet;
+use crate::wrap::CallStack;
 
 /// What a server is made of; [`ServerBuilder::build`] makes it.
 ///
@@ -37,7 +36,7 @@ use crate::tool::ToolSet;
 pub struct ServerBuilder {
     info: Implementation,
     instructions: Vec<String>,
-    offer: Namespace,
+    registry: Namespace,
     dynamic: bool,
     separator: Option<String>,
     wrap_results: WrapResults,
@@ -49,12 +48,21 @@ pub struct ServerBuilder {
     layers: LayerList,
 }
 
+impl Server {
+    /// Starts the description of a server with the name and version that peers are told.
+    ///
+    /// The macro `treenail::server!()` takes both from the crate in which it stands.
+    pub fn builder(name: impl Into<String>, version: impl Into<String>) -> ServerBuilder {
+        ServerBuilder::new(name.into(), version.into())
+    }
+}
+
 impl ServerBuilder {
     pub(crate) fn new(name: String, version: String) -> Self {
         Self {
             info: Implementation::new(name, version),
             instructions: Vec::new(),
-            offer: Namespace::outermost(),
+            registry: Namespace::outermost(),
             dynamic: false,
             separator: None,
             wrap_results: WrapResults::default(),
@@ -103,13 +111,13 @@ impl ServerBuilder {
     /// Adds the tools, prompts and resources of a type, under the namespace that its `#[mcp_tool]` names. A state that the
     /// program itself needs is mounted as an `Arc` of the type.
     pub fn mount<T: Mount>(mut self, state: T) -> Self {
-        self.offer = self.offer.mount(state);
+        self.registry = self.registry.mount(state);
         self
     }
 
     /// Adds tools that are free functions, as `tools![…]` lists them.
     pub fn tools(mut self, tools: ToolSet) -> Self {
-        self.offer = self.offer.tools(tools);
+        self.registry = self.registry.tools(tools);
         self
     }
 
@@ -133,7 +141,7 @@ impl ServerBuilder {
         name: impl AsRef<str>,
         fill: impl FnOnce(Namespace) -> Namespace,
     ) -> Self {
-        self.offer = self.offer.namespace(name, fill);
+        self.registry = self.registry.namespace(name, fill);
         self
     }
 
@@ -265,14 +273,14 @@ impl ServerBuilder {
             None => RequestStateKey::random()
                 .map_err(|_| Error::Build("there are no random numbers".to_owned()))?,
         };
-        let around = Around {
+        let stack = CallStack {
             call_timeout: self.limits.call_timeout,
             #[cfg(feature = "tower")]
             layers: self.layers.build(),
         };
-        let asker = Arc::new(Asker::new(&self.info.name, key, &self.limits));
         let limits = self.limits;
-        let setup = Setup {
+        let elicit_config = ElicitConfig::new(&self.info.name, key, &limits);
+        let config = ServerConfig {
             styles: Revision::ALL
                 .map(|revision| Style::new(revision, info.clone(), self.wrap_results)),
             info,
@@ -281,25 +289,24 @@ impl ServerBuilder {
             caching: self.caching,
             page_size: limits.page_size,
             dynamic: self.dynamic,
-            around,
         };
-        let parts = self.offer.into_parts();
-        let catalog = parts
-            .and_then(|parts| Catalog::new(parts, &setup))
+        let parts = self.registry.into_parts();
+        let registry = parts
+            .and_then(|parts| Registry::new(parts, stack, &config))
             .map_err(Error::Build)?;
         let (hub, bus) = connect(self.event_bus, &self.info.name, &limits)?;
         Ok(Server {
-            shared: Arc::new(Shared {
-                blocking: Arc::new(Semaphore::new(
+            state: Arc::new(ServerState {
+                blocking_permits: Arc::new(Semaphore::new(
                     limits.blocking_calls.min(Semaphore::MAX_PERMITS),
                 )),
                 calls: CallBudget::new(limits.server_calls_in_flight),
-                offers: Offers::new(catalog, &setup),
+                registry: Arc::new(registry),
                 hub,
                 bus,
-                setup,
+                config,
                 limits,
-                asker,
+                elicit_config: Arc::new(elicit_config),
             }),
         })
     }

@@ -4,12 +4,10 @@ use std::any::TypeId;
 use std::fmt;
 
 use crate::definition::Mount;
-use crate::error::{Error, Result};
-use crate::server::Server;
 use crate::server::namespace::{Namespace, Parts};
 use crate::tool::ToolSet;
 
-/// Changes of what a server offers, one after the other; [`Server::edit`] makes all of them or none.
+/// Changes of what a server offers, one after the other; [`Server::edit`](crate::Server::edit) makes all of them or none.
 #[derive(Debug)]
 #[must_use = "an edit happens once the closure has returned it"]
 pub struct Edit {
@@ -141,45 +139,5 @@ impl fmt::Display for Item {
             Which::Mounted(_, name) => ("mounted type", *name),
         };
         write!(formatter, "{kind} `{name}`")
-    }
-}
-
-impl Server {
-    /// Changes what a [dynamic](crate::ServerBuilder::dynamic) server offers while it runs, and tells the peers that
-    /// want to know: all of a legacy connection, and those of the modern era that listen.
-    ///
-    /// All changes of one edit happen at once: no request sees some of them without the others. Calls that are in flight
-    /// go on with what they were called for. What is enabled and disabled again in one edit has not changed.
-    ///
-    /// It is this server that changes. With an [event bus](crate::ServerBuilder::event_bus), the peers of other replicas are
-    /// told that lists have changed, and see a change if those replicas have been edited too: edit all of them alike.
-    ///
-    /// ```
-    /// use treenail_runtime::{Edit, Item, Server};
-    ///
-    /// # fn reload(server: &Server) -> treenail_runtime::Result<()> {
-    /// server.edit(|offer| {
-    ///     offer
-    ///         .remove(Item::namespace("reports"))
-    ///         .disable(Item::tool("users.delete"))
-    /// })
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Build`] if the server is not dynamic, an item does not exist, or what is added would not have built, as
-    /// [`ServerBuilder::build`](crate::ServerBuilder::build) says. Then nothing has changed.
-    pub fn edit(&self, change: impl FnOnce(Edit) -> Edit) -> Result<()> {
-        if !self.shared.setup.dynamic {
-            let message = "this server is not dynamic: build it with `ServerBuilder::dynamic()`";
-            return Err(Error::Build(message.to_owned()));
-        }
-        let edit = change(Edit { steps: Vec::new() });
-        let changes = self.shared.offers.apply(edit, &self.shared.setup);
-        for kind in changes.map_err(Error::Build)? {
-            self.shared.hub.publish(&kind.into());
-        }
-        Ok(())
     }
 }

@@ -5,7 +5,7 @@ use std::io::Write;
 use treenail_schema::ContentBlock;
 
 use crate::panic::unexpected;
-use crate::respond::ResultWriter;
+use crate::result_writer::ResultWriter;
 use crate::revision::{Placement, speak_content};
 use crate::stream::gathered::{Fold, Form, Gathered, Stop, TEXT_BLOCK, TEXT_BLOCK_END};
 use crate::tool::ToolFacts;

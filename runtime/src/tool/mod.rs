@@ -21,7 +21,7 @@ use crate::function::Purpose;
 use crate::function::problem::{Problem, report};
 use crate::panic::unexpected;
 use crate::policy::Policy;
-use crate::respond::ResultWriter;
+use crate::result_writer::ResultWriter;
 use crate::tool::error::ToolError;
 use crate::tool::output::declare;
 use crate::tool::reply::ToolReply;

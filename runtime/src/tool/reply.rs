@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 use treenail_schema::CallToolResult;
 
-use crate::respond::ResultWriter;
+use crate::result_writer::ResultWriter;
 use crate::revision::{Placement, speak_content};
 use crate::tool::error::ToolError;
 use crate::tool::shape::Shape;

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::limits::Limits;
+use treenail_schema::Method;
+
 use crate::wire::{DEEPEST, Params, RpcError, Scanner, SyntaxError, as_string};
 
 /// What one line or body holds.
@@ -23,11 +24,23 @@ pub(crate) enum Message<'a> {
     Response(&'a str, Result<&'a str, &'a str>),
 }
 
-/// What requests and notifications share.
+/// Members that requests and notifications share.
 #[derive(Debug)]
 pub(crate) struct Envelope<'a> {
     pub(crate) method: Cow<'a, str>,
+    /// The method, if any revision defines it.
+    pub(crate) known: Option<Method>,
     pub(crate) params: Params<'a>,
+}
+
+impl<'a> Envelope<'a> {
+    fn new(method: Cow<'a, str>, params: Params<'a>) -> Self {
+        Self {
+            known: Method::from_name(&method),
+            method,
+            params,
+        }
+    }
 }
 
 /// A message that cannot be served, and the id to answer with, if it has one.
@@ -46,11 +59,21 @@ impl From<SyntaxError> for Invalid<'_> {
     }
 }
 
-/// Reads one line or body; nesting deeper than [`Limits::message_depth`] is refused, and of a batch that is longer than it
-/// may be, one message too many is kept.
-pub(crate) fn parse<'a>(bytes: &'a [u8], limits: &Limits) -> Body<'a> {
+/// Bounds of one line or body.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ParseLimits {
+    /// Nesting of the message; a deeper one is rejected.
+    pub(crate) depth: u32,
+    /// Bytes of the id of a request.
+    pub(crate) id_bytes: usize,
+    /// Messages of a batch. Of a longer one, the first message beyond the bound is also returned.
+    pub(crate) batch_messages: usize,
+}
+
+/// Parses one line or body.
+pub(crate) fn parse(bytes: &[u8], limits: impl Into<ParseLimits>) -> Body<'_> {
     match std::str::from_utf8(bytes) {
-        Ok(text) => parse_text(text, limits),
+        Ok(text) => parse_text(text, limits.into()),
         Err(error) => Body::One(Err(Invalid {
             id: None,
             error: RpcError::new(
@@ -61,8 +84,8 @@ pub(crate) fn parse<'a>(bytes: &'a [u8], limits: &Limits) -> Body<'a> {
     }
 }
 
-fn parse_text<'a>(text: &'a str, limits: &Limits) -> Body<'a> {
-    let mut scanner = Scanner::new(text, limits.message_depth);
+fn parse_text(text: &str, limits: ParseLimits) -> Body<'_> {
+    let mut scanner = Scanner::new(text, limits.depth);
     if scanner.peek() == Some(b'[') {
         return match elements(&mut scanner, limits.batch_messages) {
             Ok(messages) => Body::Batch(messages),
@@ -72,12 +95,12 @@ fn parse_text<'a>(text: &'a str, limits: &Limits) -> Body<'a> {
     Body::One(parse_message(scanner, limits))
 }
 
-/// Reads one message of a batch, which has been checked already.
-pub(crate) fn parse_element<'a>(
-    text: &'a str,
-    limits: &Limits,
-) -> Result<Message<'a>, Invalid<'a>> {
-    parse_message(Scanner::new(text, DEEPEST), limits)
+/// Parses one message of a batch, whose JSON has been checked already.
+pub(crate) fn parse_element(
+    text: &str,
+    limits: impl Into<ParseLimits>,
+) -> Result<Message<'_>, Invalid<'_>> {
+    parse_message(Scanner::new(text, DEEPEST), limits.into())
 }
 
 fn elements<'a>(scanner: &mut Scanner<'a>, most: usize) -> Result<Vec<&'a str>, SyntaxError> {
@@ -105,10 +128,10 @@ struct Parts<'a> {
     repeated: Option<&'static str>,
 }
 
-fn parse_message<'a>(
-    mut scanner: Scanner<'a>,
-    limits: &Limits,
-) -> Result<Message<'a>, Invalid<'a>> {
+fn parse_message(
+    mut scanner: Scanner<'_>,
+    limits: ParseLimits,
+) -> Result<Message<'_>, Invalid<'_>> {
     if scanner.peek() != Some(b'{') {
         // A text that is not even JSON is a parse error; other JSON is not a message.
         scanner.value()?;
@@ -120,7 +143,7 @@ fn parse_message<'a>(
     }
     let parts = Parts::read(&mut scanner)?;
     scanner.end()?;
-    parts.into_message(limits.request_id_bytes)
+    parts.into_message(limits.id_bytes)
 }
 
 impl<'a> Parts<'a> {
@@ -201,10 +224,10 @@ impl<'a> Parts<'a> {
         let params = self.params.unwrap_or_default();
         match (id, self.method.map(as_string), self.answer) {
             (Some(id), Some(Some(method)), None) => {
-                Ok(Message::Request(id, Envelope { method, params }))
+                Ok(Message::Request(id, Envelope::new(method, params)))
             }
             (None, Some(Some(method)), None) => {
-                Ok(Message::Notification(Envelope { method, params }))
+                Ok(Message::Notification(Envelope::new(method, params)))
             }
             (Some(id), None, Some(answer)) => Ok(Message::Response(id, answer)),
             (_, Some(None), _) => invalid("`method` is not a string".to_owned()),
@@ -229,17 +252,14 @@ fn is_request_id(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn limits() -> Limits {
-        Limits {
-            message_depth: 8,
-            request_id_bytes: 6,
-            batch_messages: 2,
-            ..Limits::default()
-        }
-    }
+    const LIMITS: ParseLimits = ParseLimits {
+        depth: 8,
+        id_bytes: 6,
+        batch_messages: 2,
+    };
 
     fn outcome(text: &str) -> String {
-        match parse(text.as_bytes(), &limits()) {
+        match parse(text.as_bytes(), LIMITS) {
             Body::Batch(messages) => format!("batch of {}", messages.len()),
             Body::One(Ok(Message::Request(id, envelope))) => {
                 format!("request {id} {}", envelope.method)
@@ -345,7 +365,7 @@ mod tests {
             assert_eq!(outcome(text), expected, "{text}");
         }
         assert!(
-            matches!(parse(b"\xff", &limits()), Body::One(Err(invalid)) if invalid.error.code == -32700)
+            matches!(parse(b"\xff", LIMITS), Body::One(Err(invalid)) if invalid.error.code == -32700)
         );
     }
 }

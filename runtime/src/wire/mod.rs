@@ -18,7 +18,9 @@ pub(crate) use self::escape::{Escaped, escape_from_within};
 pub(crate) use self::frame::{Frame, LineBuffer};
 pub(crate) use self::json::{is_one_line, keep_one_line, raw_json, write_json};
 pub(crate) use self::members::Members;
-pub(crate) use self::message::{Body, Envelope, Invalid, Message, parse, parse_element};
+pub(crate) use self::message::{
+    Body, Envelope, Invalid, Message, ParseLimits, parse, parse_element,
+};
 pub(crate) use self::params::{Params, object, string};
 #[cfg(feature = "http")]
 pub(crate) use self::response::error_code;

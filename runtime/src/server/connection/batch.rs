@@ -1,10 +1,10 @@
 //! Batches, which revision 2025-03-26 alone has.
 
-use treenail_schema::Revision;
+use treenail_schema::{Method, Revision};
 
 use super::request::begins_call;
 use super::{Connection, Received};
-use crate::server::answer::{PendingAnswer, close_batch};
+use crate::server::response::{PendingAnswer, close_batch};
 use crate::wire::{Invalid, Message, RpcError, parse_element, write_error};
 
 /// One message of a batch, or the reason why it is none.
@@ -35,7 +35,9 @@ impl Connection {
         for message in messages {
             let length = answers.len();
             let message = match message {
-                Ok(Message::Request(id, envelope)) if envelope.method == "initialize" => {
+                Ok(Message::Request(id, envelope))
+                    if envelope.known == Some(Method::Initialize) =>
+                {
                     let error = RpcError::invalid_request("`initialize` cannot be part of a batch");
                     Err(Invalid {
                         id: Some(id),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use treenail_schema::{ClientCapabilities, InitializeRequestParams, Revision};
+use treenail_schema::{ClientCapabilities, InitializeRequestParams, Method, Revision};
 
 use super::Connection;
 use crate::revision::{KnownPeer, Peer, negotiate};
@@ -19,15 +19,15 @@ pub(super) enum Handshake {
 
 impl Connection {
     /// Who is asking, if the request does not say: the peer of the handshake.
-    pub(super) fn legacy_caller(&self, method: &str) -> Result<Arc<Peer>, RpcError> {
+    pub(super) fn legacy_caller(&self, method: Option<Method>) -> Result<Arc<Peer>, RpcError> {
         match &self.handshake {
             Handshake::Finished(peer) => Ok(Arc::clone(peer)),
-            Handshake::Answered(peer) if method == "ping" => Ok(Arc::clone(peer)),
+            Handshake::Answered(peer) if method == Some(Method::Ping) => Ok(Arc::clone(peer)),
             Handshake::Answered(_) => Err(RpcError::invalid_request(
                 "the handshake is not finished: send `notifications/initialized` first",
             )),
             // A peer that has not said anything yet may ask whether anyone is there.
-            Handshake::NotBegun if method == "ping" => Ok(Arc::new(Peer::legacy(
+            Handshake::NotBegun if method == Some(Method::Ping) => Ok(Arc::new(Peer::legacy(
                 Revision::LATEST_LEGACY,
                 ClientCapabilities::default(),
                 None,
@@ -69,9 +69,9 @@ impl Connection {
             self.restart();
         }
         self.handshake = Handshake::Answered(Arc::new(peer));
-        self.server.shared.offers.refresh(&mut self.offer);
-        let greeting = self.offer.greeting(revision);
-        write_result(out, id, |out| out.extend_from_slice(greeting));
+        self.registry.refresh(&mut self.snapshot);
+        let result = self.snapshot.handshake_result(revision);
+        write_result(out, id, |out| out.extend_from_slice(result));
         Ok(())
     }
 

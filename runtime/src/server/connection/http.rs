@@ -30,7 +30,8 @@ impl Connection {
             server: self.server.clone(),
             handshake: self.handshake.clone(),
             modern: KnownPeer::default(),
-            offer: Arc::clone(&self.offer),
+            registry: Arc::clone(&self.registry),
+            snapshot: Arc::clone(&self.snapshot),
             subscriber: Subscriber::default(),
             extensions: Extensions::new(),
             outbox,
@@ -57,7 +58,7 @@ impl Connection {
 
     /// The arguments of a tool that clients repeat in headers.
     pub(crate) fn mirrors(&mut self, tool: &str) -> &[Mirror] {
-        self.server.shared.offers.refresh(&mut self.offer);
-        self.offer.mirrors(tool)
+        self.registry.refresh(&mut self.snapshot);
+        self.snapshot.mirrors(tool)
     }
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::task::{self, Poll};
 
 use tokio::sync::OwnedSemaphorePermit;
-use treenail_schema::RequestId;
+use treenail_schema::{Method, RequestId};
 
 use self::handshake::Handshake;
 pub(crate) use self::request::begins_call;
@@ -19,8 +19,8 @@ use crate::extensions::Extensions;
 use crate::outbox::{Outbox, Outgoing, outbox};
 use crate::revision::KnownPeer;
 use crate::server::Server;
-use crate::server::answer::PendingAnswer;
-use crate::server::offer::Offer;
+use crate::server::registry::{Registry, Snapshot};
+use crate::server::response::PendingAnswer;
 use crate::server::subscriptions::Subscriber;
 use crate::wire::{Body, Envelope, Invalid, Message, RpcError, parse, quoted, write_error};
 
@@ -33,8 +33,9 @@ pub struct Connection {
     server: Server,
     handshake: Handshake,
     modern: KnownPeer,
-    /// What the server offered when it was last asked.
-    offer: Arc<Offer>,
+    registry: Arc<Registry>,
+    /// The last snapshot of the registry that was used.
+    snapshot: Arc<Snapshot>,
     subscriber: Subscriber,
     extensions: Extensions,
     outbox: Outbox,
@@ -73,12 +74,21 @@ pub enum Received {
     Restarted,
 }
 
+impl Server {
+    /// Starts a connection with a new peer.
+    pub fn connect(&self) -> Connection {
+        Connection::new(self.clone())
+    }
+}
+
 impl Connection {
-    pub(crate) fn new(server: Server) -> Self {
+    fn new(server: Server) -> Self {
         let (outbox, outgoing) = outbox(server.limits());
         let (handshake, modern) = (Handshake::NotBegun, KnownPeer::default());
+        let registry = Registry::of(&server);
         Self {
-            offer: server.shared.offers.current(),
+            snapshot: registry.snapshot(),
+            registry,
             subscriber: Subscriber::default(),
             server,
             handshake,
@@ -220,7 +230,7 @@ impl Connection {
             }
             Ok(Message::Request(id, envelope)) => {
                 let session = self.session;
-                match self.request(id, &envelope, out) {
+                match self.on_request(id, &envelope, out) {
                     Some(request) => {
                         let request = request.with_place(self.take_place());
                         Received::Pending(PendingAnswer::one(request))
@@ -242,12 +252,12 @@ impl Connection {
     }
 
     fn notification(&mut self, envelope: &Envelope<'_>) -> Received {
-        match (&*envelope.method, &self.handshake) {
-            ("notifications/initialized", Handshake::Answered(peer)) => {
+        match (envelope.known, &self.handshake) {
+            (Some(Method::Initialized), Handshake::Answered(peer)) => {
                 self.handshake = Handshake::Finished(Arc::clone(peer));
                 self.subscriber.begin_legacy(&self.server);
             }
-            ("notifications/cancelled", _) => {
+            (Some(Method::Cancelled), _) => {
                 let Some(id) = envelope.params.request_id else {
                     return Received::Done;
                 };
@@ -256,7 +266,10 @@ impl Connection {
                 }
                 return serde_json::from_str(id).map_or(Received::Done, Received::Cancelled);
             }
-            (other, _) => tracing::debug!(method = quoted(other), "a notification was ignored"),
+            _ => {
+                let method = quoted(&envelope.method);
+                tracing::debug!(method, "a notification was ignored");
+            }
         }
         Received::Done
     }

@@ -8,7 +8,7 @@ use treenail_schema::{Revision, SubscriptionFilter};
 
 use crate::limits::Limits;
 use crate::server::Server;
-use crate::server::offer::Offer;
+use crate::server::registry::Snapshot;
 use crate::server::subscriptions::hub::Registration;
 use crate::server::subscriptions::listener::State;
 use crate::server::subscriptions::subscription::{ListenId, Subscription};
@@ -25,7 +25,7 @@ pub(crate) struct Subscriber {
 impl Subscriber {
     /// Begins with a peer of the legacy era, which hears of changed lists without asking.
     pub(crate) fn begin_legacy(&mut self, server: &Server) {
-        if server.shared.setup.dynamic {
+        if server.state.config.dynamic {
             self.change(server, |state| {
                 state.legacy(Kinds::all());
             });
@@ -36,7 +36,7 @@ impl Subscriber {
     pub(crate) fn listen(
         &mut self,
         server: &Server,
-        offer: &Offer,
+        snapshot: &Snapshot,
         id: &str,
         params: &Params<'_>,
     ) -> Result<(), RpcError> {
@@ -46,7 +46,7 @@ impl Subscriber {
                 "`id` is too long for a subscription",
             ));
         }
-        let honoured = honour(offer, filter(params)?, limits)?;
+        let honoured = honour(snapshot, filter(params)?, limits)?;
         let kinds = kinds(&honoured);
         let told = json!(honoured).to_string();
         let uris = honoured.resource_subscriptions.unwrap_or_default();
@@ -63,13 +63,13 @@ impl Subscriber {
     pub(crate) fn subscribe(
         &mut self,
         server: &Server,
-        offer: &Offer,
+        snapshot: &Snapshot,
         params: &Params<'_>,
         revision: Revision,
     ) -> Result<(), RpcError> {
         let limits = server.limits();
         let uri = string("uri", params.member("uri")?)?;
-        offer.resources.check_subscription(&uri, revision)?;
+        snapshot.resources.check_subscription(&uri, revision)?;
         check_length(&uri, limits)?;
         self.change(server, |state| {
             if !state.legacy(Kinds::default()).has(&uri) {
@@ -116,7 +116,7 @@ impl Subscriber {
         let Some(registration) = &self.registration else {
             return Poll::Pending;
         };
-        let info = &server.shared.setup.info;
+        let info = &server.state.config.info;
         let write = |told: super::message::Told, id: Option<&str>| told.write(id, info);
         let message = registration.listener.poll_next(context, write);
         if message.is_ready() {
@@ -135,7 +135,7 @@ impl Subscriber {
     }
 
     fn change<T>(&mut self, server: &Server, change: impl FnOnce(&mut State) -> T) -> T {
-        let register = || server.shared.hub.register();
+        let register = || server.state.hub.register();
         let registration = self.registration.get_or_insert_with(register);
         let changed = change(&mut registration.listener.lock());
         self.tidy();
@@ -166,23 +166,25 @@ fn filter(params: &Params<'_>) -> Result<SubscriptionFilter, RpcError> {
 
 /// What of that the server can do: changes of lists if they may change, and updates of resources that are marked.
 fn honour(
-    offer: &Offer,
+    snapshot: &Snapshot,
     wanted: SubscriptionFilter,
     limits: &Limits,
 ) -> Result<SubscriptionFilter, RpcError> {
-    let list = |wanted: Option<bool>| wanted.filter(|wanted| *wanted && offer.dynamic);
+    let list = |wanted: Option<bool>| wanted.filter(|wanted| *wanted && snapshot.dynamic);
     let mut honoured = SubscriptionFilter::new();
     honoured.tools_list_changed = list(wanted.tools_list_changed);
     honoured.prompts_list_changed = list(wanted.prompts_list_changed);
     honoured.resources_list_changed = list(wanted.resources_list_changed);
     let uris = wanted.resource_subscriptions;
-    if let Some(mut uris) = uris.filter(|_| offer.resources.can_be_subscribed()) {
+    if let Some(mut uris) = uris.filter(|_| snapshot.resources.are_subscribable()) {
         if uris.len() > limits.subscribed_resources {
             return Err(too_many_uris(limits));
         }
         uris.iter().try_for_each(|uri| check_length(uri, limits))?;
         let mut seen = HashSet::with_capacity(uris.len());
-        uris.retain(|uri| offer.resources.tells(uri) == Some(true) && seen.insert(uri.clone()));
+        uris.retain(|uri| {
+            snapshot.resources.is_subscribable(uri) == Some(true) && seen.insert(uri.clone())
+        });
         honoured.resource_subscriptions = Some(uris);
     }
     Ok(honoured)

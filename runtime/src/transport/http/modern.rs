@@ -5,8 +5,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use http::request::Parts;
 use http::{HeaderMap, Response, StatusCode};
-use treenail_schema::Revision;
 use treenail_schema::error_code::INVALID_PARAMS;
+use treenail_schema::{Method, Revision};
 
 use crate::revision::{KnownPeer, stated_version};
 use crate::server::{Connection, Received, Server, begins_call};
@@ -103,7 +103,7 @@ impl Modern<'_> {
         let mut slot = None;
         if begins_call(&envelope) {
             find_places(&connection, self.sessions, 1);
-        } else if envelope.method == "subscriptions/listen" {
+        } else if envelope.known == Some(Method::SubscriptionsListen) {
             let taken = self.slots.take();
             slot = Some(taken.map_err(|refusal| refusal.to(id))?);
         }
@@ -144,7 +144,7 @@ fn check(
     };
     standard.check(&version, envelope)?;
     known?;
-    if envelope.method != "tools/call" {
+    if envelope.known != Some(Method::CallTool) {
         return Ok(());
     }
     let Some(tool) = envelope.params.name.and_then(as_string) else {

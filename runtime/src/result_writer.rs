@@ -1,35 +1,11 @@
-//! The result of one request: written in place, or later by a future.
+//! The result of one request, written in place.
 
 use std::fmt;
-use std::pin::Pin;
-use std::task::{self, Poll};
 
 use serde::Serialize;
 use treenail_schema::{InputRequiredResult, ResultMetaObject};
 
-use crate::call::Call;
 use crate::revision::{Style, mark};
-use crate::wire::RpcError;
-
-/// What answers the requests for one tool, prompt or resource, with its types behind it.
-///
-/// Either it writes the result, or it returns what is left to run.
-pub(crate) type Handler = Box<
-    dyn Fn(&Call<'_>, &mut ResultWriter<'_>) -> Result<Option<Responding>, RpcError> + Send + Sync,
->;
-
-/// A request that is not ready yet.
-pub(crate) type Responding = Pin<Box<dyn Respond>>;
-
-/// A future that writes its output as the result of a request.
-pub(crate) trait Respond: Send {
-    /// Goes on with the request; the result is written when it is ready.
-    fn poll_respond(
-        self: Pin<&mut Self>,
-        context: &mut task::Context<'_>,
-        result: &mut ResultWriter<'_>,
-    ) -> Poll<Result<(), RpcError>>;
-}
 
 /// Writes the result of one request in the style of the revision that its caller speaks.
 pub struct ResultWriter<'a> {

@@ -1,4 +1,4 @@
-//! An answer in the making: written in place, or later by a call that was not ready at once.
+//! Responses to calls: written in place, or later by a call that is not ready at once.
 
 use std::fmt;
 use std::future::Future;
@@ -9,14 +9,16 @@ use std::task::{self, Poll};
 use tokio::sync::OwnedSemaphorePermit;
 use treenail_schema::{RequestId, Revision};
 
+use crate::handler::PendingResult;
 use crate::request_id::IdKey;
-use crate::respond::{Responding, ResultWriter};
+use crate::result_writer::ResultWriter;
 use crate::revision::Style;
 use crate::server::Server;
 use crate::wire::{RpcError, write_error, write_result};
 
-/// Answers a request with what `write` does: its result, an error, or nothing yet.
-pub(crate) fn answer<T>(
+/// Writes the response to a request around the result that `write` writes. If `write` returns a value or an error, its output is
+/// discarded: the value means that the result is pending, and the error is the response.
+pub(crate) fn write_response<T>(
     out: &mut Vec<u8>,
     id: &str,
     style: &Style,
@@ -29,9 +31,9 @@ pub(crate) fn answer<T>(
     });
     match written {
         Ok(None) => None,
-        Ok(left) => {
+        Ok(pending) => {
             out.truncate(start);
-            left
+            pending
         }
         Err(error) => {
             out.truncate(start);
@@ -41,13 +43,13 @@ pub(crate) fn answer<T>(
     }
 }
 
-/// A request that has not been answered yet.
+/// Request whose result is pending.
 pub(crate) struct PendingRequest {
     server: Server,
     revision: Revision,
     id: Arc<str>,
-    responding: Responding,
-    /// Its place in the budget of the server.
+    result: PendingResult,
+    /// Its place in the call budget of the server.
     place: Option<OwnedSemaphorePermit>,
 }
 
@@ -56,25 +58,25 @@ impl PendingRequest {
         server: &Server,
         revision: Revision,
         id: Arc<str>,
-        responding: Responding,
+        result: PendingResult,
     ) -> Self {
         Self {
             server: server.clone(),
             revision,
             id,
-            responding,
+            result,
             place: None,
         }
     }
 
-    /// The same with a place in the budget of the server, which is free again when the request is answered or dropped.
+    /// Attaches a place in the call budget of the server, which is released when the request is answered or dropped.
     pub(crate) fn with_place(mut self, place: Option<OwnedSemaphorePermit>) -> Self {
         self.place = place;
         self
     }
 
-    /// Goes on with the request; its whole answer is appended to `out` when it is ready, and nothing before.
-    pub(crate) fn poll_answer(
+    /// Polls the result. The whole response is appended to `out` when it is ready, and nothing before.
+    pub(crate) fn poll_response(
         &mut self,
         context: &mut task::Context<'_>,
         out: &mut Vec<u8>,
@@ -83,27 +85,25 @@ impl PendingRequest {
             server,
             revision,
             id,
-            responding,
+            result: pending,
             ..
         } = self;
-        let pending = answer(out, id, server.style(*revision), |result| match responding
-            .as_mut()
-            .poll_respond(context, result)
-        {
-            Poll::Ready(written) => written.map(|()| None),
-            Poll::Pending => Ok(Some(())),
+        let pending = write_response(out, id, server.style(*revision), |result| {
+            match pending.as_mut().poll_result(context, result) {
+                Poll::Ready(written) => written.map(|()| None),
+                Poll::Pending => Ok(Some(())),
+            }
         });
-        if pending.is_some() {
-            Poll::Pending
-        } else {
-            Poll::Ready(())
+        match pending {
+            Some(()) => Poll::Pending,
+            None => Poll::Ready(()),
         }
     }
 }
 
-/// An answer that is not ready yet: a future of its bytes, without a line end.
+/// Future of a response, as bytes without a line end.
 ///
-/// Dropping it stops what it waits for; nothing is sent for that.
+/// Dropping it cancels its calls; nothing is sent for that.
 #[must_use = "a request goes on only while it is polled"]
 pub struct PendingAnswer {
     /// The id of the request, if it is a single one.
@@ -134,7 +134,7 @@ impl PendingAnswer {
         }
     }
 
-    /// The answer to a batch; `out` has the answers that are ready, with a comma after each.
+    /// Makes the response to a batch. `out` contains the responses that are ready, with a comma after each.
     pub(crate) fn batch(requests: Vec<PendingRequest>, out: Vec<u8>) -> Self {
         Self {
             id: None,
@@ -149,7 +149,7 @@ impl PendingAnswer {
         self.requests
     }
 
-    /// Takes the places of its calls in the budget of the server, for someone who knows better when they are free again.
+    /// Takes the places of its calls in the call budget, for a caller that releases them itself.
     #[cfg(feature = "http")]
     pub(crate) fn take_places(&mut self) -> Vec<OwnedSemaphorePermit> {
         let requests = self.requests.iter_mut();
@@ -158,19 +158,19 @@ impl PendingAnswer {
             .collect()
     }
 
-    /// How many calls are in flight for it.
+    /// Returns the number of calls in flight for it.
     pub fn calls(&self) -> usize {
         self.requests.len()
     }
 
-    /// The id of the request that this is the answer to; a batch has none.
+    /// Returns the id of its request; a batch has none.
     pub fn id(&self) -> Option<&RequestId> {
         let id = self.id.as_deref()?;
         let read = || serde_json::from_str(id).ok();
         self.read.get_or_init(read).as_ref()
     }
 
-    /// The same, to find the call by.
+    /// Returns the id as a key of call tables.
     pub(crate) fn key(&self) -> Option<IdKey> {
         self.id.as_ref().map(IdKey::of)
     }
@@ -187,7 +187,7 @@ impl Future for PendingAnswer {
             ..
         } = self.get_mut();
         requests.retain_mut(|request| {
-            let ready = request.poll_answer(context, out).is_ready();
+            let ready = request.poll_response(context, out).is_ready();
             if ready && *batch {
                 out.push(b',');
             }
@@ -203,7 +203,7 @@ impl Future for PendingAnswer {
     }
 }
 
-/// Makes an array of answers that have a comma after each.
+/// Turns responses with a comma after each into an array.
 pub(crate) fn close_batch(out: &mut Vec<u8>) {
     out.pop();
     out.insert(0, b'[');

@@ -1,24 +1,24 @@
-//! Clients that come back for an answer, so that no connection has to stay open for it.
+//! Closing the stream on which a client waits for a call, so that no connection has to stay open for it.
 
 use std::fmt;
 use std::sync::Arc;
 
 use crate::context::Context;
 
-/// How the client of a call is told to come back; beside the call, if there is a way.
+/// Closes the stream of a call, whose client then polls. An extension of calls whose transport can do that.
 #[derive(Clone)]
-pub(crate) struct ClientPolls(Arc<dyn Fn() + Send + Sync>);
+pub(crate) struct StreamCloser(Arc<dyn Fn() + Send + Sync>);
 
-impl ClientPolls {
+impl StreamCloser {
     #[cfg(feature = "http")]
     pub(crate) fn new(close: impl Fn() + Send + Sync + 'static) -> Self {
         Self(Arc::new(close))
     }
 }
 
-impl fmt::Debug for ClientPolls {
+impl fmt::Debug for StreamCloser {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("ClientPolls")
+        formatter.write_str("StreamCloser")
     }
 }
 
@@ -40,7 +40,7 @@ impl Context {
     /// }
     /// ```
     pub fn let_client_poll(&self) {
-        if let Some(ClientPolls(close)) = self.extension() {
+        if let Some(StreamCloser(close)) = self.extension() {
             close();
         }
     }
