@@ -4,7 +4,7 @@
 use std::env;
 
 use tokio::sync::watch;
-use treenail::Item;
+use treenail::Component;
 use treenail::prelude::*;
 
 /// There is room for so many notes; the oldest one goes first.
@@ -58,7 +58,7 @@ impl Board {
     /// Allow or forbid to pin notes.
     #[tool(idempotent)]
     fn allow(cx: &Context, pinning: bool) -> treenail::Result<()> {
-        let pin = Item::tool("board.pin");
+        let pin = Component::tool("board.pin");
         cx.server().edit(|offer| {
             if pinning {
                 offer.enable(pin)

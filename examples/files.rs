@@ -67,7 +67,7 @@ impl Files {
         #[arg(default = 100, range = 1..=1000)]
         limit: usize,
     ) -> Result<Found, FilesError> {
-        let stop = || cx.is_ended();
+        let stop = || cx.is_finished();
         self.directory
             .search(&pattern, glob.as_deref(), limit, stop)
     }

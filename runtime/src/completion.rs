@@ -26,9 +26,9 @@ const MOST: usize = 100;
 /// A function that `#[arg(complete = …)]` names takes it by reference, or else `&str`, the text alone:
 ///
 /// ```
-/// use treenail_runtime::Typed;
+/// use treenail_runtime::CompletionRequest;
 ///
-/// fn cities(typed: &Typed) -> Vec<&'static str> {
+/// fn cities(typed: &CompletionRequest) -> Vec<&'static str> {
 ///     let cities = match typed.other("country") {
 ///         Some("Norway") => vec!["Bergen", "Oslo"],
 ///         _ => vec!["Bergen", "Oslo", "Paris"],
@@ -37,12 +37,12 @@ const MOST: usize = 100;
 /// }
 /// ```
 #[derive(Debug)]
-pub struct Typed {
+pub struct CompletionRequest {
     text: String,
     others: BTreeMap<String, String>,
 }
 
-impl Typed {
+impl CompletionRequest {
     /// What has been typed.
     pub fn text(&self) -> &str {
         &self.text
@@ -54,26 +54,26 @@ impl Typed {
     }
 }
 
-/// What a function that proposes values may take: `&str` or [`&Typed`](Typed).
+/// What a function that proposes values may take: `&str` or [`&CompletionRequest`](CompletionRequest).
 #[diagnostic::on_unimplemented(
     message = "a completion cannot take `&{Self}`",
-    label = "expected a function of `&str` or `&Typed`"
+    label = "expected a function of `&str` or `&CompletionRequest`"
 )]
-pub trait FromTyped {
+pub trait FromCompletionRequest {
     /// Takes it from what has been typed.
-    fn from_typed(typed: &Typed) -> &Self;
+    fn from_request(typed: &CompletionRequest) -> &Self;
 }
 
 #[diagnostic::do_not_recommend]
-impl FromTyped for str {
-    fn from_typed(typed: &Typed) -> &Self {
+impl FromCompletionRequest for str {
+    fn from_request(typed: &CompletionRequest) -> &Self {
         typed.text()
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl FromTyped for Typed {
-    fn from_typed(typed: &Typed) -> &Self {
+impl FromCompletionRequest for CompletionRequest {
+    fn from_request(typed: &CompletionRequest) -> &Self {
         typed
     }
 }
@@ -87,27 +87,27 @@ impl FromTyped for Typed {
     label = "expected values, such as `Vec<String>`",
     note = "return a `Vec<String>`, an iterator over texts, or a future of either"
 )]
-pub trait Proposals<K>: Sized {
+pub trait IntoCompletions<K>: Sized {
     /// The values, as far as they are sent.
-    fn propose(self) -> impl Future<Output = Completion> + Send;
+    fn into_completions(self) -> impl Future<Output = Completion> + Send;
 }
 
 #[diagnostic::do_not_recommend]
-impl<T> Proposals<kind::Now> for T
+impl<T> IntoCompletions<kind::Now> for T
 where
     T: IntoIterator<Item: Into<String>>,
 {
-    fn propose(self) -> impl Future<Output = Completion> + Send {
+    fn into_completions(self) -> impl Future<Output = Completion> + Send {
         std::future::ready(first(self))
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<F> Proposals<kind::Later> for F
+impl<F> IntoCompletions<kind::Later> for F
 where
     F: Future<Output: IntoIterator<Item: Into<String>>> + Send,
 {
-    async fn propose(self) -> Completion {
+    async fn into_completions(self) -> Completion {
         first(self.await)
     }
 }
@@ -138,7 +138,7 @@ impl<S: Send + Sync + 'static> Completer<S> {
     /// One that does what `body` does.
     pub fn new<B, F>(body: B) -> Self
     where
-        B: Fn(Arc<S>, Typed) -> F + Send + Sync + 'static,
+        B: Fn(Arc<S>, CompletionRequest) -> F + Send + Sync + 'static,
         F: Future<Output = Completion> + Send + 'static,
     {
         let output = Output {
@@ -180,19 +180,19 @@ fn write(completion: &Completion, result: &mut ResultWriter<'_>) {
 struct TypedArgument;
 
 impl ArgumentList for TypedArgument {
-    type Values = Typed;
+    type Values = CompletionRequest;
 
     fn schema(&self) -> Result<Map<String, Value>, String> {
         Ok(Map::new())
     }
 
-    fn read(&self, params: Option<&str>) -> Result<Typed, Vec<Problem>> {
+    fn read(&self, params: Option<&str>) -> Result<CompletionRequest, Vec<Problem>> {
         let params = params.and_then(|params| serde_json::from_str(params).ok());
         // The server has read them already, or it would not know whom to ask.
         let params: CompleteRequestParams =
             params.ok_or_else(|| vec![Problem::new("argument", Fault::Missing)])?;
         let context = params.context.unwrap_or_default();
-        Ok(Typed {
+        Ok(CompletionRequest {
             text: params.argument.value,
             others: context.arguments.unwrap_or_default(),
         })

@@ -166,12 +166,12 @@ impl Context {
     ///
     /// An asynchronous function is dropped when its call is cancelled and need not ask; one that blocks, and what a
     /// function has spawned, should.
-    pub fn is_ended(&self) -> bool {
+    pub fn is_finished(&self) -> bool {
         self.state.is_finished()
     }
 
-    /// Waits until the call has ended, see [`Context::is_ended`].
-    pub async fn ended(&self) {
+    /// Waits until the call has ended, see [`Context::is_finished`].
+    pub async fn finished(&self) {
         self.state.finished().await;
     }
 }

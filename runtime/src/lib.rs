@@ -6,6 +6,10 @@
 //! the client), `policy` and `layer` (what stands around a tool), `server` (the core, free of transport), `bus` (what replicas
 //! hear of each other), `transport` (lines over byte streams, and the standard streams), `client` and `agent`.
 
+// docs.rs marks gated items by their `cfg` attributes. On the pages of `treenail` it sees only the attributes of an item itself,
+// so public items in gated modules repeat the feature of their module.
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 #[cfg(feature = "tool-loop")]
 pub mod agent;
 pub mod ask;
@@ -39,7 +43,7 @@ mod request_id;
 mod resource;
 mod result_writer;
 mod revision;
-#[cfg(any(feature = "client", feature = "http"))]
+#[cfg(any(feature = "client", feature = "http-server"))]
 mod seldom;
 mod server;
 mod stream;
@@ -58,37 +62,35 @@ pub use self::ask::{AskError, RequestStateKey};
 pub use self::bus::RedisBus;
 pub use self::bus::{BusFuture, EventBus, EventLink};
 pub use self::call::{Call, FromCall};
-pub use self::completion::{FromTyped, Proposals, Typed};
+pub use self::completion::{CompletionRequest, FromCompletionRequest, IntoCompletions};
 pub use self::context::{Context, Progress};
 pub use self::contract::{ContractArgument, ContractItem, ContractOutput, Fallible};
 pub use self::definition::Mount;
 pub use self::error::{Error, Result};
 pub use self::extensions::{Extensions, Principal};
-pub use self::form::{Form, FormChoice, FormError, FormField, FormProblem, Formatted};
+pub use self::form::{FieldError, Form, FormChoice, FormError, FormField, StringFormat};
 pub use self::function::argument::{FromText, ToolArgument};
-pub use self::function::bounds::{Bounded, Measured, Mirrored};
+pub use self::function::bounds::{HasLength, HasRange, HeaderArgument};
 pub use self::function::text::TextArgument;
 #[cfg(feature = "tower")]
 pub use self::layer::{BoxError, ToolCall, ToolFuture, ToolResponse, ToolService};
-pub use self::limits::Limits;
+pub use self::limits::{EventLimits, HttpLimits, Limits, StreamLimits, SubscriptionLimits};
 pub use self::prompt::PromptDefinition;
 pub use self::prompt::output::PromptOutput;
 pub use self::resource::ResourceDefinition;
 pub use self::resource::output::ResourceOutput;
 pub use self::revision::WrapResults;
 pub use self::server::{
-    Connection, Edit, Item, Namespace, PendingAnswer, Received, Server, ServerBuilder,
+    Component, Connection, Edit, Handled, Namespace, PendingResponse, Server, ServerBuilder,
 };
 pub use self::stream::{ToolItem, ToolStream};
 pub use self::tool::error::ToolError;
 pub use self::tool::output::ToolOutput;
-pub use self::tool::reply::ToolReply;
+pub use self::tool::reply::ToolResultWriter;
 pub use self::tool::{Tool, ToolDefinition, ToolSet};
-#[cfg(feature = "http")]
+#[cfg(feature = "http-server")]
 pub use self::transport::http::{
-    HttpBody, HttpFuture, HttpServer, HttpService, LegacySse, http_service,
+    HttpBody, HttpFuture, HttpServer, HttpService, SsePaths, http_service,
 };
-pub use self::value::{
-    AnnotationsValue, DefaultArgument, IconValues, MetaValue, RangeOf, SchemaValue,
-};
+pub use self::value::{IntoAnnotations, IntoDefault, IntoIcons, IntoMeta, IntoRange, IntoSchema};
 pub use self::wire::RpcError;

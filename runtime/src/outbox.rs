@@ -39,14 +39,14 @@ impl Outbox {
     /// A queue for the next session of the same peer. No request of it has the id of one before, whose answer may be late.
     pub(crate) fn successor(&self, limits: &Limits) -> (Self, Outgoing) {
         let (sender, receiver) = mpsc::channel(limits.queued_messages.max(1));
-        let requests = Arc::new(self.requests.successor(limits.open_questions));
+        let requests = Arc::new(self.requests.successor(limits.pending_client_requests));
         (Self { sender, requests }, Outgoing { receiver })
     }
 }
 
 impl Outbox {
     /// Another queue for the same peer, which has all open requests in common with this one.
-    #[cfg(feature = "http")]
+    #[cfg(feature = "http-server")]
     pub(crate) fn sibling(&self, limits: &Limits) -> (Self, Outgoing) {
         let (sender, receiver) = mpsc::channel(room(limits));
         let requests = Arc::clone(&self.requests);
@@ -78,7 +78,7 @@ impl Outgoing {
 /// A queue for one peer, within the bounds of the server.
 pub(crate) fn outbox(limits: &Limits) -> (Outbox, Outgoing) {
     let (sender, receiver) = mpsc::channel(room(limits));
-    let requests = Arc::new(Requests::new(limits.open_questions));
+    let requests = Arc::new(Requests::new(limits.pending_client_requests));
     (Outbox { sender, requests }, Outgoing { receiver })
 }
 

@@ -15,7 +15,9 @@ pub use crate::contract::{
     TraitContract, within,
 };
 pub use crate::definition::{Definition, Head};
-pub use crate::form::{Field, FormFields, FormVisitor, check_content, read_content, speak_form};
+pub use crate::form::{
+    Field, FormFields, FormVisitor, check_content, parse_form_content, speak_form,
+};
 pub use crate::function::argument::{Argument, ArgumentList};
 pub use crate::function::bounds::Check;
 pub use crate::function::kind::{self, Kind, Returns, ReturnsValue};

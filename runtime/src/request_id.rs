@@ -92,7 +92,7 @@ impl IdKey {
     }
 
     /// The id as JSON.
-    #[cfg(feature = "http")]
+    #[cfg(feature = "http-server")]
     pub(crate) fn as_json(&self) -> &str {
         &self.0
     }

@@ -10,7 +10,7 @@ use crate::context::Context;
 pub(crate) struct StreamCloser(Arc<dyn Fn() + Send + Sync>);
 
 impl StreamCloser {
-    #[cfg(feature = "http")]
+    #[cfg(feature = "http-server")]
     pub(crate) fn new(close: impl Fn() + Send + Sync + 'static) -> Self {
         Self(Arc::new(close))
     }
@@ -29,17 +29,17 @@ impl Context {
     ///
     /// Clients of revision 2025-11-25 over HTTP can do that. For all others it does nothing: they wait as before. Calling it
     /// once more closes the connection on which the client has come back.
-    /// [`Limits::http_poll_after`](crate::Limits::http_poll_after) does it for all calls after some time.
+    /// [`HttpLimits::stream_max_age`](crate::HttpLimits::stream_max_age) does it for all calls after some time.
     ///
     /// ```
     /// # use treenail_runtime::Context;
     /// async fn import(cx: &Context) -> &'static str {
-    ///     cx.let_client_poll();
+    ///     cx.close_sse_stream();
     ///     // … some minutes of work …
     ///     "imported"
     /// }
     /// ```
-    pub fn let_client_poll(&self) {
+    pub fn close_sse_stream(&self) {
         if let Some(StreamCloser(close)) = self.extension() {
             close();
         }

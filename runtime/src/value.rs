@@ -15,13 +15,13 @@ use treenail_schema::{Annotations, Icon, MetaObject};
     label = "expected a list of `Icon`s",
     note = "write `icons = [Icon::new(\"https://…\")]`"
 )]
-pub trait IconValues {
+pub trait IntoIcons {
     /// The icons.
     fn into_icons(self) -> Vec<Icon>;
 }
 
 #[diagnostic::do_not_recommend]
-impl<I: IntoIterator<Item: Into<Icon>>> IconValues for I {
+impl<I: IntoIterator<Item: Into<Icon>>> IntoIcons for I {
     fn into_icons(self) -> Vec<Icon> {
         self.into_iter().map(Into::into).collect()
     }
@@ -32,13 +32,13 @@ impl<I: IntoIterator<Item: Into<Icon>>> IconValues for I {
     message = "`{Self}` cannot be the value of `meta`",
     label = "expected a `MetaObject`"
 )]
-pub trait MetaValue {
+pub trait IntoMeta {
     /// The object.
     fn into_meta(self) -> MetaObject;
 }
 
 #[diagnostic::do_not_recommend]
-impl<M: Into<MetaObject>> MetaValue for M {
+impl<M: Into<MetaObject>> IntoMeta for M {
     fn into_meta(self) -> MetaObject {
         self.into()
     }
@@ -50,13 +50,13 @@ impl<M: Into<MetaObject>> MetaValue for M {
     label = "expected an object of JSON Schema keywords",
     note = "write `schema = json!({{…}})`, with `serde_json::json`"
 )]
-pub trait SchemaValue {
+pub trait IntoSchema {
     /// The object.
     fn into_schema(self) -> Value;
 }
 
 #[diagnostic::do_not_recommend]
-impl<V: Into<Value>> SchemaValue for V {
+impl<V: Into<Value>> IntoSchema for V {
     fn into_schema(self) -> Value {
         self.into()
     }
@@ -67,13 +67,13 @@ impl<V: Into<Value>> SchemaValue for V {
     message = "`{Self}` cannot be the value of `annotations`",
     label = "expected `Annotations`"
 )]
-pub trait AnnotationsValue {
+pub trait IntoAnnotations {
     /// The annotations.
     fn into_annotations(self) -> Annotations;
 }
 
 #[diagnostic::do_not_recommend]
-impl<A: Into<Annotations>> AnnotationsValue for A {
+impl<A: Into<Annotations>> IntoAnnotations for A {
     fn into_annotations(self) -> Annotations {
         self.into()
     }
@@ -84,10 +84,10 @@ impl<A: Into<Annotations>> AnnotationsValue for A {
     message = "the bounds of a `{N}` are of another type",
     label = "expected a range of `{N}`"
 )]
-pub trait RangeOf<N>: RangeBounds<N> + Send + Sync + 'static {}
+pub trait IntoRange<N>: RangeBounds<N> + Send + Sync + 'static {}
 
 #[diagnostic::do_not_recommend]
-impl<N, R: RangeBounds<N> + Send + Sync + 'static> RangeOf<N> for R {}
+impl<N, R: RangeBounds<N> + Send + Sync + 'static> IntoRange<N> for R {}
 
 /// A type whose values can stand in a schema as what an argument is when it is left out.
 #[diagnostic::on_unimplemented(
@@ -95,14 +95,14 @@ impl<N, R: RangeBounds<N> + Send + Sync + 'static> RangeOf<N> for R {}
     label = "a default is written into the schema, and so needs `Serialize`",
     note = "put `#[mcp_type]` on your own types"
 )]
-pub trait DefaultArgument: Sized {
+pub trait IntoDefault: Sized {
     /// The default that `make` makes.
-    fn made_by(make: fn() -> Self) -> DefaultValue<Self>;
+    fn default_value(make: fn() -> Self) -> DefaultValue<Self>;
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Serialize> DefaultArgument for T {
-    fn made_by(make: fn() -> Self) -> DefaultValue<Self> {
+impl<T: Serialize> IntoDefault for T {
+    fn default_value(make: fn() -> Self) -> DefaultValue<Self> {
         DefaultValue {
             make,
             json: |value| serde_json::to_value(value),

@@ -43,7 +43,7 @@ async fn a_server_is_recorded_in_every_revision_and_is_then_what_its_contract_sa
             client.drift().is_none(),
             "there was no contract to compare it with"
         );
-        let builder = builder().contract(read).refuse_drift(Severity::Wording);
+        let builder = builder().contract(read).deny_drift(Severity::Wording);
         let client = builder.build().await.unwrap();
         assert!(client.drift().unwrap().is_empty(), "{revision}");
         let sum: i64 = client
@@ -77,15 +77,15 @@ async fn what_is_refused_keeps_a_client_from_being_made_and_the_rest_is_kept() {
     let fewer = live.clone().with_tools(tools[1..].to_vec());
     let client = builder().contract(fewer.clone()).build().await.unwrap();
     assert_eq!(client.drift().unwrap().worst(), Some(Severity::Additive));
-    let error = builder().contract(fewer).refuse_drift(Severity::Additive);
+    let error = builder().contract(fewer).deny_drift(Severity::Additive);
     assert!(matches!(error.build().await, Err(ClientError::Drift(_))));
-    let client = builder().contract(more.clone()).refuse_drift(None);
+    let client = builder().contract(more.clone()).deny_drift(None);
     let client = client.build().await.unwrap();
     assert_eq!(client.drift().unwrap().worst(), Some(Severity::Breaking));
 
     // What the program does not use makes no difference to it.
     let used = more.only_tools(["add", "echo"]).unwrap();
-    let builder = builder().contract(used).refuse_drift(Severity::Wording);
+    let builder = builder().contract(used).deny_drift(Severity::Wording);
     assert!(builder.build().await.unwrap().drift().unwrap().is_empty());
 }
 

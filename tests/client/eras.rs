@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 use treenail::client::{
-    ClientError, ClientLimits, Incoming, LineSession, Session, SessionFuture, SessionNotification,
-    SessionRequest, Transport,
+    ClientError, ClientLimits, IncomingHandler, LineSession, Session, SessionFuture,
+    SessionNotification, SessionRequest, TransportKind,
 };
 use treenail::prelude::*;
 use treenail::schema::Revision;
@@ -36,7 +36,7 @@ async fn the_newest_revision_that_both_speak_is_spoken() {
         Revision::LATEST,
         "CLI-ERA-01, CLI-ERA-02"
     );
-    assert_eq!(session.server_facts().supported_versions.len(), 5);
+    assert_eq!(session.peer_info().supported_versions.len(), 5);
 }
 
 #[tokio::test]
@@ -167,7 +167,7 @@ async fn a_revision_that_is_known_is_tried_first() {
     for revision in Revision::ALL {
         let builder = McpClientSession::builder()
             .server(&server)
-            .known_version(revision);
+            .prefer_version(revision);
         let session = builder.build().await.unwrap();
         assert_eq!(session.protocol_version(), revision, "CLI-ERA-13");
     }
@@ -178,7 +178,7 @@ async fn a_revision_that_is_known_is_tried_first() {
     });
     let builder = McpClientSession::builder().session(session);
     let session = builder
-        .known_version(Revision::V2025_06_18)
+        .prefer_version(Revision::V2025_06_18)
         .build()
         .await
         .unwrap();
@@ -284,7 +284,7 @@ async fn a_late_answer_to_the_probe_counts() {
         let builder = match revision {
             None => builder,
             // What was known of the server is probed too.
-            Some(revision) => builder.known_version(revision),
+            Some(revision) => builder.prefer_version(revision),
         };
         let session = builder.build().await.unwrap();
         assert_eq!(session.protocol_version(), Revision::LATEST);
@@ -296,10 +296,7 @@ async fn a_late_answer_to_the_probe_counts() {
 
 #[tokio::test(start_paused = true)]
 async fn the_probe_leaves_room_for_the_handshake() {
-    let limits = ClientLimits {
-        requests_in_flight: 1,
-        ..ClientLimits::default()
-    };
+    let limits = ClientLimits::default().requests_in_flight(1);
     let (session, _) = scripted_within(&limits, |message| match message["method"].as_str() {
         Some("initialize") => initialized(message, "2025-11-25"),
         _ => Say::nothing(),
@@ -371,7 +368,7 @@ struct Forgotten {
 }
 
 impl Session for Forgotten {
-    fn listen(&self, incoming: Arc<dyn Incoming>) {
+    fn listen(&self, incoming: Arc<dyn IncomingHandler>) {
         self.session.listen(incoming);
     }
 
@@ -386,8 +383,8 @@ impl Session for Forgotten {
         self.session.notify(notification)
     }
 
-    fn transport(&self) -> Transport {
-        Transport::Http
+    fn transport(&self) -> TransportKind {
+        TransportKind::Http
     }
 
     fn close(&self) -> SessionFuture<'_, ()> {

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 use treenail::RpcError;
 use treenail::client::{
-    ClientError, ClientLimits, Incoming, Session, SessionFuture, SessionNotification,
-    SessionRequest, Transport,
+    ClientError, ClientLimits, IncomingHandler, Session, SessionFuture, SessionNotification,
+    SessionRequest, TransportKind,
 };
 use treenail::prelude::*;
 use treenail::schema::{ElicitAction, ElicitResult};
@@ -260,7 +260,7 @@ async fn the_lists_of_all_kinds_share_a_bound() {
 struct Slow;
 
 impl Session for Slow {
-    fn listen(&self, _: Arc<dyn Incoming>) {}
+    fn listen(&self, _: Arc<dyn IncomingHandler>) {}
 
     fn request(&self, request: SessionRequest) -> SessionFuture<'_, String> {
         Box::pin(async move {
@@ -284,8 +284,8 @@ impl Session for Slow {
         Box::pin(async { Ok(()) })
     }
 
-    fn transport(&self) -> Transport {
-        Transport::Stream
+    fn transport(&self) -> TransportKind {
+        TransportKind::Stream
     }
 
     fn close(&self) -> SessionFuture<'_, ()> {

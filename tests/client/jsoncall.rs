@@ -153,10 +153,7 @@ impl Peer {
     async fn greeted() -> Self {
         let server = Server::builder("fragile", "1")
             .mount(Fragile)
-            .limits(Limits {
-                message_bytes: 10_000,
-                ..Limits::default()
-            })
+            .limits(Limits::default().message_bytes(10_000))
             .build()
             .unwrap();
         let (ours, theirs) = duplex(1 << 16);

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use treenail::client::{ClientError, ClientLimits};
+use treenail::client::{ClientError, ClientLimits, ListLimits};
 use treenail::prelude::*;
 use treenail::schema::Revision;
 
@@ -136,14 +136,8 @@ async fn all_pages_are_fetched_within_bounds() {
     );
 
     for limits in [
-        ClientLimits {
-            list_pages: 3,
-            ..ClientLimits::default()
-        },
-        ClientLimits {
-            list_items: 100,
-            ..ClientLimits::default()
-        },
+        ClientLimits::default().lists(ListLimits::default().pages(3)),
+        ClientLimits::default().lists(ListLimits::default().items(100)),
     ] {
         let endless = |_: Option<&str>| json!({"tools": tools(&["a"; 40]), "nextCursor": "more"});
         let (session, _) = scripted(listing(endless));

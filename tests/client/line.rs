@@ -9,20 +9,18 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, duplex, split};
 use tokio::sync::mpsc;
-use treenail::client::{ClientLimits, LineSession};
+use treenail::client::{ClientLimits, HttpClientLimits, LineSession};
 use treenail::prelude::*;
 
 use crate::script::{Say, answer, discovered, scripted};
 
 #[tokio::test]
 async fn an_endless_limit_is_no_overflow() {
-    let limits = ClientLimits {
-        request_timeout: Duration::MAX,
-        probe_timeout: Duration::MAX,
-        connect_within: Duration::MAX,
-        shutdown_within: Duration::MAX,
-        ..ClientLimits::default()
-    };
+    let limits = ClientLimits::default()
+        .request_timeout(Duration::MAX)
+        .probe_timeout(Duration::MAX)
+        .http(HttpClientLimits::default().connect_timeout(Duration::MAX))
+        .shutdown_timeout(Duration::MAX);
     let (ours, theirs) = duplex(1 << 16);
     let (called, mut calls) = mpsc::unbounded_channel();
     tokio::spawn(async move {

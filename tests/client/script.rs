@@ -72,10 +72,7 @@ impl Heard {
 pub(crate) fn scripted(
     say: impl FnMut(&Value) -> Say + Send + 'static,
 ) -> (Arc<LineSession>, Heard) {
-    let limits = ClientLimits {
-        message_bytes: 4_000,
-        ..ClientLimits::default()
-    };
+    let limits = ClientLimits::default().message_bytes(4_000);
     scripted_within(&limits, say)
 }
 
@@ -83,10 +80,7 @@ pub(crate) fn scripted(
 pub(crate) fn scripted_over_jsoncall(
     say: impl FnMut(&Value) -> Say + Send + 'static,
 ) -> (Arc<JsoncallSession>, Heard) {
-    let limits = ClientLimits {
-        message_bytes: 4_000,
-        ..ClientLimits::default()
-    };
+    let limits = ClientLimits::default().message_bytes(4_000);
     let (stream, heard) = server(say);
     let (reader, writer) = split(stream);
     let session = JsoncallSession::with_limits(reader, writer, &limits);

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
-use treenail::client::{ClientError, ClientLimits, McpClientBuilder};
+use treenail::client::{ClientError, ClientLimits, McpClientBuilder, ValidationLimits};
 use treenail::prelude::*;
 use treenail::schema::Tool;
 
@@ -287,12 +287,14 @@ async fn all_jsch_06_to_09_nothing_is_fetched_and_what_leads_out_is_refused() {
 
 #[tokio::test]
 async fn all_jsch_10_schemas_are_bounded() {
-    let few = || ClientLimits {
-        schema_bytes: 3_000,
-        subschemas: 40,
-        schema_depth: 20,
-        pattern_bytes: 100_000,
-        ..ClientLimits::default()
+    let few = || {
+        ClientLimits::default().validation(
+            ValidationLimits::default()
+                .schema_bytes(3_000)
+                .subschemas(40)
+                .schema_depth(20)
+                .pattern_bytes(100_000),
+        )
     };
     let wide = |count: usize| {
         let properties: serde_json::Map<_, _> = (0..count)
@@ -370,10 +372,7 @@ async fn all_jsch_10_what_would_take_for_ever_is_refused_at_once() {
         let error = within(
             &schema,
             &content,
-            ClientLimits {
-                validation_steps: 100_000,
-                ..ClientLimits::default()
-            },
+            ClientLimits::default().validation(ValidationLimits::default().steps(100_000)),
         )
         .await
         .unwrap_err();
@@ -397,7 +396,7 @@ async fn patterns_that_look_ahead_are_understood_within_bounds() {
 
 #[tokio::test]
 async fn the_deepest_that_is_allowed_takes_no_more_stack_than_there_is() {
-    let length = ClientLimits::default().schema_depth as usize / 2 - 2;
+    let length = ClientLimits::default().validation.schema_depth as usize / 2 - 2;
     let definitions: serde_json::Map<_, _> = (0..length)
         .map(|number| {
             let next = json!({"$ref": format!("#/$defs/d{}", number + 1)});
@@ -507,10 +506,7 @@ fn expensive_keywords() -> Vec<(Value, Value, &'static str)> {
 
 #[tokio::test]
 async fn each_keyword_counts_for_as_much_as_it_looks_at() {
-    let few = ClientLimits {
-        validation_steps: 20_000,
-        ..ClientLimits::default()
-    };
+    let few = ClientLimits::default().validation(ValidationLimits::default().steps(20_000));
     for (subschema, content, dialect) in expensive_keywords() {
         let words = subschema.to_string();
         let schema = often(&subschema, dialect);

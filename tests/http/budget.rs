@@ -108,10 +108,7 @@ async fn calls_that_are_left_alone_make_room_for_others() {
 #[tokio::test]
 async fn who_comes_back_for_a_call_that_was_ended_is_told_so() {
     let gauge = Gauge::default();
-    let service = gauge.service(Limits {
-        server_calls_in_flight: 1,
-        ..Limits::default()
-    });
+    let service = gauge.service(Limits::default().server_calls_in_flight(1));
     let client = Client::begin(&service, Revision::LATEST_LEGACY).await;
     let mut body = client
         .open(client.tool(7, "hang", &json!({"tell": true})))
@@ -142,10 +139,7 @@ async fn who_comes_back_for_a_call_that_was_ended_is_told_so() {
 #[tokio::test]
 async fn calls_whose_clients_wait_are_not_ended() {
     let gauge = Gauge::default();
-    let service = gauge.service(Limits {
-        server_calls_in_flight: 4,
-        ..Limits::default()
-    });
+    let service = gauge.service(Limits::default().server_calls_in_flight(4));
     let mut calls: Vec<_> = (0..4).map(|_| hang(&service)).collect();
     gauge.until(4).await;
     let refused = pass().send(&service).await;
@@ -164,10 +158,7 @@ async fn calls_whose_clients_wait_are_not_ended() {
 #[tokio::test]
 async fn a_client_with_many_calls_leaves_room_for_the_first_call_of_others() {
     let gauge = Gauge::default();
-    let service = gauge.service(Limits {
-        server_calls_in_flight: 8,
-        ..Limits::default()
-    });
+    let service = gauge.service(Limits::default().server_calls_in_flight(8));
     let greedy = Client::begin(&service, Revision::V2025_03_26).await;
     let calls: Vec<_> = (0..8)
         .map(|id| greedy.send_beside(greedy.tool(id, "hang", &json!({"tell": false}))))

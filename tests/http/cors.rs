@@ -3,7 +3,7 @@
 use http::HeaderMap;
 use serde_json::json;
 use treenail::schema::Revision;
-use treenail::{HttpService, LegacySse, http_service};
+use treenail::{HttpService, SsePaths, http_service};
 
 use crate::client::{Answer, Post};
 use crate::fixture::{builder, service};
@@ -81,7 +81,7 @@ async fn a_page_of_a_listed_origin_may_ask() {
 
 #[tokio::test]
 async fn errors_and_streams_can_be_read_too() {
-    let service = open().legacy_sse(LegacySse::default());
+    let service = open().legacy_sse(SsePaths::default());
     let no_session = Post::raw(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#);
     let no_session = no_session
         .with("mcp-session-id", "guessed")

@@ -53,7 +53,7 @@ impl Desk {
             cx.progress(1).await;
             tokio::task::yield_now().await;
         }
-        cx.let_client_poll();
+        cx.close_sse_stream();
         tokio::time::sleep(Duration::from_secs(60)).await;
         "rested".to_owned()
     }

@@ -8,8 +8,8 @@ use serde_json::json;
 use tokio::sync::{broadcast, watch};
 use tokio::time::{Instant, timeout_at};
 use treenail::{
-    BusFuture, EventBus, EventLink, HttpBody, HttpService, Item, Limits, Server, ServerBuilder,
-    http_service,
+    BusFuture, Component, EventBus, EventLimits, EventLink, HttpBody, HttpService, Limits, Server,
+    ServerBuilder, http_service,
 };
 
 use crate::client::{Post, messages, next};
@@ -139,7 +139,7 @@ async fn changes_at_one_replica_are_heard_at_the_other() {
     assert_eq!(own.hear().await, "notes://1");
     // An edit is told at both, and made at one.
     here.server()
-        .edit(|offer| offer.disable(Item::tool("add")))
+        .edit(|offer| offer.disable(Component::tool("add")))
         .unwrap();
     assert_eq!(own.hear().await, TOOLS);
     assert_eq!(other.hear().await, TOOLS);
@@ -152,15 +152,15 @@ async fn changes_at_one_replica_are_heard_at_the_other() {
     // What its own replica has told comes back over the bus, and is told once.
     here.server().resource_updated("notes://1");
     assert_eq!(own.hear().await, "notes://1");
-    here.server().published().await;
+    here.server().flush_events().await;
     there.server().resource_updated("notes://2");
     assert_eq!(other.hear().await, "notes://2");
     there
         .server()
-        .edit(|offer| offer.disable(Item::tool("add")))
+        .edit(|offer| offer.disable(Component::tool("add")))
         .unwrap();
     assert_eq!(own.hear().await, TOOLS, "and no echo before it");
-    bystander.server().published().await;
+    bystander.server().flush_events().await;
     assert_eq!(
         engine.published.load(Ordering::SeqCst),
         6,
@@ -185,7 +185,7 @@ async fn what_was_missed_may_have_changed() {
         tokio::time::sleep(Duration::from_secs(3)).await;
         engine.works.send_replace(true);
     }
-    here.server().published().await;
+    here.server().flush_events().await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -219,10 +219,7 @@ async fn a_flood_of_refreshes_is_told_once_in_a_while() {
 async fn what_was_told_while_the_bus_was_away_is_told_later() {
     let engine = Engine::new();
     engine.works.send_replace(false);
-    let limits = Limits {
-        bus_events: 2,
-        ..Limits::default()
-    };
+    let limits = Limits::default().events(EventLimits::default().queued(2));
     let here = service(replica(engine.clone()).limits(limits));
     let mut heard = engine.messages.subscribe();
     let mut published = async || String::from_utf8(heard.recv().await.unwrap()).unwrap();
@@ -241,7 +238,7 @@ async fn what_was_told_while_the_bus_was_away_is_told_later() {
     }
     engine.works.send_replace(true);
     assert!(published().await.contains(r#""event":"everything""#));
-    here.server().published().await;
+    here.server().flush_events().await;
     assert_eq!(engine.published.load(Ordering::SeqCst), 3);
 }
 
@@ -249,10 +246,8 @@ async fn what_was_told_while_the_bus_was_away_is_told_later() {
 async fn a_bus_that_fails_is_tried_again_after_growing_pauses() {
     let engine = Engine::new();
     engine.works.send_replace(false);
-    let limits = Limits {
-        bus_retry_within: Duration::from_secs(10),
-        ..Limits::default()
-    };
+    let limits =
+        Limits::default().events(EventLimits::default().max_backoff(Duration::from_secs(10)));
     let here = service(replica(engine.clone()).limits(limits));
     tokio::time::sleep(Duration::from_secs(120)).await;
     let pauses = |attempts: &[Instant]| -> Vec<Duration> {
@@ -313,7 +308,7 @@ async fn a_bus_that_panics_or_ends_is_run_again() {
     let broken = Arc::<Broken>::default();
     let here = service(replica(Arc::clone(&broken)));
     here.server().resource_updated("notes://7");
-    here.server().published().await;
+    here.server().flush_events().await;
     assert_eq!(
         broken.0.load(Ordering::SeqCst),
         5,
@@ -346,10 +341,8 @@ async fn the_last_changes_of_a_closing_replica_are_published() {
 
     // Without an engine it ends all the same.
     engine.works.send_replace(false);
-    let limits = Limits {
-        finish_bus_within: Duration::from_secs(7),
-        ..Limits::default()
-    };
+    let limits =
+        Limits::default().events(EventLimits::default().flush_timeout(Duration::from_secs(7)));
     let server = replica(engine).limits(limits).build().unwrap();
     let http = server.bind_http("127.0.0.1:0").await.unwrap();
     server.close();

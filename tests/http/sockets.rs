@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
-use treenail::{HttpServer, LegacySse, Limits, Server};
+use treenail::{EventLimits, HttpLimits, HttpServer, Limits, Server, SsePaths};
 
 use crate::client::{Post, messages};
 use crate::fixture::{Desk, builder, builder_of};
@@ -166,18 +166,22 @@ async fn a_client_that_sends_slowly_is_dropped() {
 
 #[tokio::test]
 async fn an_endless_limit_is_no_overflow() {
-    let limits = Limits {
-        call_timeout: Some(Duration::MAX),
-        answer_within: Duration::MAX,
-        bus_retry_within: Duration::MAX,
-        finish_bus_within: Duration::MAX,
-        finish_calls_within: Duration::MAX,
-        http_read_within: Duration::MAX,
-        http_write_within: Duration::MAX,
-        http_session_idle: Duration::MAX,
-        http_poll_after: Some(Duration::MAX),
-        ..Limits::default()
-    };
+    let limits = Limits::default()
+        .call_timeout(Some(Duration::MAX))
+        .elicitation_timeout(Duration::MAX)
+        .events(
+            EventLimits::default()
+                .max_backoff(Duration::MAX)
+                .flush_timeout(Duration::MAX),
+        )
+        .shutdown_timeout(Duration::MAX)
+        .http(
+            HttpLimits::default()
+                .read_timeout(Duration::MAX)
+                .write_timeout(Duration::MAX)
+                .session_idle_timeout(Duration::MAX)
+                .stream_max_age(Some(Duration::MAX)),
+        );
     let running = Running::start(builder().limits(limits).build().unwrap()).await;
     let answer = ask(&running, &add(), "/mcp").await;
     assert!(answer.contains("200 OK"), "{answer}");
@@ -191,10 +195,7 @@ async fn an_endless_limit_is_no_overflow() {
 
 #[tokio::test]
 async fn clients_beyond_the_bound_wait() {
-    let limits = Limits {
-        http_connections: 1,
-        ..Limits::default()
-    };
+    let limits = Limits::default().http(HttpLimits::default().connections(1));
     let running = Running::start(builder().limits(limits).build().unwrap()).await;
     let mut first = running.connect().await;
     let keep = text(&add(), "/mcp").replace("connection: close", "connection: keep-alive");
@@ -218,13 +219,10 @@ async fn clients_beyond_the_bound_wait() {
 #[tokio::test(start_paused = true)]
 async fn streams_that_only_listen_leave_connections_to_others() {
     const CONNECTIONS: usize = 8;
-    let limits = Limits {
-        http_connections: CONNECTIONS,
-        ..Limits::default()
-    };
+    let limits = Limits::default().http(HttpLimits::default().connections(CONNECTIONS));
     let server = builder().limits(limits).build().unwrap();
     let http = server.bind_http("127.0.0.1:0").await.unwrap();
-    let running = Running::start_http(http.legacy_sse(LegacySse::default()), server);
+    let running = Running::start_http(http.legacy_sse(SsePaths::default()), server);
     let filter = json!({"notifications": {"resourceSubscriptions": ["notes://7"]}});
     let listen = text(&Post::modern("subscriptions/listen", filter), "/mcp");
     let sse = Post::raw("")
@@ -253,10 +251,7 @@ async fn streams_that_only_listen_leave_connections_to_others() {
 #[tokio::test(start_paused = true)]
 async fn a_closing_server_finishes_what_it_is_about() {
     let desk = Desk::default();
-    let limits = Limits {
-        finish_calls_within: Duration::from_secs(60),
-        ..Limits::default()
-    };
+    let limits = Limits::default().shutdown_timeout(Duration::from_secs(60));
     let running = Running::start(builder_of(&desk).limits(limits).build().unwrap()).await;
     let filter = json!({"notifications": {"resourceSubscriptions": ["notes://7"]}});
     let listen = Post::modern("subscriptions/listen", filter);

@@ -263,7 +263,7 @@ pub mod bare {
     #[::treenail::mcp_tool]
     impl Part for Piece {}
 
-    async fn values(typed: &::treenail::Typed) -> [String; 1] {
+    async fn values(typed: &::treenail::CompletionRequest) -> [String; 1] {
         ::std::future::ready([::std::borrow::ToOwned::to_owned(typed.text())]).await
     }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use treenail::prelude::*;
-use treenail::{HttpService, LegacySse};
+use treenail::{HttpService, SsePaths};
 
 struct Desk;
 
@@ -37,7 +37,7 @@ impl Desk {
 async fn the_client_of_the_v1_sdk_uses_http_sse() {
     let server = Server::builder("desk", "1.0.0").mount(Desk);
     let server = server.build().expect("the tools are in order");
-    let service = HttpService::new(server.clone()).legacy_sse(LegacySse::default());
+    let service = HttpService::new(server.clone()).legacy_sse(SsePaths::default());
     let http = service
         .bind("127.0.0.1:0")
         .await

@@ -27,10 +27,7 @@ async fn a_panic_of_what_a_cancelled_call_drops_ends_nothing_else() {
 #[tokio::test]
 async fn a_thousand_cancelled_calls_are_all_dropped_and_none_is_answered() {
     for revision in covering("SRV-CANC-03, SRV-STDIO-04, SRV-STDIO-05") {
-        let (server, watch) = fragile(Limits {
-            calls_in_flight: 2_000,
-            ..Limits::default()
-        });
+        let (server, watch) = fragile(Limits::default().calls_in_flight(2_000));
         let mut peer = Peer::connect(&server, revision).await;
         let mut ids = Vec::new();
         for _ in 0..1_000 {
@@ -50,11 +47,11 @@ async fn a_thousand_cancelled_calls_are_all_dropped_and_none_is_answered() {
 #[tokio::test(start_paused = true)]
 async fn calls_can_be_cancelled_while_no_more_are_taken() {
     for revision in covering("SRV-CANC-03") {
-        let (server, watch) = fragile(Limits {
-            calls_in_flight: 2,
-            finish_calls_within: Duration::ZERO,
-            ..Limits::default()
-        });
+        let (server, watch) = fragile(
+            Limits::default()
+                .calls_in_flight(2)
+                .shutdown_timeout(Duration::ZERO),
+        );
         let mut peer = Peer::connect(&server, revision).await;
         let first = peer.begin("tools/call", json!({"name": "never"})).await;
         peer.begin("tools/call", json!({"name": "never"})).await;

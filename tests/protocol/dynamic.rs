@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use treenail::prelude::*;
 use treenail::schema::Revision;
-use treenail::{Edit, Item, Limits, Server};
+use treenail::{Component, Edit, Limits, Server};
 
 use crate::covering::{covering, covering_one};
 use crate::notes::{Extra, Notes, dynamic, extra, first, fixed, notes, second};
@@ -97,43 +97,52 @@ async fn what_is_added_removed_disabled_and_enabled_is_offered_or_not() {
         let steps: [(Change, &[&str]); 9] = [
             (|offer| offer, &["notes.count", "notes.wait", "notes.touch"]),
             (
-                |offer| offer.disable(Item::tool("notes.wait")).tools(tools![first]),
+                |offer| {
+                    offer
+                        .disable(Component::tool("notes.wait"))
+                        .tools(tools![first])
+                },
                 &["notes.count", "notes.touch", "first"],
             ),
             (
-                |offer| offer.enable(Item::tool("notes.wait")),
+                |offer| offer.enable(Component::tool("notes.wait")),
                 &["notes.count", "notes.wait", "notes.touch", "first"],
             ),
-            (|offer| offer.disable(Item::mounted::<Notes>()), &["first"]),
+            (
+                |offer| offer.disable(Component::mounted::<Notes>()),
+                &["first"],
+            ),
             (
                 |offer| {
                     offer
-                        .enable(Item::namespace("notes"))
-                        .remove(Item::tool("notes.wait"))
-                        .remove(Item::tool("first"))
+                        .enable(Component::namespace("notes"))
+                        .remove(Component::tool("notes.wait"))
+                        .remove(Component::tool("first"))
                 },
                 &["notes.count", "notes.touch"],
             ),
             (
                 |offer| {
-                    offer.remove(Item::namespace("notes")).namespace("a", |a| {
-                        a.namespace("b", |b| b.tools(tools![first, second]))
-                    })
+                    offer
+                        .remove(Component::namespace("notes"))
+                        .namespace("a", |a| {
+                            a.namespace("b", |b| b.tools(tools![first, second]))
+                        })
                 },
                 &["a.b.first", "a.b.second"],
             ),
-            (|offer| offer.disable(Item::namespace("a")), &[]),
+            (|offer| offer.disable(Component::namespace("a")), &[]),
             (
                 // What is removed makes room for another one of its name.
                 |offer| {
                     offer
-                        .remove(Item::tool("a.b.first"))
-                        .enable(Item::namespace("a.b"))
+                        .remove(Component::tool("a.b.first"))
+                        .enable(Component::namespace("a.b"))
                         .namespace("a.b", |b| b.tools(tools![first]))
                 },
                 &["a.b.second", "a.b.first"],
             ),
-            (|offer| offer.remove(Item::namespace("a")), &[]),
+            (|offer| offer.remove(Component::namespace("a")), &[]),
         ];
         for (change, expected) in steps {
             server.edit(change).unwrap();
@@ -160,15 +169,15 @@ async fn prompts_and_resources_come_and_go_as_tools_do() {
         let steps: [(Change, bool, bool); 5] = [
             (extra, true, true),
             (
-                |offer| offer.disable(Item::prompt("extra_prompt")),
+                |offer| offer.disable(Component::prompt("extra_prompt")),
                 false,
                 true,
             ),
             (
                 |offer| {
                     offer
-                        .enable(Item::prompt("extra_prompt"))
-                        .disable(Item::resource("extra://one"))
+                        .enable(Component::prompt("extra_prompt"))
+                        .disable(Component::resource("extra://one"))
                 },
                 true,
                 false,
@@ -176,14 +185,14 @@ async fn prompts_and_resources_come_and_go_as_tools_do() {
             (
                 |offer| {
                     offer
-                        .remove(Item::prompt("extra_prompt"))
-                        .enable(Item::resource("extra://one"))
+                        .remove(Component::prompt("extra_prompt"))
+                        .enable(Component::resource("extra://one"))
                 },
                 false,
                 true,
             ),
             (
-                |offer| offer.remove(Item::resource("extra://one")),
+                |offer| offer.remove(Component::resource("extra://one")),
                 false,
                 false,
             ),
@@ -207,9 +216,9 @@ async fn what_is_hidden_is_not_hinted_at() {
     server
         .edit(|offer| {
             offer
-                .disable(Item::tool("notes.count"))
-                .remove(Item::tool("notes.touch"))
-                .disable(Item::resource("notes://all"))
+                .disable(Component::tool("notes.count"))
+                .remove(Component::tool("notes.touch"))
+                .disable(Component::resource("notes://all"))
         })
         .unwrap();
     let mut peer = Peer::connect(&server, revision).await;
@@ -232,23 +241,23 @@ async fn an_edit_that_fails_changes_nothing_and_tells_nobody() {
     let before = peer.request("tools/list", json!({})).await;
     let table: [(AnyChange, &str); 7] = [
         (
-            Box::new(|offer| offer.remove(Item::tool("notes.coumt"))),
+            Box::new(|offer| offer.remove(Component::tool("notes.coumt"))),
             "there is no tool `notes.coumt`; did you mean `notes.count`?",
         ),
         (
-            Box::new(|offer| offer.disable(Item::prompt("other"))),
+            Box::new(|offer| offer.disable(Component::prompt("other"))),
             "there is no prompt `other`",
         ),
         (
-            Box::new(|offer| offer.enable(Item::resource("notes://al"))),
+            Box::new(|offer| offer.enable(Component::resource("notes://al"))),
             "there is no resource `notes://al`; did you mean `notes://all`?",
         ),
         (
-            Box::new(|offer| offer.remove(Item::namespace("note"))),
+            Box::new(|offer| offer.remove(Component::namespace("note"))),
             "there is no namespace `note`",
         ),
         (
-            Box::new(|offer| offer.remove(Item::mounted::<Extra>())),
+            Box::new(|offer| offer.remove(Component::mounted::<Extra>())),
             "there is no mounted type `protocol::notes::Extra`",
         ),
         (
@@ -260,7 +269,7 @@ async fn an_edit_that_fails_changes_nothing_and_tells_nobody() {
             Box::new(|offer| {
                 offer
                     .tools(tools![first])
-                    .disable(Item::tool("first"))
+                    .disable(Component::tool("first"))
                     .tools(tools![first])
             }),
             "two tools have the name `first`; give one of them `name = \"…\"` or a namespace",
@@ -268,7 +277,7 @@ async fn an_edit_that_fails_changes_nothing_and_tells_nobody() {
     ];
     for (change, expected) in table {
         // A change before the one that fails does not happen either.
-        let failed = server.edit(|offer| change(offer.disable(Item::tool("notes.wait"))));
+        let failed = server.edit(|offer| change(offer.disable(Component::tool("notes.wait"))));
         assert_eq!(failed.unwrap_err().to_string(), expected);
         let mut after = peer.request("tools/list", json!({})).await;
         after["id"] = before["id"].clone();
@@ -303,19 +312,19 @@ async fn what_a_server_says_of_itself_follows_edits() {
             "Be brief.\n\nNotes are short.\n\nExtra is more.",
         ),
         (
-            Box::new(|offer| offer.disable(Item::namespace("notes"))),
+            Box::new(|offer| offer.disable(Component::namespace("notes"))),
             true,
             false,
             "Be brief.\n\nExtra is more.",
         ),
         (
-            Box::new(|offer| offer.remove(Item::mounted::<Extra>())),
+            Box::new(|offer| offer.remove(Component::mounted::<Extra>())),
             false,
             false,
             "Be brief.",
         ),
         (
-            Box::new(|offer| offer.enable(Item::prompt("notes.summary"))),
+            Box::new(|offer| offer.enable(Component::prompt("notes.summary"))),
             false,
             true,
             "Be brief.\n\nNotes are short.",

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use treenail::prelude::*;
 use treenail::schema::Revision;
-use treenail::{Edit, Item, Limits, Server};
+use treenail::{Component, Edit, Limits, Server};
 
 use crate::covering::covering;
 use crate::dynamic::{empty, tool_names};
@@ -47,7 +47,7 @@ async fn a_legacy_peer_is_told_which_lists_have_changed() {
         server.edit(extra).unwrap();
         assert_eq!(peer.told_lists().await, LISTS, "{revision}");
         server
-            .edit(|offer| offer.disable(Item::prompt("notes.summary")))
+            .edit(|offer| offer.disable(Component::prompt("notes.summary")))
             .unwrap();
         assert_eq!(peer.told().await.0, LISTS[1]);
         // Nothing has changed in the end, so there is nothing to tell.
@@ -55,12 +55,12 @@ async fn a_legacy_peer_is_told_which_lists_have_changed() {
             server
                 .edit(|offer| {
                     offer
-                        .disable(Item::tool("notes.wait"))
-                        .enable(Item::tool("notes.wait"))
+                        .disable(Component::tool("notes.wait"))
+                        .enable(Component::tool("notes.wait"))
                 })
                 .unwrap();
             server
-                .edit(|offer| offer.disable(Item::prompt("notes.summary")))
+                .edit(|offer| offer.disable(Component::prompt("notes.summary")))
                 .unwrap();
         }
         peer.told_nothing().await;
@@ -80,7 +80,7 @@ async fn calls_in_flight_go_on_with_what_they_were_called_for() {
             .await;
         peer.request("prompts/list", json!({})).await;
         server
-            .edit(|offer| offer.remove(Item::mounted::<Notes>()))
+            .edit(|offer| offer.remove(Component::mounted::<Notes>()))
             .unwrap();
         gate.add_permits(1);
         let (mut told, mut answer) = (0, Value::Null);
@@ -126,7 +126,7 @@ async fn a_server_that_nobody_has_any_more_is_dropped() {
     let waiting = json!({"name": "notes.wait"});
     peer.begin("tools/call", waiting).await;
     server
-        .edit(|offer| offer.remove(Item::mounted::<Notes>()))
+        .edit(|offer| offer.remove(Component::mounted::<Notes>()))
         .unwrap();
     gate.add_permits(1);
     drop(server);
@@ -140,9 +140,9 @@ async fn no_request_sees_half_of_an_edit_and_no_edit_is_lost() {
     server.edit(|offer| offer.tools(tools![first])).unwrap();
     let swap = |server: &Server| {
         for _ in 0..100 {
-            let there = |offer: Edit| offer.remove(Item::tool("first")).tools(tools![second]);
+            let there = |offer: Edit| offer.remove(Component::tool("first")).tools(tools![second]);
             server.edit(there).unwrap();
-            let back = |offer: Edit| offer.remove(Item::tool("second")).tools(tools![first]);
+            let back = |offer: Edit| offer.remove(Component::tool("second")).tools(tools![first]);
             server.edit(back).unwrap();
         }
     };
@@ -176,10 +176,7 @@ async fn cursors_outlive_edits_unless_their_item_is_gone() {
     // SRV-PAGE-02, CLI-CACHE-10: the client starts over when a cursor turns invalid
     let tools = |offer: Edit| offer.tools(tools![first, second]).mount(Extra);
     for revision in covering("SRV-PAGE-01, SRV-PAGE-02") {
-        let limits = Limits {
-            page_size: 2,
-            ..Limits::default()
-        };
+        let limits = Limits::default().page_size(2);
         let server = treenail::server!().dynamic().limits(limits);
         let server = server.build().unwrap();
         server.edit(tools).unwrap();
@@ -190,14 +187,14 @@ async fn cursors_outlive_edits_unless_their_item_is_gone() {
 
         // The item is in the middle of a page now; no item is left out and none comes twice.
         server
-            .edit(|offer| offer.remove(Item::tool("first")))
+            .edit(|offer| offer.remove(Component::tool("first")))
             .unwrap();
         let (_, page) = peer.request_told("tools/list", cursor.clone()).await;
         assert_eq!(tool_names(&page), ["extra_tool", "go_away"]);
         assert_eq!(page["result"].get("nextCursor"), None);
 
         server
-            .edit(|offer| offer.disable(Item::tool("extra_tool")))
+            .edit(|offer| offer.disable(Component::tool("extra_tool")))
             .unwrap();
         let (_, answer) = peer.request_told("tools/list", cursor).await;
         assert_eq!(answer["error"]["code"], -32602, "{answer}");

@@ -100,7 +100,7 @@ async fn a_call_has_the_values_of_the_time_when_it_was_received() {
             _ => assert!(connection.extensions_mut().remove::<Principal>()),
         }
         let mut out = Vec::new();
-        let _ = connection.receive(message.as_bytes(), &mut out);
+        let _ = connection.handle_message(message.as_bytes(), &mut out);
         let answer: Value = serde_json::from_slice(&out).unwrap();
         assert_eq!(text(&answer["result"]), expected);
     }

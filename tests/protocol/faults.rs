@@ -91,10 +91,7 @@ async fn a_call_that_never_ends_holds_up_nobody_and_stops_when_it_is_cancelled()
 #[tokio::test]
 async fn ten_thousand_queued_calls_are_answered_once_each_and_run_within_the_limit() {
     for (calls, calls_in_flight) in [(1_000, 8), (10_000, 256)] {
-        let (server, watch) = fragile(Limits {
-            calls_in_flight,
-            ..Limits::default()
-        });
+        let (server, watch) = fragile(Limits::default().calls_in_flight(calls_in_flight));
         let mut peer = Peer::connect(&server, MODERN).await;
         let messages = (0..calls).map(|number| {
             let params = json!({"name": "measured", "arguments": {"number": number}});
@@ -121,11 +118,9 @@ const PIPE: usize = 64 * 1024;
 #[tokio::test(start_paused = true)]
 async fn calls_of_a_peer_that_does_not_read_stop_at_the_limits() {
     for later in [false, true] {
-        let limits = Limits {
-            queued_output_bytes: 100_000,
-            calls_in_flight: 5,
-            ..Limits::default()
-        };
+        let limits = Limits::default()
+            .queued_output_bytes(100_000)
+            .calls_in_flight(5);
         let (server, watch) = fragile(limits);
         let mut peer = Peer::connect(&server, MODERN).await;
         let params = json!({"name": "large", "arguments": {"later": later}});
@@ -152,11 +147,9 @@ async fn calls_of_a_peer_that_does_not_read_stop_at_the_limits() {
 
 #[tokio::test(start_paused = true)]
 async fn a_call_that_tells_a_peer_that_does_not_read_waits() {
-    let limits = Limits {
-        queued_output_bytes: 10_000,
-        queued_messages: 4,
-        ..Limits::default()
-    };
+    let limits = Limits::default()
+        .queued_output_bytes(10_000)
+        .queued_messages(4);
     for revision in covering("SRV-CANC-03, SRV-PROG-05") {
         let (server, watch) = fragile(limits.clone());
         let mut peer = Peer::connect(&server, revision).await;
@@ -185,10 +178,7 @@ async fn a_call_that_tells_a_peer_that_does_not_read_waits() {
 async fn the_calls_of_a_client_that_is_gone_are_dropped() {
     for revision in covering("SRV-STDIO-06") {
         for name in ["never", "tell"] {
-            let limits = Limits {
-                finish_calls_within: Duration::from_secs(7),
-                ..Limits::default()
-            };
+            let limits = Limits::default().shutdown_timeout(Duration::from_secs(7));
             let (server, watch) = fragile(limits);
             let mut peer = Peer::connect(&server, revision).await;
             let params = json!({"name": name, "_meta": {"progressToken": 1}});
@@ -211,10 +201,7 @@ async fn the_calls_of_a_client_that_is_gone_are_dropped() {
 #[tokio::test]
 // It fails: a batch counts as one call, so `batch_messages` times as many run as `calls_in_flight` says.
 async fn calls_of_a_batch_run_within_the_limit_too() {
-    let (server, watch) = fragile(Limits {
-        calls_in_flight: 2,
-        ..Limits::default()
-    });
+    let (server, watch) = fragile(Limits::default().calls_in_flight(2));
     let mut peer = Peer::connect(&server, Revision::V2025_03_26).await;
     let batch = |peer: &Peer, ids: std::ops::Range<i64>| {
         let calls = ids.map(|id| {

@@ -10,7 +10,7 @@ use tower::timeout::TimeoutLayer;
 use tower::{ServiceBuilder, ServiceExt, layer::layer_fn, service_fn};
 use treenail::prelude::*;
 use treenail::schema::{CallToolResult, ContentBlock, ResultMetaObject, Revision};
-use treenail::{BoxError, Received, RpcError, ServerBuilder, ToolCall, ToolResponse, ToolService};
+use treenail::{BoxError, Handled, RpcError, ServerBuilder, ToolCall, ToolResponse, ToolService};
 
 use crate::covering::{covering, covering_one};
 use crate::fixture;
@@ -26,7 +26,7 @@ async fn answer(server: &Server, revision: Revision, call: &Value) -> String {
             json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}),
             json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
         ] {
-            let _ = connection.receive(message.to_string().as_bytes(), &mut out);
+            let _ = connection.handle_message(message.to_string().as_bytes(), &mut out);
         }
         out.clear();
     }
@@ -37,7 +37,8 @@ async fn answer(server: &Server, revision: Revision, call: &Value) -> String {
         }
     }
     let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
-    if let Received::Pending(pending) = connection.receive(message.to_string().as_bytes(), &mut out)
+    if let Handled::Pending(pending) =
+        connection.handle_message(message.to_string().as_bytes(), &mut out)
     {
         out = pending.await;
     }
@@ -299,7 +300,7 @@ async fn what_a_call_sends_comes_before_its_answer_and_ends_with_it() {
             kept.lock().unwrap().push(cx.clone());
             cx.progress(0.5).await;
             let response = inner.oneshot(call).await;
-            assert!(!cx.is_ended(), "the layer still has the call");
+            assert!(!cx.is_finished(), "the layer still has the call");
             cx.progress(2).await;
             response
         }
@@ -314,7 +315,7 @@ async fn what_a_call_sends_comes_before_its_answer_and_ends_with_it() {
     assert_eq!(told, [&json!(0.5), &json!(1), &json!(2)]);
     assert_eq!(text(&answer["result"]), "x");
     let cx = contexts.lock().unwrap().pop().unwrap();
-    assert!(cx.is_ended());
+    assert!(cx.is_finished());
     cx.progress(3).await;
     assert_eq!(peer.finish().await, [] as [Value; 0], "SRV-PROG-05");
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use treenail::prelude::*;
 use treenail::schema::Revision;
-use treenail::{Item, Limits};
+use treenail::{Component, Limits, SubscriptionLimits};
 
 use crate::covering::covering;
 use crate::notes::{dynamic, first, fixed};
@@ -66,10 +66,7 @@ async fn a_legacy_peer_subscribes_to_one_resource_after_the_other() {
 
 #[tokio::test]
 async fn a_legacy_peer_subscribes_to_no_more_than_the_limit() {
-    let limits = Limits {
-        subscribed_resources: 2,
-        ..Limits::default()
-    };
+    let limits = Limits::default().subscriptions(SubscriptionLimits::default().resources(2));
     let (server, _) = fixed(limits);
     let mut peer = Peer::connect(&server, Revision::V2025_11_25).await;
     let uri = |number: u32| json!({"uri": format!("notes://by-id/{number}")});
@@ -91,7 +88,7 @@ async fn what_is_gone_can_still_be_unsubscribed_from() {
     let all = json!({"uri": "notes://all"});
     peer.request("resources/subscribe", all.clone()).await;
     server
-        .edit(|offer| offer.remove(Item::namespace("notes")))
+        .edit(|offer| offer.remove(Component::namespace("notes")))
         .unwrap();
     server.resource_updated("notes://all");
     let (told, answer) = peer

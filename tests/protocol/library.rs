@@ -8,7 +8,7 @@ use treenail::schema::{
     Annotations, AudioContent, ContentBlock, GetPromptResult, Icon, PromptMessage,
     ReadResourceResult, ResourceContents, ResourceLink, Role, TextResourceContents,
 };
-use treenail::{Limits, RpcError, Server, Typed};
+use treenail::{CompletionRequest, Limits, RpcError, Server};
 
 use crate::fixture::{Failure, Place, Unit};
 
@@ -80,7 +80,7 @@ impl Library {
     }
 
     /// Proposes subjects, of the country if it is known.
-    async fn subjects(&self, typed: &Typed) -> Vec<String> {
+    async fn subjects(&self, typed: &CompletionRequest) -> Vec<String> {
         tokio::task::yield_now().await;
         match typed.text() {
             "panic" => panic!("a secret"),

@@ -16,10 +16,7 @@ use crate::validator::{validate, validate_notification};
 #[tokio::test]
 async fn a_peer_that_reads_nothing_costs_little_and_misses_no_change() {
     for revision in [Revision::V2025_06_18, MODERN] {
-        let limits = Limits {
-            queued_output_bytes: 1_000,
-            ..Limits::default()
-        };
+        let limits = Limits::default().queued_output_bytes(1_000);
         let (server, _) = dynamic(limits);
         let mut peer = Peer::connect(&server, revision).await;
         if revision.is_modern() {
@@ -63,10 +60,7 @@ async fn a_peer_that_reads_nothing_costs_little_and_misses_no_change() {
 #[tokio::test(start_paused = true)]
 async fn a_subscription_is_no_call_in_flight_and_keeps_no_session() {
     let revision = covering_one("SRV-STDIO-06 in 2026-07-28");
-    let limits = Limits {
-        calls_in_flight: 1,
-        ..Limits::default()
-    };
+    let limits = Limits::default().calls_in_flight(1);
     let (server, _) = dynamic(limits);
     let mut peer = Peer::connect(&server, revision).await;
     for id in 0..5 {
@@ -148,10 +142,7 @@ async fn a_server_that_closes_finishes_calls_and_reads_nothing_more() {
 
 #[tokio::test(start_paused = true)]
 async fn a_server_that_closes_does_not_wait_for_calls_that_never_end() {
-    let limits = Limits {
-        finish_calls_within: Duration::from_secs(5),
-        ..Limits::default()
-    };
+    let limits = Limits::default().shutdown_timeout(Duration::from_secs(5));
     let (server, _) = dynamic(limits);
     let mut peer = Peer::connect(&server, MODERN).await;
     peer.begin("tools/call", json!({"name": "notes.wait"}))

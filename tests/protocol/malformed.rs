@@ -114,10 +114,7 @@ async fn notifications_are_never_answered() {
 
 #[tokio::test]
 async fn a_line_beyond_the_limit_is_refused_and_the_next_one_is_served() {
-    let limits = Limits {
-        message_bytes: 1_000,
-        ..Limits::default()
-    };
+    let limits = Limits::default().message_bytes(1_000);
     let mut peer = Peer::connect(&fixture(limits).server, MODERN).await;
     for length in [1_001, 10_000, 1_000_000] {
         peer.send_line(&"x".repeat(length)).await;

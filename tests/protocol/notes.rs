@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::Semaphore;
 use treenail::prelude::*;
-use treenail::{Edit, Item, Limits, Server, ServerBuilder};
+use treenail::{Component, Edit, Limits, Server, ServerBuilder};
 
 /// Notes, some of which tell of their changes.
 pub(crate) struct Notes {
@@ -91,8 +91,8 @@ impl Extra {
     fn go_away(cx: &Context) -> Result<&'static str, treenail::Error> {
         cx.server().edit(|offer| {
             offer
-                .disable(Item::tool("extra_tool"))
-                .remove(Item::tool("go_away"))
+                .disable(Component::tool("extra_tool"))
+                .remove(Component::tool("go_away"))
         })?;
         Ok("gone")
     }

@@ -11,10 +11,7 @@ use crate::peer::{MODERN, Peer, error, initialize};
 
 #[tokio::test]
 async fn lists_come_in_pages() {
-    let limits = Limits {
-        page_size: 2,
-        ..Limits::default()
-    };
+    let limits = Limits::default().page_size(2);
     let lists = [
         ("tools/list", "tools", 5),
         ("prompts/list", "prompts", 6),

@@ -203,10 +203,7 @@ async fn a_function_that_panics_when_it_is_given_up_is_answered_too() {
 async fn the_timeout_of_the_server_is_for_tools_without_one() {
     let hour = 3600;
     let unlimited = fixture(Limits::default()).server;
-    let limited = fixture(Limits {
-        call_timeout: Some(Duration::from_millis(2500)),
-        ..Limits::default()
-    });
+    let limited = fixture(Limits::default().call_timeout(Some(Duration::from_millis(2500))));
     let mut peer = Peer::connect(&unlimited, MODERN).await;
     let result = peer.call("plain", json!({"seconds": hour})).await;
     assert_eq!(text(&result), "3600");

@@ -126,10 +126,7 @@ async fn results_are_the_same_on_each_connection_and_after_other_calls() {
 #[tokio::test]
 async fn a_cursor_means_the_same_on_every_replica() {
     let paged = || {
-        let limits = treenail::Limits {
-            page_size: 2,
-            ..Default::default()
-        };
+        let limits = treenail::Limits::default().page_size(2);
         let builder = treenail::server!().mount(Library::new().0);
         builder.limits(limits).build().unwrap()
     };

@@ -35,10 +35,7 @@ async fn a_second_handshake_begins_the_session_again() {
 
 #[tokio::test]
 async fn calls_of_the_session_before_are_forgotten() {
-    let limits = Limits {
-        calls_in_flight: 2,
-        ..Limits::default()
-    };
+    let limits = Limits::default().calls_in_flight(2);
     let fixture = fixture(limits);
     let mut peer = Peer::connect(&fixture.server, LEGACY).await;
     // Two calls run, the third is held.

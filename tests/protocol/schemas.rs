@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use treenail::prelude::*;
 use treenail::schema::Revision;
-use treenail::{Mirrored, Server, ToolSet};
+use treenail::{HeaderArgument, Server, ToolSet};
 
 use crate::peer::{MODERN, Peer, text};
 
@@ -17,7 +17,7 @@ enum Region {
     South,
 }
 
-impl Mirrored for Region {}
+impl HeaderArgument for Region {}
 
 /// Runs a query.
 #[mcp_tool]

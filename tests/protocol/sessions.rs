@@ -37,10 +37,7 @@ async fn calls_run_side_by_side_and_each_gets_its_own_answer() {
 
 #[tokio::test]
 async fn no_more_calls_than_the_limit_are_in_flight() {
-    let fixture = fixture(Limits {
-        calls_in_flight: 3,
-        ..Limits::default()
-    });
+    let fixture = fixture(Limits::default().calls_in_flight(3));
     let mut peer = Peer::connect(&fixture.server, MODERN).await;
     for _ in 0..3 {
         peer.begin("tools/call", json!({"name": "weather.wait"}))
@@ -57,10 +54,7 @@ async fn no_more_calls_than_the_limit_are_in_flight() {
 
 #[tokio::test]
 async fn connections_share_the_calls_of_the_server() {
-    let fixture = fixture(Limits {
-        server_calls_in_flight: 1,
-        ..Limits::default()
-    });
+    let fixture = fixture(Limits::default().server_calls_in_flight(1));
     let mut first = Peer::connect(&fixture.server, MODERN).await;
     let mut second = Peer::connect(&fixture.server, MODERN).await;
     let wait = || json!({"name": "weather.wait"});
@@ -125,10 +119,7 @@ async fn a_cancelled_call_is_dropped_and_not_answered() {
 
 #[tokio::test]
 async fn functions_that_block_take_turns_and_keep_them_when_cancelled() {
-    let fixture = fixture(Limits {
-        blocking_calls: 1,
-        ..Limits::default()
-    });
+    let fixture = fixture(Limits::default().blocking_calls(1));
     let mut peer = Peer::connect(&fixture.server, MODERN).await;
     let first = peer
         .begin("tools/call", json!({"name": "weather.hold"}))
@@ -189,12 +180,10 @@ async fn the_end_of_the_input_finishes_what_is_in_flight() {
 async fn calls_that_never_end_do_not_keep_the_server() {
     // Also not when there are so many that nothing more is answered.
     for (calls, calls_in_flight) in [(1, 8), (8, 8), (20, 8)] {
-        let finish_calls_within = Duration::from_secs(5);
-        let limits = Limits {
-            finish_calls_within,
-            calls_in_flight,
-            ..Limits::default()
-        };
+        let shutdown_timeout = Duration::from_secs(5);
+        let limits = Limits::default()
+            .shutdown_timeout(shutdown_timeout)
+            .calls_in_flight(calls_in_flight);
         let fixture = fixture(limits);
         let mut peer = Peer::connect(&fixture.server, MODERN).await;
         for _ in 0..calls {
@@ -209,12 +198,12 @@ async fn calls_that_never_end_do_not_keep_the_server() {
 
 #[tokio::test]
 async fn an_endless_limit_is_no_overflow() {
-    let fixture = fixture(Limits {
-        finish_calls_within: Duration::MAX,
-        answer_within: Duration::MAX,
-        call_timeout: Some(Duration::MAX),
-        ..Limits::default()
-    });
+    let fixture = fixture(
+        Limits::default()
+            .shutdown_timeout(Duration::MAX)
+            .elicitation_timeout(Duration::MAX)
+            .call_timeout(Some(Duration::MAX)),
+    );
     let mut peer = Peer::connect(&fixture.server, MODERN).await;
     let waiting = peer
         .begin("tools/call", json!({"name": "weather.wait"}))
@@ -227,10 +216,7 @@ async fn an_endless_limit_is_no_overflow() {
 
 #[tokio::test(start_paused = true)]
 async fn a_peer_that_does_not_read_stops_the_server_from_reading() {
-    let limits = Limits {
-        queued_output_bytes: 10_000,
-        ..Limits::default()
-    };
+    let limits = Limits::default().queued_output_bytes(10_000);
     let mut peer = Peer::connect(&fixture(limits).server, MODERN).await;
     let request = json!({"jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": {"_meta": {
         "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {},

@@ -85,7 +85,7 @@ async fn a_state_that_the_program_shares_is_mounted_as_an_arc() {
     let discovered = peer.request("server/discover", json!({})).await;
     assert_eq!(discovered["result"]["instructions"], "Counts.");
     // Whoever names the type means it, however it was mounted.
-    let item = treenail::Item::mounted::<Counter>();
+    let item = treenail::Component::mounted::<Counter>();
     server.edit(|edit| edit.remove(item)).unwrap();
     let (code, _) = peer
         .refused("tools/call", json!({"name": "counter.up"}))

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use treenail::prelude::*;
-use treenail::{Item, Limits};
+use treenail::{Component, Limits, SubscriptionLimits};
 
 use crate::covering::covering_one;
 use crate::notes::{dynamic, extra, first, fixed};
@@ -186,7 +186,7 @@ async fn several_subscriptions_of_one_connection_are_told_apart() {
     peer.send(&cancel("1")).await;
     peer.told_nothing().await;
     server
-        .edit(|offer| offer.remove(Item::tool("extra_tool")))
+        .edit(|offer| offer.remove(Component::tool("extra_tool")))
         .unwrap();
     peer.tagged(&number, TOOLS).await;
     peer.told_nothing().await;
@@ -199,7 +199,7 @@ async fn several_subscriptions_of_one_connection_are_told_apart() {
     }
     peer.told_nothing().await;
     server
-        .edit(|offer| offer.remove(Item::tool("first")))
+        .edit(|offer| offer.remove(Component::tool("first")))
         .unwrap();
     peer.told_nothing().await;
     // The id is free again.
@@ -208,12 +208,8 @@ async fn several_subscriptions_of_one_connection_are_told_apart() {
 
 #[tokio::test]
 async fn a_subscription_that_is_not_understood_or_one_too_many_is_refused() {
-    let limits = Limits {
-        subscriptions: 2,
-        subscribed_resources: 3,
-        subscription_bytes: 30,
-        ..Limits::default()
-    };
+    let limits = Limits::default()
+        .subscriptions(SubscriptionLimits::default().open(2).resources(3).bytes(30));
     let (server, _) = dynamic(limits);
     let mut peer = Peer::connect(&server, MODERN).await;
     let uris = |uris: &[&str]| json!({"resourceSubscriptions": uris});

@@ -35,7 +35,7 @@ impl Teller {
 
     #[tool]
     fn count_at_once(cx: &Context) -> bool {
-        cx.is_ended()
+        cx.is_finished()
     }
 
     #[tool(blocking)]
@@ -61,8 +61,8 @@ impl Teller {
     async fn outlive(&self, cx: &Context) -> String {
         let (clone, over) = (cx.clone(), Arc::clone(&self.over));
         tokio::spawn(async move {
-            clone.ended().await;
-            assert!(clone.is_ended());
+            clone.finished().await;
+            assert!(clone.is_finished());
             clone.progress(99).await;
             over.add_permits(1);
         });
@@ -110,11 +110,7 @@ fn check_progress(notifications: &[Value], token: &Value) {
 async fn progress_is_told_if_it_is_asked_for_and_grows() {
     // Also where no more than one message fits into the queue.
     for queued_messages in [1, 64] {
-        let server = told(Limits {
-            queued_messages,
-            ..Limits::default()
-        })
-        .server;
+        let server = told(Limits::default().queued_messages(queued_messages)).server;
         for revision in covering("SRV-PROG-01, SRV-PROG-02, SRV-PROG-03, SRV-PROG-04") {
             let mut peer = Peer::connect(&server, revision).await;
             for (name, token) in [

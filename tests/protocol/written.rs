@@ -26,14 +26,14 @@ fn report() -> Report {
 }
 
 #[mcp_type]
-struct Measured {
+struct HasLength {
     plain: f64,
     perhaps: Option<f64>,
     many: Vec<f32>,
 }
 
-fn measured(plain: f64, perhaps: Option<f64>, many: Vec<f32>) -> Measured {
-    Measured {
+fn measured(plain: f64, perhaps: Option<f64>, many: Vec<f32>) -> HasLength {
+    HasLength {
         plain,
         perhaps,
         many,
@@ -85,17 +85,17 @@ impl Relay {
     }
 
     #[tool]
-    fn member(of: String) -> Measured {
+    fn member(of: String) -> HasLength {
         measured(number(&of), None, vec![])
     }
 
     #[tool]
-    fn optional(of: String) -> Measured {
+    fn optional(of: String) -> HasLength {
         measured(1.0, Some(number(&of)), vec![])
     }
 
     #[tool]
-    fn element(of: String) -> Measured {
+    fn element(of: String) -> HasLength {
         measured(1.0, None, vec![1.0, number(&of)])
     }
 
@@ -105,7 +105,7 @@ impl Relay {
     }
 
     #[resource("relay://numbers/{of}")]
-    fn numbers(of: String) -> Measured {
+    fn numbers(of: String) -> HasLength {
         measured(1.0, Some(number(&of)), vec![])
     }
 }

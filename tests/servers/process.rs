@@ -59,10 +59,7 @@ async fn connect(command: ServerCommand) -> McpClientSession {
 
 /// A session whose server may take this long for each step of its end.
 async fn connect_with(command: ServerCommand, shutdown_within: Duration) -> McpClientSession {
-    let limits = ClientLimits {
-        shutdown_within,
-        ..ClientLimits::default()
-    };
+    let limits = ClientLimits::default().shutdown_timeout(shutdown_within);
     let builder = McpClientSession::builder().command(command);
     builder.limits(limits).build().await.unwrap()
 }
@@ -291,7 +288,7 @@ async fn a_caller_starts_a_server_again() {
     // CLI-STDIO-09: with what it is known to speak, it is not probed.
     let known = session.protocol_version();
     let builder = McpClientSession::builder().command(command);
-    let session = builder.known_version(known).build().await.unwrap();
+    let session = builder.prefer_version(known).build().await.unwrap();
     call(&session, "cwd").await;
     let (first, second) = (lifelines.next().await, lifelines.next().await);
     first.end().await;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use treenail::FormProblem;
-use treenail::client::{expected, read_content};
+use treenail::FieldError;
+use treenail::client::{expected, parse_form_content};
 use treenail::schema::{
     ElicitFields, ElicitSchema, ElicitValue, EnumOption, PrimitiveSchemaDefinition as Kind,
 };
@@ -42,8 +42,8 @@ impl<'a> Field<'a> {
         schema.required = self.is_required.then(|| vec![self.name.to_owned()]);
         let entered = value.map(|value| (self.name.to_owned(), value));
         let entered: BTreeMap<_, _> = entered.into_iter().collect();
-        let mut content = read_content(&schema, entered).map_err(|error| {
-            let messages = error.problems().iter().map(FormProblem::message);
+        let mut content = parse_form_content(&schema, entered).map_err(|error| {
+            let messages = error.problems().iter().map(FieldError::message);
             messages.collect::<Vec<_>>().join("; ")
         })?;
         Ok(content.remove(self.name))

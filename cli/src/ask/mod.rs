@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use treenail::RpcError;
-use treenail::client::ServerFacts;
+use treenail::client::PeerInfo;
 use treenail::schema::{ElicitAction, ElicitRequestParams, ElicitResult, error_code};
 
 pub(crate) use self::dialog::{Lines, SharedLines, Typed};
@@ -64,7 +64,7 @@ impl Asked {
     }
 
     /// Takes note of the name of the server, which is shown with each question.
-    pub(crate) fn know(&self, facts: &ServerFacts) {
+    pub(crate) fn know(&self, facts: &PeerInfo) {
         if let Some(info) = &facts.info {
             let name = clean_line(info.title.as_deref().unwrap_or(&info.name));
             *self.server.lock().unwrap_or_else(PoisonError::into_inner) = format!("`{name}`");

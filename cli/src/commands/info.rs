@@ -2,7 +2,7 @@
 
 use clap::Args;
 use serde_json::{Value, json};
-use treenail::client::ServerFacts;
+use treenail::client::PeerInfo;
 
 use super::printed_as_json;
 use crate::args::ServerArgs;
@@ -24,7 +24,7 @@ impl Info {
     }
 
     fn info(&self, connected: &Connected) -> Result<Exit, Failure> {
-        let facts = connected.client.session().server_facts();
+        let facts = connected.client.session().peer_info();
         let screen = &connected.screen;
         let json = json!({
             "protocolVersion": facts.revision,
@@ -40,7 +40,7 @@ impl Info {
     }
 }
 
-fn told(facts: &ServerFacts) -> String {
+fn told(facts: &PeerInfo) -> String {
     let mut lines = Vec::new();
     if let Some(info) = &facts.info {
         let title = info.title.as_deref().map(|title| format!(" ({title})"));

@@ -78,7 +78,7 @@ impl Connected {
         limits.request_timeout = args.timeout;
         let mut builder = McpClient::builder()
             .client_info("treenail", env!("CARGO_PKG_VERSION"))
-            .follow_changes(purpose == Purpose::Conversation)
+            .subscribe_to_changes(purpose == Purpose::Conversation)
             // Whoever makes one request wants to see what comes, whatever it is.
             .validate_results(purpose == Purpose::Conversation)
             .limits(limits.clone())
@@ -100,7 +100,7 @@ impl Connected {
             Ok(client) => client,
             Err(failure) => return Err(tail.explain(failure).await),
         };
-        asked.know(&client.session().server_facts());
+        asked.know(&client.session().peer_info());
         let connected = Self {
             client,
             screen: screen.clone(),

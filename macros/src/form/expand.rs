@@ -67,8 +67,8 @@ fn impl_form(krate: &Krate, item: &ItemStruct, body: &TokenStream) -> TokenStrea
 /// Expands to
 /// ```text
 /// <u8 as ::treenail::FormField>::field("guests")
-///     .title("…").description("…").default(|| 2).check(<u8 as ::treenail::Bounded>::range(1..=12))
-///     .format(<String as ::treenail::Formatted>::format(::treenail::schema::StringSchemaFormat::Date))
+///     .title("…").description("…").default(|| 2).check(<u8 as ::treenail::HasRange>::range(1..=12))
+///     .format(<String as ::treenail::StringFormat>::format(::treenail::schema::StringSchemaFormat::Date))
 /// ```
 fn field(krate: &Krate, field: &Field) -> TokenStream {
     let (ty, name) = (&field.ty, &field.name.text);
@@ -79,10 +79,10 @@ fn field(krate: &Krate, field: &Field) -> TokenStream {
         quote_spanned!(default.key.span()=> .default(#make))
     });
     let range = field.range.iter().map(|Attr { key, value }| {
-        quote_spanned!(key.span()=> .check(<#ty as #krate::Bounded>::range(#value)))
+        quote_spanned!(key.span()=> .check(<#ty as #krate::HasRange>::range(#value)))
     });
     let length = field.length.iter().map(|Attr { key, value }| {
-        quote_spanned!(key.span()=> .check(<#ty as #krate::Measured>::length(#value)))
+        quote_spanned!(key.span()=> .check(<#ty as #krate::HasLength>::length(#value)))
     });
     let format = field.format.iter().map(|Attr { key, value }| {
         let format = match &*value.value() {
@@ -92,7 +92,7 @@ fn field(krate: &Krate, field: &Field) -> TokenStream {
             _ => quote!(DateTime),
         };
         let format = quote!(#krate::schema::StringSchemaFormat::#format);
-        quote_spanned!(key.span()=> .format(<#ty as #krate::Formatted>::format(#format)))
+        quote_spanned!(key.span()=> .format(<#ty as #krate::StringFormat>::format(#format)))
     });
     quote_spanned! {ty.span()=>
         <#ty as #krate::FormField>::field(#name)

@@ -37,7 +37,7 @@ use crate::context::Context;
 /// - Only one loop runs at a time. Several loops in sequence are fine.
 /// - The client carries the responses and results. They have to fit into
 ///   [`Limits::request_state_bytes`](crate::Limits::request_state_bytes), 64 KiB by default, and the number of messages
-///   is bounded by [`Limits::question_rounds`](crate::Limits::question_rounds). A small
+///   is bounded by [`Limits::input_rounds`](crate::Limits::input_rounds). A small
 ///   [`ToolLoopLimits::result_bytes`](crate::agent::ToolLoopLimits::result_bytes) helps.
 /// - The timeout of the loop restarts with each message.
 #[derive(Clone, Debug)]
@@ -45,6 +45,7 @@ pub struct ContextModel {
     context: Context,
 }
 
+#[cfg(feature = "tool-loop")]
 impl Context {
     /// Returns the client's language model, for a [`ToolLoop`](crate::agent::ToolLoop) within a tool.
     #[deprecated(

@@ -27,7 +27,7 @@ pub enum AskError {
     Invalid(String),
     /// The question cannot be asked: the protocol does not allow it, or a bound of [`Limits`](crate::Limits) is reached.
     NotAllowed(String),
-    /// There was no answer within [`Limits::answer_within`](crate::Limits::answer_within).
+    /// There was no answer within [`Limits::elicitation_timeout`](crate::Limits::elicitation_timeout).
     TimedOut,
     /// The call has ended, or the client has gone.
     Closed,

@@ -52,7 +52,7 @@ use crate::wire::raw_json;
 /// asked at once, for example with `tokio::try_join!`.
 ///
 /// What clients carry from one round to the next is sealed: it is encrypted, bound to the caller, the method and the
-/// arguments, and expires after [`Limits::answer_within`](crate::Limits::answer_within). That does not keep a client from
+/// arguments, and expires after [`Limits::elicitation_timeout`](crate::Limits::elicitation_timeout). That does not keep a client from
 /// using a state twice; where something must not happen twice, for example a payment, the function has to see to that.
 impl Context {
     /// Asks the user for the values of a form.

@@ -16,7 +16,7 @@ use treenail_schema::{
 use crate::ask::AskError;
 use crate::ask::sampling;
 use crate::ask::seal::random_id;
-use crate::form::{Form, FormError, read_content, speak_form};
+use crate::form::{Form, FormError, parse_form_content, speak_form};
 
 /// What can be asked of a client.
 pub trait Question: Send + 'static {
@@ -102,7 +102,7 @@ impl Question for ElicitBySchema {
     }
 
     fn read(self, answer: &str) -> Result<Self::Answer, AskError> {
-        read_content(&self.schema, accepted(answer)?)
+        parse_form_content(&self.schema, accepted(answer)?)
             .map_err(|error| AskError::Invalid(error.to_string()))
     }
 }

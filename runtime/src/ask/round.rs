@@ -35,8 +35,8 @@ impl ElicitConfig {
         Self {
             server: server.into(),
             key,
-            timeout: limits.answer_within,
-            rounds: limits.question_rounds,
+            timeout: limits.elicitation_timeout,
+            rounds: limits.input_rounds,
             state_bytes: limits.request_state_bytes,
         }
     }

@@ -14,7 +14,7 @@ use crate::server::subscriptions::{Event, Hub};
 /// of other replicas go into it. Clones are the same link.
 ///
 /// Messages are short pieces of UTF-8 text, at most six times
-/// [`Limits::subscription_bytes`](crate::Limits::subscription_bytes) long and some more. They hold no secrets, unless the URIs
+/// [`SubscriptionLimits::bytes`](crate::SubscriptionLimits::bytes) long and some more. They hold no secrets, unless the URIs
 /// of resources do.
 #[derive(Clone)]
 pub struct EventLink {

@@ -50,7 +50,7 @@ impl Kind {
 impl Sender {
     pub(super) fn new(server: &str, replica: String, limits: &Limits) -> Self {
         // JSON takes up to six bytes for one, and this much for all but the name and the URI.
-        let longest = (server.len() + limits.subscription_bytes).saturating_mul(6) + 256;
+        let longest = (server.len() + limits.subscriptions.bytes).saturating_mul(6) + 256;
         Self {
             server: server.to_owned(),
             replica,

@@ -44,12 +44,12 @@ pub type BusFuture<'a> =
 /// connects and then moves messages both ways until the connection fails. All else is the server's part:
 ///
 /// - What is published while the engine is away, or slow, waits, each event once and in bounds
-///   ([`Limits::bus_events`](crate::Limits::bus_events)).
+///   ([`EventLimits::queued`](crate::EventLimits::queued)).
 /// - After a failure, or a panic, the bus is run again, after a pause that grows up to
-///   [`Limits::bus_retry_within`](crate::Limits::bus_retry_within).
+///   [`EventLimits::max_backoff`](crate::EventLimits::max_backoff).
 /// - What others published meanwhile is lost. So with each new connection the server tells its subscribers that all they
 ///   listen to may have changed, but no more often than
-///   [`Limits::bus_refresh_interval`](crate::Limits::bus_refresh_interval) allows.
+///   [`EventLimits::refresh_interval`](crate::EventLimits::refresh_interval) allows.
 /// - Messages of this replica that come back, and those of servers with another name, are passed over. What is no message of
 ///   an event is dropped, with a line in the log.
 ///

@@ -33,8 +33,8 @@ struct Waiting {
 impl EventQueue {
     pub(crate) fn new(limits: &Limits) -> Self {
         Self {
-            most: limits.bus_events,
-            longest_uri: limits.subscription_bytes,
+            most: limits.events.queued,
+            longest_uri: limits.subscriptions.bytes,
             waiting: Mutex::default(),
             filled: Notify::new(),
             emptied: Notify::new(),

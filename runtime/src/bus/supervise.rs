@@ -48,8 +48,13 @@ impl Supervised {
         let replica =
             random_id().map_err(|_| Error::Build("there are no random numbers".to_owned()))?;
         let sender = Sender::new(server, replica, limits);
-        let link = EventLink::new(hub, Arc::clone(&queue), sender, limits.bus_refresh_interval);
-        let longest = limits.bus_retry_within;
+        let link = EventLink::new(
+            hub,
+            Arc::clone(&queue),
+            sender,
+            limits.events.refresh_interval,
+        );
+        let longest = limits.events.max_backoff;
         let task = runtime.spawn(async move {
             let refreshing = link.clone();
             let mut refreshing = pin!(refreshing.refresh());

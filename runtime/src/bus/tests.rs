@@ -6,15 +6,13 @@ use std::task::{Context, Poll, Waker};
 
 use crate::bus::message::Sender;
 use crate::bus::queue::EventQueue;
-use crate::limits::Limits;
+use crate::limits::{EventLimits, Limits, SubscriptionLimits};
 use crate::server::subscriptions::{Event, Kind};
 
 fn limits() -> Limits {
-    Limits {
-        bus_events: 3,
-        subscription_bytes: 32,
-        ..Limits::default()
-    }
+    Limits::default()
+        .events(EventLimits::default().queued(3))
+        .subscriptions(SubscriptionLimits::default().bytes(32))
 }
 
 fn sender(server: &str, replica: &str) -> Sender {
@@ -44,7 +42,7 @@ fn an_event_arrives_at_the_other_replicas_of_its_server_only() {
     let (here, there) = (sender("de\"sk", "1"), sender("de\"sk", "2"));
     let lists = Kind::ALL.map(Event::from);
     // As long as it can be, and as badly to escape.
-    let hard = "\u{1}".repeat(limits().subscription_bytes);
+    let hard = "\u{1}".repeat(limits().subscriptions.bytes);
     let others = [updated("notes://7"), updated(&hard), Event::Everything];
     for event in lists.iter().chain(&others) {
         let message = here.write(event);

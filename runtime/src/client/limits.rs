@@ -1,166 +1,164 @@
-//! Every bound of a client in one place.
+//! Limits of a client.
 
 use std::time::Duration;
 
-use crate::limits::Limits;
+use crate::limits::{Limits, limits};
 
-/// The bounds of a client, each with a default that is safe with a server that is not trusted.
-///
-/// ```
-/// use treenail_runtime::client::ClientLimits;
-///
-/// let limits = ClientLimits { message_bytes: 1 << 20, ..ClientLimits::default() };
-/// assert_eq!(limits.requests_in_flight, 256);
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ClientLimits {
-    /// Bytes of one message of the server; a longer one is dropped, and the request that it answers fails. Default 8 MiB.
-    pub message_bytes: usize,
-    /// Bytes of the result with which a server introduces itself: that of `server/discover` or `initialize`. With a longer
-    /// one, connecting fails. Default 1 MiB.
-    pub handshake_bytes: usize,
-    /// Estimated bytes of memory that a result or an error takes once it has been read: a list of digits takes 60 times the
-    /// bytes of its text. One that would take more is not read, and its request fails. Default 128 MiB.
-    pub decoded_bytes: usize,
-    /// How deeply a message of the server may be nested, at most 128; a deeper one is dropped. Default 128.
-    pub message_depth: u32,
-    /// Bytes of the id of a request of the server, as it is written; a longer one is answered with -32600, without it.
-    /// Default 4 KiB.
-    pub request_id_bytes: usize,
-    /// Requests that wait for their answers at once; further ones wait to be sent. Default 256.
-    pub requests_in_flight: usize,
-    /// Bytes of messages that the server has not taken yet. While there are more, further requests wait to be sent, and
-    /// nothing more of the server is read. Default 1 MiB.
-    pub queued_output_bytes: usize,
-    /// How long a request may take, unless it says otherwise; for a list, all its pages together. Default 60 s.
-    pub request_timeout: Duration,
-    /// How long the server may take to say which revisions it speaks, before it is taken for one of the legacy era, which
-    /// may leave unknown requests unanswered. Default 10 s.
-    pub probe_timeout: Duration,
-    /// Rounds in which a server of the modern era may ask before it finishes a request; the request fails then. Default 16.
-    pub input_rounds: u32,
-    /// Questions that a server of the modern era may ask in one round; with more, none is asked and the request fails.
-    /// Default 32.
-    pub round_questions: usize,
-    /// Requests of a server of the legacy era that are being answered; further ones are refused. Default 32.
-    pub open_questions: usize,
-    /// Pages of a list; a longer list is an error. Default 1,000.
-    pub list_pages: usize,
-    /// Items of a list; a longer list is an error. Default 100,000.
-    pub list_items: usize,
-    /// Estimated bytes of memory of all lists together, those of tools, prompts, resources and templates; a page that exceeds
-    /// them is an error. While a list is fetched again, its predecessor is not counted. Default 64 MiB.
-    pub list_bytes: usize,
-    /// Notifications that wait for one who listens; when there are more, the oldest are lost. Default 1,024.
-    pub queued_notifications: usize,
-    /// Bytes of notifications that wait for one who listens, with the same consequence. Default 4 MiB.
-    pub queued_notification_bytes: usize,
-    /// Results of reading that are kept for as long as the server allows; the oldest make room. Default 256.
-    pub cached_results: usize,
-    /// Bytes of results that are kept. Default 16 MiB.
-    pub cached_bytes: usize,
-    /// Bytes of the output schema of a tool, with the feature `validation`. A tool with a larger one is not called.
-    /// Default 256 KiB.
-    pub schema_bytes: usize,
-    /// Subschemas of an output schema; with the same consequence. Default 10,000.
-    pub subschemas: usize,
-    /// How deeply the subschemas of an output schema may be nested, those that are referred to included, and how deeply
-    /// they may be applied to what a tool has returned. Default 512.
-    pub schema_depth: u32,
-    /// Bytes that all compiled patterns of an output schema may take together. Default 16 MiB.
-    pub pattern_bytes: usize,
-    /// How often matching one text with one pattern may go back, where a pattern cannot do without. Default 10,000.
-    pub pattern_backtracks: usize,
-    /// Bytes of the texts, names and numbers of a result that are validated; a larger result is an error. Default 4 MiB.
-    pub validated_bytes: usize,
-    /// Steps that validating a result may take. A step is a subschema applied to a value, a few names looked up, or 16 bytes
-    /// of a text looked at by one keyword; large patterns take several. What takes more is an error. More than a few
-    /// steps are done on a thread for blocking work. Default 4,000,000.
-    pub validation_steps: u64,
-    /// Output schemas that are kept ready for use. Default 256.
-    pub compiled_schemas: usize,
-    /// Changes of each severity that a [`Drift`](crate::client::Drift) keeps; further ones are counted. Default 1,000.
-    pub drift_changes: usize,
-    /// Bytes of each text of a change: a longer one is cut to where it differs. Default 4 KiB.
-    pub drift_text_bytes: usize,
-    /// How deeply two schemas are compared, what they refer to included; what is deeper counts as breaking, if anything of
-    /// the schema is different. Default 128.
-    pub drift_depth: u32,
-    /// How many steps comparing a server with a contract may take, where a step is about a subschema or 16 values of an
-    /// enum; what is not compared after that counts as breaking, if it is different. Default 250,000.
-    pub drift_steps: u64,
-    /// Bytes of the headers of an HTTP response, at least 8 KiB; a response with more than about that fails its request.
-    /// Default 64 KiB.
-    pub http_header_bytes: usize,
-    /// Redirects of one request that are followed: only those that keep the method (307 and 308) and stay within the origin.
-    /// Default 5.
-    pub http_redirects: u32,
-    /// Informational responses (1xx) before the head of a stream that no request waits for; with more, the stream is not
-    /// read. Default 100.
-    pub http_informational_responses: u32,
-    /// How long it may take to open a connection to an HTTP server, TLS not included. Default 10 s.
-    pub connect_within: Duration,
-    /// How often in a row an HTTP server of the legacy era is asked for the rest of a stream that has broken off, without
-    /// anything coming of it, before the request that waits for the rest fails. Default 8.
-    pub resume_attempts: u32,
-    /// How long a server that has been told to end may take, at each step: to end by itself after its input was closed,
-    /// and after it was asked to terminate. Default 2 s.
-    pub shutdown_within: Duration,
-}
-
-impl ClientLimits {
-    /// The bounds of one message, for those who read it.
-    pub(crate) fn parsing(&self) -> Limits {
-        Limits {
-            message_bytes: self.message_bytes,
-            message_depth: self.message_depth,
-            request_id_bytes: self.request_id_bytes,
-            batch_messages: usize::MAX,
-            ..Limits::default()
-        }
+limits! {
+    /// Limits of a client. The defaults are safe with an untrusted server.
+    ///
+    /// ```
+    /// use treenail_runtime::client::ClientLimits;
+    ///
+    /// let limits = ClientLimits::default().message_bytes(1 << 20);
+    /// assert_eq!(limits.requests_in_flight, 256);
+    /// ```
+    struct ClientLimits {
+        /// Maximum size of a message of the server in bytes. A longer one is dropped, and its request fails. Default 8 MiB.
+        message_bytes: usize = 8 << 20,
+        /// Maximum size of the result of `server/discover` or `initialize`, in bytes. With a longer one the connection fails.
+        /// Default 1 MiB.
+        handshake_bytes: usize = 1 << 20,
+        /// Maximum estimated memory of a decoded result or error in bytes: a list of digits takes 60 times the bytes of its
+        /// text. A larger one is not decoded, and its request fails. Default 128 MiB.
+        decoded_bytes: usize = 128 << 20,
+        /// Maximum nesting depth of a message of the server, up to 128. A deeper one is dropped. Default 128.
+        message_depth: u32 = 128,
+        /// Maximum size of the id of a server request in bytes, as written. A longer one is answered with -32600, without its
+        /// id. Default 4 KiB.
+        request_id_bytes: usize = 4 << 10,
+        /// Maximum number of requests in flight; further ones are queued. Default 256.
+        requests_in_flight: usize = 256,
+        /// Maximum size of the messages that the server has not read yet, in bytes. Above it, further requests are queued, and
+        /// no message of the server is read. Default 1 MiB.
+        queued_output_bytes: usize = 1 << 20,
+        /// Timeout of a request that sets none; for a list, of all its pages together. Default 60 s.
+        request_timeout: Duration = Duration::from_secs(60),
+        /// Timeout of the first request, `server/discover`. After it the server is assumed to be of the legacy era, in which
+        /// unknown requests may stay unanswered. Default 10 s.
+        probe_timeout: Duration = Duration::from_secs(10),
+        /// Maximum number of rounds in which a server of the modern era may request input for one request. One more fails the
+        /// request. Default 16.
+        input_rounds: u32 = 16,
+        /// Maximum number of input requests in one round. With more, none is handled, and the request fails. Default 32.
+        input_requests_per_round: usize = 32,
+        /// Maximum number of pending requests of a server of the legacy era; further ones are refused. Default 32.
+        pending_server_requests: usize = 32,
+        /// Maximum number of unread notifications; when there are more, the oldest are dropped. Default 1,024.
+        queued_notifications: usize = 1_024,
+        /// Maximum size of the unread notifications in bytes, with the same consequence. Default 4 MiB.
+        queued_notification_bytes: usize = 4 << 20,
+        /// Timeout of each step of stopping a server process: for its exit after its input is closed, and again after SIGTERM.
+        /// Default 2 s.
+        shutdown_timeout: Duration = Duration::from_secs(2),
+        /// Limits of lists.
+        lists: ListLimits = ListLimits::default(),
+        /// Limits of cached results.
+        cache: CacheLimits = CacheLimits::default(),
+        /// Limits of output validation, with the feature `validation`.
+        validation: ValidationLimits = ValidationLimits::default(),
+        /// Limits of comparing a server with a contract.
+        drift: DriftLimits = DriftLimits::default(),
+        /// Limits of the HTTP transport.
+        http: HttpClientLimits = HttpClientLimits::default(),
     }
 }
 
-impl Default for ClientLimits {
-    fn default() -> Self {
-        Self {
-            message_bytes: 8 << 20,
-            handshake_bytes: 1 << 20,
-            decoded_bytes: 128 << 20,
-            message_depth: 128,
-            request_id_bytes: 4 << 10,
-            requests_in_flight: 256,
-            queued_output_bytes: 1 << 20,
-            request_timeout: Duration::from_secs(60),
-            probe_timeout: Duration::from_secs(10),
-            input_rounds: 16,
-            round_questions: 32,
-            open_questions: 32,
-            list_pages: 1_000,
-            list_items: 100_000,
-            list_bytes: 64 << 20,
-            queued_notifications: 1_024,
-            queued_notification_bytes: 4 << 20,
-            cached_results: 256,
-            cached_bytes: 16 << 20,
-            schema_bytes: 256 << 10,
-            subschemas: 10_000,
-            schema_depth: 512,
-            pattern_bytes: 16 << 20,
-            pattern_backtracks: 10_000,
-            validated_bytes: 4 << 20,
-            validation_steps: 4_000_000,
-            compiled_schemas: 256,
-            drift_changes: 1_000,
-            drift_text_bytes: 4 << 10,
-            drift_depth: 128,
-            drift_steps: 250_000,
-            http_header_bytes: 64 << 10,
-            http_redirects: 5,
-            http_informational_responses: 100,
-            connect_within: Duration::from_secs(10),
-            resume_attempts: 8,
-            shutdown_within: Duration::from_secs(2),
-        }
+impl ClientLimits {
+    /// Converts the limits of one message for its reader.
+    pub(crate) fn parsing(&self) -> Limits {
+        Limits::default()
+            .message_bytes(self.message_bytes)
+            .message_depth(self.message_depth)
+            .request_id_bytes(self.request_id_bytes)
+            .batch_messages(usize::MAX)
+    }
+}
+
+limits! {
+    /// Limits of the lists of a server. Part of [`ClientLimits`].
+    struct ListLimits {
+        /// Maximum number of pages of a list. A longer list is an error. Default 1,000.
+        pages: usize = 1_000,
+        /// Maximum number of items of a list. A longer list is an error. Default 100,000.
+        items: usize = 100_000,
+        /// Maximum estimated memory of the lists of tools, prompts, resources and templates together, in bytes. A page that
+        /// exceeds it is an error. While a list is fetched again, its predecessor does not count. Default 64 MiB.
+        bytes: usize = 64 << 20,
+    }
+}
+
+limits! {
+    /// Limits of the cache of read resources. Part of [`ClientLimits`].
+    struct CacheLimits {
+        /// Maximum number of cached results; the oldest are evicted. A result is cached as long as the server allows. Default
+        /// 256.
+        results: usize = 256,
+        /// Maximum size of cached results in bytes. Default 16 MiB.
+        bytes: usize = 16 << 20,
+    }
+}
+
+limits! {
+    /// Limits of output validation, with the feature `validation`. Part of [`ClientLimits`].
+    struct ValidationLimits {
+        /// Maximum size of an output schema in bytes. A tool with a larger one is not called. Default 256 KiB.
+        schema_bytes: usize = 256 << 10,
+        /// Maximum number of subschemas of an output schema, with the same consequence. Default 10,000.
+        subschemas: usize = 10_000,
+        /// Maximum nesting depth of subschemas, references included, both in the schema and when applied to a result. Default
+        /// 512.
+        schema_depth: u32 = 512,
+        /// Maximum size of all compiled patterns of an output schema together, in bytes. Default 16 MiB.
+        pattern_bytes: usize = 16 << 20,
+        /// Maximum number of backtracking steps for matching one text with one pattern that needs backtracking. Default
+        /// 10,000.
+        pattern_backtracks: usize = 10_000,
+        /// Maximum size of the texts, names and numbers of a validated result in bytes. A larger result is an error. Default
+        /// 4 MiB.
+        value_bytes: usize = 4 << 20,
+        /// Maximum number of steps for validating a result. A step is a subschema applied to a value, a few names looked up,
+        /// or 16 bytes of text examined by one keyword; large patterns take several. More is an error. Longer validations run
+        /// on a thread for blocking work. Default 4,000,000.
+        steps: u64 = 4_000_000,
+        /// Maximum number of compiled schemas in the cache. Default 256.
+        compiled_schemas: usize = 256,
+    }
+}
+
+limits! {
+    /// Limits of comparing a server with a [`Contract`](crate::client::Contract). Part of [`ClientLimits`].
+    struct DriftLimits {
+        /// Maximum number of changes of each severity in a [`Drift`](crate::client::Drift); further ones are only counted.
+        /// Default 1,000.
+        changes: usize = 1_000,
+        /// Maximum size of each text of a change in bytes. A longer one is truncated around the difference. Default 4 KiB.
+        text_bytes: usize = 4 << 10,
+        /// Maximum depth to which two schemas are compared, references included. Deeper differences count as breaking.
+        /// Default 128.
+        depth: u32 = 128,
+        /// Maximum number of steps of a comparison; a step is a subschema or 16 values of an enum. Differences after that
+        /// count as breaking. Default 250,000.
+        steps: u64 = 250_000,
+    }
+}
+
+limits! {
+    /// Limits of the HTTP client. Part of [`ClientLimits`].
+    struct HttpClientLimits {
+        /// Maximum size of the headers of a response in bytes, at least 8 KiB and checked approximately. Larger ones fail the
+        /// request. Default 64 KiB.
+        header_bytes: usize = 64 << 10,
+        /// Maximum number of redirects of one request. Only those that preserve the method (307 and 308) and stay within the
+        /// origin are followed. Default 5.
+        redirects: u32 = 5,
+        /// Maximum number of informational responses (1xx) before the head of the GET stream. With more, the stream is not
+        /// read. Default 100.
+        informational_responses: u32 = 100,
+        /// Timeout for opening a connection, without TLS. Default 10 s.
+        connect_timeout: Duration = Duration::from_secs(10),
+        /// Maximum number of consecutive failed attempts to resume a broken stream of a server of the legacy era. Then the
+        /// waiting request fails. Default 8.
+        resume_attempts: u32 = 8,
     }
 }

@@ -8,7 +8,8 @@ use serde_json::{Map, Value, json};
 use treenail_schema::Revision;
 
 use crate::client::{
-    ClientError, Incoming, Session, SessionFuture, SessionNotification, SessionRequest, Transport,
+    ClientError, IncomingHandler, Session, SessionFuture, SessionNotification, SessionRequest,
+    TransportKind,
 };
 use crate::wire::RpcError;
 
@@ -40,7 +41,7 @@ type Answer = dyn Fn(&Value) -> Result<Value, RpcError> + Send + Sync;
 pub struct MockSession {
     answers: BTreeMap<String, Box<Answer>>,
     tools: BTreeMap<String, Box<Answer>>,
-    incoming: OnceLock<Arc<dyn Incoming>>,
+    incoming: OnceLock<Arc<dyn IncomingHandler>>,
     heard: Mutex<Vec<(String, Value)>>,
 }
 
@@ -146,7 +147,7 @@ impl MockSession {
 }
 
 impl Session for MockSession {
-    fn listen(&self, incoming: Arc<dyn Incoming>) {
+    fn listen(&self, incoming: Arc<dyn IncomingHandler>) {
         // A session has one listener, and it is told once.
         drop(self.incoming.set(incoming));
     }
@@ -166,8 +167,8 @@ impl Session for MockSession {
         })
     }
 
-    fn transport(&self) -> Transport {
-        Transport::Stream
+    fn transport(&self) -> TransportKind {
+        TransportKind::Stream
     }
 
     fn close(&self) -> SessionFuture<'_, ()> {

@@ -31,18 +31,20 @@ pub use self::http::{HttpSession, HttpSessionBuilder};
 #[cfg(feature = "tool-loop")]
 pub(crate) use self::kept::validation;
 pub use self::kept::{McpClient, McpClientBuilder, UrlTemplate};
-pub use self::limits::ClientLimits;
+pub use self::limits::{
+    CacheLimits, ClientLimits, DriftLimits, HttpClientLimits, ListLimits, ValidationLimits,
+};
 pub use self::line::LineSession;
 #[cfg(feature = "jsoncall")]
 pub(crate) use self::line::{Ending, IN_MEMORY};
 pub use self::mock::MockSession;
 pub use self::protocol::{
     ClientHandler, ClientRequest, HandlerFuture, McpClientSession, McpClientSessionBuilder,
-    Notifications, ProgressStream, ServerFacts, ServerNotification, Subscription,
+    Notifications, PeerInfo, ProgressStream, ServerNotification, Subscription,
 };
 pub use self::session::{
-    Incoming, IncomingRequest, Responder, Session, SessionFuture, SessionNotification,
-    SessionRequest, Transport,
+    IncomingHandler, IncomingRequest, Responder, Session, SessionFuture, SessionNotification,
+    SessionRequest, TransportKind,
 };
 pub use self::typed::{MockCall, TypedCall, TypedCallFuture, TypedStream};
-pub use crate::form::{expected, read_content};
+pub use crate::form::{expected, parse_form_content};

@@ -8,7 +8,7 @@ use treenail_schema::{
     PrimitiveSchemaDefinition as Kind, StringSchema,
 };
 
-use crate::form::error::{FormError, FormProblem};
+use crate::form::error::{FieldError, FormError};
 use crate::form::format;
 use crate::form::options::{Choices, choices, chosen, counts, distinct};
 use crate::form::words::{expected, shown};
@@ -22,7 +22,7 @@ pub fn check_content(
     schema: &ElicitSchema,
     content: &BTreeMap<String, ElicitValue>,
 ) -> Result<(), FormError> {
-    read_content(schema, content.clone()).map(drop)
+    parse_form_content(schema, content.clone()).map(drop)
 }
 
 /// As [`check_content`]; returns what was entered in the words of the schema: with defaults for what is missing, choices in
@@ -32,7 +32,7 @@ pub fn check_content(
 /// ```
 /// use std::collections::BTreeMap;
 ///
-/// use treenail_runtime::client::read_content;
+/// use treenail_runtime::client::parse_form_content;
 /// use treenail_runtime::schema::ElicitSchema;
 ///
 /// let schema: ElicitSchema = serde_json::from_str(
@@ -41,9 +41,9 @@ pub fn check_content(
 ///         "nights": {"type": "integer", "default": 1}}}"#,
 /// )?;
 /// let entered = BTreeMap::from([("guests".to_owned(), 2_i64.into())]);
-/// assert_eq!(read_content(&schema, entered)?["nights"], 1_i64.into());
+/// assert_eq!(parse_form_content(&schema, entered)?["nights"], 1_i64.into());
 ///
-/// let error = read_content(&schema, BTreeMap::from([("guests".to_owned(), 40_i64.into())]));
+/// let error = parse_form_content(&schema, BTreeMap::from([("guests".to_owned(), 40_i64.into())]));
 /// let error = error.unwrap_err();
 /// assert_eq!(error.problems()[0].message(), "expected an integer (at most 12), got 40");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -52,7 +52,7 @@ pub fn check_content(
 /// # Errors
 ///
 /// All fields that are not as the schema says.
-pub fn read_content(
+pub fn parse_form_content(
     schema: &ElicitSchema,
     mut content: BTreeMap<String, ElicitValue>,
 ) -> Result<BTreeMap<String, ElicitValue>, FormError> {
@@ -70,7 +70,7 @@ pub fn read_content(
         };
         match value {
             Ok(value) => settled.extend(value.or(default).map(|value| (name.to_owned(), value))),
-            Err(message) => problems.push(FormProblem::new(name, message)),
+            Err(message) => problems.push(FieldError::new(name, message)),
         }
     }
     FormError::unless(problems, settled)

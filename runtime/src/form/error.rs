@@ -16,12 +16,12 @@ use std::fmt;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FormError {
-    problems: Vec<FormProblem>,
+    problems: Vec<FieldError>,
 }
 
 /// What is wrong with one field of a form.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FormProblem {
+pub struct FieldError {
     field: String,
     message: String,
 }
@@ -29,24 +29,24 @@ pub struct FormProblem {
 impl FormError {
     /// The error of a form in which `field` is wrong.
     pub fn new(field: impl Into<String>, message: impl Into<String>) -> Self {
-        let problems = vec![FormProblem::new(field, message)];
+        let problems = vec![FieldError::new(field, message)];
         Self { problems }
     }
 
     /// The same error with one more field that is wrong.
     #[must_use]
     pub fn and(mut self, field: impl Into<String>, message: impl Into<String>) -> Self {
-        self.problems.push(FormProblem::new(field, message));
+        self.problems.push(FieldError::new(field, message));
         self
     }
 
     /// The fields that are wrong, in the order of the form; there is at least one.
-    pub fn problems(&self) -> &[FormProblem] {
+    pub fn problems(&self) -> &[FieldError] {
         &self.problems
     }
 
     /// The value if there are no problems with it.
-    pub(super) fn unless<T>(problems: Vec<FormProblem>, value: T) -> Result<T, Self> {
+    pub(super) fn unless<T>(problems: Vec<FieldError>, value: T) -> Result<T, Self> {
         if problems.is_empty() {
             Ok(value)
         } else {
@@ -55,7 +55,7 @@ impl FormError {
     }
 }
 
-impl FormProblem {
+impl FieldError {
     pub(super) fn new(field: impl Into<String>, message: impl Into<String>) -> Self {
         Self {
             field: field.into(),
@@ -77,7 +77,7 @@ impl FormProblem {
 impl fmt::Display for FormError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("the form is not filled in as asked:")?;
-        for FormProblem { field, message } in &self.problems {
+        for FieldError { field, message } in &self.problems {
             write!(formatter, "\n- `{field}`: {message}")?;
         }
         Ok(())

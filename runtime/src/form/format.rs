@@ -5,7 +5,7 @@ use treenail_schema::StringSchemaFormat;
 
 /// A type whose text `#[field(format = "…")]` can demand a format of: `String`, and `Option`s of it.
 ///
-/// A type of your own whose [`schema`](crate::FormField::schema) is a text can have it too: `impl Formatted for Text {}`.
+/// A type of your own whose [`schema`](crate::FormField::schema) is a text can have it too: `impl StringFormat for Text {}`.
 ///
 /// | format | accepted is |
 /// |---|---|
@@ -18,7 +18,7 @@ use treenail_schema::StringSchemaFormat;
     label = "this is not a text",
     note = "`format` is for `String`"
 )]
-pub trait Formatted: Sized {
+pub trait StringFormat: Sized {
     /// The same format.
     fn format(format: StringSchemaFormat) -> StringSchemaFormat {
         format
@@ -26,10 +26,10 @@ pub trait Formatted: Sized {
 }
 
 #[diagnostic::do_not_recommend]
-impl Formatted for String {}
+impl StringFormat for String {}
 
 #[diagnostic::do_not_recommend]
-impl<T: Formatted> Formatted for Option<T> {}
+impl<T: StringFormat> StringFormat for Option<T> {}
 
 /// Whether a text has this format. What is not known is not refused.
 pub(super) fn fits(format: StringSchemaFormat, text: &str) -> bool {

@@ -20,10 +20,10 @@ use std::collections::BTreeMap;
 use treenail_schema::{ElicitSchema, ElicitValue};
 
 pub use self::choice::FormChoice;
-pub use self::content::{check_content, read_content};
-pub use self::error::{FormError, FormProblem};
+pub use self::content::{check_content, parse_form_content};
+pub use self::error::{FieldError, FormError};
 pub use self::field::{Field, FormField};
-pub use self::format::Formatted;
+pub use self::format::StringFormat;
 pub use self::speak::speak_form;
 pub use self::visitor::{FormFields, FormVisitor};
 #[cfg(feature = "client")]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use treenail_schema::{ElicitFields, ElicitSchema, ElicitValue};
 
-use crate::form::error::{FormError, FormProblem};
+use crate::form::error::{FieldError, FormError};
 use crate::form::field::Field;
 
 /// What `#[mcp_form]` implements: goes through the fields, in their order.
@@ -18,7 +18,7 @@ pub trait FormFields: Sized + Send + 'static {
 pub struct FormVisitor {
     /// What was entered, to be read.
     content: Option<BTreeMap<String, ElicitValue>>,
-    problems: Vec<FormProblem>,
+    problems: Vec<FieldError>,
     fields: ElicitFields,
     required: Vec<String>,
 }
@@ -54,7 +54,7 @@ impl FormVisitor {
             return None;
         };
         let value = field.read(content.remove(field.name));
-        let problem = |message| self.problems.push(FormProblem::new(field.name, message));
+        let problem = |message| self.problems.push(FieldError::new(field.name, message));
         value.map_err(problem).ok()
     }
 

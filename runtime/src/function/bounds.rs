@@ -5,7 +5,7 @@ use std::ops::{Bound, RangeBounds};
 
 use serde_json::Value;
 
-use crate::value::RangeOf;
+use crate::value::IntoRange;
 
 /// A condition on the value of an argument, and the keywords that say it in the schema.
 pub struct Check<T> {
@@ -50,12 +50,12 @@ impl<T> Check<T> {
     label = "this is not a number",
     note = "`range` is for numbers; for texts and lists write `length = 1..=10`"
 )]
-pub trait Bounded: Sized {
+pub trait HasRange: Sized {
     /// The number that is bounded.
     type Number;
 
     /// The condition to be within `range`.
-    fn range(range: impl RangeOf<Self::Number>) -> Check<Self>;
+    fn range(range: impl IntoRange<Self::Number>) -> Check<Self>;
 }
 
 /// A type whose length `#[arg(length = …)]` can bound: texts, lists, and `Option`s of them.
@@ -64,9 +64,9 @@ pub trait Bounded: Sized {
     label = "this has no length",
     note = "`length` is for `String` and `Vec`; for numbers write `range = 1..=10`"
 )]
-pub trait Measured: Sized {
+pub trait HasLength: Sized {
     /// The condition that the length, in characters or items, is within `range`.
-    fn length(range: impl RangeOf<usize>) -> Check<Self>;
+    fn length(range: impl IntoRange<usize>) -> Check<Self>;
 }
 
 /// A type whose values `#[arg(header = …)]` can put into a header: texts, integers, `bool`, and `Option`s of them.
@@ -75,21 +75,21 @@ pub trait Measured: Sized {
 /// other schema does not build.
 ///
 /// ```
-/// use treenail_runtime::Mirrored;
+/// use treenail_runtime::HeaderArgument;
 ///
 /// enum Region {
 ///     Europe,
 ///     Asia,
 /// }
 ///
-/// impl Mirrored for Region {}
+/// impl HeaderArgument for Region {}
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`header` cannot mirror a `{Self}`",
     label = "this is no text, no integer and no `bool`",
-    note = "a type of your own whose schema is a string, an integer or a boolean can implement `Mirrored`"
+    note = "a type of your own whose schema is a string, an integer or a boolean can implement `HeaderArgument`"
 )]
-pub trait Mirrored: Sized + 'static {
+pub trait HeaderArgument: Sized + 'static {
     /// Says in the schema that the value is in the header `Mcp-Param-{name}` too.
     fn header(name: &'static str) -> Check<Self> {
         mirrored(name, |_| true)
@@ -109,7 +109,7 @@ const LARGEST: i64 = (1 << 53) - 1;
 macro_rules! mirrored {
     (wide $($number:ty, $lowest:expr;)*) => {$(
         #[diagnostic::do_not_recommend]
-        impl Mirrored for $number {
+        impl HeaderArgument for $number {
             fn header(name: &'static str) -> Check<Self> {
                 let exact = |number: &Self| {
                     i64::try_from(*number).is_ok_and(|it| (-LARGEST..=LARGEST).contains(&it))
@@ -123,7 +123,7 @@ macro_rules! mirrored {
     )*};
     ($($type:ty)*) => {$(
         #[diagnostic::do_not_recommend]
-        impl Mirrored for $type {}
+        impl HeaderArgument for $type {}
     )*};
 }
 
@@ -131,7 +131,7 @@ mirrored!(String Box<str> char bool i8 i16 i32 u8 u16 u32);
 mirrored!(wide i64, -LARGEST; isize, -LARGEST; u64, 0; usize, 0;);
 
 #[diagnostic::do_not_recommend]
-impl<T: Mirrored> Mirrored for Option<T> {
+impl<T: HeaderArgument> HeaderArgument for Option<T> {
     fn header(name: &'static str) -> Check<Self> {
         T::header(name).optional()
     }
@@ -140,10 +140,10 @@ impl<T: Mirrored> Mirrored for Option<T> {
 macro_rules! bounded {
     ($($number:ty)*) => {$(
         #[diagnostic::do_not_recommend]
-        impl Bounded for $number {
+        impl HasRange for $number {
             type Number = Self;
 
-            fn range(range: impl RangeOf<Self>) -> Check<Self> {
+            fn range(range: impl IntoRange<Self>) -> Check<Self> {
                 let low = match range.start_bound() {
                     Bound::Included(&bound) => Some(("minimum", bound.into())),
                     Bound::Excluded(&bound) => Some(("exclusiveMinimum", bound.into())),
@@ -164,17 +164,17 @@ macro_rules! bounded {
 bounded!(i8 i16 i32 i64 isize u8 u16 u32 u64 usize f32 f64);
 
 #[diagnostic::do_not_recommend]
-impl<T: Bounded + 'static> Bounded for Option<T> {
+impl<T: HasRange + 'static> HasRange for Option<T> {
     type Number = T::Number;
 
-    fn range(range: impl RangeOf<T::Number>) -> Check<Self> {
+    fn range(range: impl IntoRange<T::Number>) -> Check<Self> {
         T::range(range).optional()
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl Measured for String {
-    fn length(range: impl RangeOf<usize>) -> Check<Self> {
+impl HasLength for String {
+    fn length(range: impl IntoRange<usize>) -> Check<Self> {
         let keywords = whole("minLength", "maxLength", &range);
         Check {
             holds: Box::new(move |text: &Self| range.contains(&text.chars().count())),
@@ -184,8 +184,8 @@ impl Measured for String {
 }
 
 #[diagnostic::do_not_recommend]
-impl<T> Measured for Vec<T> {
-    fn length(range: impl RangeOf<usize>) -> Check<Self> {
+impl<T> HasLength for Vec<T> {
+    fn length(range: impl IntoRange<usize>) -> Check<Self> {
         let keywords = whole("minItems", "maxItems", &range);
         Check {
             holds: Box::new(move |list: &Self| range.contains(&list.len())),
@@ -195,8 +195,8 @@ impl<T> Measured for Vec<T> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Measured + 'static> Measured for Option<T> {
-    fn length(range: impl RangeOf<usize>) -> Check<Self> {
+impl<T: HasLength + 'static> HasLength for Option<T> {
+    fn length(range: impl IntoRange<usize>) -> Check<Self> {
         T::length(range).optional()
     }
 }

@@ -7,7 +7,7 @@ use tokio::sync::{Semaphore, SemaphorePermit, watch};
 
 use crate::client::answers::{answered_id, check_weight, id_at_ends, is_cut_off};
 use crate::client::stray::StrayLines;
-use crate::client::{ClientError, ClientLimits, Incoming};
+use crate::client::{ClientError, ClientLimits, IncomingHandler};
 use crate::jsoncall::convert::{push_request, push_response, read_error};
 use crate::jsoncall::guard::{Rejected, Side};
 use crate::wire::RpcError;
@@ -15,7 +15,7 @@ use crate::wire::RpcError;
 /// Pending requests of a client, shared with the guard.
 pub(super) struct Calls {
     state: Mutex<CallsState>,
-    pub(super) incoming: OnceLock<Arc<dyn Incoming>>,
+    pub(super) incoming: OnceLock<Arc<dyn IncomingHandler>>,
     /// Limits the requests in flight.
     permits: Semaphore,
     pub(super) closing: watch::Sender<bool>,

@@ -13,8 +13,8 @@ use tokio::time::sleep;
 
 use crate::client::stray::StrayLines;
 use crate::client::{
-    ClientError, ClientLimits, Ending, IN_MEMORY, Incoming, ServerCommand, Session, SessionFuture,
-    SessionNotification, SessionRequest, Transport,
+    ClientError, ClientLimits, Ending, IN_MEMORY, IncomingHandler, ServerCommand, Session,
+    SessionFuture, SessionNotification, SessionRequest, TransportKind,
 };
 use crate::jsoncall::backlog::Backlog;
 use crate::jsoncall::calls::Calls;
@@ -40,7 +40,7 @@ type ClientGuard = Guard<Arc<Calls>>;
 /// # }
 /// ```
 ///
-/// Dropping it closes the input of the server; output is read for at most [`ClientLimits::shutdown_within`].
+/// Dropping it closes the input of the server; output is read for at most [`ClientLimits::shutdown_timeout`].
 pub struct JsoncallSession {
     inner: Arc<Inner>,
     calls: Arc<Calls>,
@@ -162,7 +162,7 @@ impl JsoncallSession {
 }
 
 impl Session for JsoncallSession {
-    fn listen(&self, incoming: Arc<dyn Incoming>) {
+    fn listen(&self, incoming: Arc<dyn IncomingHandler>) {
         if self.calls.incoming.set(incoming).is_err() {
             tracing::warn!("ignored a second listener of a session");
         }
@@ -207,8 +207,8 @@ impl Session for JsoncallSession {
         })
     }
 
-    fn transport(&self) -> Transport {
-        Transport::Stream
+    fn transport(&self) -> TransportKind {
+        TransportKind::Stream
     }
 
     fn stray_line(&self) -> Option<String> {
@@ -333,7 +333,7 @@ impl Driver {
                 _ = closing.wait_for(|closing| *closing) => self.guard.close(),
                 () = exited => {}
             }
-            sleep(self.limits.shutdown_within).await;
+            sleep(self.limits.shutdown_timeout).await;
         };
         tokio::select! {
             biased;

@@ -68,11 +68,9 @@ pub(super) struct Guard<S> {
 
 /// Limits for messages from this process.
 pub(super) fn internal_limits() -> Limits {
-    Limits {
-        message_depth: DEEPEST,
-        request_id_bytes: usize::MAX,
-        ..Limits::default()
-    }
+    Limits::default()
+        .message_depth(DEEPEST)
+        .request_id_bytes(usize::MAX)
 }
 
 #[derive(Debug, Default)]

@@ -33,6 +33,7 @@ pub struct JsoncallHandler {
     running: Option<AbortHandle>,
 }
 
+#[cfg(feature = "jsoncall")]
 impl Server {
     /// Returns a handler for one `jsoncall` session, for programs that already have such a session.
     ///
@@ -48,7 +49,7 @@ impl Server {
     /// # }
     /// ```
     pub fn jsoncall_handler(&self) -> JsoncallHandler {
-        let bridge = Bridge::new(self.limits().held_bytes, None);
+        let bridge = Bridge::new(self.limits().backlog_bytes, None);
         JsoncallHandler::new(self, bridge, None)
     }
 }

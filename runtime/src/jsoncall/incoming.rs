@@ -9,7 +9,7 @@ use ::jsoncall::{
 use serde_json::value::RawValue;
 use tokio::sync::oneshot;
 
-use crate::client::{Incoming, IncomingRequest, Responder};
+use crate::client::{IncomingHandler, IncomingRequest, Responder};
 use crate::jsoncall::backlog::Backlog;
 use crate::jsoncall::calls::Calls;
 use crate::jsoncall::convert::{params_text, raw, to_jsoncall};
@@ -25,7 +25,7 @@ pub(super) struct FromServer {
 
 impl FromServer {
     /// Calls the listener. A panic in it must not stop `jsoncall` from reading.
-    fn notify_listener(&self, call: impl FnOnce(&dyn Incoming)) {
+    fn notify_listener(&self, call: impl FnOnce(&dyn IncomingHandler)) {
         let Some(incoming) = self.calls.incoming.get() else {
             return;
         };

@@ -48,7 +48,7 @@ where
 {
     let limits = server.limits();
     let backlog = Arc::new(Backlog::new(limits.queued_output_bytes));
-    let bridge = Bridge::new(limits.held_bytes, Some(Arc::clone(&backlog)));
+    let bridge = Bridge::new(limits.backlog_bytes, Some(Arc::clone(&backlog)));
     let mut guard = Guard::new(
         ServerSide(limits.message_bytes),
         Arc::clone(&backlog),
@@ -71,7 +71,7 @@ where
         &options,
     );
 
-    let call_timeout = limits.finish_calls_within;
+    let call_timeout = limits.shutdown_timeout;
     let mut outward = pin!(guard.outward(from_inner, writer));
     let read = async {
         let read = tokio::select! {

@@ -13,7 +13,7 @@ use crate::layer::{BoxError, ToolCall, ToolFuture, ToolService};
 use crate::panic::{catch, unexpected};
 use crate::result_writer::ResultWriter;
 use crate::tool::error::ToolError;
-use crate::tool::reply::ToolReply;
+use crate::tool::reply::ToolResultWriter;
 use crate::tool::shape::Shape;
 use crate::wire::RpcError;
 
@@ -68,6 +68,6 @@ fn failure(error: BoxError, result: &mut ResultWriter<'_>) -> Result<(), RpcErro
         Ok(error) => return Err(*error),
         Err(error) => ToolError::from_boxed(error),
     };
-    ToolReply::new(result, Shape::Nothing).failure(error);
+    ToolResultWriter::new(result, Shape::Nothing).failure(error);
     Ok(())
 }

@@ -6,7 +6,7 @@ use treenail_schema::{CallToolResult, ContentBlock, ResultMetaObject, Tool};
 
 use crate::result_writer::ResultWriter;
 use crate::revision::{Placement, speak_content};
-use crate::tool::reply::{ToolReply, WRAPPED, WRAPPED_END};
+use crate::tool::reply::{ToolResultWriter, WRAPPED, WRAPPED_END};
 use crate::tool::shape::Shape;
 use crate::wire::{Members, RpcError, SyntaxError};
 
@@ -84,7 +84,7 @@ impl ToolResponse {
     ) -> Result<(), RpcError> {
         let text = match self.0 {
             Kind::Made(made) => {
-                ToolReply::new(result, shape).result(*made);
+                ToolResultWriter::new(result, shape).result(*made);
                 return Ok(());
             }
             Kind::Written(text) => text,

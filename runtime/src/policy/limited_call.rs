@@ -15,7 +15,7 @@ use crate::panic::catch;
 use crate::policy::LimitedTool;
 use crate::result_writer::ResultWriter;
 use crate::tool::error::ToolError;
-use crate::tool::reply::ToolReply;
+use crate::tool::reply::ToolResultWriter;
 use crate::tool::shape::Shape;
 use crate::wire::RpcError;
 
@@ -139,7 +139,7 @@ impl LimitedCall {
                 "a function panicked when it was given up"
             );
         }
-        ToolReply::new(result, Shape::Nothing).failure(ToolError::new(message));
+        ToolResultWriter::new(result, Shape::Nothing).failure(ToolError::new(message));
     }
 }
 

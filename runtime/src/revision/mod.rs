@@ -8,7 +8,7 @@ mod wrapped;
 use serde_json::json;
 use treenail_schema::{Revision, error_code};
 
-#[cfg(feature = "http")]
+#[cfg(feature = "http-server")]
 pub(crate) use self::peer::stated_version;
 pub(crate) use self::peer::{KnownPeer, Peer, read_log_level};
 pub(crate) use self::style::{Placement, Style, speak_block, speak_content};

@@ -227,7 +227,7 @@ impl KnownPeer {
     }
 
     /// Whether both were seen in the same request.
-    #[cfg(feature = "http")]
+    #[cfg(feature = "http-server")]
     pub(crate) fn is(&self, other: &Self) -> bool {
         match (&self.known, &other.known) {
             (Some(one), Some(other)) => Arc::ptr_eq(one, other),
@@ -237,7 +237,7 @@ impl KnownPeer {
 }
 
 /// The revision that the text of a `_meta` object states, as it is written there.
-#[cfg(feature = "http")]
+#[cfg(feature = "http-server")]
 pub(crate) fn stated_version(meta: &str) -> Option<std::borrow::Cow<'_, str>> {
     Credentials::read(meta).ok()?.version.and_then(as_string)
 }

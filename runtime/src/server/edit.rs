@@ -18,7 +18,7 @@ pub struct Edit {
 #[derive(Debug)]
 pub(crate) enum Step {
     Add(Result<Parts, String>),
-    Change(Item, Change),
+    Change(Component, Change),
 }
 
 /// What becomes of an item.
@@ -52,18 +52,18 @@ impl Edit {
     /// Takes `item` away for good. Calls of it that are in flight go on.
     ///
     /// Its state is dropped when the last of these calls has ended and each connection has had a message since.
-    pub fn remove(self, item: Item) -> Self {
+    pub fn remove(self, item: Component) -> Self {
         self.change(item, Change::Remove)
     }
 
     /// Hides `item`: it is not listed, and a call of it is answered as if there were no such thing. Calls in flight go
     /// on.
-    pub fn disable(self, item: Item) -> Self {
+    pub fn disable(self, item: Component) -> Self {
         self.change(item, Change::Disable)
     }
 
     /// Offers `item` again, in its old place.
-    pub fn enable(self, item: Item) -> Self {
+    pub fn enable(self, item: Component) -> Self {
         self.change(item, Change::Enable)
     }
 
@@ -72,7 +72,7 @@ impl Edit {
         self
     }
 
-    fn change(mut self, item: Item, change: Change) -> Self {
+    fn change(mut self, item: Component, change: Change) -> Self {
         self.steps.push(Step::Change(item, change));
         self
     }
@@ -82,7 +82,7 @@ impl Edit {
 ///
 /// Names are written with dots, also on a server with another [separator](crate::ServerBuilder::name_separator).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Item {
+pub struct Component {
     pub(crate) which: Which,
 }
 
@@ -95,7 +95,7 @@ pub(crate) enum Which {
     Mounted(TypeId, &'static str),
 }
 
-impl Item {
+impl Component {
     /// The tool with this full name.
     pub fn tool(name: impl Into<String>) -> Self {
         Which::Tool(name.into()).into()
@@ -123,13 +123,13 @@ impl Item {
     }
 }
 
-impl From<Which> for Item {
+impl From<Which> for Component {
     fn from(which: Which) -> Self {
         Self { which }
     }
 }
 
-impl fmt::Display for Item {
+impl fmt::Display for Component {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (kind, name) = match &self.which {
             Which::Tool(name) => ("tool", &**name),

@@ -19,12 +19,12 @@ use treenail_schema::Revision;
 use self::budget::CallBudget;
 pub use self::builder::ServerBuilder;
 use self::config::ServerConfig;
-#[cfg(feature = "http")]
+#[cfg(feature = "http-server")]
 pub(crate) use self::connection::begins_call;
-pub use self::connection::{Connection, Received};
-pub use self::edit::{Edit, Item};
+pub use self::connection::{Connection, Handled};
+pub use self::edit::{Component, Edit};
 pub use self::namespace::Namespace;
-pub use self::response::PendingAnswer;
+pub use self::response::PendingResponse;
 use self::subscriptions::{Event, Hub};
 use crate::ask::ElicitConfig;
 use crate::bus::Supervised;
@@ -102,7 +102,7 @@ impl Server {
 
     /// Closes the server, for all its clones: subscriptions end with their results, and [`Server::serve`] reads no more
     /// messages and returns once the calls in flight are finished, within
-    /// [`Limits::finish_calls_within`](crate::Limits::finish_calls_within).
+    /// [`Limits::shutdown_timeout`](crate::Limits::shutdown_timeout).
     ///
     /// It returns at once, and doing it twice is doing it once. A [`Connection`] of a transport of your own goes on
     /// answering; end it when [`Server::closed`] is over, calls are finished and nothing is outgoing.
@@ -114,8 +114,8 @@ impl Server {
     /// replicas. Without a bus that is at once; with one whose engine is away it takes until the engine is back.
     ///
     /// It is for the end of a process, with a timeout around it. `HttpServer::serve` does so itself.
-    pub async fn published(&self) {
-        self.state.hub.published().await;
+    pub async fn flush_events(&self) {
+        self.state.hub.flush_events().await;
     }
 
     /// Whether [`Server::close`] has been called.

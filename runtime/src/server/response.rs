@@ -105,7 +105,7 @@ impl PendingRequest {
 ///
 /// Dropping it cancels its calls; nothing is sent for that.
 #[must_use = "a request goes on only while it is polled"]
-pub struct PendingAnswer {
+pub struct PendingResponse {
     /// The id of the request, if it is a single one.
     id: Option<Arc<str>>,
     read: OnceLock<Option<RequestId>>,
@@ -114,16 +114,16 @@ pub struct PendingAnswer {
     out: Vec<u8>,
 }
 
-impl fmt::Debug for PendingAnswer {
+impl fmt::Debug for PendingResponse {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
-            .debug_struct("PendingAnswer")
+            .debug_struct("PendingResponse")
             .field("id", &self.id)
             .finish_non_exhaustive()
     }
 }
 
-impl PendingAnswer {
+impl PendingResponse {
     pub(crate) fn one(request: PendingRequest) -> Self {
         Self {
             id: Some(Arc::clone(&request.id)),
@@ -150,7 +150,7 @@ impl PendingAnswer {
     }
 
     /// Takes the places of its calls in the call budget, for a caller that releases them itself.
-    #[cfg(feature = "http")]
+    #[cfg(feature = "http-server")]
     pub(crate) fn take_places(&mut self) -> Vec<OwnedSemaphorePermit> {
         let requests = self.requests.iter_mut();
         requests
@@ -176,7 +176,7 @@ impl PendingAnswer {
     }
 }
 
-impl Future for PendingAnswer {
+impl Future for PendingResponse {
     type Output = Vec<u8>;
 
     fn poll(self: Pin<&mut Self>, context: &mut task::Context<'_>) -> Poll<Vec<u8>> {

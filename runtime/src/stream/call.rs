@@ -78,8 +78,8 @@ impl CallValue for Streaming<Context> {
 
 fn bounds(call: &Call<'_>) -> Bounds {
     Bounds {
-        items: call.server.limits().stream_items,
-        bytes: call.server.limits().stream_bytes,
+        items: call.server.limits().streams.items,
+        bytes: call.server.limits().streams.bytes,
         revision: call.peer.revision(),
     }
 }

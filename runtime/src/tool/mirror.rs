@@ -10,7 +10,7 @@ const KEY: &str = "x-mcp-header";
 /// An argument that is repeated in a header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(
-    not(any(feature = "http", feature = "client", test)),
+    not(any(feature = "http-server", feature = "client", test)),
     allow(dead_code, reason = "other transports have no headers")
 )]
 pub(crate) struct Mirror {
@@ -114,7 +114,7 @@ impl Found {
 
 /// The text of the value that `path` leads to in the text of an object, unless there is none or it is `null`. (A member that
 /// is given twice is refused when the arguments are read.)
-#[cfg(any(feature = "http", feature = "client"))]
+#[cfg(any(feature = "http-server", feature = "client"))]
 pub(crate) fn find<'a>(mut text: &'a str, path: &[String]) -> Option<&'a str> {
     for key in path {
         let mut members = crate::wire::Members::new(text).ok()?;

@@ -24,7 +24,7 @@ use crate::policy::Policy;
 use crate::result_writer::ResultWriter;
 use crate::tool::error::ToolError;
 use crate::tool::output::declare;
-use crate::tool::reply::ToolReply;
+use crate::tool::reply::ToolResultWriter;
 use crate::tool::shape::Shape;
 use crate::wire::RpcError;
 
@@ -240,6 +240,6 @@ impl Purpose for ToolFacts {
 
 impl ToolFacts {
     fn fail(&self, message: String, result: &mut ResultWriter<'_>) {
-        ToolReply::new(result, self.shape).failure(ToolError::new(message));
+        ToolResultWriter::new(result, self.shape).failure(ToolError::new(message));
     }
 }

@@ -16,7 +16,7 @@ use crate::function::schema::Direction;
 use crate::function::{Output, OutputSchema};
 use crate::tool::ToolFacts;
 use crate::tool::error::ToolError;
-use crate::tool::reply::ToolReply;
+use crate::tool::reply::ToolResultWriter;
 use crate::tool::shape::Shape;
 
 /// A type that a tool can return.
@@ -44,7 +44,7 @@ pub trait ToolOutput<K> {
     fn schema(generator: &mut SchemaGenerator) -> Option<Value>;
 
     /// Writes the result.
-    fn write(self, reply: &mut ToolReply<'_, '_>);
+    fn write(self, reply: &mut ToolResultWriter<'_, '_>);
 
     /// The output of a tool as functions, so that the bounds on the type are asked for in one place only.
     fn output(_: Kind<K>) -> Output<Self, ToolFacts>
@@ -54,7 +54,7 @@ pub trait ToolOutput<K> {
         Output {
             schema: Self::schema,
             write: |value, facts, (), result| {
-                value.write(&mut ToolReply::new(result, facts.shape));
+                value.write(&mut ToolResultWriter::new(result, facts.shape));
                 Ok(())
             },
         }
@@ -124,7 +124,7 @@ impl<T: Serialize + JsonSchema> ToolOutput<kind::Json> for T {
         Some(generator.subschema_for::<T>().to_value())
     }
 
-    fn write(self, reply: &mut ToolReply<'_, '_>) {
+    fn write(self, reply: &mut ToolResultWriter<'_, '_>) {
         reply.json(&self);
     }
 }
@@ -141,7 +141,7 @@ impl<T: IntoContent> ToolOutput<kind::Content> for T {
         None
     }
 
-    fn write(self, reply: &mut ToolReply<'_, '_>) {
+    fn write(self, reply: &mut ToolResultWriter<'_, '_>) {
         reply.result(self.into_result());
     }
 }
@@ -186,7 +186,7 @@ where
         T::schema(generator)
     }
 
-    fn write(self, reply: &mut ToolReply<'_, '_>) {
+    fn write(self, reply: &mut ToolResultWriter<'_, '_>) {
         match self {
             Ok(value) => value.write(reply),
             Err(error) => reply.failure(ToolError::from_boxed(error.into())),

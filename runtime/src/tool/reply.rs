@@ -20,21 +20,21 @@ pub(crate) const WRAPPED: &[u8] = br#"{"result":"#;
 pub(crate) const WRAPPED_END: &[u8] = b"}";
 
 /// Writes the result of one tool call.
-pub struct ToolReply<'a, 'o> {
+pub struct ToolResultWriter<'a, 'o> {
     result: &'a mut ResultWriter<'o>,
     shape: Shape,
 }
 
-impl fmt::Debug for ToolReply<'_, '_> {
+impl fmt::Debug for ToolResultWriter<'_, '_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
-            .debug_struct("ToolReply")
+            .debug_struct("ToolResultWriter")
             .field("shape", &self.shape)
             .finish_non_exhaustive()
     }
 }
 
-impl<'a, 'o> ToolReply<'a, 'o> {
+impl<'a, 'o> ToolResultWriter<'a, 'o> {
     pub(crate) fn new(result: &'a mut ResultWriter<'o>, shape: Shape) -> Self {
         Self { result, shape }
     }

@@ -1,6 +1,6 @@
 //! Ways in which messages travel.
 
-#[cfg(feature = "http")]
+#[cfg(feature = "http-server")]
 pub(crate) mod http;
 mod line;
 mod stdio;

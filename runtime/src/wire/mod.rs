@@ -22,7 +22,7 @@ pub(crate) use self::message::{
     Body, Envelope, Invalid, Message, ParseLimits, parse, parse_element,
 };
 pub(crate) use self::params::{Params, object, string};
-#[cfg(feature = "http")]
+#[cfg(feature = "http-server")]
 pub(crate) use self::response::error_code;
 pub(crate) use self::response::{write_error, write_result};
 pub(crate) use self::scan::{DEEPEST, Scanner, SyntaxError, as_string, canonical};

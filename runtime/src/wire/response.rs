@@ -30,7 +30,7 @@ pub(crate) fn write_error(out: &mut Vec<u8>, id: Option<&str>, error: &RpcError)
 }
 
 /// The code of an answer to the request with this `id`, if the answer is an error.
-#[cfg(feature = "http")]
+#[cfg(feature = "http-server")]
 pub(crate) fn error_code(answer: &[u8], id: &str) -> Option<i64> {
     let rest = answer.strip_prefix(br#"{"jsonrpc":"2.0","id":"#)?;
     let rest = rest.strip_prefix(id.as_bytes())?;

@@ -133,10 +133,7 @@ async fn all<T: fmt::Debug>(mut stream: TypedStream<T>) -> (Vec<T>, Option<Clien
 /// A client whose server tells of items, one that has no room for more than two of them, and one that has none.
 async fn clients(server: &Server, revision: Revision) -> [(StreamsClient, usize); 3] {
     let of = |queued| async move {
-        let limits = ClientLimits {
-            queued_notifications: queued,
-            ..ClientLimits::default()
-        };
+        let limits = ClientLimits::default().queued_notifications(queued);
         let builder = McpClient::builder().server(server).limits(limits);
         let client = builder.protocol_version(revision).build().await.unwrap();
         (StreamsClient::new(&client), queued)

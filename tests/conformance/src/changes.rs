@@ -1,6 +1,6 @@
 //! Tools that change what the server offers.
 
-use treenail::Item;
+use treenail::Component;
 use treenail::prelude::*;
 
 pub(crate) struct Changes;
@@ -10,14 +10,14 @@ impl Changes {
     /// Changes the list of tools.
     #[tool]
     fn test_trigger_tool_change(cx: &Context) -> treenail::Result<&'static str> {
-        touch(cx, &Item::tool("test_changed_tool"))?;
+        touch(cx, &Component::tool("test_changed_tool"))?;
         Ok("The list of tools has changed")
     }
 
     /// Changes the list of prompts.
     #[tool]
     fn test_trigger_prompt_change(cx: &Context) -> treenail::Result<&'static str> {
-        touch(cx, &Item::prompt("test_changed_prompt"))?;
+        touch(cx, &Component::prompt("test_changed_prompt"))?;
         Ok("The list of prompts has changed")
     }
 
@@ -35,7 +35,7 @@ impl Changes {
 }
 
 /// Takes `item` off its list and puts it back.
-fn touch(cx: &Context, item: &Item) -> treenail::Result<()> {
+fn touch(cx: &Context, item: &Component) -> treenail::Result<()> {
     cx.server().edit(|offer| offer.disable(item.clone()))?;
     cx.server().edit(|offer| offer.enable(item.clone()))
 }

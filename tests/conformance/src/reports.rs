@@ -46,7 +46,7 @@ impl Reports {
     /// Takes a moment, in which its caller has no connection.
     #[tool(read_only)]
     async fn test_reconnection(cx: &Context) -> &'static str {
-        cx.let_client_poll();
+        cx.close_sse_stream();
         sleep(2 * STEP).await;
         "Reconnection test completed successfully"
     }

@@ -68,7 +68,7 @@ async fn a_body_of_a_gibibyte_is_not_taken_in() {
 #[tokio::test]
 async fn bodies_that_stall_hold_what_was_sent_and_no_more() {
     const MANY: usize = 16;
-    let attacked = Attacked::start(&json!({"http_read_within": 2_000}));
+    let attacked = Attacked::start(&json!({"http.read_timeout": 2_000}));
     let good = Good::start(attacked.address);
     good.is_served().await;
     let memory = attacked.memory();

@@ -12,7 +12,7 @@ use crate::sockets::text;
 #[tokio::test]
 async fn connections_beyond_the_bound_are_served_in_their_turn() {
     const PLACES: usize = 16;
-    let limits = json!({"http_connections": PLACES, "http_read_within": 1_000});
+    let limits = json!({"http.connections": PLACES, "http.read_timeout": 1_000});
     let attacked = Attacked::start(&limits);
     // One who has a connection is served all the time.
     let post = Post::tool("add", json!({"a": 2, "b": 3}));

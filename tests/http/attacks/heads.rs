@@ -46,7 +46,7 @@ async fn headers_of_a_mebibyte_are_refused_before_they_have_come() {
 #[tokio::test]
 async fn requests_that_come_too_slowly_are_given_up() {
     const MANY: usize = 64;
-    let attacked = Attacked::start(&json!({"http_read_within": 1_500}));
+    let attacked = Attacked::start(&json!({"http.read_timeout": 1_500}));
     let good = Good::start(attacked.address);
     good.is_served().await;
     let memory = attacked.memory();

@@ -125,10 +125,10 @@ fn limits(named: &Value) -> Limits {
         );
         match &**name {
             "message_bytes" => limits.message_bytes = count,
-            "http_connections" => limits.http_connections = count,
-            "http_sessions" => limits.http_sessions = count,
-            "http_read_within" => limits.http_read_within = time,
-            "http_write_within" => limits.http_write_within = time,
+            "http.connections" => limits.http.connections = count,
+            "http.sessions" => limits.http.sessions = count,
+            "http.read_timeout" => limits.http.read_timeout = time,
+            "http.write_timeout" => limits.http.write_timeout = time,
             other => panic!("`{other}` is not read here"),
         }
     }

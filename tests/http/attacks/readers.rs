@@ -35,7 +35,7 @@ fn babble() -> Post {
 
 #[tokio::test]
 async fn readers_that_stall_are_dropped_and_their_calls_with_them() {
-    let attacked = Attacked::start(&json!({"http_write_within": 1_000}));
+    let attacked = Attacked::start(&json!({"http.write_timeout": 1_000}));
     let good = Good::start(attacked.address);
     good.is_served().await;
     let memory = attacked.memory();
@@ -54,7 +54,7 @@ async fn readers_that_stall_are_dropped_and_their_calls_with_them() {
 
 #[tokio::test]
 async fn sessions_keep_no_more_for_readers_that_stall() {
-    let attacked = Attacked::start(&json!({"http_write_within": 1_000}));
+    let attacked = Attacked::start(&json!({"http.write_timeout": 1_000}));
     let good = Good::start(attacked.address);
     good.is_served().await;
     let memory = attacked.memory();
@@ -70,7 +70,7 @@ async fn sessions_keep_no_more_for_readers_that_stall() {
     drop(stalled);
     good.finish().await;
     let most = MANY * ((1 << 20) + 64 * TOLD + (256 << 10));
-    memory.check(most, "`http_session_bytes` and what is queued for each");
+    memory.check(most, "`http.session_bytes` and what is queued for each");
 }
 
 #[tokio::test]

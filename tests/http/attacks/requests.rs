@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use treenail::Limits;
+use treenail::{HttpLimits, Limits};
 
 use crate::client::{Chunks, Post};
 use crate::fixture::{service, service_within};
@@ -83,10 +83,7 @@ async fn other_origins_and_hosts_are_refused() {
 
 #[tokio::test]
 async fn a_body_that_is_too_long_is_not_taken_in() {
-    let limits = Limits {
-        message_bytes: 10_000,
-        ..Limits::default()
-    };
+    let limits = Limits::default().message_bytes(10_000);
     let service = service_within(limits);
     let (chunks, taken) = Chunks::endless(vec![b' '; 1_000]);
     let answer = add().send_with(&service, chunks).await;
@@ -101,10 +98,7 @@ async fn a_body_that_is_too_long_is_not_taken_in() {
 
 #[tokio::test(start_paused = true)]
 async fn a_body_that_takes_too_long_is_given_up() {
-    let limits = Limits {
-        http_read_within: Duration::from_secs(5),
-        ..Limits::default()
-    };
+    let limits = Limits::default().http(HttpLimits::default().read_timeout(Duration::from_secs(5)));
     let answer = add()
         .send_with(&service_within(limits), Chunks::silent())
         .await;

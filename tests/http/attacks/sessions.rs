@@ -82,7 +82,7 @@ async fn flood(address: SocketAddr, many: usize) {
 #[tokio::test]
 async fn ten_thousand_idle_sessions_cost_what_they_may() {
     const SESSIONS: usize = 10_000;
-    let attacked = Attacked::start(&json!({"http_sessions": SESSIONS}));
+    let attacked = Attacked::start(&json!({"http.sessions": SESSIONS}));
     let good = Good::start(attacked.address);
     let session = Session::begin(attacked.address).await;
     let memory = attacked.memory();
@@ -105,7 +105,7 @@ async fn ten_thousand_idle_sessions_cost_what_they_may() {
 #[tokio::test]
 async fn calls_that_are_left_alone_keep_nobody_out() {
     const SESSIONS: usize = 20;
-    let attacked = Attacked::start(&json!({"http_sessions": SESSIONS}));
+    let attacked = Attacked::start(&json!({"http.sessions": SESSIONS}));
     let good = Good::start(attacked.address);
     let mut attended = TcpStream::connect(attacked.address).await.unwrap();
     let first = Session::begin(attacked.address).await;

@@ -177,7 +177,7 @@ async fn requests_that_are_sent_at_once_are_answered_one_by_one() {
 #[tokio::test]
 async fn who_sends_requests_and_reads_no_answers_is_dropped() {
     const MANY: usize = 4;
-    let attacked = Attacked::start(&json!({"http_write_within": 1_000}));
+    let attacked = Attacked::start(&json!({"http.write_timeout": 1_000}));
     let good = Good::start(attacked.address);
     good.is_served().await;
     let memory = attacked.memory();

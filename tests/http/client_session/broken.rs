@@ -10,10 +10,7 @@ use treenail_runtime::client::{ClientError, ClientLimits, Session};
 use super::ears::{Dialog, legacy, modern, tool};
 use super::script::{Script, Told};
 
-const LIMITS: fn() -> ClientLimits = || ClientLimits {
-    message_bytes: 1_000,
-    ..ClientLimits::default()
-};
+const LIMITS: fn() -> ClientLimits = || ClientLimits::default().message_bytes(1_000);
 
 /// What a request comes to, in short.
 fn outcome(result: &Result<serde_json::Value, ClientError>) -> String {

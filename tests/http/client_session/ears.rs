@@ -8,7 +8,7 @@ use tokio::task::JoinHandle;
 use treenail::schema::Revision;
 use treenail::{Server, ServerBuilder};
 use treenail_runtime::client::{
-    ClientError, ClientLimits, HttpSession, HttpSessionBuilder, Incoming, IncomingRequest,
+    ClientError, ClientLimits, HttpSession, HttpSessionBuilder, IncomingHandler, IncomingRequest,
     Responder, Session, SessionNotification, SessionRequest,
 };
 
@@ -31,7 +31,7 @@ impl Ears {
     }
 }
 
-impl Incoming for Ears {
+impl IncomingHandler for Ears {
     fn notification(&self, method: &str, params: &str) {
         let params = serde_json::from_str(params).unwrap();
         self.tell(Heard::Notification(method.to_owned(), params));

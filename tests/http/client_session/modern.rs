@@ -145,10 +145,7 @@ async fn closing_fails_what_waits() {
 #[tokio::test]
 async fn many_requests_share_a_session() {
     let (_server, url) = serve(builder()).await;
-    let limits = ClientLimits {
-        requests_in_flight: 3,
-        ..ClientLimits::default()
-    };
+    let limits = ClientLimits::default().requests_in_flight(3);
     let dialog = Dialog::within(&url, limits);
     let calls: Vec<_> = (0..50).map(|a| (a, dialog.begin(add(a, a)))).collect();
     for (a, call) in calls {
@@ -161,10 +158,7 @@ async fn many_requests_share_a_session() {
 async fn more_requests_than_may_be_in_flight_wait() {
     let desk = Desk::default();
     let (_server, url) = serve(builder_of(&desk)).await;
-    let limits = ClientLimits {
-        requests_in_flight: 1,
-        ..ClientLimits::default()
-    };
+    let limits = ClientLimits::default().requests_in_flight(1);
     let dialog = Dialog::within(&url, limits);
     let first = dialog.begin(modern(1, "tools/call", tool("wait", &json!({}))));
     desk.begun.notified().await;

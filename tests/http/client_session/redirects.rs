@@ -91,7 +91,7 @@ async fn a_redirect_to_elsewhere_gets_nothing() {
 async fn redirects_have_an_end() {
     for (most, sent) in [(None, 6), (Some(0), 1), (Some(1), 2)] {
         let mut limits = ClientLimits::default();
-        limits.http_redirects = most.unwrap_or(limits.http_redirects);
+        limits.http.redirects = most.unwrap_or(limits.http.redirects);
         let mut count = 0;
         let mut script = Script::new(move |_| {
             count += 1;

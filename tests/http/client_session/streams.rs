@@ -8,7 +8,7 @@ use serde_json::json;
 use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::broadcast;
-use treenail_runtime::client::{ClientError, ClientLimits, SessionRequest};
+use treenail_runtime::client::{ClientError, ClientLimits, HttpClientLimits, SessionRequest};
 
 use super::ears::{Dialog, Heard, legacy, modern, serve, tool};
 use super::legacy::usual;
@@ -165,10 +165,7 @@ async fn a_stream_is_not_asked_for_without_end() {
             _ => usual(asked),
         })
         .await;
-        let limits = ClientLimits {
-            resume_attempts: 2,
-            ..ClientLimits::default()
-        };
+        let limits = ClientLimits::default().http(HttpClientLimits::default().resume_attempts(2));
         let dialog = Dialog::within(&script.url, limits);
         dialog.initialize().await.unwrap();
         let outcome = match dialog.send(call(1)).await {

@@ -124,10 +124,7 @@ async fn a_batch_that_takes_long_does_not_hold_its_session() {
 #[tokio::test]
 async fn calls_of_a_session_are_bounded() {
     let desk = Desk::default();
-    let limits = Limits {
-        calls_in_flight: 1,
-        ..Limits::default()
-    };
+    let limits = Limits::default().calls_in_flight(1);
     let service = http_service(builder_of(&desk).limits(limits).build().unwrap());
     let client = Client::begin(&service, Revision::LATEST_LEGACY).await;
     let waiting = client.send_beside(client.tool(1, "wait", &json!({})));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use treenail::schema::Revision;
-use treenail::{Limits, http_service};
+use treenail::{HttpLimits, Limits, http_service};
 
 use super::{Client, events, more};
 use crate::client::next;
@@ -13,10 +13,7 @@ use crate::fixture::{Desk, builder_of, service, service_within};
 const OLDER: [Revision; 2] = [Revision::V2025_03_26, Revision::V2025_06_18];
 
 fn polling() -> Limits {
-    Limits {
-        http_poll_after: Some(Duration::from_secs(10)),
-        ..Limits::default()
-    }
+    Limits::default().http(HttpLimits::default().stream_max_age(Some(Duration::from_secs(10))))
 }
 
 #[tokio::test(start_paused = true)]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use treenail::schema::Revision;
-use treenail::{Limits, Principal};
+use treenail::{HttpLimits, Limits, Principal};
 
 use super::{Client, SERVED, initialize};
 use crate::client::Post;
@@ -97,10 +97,7 @@ async fn a_session_belongs_to_who_began_it() {
 
 #[tokio::test]
 async fn a_flood_of_sessions_ends_the_idle_ones() {
-    let limits = Limits {
-        http_sessions: 32,
-        ..Limits::default()
-    };
+    let limits = Limits::default().http(HttpLimits::default().sessions(32));
     let service = service_within(limits);
     let idle = Client::begin(&service, Revision::LATEST_LEGACY).await;
     let busy = Client::begin(&service, Revision::LATEST_LEGACY).await;
@@ -126,10 +123,7 @@ async fn a_flood_of_sessions_ends_the_idle_ones() {
 
 #[tokio::test]
 async fn sessions_that_are_all_at_work_are_no_prey() {
-    let limits = Limits {
-        http_sessions: 1,
-        ..Limits::default()
-    };
+    let limits = Limits::default().http(HttpLimits::default().sessions(1));
     let service = service_within(limits);
     let client = Client::begin(&service, Revision::LATEST_LEGACY).await;
     let stream = client.get().begin(&service).await;

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use treenail::Limits;
 use treenail::schema::Revision;
+use treenail::{HttpLimits, Limits};
 
 use super::{Client, SERVED, events, more};
 use crate::client::{messages, next};
@@ -141,10 +141,7 @@ async fn what_belongs_to_no_request_goes_to_the_stream_of_a_get() {
 
 #[tokio::test]
 async fn what_is_kept_for_lost_streams_is_bounded() {
-    let limits = Limits {
-        http_session_events: 10,
-        ..Limits::default()
-    };
+    let limits = Limits::default().http(HttpLimits::default().session_events(10));
     let service = service_within(limits);
     let client = Client::begin(&service, Revision::V2025_11_25).await;
     let mut body = client

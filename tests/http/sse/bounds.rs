@@ -2,16 +2,13 @@
 
 use serde_json::json;
 use treenail::schema::Revision;
-use treenail::{LegacySse, Limits, http_service};
+use treenail::{HttpLimits, Limits, SsePaths, http_service};
 
 use super::{Client, get, service_of, service_within};
 use crate::fixture::{Desk, builder_of};
 
 fn two() -> Limits {
-    Limits {
-        http_sessions: 2,
-        ..Limits::default()
-    }
+    Limits::default().http(HttpLimits::default().sessions(2))
 }
 
 #[tokio::test]
@@ -40,12 +37,9 @@ async fn sessions_of_both_transports_count_together() {
 #[tokio::test]
 async fn calls_of_a_session_are_bounded() {
     let desk = Desk::default();
-    let limits = Limits {
-        calls_in_flight: 1,
-        ..Limits::default()
-    };
+    let limits = Limits::default().calls_in_flight(1);
     let server = builder_of(&desk).limits(limits).build().unwrap();
-    let service = http_service(server).legacy_sse(LegacySse::default());
+    let service = http_service(server).legacy_sse(SsePaths::default());
     let client = Client::begin(&service, Revision::V2024_11_05).await;
     client.tool(1, "wait", &json!({})).await;
     let params = json!({"name": "add", "arguments": {"a": 2, "b": 3}});

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use http::Response;
 use serde_json::{Value, json};
 use treenail::schema::Revision;
-use treenail::{HttpBody, HttpService, LegacySse, Limits, http_service};
+use treenail::{HttpBody, HttpService, Limits, SsePaths, http_service};
 
 use crate::client::{Answer, Post, next};
 use crate::fixture::{Desk, builder, builder_of};
@@ -27,11 +27,11 @@ fn service() -> HttpService {
 }
 
 fn service_within(limits: Limits) -> HttpService {
-    http_service(builder().limits(limits).build().unwrap()).legacy_sse(LegacySse::default())
+    http_service(builder().limits(limits).build().unwrap()).legacy_sse(SsePaths::default())
 }
 
 fn service_of(desk: &Desk) -> HttpService {
-    http_service(builder_of(desk).build().unwrap()).legacy_sse(LegacySse::default())
+    http_service(builder_of(desk).build().unwrap()).legacy_sse(SsePaths::default())
 }
 
 fn get() -> Post {

@@ -3,7 +3,7 @@
 use http::uri::PathAndQuery;
 use serde_json::json;
 use treenail::schema::Revision;
-use treenail::{LegacySse, Limits, Principal, http_service};
+use treenail::{Limits, Principal, SsePaths, http_service};
 
 use super::{Client, get, service, service_within};
 use crate::client::Post;
@@ -35,7 +35,7 @@ async fn it_is_off_unless_it_is_asked_for() {
 
 #[tokio::test]
 async fn the_paths_can_be_chosen() {
-    let paths = LegacySse {
+    let paths = SsePaths {
         stream: PathAndQuery::from_static("/events"),
         messages: PathAndQuery::from_static("/inbox"),
         announced: Some(PathAndQuery::from_static("/api/inbox")),
@@ -84,10 +84,7 @@ async fn other_origins_and_hosts_are_refused() {
 
 #[tokio::test]
 async fn what_is_no_message_of_the_session_is_refused() {
-    let limits = Limits {
-        message_bytes: 1_000,
-        ..Limits::default()
-    };
+    let limits = Limits::default().message_bytes(1_000);
     let service = service_within(limits);
     let client = Client::begin(&service, Revision::V2024_11_05).await;
     let here = |post: Post| post.at(&client.endpoint);

@@ -3,7 +3,7 @@
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
-use treenail::LegacySse;
+use treenail::SsePaths;
 
 use super::get;
 use crate::client::Post;
@@ -39,7 +39,7 @@ async fn a_client_that_goes_away_ends_its_session() {
     let desk = Desk::default();
     let server = builder_of(&desk).build().unwrap();
     let http = server.bind_http("127.0.0.1:0").await.unwrap();
-    let running = Running::start_http(http.legacy_sse(LegacySse::default()), server);
+    let running = Running::start_http(http.legacy_sse(SsePaths::default()), server);
     let mut stream = running.connect().await;
     let open = text(&get(), "/sse");
     stream.write_all(open.as_bytes()).await.unwrap();

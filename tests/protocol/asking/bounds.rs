@@ -9,10 +9,7 @@ use crate::peer::{MODERN, error};
 
 #[tokio::test]
 async fn rounds_and_what_is_carried_are_bounded() {
-    let (_, server) = hotel_with(Limits {
-        question_rounds: 3,
-        ..Limits::default()
-    });
+    let (_, server) = hotel_with(Limits::default().input_rounds(3));
     let mut peer = guest(&server, MODERN).await;
     let (answer, questions) = peer.call_and_agree("endless", json!({})).await;
     assert_eq!(questions.len(), 3);
@@ -28,11 +25,7 @@ async fn rounds_and_what_is_carried_are_bounded() {
 
 #[tokio::test]
 async fn calls_that_wait_for_answers_do_not_hold_the_answers_back() {
-    let (_, server) = hotel_with(Limits {
-        calls_in_flight: 2,
-        held_bytes: 0,
-        ..Limits::default()
-    });
+    let (_, server) = hotel_with(Limits::default().calls_in_flight(2).backlog_bytes(0));
     let mut peer = guest(&server, Revision::V2025_11_25).await;
     let params = json!({"name": "wait", "arguments": {}});
     let mut questions = Vec::new();
@@ -66,10 +59,7 @@ async fn calls_that_wait_for_answers_do_not_hold_the_answers_back() {
 
 #[tokio::test]
 async fn open_questions_are_bounded_and_the_others_wait() {
-    let (_, server) = hotel_with(Limits {
-        open_questions: 1,
-        ..Limits::default()
-    });
+    let (_, server) = hotel_with(Limits::default().pending_client_requests(1));
     let mut peer = guest(&server, Revision::V2025_11_25).await;
     let params = json!({"name": "wait", "arguments": {}});
     peer.begin("tools/call", params.clone()).await;

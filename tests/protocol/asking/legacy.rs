@@ -79,10 +79,7 @@ async fn a_cancelled_call_takes_its_question_back() {
 #[tokio::test]
 async fn a_question_without_an_answer_times_out() {
     tokio::time::pause();
-    let limits = Limits {
-        answer_within: Duration::from_secs(60),
-        ..Limits::default()
-    };
+    let limits = Limits::default().elicitation_timeout(Duration::from_secs(60));
     let (_, server) = hotel_with(limits);
     for revision in
         covering("ALL-CANC-03, ALL-CANC-04, ALL-CANC-06 in 2025-03-26, 2025-06-18, 2025-11-25")
@@ -104,10 +101,7 @@ async fn a_question_without_an_answer_times_out() {
 
 #[tokio::test]
 async fn a_client_that_goes_away_ends_what_waits_for_it() {
-    let (hotel, server) = hotel_with(Limits {
-        finish_calls_within: Duration::ZERO,
-        ..Limits::default()
-    });
+    let (hotel, server) = hotel_with(Limits::default().shutdown_timeout(Duration::ZERO));
     let mut peer = guest(&server, Revision::V2025_11_25).await;
     peer.begin("tools/call", json!({"name": "wait", "arguments": {}}))
         .await;

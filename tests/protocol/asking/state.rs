@@ -96,10 +96,7 @@ async fn a_state_that_is_not_ours_is_refused() {
 #[tokio::test]
 async fn a_state_expires() {
     let revision = covering_one("SRV-MRTR-10 in 2026-07-28");
-    let limits = Limits {
-        answer_within: Duration::ZERO,
-        ..Limits::default()
-    };
+    let limits = Limits::default().elicitation_timeout(Duration::ZERO);
     let (_, server) = hotel_with(limits);
     let mut peer = guest(&server, revision).await;
     let answer = peer.round("reserve", json!({}), json!({})).await;

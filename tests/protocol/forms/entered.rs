@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use treenail::__private::{check_content, read_content};
+use treenail::__private::{check_content, parse_form_content};
 use treenail::schema::{ElicitResult, ElicitSchema, ElicitValue};
-use treenail::{Form, FormError, FormProblem, mcp_form};
+use treenail::{FieldError, Form, FormError, mcp_form};
 
 use crate::forms::{Bed, Booking, Extra, Room};
 
@@ -118,7 +118,7 @@ fn empty_texts_are_nothing_where_they_are_no_values() {
     assert_eq!(read(&filled(&empty)), read(&filled(&json!({}))));
 
     let error = read(&json!({"day": "", "breakfast": ""})).unwrap_err();
-    let fields: Vec<_> = error.problems().iter().map(FormProblem::field).collect();
+    let fields: Vec<_> = error.problems().iter().map(FieldError::field).collect();
     assert_eq!(fields, ["day", "breakfast"], "they have to be filled in");
 }
 
@@ -164,7 +164,7 @@ fn a_form_without_a_type_is_read_by_its_schema() {
     .unwrap();
     let entered = content(&json!({"unit": "C", "of": "Rain, wind", "until": "", "other": 1}));
     assert_eq!(check_content(&schema, &entered), Ok(()));
-    let settled = read_content(&schema, entered).unwrap();
+    let settled = parse_form_content(&schema, entered).unwrap();
     let settled = serde_json::to_value(settled).unwrap();
     assert_eq!(
         settled,
@@ -269,7 +269,7 @@ fn any_content_is_read_or_refused_as_the_schema_says() {
             assert!(outcome.is_ok(), "{entered}: {}", outcome.unwrap_err());
             accepted += 1;
         } else if let Err(error) = outcome {
-            let fields = error.problems().iter().map(FormProblem::field);
+            let fields = error.problems().iter().map(FieldError::field);
             assert!(
                 fields.clone().count() > 0 && fields.clone().all(|it| entered.get(it).is_some())
             );

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use treenail::Limits;
+use treenail::{Limits, StreamLimits};
 
 use super::station::fixture;
 use crate::covering::covering;
@@ -34,11 +34,11 @@ async fn cancellation_drops_a_stream_and_nothing_is_sent_for_it_any_more() {
         ("station.eager", 64, json!(null)),
     ] {
         for revision in covering("SRV-STDIO-04, SRV-STDIO-05, SRV-CANC-03") {
-            let fixture = fixture(Limits {
-                queued_messages,
-                stream_items: usize::MAX,
-                ..Limits::default()
-            });
+            let fixture = fixture(
+                Limits::default()
+                    .queued_messages(queued_messages)
+                    .streams(StreamLimits::default().items(usize::MAX)),
+            );
             let mut peer = Peer::connect(&fixture.server, revision).await;
             let params = json!({"name": name, "_meta": {"progressToken": token}});
             let id = peer.begin("tools/call", params).await;
@@ -61,12 +61,10 @@ async fn cancellation_drops_a_stream_and_nothing_is_sent_for_it_any_more() {
 
 #[tokio::test(start_paused = true)]
 async fn a_slow_reader_holds_a_stream_back() {
-    let limits = Limits {
-        queued_messages: 2,
-        queued_output_bytes: 1_000,
-        stream_items: usize::MAX,
-        ..Limits::default()
-    };
+    let limits = Limits::default()
+        .queued_messages(2)
+        .queued_output_bytes(1_000)
+        .streams(StreamLimits::default().items(usize::MAX));
     let fixture = fixture(limits);
     let mut peer = Peer::connect(&fixture.server, MODERN).await;
     let params = json!({"name": "station.eager", "_meta": {"progressToken": "t", "dev.treenail/items": true}});
@@ -98,11 +96,11 @@ async fn a_stream_ends_when_the_client_is_gone() {
         ("station.eager", json!({})),
         ("station.eager", json!({"progressToken": 1})),
     ] {
-        let fixture = fixture(Limits {
-            stream_items: usize::MAX,
-            finish_calls_within: Duration::ZERO,
-            ..Limits::default()
-        });
+        let fixture = fixture(
+            Limits::default()
+                .streams(StreamLimits::default().items(usize::MAX))
+                .shutdown_timeout(Duration::ZERO),
+        );
         let mut peer = Peer::connect(&fixture.server, MODERN).await;
         peer.begin("tools/call", json!({"name": name, "_meta": meta}))
             .await;

@@ -1,7 +1,7 @@
 //! What the items of a whole stream become.
 
 use serde_json::{Value, json};
-use treenail::Received;
+use treenail::Handled;
 use treenail::schema::Revision;
 
 use super::station::server;
@@ -164,8 +164,8 @@ fn a_stream_that_is_ready_at_once_is_answered_in_place() {
             "io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{{}}}}}}}}"#
         );
         let mut out = Vec::new();
-        let received = connection.receive(request.as_bytes(), &mut out);
-        assert!(matches!(received, Received::Done), "{received:?}");
+        let received = connection.handle_message(request.as_bytes(), &mut out);
+        assert!(matches!(received, Handled::Complete), "{received:?}");
         assert!(out.starts_with(br#"{"jsonrpc":"2.0","id":1,"result":{"content":"#));
     }
 }

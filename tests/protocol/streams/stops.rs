@@ -3,8 +3,8 @@
 use std::sync::atomic::Ordering;
 
 use serde_json::json;
-use treenail::Limits;
 use treenail::schema::Revision;
+use treenail::{Limits, StreamLimits};
 
 use super::station::{fixture, server};
 use super::{frame, spoken, structured, texts};
@@ -85,11 +85,7 @@ async fn a_panic_keeps_what_came_before_it_and_its_secret() {
 
 #[tokio::test]
 async fn bounds_stop_a_stream_and_keep_what_came_before() {
-    let limits = Limits {
-        stream_items: 3,
-        stream_bytes: 60,
-        ..Limits::default()
-    };
+    let limits = Limits::default().streams(StreamLimits::default().items(3).bytes(60));
     let items = "stopped after 3 items, the most that the server takes of one stream";
     let bytes = |items| {
         format!(
@@ -134,10 +130,7 @@ async fn bounds_stop_a_stream_and_keep_what_came_before() {
 
 #[tokio::test]
 async fn a_stream_that_never_waits_ends_at_the_bound_and_is_dropped() {
-    let fixture = fixture(Limits {
-        stream_items: 1_000,
-        ..Limits::default()
-    });
+    let fixture = fixture(Limits::default().streams(StreamLimits::default().items(1_000)));
     let mut peer = Peer::connect(&fixture.server, MODERN).await;
     let result = peer.call("station.eager", json!({})).await;
     assert_eq!(result["structuredContent"], 1_000);

@@ -24,10 +24,7 @@ async fn told(peer: &mut Peer, name: &str, arguments: Value, meta: Value) -> (Ve
 async fn each_item_is_progress_for_those_who_ask() {
     // SRV-PROG-01 to SRV-PROG-06: also where no more than one message fits into the queue.
     for queued_messages in [1, 64] {
-        let limits = Limits {
-            queued_messages,
-            ..Limits::default()
-        };
+        let limits = Limits::default().queued_messages(queued_messages);
         for revision in covering("SRV-PROG-01, SRV-PROG-02, SRV-PROG-03, SRV-PROG-04") {
             let mut peer = Peer::connect(&fixture(limits.clone()).server, revision).await;
             for token in [json!(7), json!("seven")] {

@@ -2,7 +2,7 @@
 
 use std::process;
 
-use treenail::Item;
+use treenail::Component;
 use treenail::prelude::*;
 
 pub(crate) struct Hotel;
@@ -43,13 +43,15 @@ impl Hotel {
     /// Book no more rooms here.
     #[tool]
     fn shut(cx: &Context) -> Result<(), treenail::Error> {
-        cx.server().edit(|offer| offer.disable(Item::tool("book")))
+        cx.server()
+            .edit(|offer| offer.disable(Component::tool("book")))
     }
 
     /// Book rooms here again.
     #[tool]
     fn open(cx: &Context) -> Result<(), treenail::Error> {
-        cx.server().edit(|offer| offer.enable(Item::tool("book")))
+        cx.server()
+            .edit(|offer| offer.enable(Component::tool("book")))
     }
 
     /// A note.

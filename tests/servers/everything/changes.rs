@@ -43,7 +43,7 @@ pub(super) async fn logs_are_told_from_the_level_on(connect: Connect<'_>) {
     session.resources_unsubscribe(DOCUMENT).await.unwrap();
     let message = wait_for(&mut told, LOG, |_| true).await;
     let data = message["data"].as_str().unwrap();
-    assert!(data.starts_with("Received Unsubscribe"), "{data}");
+    assert!(data.starts_with("Handled Unsubscribe"), "{data}");
     client.close().await.unwrap();
 }
 

@@ -60,7 +60,7 @@ pub(super) async fn every_legacy_revision_is_spoken(connect: Connect<'_>) {
         assert_eq!(text(&said.unwrap()), "Echo: ahoi", "{revision}");
         client.close().await.unwrap();
     }
-    let known = connect().known_version(Revision::V2025_06_18);
+    let known = connect().prefer_version(Revision::V2025_06_18);
     let client = known.build().await.unwrap();
     let version = client.session().protocol_version();
     assert_eq!(version, Revision::V2025_06_18, "CLI-ERA-13");

@@ -5,7 +5,7 @@
 use std::fmt::{Display, Error};
 
 use treenail::schema::{Annotations, PromptMessage, ResourceContents, TextResourceContents};
-use treenail::{Context, Mount, RpcError, Typed, mcp_tool, mcp_type};
+use treenail::{Context, Mount, RpcError, CompletionRequest, mcp_tool, mcp_type};
 
 #[mcp_type]
 struct Place {
@@ -71,7 +71,7 @@ impl<P: Display + Send + Sync + 'static> Map<P> {
     #[cfg(any())]
     fn there() -> NoSuchType {}
 
-    fn names(&self, typed: &Typed) -> Vec<String> {
+    fn names(&self, typed: &CompletionRequest) -> Vec<String> {
         vec![format!("{}{}", self.0, typed.text())]
     }
 }
@@ -80,7 +80,7 @@ fn numbers(_: &str) -> [&'static str; 2] {
     ["1", "2"]
 }
 
-async fn later(typed: &Typed) -> impl Iterator<Item = String> + use<> {
+async fn later(typed: &CompletionRequest) -> impl Iterator<Item = String> + use<> {
     let text = typed.text().to_owned();
     (1..3).map(move |number| format!("{text}{number}"))
 }

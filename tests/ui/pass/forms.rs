@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use treenail::schema::{ElicitValue, PrimitiveSchemaDefinition, StringSchema};
-use treenail::{Form, FormField, Formatted, mcp_form, mcp_type};
+use treenail::{Form, FormField, StringFormat, mcp_form, mcp_type};
 
 #[mcp_form]
 #[derive(Clone, Debug)]
@@ -76,7 +76,7 @@ impl FormField for Text {
     }
 }
 
-impl Formatted for Text {}
+impl StringFormat for Text {}
 
 macro_rules! form {
     ($name:ident { $($field:ident: $ty:ty = $default:expr),* }) => {

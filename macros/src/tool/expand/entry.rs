@@ -92,12 +92,12 @@ pub(crate) fn entry(krate: &Krate, feature: &Feature, target: Target) -> TokenSt
     let policy = feature.tool().map(policy);
     let resource = feature.resource().map(|it| resource(krate, it));
     let icons = feature.icons.iter();
-    let icons = icons.map(|it| value(it, "icons", &quote!(#krate::IconValues::into_icons)));
+    let icons = icons.map(|it| value(it, "icons", &quote!(#krate::IntoIcons::into_icons)));
     let meta = feature.meta.iter();
-    let meta = meta.map(|it| value(it, "meta", &quote!(#krate::MetaValue::into_meta)));
+    let meta = meta.map(|it| value(it, "meta", &quote!(#krate::IntoMeta::into_meta)));
     let schema = feature.tool().and_then(|tool| tool.schema.as_ref());
     let schema = schema.iter();
-    let schema = schema.map(|it| value(it, "schema", &quote!(#krate::SchemaValue::into_schema)));
+    let schema = schema.map(|it| value(it, "schema", &quote!(#krate::IntoSchema::into_schema)));
     let mode = Mode::of(feature).constructor();
     let mode = Ident::new(mode, feature.signature.ident.span());
     let arguments = feature
@@ -134,7 +134,7 @@ pub(crate) fn entry(krate: &Krate, feature: &Feature, target: Target) -> TokenSt
     }}
 }
 
-/// Expands to `.icons(::treenail::IconValues::into_icons([…]))`, and likewise for other keys that accept several types. All
+/// Expands to `.icons(::treenail::IntoIcons::into_icons([…]))`, and likewise for other keys that accept several types. All
 /// tokens have the span of the value, so that errors point there.
 fn value(value: &Expr, key: &str, into: &TokenStream) -> TokenStream {
     let method = Ident::new(key, value.span());
@@ -174,7 +174,7 @@ fn resource(krate: &Krate, resource: &Resource) -> TokenStream {
     let mime_type = resource.mime_type.iter();
     let size = resource.size.iter();
     let annotations = resource.annotations.iter();
-    let into = quote!(#krate::AnnotationsValue::into_annotations);
+    let into = quote!(#krate::IntoAnnotations::into_annotations);
     let annotations = annotations.map(|it| value(it, "annotations", &into));
     let subscribable = resource.subscribable.iter().map(|given| given.value);
     quote! {
@@ -189,7 +189,7 @@ fn resource(krate: &Krate, resource: &Resource) -> TokenStream {
 /// Expands to
 /// ```text
 /// <u8 as ::treenail::ToolArgument>::argument("days")
-///     .description("…").default(|| 1).check(<u8 as ::treenail::Bounded>::range(1..=7))
+///     .description("…").default(|| 1).check(<u8 as ::treenail::HasRange>::range(1..=7))
 /// ```
 /// with `TextArgument` for prompts and resources, whose arguments are sent as text.
 fn argument(krate: &Krate, kind: &Kind, argument: &Argument, target: Target) -> TokenStream {
@@ -206,19 +206,19 @@ fn argument(krate: &Krate, kind: &Kind, argument: &Argument, target: Target) -> 
     let description = argument.description.iter();
     let default = argument.default.iter().map(|default| {
         let make = default_value(krate, default);
-        let made_by =
-            quote_spanned!(default.key.span()=> <#ty as #krate::DefaultArgument>::made_by);
-        quote_spanned!(default.key.span()=> .default(#made_by(#make)))
+        let default_value =
+            quote_spanned!(default.key.span()=> <#ty as #krate::IntoDefault>::default_value);
+        quote_spanned!(default.key.span()=> .default(#default_value(#make)))
     });
     // Before the bounds, so that these take precedence for the keywords that both set.
     let header = argument.header.iter().map(|Attr { key, value }| {
-        quote_spanned!(key.span()=> .check(<#ty as #krate::Mirrored>::header(#value)))
+        quote_spanned!(key.span()=> .check(<#ty as #krate::HeaderArgument>::header(#value)))
     });
     let range = argument.range.iter().map(|Attr { key, value }| {
-        quote_spanned!(key.span()=> .check(<#ty as #krate::Bounded>::range(#value)))
+        quote_spanned!(key.span()=> .check(<#ty as #krate::HasRange>::range(#value)))
     });
     let length = argument.length.iter().map(|Attr { key, value }| {
-        quote_spanned!(key.span()=> .check(<#ty as #krate::Measured>::length(#value)))
+        quote_spanned!(key.span()=> .check(<#ty as #krate::HasLength>::length(#value)))
     });
     quote_spanned! {ty.span()=>
         <#ty as #krate::#read>::argument(#name)

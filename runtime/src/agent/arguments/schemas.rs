@@ -45,11 +45,11 @@ impl SchemaCache {
     }
 
     fn insert(&self, tool: &Tool, compiled: &Compiled, limits: &ClientLimits) {
-        if limits.compiled_schemas == 0 {
+        if limits.validation.compiled_schemas == 0 {
             return;
         }
         let mut entries = self.entries();
-        if entries.len() >= limits.compiled_schemas {
+        if entries.len() >= limits.validation.compiled_schemas {
             // Evicts an arbitrary entry: nothing is known about future calls.
             let name = entries.keys().next().cloned();
             name.and_then(|name| entries.remove(&name));

@@ -23,6 +23,7 @@ const DEFAULT_BASE_URL: &str = "https://api.openai.com/v1";
 /// Builder of an [`OpenAiModel`], returned by [`OpenAiModel::builder`] and [`OpenAiModel::from_env`].
 #[derive(Clone)]
 #[must_use = "call `build` to create the model"]
+#[cfg(feature = "openai")]
 pub struct OpenAiModelBuilder {
     model: String,
     base_url: String,

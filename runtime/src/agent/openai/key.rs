@@ -14,6 +14,7 @@ use crate::agent::ModelError;
 /// assert_eq!(format!("{:?}", ApiKey::new("sk-secret")), "ApiKey(…)");
 /// ```
 #[derive(Clone)]
+#[cfg(feature = "openai")]
 pub struct ApiKey(Box<str>);
 
 impl ApiKey {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::client::ClientLimits;
+use crate::client::{ClientLimits, HttpClientLimits};
 
 /// Limits of an [`OpenAiModel`](crate::agent::OpenAiModel). The defaults are safe with an untrusted endpoint.
 ///
@@ -14,6 +14,7 @@ use crate::client::ClientLimits;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
+#[cfg(feature = "openai")]
 pub struct OpenAiLimits {
     /// Timeout for opening a connection, without TLS. Default 10 s.
     pub connect_timeout: Duration,
@@ -141,10 +142,10 @@ impl OpenAiLimits {
 impl OpenAiLimits {
     /// Converts the limits for the HTTP client.
     pub(super) fn client_limits(&self) -> ClientLimits {
-        ClientLimits {
-            connect_within: self.connect_timeout,
-            http_header_bytes: self.header_bytes,
-            ..ClientLimits::default()
-        }
+        ClientLimits::default().http(
+            HttpClientLimits::default()
+                .connect_timeout(self.connect_timeout)
+                .header_bytes(self.header_bytes),
+        )
     }
 }

@@ -84,6 +84,7 @@ use crate::client::fetch::engine::Engine;
 ///
 /// Dropping the future closes the stream or the connection, which makes the endpoint stop generating.
 #[derive(Clone)]
+#[cfg(feature = "openai")]
 pub struct OpenAiModel(Arc<Endpoint>);
 
 /// State that all requests share.

@@ -35,7 +35,7 @@ use crate::client::{ClientError, ClientLimits};
 /// [`env`](Self::env) adds to it, [`inherit_env`](Self::inherit_env) hands over everything.
 ///
 /// The server is a process group of its own. When the session is closed, its input is closed; if it does not end within
-/// [`ClientLimits::shutdown_within`] it gets SIGTERM, and after that time again SIGKILL (on Windows it is terminated at
+/// [`ClientLimits::shutdown_timeout`] it gets SIGTERM, and after that time again SIGKILL (on Windows it is terminated at
 /// once). A session that is dropped does the same in the background, as long as the runtime lives; when that ends first,
 /// the server is killed. What the server has started itself and left in its group is killed when the server has ended.
 ///
@@ -189,7 +189,7 @@ impl ServerCommand {
         let (Some(stdout), Some(stdin)) = (child.stdout.take(), child.stdin.take()) else {
             return Err(ClientError::closed("the server has no standard streams"));
         };
-        let ending = process::watch_over(child, stderr, limits.shutdown_within);
+        let ending = process::watch_over(child, stderr, limits.shutdown_timeout);
         Ok((stdout, stdin, ending))
     }
 

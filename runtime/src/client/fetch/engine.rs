@@ -50,7 +50,7 @@ impl Engine {
     pub(crate) fn new(url: &Uri, limits: &ClientLimits) -> Result<Self, ClientError> {
         let route = Route::to(url)?;
         let proxy_authorization = route.authorization_of_requests();
-        let connector = Connector::new(route, limits.connect_within);
+        let connector = Connector::new(route, limits.http.connect_timeout);
         let builder = bounded(limits);
         let client = if url.scheme_str() == Some("https") {
             let provider = rustls::crypto::ring::default_provider();
@@ -117,7 +117,7 @@ impl Engine {
 }
 
 fn bounded(limits: &ClientLimits) -> Builder {
-    let header_bytes = limits.http_header_bytes.max(LEAST);
+    let header_bytes = limits.http.header_bytes.max(LEAST);
     let mut builder = Client::builder(TokioExecutor::new());
     builder
         .timer(TokioTimer::new())

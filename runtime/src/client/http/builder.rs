@@ -15,6 +15,7 @@ use crate::client::{ClientError, ClientLimits};
 /// Describes an [`HttpSession`]; made by [`HttpSession::builder`].
 #[derive(Clone)]
 #[must_use = "nothing is connected until it is built"]
+#[cfg(feature = "http-client")]
 pub struct HttpSessionBuilder {
     url: String,
     headers: Vec<(String, String)>,

@@ -209,7 +209,7 @@ async fn follow(shared: &Arc<Shared>, body: Body, id: i64, standing: &Standing) 
         }
         let body = loop {
             failures += 1;
-            if position.id.is_none() || failures > shared.limits.resume_attempts {
+            if position.id.is_none() || failures > shared.limits.http.resume_attempts {
                 return Err(broken_off());
             }
             sleep(backoff::delay(position.retry, failures)).await;

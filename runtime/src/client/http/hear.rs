@@ -182,7 +182,7 @@ impl Shared {
     }
 
     /// Drops a message that is too long, of which only the beginning is known.
-    pub(super) fn refuse_too_long(&self, head: &[u8]) {
+    pub(super) fn reject_oversized(&self, head: &[u8]) {
         let most = self.limits.message_bytes;
         let why = format!("a message has more than {most} bytes");
         match id_at_ends(head, b"") {

@@ -30,7 +30,8 @@ use self::reply::Reply;
 use self::send::Parts;
 use self::shared::{Shared, closed};
 use crate::client::{
-    ClientError, Incoming, Session, SessionFuture, SessionNotification, SessionRequest, Transport,
+    ClientError, IncomingHandler, Session, SessionFuture, SessionNotification, SessionRequest,
+    TransportKind,
 };
 
 /// A session over HTTP: Streamable HTTP of every revision, and HTTP+SSE of 2024-11-05 for servers that have nothing else.
@@ -39,12 +40,12 @@ use crate::client::{
 /// - *Modern era*: there is nothing to keep between requests. Dropping the future of a request closes its stream, which
 ///   cancels it. A stream that breaks off fails its request.
 /// - *Legacy era*: the session that the server has begun is kept, and the stream of what it sends of its own accord is held
-///   open. Streams that break off are taken up again where they were ([`ClientLimits::resume_attempts`]). Dropping the future
+///   open. Streams that break off are taken up again where they were ([`HttpClientLimits::resume_attempts`]). Dropping the future
 ///   of a request sends `notifications/cancelled`. When the server does not know the session any more, requests fail with
 ///   [`ClientError::SessionExpired`] until `initialize` begins another one.
 /// - TLS trusts whom the system trusts (`SSL_CERT_FILE` names others). `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and
 ///   `NO_PROXY` are heeded, but not for loopback addresses. Redirects within the origin
-///   that keep the method (307, 308) are followed, up to [`ClientLimits::http_redirects`]; others are not. Compressed responses are refused.
+///   that keep the method (307, 308) are followed, up to [`HttpClientLimits::redirects`]; others are not. Compressed responses are refused.
 ///
 /// A notification has to be accepted within [`ClientLimits::request_timeout`]; how long a request may take is for its caller
 /// to say.
@@ -75,9 +76,10 @@ use crate::client::{
 /// # }
 /// ```
 ///
-/// [`ClientLimits::http_redirects`]: crate::client::ClientLimits::http_redirects
-/// [`ClientLimits::resume_attempts`]: crate::client::ClientLimits::resume_attempts
+/// [`HttpClientLimits::redirects`]: crate::client::HttpClientLimits::redirects
+/// [`HttpClientLimits::resume_attempts`]: crate::client::HttpClientLimits::resume_attempts
 /// [`ClientLimits::request_timeout`]: crate::client::ClientLimits::request_timeout
+#[cfg(feature = "http-client")]
 pub struct HttpSession(Arc<Shared>);
 
 impl fmt::Debug for HttpSession {
@@ -94,7 +96,7 @@ impl HttpSession {
 }
 
 impl Session for HttpSession {
-    fn listen(&self, incoming: Arc<dyn Incoming>) {
+    fn listen(&self, incoming: Arc<dyn IncomingHandler>) {
         self.0.listen(incoming);
     }
 
@@ -123,8 +125,8 @@ impl Session for HttpSession {
         })
     }
 
-    fn transport(&self) -> Transport {
-        Transport::Http
+    fn transport(&self) -> TransportKind {
+        TransportKind::Http
     }
 
     fn close(&self) -> SessionFuture<'_, ()> {

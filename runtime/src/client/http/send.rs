@@ -81,7 +81,7 @@ impl Shared {
             }
             Ok(self.compose(Method::GET, to, headers, EVENTS))
         };
-        let most = self.limits.http_informational_responses;
+        let most = self.limits.http.informational_responses;
         let response = self.send(&self.url, request, Patience::Endless(most));
         Reply::read(response.await?, &self.limits).await
     }
@@ -90,7 +90,10 @@ impl Shared {
     pub(super) async fn delete(&self, standing: &Standing) {
         let request = |to: &Uri| Ok(self.compose(Method::DELETE, to, standing.headers(), BOTH));
         let deleted = self.send(&self.url, request, Patience::OfCaller);
-        if timeout(self.limits.shutdown_within, deleted).await.is_err() {
+        if timeout(self.limits.shutdown_timeout, deleted)
+            .await
+            .is_err()
+        {
             tracing::debug!("the server did not say that the session has ended");
         }
     }
@@ -122,7 +125,7 @@ impl Shared {
             let response = self.transmit(request(&to)?, patience).await?;
             followed += 1;
             match self.redirect(&to, &response) {
-                Some(target) if followed <= self.limits.http_redirects => to = target,
+                Some(target) if followed <= self.limits.http.redirects => to = target,
                 _ => return Ok(response),
             }
         }
@@ -145,7 +148,7 @@ impl Shared {
             StatusCode::TEMPORARY_REDIRECT,
             StatusCode::PERMANENT_REDIRECT,
         ];
-        if !KEPT.contains(&response.status()) || self.limits.http_redirects == 0 {
+        if !KEPT.contains(&response.status()) || self.limits.http.redirects == 0 {
             return None;
         }
         same_origin(from, location(response.headers())?).ok()

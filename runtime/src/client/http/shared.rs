@@ -18,7 +18,7 @@ use crate::client::http::headers::SESSION;
 use crate::client::http::legacy::{Carrier, Legacy, Standing};
 use crate::client::http::reply::Failed;
 use crate::client::stray::StrayLines;
-use crate::client::{ClientError, ClientLimits, Incoming};
+use crate::client::{ClientError, ClientLimits, IncomingHandler};
 use crate::seldom::Seldom;
 
 /// The text of a result, or why there is none.
@@ -34,7 +34,7 @@ pub(super) struct Shared {
     /// The headers of the user.
     pub(super) headers: HeaderMap,
     pub(super) engine: Engine,
-    incoming: OnceLock<Arc<dyn Incoming>>,
+    incoming: OnceLock<Arc<dyn IncomingHandler>>,
     /// Requests that may be sent at once.
     pub(super) turns: Semaphore,
     /// Questions of the server that may be open, or have answers on their way.
@@ -67,7 +67,7 @@ impl Shared {
             incoming: OnceLock::new(),
             turns: room(limits.requests_in_flight),
             // As many again can be refused while those are open.
-            questions: Arc::new(room(limits.open_questions.saturating_mul(2))),
+            questions: Arc::new(room(limits.pending_server_requests.saturating_mul(2))),
             errands: Arc::new(room(limits.requests_in_flight)),
             closed: watch::Sender::new(false),
             legacy: Mutex::default(),
@@ -78,13 +78,13 @@ impl Shared {
         }
     }
 
-    pub(super) fn listen(&self, incoming: Arc<dyn Incoming>) {
+    pub(super) fn listen(&self, incoming: Arc<dyn IncomingHandler>) {
         if self.incoming.set(incoming).is_err() {
             tracing::warn!("somebody listens to the session already");
         }
     }
 
-    pub(super) fn incoming(&self) -> Option<&Arc<dyn Incoming>> {
+    pub(super) fn incoming(&self) -> Option<&Arc<dyn IncomingHandler>> {
         self.incoming.get()
     }
 

@@ -86,7 +86,7 @@ pub(super) async fn read(shared: &Arc<Shared>, events: &mut Events) -> bool {
                 let _ = shared.hear(&data, Source::Background).await;
             }
             Event::Endpoint(_) => tracing::debug!("the server names an address to post to again"),
-            Event::TooLong(head) => shared.refuse_too_long(&head),
+            Event::TooLong(head) => shared.reject_oversized(&head),
         }
     }
     delivered

@@ -53,7 +53,7 @@ impl McpClientBuilder {
     }
 
     /// Whether the server is asked to tell of changes (modern era), with a request that stays open. Default `true`.
-    pub fn follow_changes(mut self, listens: bool) -> Self {
+    pub fn subscribe_to_changes(mut self, listens: bool) -> Self {
         self.follow.listens = listens;
         self
     }
@@ -71,7 +71,7 @@ impl McpClientBuilder {
     }
 
     /// Compares the server with a contract when it has been connected to: the one that this program was written against.
-    /// [`build`](Self::build) fails if what has changed is refused (see [`refuse_drift`](Self::refuse_drift)); what is not
+    /// [`build`](Self::build) fails if what has changed is refused (see [`deny_drift`](Self::deny_drift)); what is not
     /// is logged as a warning, and kept in [`McpClient::drift`].
     ///
     /// [`Contract::only_tools`] leaves out what this program does not use.
@@ -92,7 +92,7 @@ impl McpClientBuilder {
 
     /// Refuses a server that differs from its contract by this much, or more; `None` refuses none. Default
     /// [`Severity::Breaking`].
-    pub fn refuse_drift(mut self, least: impl Into<Option<Severity>>) -> Self {
+    pub fn deny_drift(mut self, least: impl Into<Option<Severity>>) -> Self {
         self.refused = Refused(least.into());
         self
     }
@@ -166,13 +166,13 @@ passed_on! {
     /// Speaks this revision and no other; in the legacy era, the server may choose an older one.
     protocol_version(revision: Revision);
     /// Tries this revision first, since the same server spoke it the last time.
-    known_version(revision: Revision);
+    prefer_version(revision: Revision);
     /// The client's name and version.
     client_info(name: impl Into<String>, version: impl Into<String>);
     /// The client's name and version, with what else there is to say of it.
     implementation(info: Implementation);
     /// Does not say in each request of the modern era who asks.
-    anonymous();
+    hide_client_info();
     /// Says what the client can do, in place of what follows from the questions that it answers.
     client_capabilities(capabilities: ClientCapabilities);
     /// Tells the server which directories it may work in.
@@ -188,8 +188,10 @@ passed_on! {
 #[cfg(feature = "http-client")]
 passed_on! {
     /// Connects to a server over HTTP, at the URL of its endpoint.
+    #[cfg(feature = "http-client")]
     url(url: impl Into<String>);
     /// Connects to a server over HTTP, with headers of the caller's.
+    #[cfg(feature = "http-client")]
     http(session: crate::client::HttpSessionBuilder);
 }
 

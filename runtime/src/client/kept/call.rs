@@ -10,7 +10,7 @@ use treenail_schema::{CallToolRequest, CallToolResult, error_code};
 use crate::client::kept::validation::{Clock, Expected};
 use crate::client::kept::{McpClient, headers};
 use crate::client::typed::output_of;
-use crate::client::{ClientError, ClientRequest, Transport};
+use crate::client::{ClientError, ClientRequest, TransportKind};
 use crate::revision::{is_marked, is_wrapped_schema, mark, wrapped_value};
 
 impl McpClient {
@@ -174,6 +174,7 @@ impl McpClient {
     /// Whether arguments go into headers.
     pub(super) fn mirrors_arguments(&self) -> bool {
         let session = self.session();
-        session.session().transport() == Transport::Http && session.protocol_version().is_modern()
+        session.session().transport() == TransportKind::Http
+            && session.protocol_version().is_modern()
     }
 }

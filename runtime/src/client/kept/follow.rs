@@ -51,7 +51,7 @@ pub(super) fn follow(
     client: Weak<Inner>,
     follow: Follow,
 ) -> Option<Following> {
-    let facts = session.server_facts();
+    let facts = session.peer_info();
     let filter = filter(&facts.capabilities)?;
     let mut tasks = Vec::new();
     if follow.listens && facts.revision.is_modern() {

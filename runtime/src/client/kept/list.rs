@@ -293,14 +293,14 @@ where
 
     let limits = source.limits;
     let (mut all, mut ttl, mut cursor) = (Vec::new(), A_DAY, None);
-    for _ in 0..limits.list_pages {
+    for _ in 0..limits.lists.pages {
         let fetched = (source.fetch)(cursor).await?;
-        claim.add(fetched.bytes, limits.list_bytes)?;
+        claim.add(fetched.bytes, limits.lists.bytes)?;
         let page: Page<T> = fetched.page.into();
         all.extend(page.items);
         ttl = ttl.min(Duration::from_millis(page.ttl_ms.unwrap_or(0)));
-        if all.len() > limits.list_items {
-            let most = limits.list_items;
+        if all.len() > limits.lists.items {
+            let most = limits.lists.items;
             return Err(ClientError::protocol(format!(
                 "a list has more than {most} items"
             )));
@@ -310,7 +310,7 @@ where
             None => return Ok((all, ttl)),
         };
     }
-    let most = limits.list_pages;
+    let most = limits.lists.pages;
     Err(ClientError::protocol(format!(
         "a list has more than {most} pages"
     )))

@@ -57,7 +57,7 @@ impl Reads {
 
         let ttl = Duration::from_millis(result.ttl_ms.unwrap_or(0)).min(A_DAY);
         let bytes = size(result) + 2 * uri.len();
-        if ttl.is_zero() || bytes > limits.cached_bytes {
+        if ttl.is_zero() || bytes > limits.cache.bytes {
             return;
         }
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -87,8 +87,8 @@ impl State {
 
     /// Lets the oldest go.
     fn make_room(&mut self, limits: &ClientLimits) {
-        let most = limits.cached_results;
-        while self.bytes > limits.cached_bytes || self.order.len() > most {
+        let most = limits.cache.results;
+        while self.bytes > limits.cache.bytes || self.order.len() > most {
             let Some((number, uri)) = self.order.pop_front() else {
                 break;
             };

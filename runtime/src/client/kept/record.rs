@@ -137,7 +137,7 @@ impl McpClient {
 
 /// What is known of the server without asking it.
 fn known(inner: &Inner) -> Contract {
-    let facts = inner.session.server_facts();
+    let facts = inner.session.peer_info();
     let mut contract = Contract::new()
         .with_protocol_version(facts.revision.to_string())
         .with_client_capabilities(inner.session.client_capabilities());

@@ -96,7 +96,7 @@ macro_rules! sources {
                 >,
             > {
                 let session = self.session();
-                session.server_facts().capabilities.$capability.as_ref()?;
+                session.peer_info().capabilities.$capability.as_ref()?;
                 Some(Source {
                     method: <$request as Request>::METHOD,
                     declared: true,
@@ -142,7 +142,7 @@ impl McpClient {
         &self,
     ) -> Option<Source<'_, impl Fn(Option<String>) -> Fetching<ListToolsResult>>> {
         let session = self.session();
-        let facts = session.server_facts();
+        let facts = session.peer_info();
         let declared = facts.capabilities.tools.is_some();
         if !declared && !facts.declares_nothing() {
             return None;

@@ -65,7 +65,7 @@ impl<R: AsyncRead, W: AsyncWrite> Driver<R, W> {
         if self.deadline.is_none()
             && (is_closing || self.ending.exited.as_mut().poll(context).is_ready())
         {
-            let within = self.shared.limits.shutdown_within;
+            let within = self.shared.limits.shutdown_timeout;
             self.deadline = Some(Box::pin(sleep_until(deadline::after(within))));
         }
         loop {

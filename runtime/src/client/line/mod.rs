@@ -18,7 +18,8 @@ use self::driver::Driver;
 use self::shared::{Shared, Waiting};
 use crate::client::stray::StrayLines;
 use crate::client::{
-    ClientLimits, Incoming, Session, SessionFuture, SessionNotification, SessionRequest, Transport,
+    ClientLimits, IncomingHandler, Session, SessionFuture, SessionNotification, SessionRequest,
+    TransportKind,
 };
 use crate::server::Connection;
 
@@ -42,7 +43,7 @@ pub(crate) const IN_MEMORY: usize = 64 * 1024;
 /// ```
 ///
 /// One that is dropped lets the server know by ending its input, and reads on for at most
-/// [`ClientLimits::shutdown_within`].
+/// [`ClientLimits::shutdown_timeout`].
 pub struct LineSession {
     shared: Arc<Shared>,
 }
@@ -128,7 +129,7 @@ impl LineSession {
 }
 
 impl Session for LineSession {
-    fn listen(&self, incoming: Arc<dyn Incoming>) {
+    fn listen(&self, incoming: Arc<dyn IncomingHandler>) {
         self.shared.listen(incoming);
     }
 
@@ -151,8 +152,8 @@ impl Session for LineSession {
         })
     }
 
-    fn transport(&self) -> Transport {
-        Transport::Stream
+    fn transport(&self) -> TransportKind {
+        TransportKind::Stream
     }
 
     fn stray_line(&self) -> Option<String> {

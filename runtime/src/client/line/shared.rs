@@ -10,14 +10,14 @@ use tokio::sync::{Notify, Semaphore, SemaphorePermit, oneshot, watch};
 use crate::client::line::message;
 use crate::client::stray::StrayLines;
 use crate::client::{
-    ClientError, ClientLimits, Incoming, Responder, SessionNotification, SessionRequest,
+    ClientError, ClientLimits, IncomingHandler, Responder, SessionNotification, SessionRequest,
 };
 
 type Answer = Result<String, ClientError>;
 
 pub(super) struct Shared {
     state: Mutex<State>,
-    incoming: OnceLock<Arc<dyn Incoming>>,
+    incoming: OnceLock<Arc<dyn IncomingHandler>>,
     /// One for each request that may be in flight.
     permits: Semaphore,
     /// Told when the server has taken messages.
@@ -105,13 +105,13 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn listen(&self, incoming: Arc<dyn Incoming>) {
+    pub(super) fn listen(&self, incoming: Arc<dyn IncomingHandler>) {
         if self.incoming.set(incoming).is_err() {
             tracing::warn!("a session has one listener; a second one was ignored");
         }
     }
 
-    pub(super) fn incoming(&self) -> Option<&Arc<dyn Incoming>> {
+    pub(super) fn incoming(&self) -> Option<&Arc<dyn IncomingHandler>> {
         self.incoming.get()
     }
 

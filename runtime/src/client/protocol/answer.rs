@@ -11,7 +11,7 @@ use treenail_schema::{
 };
 
 use crate::client::protocol::handler::{ClientHandler, unanswered};
-use crate::form::read_content;
+use crate::form::parse_form_content;
 use crate::panic::catch;
 use crate::wire::RpcError;
 
@@ -89,7 +89,7 @@ impl Answers {
             return Ok(result);
         }
         let entered = result.content.take().unwrap_or_default();
-        match read_content(&schema, entered) {
+        match parse_form_content(&schema, entered) {
             Ok(content) => {
                 result.content = Some(content);
                 Ok(result)

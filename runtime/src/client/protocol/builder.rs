@@ -16,7 +16,7 @@ use crate::client::line::LineSession;
 use crate::client::protocol::McpClientSession;
 use crate::client::protocol::answer::Answers;
 use crate::client::protocol::core::{Core, Greeter};
-use crate::client::protocol::facts::ServerFacts;
+use crate::client::protocol::facts::PeerInfo;
 use crate::client::protocol::greet::Expectation;
 use crate::client::protocol::handler::{ClientHandler, Closures};
 use crate::client::protocol::router::Router;
@@ -33,7 +33,7 @@ pub struct McpClientSessionBuilder {
     target: Option<Target>,
     expected: Expectation,
     info: Option<Implementation>,
-    anonymous: bool,
+    hide_client_info: bool,
     capabilities: Option<ClientCapabilities>,
     closures: Closures,
     handler: Option<Box<dyn ClientHandler>>,
@@ -105,7 +105,7 @@ impl McpClientSessionBuilder {
     /// Tries this revision first, since the same server spoke it the last time
     /// ([`McpClientSession::protocol_version`]); if it does not any more, the client finds out anew. For a server of the
     /// legacy era this saves a question that it would not understand.
-    pub fn known_version(mut self, revision: Revision) -> Self {
+    pub fn prefer_version(mut self, revision: Revision) -> Self {
         self.expected = Expectation::Known(revision);
         self
     }
@@ -123,8 +123,8 @@ impl McpClientSessionBuilder {
     }
 
     /// Does not say in each request of the modern era who asks. (The handshake of the legacy era has to say it.)
-    pub fn anonymous(mut self) -> Self {
-        self.anonymous = true;
+    pub fn hide_client_info(mut self) -> Self {
+        self.hide_client_info = true;
         self
     }
 
@@ -248,7 +248,7 @@ impl McpClientSessionBuilder {
             router,
             limits: self.limits,
             info,
-            shows_info: !self.anonymous,
+            shows_info: !self.hide_client_info,
             next_id: AtomicI64::new(1),
         }
     }
@@ -287,7 +287,7 @@ impl Target {
     }
 }
 
-fn begin(greeter: Greeter, facts: ServerFacts) -> McpClientSession {
+fn begin(greeter: Greeter, facts: PeerInfo) -> McpClientSession {
     McpClientSession {
         core: Core::new(greeter, facts),
     }
@@ -295,7 +295,7 @@ fn begin(greeter: Greeter, facts: ServerFacts) -> McpClientSession {
 
 /// Ends a connection with a server that nothing can be agreed on with.
 async fn end_unless(
-    met: Result<ServerFacts, ClientError>,
+    met: Result<PeerInfo, ClientError>,
     greeter: Greeter,
 ) -> Result<McpClientSession, ClientError> {
     match met {

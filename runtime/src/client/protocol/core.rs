@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use treenail_schema::Implementation;
 
-use crate::client::protocol::facts::ServerFacts;
+use crate::client::protocol::facts::PeerInfo;
 use crate::client::protocol::router::Router;
 use crate::client::protocol::text::{Head, Meta, Round};
 use crate::client::{ClientError, ClientLimits, Session, SessionRequest};
@@ -18,7 +18,7 @@ pub(in crate::client) struct Core {
     pub(super) info: Implementation,
     /// Whether requests of the modern era say who asks.
     pub(super) shows_info: bool,
-    facts: RwLock<Arc<ServerFacts>>,
+    facts: RwLock<Arc<PeerInfo>>,
     /// Held while a session that has expired is begun anew.
     renewing: tokio::sync::Mutex<()>,
     next_id: AtomicI64,
@@ -47,7 +47,7 @@ impl Draft {
     }
 
     /// The request of one round.
-    pub(super) fn compose(&self, id: i64, round: &Round, facts: &ServerFacts) -> SessionRequest {
+    pub(super) fn compose(&self, id: i64, round: &Round, facts: &PeerInfo) -> SessionRequest {
         let meta = Meta {
             era: &facts.meta,
             progress_token: self.progress_token,
@@ -61,7 +61,7 @@ impl Draft {
 }
 
 impl Core {
-    pub(super) fn new(greeter: Greeter, facts: ServerFacts) -> Arc<Self> {
+    pub(super) fn new(greeter: Greeter, facts: PeerInfo) -> Arc<Self> {
         greeter.router.set_modern(facts.revision.is_modern());
         Arc::new(Self {
             session: greeter.session,
@@ -75,7 +75,7 @@ impl Core {
         })
     }
 
-    pub(super) fn facts(&self) -> Arc<ServerFacts> {
+    pub(super) fn facts(&self) -> Arc<PeerInfo> {
         let facts = self.facts.read().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(&facts)
     }
@@ -89,7 +89,7 @@ impl Core {
         &self,
         draft: &Draft,
         round: &Round,
-        facts: &Arc<ServerFacts>,
+        facts: &Arc<PeerInfo>,
     ) -> Result<String, ClientError> {
         let id = self.next_id();
         let sent = self.session.request(draft.compose(id, round, facts)).await;
@@ -105,7 +105,7 @@ impl Core {
     }
 
     /// Begins the session anew, unless somebody else has done so meanwhile.
-    async fn renew(&self, stale: &Arc<ServerFacts>) -> Result<Arc<ServerFacts>, ClientError> {
+    async fn renew(&self, stale: &Arc<PeerInfo>) -> Result<Arc<PeerInfo>, ClientError> {
         let _renewing = self.renewing.lock().await;
         let facts = self.facts();
         if !Arc::ptr_eq(&facts, stale) {

@@ -9,7 +9,7 @@ use crate::client::ClientError;
 /// What a client knows of its server once they have met: the revision they speak, and what the server says of itself.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct ServerFacts {
+pub struct PeerInfo {
     /// The revision that is spoken.
     pub revision: Revision,
     /// What the server can do.
@@ -24,7 +24,7 @@ pub struct ServerFacts {
     pub(super) meta: String,
 }
 
-impl ServerFacts {
+impl PeerInfo {
     pub(super) fn discovered(revision: Revision, result: DiscoverResult, meta: String) -> Self {
         let info = result.meta.and_then(|meta| meta.server_info);
         Self {

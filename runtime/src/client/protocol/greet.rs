@@ -10,7 +10,7 @@ use tokio::time::timeout;
 use treenail_schema::{InitializeRequestParams, InitializeResult, Revision, error_code};
 
 use crate::client::protocol::core::Greeter;
-use crate::client::protocol::facts::ServerFacts;
+use crate::client::protocol::facts::PeerInfo;
 use crate::client::protocol::offer::{Discovered, Offer};
 use crate::client::protocol::result::read;
 use crate::client::protocol::text::{Head, Meta, Round, era_meta};
@@ -32,7 +32,7 @@ pub(super) enum Expectation {
 
 impl Greeter {
     /// Finds out what the server speaks, and begins to speak it.
-    pub(super) async fn meet(&self, expected: Expectation) -> Result<ServerFacts, ClientError> {
+    pub(super) async fn meet(&self, expected: Expectation) -> Result<PeerInfo, ClientError> {
         match expected {
             Expectation::Unknown => self.probe(Revision::LATEST_LEGACY).await,
             Expectation::Known(revision) if revision.is_modern() => {
@@ -50,7 +50,7 @@ impl Greeter {
     }
 
     /// Asks the server which revisions it speaks; one that does not understand the question is of the legacy era.
-    async fn probe(&self, legacy: Revision) -> Result<ServerFacts, ClientError> {
+    async fn probe(&self, legacy: Revision) -> Result<PeerInfo, ClientError> {
         let limit = self.limits.probe_timeout;
         match self.discover(Revision::LATEST, limit).await? {
             Found::Modern(facts) => Ok(*facts),
@@ -65,7 +65,7 @@ impl Greeter {
     }
 
     /// Speaks this revision of the modern era or none.
-    async fn insist(&self, revision: Revision) -> Result<ServerFacts, ClientError> {
+    async fn insist(&self, revision: Revision) -> Result<PeerInfo, ClientError> {
         let limit = self.limits.request_timeout;
         match self.discover(revision, limit).await? {
             Found::Modern(facts) if facts.revision == revision => Ok(*facts),
@@ -150,7 +150,7 @@ impl Greeter {
 
     /// The handshake of the legacy era, with a server that may turn out to be of the modern one: such a server refuses the
     /// handshake, and names what it speaks.
-    async fn handshake(&self, offer: Revision) -> Result<ServerFacts, ClientError> {
+    async fn handshake(&self, offer: Revision) -> Result<PeerInfo, ClientError> {
         let refused = match self.initialize(offer).await {
             Err(ClientError::Refused(error))
                 if error.code == error_code::UNSUPPORTED_PROTOCOL_VERSION =>
@@ -167,7 +167,7 @@ impl Greeter {
     }
 
     /// The handshake of the legacy era.
-    pub(super) async fn initialize(&self, offer: Revision) -> Result<ServerFacts, ClientError> {
+    pub(super) async fn initialize(&self, offer: Revision) -> Result<PeerInfo, ClientError> {
         let params = InitializeRequestParams::new(
             offer.as_str(),
             self.router.answers.capabilities().clone(),
@@ -190,7 +190,7 @@ impl Greeter {
             SessionNotification::new("notifications/initialized", "{}".to_owned());
         initialized.revision = Some(revision);
         self.session.notify(initialized).await?;
-        Ok(ServerFacts::initialized(revision, result))
+        Ok(PeerInfo::initialized(revision, result))
     }
 
     /// Refuses an introduction that is too long.
@@ -221,7 +221,7 @@ impl Greeter {
 
 /// Outcome of asking a server for its revisions.
 enum Found<'a> {
-    Modern(Box<ServerFacts>),
+    Modern(Box<PeerInfo>),
     Legacy {
         /// The revision to propose, if the server has named one.
         offer: Option<Revision>,
@@ -254,7 +254,7 @@ struct Probe<'a> {
 
 impl Probe<'_> {
     /// Waits for an answer of the modern era, and for ever if another one comes.
-    async fn facts(self) -> Result<ServerFacts, ClientError> {
+    async fn facts(self) -> Result<PeerInfo, ClientError> {
         if let Ok(text) = self.answer.await {
             self.greeter.check_size(&text)?;
             let discovered = Discovered::read(&text, self.revision, self.meta);

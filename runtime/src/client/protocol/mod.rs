@@ -31,7 +31,7 @@ use treenail_schema::{
 
 pub use self::builder::McpClientSessionBuilder;
 pub(in crate::client) use self::core::Core;
-pub use self::facts::ServerFacts;
+pub use self::facts::PeerInfo;
 pub use self::feed::{Notifications, ServerNotification};
 pub use self::handler::{ClientHandler, HandlerFuture};
 pub use self::progress::ProgressStream;
@@ -100,7 +100,7 @@ impl McpClientSession {
     }
 
     /// All that is known of the server.
-    pub fn server_facts(&self) -> Arc<ServerFacts> {
+    pub fn peer_info(&self) -> Arc<PeerInfo> {
         self.core.facts()
     }
 

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use treenail_schema::{DiscoverResult, Revision};
 
 use crate::client::ClientError;
-use crate::client::protocol::facts::ServerFacts;
+use crate::client::protocol::facts::PeerInfo;
 use crate::wire::RpcError;
 
 /// Newest revision that both sides speak, by its era.
@@ -56,7 +56,7 @@ impl Offer {
 /// The result of a probe.
 #[derive(Debug)]
 pub(super) enum Discovered {
-    Modern(Box<ServerFacts>),
+    Modern(Box<PeerInfo>),
     /// The revision to propose in the handshake, if the server names one.
     Legacy(Option<Revision>),
 }
@@ -70,7 +70,7 @@ impl Discovered {
         };
         let names = |version: &String| version == revision.as_str();
         if result.supported_versions.iter().any(names) {
-            let facts = ServerFacts::discovered(revision, result, meta);
+            let facts = PeerInfo::discovered(revision, result, meta);
             return Ok(Self::Modern(Box::new(facts)));
         }
         match Offer::among(&result.supported_versions)? {

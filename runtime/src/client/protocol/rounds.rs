@@ -73,7 +73,7 @@ impl Core {
 
         let asked: Asked<'_> = serde_json::from_str(text)
             .map_err(|error| ClientError::protocol(format!("what it asks for: {error}")))?;
-        let requests = read_questions(asked.requests, self.limits.round_questions)?;
+        let requests = read_questions(asked.requests, self.limits.input_requests_per_round)?;
         let mut members = String::new();
         if requests.is_empty() {
             tokio::time::sleep(BREATH).await;

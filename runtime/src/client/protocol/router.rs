@@ -17,7 +17,7 @@ use crate::client::protocol::answer::Answers;
 use crate::client::protocol::feed::{Feed, Notifications, ServerNotification};
 use crate::client::protocol::handler::unanswered;
 use crate::client::protocol::queue::Queue;
-use crate::client::{ClientLimits, Incoming, IncomingRequest, Responder};
+use crate::client::{ClientLimits, IncomingHandler, IncomingRequest, Responder};
 use crate::seldom::Seldom;
 use crate::wire::{RpcError, is_heavier};
 
@@ -160,7 +160,7 @@ impl Router {
         };
         let id: Box<str> = request.id.into();
         let mut open = lock(&self.open);
-        if open.len() >= self.limits.open_questions || open.contains_key(&id) {
+        if open.len() >= self.limits.pending_server_requests || open.contains_key(&id) {
             let error = RpcError::internal("too many requests of the server are open");
             drop(open);
             return request.responder.respond(Err(error));
@@ -229,7 +229,7 @@ impl Router {
     }
 }
 
-impl Incoming for Router {
+impl IncomingHandler for Router {
     fn notification(&self, method: &str, params: &str) {
         match method {
             "notifications/progress" => self.tell_progress(params),

@@ -7,7 +7,7 @@ use crate::wire::RpcError;
 /// Hears what a server sends of its own accord.
 ///
 /// It is called from the task that reads, so it must not wait.
-pub trait Incoming: Send + Sync {
+pub trait IncomingHandler: Send + Sync {
     /// A notification has come; `params` is the text of an object.
     fn notification(&self, method: &str, params: &str);
 

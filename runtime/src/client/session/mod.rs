@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use treenail_schema::Revision;
 
-pub use self::incoming::{Incoming, IncomingRequest, Responder};
+pub use self::incoming::{IncomingHandler, IncomingRequest, Responder};
 use crate::client::ClientError;
 
 /// A future of a [`Session`].
@@ -28,7 +28,7 @@ pub type SessionFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, ClientErro
 /// [`SessionRequest::cancellable`] is `false`; an answer that comes later is dropped.
 pub trait Session: fmt::Debug + Send + Sync {
     /// Says who hears what the server sends of its own accord. It is called once, before the first request.
-    fn listen(&self, incoming: Arc<dyn Incoming>);
+    fn listen(&self, incoming: Arc<dyn IncomingHandler>);
 
     /// Sends a request and waits for its answer: the text of its result, or [`ClientError::Refused`] with the error.
     ///
@@ -45,7 +45,7 @@ pub trait Session: fmt::Debug + Send + Sync {
     fn notify(&self, notification: SessionNotification) -> SessionFuture<'_, ()>;
 
     /// What carries the messages.
-    fn transport(&self) -> Transport;
+    fn transport(&self) -> TransportKind;
 
     /// First line of the server that was no message, quoted, if there was one. It explains why connecting failed: servers
     /// print to standard output by mistake. Transports without lines have none.
@@ -61,7 +61,7 @@ pub trait Session: fmt::Debug + Send + Sync {
 /// What carries the messages of a [`Session`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Transport {
+pub enum TransportKind {
     /// One stream each way, for all messages: a child process, a socket, memory.
     Stream,
     /// Streamable HTTP, where each message is a request of its own.

@@ -3,8 +3,8 @@
 use treenail_schema::{Method, Revision};
 
 use super::request::begins_call;
-use super::{Connection, Received};
-use crate::server::response::{PendingAnswer, close_batch};
+use super::{Connection, Handled};
+use crate::server::response::{PendingResponse, close_batch};
 use crate::wire::{Invalid, Message, RpcError, parse_element, write_error};
 
 /// One message of a batch, or the reason why it is none.
@@ -16,19 +16,19 @@ impl Connection {
         &mut self,
         messages: &[&str],
         out: &mut Vec<u8>,
-        other: impl Fn(&mut Self, ParsedMessage<'_>, &mut Vec<u8>) -> Received,
-    ) -> Received {
+        other: impl Fn(&mut Self, ParsedMessage<'_>, &mut Vec<u8>) -> Handled,
+    ) -> Handled {
         let messages = match self.accept_batch(messages) {
             Ok(messages) => messages,
             Err(error) => {
                 write_error(out, None, &error);
-                return Received::Done;
+                return Handled::Complete;
             }
         };
         let calls = messages.iter().filter(|message| is_call(message)).count();
         if calls > self.room || !self.take_places(calls) {
             self.wanted = calls;
-            return Received::Held(None);
+            return Handled::Deferred(None);
         }
         let mut answers = Vec::new();
         let mut requests = Vec::new();
@@ -51,7 +51,7 @@ impl Connection {
             } else {
                 other(self, message, &mut answers)
             };
-            if let Received::Pending(answer) = received {
+            if let Handled::Pending(answer) = received {
                 requests.append(&mut answer.into_requests());
             }
             if answers.len() > length {
@@ -60,13 +60,13 @@ impl Connection {
         }
         self.places = None;
         if !requests.is_empty() {
-            return Received::Pending(PendingAnswer::batch(requests, answers));
+            return Handled::Pending(PendingResponse::batch(requests, answers));
         }
         if !answers.is_empty() {
             close_batch(&mut answers);
             out.append(&mut answers);
         }
-        Received::Done
+        Handled::Complete
     }
 
     /// The messages of a batch, if this peer may send it.

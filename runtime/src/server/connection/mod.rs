@@ -2,7 +2,7 @@
 
 mod batch;
 mod handshake;
-#[cfg(feature = "http")]
+#[cfg(feature = "http-server")]
 mod http;
 mod places;
 mod request;
@@ -20,7 +20,7 @@ use crate::outbox::{Outbox, Outgoing, outbox};
 use crate::revision::KnownPeer;
 use crate::server::Server;
 use crate::server::registry::{Registry, Snapshot};
-use crate::server::response::PendingAnswer;
+use crate::server::response::PendingResponse;
 use crate::server::subscriptions::Subscriber;
 use crate::wire::{Body, Envelope, Invalid, Message, RpcError, parse, quoted, write_error};
 
@@ -58,17 +58,17 @@ pub struct Connection {
 
 /// What became of a message.
 #[derive(Debug)]
-pub enum Received {
+pub enum Handled {
     /// It is dealt with; if it had to be answered, the answer has been written.
-    Done,
+    Complete,
     /// The answer takes longer.
-    Pending(PendingAnswer),
+    Pending(PendingResponse),
     /// The peer takes back a request, which should be dropped without an answer.
     Cancelled(RequestId),
-    /// Nothing has been done: the message begins more calls than there is [room](Connection::set_room) for, here or in the
+    /// Nothing has been done: the message begins more calls than there is [room](Connection::set_call_capacity) for, here or in the
     /// [whole server](crate::Limits::server_calls_in_flight). It may be received again later. The id is that of its request,
     /// if it is a single one.
-    Held(Option<RequestId>),
+    Deferred(Option<RequestId>),
     /// The peer has sent `initialize` again, as bridges do for each of their own clients; it has been answered. What belongs
     /// to the session before should be dropped: its calls in flight, without answers, and the messages that are held.
     Restarted,
@@ -107,7 +107,7 @@ impl Connection {
     }
 
     /// The same, for a peer whose next session has a connection of its own.
-    #[cfg(any(feature = "http", feature = "jsoncall"))]
+    #[cfg(any(feature = "http-server", feature = "jsoncall"))]
     pub(crate) fn for_one_session(mut self) -> Self {
         self.restarts = false;
         self
@@ -130,17 +130,17 @@ impl Connection {
     ///
     /// A message that cannot be understood is answered with an error; it never ends the connection. Afterwards there may
     /// be something [outgoing](Connection::poll_outgoing).
-    pub fn receive(&mut self, message: &[u8], out: &mut Vec<u8>) -> Received {
-        self.receive_body(parse(message, self.server.limits()), out)
+    pub fn handle_message(&mut self, message: &[u8], out: &mut Vec<u8>) -> Handled {
+        self.handle_body(parse(message, self.server.limits()), out)
     }
 
-    /// As [`Connection::receive`], for what has been read already.
-    pub(crate) fn receive_body(&mut self, body: Body<'_>, out: &mut Vec<u8>) -> Received {
+    /// As [`Connection::handle_message`], for what has been read already.
+    pub(crate) fn handle_body(&mut self, body: Body<'_>, out: &mut Vec<u8>) -> Handled {
         let received = match body {
             Body::One(message) => self.one(message, out),
             Body::Batch(messages) => self.batch(&messages, out, Self::one),
         };
-        if !matches!(received, Received::Held(_)) {
+        if !matches!(received, Handled::Deferred(_)) {
             self.places = None;
         }
         received
@@ -175,13 +175,13 @@ impl Connection {
     }
 
     /// Whether calls wait for answers of the peer, which come as messages.
-    pub fn awaits_answers(&self) -> bool {
+    pub fn has_pending_requests(&self) -> bool {
         self.outbox.requests().are_open()
     }
 
     /// Sets how many calls may begin with the next message; without that, as many as the server has room for. A message that
-    /// begins more is [held](Received::Held).
-    pub fn set_room(&mut self, calls: usize) {
+    /// begins more is [held](Handled::Deferred).
+    pub fn set_call_capacity(&mut self, calls: usize) {
         self.room = calls;
     }
 
@@ -191,7 +191,7 @@ impl Connection {
     }
 
     /// Answers a message that was too long to be read.
-    pub fn refuse_too_long(&self, out: &mut Vec<u8>) {
+    pub fn reject_oversized(&self, out: &mut Vec<u8>) {
         let limit = self.server.limits().message_bytes;
         let error = RpcError::new(
             treenail_schema::error_code::PARSE_ERROR,
@@ -201,7 +201,7 @@ impl Connection {
     }
 
     /// Answers a message for which there is no room, now or later.
-    pub fn refuse_held(&self, message: &[u8], out: &mut Vec<u8>) {
+    pub fn reject_over_capacity(&self, message: &[u8], out: &mut Vec<u8>) {
         let limits = self.server.limits();
         let limit = if self.has_places(1) {
             limits.calls_in_flight
@@ -222,36 +222,36 @@ impl Connection {
         &mut self,
         message: Result<Message<'_>, Invalid<'_>>,
         out: &mut Vec<u8>,
-    ) -> Received {
+    ) -> Handled {
         match message {
             Ok(Message::Request(id, envelope)) if !self.has_room() && begins_call(&envelope) => {
                 self.wanted = 1;
-                Received::Held(serde_json::from_str(id).ok())
+                Handled::Deferred(serde_json::from_str(id).ok())
             }
             Ok(Message::Request(id, envelope)) => {
                 let session = self.session;
                 match self.on_request(id, &envelope, out) {
                     Some(request) => {
                         let request = request.with_place(self.take_place());
-                        Received::Pending(PendingAnswer::one(request))
+                        Handled::Pending(PendingResponse::one(request))
                     }
-                    None if self.session != session => Received::Restarted,
-                    None => Received::Done,
+                    None if self.session != session => Handled::Restarted,
+                    None => Handled::Complete,
                 }
             }
             Ok(Message::Notification(envelope)) => self.notification(&envelope),
             Ok(Message::Response(id, answer)) => {
                 self.outbox.requests().answered(id, answer);
-                Received::Done
+                Handled::Complete
             }
             Err(invalid) => {
                 write_error(out, invalid.id, &invalid.error);
-                Received::Done
+                Handled::Complete
             }
         }
     }
 
-    fn notification(&mut self, envelope: &Envelope<'_>) -> Received {
+    fn notification(&mut self, envelope: &Envelope<'_>) -> Handled {
         match (envelope.known, &self.handshake) {
             (Some(Method::Initialized), Handshake::Answered(peer)) => {
                 self.handshake = Handshake::Finished(Arc::clone(peer));
@@ -259,18 +259,18 @@ impl Connection {
             }
             (Some(Method::Cancelled), _) => {
                 let Some(id) = envelope.params.request_id else {
-                    return Received::Done;
+                    return Handled::Complete;
                 };
                 if self.subscriber.cancel(&self.server, id) {
-                    return Received::Done;
+                    return Handled::Complete;
                 }
-                return serde_json::from_str(id).map_or(Received::Done, Received::Cancelled);
+                return serde_json::from_str(id).map_or(Handled::Complete, Handled::Cancelled);
             }
             _ => {
                 let method = quoted(&envelope.method);
                 tracing::debug!(method, "a notification was ignored");
             }
         }
-        Received::Done
+        Handled::Complete
     }
 }

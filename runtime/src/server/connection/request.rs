@@ -17,7 +17,7 @@ use crate::server::response::{PendingRequest, write_response};
 use crate::wire::{Envelope, RpcError, object, write_error, write_result};
 
 /// Outcome of a request: `None` if the response has been written.
-type Handled = Option<PendingRequest>;
+type Outcome = Option<PendingRequest>;
 
 impl Connection {
     /// Handles one request.
@@ -26,9 +26,9 @@ impl Connection {
         id: &str,
         envelope: &Envelope<'_>,
         out: &mut Vec<u8>,
-    ) -> Handled {
+    ) -> Outcome {
         match self.dispatch(id, envelope, out) {
-            Ok(handled) => handled,
+            Ok(outcome) => outcome,
             Err(error) => {
                 write_error(out, Some(id), &error);
                 None
@@ -41,7 +41,7 @@ impl Connection {
         id: &str,
         envelope: &Envelope<'_>,
         out: &mut Vec<u8>,
-    ) -> Result<Handled, RpcError> {
+    ) -> Result<Outcome, RpcError> {
         let params = &envelope.params;
         params.check()?;
         let meta = object("_meta", params.meta)?;
@@ -105,7 +105,7 @@ impl Connection {
         (method, envelope): (Method, &Envelope<'_>),
         peer: &Arc<Peer>,
         out: &mut Vec<u8>,
-    ) -> Result<Handled, RpcError> {
+    ) -> Result<Outcome, RpcError> {
         let params = &envelope.params;
         check_progress_token(params.meta, self.server.limits().progress_token_bytes)?;
         let (state, revision) = (&self.server.state, peer.revision());
@@ -155,7 +155,7 @@ impl Connection {
     /// Runs the handler of a call, and polls its result once.
     ///
     /// Most results are ready then. The task that takes over a pending one polls it again, so no waker is lost.
-    fn poll_once(&self, handler: &Handler, call: &Call<'_>, out: &mut Vec<u8>) -> Handled {
+    fn poll_once(&self, handler: &Handler, call: &Call<'_>, out: &mut Vec<u8>) -> Outcome {
         let revision = call.peer.revision();
         let style = self.server.style(revision);
         let pending = write_response(out, call.id.text(), style, |result| {

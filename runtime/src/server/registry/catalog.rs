@@ -6,7 +6,7 @@ use treenail_schema::{Prompt, Resource, ResourceTemplate, Tool};
 
 use crate::name::nearest;
 use crate::resource::{BoundResource, Family, Single};
-use crate::server::edit::{Change, Item, Which};
+use crate::server::edit::{Change, Component, Which};
 use crate::server::namespace::{Group, Parts};
 use crate::server::registry::entries::{EntryList, Source};
 use crate::wrap::CallStack;
@@ -85,7 +85,7 @@ impl Catalog {
     }
 
     /// Changes all entries that `item` selects. It is an error if it selects none.
-    pub(crate) fn change(&mut self, item: &Item, change: Change) -> Result<(), String> {
+    pub(crate) fn change(&mut self, item: &Component, change: Change) -> Result<(), String> {
         let found = self.tools.change(item, change)
             + self.prompts.change(item, change)
             + self.resources.change(item, change)
@@ -128,7 +128,7 @@ impl Catalog {
         texts
     }
 
-    fn unknown(&self, item: &Item) -> String {
+    fn unknown(&self, item: &Component) -> String {
         let near = match &item.which {
             Which::Tool(name) => nearest(name, self.tools.names()),
             Which::Prompt(name) => nearest(name, self.prompts.names()),

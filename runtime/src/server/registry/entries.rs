@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::definition::{Bound, Entry};
-use crate::server::edit::{Change, Item, Which};
+use crate::server::edit::{Change, Component, Which};
 use crate::server::registry::index::{Descriptor, separate};
 
 /// Entries of one kind, in the order in which they were added.
@@ -79,7 +79,7 @@ impl<D: Descriptor, X> EntryList<D, X> {
     }
 
     /// Changes the entries that `item` selects, and returns their number.
-    pub(crate) fn change(&mut self, item: &Item, change: Change) -> usize {
+    pub(crate) fn change(&mut self, item: &Component, change: Change) -> usize {
         let mut found = 0;
         self.slots.retain_mut(|slot| {
             if !slot.is_selected_by(item) {
@@ -124,7 +124,7 @@ impl<D: Descriptor, X> EntryList<D, X> {
 }
 
 impl<D: Descriptor, X> Slot<D, X> {
-    fn is_selected_by(&self, item: &Item) -> bool {
+    fn is_selected_by(&self, item: &Component) -> bool {
         match &item.which {
             Which::Tool(name) => D::KIND == "tool" && *self.name == **name,
             Which::Prompt(name) => D::KIND == "prompt" && *self.name == **name,

@@ -15,7 +15,7 @@ pub(crate) use self::snapshot::{Route, Snapshot};
 use crate::error::{Error, Result};
 use crate::server::Server;
 use crate::server::config::ServerConfig;
-use crate::server::edit::{Change, Edit, Item, Step};
+use crate::server::edit::{Change, Component, Edit, Step};
 use crate::server::namespace::Parts;
 use crate::server::subscriptions::Kind;
 use crate::wrap::CallStack;
@@ -48,13 +48,13 @@ impl Server {
     /// told that lists have changed, and see a change if those replicas have been edited too: edit all of them alike.
     ///
     /// ```
-    /// use treenail_runtime::{Edit, Item, Server};
+    /// use treenail_runtime::{Edit, Component, Server};
     ///
     /// # fn reload(server: &Server) -> treenail_runtime::Result<()> {
     /// server.edit(|offer| {
     ///     offer
-    ///         .remove(Item::namespace("reports"))
-    ///         .disable(Item::tool("users.delete"))
+    ///         .remove(Component::namespace("reports"))
+    ///         .disable(Component::tool("users.delete"))
     /// })
     /// # }
     /// ```
@@ -154,7 +154,7 @@ impl Registry {
 /// Prepared step of an edit.
 enum Prepared {
     Add(Catalog),
-    Change(Item, Change),
+    Change(Component, Change),
 }
 
 impl Prepared {

@@ -28,7 +28,7 @@ pub(crate) struct Snapshot {
     pub(crate) dynamic: bool,
     tools: Arc<List<Tool>>,
     /// Arguments that clients repeat in HTTP headers, by tool.
-    #[cfg(feature = "http")]
+    #[cfg(feature = "http-server")]
     mirrors: std::collections::HashMap<Box<str>, Vec<crate::tool::mirror::Mirror>>,
     prompts: Arc<List<Prompt>>,
     pub(crate) resources: Resources,
@@ -76,7 +76,7 @@ impl Snapshot {
         let mut snapshot = Self {
             version: old.map_or(0, |old| old.version + 1),
             dynamic: config.dynamic,
-            #[cfg(feature = "http")]
+            #[cfg(feature = "http-server")]
             mirrors: mirrors(&tools.index),
             tools,
             prompts: List::new(prompts, old.map(|old| &old.prompts), config),
@@ -105,7 +105,7 @@ impl Snapshot {
     }
 
     /// Returns the arguments of a tool that clients repeat in HTTP headers.
-    #[cfg(feature = "http")]
+    #[cfg(feature = "http-server")]
     pub(crate) fn mirrors(&self, tool: &str) -> &[crate::tool::mirror::Mirror] {
         if self.mirrors.is_empty() {
             return &[];
@@ -274,7 +274,7 @@ impl Snapshot {
 }
 
 /// Returns the arguments that are repeated in headers, of the tools that have any.
-#[cfg(feature = "http")]
+#[cfg(feature = "http-server")]
 fn mirrors(
     tools: &Index<Tool>,
 ) -> std::collections::HashMap<Box<str>, Vec<crate::tool::mirror::Mirror>> {

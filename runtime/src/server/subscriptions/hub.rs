@@ -84,7 +84,7 @@ impl Hub {
     }
 
     /// Waits until the bus has taken all that other replicas are told.
-    pub(crate) async fn published(&self) {
+    pub(crate) async fn flush_events(&self) {
         if let Some(queue) = &self.queue {
             queue.emptied().await;
         }

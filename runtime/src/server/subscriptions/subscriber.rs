@@ -41,7 +41,7 @@ impl Subscriber {
         params: &Params<'_>,
     ) -> Result<(), RpcError> {
         let limits = server.limits();
-        if id.len() > limits.subscription_bytes {
+        if id.len() > limits.subscriptions.bytes {
             return Err(RpcError::invalid_request(
                 "`id` is too long for a subscription",
             ));
@@ -177,7 +177,7 @@ fn honour(
     honoured.resources_list_changed = list(wanted.resources_list_changed);
     let uris = wanted.resource_subscriptions;
     if let Some(mut uris) = uris.filter(|_| snapshot.resources.are_subscribable()) {
-        if uris.len() > limits.subscribed_resources {
+        if uris.len() > limits.subscriptions.resources {
             return Err(too_many_uris(limits));
         }
         uris.iter().try_for_each(|uri| check_length(uri, limits))?;
@@ -207,7 +207,7 @@ fn check_room(state: &State, id: &str, limits: &Limits) -> Result<(), RpcError> 
         let message = "a subscription with the `id` of this request is open already";
         return Err(RpcError::invalid_request(message));
     }
-    let limit = limits.subscriptions;
+    let limit = limits.subscriptions.open;
     if listens.count() >= limit {
         return Err(RpcError::invalid_request(format!(
             "a connection has at most {limit} subscriptions"
@@ -219,21 +219,21 @@ fn check_room(state: &State, id: &str, limits: &Limits) -> Result<(), RpcError> 
 /// Refuses `more` URIs if they are too many.
 fn check_uris(state: &State, more: usize, limits: &Limits) -> Result<(), RpcError> {
     let subscribed: usize = state.subscriptions.iter().map(Subscription::len).sum();
-    if subscribed + more > limits.subscribed_resources {
+    if subscribed + more > limits.subscriptions.resources {
         return Err(too_many_uris(limits));
     }
     Ok(())
 }
 
 fn too_many_uris(limits: &Limits) -> RpcError {
-    let limit = limits.subscribed_resources;
+    let limit = limits.subscriptions.resources;
     RpcError::invalid_params(format!(
         "a connection subscribes to at most {limit} resources"
     ))
 }
 
 fn check_length(uri: &str, limits: &Limits) -> Result<(), RpcError> {
-    let limit = limits.subscription_bytes;
+    let limit = limits.subscriptions.bytes;
     if uri.len() > limit {
         return Err(RpcError::invalid_params(format!(
             "a URI to subscribe to has at most {limit} bytes"

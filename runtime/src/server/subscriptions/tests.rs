@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
-use crate::server::{Connection, Received, Server};
+use crate::server::{Connection, Handled, Server};
 
 /// Counts how often it is woken.
 #[derive(Default)]
@@ -24,8 +24,8 @@ fn server() -> Server {
 
 fn send(connection: &mut Connection, message: &str) -> String {
     let mut out = Vec::new();
-    let received = connection.receive(message.as_bytes(), &mut out);
-    assert!(matches!(received, Received::Done), "{received:?}");
+    let received = connection.handle_message(message.as_bytes(), &mut out);
+    assert!(matches!(received, Handled::Complete), "{received:?}");
     String::from_utf8(out).unwrap()
 }
 

@@ -33,10 +33,10 @@ pub(super) struct Admission {
 
 impl Admissions {
     pub(super) fn within(limits: &Limits) -> Self {
-        let most = limits.http_connections.clamp(1, Semaphore::MAX_PERMITS);
+        let most = limits.http.connections.clamp(1, Semaphore::MAX_PERMITS);
         Self {
             all: Arc::new(Semaphore::new(most)),
-            addresses: Arc::new(Addresses::new(limits.http_connections_per_address)),
+            addresses: Arc::new(Addresses::new(limits.http.connections_per_address)),
             warned: Seldom::default(),
         }
     }
@@ -74,7 +74,7 @@ impl Admissions {
     /// Answers a connection that is one too many, as far as that takes no time.
     fn turn_away(&self, socket: &TcpStream) {
         if self.warned.is_due() {
-            tracing::warn!("connections were refused; see `Limits::http_connections_per_address`");
+            tracing::warn!("connections were refused; see `HttpLimits::connections_per_address`");
         }
         if let Err(error) = socket.try_write(TOO_MANY) {
             tracing::debug!(%error, "a refused client was not told why");

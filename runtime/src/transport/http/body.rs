@@ -15,7 +15,12 @@ pub(super) async fn read<B: Body>(body: B, limits: &Limits) -> Result<Bytes, Ref
     if body.size_hint().lower() > limits.message_bytes as u64 {
         return Err(too_long());
     }
-    match tokio::time::timeout(limits.http_read_within, collect(body, limits.message_bytes)).await {
+    match tokio::time::timeout(
+        limits.http.read_timeout,
+        collect(body, limits.message_bytes),
+    )
+    .await
+    {
         Ok(read) => read,
         Err(_) => Err(Refusal::new(
             StatusCode::REQUEST_TIMEOUT,

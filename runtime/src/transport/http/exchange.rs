@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use http::{Response, StatusCode};
 
-use crate::server::{Connection, PendingAnswer};
+use crate::server::{Connection, PendingResponse};
 use crate::transport::http::quiet::Quiet;
 use crate::transport::http::reply::{HttpBody, json, stream};
 use crate::transport::http::slots::StreamSlot;
@@ -17,7 +17,7 @@ use crate::wire::keep_one_line;
 /// A connection that has received one message, until that is answered. Dropping it cancels the call.
 pub(super) struct Exchange {
     connection: Connection,
-    call: Option<PendingAnswer>,
+    call: Option<PendingResponse>,
     /// The answer, while messages that belong before it are sent.
     answer: Option<Vec<u8>>,
     /// A message that has been taken over already.
@@ -48,7 +48,7 @@ impl Exchange {
     /// Begins with a request that has been received: its answer is there, or under way, or it has begun a subscription.
     pub(super) fn new(
         connection: Connection,
-        call: Option<PendingAnswer>,
+        call: Option<PendingResponse>,
         answer: Option<Vec<u8>>,
     ) -> Self {
         Self {

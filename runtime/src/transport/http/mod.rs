@@ -24,7 +24,7 @@ mod slots;
 mod sse;
 mod stall;
 
-pub use self::legacy::LegacySse;
+pub use self::legacy::SsePaths;
 pub use self::reply::HttpBody;
 pub use self::server::HttpServer;
 pub use self::service::{HttpFuture, HttpService, http_service};

@@ -9,7 +9,7 @@ use treenail_schema::error_code::INVALID_PARAMS;
 use treenail_schema::{Method, Revision};
 
 use crate::revision::{KnownPeer, stated_version};
-use crate::server::{Connection, Received, Server, begins_call};
+use crate::server::{Connection, Handled, Server, begins_call};
 use crate::transport::http::exchange::Exchange;
 use crate::transport::http::headers::{PROTOCOL_VERSION, Standard, check_notification};
 use crate::transport::http::legacy::Sessions;
@@ -109,10 +109,10 @@ impl Modern<'_> {
         }
         let mut out = Vec::new();
         let message = Body::One(Ok(Message::Request(id, envelope)));
-        let call = match connection.receive_body(message, &mut out) {
-            Received::Pending(call) => Some(call),
-            Received::Held(_) => return Err(no_place(Some(id))),
-            Received::Done | Received::Cancelled(_) | Received::Restarted => None,
+        let call = match connection.handle_body(message, &mut out) {
+            Handled::Pending(call) => Some(call),
+            Handled::Deferred(_) => return Err(no_place(Some(id))),
+            Handled::Complete | Handled::Cancelled(_) | Handled::Restarted => None,
         };
         let answer = (!out.is_empty()).then_some(out);
         let exchange = Exchange::new(connection, call, answer).with_slot(slot);

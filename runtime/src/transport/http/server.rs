@@ -22,13 +22,14 @@ use crate::error::Result;
 use crate::limits::Limits;
 use crate::server::Server;
 use crate::transport::http::accept::{Admission, Admissions};
-use crate::transport::http::legacy::LegacySse;
+use crate::transport::http::legacy::SsePaths;
 use crate::transport::http::reply::{HttpBody, Refusal};
 use crate::transport::http::service::HttpService;
 use crate::transport::http::slots::StreamSlots;
 use crate::transport::http::stall::Impatient;
 use crate::transport::http::without_slash;
 
+#[cfg(feature = "http-server")]
 impl Server {
     /// Serves HTTP at `address`, such as `127.0.0.1:8080`, with the endpoint `/mcp`, until the server
     /// [closes](Server::close).
@@ -79,11 +80,11 @@ impl HttpService {
 
 /// A server that has an address and serves HTTP/1.1 there.
 ///
-/// It has at most [`Limits::http_connections`] at once; clients beyond that wait to be accepted. Not all of them may be
-/// [streams that only listen](Limits::http_listen_streams), nor come
-/// [from one address](Limits::http_connections_per_address). A client that is slow to
-/// send its headers or a body, or to read an answer, is dropped after [`Limits::http_read_within`] or
-/// [`Limits::http_write_within`].
+/// It has at most [`HttpLimits::connections`](crate::HttpLimits::connections) at once; clients beyond that wait to be accepted. Not all of them may be
+/// [streams that only listen](crate::HttpLimits::listen_streams), nor come
+/// [from one address](crate::HttpLimits::connections_per_address). A client that is slow to
+/// send its headers or a body, or to read an answer, is dropped after [`HttpLimits::read_timeout`](crate::HttpLimits::read_timeout) or
+/// [`HttpLimits::write_timeout`](crate::HttpLimits::write_timeout).
 ///
 /// ```
 /// use treenail_runtime::Server;
@@ -126,13 +127,13 @@ impl HttpServer {
     }
 
     /// Serves old clients at two more paths; see [`HttpService::legacy_sse`].
-    pub fn legacy_sse(self, paths: LegacySse) -> Self {
+    pub fn legacy_sse(self, paths: SsePaths) -> Self {
         self.map_service(|service| service.legacy_sse(paths))
     }
 
     /// Serves until the server [closes](Server::close). Then requests in flight are finished, within
-    /// [`Limits::finish_calls_within`], and other replicas [told](Server::published) of the last changes, within
-    /// [`Limits::finish_bus_within`].
+    /// [`Limits::shutdown_timeout`], and other replicas [told](Server::flush_events) of the last changes, within
+    /// [`EventLimits::flush_timeout`](crate::EventLimits::flush_timeout).
     ///
     /// # Errors
     ///
@@ -163,11 +164,11 @@ impl HttpServer {
         }
         drop(self.listener);
         let finished = async { while connections.join_next().await.is_some() {} };
-        if timeout(limits.finish_calls_within, finished).await.is_err() {
+        if timeout(limits.shutdown_timeout, finished).await.is_err() {
             tracing::warn!("requests were given up after the server was closed");
         }
         // Other replicas hear of what the last calls have changed.
-        if timeout(limits.finish_bus_within, server.published())
+        if timeout(limits.events.flush_timeout, server.flush_events())
             .await
             .is_err()
         {
@@ -186,7 +187,7 @@ impl HttpServer {
         async move {
             let server = service.server().clone();
             let limits = server.limits();
-            let socket = TokioIo::new(Impatient::new(socket, limits.http_write_within));
+            let socket = TokioIo::new(Impatient::new(socket, limits.http.write_timeout));
             let answer = service_fn(move |request| route(service.clone(), &path, request));
             let mut serving = pin!(protocol(limits).serve_connection(socket, answer));
             let (mut closed, mut told) = (pin!(server.closed()), false);
@@ -214,8 +215,8 @@ fn protocol(limits: &Limits) -> http1::Builder {
     protocol
         .timer(TokioTimer::new())
         // hyper adds it to the current time, which must not overflow.
-        .header_read_timeout(limits.http_read_within.min(deadline::NEVER))
-        .max_buf_size(limits.http_header_bytes.max(LEAST));
+        .header_read_timeout(limits.http.read_timeout.min(deadline::NEVER))
+        .max_buf_size(limits.http.header_bytes.max(LEAST));
     protocol
 }
 

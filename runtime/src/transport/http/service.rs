@@ -16,7 +16,7 @@ use tower_service::Service;
 use crate::server::Server;
 use crate::transport::http::checks::{check_accept, check_content, check_size};
 use crate::transport::http::cors::Cors;
-use crate::transport::http::legacy::{Legacy, LegacySse, Sessions};
+use crate::transport::http::legacy::{Legacy, Sessions, SsePaths};
 use crate::transport::http::modern::{LastPeer, Modern};
 use crate::transport::http::origin::Guard;
 use crate::transport::http::reply::{HttpBody, Refusal};
@@ -48,7 +48,7 @@ pub fn http_service(server: Server) -> HttpService {
 /// is bounded by [`HttpServer`](crate::HttpServer); in a stack of your own it is your listener's part. A reader that stalls
 /// there holds its call, with at most [`Limits::queued_messages`](crate::Limits::queued_messages), until its connection is
 /// dropped; what goes on in sessions of the legacy era is taken from it after
-/// [`Limits::http_write_within`](crate::Limits::http_write_within).
+/// [`HttpLimits::write_timeout`](crate::HttpLimits::write_timeout).
 ///
 /// Functions find the [`Principal`](crate::Principal) that a layer has put into the extensions of the request with
 /// [`Context::principal`](crate::Context::principal), and all else of the request but its body with
@@ -80,7 +80,7 @@ pub struct HttpService {
     guard: Arc<Guard>,
     sessions: Arc<Sessions>,
     pub(super) slots: StreamSlots,
-    pub(super) sse: Option<Arc<LegacySse>>,
+    pub(super) sse: Option<Arc<SsePaths>>,
     pub(super) cors: Option<Arc<Cors>>,
     last: Arc<LastPeer>,
 }
@@ -159,7 +159,7 @@ impl HttpService {
     async fn accept<B: Body>(&self, request: Request<B>) -> Result<Response<HttpBody>, Refusal> {
         let (parts, body) = request.into_parts();
         let limits = self.server.limits();
-        check_size(&parts.headers, limits.http_header_bytes)?;
+        check_size(&parts.headers, limits.http.header_bytes)?;
         self.guard.check(&parts)?;
         if let Some(answer) = self.cors.as_ref().and_then(|cors| cors.preflight(&parts)) {
             return Ok(answer);

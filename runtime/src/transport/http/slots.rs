@@ -24,9 +24,9 @@ pub(super) struct StreamSlot(
 impl StreamSlots {
     /// As many as `limits` allow, which is never so many that all connections are taken.
     pub(super) fn within(limits: &Limits) -> Self {
-        let connections = limits.http_connections.max(1);
+        let connections = limits.http.connections.max(1);
         let most = connections - connections / RESERVED;
-        let most = limits.http_listen_streams.min(most);
+        let most = limits.http.listen_streams.min(most);
         Self(Some(Arc::new(Semaphore::new(
             most.min(Semaphore::MAX_PERMITS),
         ))))
@@ -49,6 +49,7 @@ impl StreamSlots {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::HttpLimits;
 
     #[test]
     fn a_quarter_of_the_connections_is_left_to_others() {
@@ -60,18 +61,18 @@ mod tests {
             (1_024, 2_000, 768),
             (1_024, 0, 0),
         ];
-        for (http_connections, http_listen_streams, most) in cases {
-            let limits = Limits {
-                http_connections,
-                http_listen_streams,
-                ..Limits::default()
-            };
+        for (connections, listen_streams, most) in cases {
+            let limits = Limits::default().http(
+                HttpLimits::default()
+                    .connections(connections)
+                    .listen_streams(listen_streams),
+            );
             let slots = StreamSlots::within(&limits);
             let taken: Vec<_> = (0..most).map(|_| slots.take()).collect();
-            assert!(taken.iter().all(Result::is_ok), "{http_connections}");
-            assert!(slots.take().is_err(), "{http_connections}");
+            assert!(taken.iter().all(Result::is_ok), "{connections}");
+            assert!(slots.take().is_err(), "{connections}");
             drop(taken);
-            assert_eq!(slots.take().is_ok(), most > 0, "{http_connections}");
+            assert_eq!(slots.take().is_ok(), most > 0, "{connections}");
         }
     }
 }

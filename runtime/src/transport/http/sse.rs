@@ -9,7 +9,7 @@ use treenail_schema::Revision;
 use treenail_schema::method::{self, Direction};
 
 use crate::transport::http::checks::{check_accept, check_content};
-use crate::transport::http::legacy::{LegacySse, Place};
+use crate::transport::http::legacy::{Place, SsePaths};
 use crate::transport::http::reply::{HttpBody, Refusal};
 use crate::transport::http::service::HttpService;
 use crate::transport::http::{body, modern};
@@ -24,12 +24,12 @@ impl HttpService {
     /// sees, and they must not be that of the endpoint.
     ///
     /// ```
-    /// use treenail_runtime::{HttpService, LegacySse, Server};
+    /// use treenail_runtime::{HttpService, SsePaths, Server};
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> treenail_runtime::Result<()> {
     /// let server = Server::builder("demo", "1.0.0").build()?;
-    /// let service = HttpService::new(server.clone()).legacy_sse(LegacySse::default());
+    /// let service = HttpService::new(server.clone()).legacy_sse(SsePaths::default());
     /// // `/mcp`, and for old clients `/sse` and `/messages`.
     /// let http = service.bind("127.0.0.1:0").await?;
     /// # server.close();
@@ -37,7 +37,7 @@ impl HttpService {
     /// # }
     /// ```
     #[must_use]
-    pub fn legacy_sse(mut self, paths: LegacySse) -> Self {
+    pub fn legacy_sse(mut self, paths: SsePaths) -> Self {
         self.sse = Some(Arc::new(paths));
         self
     }
@@ -46,7 +46,7 @@ impl HttpService {
         &self,
         parts: Parts,
         body: B,
-        paths: &LegacySse,
+        paths: &SsePaths,
         place: Place,
     ) -> Result<Response<HttpBody>, Refusal> {
         match (place, &parts.method) {
@@ -79,7 +79,7 @@ impl HttpService {
     }
 
     /// What of HTTP+SSE is at a path.
-    pub(super) fn sse(&self, path: &str) -> Option<(&LegacySse, Place)> {
+    pub(super) fn sse(&self, path: &str) -> Option<(&SsePaths, Place)> {
         let paths = self.sse.as_deref()?;
         Some((paths, paths.place(path)?))
     }

@@ -7,7 +7,7 @@ use tokio::task::{AbortHandle, Id, JoinSet};
 use treenail_schema::RequestId;
 
 use crate::request_id::IdKey;
-use crate::server::PendingAnswer;
+use crate::server::PendingResponse;
 
 /// The calls of a session that were not ready at once. Dropping it ends them.
 #[derive(Default)]
@@ -34,7 +34,7 @@ impl Calls {
         self.tasks.is_empty()
     }
 
-    pub(super) fn start(&mut self, answer: PendingAnswer) {
+    pub(super) fn start(&mut self, answer: PendingResponse) {
         let (id, calls) = (answer.key(), answer.calls());
         let handle = self.tasks.spawn(answer);
         self.in_flight += calls;

@@ -19,7 +19,7 @@ use tokio::time::{Sleep, sleep_until};
 use crate::deadline;
 use crate::error::Result;
 use crate::limits::Limits;
-use crate::server::{Connection, Received, Server};
+use crate::server::{Connection, Handled, Server};
 use crate::transport::line::calls::Calls;
 use crate::transport::line::held::Held;
 use crate::transport::line::output::Output;
@@ -31,7 +31,7 @@ impl Server {
     /// [closes](Server::close).
     ///
     /// Calls that are in flight then are finished, within
-    /// [`Limits::finish_calls_within`](crate::Limits::finish_calls_within), and their answers are written. It must run
+    /// [`Limits::shutdown_timeout`](crate::Limits::shutdown_timeout), and their answers are written. It must run
     /// on a tokio runtime with time enabled.
     ///
     /// # Errors
@@ -145,7 +145,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineSession<R, W> {
             drained: false,
         };
         let output = Output::new(writer);
-        let held = Held::new(limits.held_bytes);
+        let held = Held::new(limits.backlog_bytes);
         Self {
             connection,
             limits,
@@ -234,25 +234,25 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineSession<R, W> {
             };
             progress = true;
             let Some(frame) = frame else { break };
-            self.connection.set_room(room);
+            self.connection.set_call_capacity(room);
             self.connection.set_busy(self.calls.in_flight() > 0);
             let out = &mut self.output;
             let start = out.bytes.len();
             let received = match frame {
-                Frame::Line(line) => match self.connection.receive(line, &mut out.bytes) {
-                    Received::Held(_) if self.held.is_full() => {
-                        self.connection.refuse_held(line, &mut out.bytes);
-                        Received::Done
+                Frame::Line(line) => match self.connection.handle_message(line, &mut out.bytes) {
+                    Handled::Deferred(_) if self.held.is_full() => {
+                        self.connection.reject_over_capacity(line, &mut out.bytes);
+                        Handled::Complete
                     }
-                    Received::Held(id) => {
+                    Handled::Deferred(id) => {
                         self.held.push(id, line);
-                        Received::Done
+                        Handled::Complete
                     }
                     other => other,
                 },
                 Frame::TooLong { .. } => {
-                    self.connection.refuse_too_long(&mut out.bytes);
-                    Received::Done
+                    self.connection.reject_oversized(&mut out.bytes);
+                    Handled::Complete
                 }
             };
             self.end(start, received);
@@ -261,13 +261,13 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineSession<R, W> {
     }
 
     /// Ends what a message has brought: the answer that has been written since `start`, and what is left to do.
-    fn end(&mut self, start: usize, received: Received) {
+    fn end(&mut self, start: usize, received: Handled) {
         self.output.end_line(start);
         self.put_outgoing_before(start);
         match received {
-            Received::Done | Received::Held(_) => {}
-            Received::Pending(answer) => self.calls.start(answer),
-            Received::Cancelled(id) => {
+            Handled::Complete | Handled::Deferred(_) => {}
+            Handled::Pending(answer) => self.calls.start(answer),
+            Handled::Cancelled(id) => {
                 self.calls.cancel(&id);
                 self.held.cancel(&id);
                 if self.held.is_empty() {
@@ -275,9 +275,9 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineSession<R, W> {
                     self.connection.set_places(None);
                 }
             }
-            Received::Restarted => {
+            Handled::Restarted => {
                 self.calls = Calls::default();
-                self.held = Held::new(self.limits.held_bytes);
+                self.held = Held::new(self.limits.backlog_bytes);
             }
         }
     }
@@ -305,12 +305,12 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineSession<R, W> {
     /// Whether more can be taken in. Calls that wait for answers of their client must not hold these back.
     fn has_room(&self) -> bool {
         self.output.waiting() <= self.limits.queued_output_bytes
-            && (!self.held.is_full() || self.connection.awaits_answers())
+            && (!self.held.is_full() || self.connection.has_pending_requests())
     }
 
     /// Whether the time for finishing and writing after the end of the input is over.
     fn out_of_time(&mut self, context: &mut Context<'_>) -> bool {
-        let within = self.limits.finish_calls_within;
+        let within = self.limits.shutdown_timeout;
         let deadline = self
             .deadline
             .get_or_insert_with(|| Box::pin(sleep_until(deadline::after(within))));

@@ -8,7 +8,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::LineSession;
-use crate::server::Received;
+use crate::server::Handled;
 
 /// Places in the budget of the server, once they are free.
 pub(super) type Places = Pin<Box<dyn Future<Output = Option<OwnedSemaphorePermit>> + Send>>;
@@ -27,12 +27,12 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineSession<R, W> {
             let Some(message) = self.held.pop() else {
                 break;
             };
-            self.connection.set_room(self.room());
+            self.connection.set_call_capacity(self.room());
             self.connection.set_busy(self.calls.in_flight() > 0);
             let start = self.output.bytes.len();
             let out = &mut self.output.bytes;
-            let received = self.connection.receive(&message.text, out);
-            if let Received::Held(_) = received {
+            let received = self.connection.handle_message(&message.text, out);
+            if let Handled::Deferred(_) = received {
                 self.held.put_back(message);
                 self.wait_for_places();
                 break;

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use treenail_schema::{JsonObject, Tool};
 
 use super::{ArgumentChecker, Prepared};
-use crate::client::ClientLimits;
+use crate::client::{ClientLimits, ValidationLimits};
 
 fn tool(schema: &Value) -> Tool {
     serde_json::from_value(json!({"name": "t", "inputSchema": schema})).unwrap()
@@ -347,10 +347,7 @@ fn unvalidatable_arguments_pass_unchanged() {
         let message = prepared.unchecked.unwrap();
         assert!(message.contains(reason), "{message}");
     }
-    let limits = ClientLimits {
-        validation_steps: 100,
-        ..ClientLimits::default()
-    };
+    let limits = ClientLimits::default().validation(ValidationLimits::default().steps(100));
     let input: JsonObject = serde_json::from_value(json!({"list": vec!["1"; 1000]})).unwrap();
     let prepared = ArgumentChecker::new(&limits)
         .prepare(&tool(&types()), "own__echo", input.clone())
@@ -367,10 +364,7 @@ fn attempts_and_reports_are_bounded() {
         report.contains("- and more") && report.len() < 4000,
         "{report}"
     );
-    let limits = ClientLimits {
-        validation_steps: 10_000,
-        ..ClientLimits::default()
-    };
+    let limits = ClientLimits::default().validation(ValidationLimits::default().steps(10_000));
     let input: JsonObject = serde_json::from_value(json!({"list": many})).unwrap();
     let report = ArgumentChecker::new(&limits)
         .prepare(&tool(&types()), "own__echo", input)
@@ -393,10 +387,9 @@ fn attempts_and_reports_are_bounded() {
 
 #[test]
 fn schemas_are_compiled_once_and_again_when_they_change() {
-    let arguments = ArgumentChecker::new(&ClientLimits {
-        compiled_schemas: 2,
-        ..ClientLimits::default()
-    });
+    let arguments = ArgumentChecker::new(
+        &ClientLimits::default().validation(ValidationLimits::default().compiled_schemas(2)),
+    );
     let input = || JsonObject::from_iter([("a".to_owned(), json!("1"))]);
     let of = |kind: &str| tool(&json!({"type": "object", "properties": {"a": {"type": kind}}}));
     let integer = of("integer");

@@ -20,6 +20,7 @@ pub(super) const RESERVED_FIELDS: [&str; 3] = ["model", "messages", "tools"];
 /// Name of the field for the token limit of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
+#[cfg(feature = "openai")]
 pub enum MaxTokensField {
     /// `max_tokens`, the old name, which most endpoints know.
     MaxTokens,

@@ -51,7 +51,7 @@ impl Contract {
         self.drift_within(live, &ClientLimits::default())
     }
 
-    /// [`drift`](Self::drift) within other bounds: `drift_changes`, `drift_text_bytes`, `drift_depth` and `drift_steps` of
+    /// [`drift`](Self::drift) within other bounds: `changes`, `text_bytes`, `depth` and `steps` of
     /// the limits.
     pub fn drift_within(&self, live: &Self, limits: &ClientLimits) -> Drift {
         let mut report = Report::new(limits, recorder::gone(self, live));

@@ -22,13 +22,13 @@ impl<'l> Report<'l> {
             limits,
             gone,
             drift: Drift::default(),
-            steps: limits.drift_steps,
+            steps: limits.drift.steps,
         }
     }
 
     /// The entry that is compared now.
     pub(super) fn entry<'r>(&'r mut self, subject: Subject, name: &str) -> Entry<'r, 'l> {
-        let name = cut(name, 0, self.limits.drift_text_bytes);
+        let name = cut(name, 0, self.limits.drift.text_bytes);
         Entry {
             report: self,
             subject,
@@ -49,7 +49,7 @@ impl<'l> Report<'l> {
             return;
         };
         // Each severity has its own bound, so that many changes of wording do not hide one that breaks.
-        if *count < self.limits.drift_changes {
+        if *count < self.limits.drift.changes {
             self.drift.changes.push(change);
         }
         *count += 1;
@@ -112,7 +112,7 @@ impl<'l> Entry<'_, 'l> {
         message: &str,
         (old, new): (Option<&str>, Option<&str>),
     ) {
-        let most = self.limits().drift_text_bytes;
+        let most = self.limits().drift.text_bytes;
         let same = match (old, new) {
             (Some(old), Some(new)) => common(old, new),
             _ => 0,

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value, json};
 
 use super::{between, told, tool};
-use crate::client::{ClientLimits, Contract, Severity};
+use crate::client::{ClientLimits, Contract, DriftLimits, Severity};
 
 fn quickly<T>(work: impl FnOnce() -> T) -> T {
     let begun = Instant::now();
@@ -102,10 +102,7 @@ fn what_is_too_deep_or_too_much_is_breaking_if_it_is_different() {
     assert!(drift.changes()[0].message.contains("too deeply"), "{drift}");
     assert!(between(tool("t", chain(1_000, "a")), tool("t", chain(1_000, "a"))).is_empty());
 
-    let limits = ClientLimits {
-        drift_steps: 100,
-        ..ClientLimits::default()
-    };
+    let limits = ClientLimits::default().drift(DriftLimits::default().steps(100));
     let wide = |last: &str| {
         let properties = (0..1_000).map(|number| (format!("p{number:03}"), json!({"title": last})));
         json!({"properties": properties.collect::<Map<_, _>>()})
@@ -133,10 +130,7 @@ fn many_values_and_many_choices_are_compared_within_the_bound() {
         let choices = (from..from + 2_000).map(|number| json!({"minimum": number}));
         json!({"anyOf": choices.collect::<Vec<Value>>()})
     };
-    let limits = ClientLimits {
-        drift_steps: 10_000,
-        ..ClientLimits::default()
-    };
+    let limits = ClientLimits::default().drift(DriftLimits::default().steps(10_000));
     let contract = |from: u32| Contract::new().with_tools([tool("t", choices(from))]);
     let drift = quickly(|| contract(0).drift_within(&contract(9_000), &limits));
     assert_eq!(drift.worst(), Some(Severity::Breaking));
@@ -168,10 +162,7 @@ fn many_tags_are_compared_within_the_bound() {
     });
     let same = json!({"oneOf": [tagged.clone(), tagged.clone()], "minProperties": 1});
     let three = json!({"oneOf": [tagged.clone(), tagged.clone(), tagged], "minProperties": 1});
-    let limits = ClientLimits {
-        drift_steps: 50_000,
-        ..ClientLimits::default()
-    };
+    let limits = ClientLimits::default().drift(DriftLimits::default().steps(50_000));
     let contract = |schema: Value| Contract::new().with_tools([tool("t", schema)]);
     let drift = quickly(|| contract(same).drift_within(&contract(three), &limits));
     assert_eq!(drift.worst(), Some(Severity::Breaking));
@@ -189,10 +180,7 @@ fn many_branches_that_are_told_apart_are_compared_within_the_bound() {
         });
         json!({"anyOf": choices.collect::<Vec<_>>()})
     };
-    let limits = ClientLimits {
-        drift_steps: 20_000,
-        ..ClientLimits::default()
-    };
+    let limits = ClientLimits::default().drift(DriftLimits::default().steps(20_000));
     let contract =
         |kind: &str, count: u32| Contract::new().with_tools([tool("t", choices(kind, count))]);
     let (one, other) = (contract("a", 20_000), contract("b", 20_000));

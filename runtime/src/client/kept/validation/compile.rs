@@ -42,9 +42,9 @@ impl CompiledSchema {
         let draft = dialect(&schema)?;
         let plan = plan(&schema, draft, limits)?;
         let patterns = PatternOptions::fancy_regex()
-            .backtrack_limit(limits.pattern_backtracks)
-            .size_limit(limits.pattern_bytes / plan.patterns.max(1))
-            .dfa_size_limit(limits.pattern_bytes / plan.patterns.max(1));
+            .backtrack_limit(limits.validation.pattern_backtracks)
+            .size_limit(limits.validation.pattern_bytes / plan.patterns.max(1))
+            .dfa_size_limit(limits.validation.pattern_bytes / plan.patterns.max(1));
         let options = jsonschema::options()
             .with_draft(draft)
             .with_pattern_options(patterns)
@@ -59,13 +59,13 @@ impl CompiledSchema {
 
     /// Counts what it takes to validate a value, if that is so little that it may be done at once, whoever waits for it.
     pub(crate) fn cheap(&self, value: &Value, limits: &ClientLimits) -> Option<Cost> {
-        let most = limits.validation_steps.min(AT_ONCE);
+        let most = limits.validation.steps.min(AT_ONCE);
         cost(&self.plan, value, limits, most).ok()
     }
 
     /// Counts what it takes to validate a value; the error tells why that is not done.
     pub(super) fn cost(&self, value: &Value, limits: &ClientLimits) -> Result<Cost, String> {
-        cost(&self.plan, value, limits, limits.validation_steps)
+        cost(&self.plan, value, limits, limits.validation.steps)
     }
 
     /// Validates what a tool has returned; the error tells where it is wrong, and why.
@@ -78,7 +78,7 @@ impl CompiledSchema {
         if guarded(|| self.validator.is_valid(value))? {
             return Ok(());
         }
-        if cost.0 > limits.validation_steps / FEW {
+        if cost.0 > limits.validation.steps / FEW {
             return Err("it does not fit, and is too large to tell where".to_owned());
         }
         match guarded(|| {
@@ -99,7 +99,7 @@ impl CompiledSchema {
         if guarded(|| self.validator.is_valid(value))? {
             return Ok(Verdict::Valid);
         }
-        if cost.0 > limits.validation_steps / FEW {
+        if cost.0 > limits.validation.steps / FEW {
             return Ok(Verdict::TooLarge);
         }
         guarded(|| {
@@ -132,7 +132,7 @@ pub(crate) fn is_simple(schema: &SchemaObject) -> bool {
 
 /// Refuses a value that is too large to be validated.
 pub(super) fn check_value(value: &Value, limits: &ClientLimits) -> Result<(), String> {
-    let most = limits.validated_bytes;
+    let most = limits.validation.value_bytes;
     if is_larger(value, most) {
         return Err(format!("it is larger than {most} bytes"));
     }
@@ -177,9 +177,9 @@ fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
 }
 
 fn check_size(schema: &SchemaObject, limits: &ClientLimits) -> Result<(), String> {
-    let room = Room(limits.schema_bytes);
+    let room = Room(limits.validation.schema_bytes);
     serde_json::to_writer(room, &**schema)
-        .map_err(|_| format!("it is longer than {} bytes", limits.schema_bytes))
+        .map_err(|_| format!("it is longer than {} bytes", limits.validation.schema_bytes))
 }
 
 /// Takes so many bytes, and forgets them.

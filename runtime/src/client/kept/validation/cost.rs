@@ -48,8 +48,8 @@ pub(super) fn cost(
         open: vec![first],
     };
     while let Some(open) = count.open.pop() {
-        if open.depth > limits.schema_depth {
-            let most = limits.schema_depth;
+        if open.depth > limits.validation.schema_depth {
+            let most = limits.validation.schema_depth;
             return Err(format!(
                 "its schema would be applied to it more than {most} levels deep"
             ));
@@ -284,7 +284,7 @@ impl<'a> Count<'a> {
             return Ok(());
         }
         let back = if part.goes_back {
-            1 + self.limits.pattern_backtracks as u64 / BACK
+            1 + self.limits.validation.pattern_backtracks as u64 / BACK
         } else {
             1
         };

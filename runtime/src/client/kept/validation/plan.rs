@@ -104,7 +104,7 @@ impl<'a> Reader<'a> {
         }
         self.check_depth(depth + 1)?;
         let place = self.plan.parts.len();
-        if place >= self.limits.subschemas {
+        if place >= self.limits.validation.subschemas {
             return Err(format!("it has more than {place} subschemas"));
         }
         self.plan.parts.push(Part::default());
@@ -269,7 +269,7 @@ impl<'a> Reader<'a> {
     }
 
     fn check_depth(&self, depth: u32) -> Result<(), String> {
-        let most = self.limits.schema_depth;
+        let most = self.limits.validation.schema_depth;
         if depth <= most {
             return Ok(());
         }

@@ -90,10 +90,10 @@ impl State {
     }
 
     fn keep(&mut self, tool: &Arc<Tool>, schema: &Arc<CompiledSchema>, limits: &ClientLimits) {
-        if limits.compiled_schemas == 0 {
+        if limits.validation.compiled_schemas == 0 {
             return;
         }
-        if self.kept.len() >= limits.compiled_schemas {
+        if self.kept.len() >= limits.validation.compiled_schemas {
             // Any one makes room: which will be wanted next is not known.
             let name = self.kept.keys().next().cloned();
             name.and_then(|name| self.kept.remove(&name));

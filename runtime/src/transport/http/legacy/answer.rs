@@ -6,7 +6,7 @@ use std::sync::Arc;
 use http::{Response, StatusCode};
 use tokio::time::{Instant, timeout_at};
 
-use crate::server::{Connection, Received, Server, begins_call};
+use crate::server::{Connection, Handled, Server, begins_call};
 use crate::transport::http::introduce;
 use crate::transport::http::legacy::reader::Reader;
 use crate::transport::http::legacy::replay::Replay;
@@ -29,11 +29,11 @@ pub(super) async fn answer(session: &Arc<Session>, legacy: Legacy<'_>, body: Bod
         Body::One(Ok(Message::Request(id, envelope))) if begins_call(&envelope) => {
             let (mut branch, begun) = session.begin();
             introduce(&mut branch, parts);
-            set_room(&mut branch, session, server);
+            set_call_capacity(&mut branch, session, server);
             find_places(&branch, sessions, 1);
             let mut out = Vec::new();
             let message = Body::One(Ok(Message::Request(id, envelope)));
-            let received = branch.receive_body(message, &mut out);
+            let received = branch.handle_body(message, &mut out);
             finish(session, branch, begun, (received, out), Some(id)).await
         }
         Body::One(message) => {
@@ -44,8 +44,8 @@ pub(super) async fn answer(session: &Arc<Session>, legacy: Legacy<'_>, body: Bod
             };
             let mut out = Vec::new();
             let received =
-                session.with(|connection| connection.receive_body(Body::One(message), &mut out));
-            if let Received::Cancelled(id) = received {
+                session.with(|connection| connection.handle_body(Body::One(message), &mut out));
+            if let Handled::Cancelled(id) = received {
                 session.cancel(&id);
             }
             Ok(at_once(session, out, id).await)
@@ -53,10 +53,10 @@ pub(super) async fn answer(session: &Arc<Session>, legacy: Legacy<'_>, body: Bod
         Body::Batch(messages) => {
             let (mut branch, begun) = session.begin();
             introduce(&mut branch, parts);
-            set_room(&mut branch, session, server);
+            set_call_capacity(&mut branch, session, server);
             let mut out = Vec::new();
             let mut received = batch(session, &mut branch, &messages, &mut out);
-            if let Received::Held(_) = received {
+            if let Handled::Deferred(_) = received {
                 find_places(&branch, sessions, branch.wanted());
                 received = batch(session, &mut branch, &messages, &mut out);
             }
@@ -71,7 +71,7 @@ fn batch(
     branch: &mut Connection,
     messages: &[&str],
     out: &mut Vec<u8>,
-) -> Received {
+) -> Handled {
     branch.batch(messages, out, |branch, message, out| {
         session.with(|connection| {
             // What a batch subscribes to is the session's.
@@ -84,9 +84,9 @@ fn batch(
 }
 
 /// Sets how many calls a session may begin now.
-fn set_room(branch: &mut Connection, session: &Session, server: &Server) {
+fn set_call_capacity(branch: &mut Connection, session: &Session, server: &Server) {
     let in_flight = session.in_flight();
-    branch.set_room(server.limits().calls_in_flight.saturating_sub(in_flight));
+    branch.set_call_capacity(server.limits().calls_in_flight.saturating_sub(in_flight));
     branch.set_busy(in_flight > 0);
 }
 
@@ -95,17 +95,17 @@ async fn finish(
     session: &Arc<Session>,
     mut branch: Connection,
     begun: Begun,
-    (received, out): (Received, Vec<u8>),
+    (received, out): (Handled, Vec<u8>),
     id: Option<&str>,
 ) -> Answer {
     let Begun { stream, reader } = begun;
     match received {
-        Received::Pending(call) => session.start(branch, call, stream),
-        Received::Held(_) => {
+        Handled::Pending(call) => session.start(branch, call, stream),
+        Handled::Deferred(_) => {
             session.forget(stream);
             return Err(no_place(id));
         }
-        Received::Done | Received::Cancelled(_) | Received::Restarted => {
+        Handled::Complete | Handled::Cancelled(_) | Handled::Restarted => {
             let Some(first) = branch.next_outgoing() else {
                 session.forget(stream);
                 return Ok(at_once(session, out, id).await);

@@ -9,7 +9,7 @@ use tokio::task::AbortHandle;
 use treenail_schema::RequestId;
 
 use crate::request_id::IdKey;
-use crate::server::PendingAnswer;
+use crate::server::PendingResponse;
 
 /// The calls in flight. Dropping it ends them.
 #[derive(Debug, Default)]
@@ -37,7 +37,7 @@ pub(super) struct Running {
 }
 
 impl Running {
-    pub(super) fn new(call: &mut PendingAnswer, stream: u64) -> Self {
+    pub(super) fn new(call: &mut PendingResponse, stream: u64) -> Self {
         Self {
             id: call.key(),
             calls: call.calls(),

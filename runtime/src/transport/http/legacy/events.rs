@@ -16,7 +16,7 @@ pub(super) struct Events {
 
 impl Events {
     pub(super) fn new(limits: &Limits) -> Arc<Self> {
-        let store = Store::new(limits.http_session_events, limits.http_session_bytes);
+        let store = Store::new(limits.http.session_events, limits.http.session_bytes);
         Arc::new(Self {
             store: Mutex::new(store),
         })
@@ -137,13 +137,11 @@ mod tests {
     use std::task::Waker;
 
     use super::*;
+    use crate::limits::HttpLimits;
 
     #[test]
     fn streams_of_which_nothing_is_kept_are_forgotten() {
-        let limits = Limits {
-            http_session_events: 2,
-            ..Limits::default()
-        };
+        let limits = Limits::default().http(HttpLimits::default().session_events(2));
         let events = Events::new(&limits);
         for _ in 0..10 {
             let stream = events.open();
@@ -162,11 +160,8 @@ mod tests {
 
     #[test]
     fn what_is_about_to_be_read_is_not_dropped_for_others() {
-        let limits = Limits {
-            http_session_events: 2,
-            http_session_bytes: 10,
-            ..Limits::default()
-        };
+        let limits =
+            Limits::default().http(HttpLimits::default().session_events(2).session_bytes(10));
         let mut context = Context::from_waker(Waker::noop());
         let events = Events::new(&limits);
         let streams: Vec<u64> = (0..8).map(|_| events.open()).collect();

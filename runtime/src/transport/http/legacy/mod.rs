@@ -25,8 +25,8 @@ use self::answer::{answer, plain};
 pub(super) use self::replay::Replay;
 use self::session::{Kind, Session};
 pub(super) use self::sessions::Sessions;
-pub use self::sse::LegacySse;
 pub(super) use self::sse::Place;
+pub use self::sse::SsePaths;
 use self::store::EventId;
 use crate::ask::random_id;
 use crate::extensions::Principal;
@@ -72,7 +72,7 @@ impl Legacy<'_> {
         let id = *id;
         let (mut connection, principal) = self.connect();
         let mut out = Vec::new();
-        connection.receive_body(body, &mut out);
+        connection.handle_body(body, &mut out);
         let Some(revision) = connection.legacy_revision() else {
             return Ok(plain(out, Some(id)));
         };

@@ -10,7 +10,7 @@ use treenail_schema::{RequestId, Revision};
 
 use crate::deadline;
 use crate::extensions::Principal;
-use crate::server::{Connection, PendingAnswer};
+use crate::server::{Connection, PendingResponse};
 use crate::stream_close::StreamCloser;
 use crate::transport::http::exchange::Exchange;
 use crate::transport::http::legacy::calls::{Calls, Running};
@@ -67,8 +67,8 @@ impl Session {
             principal,
             own_stream: events.open(),
             events,
-            patience: limits.http_write_within,
-            open_for: limits.http_poll_after,
+            patience: limits.http.write_timeout,
+            open_for: limits.http.stream_max_age,
             connection: Mutex::new(connection),
             calls: Arc::default(),
             used: Mutex::new(Instant::now()),
@@ -145,7 +145,7 @@ impl Session {
     pub(super) fn start(
         self: &Arc<Self>,
         connection: Connection,
-        mut call: PendingAnswer,
+        mut call: PendingResponse,
         to: u64,
     ) {
         let running = Running::new(&mut call, to);

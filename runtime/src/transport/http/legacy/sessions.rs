@@ -29,10 +29,10 @@ impl Sessions {
         let session = Arc::new(session);
         let mut table = self.lock();
         let mut ended = Vec::new();
-        if table.len() >= limits.http_sessions {
+        if table.len() >= limits.http.sessions {
             ended = make_room(&mut table, limits);
         }
-        let room = table.len() < limits.http_sessions;
+        let room = table.len() < limits.http.sessions;
         if room {
             table.insert(id.into(), Arc::clone(&session));
         }
@@ -117,7 +117,7 @@ impl Drop for Leave {
 }
 
 fn is_over(session: &Session, limits: &Limits) -> bool {
-    let idle = session.used().elapsed() > limits.http_session_idle;
+    let idle = session.used().elapsed() > limits.http.session_idle_timeout;
     session.has_ended() || (idle && !session.is_at_work())
 }
 
@@ -127,7 +127,7 @@ fn is_over(session: &Session, limits: &Limits) -> bool {
 /// If hardly any is idle, those count too whose clients have left their calls alone: whoever begins calls and leaves could
 /// keep all others out otherwise, while who stays needs a connection for each session.
 fn make_room(table: &mut HashMap<Box<str>, Arc<Session>>, limits: &Limits) -> Vec<Arc<Session>> {
-    let some = (limits.http_sessions / 16).max(1);
+    let some = (limits.http.sessions / 16).max(1);
     let mut idle = those(table, |session| !session.is_at_work());
     if idle.len() <= some {
         idle = those(table, |session| !session.is_at_work() || session.is_left());
@@ -136,7 +136,7 @@ fn make_room(table: &mut HashMap<Box<str>, Arc<Session>>, limits: &Limits) -> Ve
     if some > 0 {
         idle.select_nth_unstable(some - 1);
     }
-    let over = |used: &Instant| used.elapsed() > limits.http_session_idle;
+    let over = |used: &Instant| used.elapsed() > limits.http.session_idle_timeout;
     let (oldest, others) = idle.split_at(some);
     let others = others.iter().filter(|(used, _)| over(used));
     let ended = oldest.iter().chain(others);

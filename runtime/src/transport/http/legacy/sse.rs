@@ -23,13 +23,13 @@ const SESSION: &str = "sessionId";
 ///
 /// ```
 /// use http::uri::PathAndQuery;
-/// use treenail_runtime::LegacySse;
+/// use treenail_runtime::SsePaths;
 ///
-/// let paths = LegacySse { stream: PathAndQuery::from_static("/events"), ..LegacySse::default() };
+/// let paths = SsePaths { stream: PathAndQuery::from_static("/events"), ..SsePaths::default() };
 /// assert_eq!(paths.messages.path(), "/messages");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LegacySse {
+pub struct SsePaths {
     /// The path of the stream, which begins a session. Default `/sse`.
     pub stream: PathAndQuery,
     /// The path to which messages are posted. Default `/messages`.
@@ -39,7 +39,7 @@ pub struct LegacySse {
     pub announced: Option<PathAndQuery>,
 }
 
-impl Default for LegacySse {
+impl Default for SsePaths {
     fn default() -> Self {
         Self {
             stream: PathAndQuery::from_static("/sse"),
@@ -56,7 +56,7 @@ pub(in crate::transport::http) enum Place {
     Messages,
 }
 
-impl LegacySse {
+impl SsePaths {
     /// Which of the two is at a path.
     pub(in crate::transport::http) fn place(&self, path: &str) -> Option<Place> {
         let is = |place: &PathAndQuery| without_slash(place.path()) == without_slash(path);
@@ -69,7 +69,7 @@ impl LegacySse {
 
 impl Legacy<'_> {
     /// Begins a session, which ends with its stream.
-    pub(in crate::transport::http) fn open_sse(self, paths: &LegacySse) -> Answer {
+    pub(in crate::transport::http) fn open_sse(self, paths: &SsePaths) -> Answer {
         check_version(&self.parts.headers)?;
         let slot = self.slots.take()?;
         let id = new_id()?;

@@ -56,7 +56,7 @@ async fn an_engine_that_stops_answering_is_left() {
     }
     // What could not be published is not lost, and who waits for that is not kept.
     server.resource_updated("notes://1");
-    let published = tokio::time::timeout(Duration::from_secs(300), server.published());
+    let published = tokio::time::timeout(Duration::from_secs(300), server.flush_events());
     assert!(published.await.is_err(), "nobody has taken it");
 }
 

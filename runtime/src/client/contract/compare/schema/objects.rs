@@ -157,7 +157,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
             self.changed(at);
             return;
         }
-        let path = at.path.written(self.entry.limits().drift_text_bytes);
+        let path = at.path.written(self.entry.limits().drift.text_bytes);
         self.entry.change(severity, &path, message);
     }
 

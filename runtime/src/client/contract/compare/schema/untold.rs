@@ -54,7 +54,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
         if self.is_over() {
             return;
         }
-        if at.depth > self.entry.limits().drift_depth.saturating_mul(2) {
+        if at.depth > self.entry.limits().drift.depth.saturating_mul(2) {
             let message = "it is nested too deeply to be compared";
             return self.effect(Effect::Changed, at, message);
         }
@@ -85,7 +85,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
     }
 
     fn untold_word(&mut self, name: &str, value: &Value, path: Path<'_>) {
-        let path = path.written(self.entry.limits().drift_text_bytes);
+        let path = path.written(self.entry.limits().drift.text_bytes);
         let text = text(value);
         let severity = Severity::Wording;
         self.entry

@@ -97,7 +97,7 @@ impl<'w, 'a, 'r, 'l> Walk<'w, 'a, 'r, 'l> {
     }
 
     fn spent(&mut self) {
-        let most = self.entry.limits().drift_steps;
+        let most = self.entry.limits().drift.steps;
         let message =
             format!("it is different, and comparing all of it would take more than {most} steps");
         self.entry.change(Severity::Breaking, self.place, &message);
@@ -156,7 +156,7 @@ impl<'w, 'a, 'r, 'l> Walk<'w, 'a, 'r, 'l> {
         if !is_plain && !self.is_first(pair(old, new), at.role) {
             return;
         }
-        if at.depth > self.entry.limits().drift_depth {
+        if at.depth > self.entry.limits().drift.depth {
             self.effect(
                 Effect::Changed,
                 at,
@@ -264,7 +264,7 @@ impl<'w, 'a, 'r, 'l> Walk<'w, 'a, 'r, 'l> {
             self.probe = Some(true);
             return;
         }
-        let path = at.path.written(self.entry.limits().drift_text_bytes);
+        let path = at.path.written(self.entry.limits().drift.text_bytes);
         let severity = at.role.severity(effect);
         if at.role == Role::Unclear && effect != Effect::Changed {
             let message = format!("{message}, in a place where it cannot be judged");

@@ -44,7 +44,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
             _ => Severity::Wording,
         };
         let path = at.path.key(name);
-        let path = path.written(self.entry.limits().drift_text_bytes);
+        let path = path.written(self.entry.limits().drift.text_bytes);
         let what = what(name);
         let (old, new) = (old.map(text), new.map(text));
         let texts = (old.as_deref(), new.as_deref());
@@ -90,7 +90,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
                 }
                 self.shown.insert(std::ptr::from_ref(schema));
                 let path = keyword_path.key(name);
-                let path = path.written(self.entry.limits().drift_text_bytes);
+                let path = path.written(self.entry.limits().drift.text_bytes);
                 let (before, schema) = (before.map(Value::to_string), schema.to_string());
                 let what = "a definition that nothing refers to";
                 self.entry
