@@ -59,9 +59,8 @@ impl fmt::Display for AskError {
 impl std::error::Error for AskError {}
 
 impl AskError {
-    /// What a request of the modern era is answered with if this is why it failed; `None` if that is for the function to
-    /// say.
-    pub(super) fn answer(&self) -> Option<RpcError> {
+    /// Returns the response to a request of the modern era that failed because of this error; `None` if the function decides.
+    pub(super) fn response(&self) -> Option<RpcError> {
         match self {
             Self::Unsupported(required) => {
                 let data = MissingRequiredClientCapabilityErrorData::new((**required).clone());

@@ -12,7 +12,7 @@ use treenail_schema::{InputRequest, InputRequests, InputRequiredResult};
 
 use crate::ask::binding::{QuestionId, scope};
 use crate::ask::error::AskError;
-use crate::ask::seal::RequestStateKey;
+use crate::ask::seal::{NO_RANDOM_BYTES, RequestStateKey};
 use crate::call::{CallTarget, OwnedTarget};
 use crate::limits::Limits;
 use crate::wire::{Params, RpcError, as_string, object, shortened};
@@ -263,7 +263,7 @@ impl Round {
         config
             .key
             .seal(&scope(&config.server, self.target.borrow()), text)
-            .map_err(|_| self.failed("there are no random numbers"))
+            .map_err(|_| self.failed(NO_RANDOM_BYTES))
     }
 
     #[cold]

@@ -82,11 +82,11 @@ impl Server {
         &self.state.elicit_config
     }
 
-    /// Tells those who have subscribed to the resource at `uri` that it is not what it was.
+    /// Notifies the subscribers of the resource at `uri` that it has changed.
     ///
-    /// A resource can be subscribed to if its `#[resource]` has the key `subscribable`. Peers are told of exactly the URIs that they
-    /// named, as they wrote them; several updates that a peer has not taken yet are told once. With an
-    /// [event bus](crate::ServerBuilder::event_bus), the other replicas tell those who have subscribed there.
+    /// A resource can be subscribed to if its `#[resource]` has the key `subscribable`. The URI must be written exactly as the
+    /// peer wrote it when it subscribed. Several updates that a peer has not received yet become one notification. With an
+    /// [event bus](crate::ServerBuilder::event_bus), the other replicas notify their subscribers too.
     ///
     /// ```
     /// # use treenail_runtime::Context;
@@ -100,25 +100,25 @@ impl Server {
         self.state.hub.publish(&Event::ResourceUpdated(uri));
     }
 
-    /// Closes the server, for all its clones: subscriptions end with their results, and [`Server::serve`] reads no more
-    /// messages and returns once the calls in flight are finished, within
+    /// Closes the server, for all its clones: subscriptions end with their results. [`Server::serve`] reads no more messages,
+    /// and returns once the calls in flight have finished, within
     /// [`Limits::shutdown_timeout`](crate::Limits::shutdown_timeout).
     ///
-    /// It returns at once, and doing it twice is doing it once. A [`Connection`] of a transport of your own goes on
-    /// answering; end it when [`Server::closed`] is over, calls are finished and nothing is outgoing.
+    /// It returns at once, and a second call has no effect. A [`Connection`] of a transport of your own continues to respond;
+    /// end it when [`Server::closed`] has returned, all calls have finished and no message is outgoing.
     pub fn close(&self) {
         self.state.hub.close();
     }
 
-    /// Waits until the [event bus](crate::ServerBuilder::event_bus) has published all that this server has had to tell other
-    /// replicas. Without a bus that is at once; with one whose engine is away it takes until the engine is back.
+    /// Waits until the [event bus](crate::ServerBuilder::event_bus) has published all events of this server. It returns at once
+    /// without a bus, and waits while the engine of the bus is unavailable.
     ///
-    /// It is for the end of a process, with a timeout around it. `HttpServer::serve` does so itself.
+    /// Call it at the end of a process, with a timeout. `HttpServer::serve` does so itself.
     pub async fn flush_events(&self) {
         self.state.hub.flush_events().await;
     }
 
-    /// Whether [`Server::close`] has been called.
+    /// Returns `true` if [`Server::close`] has been called.
     pub fn is_closed(&self) -> bool {
         self.state.hub.is_closed()
     }

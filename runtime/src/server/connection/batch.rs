@@ -1,4 +1,4 @@
-//! Batches, which revision 2025-03-26 alone has.
+//! Batches of messages, which only revision 2025-03-26 defines.
 
 use treenail_schema::{Method, Revision};
 
@@ -7,11 +7,11 @@ use super::{Connection, Handled};
 use crate::server::response::{PendingResponse, close_batch};
 use crate::wire::{Invalid, Message, RpcError, parse_element, write_error};
 
-/// One message of a batch, or the reason why it is none.
+/// One message of a batch, or its error.
 pub(crate) type ParsedMessage<'a> = Result<Message<'a>, Invalid<'a>>;
 
 impl Connection {
-    /// Answers a batch with one array, as revision 2025-03-26 has it. Messages that begin no call are answered by `other`.
+    /// Handles a batch, whose response is one array. `other` handles the messages that start no call.
     pub(crate) fn batch(
         &mut self,
         messages: &[&str],
@@ -47,7 +47,7 @@ impl Connection {
                 other => other,
             };
             let received = if is_call(&message) {
-                self.one(message, &mut answers)
+                self.on_message(message, &mut answers)
             } else {
                 other(self, message, &mut answers)
             };
@@ -69,7 +69,7 @@ impl Connection {
         Handled::Complete
     }
 
-    /// The messages of a batch, if this peer may send it.
+    /// Parses the messages of a batch, if this peer may send it.
     fn accept_batch<'a>(&self, messages: &[&'a str]) -> Result<Vec<ParsedMessage<'a>>, RpcError> {
         let limits = self.server.limits();
         match self.legacy_peer() {
@@ -106,7 +106,7 @@ impl Connection {
     }
 }
 
-/// Whether a message runs a function.
+/// Returns `true` if a message runs a function.
 fn is_call(message: &ParsedMessage<'_>) -> bool {
     matches!(message, Ok(Message::Request(_, envelope)) if begins_call(envelope))
 }

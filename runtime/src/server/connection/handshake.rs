@@ -9,7 +9,7 @@ use crate::revision::{KnownPeer, Peer, negotiate};
 use crate::server::subscriptions::Subscriber;
 use crate::wire::{Params, RpcError, shortened, write_result};
 
-/// How far the handshake of the legacy era is.
+/// State of the handshake of the legacy era.
 #[derive(Clone, Debug)]
 pub(super) enum Handshake {
     NotBegun,
@@ -18,7 +18,7 @@ pub(super) enum Handshake {
 }
 
 impl Connection {
-    /// Who is asking, if the request does not say: the peer of the handshake.
+    /// Returns the peer of the handshake, for requests that do not identify their peer.
     pub(super) fn legacy_caller(&self, method: Option<Method>) -> Result<Arc<Peer>, RpcError> {
         match &self.handshake {
             Handshake::Finished(peer) => Ok(Arc::clone(peer)),
@@ -26,7 +26,7 @@ impl Connection {
             Handshake::Answered(_) => Err(RpcError::invalid_request(
                 "the handshake is not finished: send `notifications/initialized` first",
             )),
-            // A peer that has not said anything yet may ask whether anyone is there.
+            // A peer may check that the server is alive before the handshake.
             Handshake::NotBegun if method == Some(Method::Ping) => Ok(Arc::new(Peer::legacy(
                 Revision::LATEST_LEGACY,
                 ClientCapabilities::default(),
@@ -75,8 +75,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Forgets what belongs to the session so far: subscriptions, questions, and messages of calls that wait to be sent.
-    /// What its calls send from now on goes nowhere.
+    /// Drops the state of the session so far: subscriptions, pending requests, and queued messages of its calls. Later messages of
+    /// these calls are dropped too.
     fn restart(&mut self) {
         self.session += 1;
         self.subscriber = Subscriber::default();
@@ -92,10 +92,10 @@ impl Connection {
     }
 }
 
-/// How many bytes a JSON text may take once it has been read: small values take far more than their texts.
+/// Returns an upper bound of the memory for a parsed JSON text, in bytes. Small values take far more than their texts.
 fn weight(text: &str) -> usize {
     const VALUE: usize = 256;
-    let begins = |byte: &u8| matches!(byte, b'{' | b'[' | b',');
-    let values = text.bytes().filter(|byte| begins(byte)).count();
+    let starts_value = |byte: &u8| matches!(byte, b'{' | b'[' | b',');
+    let values = text.bytes().filter(|byte| starts_value(byte)).count();
     text.len().saturating_add(values.saturating_mul(VALUE))
 }

@@ -38,14 +38,14 @@ struct Current {
 }
 
 impl Server {
-    /// Changes what a [dynamic](crate::ServerBuilder::dynamic) server offers while it runs, and tells the peers that
-    /// want to know: all of a legacy connection, and those of the modern era that listen.
+    /// Changes the tools, prompts and resources of a [dynamic](crate::ServerBuilder::dynamic) server while it runs. Notifies
+    /// all peers of the legacy era, and those of the modern era that have subscribed.
     ///
-    /// All changes of one edit happen at once: no request sees some of them without the others. Calls that are in flight
-    /// go on with what they were called for. What is enabled and disabled again in one edit has not changed.
+    /// An edit is atomic: no request sees a part of its changes. Calls in flight continue with the component that they were
+    /// made for. A component that is enabled and disabled in one edit has not changed.
     ///
-    /// It is this server that changes. With an [event bus](crate::ServerBuilder::event_bus), the peers of other replicas are
-    /// told that lists have changed, and see a change if those replicas have been edited too: edit all of them alike.
+    /// The edit applies to this server only. With an [event bus](crate::ServerBuilder::event_bus), the peers of other replicas
+    /// are notified too, but see a change only if their replica has been edited as well: make the same edit at each replica.
     ///
     /// ```
     /// use treenail_runtime::{Edit, Component, Server};
@@ -61,8 +61,8 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// [`Error::Build`] if the server is not dynamic, an item does not exist, or what is added would not have built, as
-    /// [`ServerBuilder::build`](crate::ServerBuilder::build) says. Then nothing has changed.
+    /// [`Error::Build`] if the server is not dynamic, a component does not exist, or an addition is invalid, see
+    /// [`ServerBuilder::build`](crate::ServerBuilder::build). The server is then unchanged.
     pub fn edit(&self, change: impl FnOnce(Edit) -> Edit) -> Result<()> {
         if !self.state.config.dynamic {
             let message = "this server is not dynamic: build it with `ServerBuilder::dynamic()`";

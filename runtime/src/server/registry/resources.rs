@@ -67,7 +67,7 @@ impl Resources {
         match self.is_subscribable(uri) {
             Some(true) => Ok(()),
             Some(false) => Err(RpcError::invalid_params(format!(
-                "changes of the resource {} are not told",
+                "resource {} does not support subscriptions",
                 quoted(uri)
             ))),
             None => Err(self.unknown(uri, revision)),

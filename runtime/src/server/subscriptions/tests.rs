@@ -1,4 +1,4 @@
-//! What is left in the hub, and what a waker is called for.
+//! Registrations in the hub, and wake-ups of connections.
 
 use std::future::Future;
 use std::pin::pin;
