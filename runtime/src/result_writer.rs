@@ -7,11 +7,11 @@ use treenail_schema::{InputRequiredResult, ResultMetaObject};
 
 use crate::revision::{Style, mark};
 
-/// Writes the result of one request in the style of the revision that its caller speaks.
+/// Writer of the result of one request, in the style of its peer's revision.
 pub struct ResultWriter<'a> {
     out: &'a mut Vec<u8>,
     style: &'a Style,
-    /// What has been written tells of a failure.
+    /// Set if the result is a failure.
     failed: bool,
 }
 
@@ -37,17 +37,17 @@ impl<'a> ResultWriter<'a> {
         self.style
     }
 
-    /// The buffer that the result is written to.
+    /// Returns the output buffer.
     pub(crate) fn out(&mut self) -> &mut Vec<u8> {
         self.out
     }
 
-    /// How much has been written, for [`ResultWriter::rewind`].
+    /// Returns the current position, for [`ResultWriter::rewind`].
     pub(crate) fn mark(&self) -> usize {
         self.out.len()
     }
 
-    /// Takes back what has been written since `mark`.
+    /// Discards the output since `mark`.
     pub(crate) fn rewind(&mut self, mark: usize) {
         self.out.truncate(mark);
     }
@@ -56,7 +56,7 @@ impl<'a> ResultWriter<'a> {
         self.out.extend_from_slice(bytes);
     }
 
-    /// Writes a value of the protocol's own types, whose JSON has no cause to fail.
+    /// Writes a value of the protocol's own types, whose serialization should not fail.
     pub(crate) fn value<T: Serialize + ?Sized>(&mut self, value: &T) {
         let start = self.out.len();
         if let Err(error) = serde_json::to_writer(&mut *self.out, value) {
@@ -66,7 +66,7 @@ impl<'a> ResultWriter<'a> {
         }
     }
 
-    /// Notes that what is written tells of a failure.
+    /// Marks the result as a failure.
     pub(crate) fn fail(&mut self) {
         self.failed = true;
     }
@@ -75,14 +75,14 @@ impl<'a> ResultWriter<'a> {
         self.failed
     }
 
-    /// Writes what has to be asked before there is a complete result.
+    /// Writes questions to the client, as the result of this round.
     pub(crate) fn input_required(&mut self, mut questions: InputRequiredResult) {
         self.style
             .complete_meta(questions.meta.get_or_insert_default());
         self.value(&questions);
     }
 
-    /// Ends the object of a complete result whose structured content is wrapped, as [`ResultWriter::end`] does.
+    /// Ends the object of a complete result with wrapped structured content, see [`ResultWriter::end`].
     pub(crate) fn end_wrapped(&mut self, meta: Option<ResultMetaObject>) {
         match meta {
             None => {
@@ -96,7 +96,7 @@ impl<'a> ResultWriter<'a> {
         }
     }
 
-    /// Ends the object of a complete result, with the `_meta` that it has of its own.
+    /// Ends the object of a complete result, and adds its own `_meta`.
     pub(crate) fn end(&mut self, meta: Option<ResultMetaObject>) {
         match meta {
             None => self.push(self.style.result_end()),
@@ -113,7 +113,7 @@ impl<'a> ResultWriter<'a> {
 
 #[cfg(feature = "tower")]
 impl ResultWriter<'_> {
-    /// Ends the object of a result that is not complete and says so itself.
+    /// Ends the object of an incomplete result, which contains its own `resultType`.
     pub(crate) fn end_other(&mut self, mut meta: ResultMetaObject) {
         self.style.complete_meta(&mut meta);
         self.push(br#","_meta":"#);

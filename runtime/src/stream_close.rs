@@ -23,13 +23,13 @@ impl fmt::Debug for StreamCloser {
 }
 
 impl Context {
-    /// Closes the connection on which the client waits for this call, without ending the call: the client comes back after
-    /// a second, for what the call has sent by then and for its result. For functions that know that they take minutes,
-    /// since proxies and hosts give up connections that are open for long.
+    /// Closes the SSE stream on which the client waits for this call, without ending the call. The client reconnects after a
+    /// second, and gets the messages of the call so far and its result. It is for functions that take minutes, because proxies and
+    /// hosts close long connections.
     ///
-    /// Clients of revision 2025-11-25 over HTTP can do that. For all others it does nothing: they wait as before. Calling it
-    /// once more closes the connection on which the client has come back.
-    /// [`HttpLimits::stream_max_age`](crate::HttpLimits::stream_max_age) does it for all calls after some time.
+    /// Only clients of revision 2025-11-25 over HTTP can reconnect; for others it has no effect. Calling it again closes the stream
+    /// of the reconnected client.
+    /// [`HttpLimits::stream_max_age`](crate::HttpLimits::stream_max_age) does it for all calls after a time.
     ///
     /// ```
     /// # use treenail_runtime::Context;

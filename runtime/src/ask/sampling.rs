@@ -87,7 +87,7 @@ pub(super) fn downgrade(
         return params;
     }
     let messages = std::mem::take(&mut params.messages);
-    // A message has one block there.
+    // There, a message has exactly one block.
     params.messages = messages
         .into_iter()
         .flat_map(|message| {

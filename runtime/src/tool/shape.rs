@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value};
 
-/// What the schema of an output says about its values.
+/// Shape of an output, derived from its schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
-    /// Always null: there is nothing to tell.
+    /// Always null.
     Nothing,
     /// A plain string, or null: a text, not structured.
     Text,
@@ -17,7 +17,7 @@ pub(crate) enum Shape {
     Value,
 }
 
-/// Keywords that say nothing about values.
+/// Keywords that do not constrain values.
 const ANNOTATIONS: [&str; 9] = [
     "$comment",
     "$defs",

@@ -2,7 +2,7 @@
 
 use crate::wire::RpcError;
 
-/// Writes the answer to one request: its envelope, and the result that `write` makes.
+/// Writes the response to one request: its envelope, and the result that `write` writes.
 pub(crate) fn write_result(out: &mut Vec<u8>, id: &str, write: impl FnOnce(&mut Vec<u8>)) {
     out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
     out.extend_from_slice(id.as_bytes());
@@ -11,7 +11,7 @@ pub(crate) fn write_result(out: &mut Vec<u8>, id: &str, write: impl FnOnce(&mut 
     out.push(b'}');
 }
 
-/// Writes an error as the answer; `id` is missing only if the request's could not be read.
+/// Writes an error response. `id` is `None` only if the id of the request could not be read.
 pub(crate) fn write_error(out: &mut Vec<u8>, id: Option<&str>, error: &RpcError) {
     out.extend_from_slice(br#"{"jsonrpc":"2.0","#);
     if let Some(id) = id {
@@ -29,7 +29,7 @@ pub(crate) fn write_error(out: &mut Vec<u8>, id: Option<&str>, error: &RpcError)
     out.push(b'}');
 }
 
-/// The code of an answer to the request with this `id`, if the answer is an error.
+/// Returns the error code of a response to the request with this `id`, if it is an error.
 #[cfg(feature = "http-server")]
 pub(crate) fn error_code(answer: &[u8], id: &str) -> Option<i64> {
     let rest = answer.strip_prefix(br#"{"jsonrpc":"2.0","id":"#)?;
