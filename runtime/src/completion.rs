@@ -212,7 +212,7 @@ impl Purpose for CompleterFacts {
     fn subject(_: &Call<'_>) {}
 
     fn reject(&self, _: &[Problem], _: &mut ResultWriter<'_>) -> Result<(), RpcError> {
-        let message = "`params` is not what `completion/complete` takes";
+        let message = "invalid `params` for `completion/complete`";
         Err(RpcError::invalid_params(message))
     }
 

@@ -47,7 +47,7 @@ impl fmt::Display for AskError {
             }
             Self::Refused(error) => write!(formatter, "the client could not answer: {error}"),
             Self::Invalid(problem) => {
-                write!(formatter, "the answer is not what was asked for: {problem}")
+                write!(formatter, "the answer is invalid: {problem}")
             }
             Self::NotAllowed(problem) => write!(formatter, "this cannot be asked: {problem}"),
             Self::TimedOut => formatter.write_str("there was no answer in time"),

@@ -101,7 +101,7 @@ impl PendingReply<'_> {
     /// Writes the request as a message.
     pub(crate) fn message(&self, request: &InputRequest) -> Result<Vec<u8>, AskError> {
         let mut message = format!(r#"{{"jsonrpc":"2.0","id":{},"#, self.id).into_bytes();
-        // An embedded request is the same object without what belongs to a message.
+        // An embedded request is the same object without `jsonrpc` and `id`.
         let start = message.len();
         serde_json::to_writer(&mut message, request)
             .map_err(|error| AskError::NotAllowed(error.to_string()))?;

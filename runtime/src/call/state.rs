@@ -20,7 +20,7 @@ use crate::wire::{Members, RpcError};
 #[derive(Debug)]
 pub struct Lifetime {
     state: Option<Arc<CallState>>,
-    /// Set unless the call goes on in the layers around its function.
+    /// Set unless the call continues in the layers around its function.
     ends_call: bool,
 }
 
@@ -66,7 +66,7 @@ pub(crate) struct CallState {
     /// Sent by a caller that wants progress.
     pub(crate) progress_token: Option<ProgressToken>,
     round: Option<Box<Round>>,
-    /// The call goes on after its function, in the layers around it.
+    /// Set if the call continues after its function, in the layers around it.
     has_layers: bool,
     outbox: Outbox,
     live: Mutex<Live>,
@@ -180,7 +180,7 @@ impl CallState {
         self.live().fault.take()
     }
 
-    /// Starts a call that goes on after its function, in the layers around it, until the [`Lifetime`] is dropped.
+    /// Starts a call that continues after its function, in the layers around it, until the [`Lifetime`] is dropped.
     #[cfg(feature = "tower")]
     pub(crate) fn with_layers(call: &Call<'_>) -> (Context, Lifetime) {
         let mut state = Self::new(call);

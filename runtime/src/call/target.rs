@@ -2,7 +2,7 @@
 
 use treenail_schema::Method;
 
-/// The request that a call answers, borrowed. What its function asks the client belongs to the same request.
+/// The request behind a call, borrowed. Questions of its function to the client are bound to it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CallTarget<'a> {
     /// The caller, if a transport has authenticated it.

@@ -104,7 +104,7 @@ impl PendingRequest {
 /// Future of a response, as bytes without a line end.
 ///
 /// Dropping it cancels its calls; nothing is sent for that.
-#[must_use = "a request goes on only while it is polled"]
+#[must_use = "a response makes progress only while it is polled"]
 pub struct PendingResponse {
     /// The id of the request, if it is a single one.
     id: Option<Arc<str>>,

@@ -56,12 +56,12 @@ impl Connection {
         let most = self.server.limits().handshake_bytes;
         if weight(text) > most {
             return Err(RpcError::invalid_params(format!(
-                "`params` takes more than the {most} bytes that a client may say of itself"
+                "`params` takes more than {most} bytes"
             )));
         }
         let params: InitializeRequestParams = serde_json::from_str(text).map_err(|error| {
             let reason = shortened(&error.to_string());
-            RpcError::invalid_params(format!("`params` is not what `initialize` takes: {reason}"))
+            RpcError::invalid_params(format!("invalid `params` for `initialize`: {reason}"))
         })?;
         let revision = negotiate(&params.protocol_version);
         let peer = Peer::legacy(revision, params.capabilities, Some(params.client_info));

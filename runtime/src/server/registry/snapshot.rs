@@ -229,7 +229,7 @@ impl Snapshot {
         let read: CompleteRequestParams = serde_json::from_str(text).map_err(|error| {
             let reason = shortened(&error.to_string());
             RpcError::invalid_params(format!(
-                "`params` is not what `completion/complete` takes: {reason}"
+                "invalid `params` for `completion/complete`: {reason}"
             ))
         })?;
         let (arguments, completers) = self.completers(&read.ref_)?;

@@ -38,7 +38,7 @@ fn listen(connection: &mut Connection, id: &str) {
     assert_eq!(
         send(connection, &message),
         "",
-        "its answer comes at its end"
+        "its response is sent at its end"
     );
 }
 
@@ -87,7 +87,7 @@ fn what_has_ended_leaves_nothing_behind() {
     let messages = outgoing(&mut connections[1], Waker::noop());
     assert_eq!(messages.len(), 6, "{messages:?}");
     assert_eq!(hub.len(), 0);
-    // Who comes late hears that too.
+    // A late subscription is closed too.
     listen(&mut connections[0], "2");
     let messages = outgoing(&mut connections[0], Waker::noop());
     assert_eq!(messages.len(), 3, "{messages:?}");
