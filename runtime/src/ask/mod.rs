@@ -27,9 +27,9 @@ pub use self::error::AskError;
 pub use self::question::{Confirm, Elicit, ElicitBySchema, ElicitUrl, Question, Roots, Sample};
 use self::requests::PendingReply;
 pub(crate) use self::requests::Requests;
-pub(crate) use self::round::{ElicitConfig, ResumedState, Round};
-#[cfg(feature = "tool-loop")]
-pub(crate) use self::sampling::{check_messages as check_conversation, needs_tools};
+pub use self::round::Round;
+pub(crate) use self::round::{ElicitConfig, ResumedState};
+pub use self::sampling::{check_messages as check_conversation, needs_tools};
 pub use self::seal::RequestStateKey;
 pub(crate) use self::seal::{NO_RANDOM_BYTES, random, random_id};
 use crate::call::CallState;

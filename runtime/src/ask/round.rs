@@ -133,7 +133,7 @@ pub(crate) struct ResumedState {
 
 /// One round of a request whose client can be asked.
 #[derive(Debug)]
-pub(crate) struct Round {
+pub struct Round {
     config: Arc<ElicitConfig>,
     target: OwnedTarget,
     run: Mutex<Run>,
@@ -213,18 +213,17 @@ impl Round {
     }
 
     /// Returns the number of questions of this run, including answered ones.
-    #[cfg(feature = "tool-loop")]
-    pub(crate) fn asked(&self) -> usize {
+    pub fn asked(&self) -> usize {
         self.run().keys.len()
     }
 
     /// Returns the result of the work `key` in an earlier round.
-    pub(crate) fn done(&self, key: &str) -> Option<Box<RawValue>> {
+    pub fn done(&self, key: &str) -> Option<Box<RawValue>> {
         self.run().resumed.state.once.get(key).cloned()
     }
 
     /// Stores the result of the work `key` for the following rounds.
-    pub(crate) fn keep(&self, key: &str, value: Box<RawValue>) {
+    pub fn keep(&self, key: &str, value: Box<RawValue>) {
         self.run().resumed.state.once.insert(key.to_owned(), value);
     }
 

@@ -8,7 +8,7 @@ use crate::wire::{DEEPEST, Params, RpcError, Scanner, SyntaxError, as_string};
 
 /// What one line or body holds.
 #[derive(Debug)]
-pub(crate) enum Body<'a> {
+pub enum Body<'a> {
     /// One message.
     One(Result<Message<'a>, Invalid<'a>>),
     /// A batch: the texts of its messages, each one checked JSON.
@@ -17,8 +17,10 @@ pub(crate) enum Body<'a> {
 
 /// One message of a valid form.
 #[derive(Debug)]
-pub(crate) enum Message<'a> {
+pub enum Message<'a> {
+    /// A request: the text of its id, and its envelope.
     Request(&'a str, Envelope<'a>),
+    /// A notification.
     Notification(Envelope<'a>),
     /// An answer to a request of ours: the text of its id, and the text of the result or the error.
     Response(&'a str, Result<&'a str, &'a str>),
@@ -26,8 +28,9 @@ pub(crate) enum Message<'a> {
 
 /// Members that requests and notifications share.
 #[derive(Debug)]
-pub(crate) struct Envelope<'a> {
-    pub(crate) method: Cow<'a, str>,
+pub struct Envelope<'a> {
+    /// Method of the request or notification.
+    pub method: Cow<'a, str>,
     /// The method, if any revision defines it.
     pub(crate) known: Option<Method>,
     pub(crate) params: Params<'a>,
@@ -45,9 +48,18 @@ impl<'a> Envelope<'a> {
 
 /// A message that cannot be served, and the id to answer with, if it has one.
 #[derive(Debug)]
-pub(crate) struct Invalid<'a> {
-    pub(crate) id: Option<&'a str>,
-    pub(crate) error: RpcError,
+pub struct Invalid<'a> {
+    /// The text of the id.
+    pub id: Option<&'a str>,
+    /// The error to answer with.
+    pub error: RpcError,
+}
+
+impl Envelope<'_> {
+    /// The parameters as JSON text, `{}` if there are none.
+    pub fn params_text(&self) -> &str {
+        self.params.text.unwrap_or("{}")
+    }
 }
 
 impl From<SyntaxError> for Invalid<'_> {
@@ -61,17 +73,17 @@ impl From<SyntaxError> for Invalid<'_> {
 
 /// Bounds of one line or body.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ParseLimits {
+pub struct ParseLimits {
     /// Nesting of the message; a deeper one is rejected.
-    pub(crate) depth: u32,
+    pub depth: u32,
     /// Bytes of the id of a request.
-    pub(crate) id_bytes: usize,
+    pub id_bytes: usize,
     /// Messages of a batch. Of a longer one, the first message beyond the bound is also returned.
-    pub(crate) batch_messages: usize,
+    pub batch_messages: usize,
 }
 
 /// Parses one line or body.
-pub(crate) fn parse(bytes: &[u8], limits: impl Into<ParseLimits>) -> Body<'_> {
+pub fn parse(bytes: &[u8], limits: impl Into<ParseLimits>) -> Body<'_> {
     match std::str::from_utf8(bytes) {
         Ok(text) => parse_text(text, limits.into()),
         Err(error) => Body::One(Err(Invalid {
@@ -96,7 +108,7 @@ fn parse_text(text: &str, limits: ParseLimits) -> Body<'_> {
 }
 
 /// Parses one message of a batch, whose JSON has been checked already.
-pub(crate) fn parse_element(
+pub fn parse_element(
     text: &str,
     limits: impl Into<ParseLimits>,
 ) -> Result<Message<'_>, Invalid<'_>> {

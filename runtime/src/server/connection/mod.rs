@@ -107,7 +107,6 @@ impl Connection {
     }
 
     /// Makes the connection reject a second `initialize`, for transports with a connection for each session.
-    #[cfg(any(feature = "http-server", feature = "jsoncall"))]
     pub(crate) fn for_one_session(mut self) -> Self {
         self.restarts = false;
         self

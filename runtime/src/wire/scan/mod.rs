@@ -15,7 +15,7 @@ pub(crate) use self::canonical::canonical;
 use self::skip::Key;
 
 /// The deepest nesting that [`Scanner`] can be told to accept; one bit each is kept on the stack.
-pub(crate) const DEEPEST: u32 = 128;
+pub const DEEPEST: u32 = 128;
 
 /// Why a text is not the JSON that was expected, and at which byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
