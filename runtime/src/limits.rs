@@ -37,6 +37,7 @@ macro_rules! limits {
     };
 }
 
+#[cfg(feature = "client")]
 pub(crate) use limits;
 
 limits! {

@@ -84,8 +84,13 @@ pub struct ParseLimits {
 
 /// Parses one line or body.
 pub fn parse(bytes: &[u8], limits: impl Into<ParseLimits>) -> Body<'_> {
+    parse_again(bytes, limits.into(), "")
+}
+
+/// Parses one line or body of a peer whose last `_meta` was `meta`. Most requests repeat it, and it is then not checked again.
+pub(crate) fn parse_again<'a>(bytes: &'a [u8], limits: ParseLimits, meta: &'a str) -> Body<'a> {
     match std::str::from_utf8(bytes) {
-        Ok(text) => parse_text(text, limits.into()),
+        Ok(text) => parse_text(text, limits, meta),
         Err(error) => Body::One(Err(Invalid {
             id: None,
             error: RpcError::new(
@@ -96,8 +101,8 @@ pub fn parse(bytes: &[u8], limits: impl Into<ParseLimits>) -> Body<'_> {
     }
 }
 
-fn parse_text(text: &str, limits: ParseLimits) -> Body<'_> {
-    let mut scanner = Scanner::new(text, limits.depth);
+fn parse_text<'a>(text: &'a str, limits: ParseLimits, meta: &'a str) -> Body<'a> {
+    let mut scanner = Scanner::new(text, limits.depth).with_known(meta);
     if scanner.peek() == Some(b'[') {
         return match elements(&mut scanner, limits.batch_messages) {
             Ok(messages) => Body::Batch(messages),
@@ -370,6 +375,25 @@ mod tests {
             "None not valid JSON: nested too deeply at byte 54 (code -32700)",
         ),
     ];
+
+    #[test]
+    fn a_known_meta_changes_nothing() {
+        let known = r#"{"a":"}"}"#;
+        for meta in [
+            known,
+            r#"{"a":"}"} "#,
+            r#"{"a":"}","b":1}"#,
+            r#"{"a":"}"}}"#,
+            r#"{"a":"#,
+        ] {
+            for rest in ["", r#","name":"n""#, r#","_meta":{}"#] {
+                let params = format!(r#"{{"_meta":{meta}{rest}}}"#);
+                let text = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"a","params":{params}}}"#);
+                let read = |known| format!("{:?}", parse_again(text.as_bytes(), LIMITS, known));
+                assert_eq!(read(known), read(""), "{text}");
+            }
+        }
+    }
 
     #[test]
     fn messages_are_told_apart() {

@@ -22,7 +22,9 @@ use crate::server::Server;
 use crate::server::registry::{Registry, Snapshot};
 use crate::server::response::PendingResponse;
 use crate::server::subscriptions::Subscriber;
-use crate::wire::{Body, Envelope, Invalid, Message, RpcError, parse, quoted, write_error};
+use crate::wire::{
+    Body, Envelope, Invalid, Message, RpcError, parse, parse_again, quoted, write_error,
+};
 
 /// Connection of a server to one peer, which handles its messages one at a time.
 ///
@@ -130,7 +132,9 @@ impl Connection {
     /// The response to an invalid message is an error; such a message never ends the connection. Handling a message may also
     /// cause [outgoing](Connection::poll_outgoing) messages.
     pub fn handle_message(&mut self, message: &[u8], out: &mut Vec<u8>) -> Handled {
-        self.handle_body(parse(message, self.server.limits()), out)
+        let modern = self.modern.clone();
+        let body = parse_again(message, self.server.limits().into(), modern.meta());
+        self.handle_body(body, out)
     }
 
     /// Handles parsed messages, as [`Connection::handle_message`] does.

@@ -154,7 +154,7 @@ impl Connection {
 
     /// Runs the handler of a call, and polls its result once.
     ///
-    /// Most results are ready then. The task that takes over a pending one polls it again, so no waker is lost.
+    /// Most results are ready then, and need no copy of the id. The task that takes over a pending one polls it again, so no waker is lost.
     fn poll_once(&self, handler: &Handler, call: &Call<'_>, out: &mut Vec<u8>) -> Outcome {
         let revision = call.peer.revision();
         let style = self.server.style(revision);
