@@ -14,7 +14,8 @@ use crate::function::kind;
 use crate::function::problem::{Fault, Problem};
 use crate::function::run::panicked;
 use crate::function::{Function, Output, Purpose};
-use crate::respond::{Handler, ResultWriter};
+use crate::handler::Handler;
+use crate::result_writer::ResultWriter;
 use crate::wire::RpcError;
 
 /// The most values that the protocol allows in one answer.
@@ -211,7 +212,7 @@ impl Purpose for CompleterFacts {
     fn subject(_: &Call<'_>) {}
 
     fn reject(&self, _: &[Problem], _: &mut ResultWriter<'_>) -> Result<(), RpcError> {
-        let message = "`params` is not what `completion/complete` takes";
+        let message = "invalid `params` for `completion/complete`";
         Err(RpcError::invalid_params(message))
     }
 

@@ -1,4 +1,4 @@
-//! What a tool may know of the call it answers, and tell its caller while it runs.
+//! Context of a call: its caller, its metadata, and messages to the caller while it runs.
 
 use std::fmt;
 use std::future::{Future, IntoFuture};
@@ -16,11 +16,10 @@ use crate::call::CallState;
 use crate::extensions::{Extensions, Principal};
 use crate::server::Server;
 
-/// One call of a tool, as the tool's function sees it: who calls, what came with the call, and how the caller can be
-/// told of it while it runs.
+/// Context of one call, for its function: the caller, the metadata of the call, and messages to the caller.
 ///
-/// A function takes it by reference, and it is no argument for the model. A clone may go to another task or thread; it
-/// outlives the call, but sends nothing any more once the call has ended.
+/// A function takes it by reference; the model does not see it as an argument. A clone may be moved to another task or thread. It
+/// may outlive the call, but sends nothing after the call has ended.
 ///
 /// ```
 /// use treenail_runtime::Context;
@@ -69,8 +68,8 @@ impl Context {
         &mut self.extensions
     }
 
-    /// A value that came with the call from outside of the protocol: a transport put it on the connection, or a layer on
-    /// the call. See [`Extensions`].
+    /// Returns a value from outside of the protocol, which a transport has attached to the connection or a layer to the call.
+    /// See [`Extensions`].
     ///
     /// ```
     /// use treenail_runtime::Context;
@@ -78,7 +77,7 @@ impl Context {
     /// struct Tenant(u32);
     ///
     /// async fn bills(cx: &Context) -> Result<u32, &'static str> {
-    ///     let tenant = cx.extension::<Tenant>().ok_or("who are you?")?;
+    ///     let tenant = cx.extension::<Tenant>().ok_or("unknown tenant")?;
     ///     Ok(tenant.0)
     /// }
     /// ```
@@ -86,48 +85,46 @@ impl Context {
         self.extensions.get()
     }
 
-    /// Who is calling, if a transport or a layer has authenticated the caller.
+    /// Returns the principal of the caller, if a transport or a layer has authenticated it.
     ///
-    /// What the client says of itself, [`Context::client_info`], is no proof of anything.
+    /// [`Context::client_info`] is not authenticated.
     pub fn principal(&self) -> Option<&Principal> {
         self.extension()
     }
 
-    /// The name and version that the client gives itself; unverified, for display only.
+    /// Returns the name and version that the client declares: unverified, for display only.
     pub fn client_info(&self) -> Option<&Implementation> {
         self.state.peer.info()
     }
 
-    /// What the client can do, as it declared for this call.
+    /// Returns the capabilities that the client has declared for this call.
     pub fn client_capabilities(&self) -> &ClientCapabilities {
         self.state.peer.capabilities()
     }
 
-    /// The id of the request, unique among the client's calls that are not answered yet.
+    /// Returns the id of the request, unique among the client's calls in flight.
     pub fn request_id(&self) -> &RequestId {
         self.state.id.get()
     }
 
-    /// The server that the call is answered by, to [edit](Server::edit) it or to tell of an
-    /// [update](Server::resource_updated).
+    /// Returns the server, to [edit](Server::edit) it or to notify subscribers of an [update](Server::resource_updated).
     ///
-    /// A type that is mounted must not keep it, or the two keep each other alive.
+    /// A mounted type must not store it: the server owns the type, so neither would ever be dropped.
     pub fn server(&self) -> &Server {
         &self.state.server
     }
 
-    /// The `_meta` of the request, with its trace context (`traceparent`, `tracestate`, `baggage`); empty if there was
-    /// none.
+    /// Returns the `_meta` of the request, with its trace context (`traceparent`, `tracestate`, `baggage`), or an empty object.
     pub fn meta(&self) -> MetaObject {
         let meta = self.state.meta.as_deref();
         meta.and_then(|meta| serde_json::from_str(meta).ok())
             .unwrap_or_default()
     }
 
-    /// Tells the caller how far the call is, if the caller asked for that; awaiting it sends it.
+    /// Reports the progress of the call, if the caller has requested that. It is sent when it is awaited.
     ///
-    /// What is told must grow; a progress that is not greater than the last one is not sent. Sending waits while the
-    /// caller takes no messages.
+    /// Progress must increase: one that is not greater than the last one is not sent. Sending waits while the caller accepts no
+    /// messages.
     ///
     /// ```
     /// # use treenail_runtime::Context;
@@ -147,9 +144,8 @@ impl Context {
         }
     }
 
-    /// Sends a log message to the client, if it wants messages of this level: in the legacy era those that
-    /// `logging/setLevel` asked for (before that, from [`LoggingLevel::Info`] up), in the modern era those that the
-    /// request asked for.
+    /// Sends a log message to the client, if its level is enabled. In the legacy era, `logging/setLevel` sets the least level
+    /// (initially [`LoggingLevel::Info`]). In the modern era, the request sets it.
     #[deprecated(
         note = "the protocol deprecates logging (SEP-2577; it may be removed from 2027-07-28 on); log to standard error, for example with `tracing`"
     )]
@@ -162,21 +158,21 @@ impl Context {
         }
     }
 
-    /// Whether the call has ended: its function has returned, or the client has cancelled it.
+    /// Returns `true` if the call has ended: its function has returned, or the client has cancelled it.
     ///
-    /// An asynchronous function is dropped when its call is cancelled and need not ask; one that blocks, and what a
-    /// function has spawned, should.
+    /// An asynchronous function is dropped when its call is cancelled. A blocking function, and tasks that a function has
+    /// spawned, should check this.
     pub fn is_finished(&self) -> bool {
-        self.state.is_ended()
+        self.state.is_finished()
     }
 
     /// Waits until the call has ended, see [`Context::is_finished`].
     pub async fn finished(&self) {
-        self.state.ended().await;
+        self.state.finished().await;
     }
 }
 
-/// A report of progress; awaiting it sends it. Made by [`Context::progress`].
+/// Report of progress, made by [`Context::progress`]. It is sent when it is awaited.
 #[derive(Debug)]
 #[must_use = "progress is sent when it is awaited"]
 pub struct Progress<'a> {
@@ -187,23 +183,23 @@ pub struct Progress<'a> {
 }
 
 impl Progress<'_> {
-    /// How much there is in all.
+    /// Sets the total amount.
     pub fn total(mut self, total: impl Into<Number>) -> Self {
         self.total = Some(total.into());
         self
     }
 
-    /// What is being done, for people.
+    /// Sets a message for users.
     pub fn message(mut self, message: impl Into<String>) -> Self {
         self.message = Some(message.into());
         self
     }
 
-    /// Sends it from a function that blocks, where nothing can be awaited.
+    /// Sends it from a blocking function.
     ///
     /// # Panics
     ///
-    /// In an asynchronous function, and outside of a tokio runtime.
+    /// Panics in an asynchronous function, and outside of a tokio runtime.
     pub fn send_blocking(self) {
         tokio::runtime::Handle::current().block_on(self.send());
     }

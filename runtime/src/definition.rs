@@ -9,11 +9,11 @@ use treenail_schema::{Icon, MetaObject};
 
 use crate::completion::Completer;
 use crate::function::{Function, Purpose};
+use crate::handler::Handler;
 use crate::name;
 use crate::policy::Policy;
 use crate::prompt::PromptDefinition;
 use crate::resource::ResourceDefinition;
-use crate::respond::Handler;
 use crate::tool::ToolDefinition;
 
 /// A type whose `impl` block `#[mcp_tool]` has made a set of tools, prompts and resources;

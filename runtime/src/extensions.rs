@@ -1,15 +1,14 @@
-//! Values that come with a call from outside of the protocol: who is calling, headers, what a layer has found out.
+//! Values that a call gets from outside of the protocol: the principal, HTTP headers, results of layers.
 
 use std::any::{Any, TypeId, type_name};
 use std::fmt;
 use std::sync::Arc;
 
-/// Values of any types, at most one of each, that a transport or a layer attaches to calls.
+/// Map of values by type, which a transport or a layer attaches to calls.
 ///
-/// A transport sets those of a connection ([`Connection::extensions_mut`](crate::Connection::extensions_mut)), a layer
+/// A transport sets the values of a connection ([`Connection::extensions_mut`](crate::Connection::extensions_mut)), a layer
 /// those of one call (`ToolCall::extensions_mut`), and functions read them
-/// ([`Context::extension`](crate::Context::extension)). Cloning is cheap, the values are shared; without any values it
-/// costs no memory.
+/// ([`Context::extension`](crate::Context::extension)). Clones share the values. An empty map does not allocate.
 ///
 /// ```
 /// use treenail_runtime::Extensions;
@@ -24,7 +23,7 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone, Default)]
 pub struct Extensions {
-    /// Few, so that looking through them is fast. A change copies the list if a call still has it.
+    /// A short list, so a linear search is fast. A change copies the list if a call still shares it.
     values: Option<Arc<Vec<Extension>>>,
 }
 
@@ -37,14 +36,14 @@ struct Extension {
 }
 
 impl Extensions {
-    /// No values.
+    /// Makes an empty map.
     pub const fn new() -> Self {
         Self { values: None }
     }
 
-    /// Puts a value in, in place of one of the same type.
+    /// Inserts a value, which replaces one of the same type.
     ///
-    /// Those who hold a clone do not see it.
+    /// Clones of the map do not change.
     pub fn insert<T: Send + Sync + 'static>(&mut self, value: T) {
         let extension = Extension {
             id: TypeId::of::<T>(),
@@ -58,14 +57,14 @@ impl Extensions {
         }
     }
 
-    /// The value of the type `T`, if there is one.
+    /// Returns the value of the type `T`, if there is one.
     pub fn get<T: Send + Sync + 'static>(&self) -> Option<&T> {
         let mut values = self.values.as_deref()?.iter();
         let extension = values.find(|extension| extension.id == TypeId::of::<T>())?;
         extension.value.downcast_ref()
     }
 
-    /// Takes the value of the type `T` out; tells whether there was one.
+    /// Removes the value of the type `T`. Returns `true` if there was one.
     pub fn remove<T: Send + Sync + 'static>(&mut self) -> bool {
         let found = self.get::<T>().is_some();
         if let Some(values) = self.values.as_mut().filter(|_| found) {
@@ -75,7 +74,7 @@ impl Extensions {
     }
 }
 
-/// The names of the types only: values may be secrets.
+/// Writes only the names of the types, because values may be secrets.
 impl fmt::Debug for Extensions {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let values = self.values.as_deref().map_or(&[][..], Vec::as_slice);
@@ -84,17 +83,17 @@ impl fmt::Debug for Extensions {
     }
 }
 
-/// Who is calling, as a transport or a layer has authenticated it: an id that is opaque to this library.
+/// Id of a caller that a transport or a layer has authenticated. It is opaque to this library.
 ///
 /// It is an [extension](Extensions) that functions read with [`Context::principal`](crate::Context::principal). Two calls
-/// are of the same caller if the ids are equal; what must not be used by another caller is bound to it.
+/// are of the same caller if the ids are equal. Data that no other caller may use is bound to it.
 ///
-/// The id stands in logs (`Debug`, `Display`), so it has to be the name of an account, and never a token or password.
+/// The id is written to logs (`Debug`, `Display`), so it must be the name of an account, and never a token or password.
 ///
 /// ```
 /// use treenail_runtime::{Principal, Server};
 ///
-/// // In a transport of your own, when the peer has shown who it is:
+/// // In a transport of your own, after authentication:
 /// # let server = Server::builder("demo", "1.0.0").build()?;
 /// let mut connection = server.connect();
 /// connection.extensions_mut().insert(Principal::new("alice@example.com"));
@@ -104,12 +103,12 @@ impl fmt::Debug for Extensions {
 pub struct Principal(Arc<str>);
 
 impl Principal {
-    /// The caller with this id.
+    /// Makes the principal with this id.
     pub fn new(id: impl Into<Arc<str>>) -> Self {
         Self(id.into())
     }
 
-    /// The id.
+    /// Returns the id.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -141,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn debug_tells_types_and_no_values() {
+    fn debug_shows_types_and_no_values() {
         let mut extensions = Extensions::new();
         assert_eq!(format!("{extensions:?}"), "{}");
         extensions.insert("a secret");

@@ -10,7 +10,6 @@
 // so public items in gated modules repeat the feature of their module.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod around;
 pub mod ask;
 mod bus;
 mod call;
@@ -25,6 +24,7 @@ mod error;
 mod extensions;
 mod form;
 mod function;
+mod handler;
 #[doc(hidden)]
 pub mod internal;
 #[cfg(feature = "tower")]
@@ -32,15 +32,14 @@ mod layer;
 mod limits;
 mod name;
 mod outbox;
-mod owned_call;
+mod panic;
 mod policy;
-mod polling;
 #[doc(hidden)]
 pub mod private;
 mod prompt;
 mod request_id;
 mod resource;
-mod respond;
+mod result_writer;
 #[cfg(feature = "client")]
 mod retry;
 mod revision;
@@ -48,10 +47,12 @@ mod revision;
 mod seldom;
 mod server;
 mod stream;
+mod stream_close;
 mod tool;
 mod transport;
 mod value;
 mod wire;
+mod wrap;
 
 pub use futures_core::Stream;
 pub use treenail_schema as schema;

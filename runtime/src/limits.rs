@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::wire::ParseLimits;
+
 /// Defines a struct of limits: its fields with their defaults, and a setter for each.
 macro_rules! limits {
     ($(#[$meta:meta])* struct $name:ident {
@@ -220,5 +222,15 @@ limits! {
         session_events: usize = 256,
         /// Maximum size of these events in bytes, with the same exceptions. Default 1 MiB.
         session_bytes: usize = 1 << 20,
+    }
+}
+
+impl From<&Limits> for ParseLimits {
+    fn from(limits: &Limits) -> Self {
+        Self {
+            depth: limits.message_depth,
+            id_bytes: limits.request_id_bytes,
+            batch_messages: limits.batch_messages,
+        }
     }
 }

@@ -19,7 +19,7 @@ pub use crate::definition::{Definition, Head};
 pub use crate::form::{
     Field, FormFields, FormVisitor, check_content, parse_form_content, speak_form,
 };
-pub use crate::function::argument::{Argument, ArgumentList, DefaultValue};
+pub use crate::function::argument::{Argument, ArgumentList};
 pub use crate::function::bounds::Check;
 pub use crate::function::kind::{self, Kind, Returns, ReturnsValue};
 pub use crate::function::problem::Problem;
@@ -28,10 +28,11 @@ pub use crate::prompt::{PromptFacts, PromptHead};
 pub use crate::resource::output::{IntoContents, ResourceReply};
 pub use crate::resource::pattern::Part;
 pub use crate::resource::{ResourceDetails, ResourceFacts, ResourceHead};
-pub use crate::respond::ResultWriter;
+pub use crate::result_writer::ResultWriter;
 pub use crate::stream::{Fold, Gathered, Gathering, IntoBlock, Items, Streaming};
 pub use crate::tool::output::IntoContent;
 pub use crate::tool::{ToolDetails, ToolFacts, ToolHead};
+pub use crate::value::DefaultValue;
 
 /// Whether `name` is one of `names`; for the check of `tools![…]` that no two tools have one name.
 pub const fn contains(names: &[&str], name: &str) -> bool {

@@ -2,13 +2,12 @@
 //!
 //! Each has a trait of its own, so that a wrong value is told in the words of its key.
 
+use std::fmt;
 use std::ops::RangeBounds;
 
 use serde::Serialize;
 use serde_json::Value;
 use treenail_schema::{Annotations, Icon, MetaObject};
-
-use crate::function::argument::DefaultValue;
 
 /// A value for `icons = …`: anything that yields [`Icon`]s, such as an array of them.
 #[diagnostic::on_unimplemented(
@@ -108,5 +107,19 @@ impl<T: Serialize> IntoDefault for T {
             make,
             json: |value| serde_json::to_value(value),
         }
+    }
+}
+
+/// What an argument is when it is left out.
+pub struct DefaultValue<T> {
+    pub(crate) make: fn() -> T,
+    pub(crate) json: fn(&T) -> serde_json::Result<Value>,
+}
+
+impl<T> fmt::Debug for DefaultValue<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("DefaultValue")
+            .finish_non_exhaustive()
     }
 }

@@ -1,13 +1,13 @@
 //! Requests and notifications: their params and results, and the revisions that define them.
 //!
-//! There is no enumeration of all requests. A program dispatches on the method's name and then
-//! deserializes the params as the type of that method.
+//! A program dispatches on the [`Method`] that the name of a message stands for, and then deserializes
+//! the params as the type of that method.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::generated::revisions::METHODS;
-use crate::{ResultObject, Revision, RevisionSet};
+use crate::{Method, ResultObject, Revision, RevisionSet};
 
 /// A request method, represented by a type without values.
 pub trait Request {
@@ -57,6 +57,8 @@ pub enum MethodKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MethodFacts {
+    /// The method.
+    pub method: Method,
     /// The name on the wire.
     pub name: &'static str,
     /// The direction of the message.
@@ -71,7 +73,7 @@ pub struct MethodFacts {
 
 impl MethodFacts {
     pub(crate) const fn new(
-        name: &'static str,
+        method: Method,
         direction: Direction,
         kind: MethodKind,
         revisions: u8,
@@ -79,7 +81,8 @@ impl MethodFacts {
     ) -> Self {
         let revisions = RevisionSet::from_bits(revisions);
         Self {
-            name,
+            method,
+            name: method.as_str(),
             direction,
             kind,
             revisions,
@@ -105,8 +108,27 @@ pub fn facts(name: &str, direction: Direction) -> Option<&'static MethodFacts> {
 /// assert!(!exists("ping", Direction::ServerToClient, Revision::V2026_07_28));
 /// ```
 pub fn exists(name: &str, direction: Direction, revision: Revision) -> bool {
-    facts(name, direction).is_some_and(|facts| facts.revisions.contains(revision))
+    Method::from_name(name).is_some_and(|method| method.exists(direction, revision))
 }
+
+impl Method {
+    /// Returns `true` if the method is a message of its own in this direction and revision.
+    pub fn exists(self, direction: Direction, revision: Revision) -> bool {
+        REVISIONS[self as usize][direction as usize].contains(revision)
+    }
+}
+
+/// The revisions of each method in each direction, indexed by [`Method`] and [`Direction`].
+static REVISIONS: [[RevisionSet; 2]; Method::ALL.len()] = {
+    let mut table = [[RevisionSet::from_bits(0); 2]; Method::ALL.len()];
+    let mut index = 0;
+    while index < METHODS.len() {
+        let facts = &METHODS[index];
+        table[facts.method as usize][facts.direction as usize] = facts.revisions;
+        index += 1;
+    }
+    table
+};
 
 /// Returns all methods in all directions, sorted by name.
 pub fn all() -> &'static [MethodFacts] {
@@ -120,6 +142,19 @@ mod tests {
     #[test]
     fn the_table_is_sorted_for_binary_search() {
         assert!(METHODS.is_sorted_by_key(|facts| (facts.name, facts.direction)));
+    }
+
+    #[test]
+    fn each_method_is_found_by_its_name_and_in_its_revisions() {
+        for method in Method::ALL {
+            assert_eq!(Method::from_name(method.as_str()), Some(*method));
+        }
+        for facts in METHODS {
+            for revision in Revision::ALL {
+                let exists = facts.method.exists(facts.direction, revision);
+                assert_eq!(exists, facts.revisions.contains(revision), "{facts:?}");
+            }
+        }
     }
 
     #[test]

@@ -104,7 +104,7 @@ async fn a_hundred_values_are_sent_at_most() {
 
 #[tokio::test]
 async fn a_wrong_request_is_told_what_is_wrong() {
-    let unknown = "`params` is not what `completion/complete` takes: ";
+    let unknown = "invalid `params` for `completion/complete`: ";
     let table = [
         (
             params(&prompt("library.recomend"), "subject", ""),

@@ -31,7 +31,7 @@ async fn a_legacy_peer_subscribes_to_one_resource_after_the_other() {
             let refused = peer
                 .refused("resources/subscribe", uri("notes://fixed"))
                 .await;
-            let message = "changes of the resource `notes://fixed` are not told".to_owned();
+            let message = "resource `notes://fixed` does not support subscriptions".to_owned();
             assert_eq!(refused, (-32602, message));
             assert_eq!(
                 peer.refused("resources/subscribe", json!({})).await.0,

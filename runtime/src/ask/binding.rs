@@ -1,4 +1,4 @@
-//! Digests that bind what a client carries to the request and to the questions that it belongs to.
+//! Digests that bind the state a client carries to its request and to its questions.
 
 use std::borrow::Cow;
 
@@ -9,58 +9,45 @@ use serde::{Deserialize, Serialize};
 use treenail_schema::InputRequest;
 
 use crate::ask::error::AskError;
+use crate::call::CallTarget;
 use crate::wire::canonical;
 
-/// The request that questions and answers belong to.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Origin<'a> {
-    /// Who makes it, as the transport has authenticated them.
-    pub(crate) principal: Option<&'a str>,
-    pub(crate) method: &'a str,
-    /// What is asked for: the name of a tool or prompt, or the URI of a resource.
-    pub(crate) target: &'a str,
-    /// The text of the object with the arguments.
-    pub(crate) arguments: Option<&'a str>,
-}
-
-impl Origin<'_> {
-    /// A digest of the request to the server called `server`: all that a state is bound to.
-    ///
-    /// The text of the arguments counts, and not what is read of it: functions may read more than a `Value` can hold, such
-    /// as integers of 128 bits, and less, where a `Value` has no number as large as one that is written. Clients may write
-    /// the same arguments in another order.
-    pub(crate) fn scope(&self, server: &str) -> Vec<u8> {
-        let arguments = self.arguments.map(|text| match canonical(text) {
-            Ok(canonical) => Cow::Owned(canonical),
-            Err(_) => Cow::Borrowed(text.as_bytes()),
-        });
-        let mut context = Context::new(&SHA256);
-        let texts = [
-            Some(server),
-            self.principal,
-            Some(self.method),
-            Some(self.target),
-        ];
-        for part in texts {
-            update(&mut context, part.map(str::as_bytes));
-        }
-        update(&mut context, arguments.as_deref());
-        context.finish().as_ref().to_vec()
+/// Returns a digest of the request `target` to the server called `server`: the scope that a state is bound to.
+///
+/// The digest covers the text of the arguments, not their values as a `Value`. Functions may read more than a `Value` can hold,
+/// such as integers of 128 bits, and a `Value` cannot hold every number that can be written. Clients may write the members of
+/// the arguments in another order.
+pub(super) fn scope(server: &str, target: CallTarget<'_>) -> Vec<u8> {
+    let arguments = target.arguments.map(|text| match canonical(text) {
+        Ok(canonical) => Cow::Owned(canonical),
+        Err(_) => Cow::Borrowed(text.as_bytes()),
+    });
+    let mut context = Context::new(&SHA256);
+    let texts = [
+        Some(server),
+        target.principal,
+        Some(target.method.as_str()),
+        Some(target.name),
+    ];
+    for part in texts {
+        update(&mut context, part.map(str::as_bytes));
     }
+    update(&mut context, arguments.as_deref());
+    context.finish().as_ref().to_vec()
 }
 
-/// Adds a part to a digest, so that no other parts make the same one.
+/// Adds a part to a digest with its length, so that other parts cannot have the same digest.
 fn update(context: &mut Context, part: Option<&[u8]>) {
     let length = part.map_or(u64::MAX, |part| part.len() as u64);
     context.update(&length.to_be_bytes());
     context.update(part.unwrap_or_default());
 }
 
-/// What tells one question from another: an answer is for the question that was asked, also if the function asks something
-/// else under the same key when it runs again.
+/// Digest of a question. An answer counts only for the question that was asked, even if the function asks another one under
+/// the same key when it runs again.
 ///
-/// The whole digest, in base64: what a function asks may be chosen by others, and two questions with the same beginning of
-/// their digests can be found.
+/// The whole digest, in base64: others may choose the text of a question, and could find two questions whose digests share a
+/// prefix.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct QuestionId(Box<str>);
 

@@ -6,30 +6,30 @@ use treenail_schema::{ClientCapabilities, MissingRequiredClientCapabilityErrorDa
 
 use crate::wire::RpcError;
 
-/// Why a question has no answer.
+/// Reason why a question has no answer.
 ///
-/// A function may simply pass it on with `?`: the model reads what happened, and where the protocol has an error of its
-/// own for it, such as a missing capability in the modern era, the client gets that one.
+/// A function may return it with `?`: the model reads its message. Where the protocol defines an error for it, such as a missing
+/// capability in the modern era, the client gets that error.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum AskError {
-    /// The user said no.
+    /// The user declined.
     Declined,
-    /// The user went away without an answer.
+    /// The user dismissed the question without an answer.
     Cancelled,
-    /// The client has not declared that it can answer this; what it would have to declare.
+    /// The client has not declared these capabilities, which the question needs.
     ///
-    /// [`Ask::if_supported`](crate::ask::Ask::if_supported) makes it `None` instead.
+    /// [`Ask::if_supported`](crate::ask::Ask::if_supported) turns it into `None`.
     Unsupported(Box<ClientCapabilities>),
     /// The client answered with an error.
     Refused(RpcError),
-    /// The answer is not what was asked for; what is wrong with it.
+    /// The answer does not fit the question; the problem with it.
     Invalid(String),
     /// The question cannot be asked: the protocol does not allow it, or a bound of [`Limits`](crate::Limits) is reached.
     NotAllowed(String),
     /// There was no answer within [`Limits::elicitation_timeout`](crate::Limits::elicitation_timeout).
     TimedOut,
-    /// The call has ended, or the client has gone.
+    /// The call has ended, or the client has disconnected.
     Closed,
 }
 
@@ -47,7 +47,7 @@ impl fmt::Display for AskError {
             }
             Self::Refused(error) => write!(formatter, "the client could not answer: {error}"),
             Self::Invalid(problem) => {
-                write!(formatter, "the answer is not what was asked for: {problem}")
+                write!(formatter, "the answer is invalid: {problem}")
             }
             Self::NotAllowed(problem) => write!(formatter, "this cannot be asked: {problem}"),
             Self::TimedOut => formatter.write_str("there was no answer in time"),
@@ -59,9 +59,8 @@ impl fmt::Display for AskError {
 impl std::error::Error for AskError {}
 
 impl AskError {
-    /// What a request of the modern era is answered with if this is why it failed; `None` if that is for the function to
-    /// say.
-    pub(super) fn answer(&self) -> Option<RpcError> {
+    /// Returns the response to a request of the modern era that failed because of this error; `None` if the function decides.
+    pub(super) fn response(&self) -> Option<RpcError> {
         match self {
             Self::Unsupported(required) => {
                 let data = MissingRequiredClientCapabilityErrorData::new((**required).clone());

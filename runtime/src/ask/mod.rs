@@ -1,5 +1,5 @@
-//! Asking the client from inside a function, written once for both eras: `requests` is how the legacy era asks, `round` how
-//! the modern one does.
+//! Questions of a function to its client, with one interface for both eras: `requests` implements the legacy era, `round` the
+//! modern one.
 
 mod binding;
 mod error;
@@ -23,16 +23,15 @@ use treenail_schema::{
     InputRequest,
 };
 
-pub(crate) use self::binding::Origin;
 pub use self::error::AskError;
 pub use self::question::{Confirm, Elicit, ElicitBySchema, ElicitUrl, Question, Roots, Sample};
+use self::requests::PendingReply;
 pub(crate) use self::requests::Requests;
-use self::requests::Waiting;
 pub use self::round::Round;
-pub(crate) use self::round::{Asker, Resumed};
+pub(crate) use self::round::{ElicitConfig, ResumedState};
 pub use self::sampling::{check_messages as check_conversation, needs_tools};
 pub use self::seal::RequestStateKey;
-pub(crate) use self::seal::{random, random_id};
+pub(crate) use self::seal::{NO_RANDOM_BYTES, random, random_id};
 use crate::call::CallState;
 use crate::context::Context;
 use crate::form::Form;
@@ -41,31 +40,30 @@ use crate::wire::raw_json;
 
 /// # Asking the client
 ///
-/// A function may ask the client while it runs; what is written is the same for all revisions.
+/// A function may ask the client while it runs. The code is the same for all revisions.
 ///
 /// - A client of the legacy era gets a request, and the function waits for the answer.
-/// - In the modern era the function *stops* where it asks. The client gets the question as the result of its request, makes
-///   the request again with the answer, and the function runs again from its beginning; questions that have been answered
-///   are answered at once. What the function does before a question is done again, so it should be free of side effects,
-///   or stand in [`Context::once`].
+/// - In the modern era the function *stops* at the question. The client gets the question as the result of its request, and
+///   sends the request again with the answer. The function then runs again from the start, and answered questions return at
+///   once. Code before a question runs again too, so it should have no side effects, or run inside of [`Context::once`].
 ///
-/// Questions are matched by their order, or by the key that [`Ask::key`] gives them, and by what they ask. Several can be
-/// asked at once, for example with `tokio::try_join!`.
+/// Questions are matched by their order, or by the key from [`Ask::key`], and by their content. Several can be asked at once,
+/// for example with `tokio::try_join!`.
 ///
-/// What clients carry from one round to the next is sealed: it is encrypted, bound to the caller, the method and the
-/// arguments, and expires after [`Limits::elicitation_timeout`](crate::Limits::elicitation_timeout). That does not keep a client from
-/// using a state twice; where something must not happen twice, for example a payment, the function has to see to that.
+/// The state that clients carry between rounds is sealed: it is encrypted, bound to the caller, the method and the
+/// arguments, and expires after [`Limits::elicitation_timeout`](crate::Limits::elicitation_timeout). A client can still use a
+/// state twice. The function itself must ensure that a payment, for example, is made only once.
 impl Context {
     /// Asks the user for the values of a form.
     ///
-    /// Forms must not ask for passwords or other secrets; for those there is [`Context::elicit_url`].
+    /// Forms must not ask for passwords or other secrets; use [`Context::elicit_url`] for those.
     ///
-    /// Known from revision 2025-06-18 on (`elicitation/create`). Dropping the future takes the question back.
+    /// Available from revision 2025-06-18 (`elicitation/create`). Dropping the future cancels the question.
     pub fn elicit<T: Form>(&self, message: impl Into<String>) -> Ask<'_, Elicit<T>> {
         self.ask(Elicit::new(message.into()))
     }
 
-    /// As [`Context::elicit`], for a form that is known only when the program runs.
+    /// Asks for the values of a form like [`Context::elicit`], with a schema that is known only at run time.
     pub fn elicit_schema(
         &self,
         message: impl Into<String>,
@@ -77,7 +75,7 @@ impl Context {
         })
     }
 
-    /// Asks the user to agree; [`AskError::Declined`] if they do not.
+    /// Asks the user to agree. The error is [`AskError::Declined`] if they do not.
     ///
     /// ```
     /// use treenail_runtime::{AskError, Context};
@@ -92,13 +90,12 @@ impl Context {
         self.ask(Confirm { message })
     }
 
-    /// Asks the user to open a page, for example in order to enter a secret or to pay there.
+    /// Asks the user to open a page, for example to enter a secret or to pay.
     ///
-    /// That it is answered means only that the user agreed to open the page: whether they did there what they should is for
-    /// the program that serves it to know. The URL must not carry anything secret or sign anyone in, and the page has to
-    /// make sure that who opens it is who was asked.
+    /// An answer means only that the user agreed to open the page. The program that serves the page knows the outcome. The URL
+    /// must not contain a secret or sign in its visitor, and the page has to verify that its visitor is the user that was asked.
     ///
-    /// Known from revision 2025-11-25 on (`elicitation/create` with mode `url`).
+    /// Available from revision 2025-11-25 (`elicitation/create` with mode `url`).
     pub fn elicit_url(
         &self,
         message: impl Into<String>,
@@ -118,7 +115,7 @@ impl Context {
         self.ask(Sample { params })
     }
 
-    /// Asks in which directories the client works (`roots/list`).
+    /// Asks for the directories that the client works in (`roots/list`).
     #[deprecated(
         note = "the protocol deprecates roots (SEP-2577; they may be removed from 2027-07-28 on); take paths as arguments"
     )]
@@ -126,10 +123,10 @@ impl Context {
         self.ask(Roots)
     }
 
-    /// Does `work` once, however often the function runs in order to ask: in later rounds its value is taken from the state
-    /// that the client carries. A failure is not kept.
+    /// Runs `work` once, although the function runs again in each round of questions. In later rounds, the value is read from
+    /// the state that the client carries. A failure is not stored.
     ///
-    /// `key` tells it from other work of the same function. The value counts against
+    /// `key` identifies the work within the function. The value counts towards
     /// [`Limits::request_state_bytes`](crate::Limits::request_state_bytes).
     ///
     /// ```
@@ -145,7 +142,7 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// Those of `work`; [`AskError::Invalid`] if the value that was kept cannot be read as a `T` any more.
+    /// The errors of `work`, and [`AskError::Invalid`] if the stored value cannot be read as a `T`.
     pub async fn once<T, E>(
         &self,
         key: &str,
@@ -178,7 +175,7 @@ impl Context {
     }
 }
 
-/// A question to the client; awaiting it asks it. Made by the methods of [`Context`].
+/// Question to the client, made by the methods of [`Context`]. It is asked when it is awaited.
 #[must_use = "a question is asked when it is awaited"]
 pub struct Ask<'a, Q> {
     state: &'a Arc<CallState>,
@@ -197,14 +194,14 @@ impl<Q: fmt::Debug> fmt::Debug for Ask<'_, Q> {
 }
 
 impl<'a, Q: Question> Ask<'a, Q> {
-    /// Names the question among those of its function; clients of the modern era see the name. Without one, questions are
-    /// numbered in the order in which they are asked, so a function whose order may change should name them.
+    /// Sets a key, unique among the questions of the function and visible to clients of the modern era. Without keys, questions
+    /// are numbered in order, so a function whose order may vary should set them.
     pub fn key(mut self, key: impl Into<String>) -> Self {
         self.key = Some(key.into());
         self
     }
 
-    /// Asks only a client that can answer: `None` if it cannot.
+    /// Asks only a client that can answer; the result is `None` for others.
     pub fn if_supported(self) -> AskIfSupported<'a, Q> {
         AskIfSupported(self)
     }
@@ -231,14 +228,14 @@ impl<Q: Question> Ask<'_, Q> {
         };
         let answered = answered.and_then(|answer| self.question.read(&answer));
         if peer.revision().is_modern() {
-            // If the function fails for this, the client is told in the protocol's own way.
-            state.set_fault(answered.as_ref().err().and_then(AskError::answer));
+            // If the function fails because of this, the response is the error that the protocol defines.
+            state.set_fault(answered.as_ref().err().and_then(AskError::response));
         }
         answered
     }
 }
 
-/// Takes the answer that the client has brought, or waits until the function has been stopped.
+/// Returns the answer from the client's request, or waits until the function has been stopped.
 async fn in_round(
     state: &CallState,
     round: &Round,
@@ -248,50 +245,53 @@ async fn in_round(
     if let Some(answer) = round.answer(key, request)? {
         return Ok(answer.into());
     }
-    state.ended().await;
+    state.finished().await;
     Err(AskError::Closed)
 }
 
-/// Sends the client a request, and waits for its answer.
+/// Sends the client a request, and waits for its response.
 async fn by_request(state: &CallState, request: &InputRequest) -> Result<Box<str>, AskError> {
     let mut sent = Sent {
         outbox: state.outbox(),
-        waiting: state.outbox().requests().open().await,
+        reply: state.outbox().requests().open().await,
     };
-    let message = sent.waiting.message(request)?;
+    let message = sent.reply.message(request)?;
     if !state.send_message(message).await {
         return Err(AskError::Closed);
     }
     let mut answered = pin!(timeout(
-        state.server.asker().within(),
-        sent.waiting.answer()
+        state.server.elicit_config().timeout(),
+        sent.reply.response()
     ));
-    let mut ended = pin!(state.ended());
+    let mut finished = pin!(state.finished());
     poll_fn(|context| match answered.as_mut().poll(context) {
         Poll::Ready(answered) => Poll::Ready(answered.unwrap_or(Err(AskError::TimedOut))),
-        Poll::Pending => ended.as_mut().poll(context).map(|()| Err(AskError::Closed)),
+        Poll::Pending => finished
+            .as_mut()
+            .poll(context)
+            .map(|()| Err(AskError::Closed)),
     })
     .await
 }
 
-/// A request on its way; if it is dropped before it is answered, the client is told that nobody waits any more.
+/// Request that has been sent. Dropping it before the response sends a cancellation.
 struct Sent<'a> {
     outbox: &'a Outbox,
-    waiting: Waiting<'a>,
+    reply: PendingReply<'a>,
 }
 
 impl Drop for Sent<'_> {
     fn drop(&mut self) {
-        if self.waiting.is_open() {
-            let id = i64::try_from(self.waiting.id()).unwrap_or_default();
+        if self.reply.is_open() {
+            let id = i64::try_from(self.reply.id()).unwrap_or_default();
             let params = CancelledNotificationParams::new().with_request_id(id);
             self.outbox
-                .offer(notification::<CancelledNotification>(&params));
+                .try_send(notification::<CancelledNotification>(&params));
         }
     }
 }
 
-/// A question to a client that may not be able to answer it. Made by [`Ask::if_supported`].
+/// Question to a client that may not be able to answer it, made by [`Ask::if_supported`].
 #[must_use = "a question is asked when it is awaited"]
 pub struct AskIfSupported<'a, Q>(Ask<'a, Q>);
 
@@ -313,7 +313,7 @@ impl<'a, Q: Question> IntoFuture for AskIfSupported<'a, Q> {
             let state = self.0.state;
             match self.0.await {
                 Err(AskError::Unsupported(_)) => {
-                    // The function goes on without, so what it may fail with later has another cause.
+                    // The function continues without an answer, so a later failure has another cause.
                     state.set_fault(None);
                     Ok(None)
                 }

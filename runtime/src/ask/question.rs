@@ -1,4 +1,4 @@
-//! The questions that can be asked: what is sent for each, who can be asked it, and how its answer is read.
+//! Kinds of questions: the request for each, the capability that it needs, and how to read its answer.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,15 +15,15 @@ use treenail_schema::{
 
 use crate::ask::AskError;
 use crate::ask::sampling;
-use crate::ask::seal::random_id;
+use crate::ask::seal::{NO_RANDOM_BYTES, random_id};
 use crate::form::{Form, FormError, parse_form_content, speak_form};
 
-/// What can be asked of a client.
+/// Kind of question to a client.
 pub trait Question: Send + 'static {
     /// The answer.
     type Answer: Send;
 
-    /// What is sent to a client of this revision that can do this.
+    /// Makes the request for a client of this revision, if the client can answer it.
     #[doc(hidden)]
     fn request(
         &self,
@@ -38,7 +38,7 @@ pub trait Question: Send + 'static {
 
 /// Asks for the values of a [`Form`]; see [`Context::elicit`](crate::Context::elicit).
 ///
-/// It carries what it needs of `T` as functions, so that a type that is no form is one error, where it is asked for.
+/// It stores the functions of `T` that it needs, so that a type that is no form gives a single error, at the call.
 pub struct Elicit<T> {
     message: String,
     schema: fn() -> ElicitSchema,
@@ -83,7 +83,7 @@ impl<T: Send + 'static> Question for Elicit<T> {
     }
 }
 
-/// Asks for the values of a form that is given as a schema; see [`Context::elicit_schema`](crate::Context::elicit_schema).
+/// Asks for the values of a form with a given schema; see [`Context::elicit_schema`](crate::Context::elicit_schema).
 #[derive(Debug)]
 pub struct ElicitBySchema {
     pub(super) message: String,
@@ -107,7 +107,7 @@ impl Question for ElicitBySchema {
     }
 }
 
-/// Asks for a yes; see [`Context::confirm`](crate::Context::confirm).
+/// Asks for agreement; see [`Context::confirm`](crate::Context::confirm).
 #[derive(Debug)]
 pub struct Confirm {
     pub(super) message: String,
@@ -156,9 +156,7 @@ impl Question for ElicitUrl {
         }
         let mut params = ElicitRequestUrlParams::new(&*self.message, &*self.url);
         if !revision.is_modern() {
-            let id = random_id().map_err(|_| {
-                AskError::NotAllowed("there are no random numbers for its id".to_owned())
-            })?;
+            let id = random_id().map_err(|_| AskError::NotAllowed(NO_RANDOM_BYTES.to_owned()))?;
             params.elicitation_id = Some(id);
         }
         Ok(ElicitRequestParams::Url(params).into())
@@ -195,7 +193,7 @@ impl Question for Sample {
         }
         sampling::check(&self.params)?;
         let context = sampling.is_some_and(|sampling| sampling.context.is_some());
-        Ok(sampling::speak(self.params.clone(), revision, context).into())
+        Ok(sampling::downgrade(self.params.clone(), revision, context).into())
     }
 
     fn read(self, answer: &str) -> Result<CreateMessageResult, AskError> {
@@ -223,7 +221,7 @@ impl Question for Roots {
     }
 }
 
-/// A form for a client that can show forms: one that says so, or one that does not say what else it can show.
+/// Makes the request for a form. The client must have declared forms, or elicitation without any mode.
 fn form(
     message: String,
     schema: ElicitSchema,
@@ -250,7 +248,7 @@ fn unsupported(required: ClientCapabilities) -> AskError {
     AskError::Unsupported(Box::new(required))
 }
 
-/// The content of an elicitation that the user has accepted.
+/// Returns the content of an accepted elicitation.
 fn accepted(answer: &str) -> Result<BTreeMap<String, ElicitValue>, AskError> {
     let result: ElicitResult = decode(answer)?;
     match result.action {

@@ -1,4 +1,4 @@
-//! Asking in the legacy era: requests of the server to its client.
+//! Questions in the legacy era: requests of the server to its client.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,31 +12,31 @@ use treenail_schema::InputRequest;
 use crate::ask::error::AskError;
 use crate::wire::RpcError;
 
-/// The requests to one client that it has not answered yet, at most so many.
+/// Pending requests to one client, up to a bound.
 #[derive(Debug)]
 pub(crate) struct Requests {
-    turns: Semaphore,
-    open: Mutex<Open>,
+    permits: Semaphore,
+    pending: Mutex<Pending>,
 }
 
 #[derive(Debug, Default)]
-struct Open {
+struct Pending {
     last_id: u64,
-    waiting: HashMap<u64, Sender<Answer>>,
+    replies: HashMap<u64, Sender<Response>>,
 }
 
 /// The text of a result, or an error.
-type Answer = Result<Box<str>, RpcError>;
+type Response = Result<Box<str>, RpcError>;
 
 impl Requests {
     pub(crate) fn new(most: usize) -> Self {
         Self {
-            turns: Semaphore::new(most.max(1)),
-            open: Mutex::default(),
+            permits: Semaphore::new(most.max(1)),
+            pending: Mutex::default(),
         }
     }
 
-    /// None yet, with ids that come after those of this one.
+    /// Makes an empty table whose ids continue those of this one.
     pub(crate) fn successor(&self, most: usize) -> Self {
         let last_id = self.lock().last_id;
         let next = Self::new(most);
@@ -44,64 +44,64 @@ impl Requests {
         next
     }
 
-    /// Waits until there is room for one more, and makes it.
-    pub(crate) async fn open(&self) -> Waiting<'_> {
-        let turn = self.turns.acquire().await.ok();
-        let (sender, answer) = channel();
-        let mut open = self.lock();
-        open.last_id += 1;
-        let id = open.last_id;
-        open.waiting.insert(id, sender);
-        Waiting {
+    /// Waits for a permit, and adds a request.
+    pub(crate) async fn open(&self) -> PendingReply<'_> {
+        let permit = self.permits.acquire().await.ok();
+        let (sender, response) = channel();
+        let mut pending = self.lock();
+        pending.last_id += 1;
+        let id = pending.last_id;
+        pending.replies.insert(id, sender);
+        PendingReply {
             requests: self,
-            _turn: turn,
+            _permit: permit,
             id,
-            answer,
+            response,
         }
     }
 
-    /// Whether an answer is waited for.
-    pub(crate) fn are_open(&self) -> bool {
-        !self.lock().waiting.is_empty()
+    /// Returns `true` if a request is pending.
+    pub(crate) fn has_pending(&self) -> bool {
+        !self.lock().replies.is_empty()
     }
 
-    /// Takes the answer of the client to the request whose id has this text.
-    pub(crate) fn answered(&self, id: &str, answer: Result<&str, &str>) {
-        let waiting = id
+    /// Handles the client's response to the request whose id has this text.
+    pub(crate) fn on_response(&self, id: &str, response: Result<&str, &str>) {
+        let reply = id
             .parse()
             .ok()
-            .and_then(|id| self.lock().waiting.remove(&id));
-        let Some(waiting) = waiting else {
-            tracing::debug!(id, "an answer to no request of ours was dropped");
+            .and_then(|id| self.lock().replies.remove(&id));
+        let Some(reply) = reply else {
+            tracing::debug!(id, "a response to no pending request was dropped");
             return;
         };
-        // Whoever has asked may have gone.
-        let _ = waiting.send(answer.map(Into::into).map_err(read_error));
+        // The receiver may already be gone.
+        let _ = reply.send(response.map(Into::into).map_err(read_error));
     }
 
-    fn lock(&self) -> MutexGuard<'_, Open> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Pending> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// One request without an answer; dropping it forgets the request.
+/// Pending reply to one request. Dropping it removes the request.
 #[derive(Debug)]
-pub(crate) struct Waiting<'a> {
+pub(crate) struct PendingReply<'a> {
     requests: &'a Requests,
-    _turn: Option<SemaphorePermit<'a>>,
+    _permit: Option<SemaphorePermit<'a>>,
     id: u64,
-    answer: Receiver<Answer>,
+    response: Receiver<Response>,
 }
 
-impl Waiting<'_> {
+impl PendingReply<'_> {
     pub(crate) fn id(&self) -> u64 {
         self.id
     }
 
-    /// The request as a message.
+    /// Writes the request as a message.
     pub(crate) fn message(&self, request: &InputRequest) -> Result<Vec<u8>, AskError> {
         let mut message = format!(r#"{{"jsonrpc":"2.0","id":{},"#, self.id).into_bytes();
-        // An embedded request is the same object without what belongs to a message.
+        // An embedded request is the same object without `jsonrpc` and `id`.
         let start = message.len();
         serde_json::to_writer(&mut message, request)
             .map_err(|error| AskError::NotAllowed(error.to_string()))?;
@@ -109,28 +109,28 @@ impl Waiting<'_> {
         Ok(message)
     }
 
-    /// Waits for the answer.
-    pub(crate) async fn answer(&mut self) -> Result<Box<str>, AskError> {
-        match (&mut self.answer).await {
-            Ok(answer) => answer.map_err(AskError::Refused),
+    /// Waits for the response.
+    pub(crate) async fn response(&mut self) -> Result<Box<str>, AskError> {
+        match (&mut self.response).await {
+            Ok(response) => response.map_err(AskError::Refused),
             Err(_) => Err(AskError::Closed),
         }
     }
 
-    /// Whether the client still owes the answer.
+    /// Returns `true` until the client has responded.
     pub(crate) fn is_open(&self) -> bool {
-        self.requests.lock().waiting.contains_key(&self.id)
+        self.requests.lock().replies.contains_key(&self.id)
     }
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for PendingReply<'_> {
     fn drop(&mut self) {
-        self.requests.lock().waiting.remove(&self.id);
+        self.requests.lock().replies.remove(&self.id);
     }
 }
 
-/// The longest message of a client's error that is passed on, in characters.
-const LONGEST: usize = 1_000;
+/// The longest error message of a client that is passed on, in characters.
+const MESSAGE_CHARACTERS: usize = 1_000;
 
 fn read_error(text: &str) -> RpcError {
     #[derive(Deserialize)]
@@ -143,7 +143,7 @@ fn read_error(text: &str) -> RpcError {
 
     match serde_json::from_str::<ErrorObject>(text) {
         Ok(error) => {
-            let message: String = error.message.chars().take(LONGEST).collect();
+            let message: String = error.message.chars().take(MESSAGE_CHARACTERS).collect();
             let mut read = RpcError::new(error.code, message);
             read.data = error.data;
             read

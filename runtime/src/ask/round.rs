@@ -1,5 +1,5 @@
-//! Asking in the modern era: a function that asks is stopped, its questions are the result, and the answers come with the
-//! same request made again.
+//! Questions in the modern era: a function that asks is stopped, and its questions are the result. The client sends the same
+//! request again, with the answers.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,48 +10,48 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use treenail_schema::{InputRequest, InputRequests, InputRequiredResult};
 
-use crate::ask::binding::{Origin, QuestionId};
+use crate::ask::binding::{QuestionId, scope};
 use crate::ask::error::AskError;
-use crate::ask::seal::RequestStateKey;
-use crate::call::Call;
+use crate::ask::seal::{NO_RANDOM_BYTES, RequestStateKey};
+use crate::call::{CallTarget, OwnedTarget};
 use crate::limits::Limits;
 use crate::wire::{Params, RpcError, as_string, object, shortened};
 
-/// What is said of a state that does not fit; why it does not is told to nobody.
-const NOT_OURS: &str = "`params.requestState` was not made by this server for this request";
+/// Error message for a state that does not fit its request. It hides the reason from an attacker.
+const INVALID_STATE: &str = "`params.requestState` was not made by this server for this request";
 
-/// What a server needs in order to ask: the same for all its calls.
+/// Settings of a server for questions to its clients.
 #[derive(Debug)]
-pub(crate) struct Asker {
+pub(crate) struct ElicitConfig {
     server: Box<str>,
     key: RequestStateKey,
-    within: Duration,
+    timeout: Duration,
     rounds: u32,
     state_bytes: usize,
 }
 
-impl Asker {
+impl ElicitConfig {
     pub(crate) fn new(server: &str, key: RequestStateKey, limits: &Limits) -> Self {
         Self {
             server: server.into(),
             key,
-            within: limits.elicitation_timeout,
+            timeout: limits.elicitation_timeout,
             rounds: limits.input_rounds,
             state_bytes: limits.request_state_bytes,
         }
     }
 
-    /// How long a client may take to answer.
-    pub(crate) fn within(&self) -> Duration {
-        self.within
+    /// Returns the time in which a client has to answer.
+    pub(crate) fn timeout(&self) -> Duration {
+        self.timeout
     }
 
-    /// Reads what a client brings to a further round of a request, if it is one.
+    /// Reads the answers and the state of a further round of a request. The first round has neither.
     pub(crate) fn resume(
         &self,
-        request: &Origin<'_>,
+        target: CallTarget<'_>,
         params: &Params<'_>,
-    ) -> Result<Option<Resumed>, RpcError> {
+    ) -> Result<Option<ResumedState>, RpcError> {
         let responses = match object("inputResponses", params.input_responses)? {
             Some(responses) => serde_json::from_str(responses).map_err(|error| {
                 RpcError::invalid_params(format!(
@@ -63,17 +63,17 @@ impl Asker {
             None => BTreeMap::new(),
         };
         let Some(sealed) = params.request_state else {
-            return Ok(Some(Resumed {
+            return Ok(Some(ResumedState {
                 state: State::default(),
                 responses,
             }));
         };
         let sealed = as_string(sealed)
             .ok_or_else(|| RpcError::invalid_params("`params.requestState` is not a string"))?;
-        let state = self.key.open(&request.scope(&self.server), &sealed).ok();
+        let state = self.key.open(&scope(&self.server, target), &sealed).ok();
         let state: State = state
             .and_then(|state| serde_json::from_slice(&state).ok())
-            .ok_or_else(|| RpcError::invalid_params(NOT_OURS))?;
+            .ok_or_else(|| RpcError::invalid_params(INVALID_STATE))?;
         if state.expires <= now() {
             return Err(RpcError::invalid_params(
                 "`params.requestState` has expired; make the request again without it",
@@ -83,19 +83,19 @@ impl Asker {
     }
 }
 
-/// What a client carries from one round to the next.
+/// State that a client carries from one round to the next.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct State {
     /// In seconds since 1970.
     expires: u64,
-    /// How many rounds have been asked.
+    /// The number of rounds so far.
     rounds: u32,
     /// The questions of the last round.
     asked: BTreeMap<String, QuestionId>,
     answers: BTreeMap<String, Answer>,
-    /// What came out of work that is done once.
+    /// Results of [`Context::once`](crate::Context::once).
     once: BTreeMap<String, Box<RawValue>>,
-    /// Who was asked, as the layers around the tool know them; they do their work after the state has been opened.
+    /// The principal of the caller according to the layers around the tool, which run after the state has been opened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     caller: Option<Box<str>>,
 }
@@ -109,81 +109,78 @@ struct Answer {
 type Responses = BTreeMap<String, Box<RawValue>>;
 
 impl State {
-    /// Takes the answers to the questions of the last round; what answers nothing is dropped.
-    fn with(mut self, mut responses: Responses) -> Resumed {
+    /// Adds the answers to the questions of the last round. Other answers are dropped.
+    fn with(mut self, mut responses: Responses) -> ResumedState {
         for (key, to) in std::mem::take(&mut self.asked) {
             if let Some(value) = responses.remove(&key) {
                 self.answers.insert(key, Answer { to, value });
             }
         }
-        Resumed {
+        ResumedState {
             state: self,
             responses: BTreeMap::new(),
         }
     }
 }
 
-/// What a client brings to a further round of a request.
+/// State and answers that a client sends in a further round of a request.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Resumed {
+pub(crate) struct ResumedState {
     state: State,
-    /// Answers without a state that says to which questions: to those of the same key.
+    /// Answers without a state, which name their questions by key alone.
     responses: Responses,
 }
 
 /// One round of a request whose client can be asked.
 #[derive(Debug)]
 pub struct Round {
-    asker: Arc<Asker>,
-    principal: Option<Box<str>>,
-    method: Box<str>,
-    target: Box<str>,
-    arguments: Option<Box<str>>,
+    config: Arc<ElicitConfig>,
+    target: OwnedTarget,
     run: Mutex<Run>,
 }
 
 #[derive(Debug, Default)]
 struct Run {
-    resumed: Resumed,
-    /// What is to be asked now.
+    resumed: ResumedState,
+    /// Questions that are not answered yet.
     questions: InputRequests,
     /// The keys of all questions of this run.
     keys: Vec<String>,
-    /// Who waits for a question.
+    /// The task that is woken by the first question.
     waker: Option<Waker>,
 }
 
 impl Round {
-    pub(crate) fn new(call: &Call<'_>) -> Self {
-        let request = call.origin;
+    pub(crate) fn new(
+        config: &Arc<ElicitConfig>,
+        target: CallTarget<'_>,
+        resumed: Option<&ResumedState>,
+    ) -> Self {
         Self {
-            asker: Arc::clone(call.server.asker()),
-            principal: request.principal.map(Into::into),
-            method: request.method.into(),
-            target: request.target.into(),
-            arguments: request.arguments.map(Into::into),
+            config: Arc::clone(config),
+            target: target.into(),
             run: Mutex::new(Run {
-                resumed: call.resumed.cloned().unwrap_or_default(),
+                resumed: resumed.cloned().unwrap_or_default(),
                 ..Run::default()
             }),
         }
     }
 
-    /// Begins a run of the function for a `caller` whom the layers around it may have authenticated: the state of another
-    /// one is refused. A layer may run the function more than once.
+    /// Starts a run of the function for a `caller` that the layers around it may have authenticated. The state of another
+    /// caller is rejected. A layer may run the function more than once.
     #[cfg(feature = "tower")]
     pub(crate) fn begin(&self, caller: Option<&str>) -> Result<(), RpcError> {
         let mut run = self.run();
         run.keys.clear();
         let state = &mut run.resumed.state;
         if state.rounds > 0 && state.caller.as_deref() != caller {
-            return Err(RpcError::invalid_params(NOT_OURS));
+            return Err(RpcError::invalid_params(INVALID_STATE));
         }
         state.caller = caller.map(Into::into);
         Ok(())
     }
 
-    /// The answer to a question, or else the question is among those that are asked now.
+    /// Returns the answer to a question, or notes the question for the result of this round.
     pub(crate) fn answer(
         &self,
         key: Option<String>,
@@ -199,7 +196,7 @@ impl Round {
         }
         run.keys.push(key.clone());
         let id = QuestionId::of(&request)?;
-        let Resumed { state, responses } = &mut run.resumed;
+        let ResumedState { state, responses } = &mut run.resumed;
         if let Some(value) = responses.remove(&key) {
             let to = id.clone();
             state.answers.insert(key.clone(), Answer { to, value });
@@ -215,23 +212,26 @@ impl Round {
         }
     }
 
-    /// How many questions the function has asked in this round, answered ones included.
+    /// Returns the number of questions of this run, including answered ones.
     pub fn asked(&self) -> usize {
         self.run().keys.len()
     }
 
-    /// What came out of the work of this name in an earlier round.
+    /// Returns the result of the work `key` in an earlier round.
     pub fn done(&self, key: &str) -> Option<Box<RawValue>> {
         self.run().resumed.state.once.get(key).cloned()
     }
 
-    /// Keeps what came out of work, for the rounds to come.
+    /// Stores the result of the work `key` for the following rounds.
     pub fn keep(&self, key: &str, value: Box<RawValue>) {
         self.run().resumed.state.once.insert(key.to_owned(), value);
     }
 
-    /// What to answer now, if the function has asked something; if not, `waker` is woken when it does.
-    pub(crate) fn stop(&self, waker: &Waker) -> Option<Result<InputRequiredResult, RpcError>> {
+    /// Returns the questions of this run as a result. Without any, `waker` is woken by the first one.
+    pub(crate) fn take_questions(
+        &self,
+        waker: &Waker,
+    ) -> Option<Result<InputRequiredResult, RpcError>> {
         let mut run = self.run();
         if run.questions.is_empty() {
             run.waker = Some(waker.clone());
@@ -248,32 +248,26 @@ impl Round {
     }
 
     fn seal(&self, mut state: State) -> Result<String, RpcError> {
-        let asker = &self.asker;
+        let config = &self.config;
         state.rounds += 1;
-        state.expires = now().saturating_add(asker.within.as_secs());
-        if state.rounds > asker.rounds {
-            return Err(self.flawed(format!("it asks in more than {} rounds", asker.rounds)));
+        state.expires = now().saturating_add(config.timeout.as_secs());
+        if state.rounds > config.rounds {
+            return Err(self.failed(format!("it asks in more than {} rounds", config.rounds)));
         }
-        let text = serde_json::to_vec(&state).map_err(|error| self.flawed(error))?;
-        if text.len() > asker.state_bytes {
-            let bound = asker.state_bytes;
-            return Err(self.flawed(format!("its answers so far take more than {bound} bytes")));
+        let text = serde_json::to_vec(&state).map_err(|error| self.failed(error))?;
+        if text.len() > config.state_bytes {
+            let bound = config.state_bytes;
+            return Err(self.failed(format!("its answers so far take more than {bound} bytes")));
         }
-        let request = Origin {
-            principal: self.principal.as_deref(),
-            method: &self.method,
-            target: &self.target,
-            arguments: self.arguments.as_deref(),
-        };
-        asker
+        config
             .key
-            .seal(&request.scope(&asker.server), text)
-            .map_err(|_| self.flawed("there are no random numbers"))
+            .seal(&scope(&config.server, self.target.borrow()), text)
+            .map_err(|_| self.failed(NO_RANDOM_BYTES))
     }
 
     #[cold]
-    fn flawed(&self, problem: impl std::fmt::Display) -> RpcError {
-        let target = &*self.target;
+    fn failed(&self, problem: impl std::fmt::Display) -> RpcError {
+        let target = self.target.name();
         tracing::error!(target, %problem, "a function could not ask its client");
         RpcError::internal(format!("`{target}` could not ask: {problem}"))
     }

@@ -1,4 +1,4 @@
-//! Sampling: what the protocol demands of a conversation, and how older revisions write one.
+//! Sampling: checks of a conversation, and its conversion to older revisions.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use treenail_schema::{
 
 use crate::ask::AskError;
 
-/// Whether the client's model must be able to use tools.
+/// Returns `true` if the request needs a model that can use tools.
 pub fn needs_tools(params: &CreateMessageRequestParams) -> bool {
     let uses = |block: &Block| matches!(block, Block::ToolUse(_) | Block::ToolResult(_));
     params.tools.is_some()
@@ -20,12 +20,12 @@ pub fn needs_tools(params: &CreateMessageRequestParams) -> bool {
             .any(|message| message.content.iter().any(uses))
 }
 
-/// Checks what clients refuse: the results of tools answer all their uses, in the message that follows, and stand alone.
+/// Checks the rules that clients enforce: the message after a use of tools has the results of all of them, and nothing else.
 pub(super) fn check(params: &CreateMessageRequestParams) -> Result<(), AskError> {
     check_messages(&params.messages).map_err(AskError::NotAllowed)
 }
 
-/// As [`check`], for the messages alone.
+/// Checks the messages of a request, see [`check`].
 pub fn check_messages(messages: &[SamplingMessage]) -> Result<(), String> {
     let mut open = BTreeSet::new();
     for (index, message) in messages.iter().enumerate() {
@@ -39,7 +39,7 @@ pub fn check_messages(messages: &[SamplingMessage]) -> Result<(), String> {
     }
 }
 
-/// `open` has the uses of tools in the message before.
+/// Checks one message; `open` has the uses of tools in the message before.
 fn check_message(message: &SamplingMessage, open: &mut BTreeSet<String>) -> Result<(), String> {
     let (mut results, mut others) = (BTreeSet::new(), 0);
     let mut uses = BTreeSet::new();
@@ -56,7 +56,9 @@ fn check_message(message: &SamplingMessage, open: &mut BTreeSet<String>) -> Resu
         }
     }
     if !results.is_empty() && (others > 0 || message.role != Role::User) {
-        return Err("has results of tools, which stand alone in a message of the user".to_owned());
+        return Err(
+            "has results of tools, which must be alone in a message of the user".to_owned(),
+        );
     }
     if !uses.is_empty() && message.role != Role::Assistant {
         return Err("uses tools, which only the assistant does".to_owned());
@@ -71,8 +73,8 @@ fn check_message(message: &SamplingMessage, open: &mut BTreeSet<String>) -> Resu
     Ok(())
 }
 
-/// The conversation as a client of `revision` may be sent it; `context` says whether it can include context of servers.
-pub(super) fn speak(
+/// Converts the request for a client of `revision`; `context` is set if the client can include context of servers.
+pub(super) fn downgrade(
     mut params: CreateMessageRequestParams,
     revision: Revision,
     context: bool,
@@ -85,22 +87,22 @@ pub(super) fn speak(
         return params;
     }
     let messages = std::mem::take(&mut params.messages);
-    // A message has one block there.
+    // There, a message has exactly one block.
     params.messages = messages
         .into_iter()
         .flat_map(|message| {
             let role = message.role;
             let blocks = message.content.into_vec().into_iter();
             blocks.map(move |block| {
-                SamplingMessage::new(role, OneOrMany::One(speak_block(block, revision)))
+                SamplingMessage::new(role, OneOrMany::One(downgrade_block(block, revision)))
             })
         })
         .collect();
     params
 }
 
-/// A kind of block that came later becomes a text.
-fn speak_block(block: Block, revision: Revision) -> Block {
+/// Converts a block of a newer kind to text.
+fn downgrade_block(block: Block, revision: Revision) -> Block {
     match block {
         Block::Audio(audio) if revision < Revision::V2025_03_26 => {
             Block::Text(TextContent::new(format!(

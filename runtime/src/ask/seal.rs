@@ -1,4 +1,4 @@
-//! The state that a client carries from one round of a request to the next, sealed.
+//! Sealing of the state that a client carries from one round of a request to the next.
 //!
 //! A state is encrypted and authenticated by ChaCha20-Poly1305 (RFC 8439). Every state has a key of its own, derived by
 //! HKDF-SHA256 (RFC 5869) from the key of the server and 256 random bits, so that any number of states may be sealed by any
@@ -17,32 +17,32 @@ use ring::rand::{SecureRandom, SystemRandom};
 
 use crate::error::Error;
 
-/// What is derived is for this and nothing else; the number is that of the form.
+/// Purpose of the derived keys; the number is the version of the format.
 const INFO: &[&[u8]] = &[b"treenail request state 1"];
 const SALT: usize = 32;
 
-/// The secret that seals what clients carry from one round of a request to the next, see
+/// Secret key that seals the state of clients between the rounds of a request, see
 /// [`ServerBuilder::request_state_key`](crate::ServerBuilder::request_state_key).
 ///
-/// A server that is given none makes one for itself. Replicas of a server need a common one, 32 bytes from a source of
-/// random numbers. As text it is their base64, as `openssl rand -base64 32` writes it:
+/// By default, a server makes a random key. Replicas of a server need a common key of 32 random bytes. Its text is base64, as
+/// written by `openssl rand -base64 32`:
 ///
 /// ```
 /// use treenail_runtime::{RequestStateKey, Server};
 ///
-/// // From the place where secrets are kept, such as a variable of the environment.
+/// // From your secret store, such as an environment variable.
 /// let text = "kJpHhmlYJw5cQ1cPCs2xCkm8JvFMi7YHo4bWzKQJ9/I=";
 /// let key: RequestStateKey = text.parse()?;
 /// let server = Server::builder("demo", "1.0.0").request_state_key(key).build()?;
 /// # Ok::<(), treenail_runtime::Error>(())
 /// ```
 ///
-/// The key of running replicas is replaced in three steps, so that each state is accepted wherever it arrives: first all
-/// replicas get `old.or(new)`, then all `new.or(old)`, and at last `new`.
+/// Replace the key of running replicas in three steps, so that every replica accepts every state: give all replicas
+/// `old.or(new)`, then `new.or(old)`, and finally `new`.
 #[derive(Clone)]
 pub struct RequestStateKey {
     current: [u8; 32],
-    /// Keys whose states are still accepted.
+    /// Former keys, whose states are still accepted.
     former: Vec<[u8; 32]>,
 }
 
@@ -57,7 +57,7 @@ impl fmt::Debug for RequestStateKey {
 impl FromStr for RequestStateKey {
     type Err = Error;
 
-    /// Reads the base64 of 32 bytes, of either alphabet, with or without padding, and with space around it.
+    /// Reads 32 bytes in base64, in either alphabet, with or without padding, and with surrounding white space.
     fn from_str(text: &str) -> Result<Self, Error> {
         const LENIENT: GeneralPurposeConfig =
             GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
@@ -68,14 +68,14 @@ impl FromStr for RequestStateKey {
         };
         let bytes = GeneralPurpose::new(&alphabet, LENIENT).decode(text.trim());
         let key = bytes.ok().and_then(|bytes| bytes.try_into().ok());
-        // What was wrong with it would tell of the key.
+        // A more precise message would reveal parts of the key.
         key.map(Self::new)
             .ok_or_else(|| Error::Build("a request state key is 32 bytes in base64".to_owned()))
     }
 }
 
 impl RequestStateKey {
-    /// A key of 32 random bytes.
+    /// Makes a key from 32 random bytes.
     pub fn new(key: [u8; 32]) -> Self {
         Self {
             current: key,
@@ -83,12 +83,12 @@ impl RequestStateKey {
         }
     }
 
-    /// Makes one from the random source of the operating system.
-    pub(crate) fn random() -> Result<Self, Unsealable> {
+    /// Makes a key from the random source of the operating system.
+    pub(crate) fn random() -> Result<Self, SealError> {
         Ok(Self::new(random()?))
     }
 
-    /// Also accepts what `former` has sealed, so that a key can be replaced while clients hold states.
+    /// Also accepts states that `former` has sealed, to replace a key while clients hold states.
     #[must_use]
     pub fn or(mut self, former: Self) -> Self {
         self.former.push(former.current);
@@ -96,62 +96,65 @@ impl RequestStateKey {
         self
     }
 
-    /// Seals `state` for a request that `scope` describes.
-    pub(crate) fn seal(&self, scope: &[u8], mut state: Vec<u8>) -> Result<String, Unsealable> {
+    /// Seals `state` for the request with the digest `scope`.
+    pub(crate) fn seal(&self, scope: &[u8], mut state: Vec<u8>) -> Result<String, SealError> {
         let salt: [u8; SALT] = random()?;
         derive(&self.current, &salt)?
             .seal_in_place_append_tag(nonce(), Aad::from(scope), &mut state)
-            .map_err(|_| Unsealable)?;
+            .map_err(|_| SealError)?;
         let mut sealed = salt.to_vec();
         sealed.append(&mut state);
         Ok(URL_SAFE_NO_PAD.encode(sealed))
     }
 
-    /// Opens what has been sealed with one of the keys for the same `scope`.
-    pub(crate) fn open(&self, scope: &[u8], sealed: &str) -> Result<Vec<u8>, Unsealable> {
-        let sealed = URL_SAFE_NO_PAD.decode(sealed).map_err(|_| Unsealable)?;
-        let (salt, sealed) = sealed.split_first_chunk::<SALT>().ok_or(Unsealable)?;
+    /// Opens a state that one of the keys has sealed for the same `scope`.
+    pub(crate) fn open(&self, scope: &[u8], sealed: &str) -> Result<Vec<u8>, SealError> {
+        let sealed = URL_SAFE_NO_PAD.decode(sealed).map_err(|_| SealError)?;
+        let (salt, sealed) = sealed.split_first_chunk::<SALT>().ok_or(SealError)?;
         let keys = std::iter::once(&self.current).chain(&self.former);
         keys.map(|key| {
             let mut state = sealed.to_vec();
             let length = derive(key, salt)?
                 .open_in_place(nonce(), Aad::from(scope), &mut state)
-                .map_err(|_| Unsealable)?
+                .map_err(|_| SealError)?
                 .len();
             state.truncate(length);
             Ok(state)
         })
         .find(Result::is_ok)
-        .unwrap_or(Err(Unsealable))
+        .unwrap_or(Err(SealError))
     }
 }
 
-/// It could not be sealed or opened; why is told to nobody.
+/// Error of sealing or opening. It has no reason, which would help an attacker.
 #[derive(Debug)]
-pub(crate) struct Unsealable;
+pub(crate) struct SealError;
 
-/// A name that nothing else has.
-pub(crate) fn random_id() -> Result<String, Unsealable> {
+/// Error message for [`SealError`] where it can have only one cause.
+pub(crate) const NO_RANDOM_BYTES: &str = "could not obtain random bytes from the operating system";
+
+/// Returns a random, unique id.
+pub(crate) fn random_id() -> Result<String, SealError> {
     random::<16>().map(|bytes| URL_SAFE_NO_PAD.encode(bytes))
 }
 
-pub(crate) fn random<const N: usize>() -> Result<[u8; N], Unsealable> {
+pub(crate) fn random<const N: usize>() -> Result<[u8; N], SealError> {
     let mut bytes = [0; N];
     SystemRandom::new()
         .fill(&mut bytes)
-        .map_err(|_| Unsealable)?;
+        .map_err(|_| SealError)?;
     Ok(bytes)
 }
 
-fn derive(key: &[u8; 32], salt: &[u8; SALT]) -> Result<LessSafeKey, Unsealable> {
+fn derive(key: &[u8; 32], salt: &[u8; SALT]) -> Result<LessSafeKey, SealError> {
     Salt::new(HKDF_SHA256, salt)
         .extract(key)
         .expand(INFO, &CHACHA20_POLY1305)
         .map(|derived| LessSafeKey::new(UnboundKey::from(derived)))
-        .map_err(|_| Unsealable)
+        .map_err(|_| SealError)
 }
 
-/// A derived key seals one state only.
+/// A constant nonce is safe, because each derived key seals one state only.
 fn nonce() -> Nonce {
     Nonce::assume_unique_for_key([0; 12])
 }

@@ -81,8 +81,8 @@ impl EventLink {
     /// It returns at once.
     pub fn receive(&self, message: &[u8]) {
         match self.shared.sender.read(message) {
-            Ok(Some(Event::Everything)) => self.shared.refresh.tell(),
-            Ok(Some(event)) => self.shared.hub.tell(&event),
+            Ok(Some(Event::Resync)) => self.shared.refresh.tell(),
+            Ok(Some(event)) => self.shared.hub.notify_local(&event),
             Ok(None) => {}
             Err(reason) => self.drop_message(reason, message.len()),
         }

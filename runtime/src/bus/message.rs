@@ -68,7 +68,7 @@ impl Sender {
         let (event, uri) = match event {
             Event::ListChanged(kind) => (kind.as_str(), None),
             Event::ResourceUpdated(uri) => (UPDATED, Some(Cow::Borrowed(&**uri))),
-            Event::Everything => (EVERYTHING, None),
+            Event::Resync => (EVERYTHING, None),
         };
         let message = Message {
             version: VERSION,
@@ -94,7 +94,7 @@ impl Sender {
             return Ok(None);
         }
         match (&*message.event, message.uri) {
-            (EVERYTHING, _) => Ok(Some(Event::Everything)),
+            (EVERYTHING, _) => Ok(Some(Event::Resync)),
             (UPDATED, Some(uri)) => Ok(Some(Event::ResourceUpdated(uri.into()))),
             (event, _) => {
                 let kind = Kind::ALL.into_iter().find(|kind| kind.as_str() == event);

@@ -99,7 +99,7 @@ impl Waiting {
                 self.order.push_back(Arc::clone(&uri));
                 self.uris.insert(uri);
             }
-            Event::ResourceUpdated(_) | Event::Everything => {
+            Event::ResourceUpdated(_) | Event::Resync => {
                 *self = Self {
                     everything: true,
                     taken: self.taken.take(),
@@ -111,7 +111,7 @@ impl Waiting {
 
     fn take(&mut self) -> Option<Event> {
         self.taken = if std::mem::take(&mut self.everything) {
-            Some(Event::Everything)
+            Some(Event::Resync)
         } else if let Some(kind) = self.kinds.take() {
             Some(Event::ListChanged(kind))
         } else if let Some(uri) = self.order.pop_front() {

@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep_until};
 use crate::deadline;
 use crate::server::subscriptions::{Event, Hub};
 
-/// Passes [`Event::Everything`] on to a hub, at once and then no more often than once in an interval.
+/// Passes [`Event::Resync`] on to a hub, at once and then no more often than once in an interval.
 #[derive(Debug)]
 pub(super) struct Refresh {
     hub: Arc<Hub>,
@@ -49,7 +49,7 @@ impl Refresh {
             waiting: false,
         };
         drop(state);
-        self.hub.tell(&Event::Everything);
+        self.hub.notify_local(&Event::Resync);
     }
 
     /// Passes on what waits, whenever its time has come. It never ends.

@@ -10,13 +10,13 @@ use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep};
 
-use crate::ask::{random, random_id};
+use crate::ask::{NO_RANDOM_BYTES, random, random_id};
 use crate::bus::link::EventLink;
 use crate::bus::message::Sender;
 use crate::bus::{EventBus, EventQueue};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
-use crate::respond::catch;
+use crate::panic::catch;
 use crate::server::subscriptions::Hub;
 
 /// The pause after the first failure.
@@ -45,8 +45,7 @@ impl Supervised {
         let runtime = Handle::try_current().map_err(|_| {
             Error::Build("a server with an event bus is built on a tokio runtime".to_owned())
         })?;
-        let replica =
-            random_id().map_err(|_| Error::Build("there are no random numbers".to_owned()))?;
+        let replica = random_id().map_err(|_| Error::Build(NO_RANDOM_BYTES.to_owned()))?;
         let sender = Sender::new(server, replica, limits);
         let link = EventLink::new(
             hub,

@@ -43,7 +43,7 @@ fn an_event_arrives_at_the_other_replicas_of_its_server_only() {
     let lists = Kind::ALL.map(Event::from);
     // As long as it can be, and as badly to escape.
     let hard = "\u{1}".repeat(limits().subscriptions.bytes);
-    let others = [updated("notes://7"), updated(&hard), Event::Everything];
+    let others = [updated("notes://7"), updated(&hard), Event::Resync];
     for event in lists.iter().chain(&others) {
         let message = here.write(event);
         assert_eq!(there.read(&message), Ok(Some(event.clone())));
@@ -130,7 +130,7 @@ fn too_many_events_become_one() {
         queue.push(&updated(&format!("a://{index}")));
         queue.push(&Kind::Prompts.into());
     }
-    assert_eq!(next(&queue), Some(Event::Everything));
+    assert_eq!(next(&queue), Some(Event::Resync));
     assert_eq!(next(&queue), None);
     queue.push(&updated("a://1"));
     assert_eq!(next(&queue), Some(updated("a://1")));

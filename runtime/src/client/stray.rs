@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use crate::respond::catch;
+use crate::panic::catch;
 use crate::seldom::Seldom;
 use crate::wire::{RpcError, quoted};
 

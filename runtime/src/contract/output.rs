@@ -13,7 +13,8 @@ use crate::function::Output;
 use crate::function::kind::{self, Kind};
 use crate::function::schema::Direction;
 use crate::tool::ToolFacts;
-use crate::tool::output::{Shape, ToolOutput};
+use crate::tool::output::ToolOutput;
+use crate::tool::shape::Shape;
 
 /// A `Result`: what each method of a trait with `#[mcp_client]` returns, since a call can fail on its way.
 #[diagnostic::on_unimplemented(

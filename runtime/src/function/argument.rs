@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use crate::function::bounds::Check;
 use crate::function::problem::{Fault, Problem, TOLD};
 use crate::function::schema::{Direction, drop_null};
+use crate::value::DefaultValue;
 
 /// A type that can be an argument of a tool: owned, readable from JSON, and with a JSON schema.
 ///
@@ -49,20 +50,6 @@ pub struct Argument<T> {
     absent: fn() -> Option<T>,
     default: Option<DefaultValue<T>>,
     checks: Vec<Check<T>>,
-}
-
-/// What an argument is when it is left out.
-pub struct DefaultValue<T> {
-    pub(crate) make: fn() -> T,
-    pub(crate) json: fn(&T) -> serde_json::Result<Value>,
-}
-
-impl<T> fmt::Debug for DefaultValue<T> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("DefaultValue")
-            .finish_non_exhaustive()
-    }
 }
 
 impl<T> fmt::Debug for Argument<T> {

@@ -21,7 +21,8 @@ use crate::call::{Call, CallValue};
 use crate::function::argument::ArgumentList;
 use crate::function::problem::Problem;
 use crate::function::run::{Running, blocking, guard};
-use crate::respond::{Handler, Responding, ResultWriter};
+use crate::handler::{Handler, PendingResult};
+use crate::result_writer::ResultWriter;
 use crate::wire::RpcError;
 
 /// What a function is for: what is told of it, and what becomes of a request that does not get as far as its output.
@@ -118,10 +119,11 @@ impl<S: Send + Sync + 'static, P: Purpose> Function<S, P> {
         let body = Arc::new(body);
         Self::new(arguments, output, move |state, facts, call, values, _| {
             let (body, state) = (Arc::clone(&body), Arc::clone(state));
-            let (turns, context) = (Arc::clone(call.server.blocking()), C::from_call(call));
-            let (lifetime, turn) = (context.lifetime(), call.turn.cloned());
-            let future = blocking(turns, move || {
-                let _turn = turn;
+            let permits = Arc::clone(call.server.blocking_permits());
+            let context = C::from_call(call);
+            let (lifetime, permit) = (context.lifetime(), call.permit.cloned());
+            let future = blocking(permits, move || {
+                let _permit = permit;
                 body(state, context, values)
             });
             let subject = P::subject(call);
@@ -166,7 +168,7 @@ impl<S: Send + Sync + 'static, P: Purpose> Function<S, P> {
                 &Call<'_>,
                 A::Values,
                 &mut ResultWriter<'_>,
-            ) -> Result<Option<Responding>, RpcError>
+            ) -> Result<Option<PendingResult>, RpcError>
             + Send
             + Sync
             + 'static,
@@ -177,7 +179,7 @@ impl<S: Send + Sync + 'static, P: Purpose> Function<S, P> {
             bind: Box::new(move |state, facts| {
                 Box::new(move |call, result| {
                     let answered = guard(&*facts, result, |result| {
-                        match arguments.read(call.origin.arguments) {
+                        match arguments.read(call.target.arguments) {
                             Ok(values) => run(&state, &facts, call, values, result),
                             Err(problems) => facts.reject(&problems, result).map(|()| None),
                         }

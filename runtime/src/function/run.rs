@@ -12,7 +12,9 @@ use tokio::sync::Semaphore;
 
 use crate::call::Lifetime;
 use crate::function::{Output, Purpose};
-use crate::respond::{Respond, Responding, ResultWriter, catch};
+use crate::handler::{PendingResult, ResultFuture};
+use crate::panic::{catch, unexpected};
+use crate::result_writer::ResultWriter;
 use crate::tool::error::ToolError;
 use crate::wire::RpcError;
 
@@ -27,12 +29,6 @@ pub(crate) fn guard<'o, T>(
         result.rewind(start);
         facts.panicked(&message, result)
     })
-}
-
-/// Notes what the function of a `kind` called `name` panicked with, and words what its peer is told instead.
-pub(crate) fn unexpected(kind: &str, name: &str, message: &str) -> String {
-    tracing::error!(kind, name, message, "a function panicked");
-    format!("the {kind} `{name}` failed unexpectedly; this is a bug in the server")
 }
 
 /// As [`unexpected`], where the protocol has no other form for a failure.
@@ -75,7 +71,7 @@ where
         output: Output<T, P>,
         facts: &Arc<P>,
         (subject, lifetime): (P::Subject, Lifetime),
-    ) -> Responding {
+    ) -> PendingResult {
         Box::pin(Self {
             future,
             output,
@@ -86,8 +82,8 @@ where
     }
 }
 
-impl<F: Future<Output = T> + Send, T, P: Purpose> Respond for Running<F, T, P> {
-    fn poll_respond(
+impl<F: Future<Output = T> + Send, T, P: Purpose> ResultFuture for Running<F, T, P> {
+    fn poll_result(
         self: Pin<&mut Self>,
         context: &mut task::Context<'_>,
         result: &mut ResultWriter<'_>,
@@ -107,7 +103,7 @@ impl<F: Future<Output = T> + Send, T, P: Purpose> Respond for Running<F, T, P> {
             (Poll::Pending, _) => match this
                 .lifetime
                 .as_ref()
-                .and_then(|it| it.stop(context.waker()))
+                .and_then(|it| it.take_questions(context.waker()))
             {
                 None => Poll::Pending,
                 Some(stopped) => {
@@ -124,17 +120,17 @@ impl<F: Future<Output = T> + Send, T, P: Purpose> Respond for Running<F, T, P> {
     }
 }
 
-/// Runs `work` on a thread for blocking work, when one of `turns` is free; its panic becomes a panic of the call.
+/// Runs `work` on a thread for blocking work, when one of `permits` is free. Its panic becomes a panic of the call.
 ///
-/// Work that has begun cannot be stopped: when the call is cancelled, it runs on, keeps its turn until it ends, and its
+/// Work that has begun cannot be stopped: when the call is cancelled, it runs on, keeps its permit until it ends, and its
 /// output is dropped.
 pub(crate) async fn blocking<T: Send + 'static>(
-    turns: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> T {
-    let turn = turns.acquire_owned().await.ok();
+    let permit = permits.acquire_owned().await.ok();
     let work = tokio::task::spawn_blocking(move || {
-        let _turn = turn;
+        let _permit = permit;
         work()
     });
     match work.await {

@@ -12,7 +12,7 @@ pub use crate::function::problem::{Fault, Problem, TOLD, push_token, report};
 pub use crate::name::nearest;
 use crate::server::{Connection, Server};
 pub use crate::wire::{
-    Body, DEEPEST, Envelope, Frame, Invalid, LineBuffer, Message, parse, parse_element,
+    Body, DEEPEST, Envelope, Frame, Invalid, LineBuffer, Message, ParseLimits, parse, parse_element,
 };
 
 /// Deadlines that cannot overflow.

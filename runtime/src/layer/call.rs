@@ -1,23 +1,21 @@
-//! A call of a tool, as layers see it.
+//! Call of a tool, as layers see it.
 
 use std::fmt;
 use std::sync::Arc;
 
 use treenail_schema::{JsonObject, Tool, ToolAnnotations};
 
-use crate::call::{Call, CallState, Lifetime};
+use crate::call::{Call, CallState, Lifetime, OwnedCall};
 use crate::context::Context;
 use crate::extensions::Extensions;
-use crate::owned_call::OwnedCall;
-use crate::respond::Handler;
+use crate::handler::Handler;
 use crate::revision::Style;
-use crate::tool::output::Shape;
+use crate::tool::shape::Shape;
 
-/// A call of a tool on its way through the layers of a server to the tool's function; the feature `tower`.
+/// Call of a tool, on its way through the layers of a server to the function. Needs the feature `tower`.
 ///
-/// See [`ServerBuilder::layer`](crate::ServerBuilder::layer). A layer can look at it, change its arguments, attach values
-/// to it, pass it on, answer in its place, or fail. A clone is the same call of the same client once more, for layers that
-/// try again.
+/// See [`ServerBuilder::layer`](crate::ServerBuilder::layer). A layer can inspect it, change its arguments, attach values
+/// to it, pass it on, respond itself, or fail. A clone is the same call, for layers that retry.
 ///
 /// ```
 /// use std::task::{Context, Poll};
@@ -25,7 +23,7 @@ use crate::tool::output::Shape;
 /// use tower::Service;
 /// use treenail_runtime::{BoxError, ToolCall, ToolFuture, ToolService};
 ///
-/// /// Refuses calls that may destroy something.
+/// /// Rejects calls that may be destructive.
 /// struct ReadOnly(ToolService);
 ///
 /// impl Service<ToolCall> for ReadOnly {
@@ -39,8 +37,8 @@ use crate::tool::output::Shape;
 ///
 ///     fn call(&mut self, call: ToolCall) -> ToolFuture {
 ///         if call.is_destructive() {
-///             let refusal = format!("`{}` is not allowed here", call.name());
-///             return Box::pin(async { Err(refusal.into()) });
+///             let message = format!("`{}` is not allowed here", call.name());
+///             return Box::pin(async { Err(message.into()) });
 ///         }
 ///         self.0.call(call)
 ///     }
@@ -52,7 +50,7 @@ use crate::tool::output::Shape;
 /// ```
 #[derive(Clone)]
 pub struct ToolCall {
-    pub(super) inner: Arc<Inner>,
+    pub(super) tool: Arc<LayeredTool>,
     pub(super) call: OwnedCall,
     pub(super) context: Context,
 }
@@ -68,82 +66,82 @@ impl fmt::Debug for ToolCall {
 }
 
 impl ToolCall {
-    /// The call, which lasts until the [`Lifetime`] is dropped.
-    pub(super) fn new(inner: &Arc<Inner>, call: &Call<'_>) -> (Self, Lifetime) {
+    /// Starts the call, which lasts until the [`Lifetime`] is dropped.
+    pub(super) fn new(tool: &Arc<LayeredTool>, call: &Call<'_>) -> (Self, Lifetime) {
         let (context, lifetime) = CallState::with_layers(call);
         let call = Self {
-            inner: Arc::clone(inner),
+            tool: Arc::clone(tool),
             call: OwnedCall::new(call),
             context,
         };
         (call, lifetime)
     }
 
-    /// The name of the tool, as clients call it.
+    /// Returns the name of the tool, as clients call it.
     pub fn name(&self) -> &str {
-        &self.inner.tool.name
+        &self.tool.descriptor.name
     }
 
-    /// The tool, as clients of the newest revision see it.
+    /// Returns the tool, as clients of the newest revision see it.
     pub fn tool(&self) -> &Tool {
-        &self.inner.tool
+        &self.tool.descriptor
     }
 
-    /// Whether the tool changes nothing; not, unless it says so.
+    /// Returns `true` if the tool is declared as read-only.
     pub fn is_read_only(&self) -> bool {
         self.hint(|hints| hints.read_only_hint, false)
     }
 
-    /// Whether the tool may destroy something. As the protocol has it, a tool may, unless it says that it does not or that
-    /// it is read-only.
+    /// Returns `true` if the tool may be destructive. By the protocol, it may be unless it is declared as not destructive or as
+    /// read-only.
     pub fn is_destructive(&self) -> bool {
         !self.is_read_only() && self.hint(|hints| hints.destructive_hint, true)
     }
 
     fn hint(&self, hint: fn(&ToolAnnotations) -> Option<bool>, default: bool) -> bool {
-        let hints = self.inner.tool.annotations.as_ref();
+        let hints = self.tool.descriptor.annotations.as_ref();
         hints.and_then(hint).unwrap_or(default)
     }
 
-    /// The arguments, as the JSON text of an object. They have not been compared with the schema of the tool yet.
+    /// Returns the arguments, as the JSON text of an object. They have not been validated yet.
     pub fn arguments(&self) -> &str {
-        self.call.arguments.as_deref().unwrap_or("{}")
+        self.call.target.arguments.as_deref().unwrap_or("{}")
     }
 
-    /// Calls the tool with other arguments.
+    /// Replaces the arguments.
     pub fn set_arguments(&mut self, arguments: JsonObject) {
         let text = serde_json::Value::Object(arguments).to_string();
-        self.call.arguments = Some(text.into());
+        self.call.target.arguments = Some(text.into());
     }
 
-    /// Who calls, and how the caller can be told of the call, as the tool's function will see it.
+    /// Returns the context that the function will get.
     pub fn context(&self) -> &Context {
         &self.context
     }
 
-    /// The values that come with the call; what is put in here is seen by inner layers and by the function.
+    /// Returns the extensions of the call. Inner layers and the function see the values that are inserted here.
     pub fn extensions_mut(&mut self) -> &mut Extensions {
         self.context.extensions_mut()
     }
 }
 
-/// What is within the layers: a tool.
-pub(super) struct Inner {
-    pub(super) tool: Tool,
-    /// What its output schema says of its values.
+/// Tool in layers.
+pub(super) struct LayeredTool {
+    pub(super) descriptor: Tool,
+    /// The shape of its output schema.
     pub(super) shape: Shape,
     pub(super) handler: Handler,
-    /// In which the function writes its result for the layers.
+    /// The style in which the function writes its result for the layers.
     pub(super) style: Style,
 }
 
-impl Inner {
-    pub(super) fn new(tool: Tool, handler: Handler) -> Self {
+impl LayeredTool {
+    pub(super) fn new(descriptor: Tool, handler: Handler) -> Self {
         let style = Style::bare();
-        let schema = tool.output_schema.as_ref();
+        let schema = descriptor.output_schema.as_ref();
         Self {
             shape: schema.map_or(Shape::Any, |schema| Shape::of_members(schema)),
-            tool,
+            descriptor,
             handler,
             style,
         }

@@ -1,10 +1,10 @@
 //! Layers around the calls of tools: the feature `tower`.
 //!
-//! A call with layers is written twice: the function's result as the newest revision has it, for the layers to see, and
-//! then for the peer. A server without layers has nothing of this.
+//! The result of a call with layers is written twice: in the format of the newest revision for the layers, and then in the format
+//! of the peer. A server without layers has none of this cost.
 
 mod call;
-mod layered;
+mod layered_call;
 mod response;
 mod service;
 
@@ -16,17 +16,17 @@ use tower_layer::Layer;
 use tower_service::Service;
 use treenail_schema::Tool;
 
-use self::call::Inner;
+use self::call::LayeredTool;
 pub use self::call::ToolCall;
-use self::layered::Layered;
+use self::layered_call::LayeredCall;
 pub use self::response::ToolResponse;
 pub use self::service::{ToolFuture, ToolService};
-use crate::respond::Handler;
+use crate::handler::Handler;
 
-/// What a layer may fail with.
+/// Error of a layer.
 pub type BoxError = Box<dyn Error + Send + Sync>;
 
-/// The layers that have been added to a server, the outermost first.
+/// Layers that have been added to a server, the outermost first.
 #[derive(Default)]
 pub(crate) struct LayerList {
     layers: Vec<Box<dyn FnOnce(ToolService) -> ToolService + Send + Sync>>,
@@ -65,17 +65,17 @@ impl LayerList {
     }
 }
 
-/// The layers of a server, if it has any.
+/// Layers of a server, if it has any.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Layers(Option<ToolService>);
 
 impl Layers {
-    /// Puts the layers around what answers the calls of `tool`.
+    /// Wraps the handler of `tool` in the layers.
     pub(crate) fn apply(&self, tool: &Tool, handler: Handler) -> Handler {
         let Some(service) = self.0.clone() else {
             return handler;
         };
-        let inner = Arc::new(Inner::new(tool.clone(), handler));
-        Box::new(move |call, _| Ok(Some(Layered::start(&service, &inner, call))))
+        let tool = Arc::new(LayeredTool::new(tool.clone(), handler));
+        Box::new(move |call, _| Ok(Some(LayeredCall::start(&service, &tool, call))))
     }
 }

@@ -1,19 +1,19 @@
-//! What a call of a tool ends with, as layers see it.
+//! Response to a call of a tool, as layers see it.
 
 use std::fmt;
 
 use treenail_schema::{CallToolResult, ContentBlock, ResultMetaObject, Tool};
 
-use crate::respond::ResultWriter;
+use crate::result_writer::ResultWriter;
 use crate::revision::{Placement, speak_content};
-use crate::tool::output::Shape;
 use crate::tool::reply::{ToolResultWriter, WRAPPED, WRAPPED_END};
+use crate::tool::shape::Shape;
 use crate::wire::{Members, RpcError, SyntaxError};
 
-/// What a call of a tool ends with on its way out through the layers; the feature `tower`.
+/// Response to a call of a tool, as layers see it. Needs the feature `tower`.
 ///
-/// It is the result in the words of the newest revision, whichever revision the client speaks. A layer that has nothing to
-/// change passes it on as it is, and the client gets what it would get without the layer.
+/// It contains the result in the format of the newest revision, independent of the client's revision. If the layers return it
+/// unchanged, the client gets the same result as without layers.
 ///
 /// ```
 /// use treenail_runtime::ToolResponse;
@@ -28,9 +28,9 @@ pub struct ToolResponse(Kind);
 
 #[derive(Clone)]
 enum Kind {
-    /// What the function has written.
+    /// The output of the function.
     Written(String),
-    /// What a layer has made.
+    /// The result of a layer.
     Made(Box<CallToolResult>),
 }
 
@@ -50,16 +50,15 @@ impl From<CallToolResult> for ToolResponse {
 }
 
 impl ToolResponse {
-    /// The text of a result as [`Style::bare`](crate::revision::Style::bare) has it.
+    /// Wraps the text of a result in the style [`Style::bare`](crate::revision::Style::bare).
     pub(super) fn written(text: Vec<u8>) -> Self {
-        // Only strings and what serde has written are in it.
+        // It consists of strings and the output of serde, so it is UTF-8.
         Self(Kind::Written(String::from_utf8(text).unwrap_or_default()))
     }
 
-    /// The result; `None` if the call does not end with one yet, because the server asks the client for input first. Such
-    /// a response has to be passed on as it is.
+    /// Returns the result, or `None` if the server asks the client for input first. Such a response must be returned unchanged.
     ///
-    /// What the function has written is read anew each time.
+    /// The output of the function is parsed in each call.
     pub fn result(&self) -> Option<CallToolResult> {
         match &self.0 {
             Kind::Made(result) => Some((**result).clone()),
@@ -68,7 +67,7 @@ impl ToolResponse {
         }
     }
 
-    /// Whether it is a result that tells of a failure.
+    /// Returns `true` if it is a result with `isError`.
     pub fn is_error(&self) -> bool {
         match &self.0 {
             Kind::Made(result) => result.is_error == Some(true),
@@ -99,14 +98,14 @@ impl ToolResponse {
     }
 }
 
-/// Whether a result is what was asked for, and not something else that comes in its place.
+/// Returns `true` unless the `resultType` is that of an incomplete result.
 fn is_complete(text: &str) -> bool {
     member(text, "resultType").is_none_or(|kind| kind == COMPLETE)
 }
 
 const COMPLETE: &str = r#""complete""#;
 
-/// The text of a member of a result.
+/// Returns the text of a member of a result.
 fn member<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let mut members = Members::new(text).ok()?;
     while let Some((key, value)) = members.next().ok()? {
@@ -117,7 +116,7 @@ fn member<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     None
 }
 
-/// Writes a result again, member by member, as the peer's revision has it; texts and numbers stay as they are.
+/// Rewrites a result for the peer's revision, member by member. Texts and numbers stay unchanged.
 fn rewrite(
     text: &str,
     placement: Placement,
@@ -160,7 +159,7 @@ fn rewrite(
     Ok(())
 }
 
-/// Writes content blocks, those in other words that the peer's revision does not know.
+/// Writes content blocks, and converts those that the peer's revision does not define.
 fn content(text: &str, result: &mut ResultWriter<'_>) {
     let revision = result.style().revision();
     let unknown = |blocks: &[ContentBlock]| blocks.iter().any(|block| block.since() > revision);
@@ -176,9 +175,9 @@ mod tests {
     use treenail_schema::{Revision, SchemaObject, Tool};
 
     use super::ToolResponse;
-    use crate::respond::ResultWriter;
+    use crate::result_writer::ResultWriter;
     use crate::revision::{Style, WrapResults};
-    use crate::tool::output::Shape;
+    use crate::tool::shape::Shape;
 
     fn written(text: &str) -> (ToolResponse, String) {
         let response = ToolResponse::written(text.into());

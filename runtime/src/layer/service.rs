@@ -1,4 +1,4 @@
-//! The services that layers are put around.
+//! Services that layers wrap: the functions of tools, and the services of inner layers.
 
 use std::fmt;
 use std::future::{Future, poll_fn};
@@ -11,24 +11,24 @@ use tower_service::Service;
 
 use crate::extensions::Principal;
 use crate::layer::{BoxError, ToolCall, ToolResponse};
-use crate::respond::ResultWriter;
+use crate::result_writer::ResultWriter;
 
-/// The result of a call on its way out through the layers.
+/// Future of the response to a call.
 pub type ToolFuture = Pin<Box<dyn Future<Output = Result<ToolResponse, BoxError>> + Send>>;
 
-/// What a layer is put around: the functions of all tools, or those with the layers that come after; the feature `tower`.
+/// Service that a layer wraps: the functions of all tools, or these in the inner layers. Needs the feature `tower`.
 ///
-/// It is always ready, and a clone stands for the same service. It fails with the
-/// [`RpcError`](crate::RpcError) of a call that is answered with a JSON-RPC error, and with what inner layers fail with;
-/// a function that fails or panics gives a result with `isError`.
+/// It is always ready, and clones share one service. Its errors are those of inner layers, and the
+/// [`RpcError`](crate::RpcError) of a call whose response is a JSON-RPC error. A function that fails or panics gives a result
+/// with `isError` instead.
 #[derive(Clone)]
 pub struct ToolService(Kind);
 
 #[derive(Clone)]
 enum Kind {
-    /// The function of the tool that is called.
+    /// The function of the called tool.
     Innermost,
-    /// The service of a layer. Calls wait in line for it to become ready.
+    /// The service of a layer. Calls queue until it is ready.
     Layer(Arc<Mutex<dyn Outer>>),
 }
 
@@ -45,7 +45,7 @@ impl ToolService {
         Self(Kind::Innermost)
     }
 
-    /// The service that a layer has made.
+    /// Wraps the service of a layer.
     pub(super) fn new<S>(service: S) -> Self
     where
         S: Service<ToolCall> + Send + 'static,
@@ -74,10 +74,10 @@ impl Service<ToolCall> for ToolService {
     }
 }
 
-/// Runs the function of the tool, and keeps what it writes.
+/// Runs the function of the tool, and collects its output.
 async fn run(call: ToolCall) -> Result<ToolResponse, BoxError> {
     let ToolCall {
-        inner,
+        tool,
         call,
         context,
     } = call;
@@ -86,27 +86,27 @@ async fn run(call: ToolCall) -> Result<ToolResponse, BoxError> {
     }
     let call = call.with_context(context);
     let mut text = Vec::new();
-    let mut result = ResultWriter::new(&mut text, &inner.style);
-    if let Some(mut responding) = (inner.handler)(&call.borrow(None), &mut result)? {
+    let mut result = ResultWriter::new(&mut text, &tool.style);
+    if let Some(mut pending) = (tool.handler)(&call.borrow(None), &mut result)? {
         poll_fn(|context| {
-            let mut result = ResultWriter::new(&mut text, &inner.style);
-            responding.as_mut().poll_respond(context, &mut result)
+            let mut result = ResultWriter::new(&mut text, &tool.style);
+            pending.as_mut().poll_result(context, &mut result)
         })
         .await?;
     }
     Ok(ToolResponse::written(text))
 }
 
-/// Passes a call to the service of a layer when all calls before it have been passed and the service is ready.
+/// Passes a call to the service of a layer, after all earlier calls and when the service is ready.
 async fn pass(service: Arc<Mutex<dyn Outer>>, call: ToolCall) -> Result<ToolResponse, BoxError> {
-    let mut turn = service.lock().await;
-    poll_fn(|context| turn.poll_ready(context)).await?;
-    let response = turn.call(call);
-    drop(turn);
+    let mut service = service.lock().await;
+    poll_fn(|context| service.poll_ready(context)).await?;
+    let response = service.call(call);
+    drop(service);
     response.await
 }
 
-/// A service that a layer has made, whatever its type.
+/// Service of a layer, with its type erased.
 trait Outer: Send {
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), BoxError>>;
 

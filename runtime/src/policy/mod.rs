@@ -1,18 +1,18 @@
-//! What is asked for the calls of one tool: how long they may take, and how many run at once.
+//! Bounds on the calls of one tool: their time, and the number of concurrent ones.
 //!
-//! It is put around the tool's handler when the server is built; a tool without a policy has nothing around it.
+//! The handler of a tool is wrapped when the server is built. A tool without a policy is not wrapped.
 
-mod guarded;
+mod limited_call;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::Semaphore;
 
-use crate::policy::guarded::Guarded;
-use crate::respond::Handler;
+use crate::handler::Handler;
+use crate::policy::limited_call::LimitedCall;
 
-/// What the author of a tool has asked for.
+/// Bounds that the author of a tool has set.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Policy {
     pub(crate) timeout: Option<Duration>,
@@ -20,7 +20,7 @@ pub(crate) struct Policy {
 }
 
 impl Policy {
-    /// Refuses what no call could ever meet.
+    /// Rejects bounds that no call can meet.
     pub(crate) fn check(self, name: &str) -> Result<Self, String> {
         if self.timeout == Some(Duration::ZERO) {
             return Err(format!("tool `{name}`: its `timeout` is zero"));
@@ -33,7 +33,7 @@ impl Policy {
         Ok(self)
     }
 
-    /// The same, with the server's timeout if the tool has none of its own.
+    /// Returns the policy with `timeout` if it has none of its own.
     pub(crate) fn or_timeout(self, timeout: Option<Duration>) -> Self {
         Self {
             timeout: self.timeout.or(timeout),
@@ -41,30 +41,30 @@ impl Policy {
         }
     }
 
-    /// Puts itself around what answers the calls of the tool `name`, if it asks for anything.
+    /// Wraps the handler of the tool `name`, unless the policy is empty.
     pub(crate) fn apply(self, name: &str, handler: Handler) -> Handler {
         if self.timeout.is_none() && self.concurrency.is_none() {
             return handler;
         }
-        let turns = self.concurrency.map(|calls| {
+        let permits = self.concurrency.map(|calls| {
             let calls = calls.min(Semaphore::MAX_PERMITS);
             (calls, Arc::new(Semaphore::new(calls)))
         });
-        let tool = Arc::new(Limited {
+        let tool = Arc::new(LimitedTool {
             name: name.into(),
             timeout: self.timeout,
-            turns,
+            permits,
             handler,
         });
-        Box::new(move |call, result| Guarded::start(&tool, call, result))
+        Box::new(move |call, result| LimitedCall::start(&tool, call, result))
     }
 }
 
-/// A tool with a policy.
-struct Limited {
+/// Tool with a policy.
+struct LimitedTool {
     name: Box<str>,
     timeout: Option<Duration>,
-    /// How many calls run at once, and the turns of those that may.
-    turns: Option<(usize, Arc<Semaphore>)>,
+    /// The number of concurrent calls, and their permits.
+    permits: Option<(usize, Arc<Semaphore>)>,
     handler: Handler,
 }

@@ -12,7 +12,7 @@ use crate::definition::{Bound, Definition, Head};
 use crate::function::Purpose;
 use crate::function::problem::{Problem, report};
 use crate::function::run::panicked;
-use crate::respond::ResultWriter;
+use crate::result_writer::ResultWriter;
 use crate::wire::RpcError;
 
 /// What is told about a prompt beside its arguments.

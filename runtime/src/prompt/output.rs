@@ -7,7 +7,7 @@ use treenail_schema::{ContentBlock, GetPromptResult, PromptMessage};
 use crate::function::Output;
 use crate::function::run::failure;
 use crate::prompt::PromptFacts;
-use crate::respond::ResultWriter;
+use crate::result_writer::ResultWriter;
 use crate::revision::speak_block;
 use crate::wire::RpcError;
 

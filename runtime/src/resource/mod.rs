@@ -18,7 +18,7 @@ use crate::function::problem::{Problem, report};
 use crate::function::run::panicked;
 use crate::resource::output::Form;
 use crate::resource::pattern::{Part, Pattern};
-use crate::respond::ResultWriter;
+use crate::result_writer::ResultWriter;
 use crate::wire::RpcError;
 
 /// What is told about a resource, or about a family of them that a template stands for.
@@ -193,7 +193,7 @@ impl Purpose for ResourceFacts {
     type Subject = Box<str>;
 
     fn subject(call: &Call<'_>) -> Box<str> {
-        call.origin.target.into()
+        call.target.name.into()
     }
 
     fn reject(&self, problems: &[Problem], _: &mut ResultWriter<'_>) -> Result<(), RpcError> {

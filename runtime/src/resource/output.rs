@@ -14,9 +14,9 @@ use crate::function::run::failure;
 use crate::function::schema::Direction;
 use crate::function::{Output, OutputSchema};
 use crate::resource::{ResourceFacts, bytes};
-use crate::respond::ResultWriter;
+use crate::result_writer::ResultWriter;
 use crate::revision::resource_not_found;
-use crate::tool::output::Shape;
+use crate::tool::shape::Shape;
 use crate::wire::{Escaped, RpcError, write_json};
 
 /// A type that a resource can return.

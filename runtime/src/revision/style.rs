@@ -5,7 +5,7 @@ use treenail_schema::internal::wrap_schema;
 use treenail_schema::{ContentBlock, ResultMetaObject, Revision, Tool, field};
 
 use crate::revision::wrapped::{self, WrapResults};
-use crate::tool::output::Shape;
+use crate::tool::shape::Shape;
 
 /// The key in the `_meta` of a result under which a server of the modern era names itself.
 const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";

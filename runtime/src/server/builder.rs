@@ -1,4 +1,4 @@
-//! What a server is made of, until it is built.
+//! Builder of servers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,8 +6,7 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use treenail_schema::{CacheScope, Icon, Implementation, Revision};
 
-use crate::around::Around;
-use crate::ask::{Asker, RequestStateKey};
+use crate::ask::{ElicitConfig, NO_RANDOM_BYTES, RequestStateKey};
 use crate::bus::{EventBus, EventQueue, Supervised};
 use crate::definition::Mount;
 use crate::error::{Error, Result};
@@ -16,16 +15,15 @@ use crate::layer::{BoxError, LayerList, ToolCall, ToolResponse, ToolService};
 use crate::limits::Limits;
 use crate::revision::{Style, WrapResults};
 use crate::server::budget::CallBudget;
-use crate::server::catalog::Catalog;
-use crate::server::list::Caching;
+use crate::server::config::{Caching, ServerConfig};
 use crate::server::namespace::Namespace;
-use crate::server::offers::Offers;
-use crate::server::setup::Setup;
+use crate::server::registry::Registry;
 use crate::server::subscriptions::Hub;
-use crate::server::{Server, Shared};
+use crate::server::{Server, ServerState};
 use crate::tool::ToolSet;
+use crate::wrap::CallStack;
 
-/// What a server is made of; [`ServerBuilder::build`] makes it.
+/// Builder of a [`Server`], made by [`Server::builder`].
 ///
 /// ```
 /// use treenail_runtime::Server;
@@ -38,7 +36,7 @@ use crate::tool::ToolSet;
 pub struct ServerBuilder {
     info: Implementation,
     instructions: Vec<String>,
-    offer: Namespace,
+    registry: Namespace,
     dynamic: bool,
     separator: Option<String>,
     wrap_results: WrapResults,
@@ -50,12 +48,21 @@ pub struct ServerBuilder {
     layers: LayerList,
 }
 
+impl Server {
+    /// Returns a builder for a server with this name and version, which peers see.
+    ///
+    /// The macro `treenail::server!()` takes both from the crate that calls it.
+    pub fn builder(name: impl Into<String>, version: impl Into<String>) -> ServerBuilder {
+        ServerBuilder::new(name.into(), version.into())
+    }
+}
+
 impl ServerBuilder {
     pub(crate) fn new(name: String, version: String) -> Self {
         Self {
             info: Implementation::new(name, version),
             instructions: Vec::new(),
-            offer: Namespace::outermost(),
+            registry: Namespace::root(),
             dynamic: false,
             separator: None,
             wrap_results: WrapResults::default(),
@@ -71,51 +78,51 @@ impl ServerBuilder {
         }
     }
 
-    /// The name of the server that people see.
+    /// Sets the display name of the server.
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.info.title = Some(title.into());
         self
     }
 
-    /// What the server is, in a sentence for people.
+    /// Sets a one-sentence description of the server for users.
     pub fn description(mut self, description: impl Into<String>) -> Self {
         self.info.description = Some(description.into());
         self
     }
 
-    /// Where people can read about the server.
+    /// Sets the website of the server.
     pub fn website_url(mut self, url: impl Into<String>) -> Self {
         self.info.website_url = Some(url.into());
         self
     }
 
-    /// Pictures for the server.
+    /// Sets the icons of the server.
     pub fn icons(mut self, icons: impl IntoIterator<Item = Icon>) -> Self {
         self.info.icons = Some(icons.into_iter().collect());
         self
     }
 
-    /// Tells the model how to use the server; comes before what mounted types say of themselves.
+    /// Adds instructions for the model. They precede those of mounted types.
     pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
         self.instructions.insert(0, instructions.into());
         self
     }
 
-    /// Adds the tools, prompts and resources of a type, under the namespace that its `#[mcp_tool]` names. A state that the
-    /// program itself needs is mounted as an `Arc` of the type.
+    /// Adds the tools, prompts and resources of a type, under the namespace that its `#[mcp_tool]` names. Mount an `Arc` of the
+    /// type if the program itself uses the state too.
     pub fn mount<T: Mount>(mut self, state: T) -> Self {
-        self.offer = self.offer.mount(state);
+        self.registry = self.registry.mount(state);
         self
     }
 
     /// Adds tools that are free functions, as `tools![…]` lists them.
     pub fn tools(mut self, tools: ToolSet) -> Self {
-        self.offer = self.offer.tools(tools);
+        self.registry = self.registry.tools(tools);
         self
     }
 
-    /// Adds what `fill` puts into a namespace: types and functions, whose names then begin with `name`, and further
-    /// namespaces.
+    /// Adds a namespace with the content that `fill` puts into it: types and functions, whose names get the prefix `name`, and
+    /// nested namespaces.
     ///
     /// ```
     /// use treenail_runtime::{Namespace, Server, ToolSet};
@@ -134,38 +141,37 @@ impl ServerBuilder {
         name: impl AsRef<str>,
         fill: impl FnOnce(Namespace) -> Namespace,
     ) -> Self {
-        self.offer = self.offer.namespace(name, fill);
+        self.registry = self.registry.namespace(name, fill);
         self
     }
 
-    /// Says that what the server offers may change while it runs, by [`Server::edit`].
+    /// Allows [`Server::edit`] to change the tools, prompts and resources of the server while it runs.
     ///
-    /// Peers are told that such a server has tools, prompts and resources, also while it has none of a kind, and that
-    /// they can hear of changes.
+    /// Such a server declares tools, prompts and resources with `listChanged`, even while it has none of a kind.
     pub fn dynamic(mut self) -> Self {
         self.dynamic = true;
         self
     }
 
-    /// Shows `separator` in place of the dot in names of tools, prompts and resources, for hosts that refuse dots.
+    /// Replaces the dots in names of tools, prompts and resources by `separator`, for hosts that reject dots.
     ///
-    /// The interfaces of `OpenAI`'s and Anthropic's models allow `a-z A-Z 0-9 _ -` in names of tools, and up to 64 of them.
-    /// Most hosts write something else for dots when they hand names to a model. Set `"_"` or `"__"` for hosts that do not and
-    /// refuse the tools instead: openai-agents, `LangChain` and pydantic-ai hand names on as they are.
+    /// The APIs of `OpenAI`'s and Anthropic's models allow `a-z A-Z 0-9 _ -` in names of tools, up to 64 characters. Most hosts
+    /// replace dots before they pass names to a model. Set `"_"` or `"__"` for hosts that pass names unchanged, such as
+    /// openai-agents, `LangChain` and pydantic-ai.
     ///
-    /// Calls are understood with the separator only, so names stay unique. Building fails if a name has the separator
-    /// in it already, because then the namespace could not be told from the method.
+    /// Calls must use the separator, so names stay unique. Building fails if a name contains the separator already, because the
+    /// end of the namespace would be ambiguous.
     ///
-    /// Without a separator, `tools/call` takes a name with `_` or `__` for each dot as well, where that can mean one tool only
-    /// and no tool is called so: `weather_forecast` for `weather.forecast`. Proxies that let calls pass by the names of
-    /// tools have to list what is allowed and not what is forbidden, or compare these forms too.
+    /// Without a separator, `tools/call` also accepts a name with `_` or `__` for each dot, such as `weather_forecast` for
+    /// `weather.forecast`. The form must be unambiguous and not the name of another tool. A proxy that filters calls by tool name
+    /// needs an allow list, or has to block these forms too.
     pub fn name_separator(mut self, separator: impl Into<String>) -> Self {
         self.separator = Some(separator.into());
         self
     }
 
-    /// Sets when results that are no JSON objects, such as numbers and lists, become structured content as
-    /// `{"result": …}`. Default: [`WrapResults::Legacy`], for peers that take nothing but objects.
+    /// Sets when results other than JSON objects, such as numbers and lists, are wrapped as structured content
+    /// `{"result": …}`. Default: [`WrapResults::Legacy`], for peers that accept only objects.
     ///
     /// ```
     /// use treenail_runtime::{Server, WrapResults};
@@ -179,51 +185,49 @@ impl ServerBuilder {
         self
     }
 
-    /// How long clients may keep lists (default: not at all), and whether they may share them among users (default:
-    /// [`CacheScope::Private`]). Peers of the revisions before 2026-07-28 are not told.
+    /// Sets the time for which clients may cache lists (default: zero), and whether users may share them (default:
+    /// [`CacheScope::Private`]). Revisions before 2026-07-28 do not transmit it.
     pub fn cache_lists(mut self, ttl: Duration, scope: CacheScope) -> Self {
         self.caching = Caching { ttl, scope };
         self
     }
 
-    /// The bounds of the server.
+    /// Sets the bounds of the server.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// The secret that seals what clients of the modern era carry from one round of a request to the next, when a function
-    /// [asks](crate::Context::elicit). Default: one of its own for each server that is built, which no other replica and no
-    /// later process knows.
+    /// Sets the key that encrypts the state of clients of the modern era between the rounds of a request, when a function
+    /// [asks](crate::Context::elicit). Default: a random key for each server, unknown to other replicas and later processes.
     pub fn request_state_key(mut self, key: RequestStateKey) -> Self {
         self.request_state_key = Some(key);
         self
     }
 
-    /// Tells subscribers at all replicas of the server, and not at this one alone, of [`Server::edit`] and
-    /// [`Server::resource_updated`]: see [`EventBus`]. Building then has to happen on the tokio runtime on which the bus shall
-    /// run, and waits for no connection.
+    /// Sends the events of [`Server::edit`] and [`Server::resource_updated`] to the subscribers at all replicas of the server, see
+    /// [`EventBus`]. The server must then be built on the tokio runtime on which the bus runs. Building does not wait for a
+    /// connection.
     pub fn event_bus(mut self, bus: impl EventBus) -> Self {
         self.event_bus = Some(Arc::new(bus));
         self
     }
 
-    /// Puts a [`Layer`](tower_layer::Layer) around the calls of all tools, such as a rate limit; the feature `tower`.
+    /// Adds a [`Layer`](tower_layer::Layer) around the calls of all tools, such as a rate limit. Needs the feature `tower`.
     ///
-    /// Calls go through the layers in the order in which they were added, and through those of one `ServiceBuilder` in the
-    /// order in which they stand there. The layers are made once for the server. Their service takes one call after
-    /// another: a call waits in line until the service is ready for it (`poll_ready`), so services that cannot be cloned,
-    /// such as that of a rate limit, will do. How long a call waits there does not count towards the timeout of its tool;
-    /// the policy of a tool is applied within the layers.
+    /// Calls pass through the layers in the order in which they were added, and through those of one `ServiceBuilder` in its
+    /// order. The services of the layers are made once for the server. A service takes one call after another, each when the
+    /// service is ready for it (`poll_ready`). It does not need to be `Clone`, so a rate limit works. This waiting time does not
+    /// count towards the timeout of the tool, because the policy of a tool is inside of the layers.
     ///
-    /// - What a layer answers with, a [`ToolResponse`](crate::ToolResponse) or a `CallToolResult`, is the result.
-    /// - An [`RpcError`](crate::RpcError) that it fails with is the answer as a JSON-RPC error. Any other error becomes a
-    ///   result with `isError`, as that of a tool does, and so does a panic.
-    /// - Layers that must react to each other, as load shedding does to a limit, belong in one `ServiceBuilder`: between two
-    ///   calls of this method the inner service is always ready, and its calls wait.
+    /// - The response of a layer, a [`ToolResponse`](crate::ToolResponse) or a `CallToolResult`, is the result.
+    /// - An [`RpcError`](crate::RpcError) of a layer becomes a JSON-RPC error. Any other error becomes a result with `isError`,
+    ///   like that of a tool, and so does a panic.
+    /// - Layers that react to each other, such as load shedding and a limit, belong in one `ServiceBuilder`. The service inside
+    ///   of each call of this method is always ready, and its calls wait.
     ///
-    /// [`ServerBuilder::build`] makes the services; some of those that measure time, that of a rate limit among them, have
-    /// to be made on a tokio runtime and panic elsewhere.
+    /// [`ServerBuilder::build`] makes the services. Some that use time, such as a rate limit, panic if they are made outside of a
+    /// tokio runtime.
     ///
     /// ```
     /// use std::time::Duration;
@@ -251,28 +255,29 @@ impl ServerBuilder {
         self
     }
 
-    /// Checks what the server is made of and prepares all that does not depend on a call.
+    /// Builds the server, and prepares everything that does not depend on a call.
     ///
     /// # Errors
     ///
-    /// [`Error::Build`] if two tools or prompts have one name, two resources have one URI, a name or URI is not allowed, or
-    /// a default of an argument is not JSON; or if there is an event bus, but no tokio runtime.
+    /// [`Error::Build`] if two tools or prompts have the same name, two resources have the same URI, a name or URI is invalid,
+    /// the default of an argument cannot be written as JSON, or there is an event bus without a tokio runtime.
     pub fn build(self) -> Result<Server> {
         let info =
             serde_json::to_value(&self.info).map_err(|error| Error::Build(error.to_string()))?;
         let key = match self.request_state_key {
             Some(key) => key,
-            None => RequestStateKey::random()
-                .map_err(|_| Error::Build("there are no random numbers".to_owned()))?,
+            None => {
+                RequestStateKey::random().map_err(|_| Error::Build(NO_RANDOM_BYTES.to_owned()))?
+            }
         };
-        let around = Around {
+        let stack = CallStack {
             call_timeout: self.limits.call_timeout,
             #[cfg(feature = "tower")]
             layers: self.layers.build(),
         };
-        let asker = Arc::new(Asker::new(&self.info.name, key, &self.limits));
         let limits = self.limits;
-        let setup = Setup {
+        let elicit_config = ElicitConfig::new(&self.info.name, key, &limits);
+        let config = ServerConfig {
             styles: Revision::ALL
                 .map(|revision| Style::new(revision, info.clone(), self.wrap_results)),
             info,
@@ -281,31 +286,30 @@ impl ServerBuilder {
             caching: self.caching,
             page_size: limits.page_size,
             dynamic: self.dynamic,
-            around,
         };
-        let parts = self.offer.into_parts();
-        let catalog = parts
-            .and_then(|parts| Catalog::new(parts, &setup))
+        let parts = self.registry.into_parts();
+        let registry = parts
+            .and_then(|parts| Registry::new(parts, stack, &config))
             .map_err(Error::Build)?;
         let (hub, bus) = connect(self.event_bus, &self.info.name, &limits)?;
         Ok(Server {
-            shared: Arc::new(Shared {
-                blocking: Arc::new(Semaphore::new(
+            state: Arc::new(ServerState {
+                blocking_permits: Arc::new(Semaphore::new(
                     limits.blocking_calls.min(Semaphore::MAX_PERMITS),
                 )),
                 calls: CallBudget::new(limits.server_calls_in_flight),
-                offers: Offers::new(catalog, &setup),
+                registry: Arc::new(registry),
                 hub,
                 bus,
-                setup,
+                config,
                 limits,
-                asker,
+                elicit_config: Arc::new(elicit_config),
             }),
         })
     }
 }
 
-/// The hub of a server, and what connects it with those of other replicas.
+/// Makes the hub of a server, and connects it with those of other replicas.
 fn connect(
     bus: Option<Arc<dyn EventBus>>,
     server: &str,

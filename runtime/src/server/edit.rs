@@ -1,16 +1,13 @@
-//! Changes of a server that runs.
+//! Changes of a running server.
 
 use std::any::TypeId;
 use std::fmt;
 
 use crate::definition::Mount;
-use crate::error::{Error, Result};
-use crate::server::Server;
 use crate::server::namespace::{Namespace, Parts};
-use crate::server::shelf::Change;
 use crate::tool::ToolSet;
 
-/// Changes of what a server offers, one after the other; [`Server::edit`] makes all of them or none.
+/// Sequence of changes to the tools, prompts and resources of a server; [`Server::edit`](crate::Server::edit) makes all or none.
 #[derive(Debug)]
 #[must_use = "an edit happens once the closure has returned it"]
 pub struct Edit {
@@ -24,40 +21,47 @@ pub(crate) enum Step {
     Change(Component, Change),
 }
 
+/// Change to a component.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Change {
+    Remove,
+    Disable,
+    Enable,
+}
+
 impl Edit {
     /// Adds the tools, prompts and resources of a type, as [`ServerBuilder::mount`](crate::ServerBuilder::mount) does.
     pub fn mount<T: Mount>(self, state: T) -> Self {
-        self.add(Namespace::outermost().mount(state))
+        self.add(Namespace::root().mount(state))
     }
 
     /// Adds tools that are free functions, as `tools![…]` lists them.
     pub fn tools(self, tools: ToolSet) -> Self {
-        self.add(Namespace::outermost().tools(tools))
+        self.add(Namespace::root().tools(tools))
     }
 
-    /// Adds what `fill` puts into a namespace, which may have something in it already.
+    /// Adds the content that `fill` puts into a namespace. The namespace may exist already.
     pub fn namespace(
         self,
         name: impl AsRef<str>,
         fill: impl FnOnce(Namespace) -> Namespace,
     ) -> Self {
-        self.add(Namespace::outermost().namespace(name, fill))
+        self.add(Namespace::root().namespace(name, fill))
     }
 
-    /// Takes `item` away for good. Calls of it that are in flight go on.
+    /// Removes `item` permanently. Its calls in flight continue.
     ///
-    /// Its state is dropped when the last of these calls has ended and each connection has had a message since.
+    /// Its state is dropped when the last of these calls has ended and each connection has received a message since.
     pub fn remove(self, item: Component) -> Self {
         self.change(item, Change::Remove)
     }
 
-    /// Hides `item`: it is not listed, and a call of it is answered as if there were no such thing. Calls in flight go
-    /// on.
+    /// Hides `item`: it is not listed, and a call of it fails as if it did not exist. Calls in flight continue.
     pub fn disable(self, item: Component) -> Self {
         self.change(item, Change::Disable)
     }
 
-    /// Offers `item` again, in its old place.
+    /// Enables `item` again, at its old position.
     pub fn enable(self, item: Component) -> Self {
         self.change(item, Change::Enable)
     }
@@ -73,7 +77,7 @@ impl Edit {
     }
 }
 
-/// What an [`Edit`] removes, disables or enables: one tool, prompt or resource, or a group of them.
+/// One tool, prompt or resource, or a group of them, that an [`Edit`] removes, disables or enables.
 ///
 /// Names are written with dots, also on a server with another [separator](crate::ServerBuilder::name_separator).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,27 +95,27 @@ pub(crate) enum Which {
 }
 
 impl Component {
-    /// The tool with this full name.
+    /// Selects the tool with this full name.
     pub fn tool(name: impl Into<String>) -> Self {
         Which::Tool(name.into()).into()
     }
 
-    /// The prompt with this full name.
+    /// Selects the prompt with this full name.
     pub fn prompt(name: impl Into<String>) -> Self {
         Which::Prompt(name.into()).into()
     }
 
-    /// The resource with this URI, or the template that is written so.
+    /// Selects the resource with this URI, or the template with this text.
     pub fn resource(uri: impl Into<String>) -> Self {
         Which::Resource(uri.into()).into()
     }
 
-    /// All tools, prompts and resources in a namespace and in those nested in it.
+    /// Selects all tools, prompts and resources in a namespace and in those nested in it.
     pub fn namespace(name: impl Into<String>) -> Self {
         Which::Namespace(name.into()).into()
     }
 
-    /// All tools, prompts and resources of a mounted type, in whatever namespaces, also where an `Arc` of it was mounted.
+    /// Selects all tools, prompts and resources of a mounted type, in all namespaces, also where an `Arc` of it was mounted.
     pub fn mounted<T: Mount>() -> Self {
         let (id, name) = T::identity();
         Which::Mounted(id, name).into()
@@ -134,45 +138,5 @@ impl fmt::Display for Component {
             Which::Mounted(_, name) => ("mounted type", *name),
         };
         write!(formatter, "{kind} `{name}`")
-    }
-}
-
-impl Server {
-    /// Changes what a [dynamic](crate::ServerBuilder::dynamic) server offers while it runs, and tells the peers that
-    /// want to know: all of a legacy connection, and those of the modern era that listen.
-    ///
-    /// All changes of one edit happen at once: no request sees some of them without the others. Calls that are in flight
-    /// go on with what they were called for. What is enabled and disabled again in one edit has not changed.
-    ///
-    /// It is this server that changes. With an [event bus](crate::ServerBuilder::event_bus), the peers of other replicas are
-    /// told that lists have changed, and see a change if those replicas have been edited too: edit all of them alike.
-    ///
-    /// ```
-    /// use treenail_runtime::{Edit, Component, Server};
-    ///
-    /// # fn reload(server: &Server) -> treenail_runtime::Result<()> {
-    /// server.edit(|offer| {
-    ///     offer
-    ///         .remove(Component::namespace("reports"))
-    ///         .disable(Component::tool("users.delete"))
-    /// })
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Build`] if the server is not dynamic, an item does not exist, or what is added would not have built, as
-    /// [`ServerBuilder::build`](crate::ServerBuilder::build) says. Then nothing has changed.
-    pub fn edit(&self, change: impl FnOnce(Edit) -> Edit) -> Result<()> {
-        if !self.shared.setup.dynamic {
-            let message = "this server is not dynamic: build it with `ServerBuilder::dynamic()`";
-            return Err(Error::Build(message.to_owned()));
-        }
-        let edit = change(Edit { steps: Vec::new() });
-        let changes = self.shared.offers.apply(edit, &self.shared.setup);
-        for kind in changes.map_err(Error::Build)? {
-            self.shared.hub.publish(&kind.into());
-        }
-        Ok(())
     }
 }

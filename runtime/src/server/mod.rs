@@ -1,40 +1,32 @@
-//! The server: what it offers, and how one message is answered. It knows no transport.
+//! The server: its registry, and the response to each message. It knows no transport.
 
-mod answer;
 mod budget;
 mod builder;
-mod catalog;
+mod config;
 mod connection;
 mod edit;
-mod list;
 mod namespace;
-mod offer;
-mod offers;
-mod resources;
-mod setup;
-mod shelf;
+mod registry;
+mod response;
 pub(crate) mod subscriptions;
-mod table;
 
+use std::any::Any;
 use std::sync::Arc;
 
 use tokio::sync::Semaphore;
 use treenail_schema::Revision;
 
-pub use self::answer::PendingResponse;
-#[cfg(feature = "http-server")]
-pub(crate) use self::answer::{error_code, write_error};
 use self::budget::CallBudget;
 pub use self::builder::ServerBuilder;
+use self::config::ServerConfig;
 #[cfg(feature = "http-server")]
 pub(crate) use self::connection::begins_call;
 pub use self::connection::{Connection, Handled};
 pub use self::edit::{Component, Edit};
 pub use self::namespace::Namespace;
-use self::offers::Offers;
-use self::setup::Setup;
+pub use self::response::PendingResponse;
 use self::subscriptions::{Event, Hub};
-use crate::ask::Asker;
+use crate::ask::ElicitConfig;
 use crate::bus::Supervised;
 use crate::limits::Limits;
 use crate::revision::Style;
@@ -42,68 +34,59 @@ use crate::revision::Style;
 /// A server of the Model Context Protocol.
 ///
 /// It is made once by [`Server::builder`], is cheap to clone, and serves any number of connections. It answers one
-/// message at a time and knows nothing of how messages travel: [`Server::serve`] drives it over a pair of byte streams,
+/// message at a time and is independent of the transport: [`Server::serve`] drives it over a pair of byte streams,
 /// `Server::serve_stdio` over the standard streams of the process, and [`Server::connect`] is for transports of your own.
 #[derive(Clone, Debug)]
 pub struct Server {
-    shared: Arc<Shared>,
+    state: Arc<ServerState>,
 }
 
+/// State that all connections and calls of a server share.
 #[derive(Debug)]
-struct Shared {
+struct ServerState {
+    config: ServerConfig,
     limits: Limits,
-    setup: Setup,
-    offers: Offers,
     hub: Arc<Hub>,
-    /// The turns of functions that block.
-    blocking: Arc<Semaphore>,
-    /// The places of calls in flight.
+    /// Permits of functions that block.
+    blocking_permits: Arc<Semaphore>,
+    /// Places of calls in flight.
     calls: CallBudget,
-    /// What calls need in order to ask their clients.
-    asker: Arc<Asker>,
-    /// The bus that `hub` is told of other replicas by.
+    /// Settings for questions to clients.
+    elicit_config: Arc<ElicitConfig>,
+    /// The `Registry`, see `Registry::of`. Its type is erased because it contains the functions, and their calls contain the
+    /// server: no module of a call depends on the registry.
+    registry: Arc<dyn Any + Send + Sync>,
+    /// The bus that informs `hub` of events at other replicas.
     #[allow(dead_code, reason = "it runs until it is dropped")]
     bus: Option<Supervised>,
 }
 
 impl Server {
-    /// Starts the description of a server with the name and version that peers are told.
-    ///
-    /// The macro `treenail::server!()` takes both from the crate in which it stands.
-    pub fn builder(name: impl Into<String>, version: impl Into<String>) -> ServerBuilder {
-        ServerBuilder::new(name.into(), version.into())
-    }
-
-    /// The bounds of the server.
+    /// Returns the bounds of the server.
     pub fn limits(&self) -> &Limits {
-        &self.shared.limits
+        &self.state.limits
     }
 
-    /// The turns of functions that block.
-    pub(crate) fn blocking(&self) -> &Arc<Semaphore> {
-        &self.shared.blocking
+    /// Returns the permits of functions that block.
+    pub(crate) fn blocking_permits(&self) -> &Arc<Semaphore> {
+        &self.state.blocking_permits
     }
 
-    /// The places of calls in flight.
+    /// Returns the places of calls in flight.
     pub(crate) fn calls(&self) -> &CallBudget {
-        &self.shared.calls
+        &self.state.calls
     }
 
-    /// What calls need in order to ask their clients.
-    pub(crate) fn asker(&self) -> &Arc<Asker> {
-        &self.shared.asker
+    /// Returns the settings for questions to clients.
+    pub(crate) fn elicit_config(&self) -> &Arc<ElicitConfig> {
+        &self.state.elicit_config
     }
 
-    /// Begins with a new peer.
-    pub fn connect(&self) -> Connection {
-        Connection::new(self.clone())
-    }
-
-    /// Tells those who have subscribed to the resource at `uri` that it is not what it was.
+    /// Notifies the subscribers of the resource at `uri` that it has changed.
     ///
-    /// A resource can be subscribed to if its `#[resource]` has the key `subscribable`. Peers are told of exactly the URIs that they
-    /// named, as they wrote them; several updates that a peer has not taken yet are told once. With an
-    /// [event bus](crate::ServerBuilder::event_bus), the other replicas tell those who have subscribed there.
+    /// A resource can be subscribed to if its `#[resource]` has the key `subscribable`. The URI must be written exactly as the
+    /// peer wrote it when it subscribed. Several updates that a peer has not received yet become one notification. With an
+    /// [event bus](crate::ServerBuilder::event_bus), the other replicas notify their subscribers too.
     ///
     /// ```
     /// # use treenail_runtime::Context;
@@ -114,38 +97,39 @@ impl Server {
     /// ```
     pub fn resource_updated(&self, uri: impl AsRef<str>) {
         let uri = uri.as_ref().into();
-        self.shared.hub.publish(&Event::ResourceUpdated(uri));
+        self.state.hub.publish(&Event::ResourceUpdated(uri));
     }
 
-    /// Closes the server, for all its clones: subscriptions end with their results, and [`Server::serve`] reads no more
-    /// messages and returns once the calls in flight are finished, within
+    /// Closes the server, for all its clones: subscriptions end with their results. [`Server::serve`] reads no more messages,
+    /// and returns once the calls in flight have finished, within
     /// [`Limits::shutdown_timeout`](crate::Limits::shutdown_timeout).
     ///
-    /// It returns at once, and doing it twice is doing it once. A [`Connection`] of a transport of your own goes on
-    /// answering; end it when [`Server::closed`] is over, calls are finished and nothing is outgoing.
+    /// It returns at once, and a second call has no effect. A [`Connection`] of a transport of your own continues to respond;
+    /// end it when [`Server::closed`] has returned, all calls have finished and no message is outgoing.
     pub fn close(&self) {
-        self.shared.hub.close();
+        self.state.hub.close();
     }
 
-    /// Waits until the [event bus](crate::ServerBuilder::event_bus) has published all that this server has had to tell other
-    /// replicas. Without a bus that is at once; with one whose engine is away it takes until the engine is back.
+    /// Waits until the [event bus](crate::ServerBuilder::event_bus) has published all events of this server. It returns at once
+    /// without a bus, and waits while the engine of the bus is unavailable.
     ///
-    /// It is for the end of a process, with a timeout around it. `HttpServer::serve` does so itself.
+    /// Call it at the end of a process, with a timeout. `HttpServer::serve` does so itself.
     pub async fn flush_events(&self) {
-        self.shared.hub.published().await;
+        self.state.hub.flush_events().await;
     }
 
-    /// Whether [`Server::close`] has been called.
+    /// Returns `true` if [`Server::close`] has been called.
     pub fn is_closed(&self) -> bool {
-        self.shared.hub.is_closed()
+        self.state.hub.is_closed()
     }
 
     /// Waits for [`Server::close`].
     pub async fn closed(&self) {
-        self.shared.hub.closed().await;
+        self.state.hub.closed().await;
     }
 
+    /// Returns the style of results for peers of a revision.
     pub(crate) fn style(&self, revision: Revision) -> &Style {
-        &self.shared.setup.styles[revision.index()]
+        &self.state.config.styles[revision.index()]
     }
 }

@@ -1,4 +1,4 @@
-//! What is going to be offered, in namespaces.
+//! Namespaces of tools, prompts and resources, before they are part of a server.
 
 use std::any::TypeId;
 use std::sync::Arc;
@@ -10,24 +10,24 @@ use crate::name::flaw;
 use crate::resource::BoundResource;
 use crate::tool::ToolSet;
 
-/// What is going to be offered under one namespace: types, functions, and namespaces within it.
+/// Mounted types, functions and nested namespaces under one name.
 ///
 /// [`ServerBuilder::namespace`](crate::ServerBuilder::namespace) and [`Edit::namespace`](crate::Edit::namespace) make
-/// one. Its name comes before all names of tools, prompts and resources in it, also before the namespace that a mounted
-/// type has of its own: `admin.users.list`. URIs of resources stay as they are, for they are known outside of the server.
+/// one. Its name is a prefix of the names of all tools, prompts and resources in it, also of the namespace that a mounted type
+/// has of its own: `admin.users.list`. URIs of resources have no prefix, because they are known outside of the server.
 ///
-/// What is wrong with it is told when the server is built or edited.
+/// Errors in it are returned when the server is built or edited.
 #[derive(Debug)]
 #[must_use = "a namespace is part of a server once the closure has returned it"]
 pub struct Namespace {
-    /// Empty for the outermost one.
+    /// Empty for the root.
     path: String,
     parts: Result<Parts, String>,
 }
 
 impl Namespace {
-    /// The one without a name, around all others.
-    pub(crate) fn outermost() -> Self {
+    /// Makes the root namespace, which has no name.
+    pub(crate) fn root() -> Self {
         Self {
             path: String::new(),
             parts: Ok(Parts::default()),
@@ -36,8 +36,8 @@ impl Namespace {
 
     /// Adds the tools, prompts and resources of a type.
     ///
-    /// The same type may be mounted under two namespaces, with a state of its own in each, unless it has resources:
-    /// no two resources have one URI.
+    /// The same type may be mounted under two namespaces, with a state of its own in each, unless it has resources: URIs are
+    /// unique.
     pub fn mount<T: Mount>(mut self, state: T) -> Self {
         let path = join(&self.path, T::NAMESPACE);
         self.parts = self.parts.and_then(|parts| parts.mount(&path, state));
@@ -51,7 +51,7 @@ impl Namespace {
         self
     }
 
-    /// Adds a namespace within this one, with what `fill` puts into it.
+    /// Adds a nested namespace with the content that `fill` puts into it.
     pub fn namespace(
         self,
         name: impl AsRef<str>,
@@ -75,7 +75,7 @@ impl Namespace {
     }
 }
 
-/// The full name of what is called `name` within `outer`; either may be empty.
+/// Returns the full name of `name` within `outer`; either may be empty.
 fn join(outer: &str, name: &str) -> String {
     match (outer, name) {
         ("", name) => name.to_owned(),
@@ -84,16 +84,16 @@ fn join(outer: &str, name: &str) -> String {
     }
 }
 
-/// What is going to be offered, in the order in which it was added.
+/// Content of a namespace, in the order in which it was added.
 #[derive(Debug, Default)]
 pub(crate) struct Parts {
     pub(crate) groups: Vec<Group>,
 }
 
-/// What was added in one go: a type, or a set of functions.
+/// Content that was added together: a mounted type, or a set of functions.
 #[derive(Debug)]
 pub(crate) struct Group {
-    /// The type that was mounted, if it was one.
+    /// The mounted type; `None` for functions.
     pub(crate) mounted: Option<TypeId>,
     pub(crate) instructions: &'static str,
     pub(crate) tools: Vec<Bound<Tool>>,

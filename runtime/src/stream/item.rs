@@ -16,7 +16,7 @@ use crate::function::{Output, OutputSchema};
 use crate::stream::gathered::{Fold, Form, Gathered, Stop};
 use crate::tool::ToolFacts;
 use crate::tool::error::ToolError;
-use crate::tool::output::Shape;
+use crate::tool::shape::Shape;
 
 /// A type that a tool can stream, and what becomes of all items of one stream unless the tool's `fold` says otherwise:
 ///

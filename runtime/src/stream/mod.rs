@@ -24,7 +24,7 @@ pub(crate) use self::item::folded;
 pub use self::item::{IntoBlock, Items, ToolItem};
 
 use crate::function::kind::Returns;
-use crate::respond::catch;
+use crate::panic::catch;
 use crate::stream::gathered::Stop;
 use crate::tool::error::ToolError;
 

@@ -4,14 +4,14 @@ use std::io::Write;
 
 use treenail_schema::ContentBlock;
 
-use crate::function::run::unexpected;
-use crate::respond::ResultWriter;
+use crate::panic::unexpected;
+use crate::result_writer::ResultWriter;
 use crate::revision::{Placement, speak_content};
 use crate::stream::gathered::{Fold, Form, Gathered, Stop, TEXT_BLOCK, TEXT_BLOCK_END};
 use crate::tool::ToolFacts;
 use crate::tool::error::ToolError;
-use crate::tool::output::Shape;
 use crate::tool::reply::{WRAPPED, WRAPPED_END};
+use crate::tool::shape::Shape;
 use crate::wire::{Escaped, escape_from_within};
 
 impl Gathered {

@@ -5,6 +5,7 @@ mod keywords;
 pub(crate) mod mirror;
 pub(crate) mod output;
 pub(crate) mod reply;
+pub(crate) mod shape;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,12 +19,13 @@ use crate::definition::{Bound, Definition, Head};
 use crate::function::Function;
 use crate::function::Purpose;
 use crate::function::problem::{Problem, report};
-use crate::function::run::unexpected;
+use crate::panic::unexpected;
 use crate::policy::Policy;
-use crate::respond::ResultWriter;
+use crate::result_writer::ResultWriter;
 use crate::tool::error::ToolError;
-use crate::tool::output::{Shape, declare};
+use crate::tool::output::declare;
 use crate::tool::reply::ToolResultWriter;
+use crate::tool::shape::Shape;
 use crate::wire::RpcError;
 
 /// A function that `#[mcp_tool]` has made a tool; `tools![…]` collects them.

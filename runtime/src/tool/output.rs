@@ -17,6 +17,7 @@ use crate::function::{Output, OutputSchema};
 use crate::tool::ToolFacts;
 use crate::tool::error::ToolError;
 use crate::tool::reply::ToolResultWriter;
+use crate::tool::shape::Shape;
 
 /// A type that a tool can return.
 ///
@@ -115,64 +116,6 @@ fn is_object(schema: &Map<String, Value>, root: &Map<String, Value>, steps: &Cel
             .any(|schemas| !schemas.is_empty() && schemas.iter().all(inner))
         || (!values.is_empty() && values.iter().all(Value::is_object))
         || schema.get("const").is_some_and(Value::is_object)
-}
-
-/// What the schema of an output says about its values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shape {
-    /// Always null: there is nothing to tell.
-    Nothing,
-    /// A plain string, or null: a text, not structured.
-    Text,
-    /// Always an object, which every revision can take as structured content.
-    Object,
-    /// Anything at all, or not declared.
-    Any,
-    /// Anything else.
-    Value,
-}
-
-/// Keywords that say nothing about values.
-const ANNOTATIONS: [&str; 9] = [
-    "$comment",
-    "$defs",
-    "$schema",
-    "default",
-    "deprecated",
-    "description",
-    "examples",
-    "readOnly",
-    "title",
-];
-
-impl Shape {
-    pub(crate) fn of(schema: &Value) -> Self {
-        schema.as_object().map_or(Self::Value, Self::of_members)
-    }
-
-    pub(crate) fn of_members(schema: &Map<String, Value>) -> Self {
-        fn kind(schema: &Map<String, Value>) -> Option<&str> {
-            schema.get("type").and_then(Value::as_str)
-        }
-        let plain = |schema: &Map<String, Value>| {
-            ["enum", "const", "format", "oneOf", "anyOf", "allOf"]
-                .iter()
-                .all(|keyword| !schema.contains_key(*keyword))
-        };
-        let alternatives = schema.get("anyOf").and_then(Value::as_array);
-        if let Some([Value::Object(text), Value::Object(null)]) = alternatives.map(Vec::as_slice) {
-            if kind(text) == Some("string") && plain(text) && kind(null) == Some("null") {
-                return Self::Text;
-            }
-        }
-        match kind(schema) {
-            Some("null") => Self::Nothing,
-            Some("string") if plain(schema) => Self::Text,
-            Some("object") => Self::Object,
-            None if schema.keys().all(|it| ANNOTATIONS.contains(&&**it)) => Self::Any,
-            _ => Self::Value,
-        }
-    }
 }
 
 #[diagnostic::do_not_recommend]

@@ -6,10 +6,10 @@ use serde::Serialize;
 use serde_json::Value;
 use treenail_schema::CallToolResult;
 
-use crate::respond::ResultWriter;
+use crate::result_writer::ResultWriter;
 use crate::revision::{Placement, speak_content};
 use crate::tool::error::ToolError;
-use crate::tool::output::Shape;
+use crate::tool::shape::Shape;
 use crate::wire::{Escaped, escape_from_within, write_json};
 
 /// What stands before structured content that comes first in a result.

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::limits::Limits;
+use treenail_schema::Method;
+
 use crate::wire::{DEEPEST, Params, RpcError, Scanner, SyntaxError, as_string};
 
 /// What one line or body holds.
@@ -25,12 +26,24 @@ pub enum Message<'a> {
     Response(&'a str, Result<&'a str, &'a str>),
 }
 
-/// What requests and notifications share.
+/// Members that requests and notifications share.
 #[derive(Debug)]
 pub struct Envelope<'a> {
     /// Method of the request or notification.
     pub method: Cow<'a, str>,
+    /// The method, if any revision defines it.
+    pub(crate) known: Option<Method>,
     pub(crate) params: Params<'a>,
+}
+
+impl<'a> Envelope<'a> {
+    fn new(method: Cow<'a, str>, params: Params<'a>) -> Self {
+        Self {
+            known: Method::from_name(&method),
+            method,
+            params,
+        }
+    }
 }
 
 /// A message that cannot be served, and the id to answer with, if it has one.
@@ -58,15 +71,24 @@ impl From<SyntaxError> for Invalid<'_> {
     }
 }
 
-/// Reads one line or body; nesting deeper than [`Limits::message_depth`] is refused, and of a batch that is longer than it
-/// may be, one message too many is kept.
-pub fn parse<'a>(bytes: &'a [u8], limits: &Limits) -> Body<'a> {
-    parse_again(bytes, limits, "")
+/// Bounds of one line or body.
+#[derive(Clone, Copy, Debug)]
+pub struct ParseLimits {
+    /// Nesting of the message; a deeper one is rejected.
+    pub depth: u32,
+    /// Bytes of the id of a request.
+    pub id_bytes: usize,
+    /// Messages of a batch. Of a longer one, the first message beyond the bound is also returned.
+    pub batch_messages: usize,
 }
 
-/// As [`parse`], for a peer that has sent `meta` before, as the `_meta` of its parameters. Most requests repeat it, and it is
-/// not checked again then.
-pub(crate) fn parse_again<'a>(bytes: &'a [u8], limits: &Limits, meta: &'a str) -> Body<'a> {
+/// Parses one line or body.
+pub fn parse(bytes: &[u8], limits: impl Into<ParseLimits>) -> Body<'_> {
+    parse_again(bytes, limits.into(), "")
+}
+
+/// Parses one line or body of a peer whose last `_meta` was `meta`. Most requests repeat it, and it is then not checked again.
+pub(crate) fn parse_again<'a>(bytes: &'a [u8], limits: ParseLimits, meta: &'a str) -> Body<'a> {
     match std::str::from_utf8(bytes) {
         Ok(text) => parse_text(text, limits, meta),
         Err(error) => Body::One(Err(Invalid {
@@ -79,8 +101,8 @@ pub(crate) fn parse_again<'a>(bytes: &'a [u8], limits: &Limits, meta: &'a str) -
     }
 }
 
-fn parse_text<'a>(text: &'a str, limits: &Limits, meta: &'a str) -> Body<'a> {
-    let mut scanner = Scanner::new(text, limits.message_depth).with_known(meta);
+fn parse_text<'a>(text: &'a str, limits: ParseLimits, meta: &'a str) -> Body<'a> {
+    let mut scanner = Scanner::new(text, limits.depth).with_known(meta);
     if scanner.peek() == Some(b'[') {
         return match elements(&mut scanner, limits.batch_messages) {
             Ok(messages) => Body::Batch(messages),
@@ -90,9 +112,12 @@ fn parse_text<'a>(text: &'a str, limits: &Limits, meta: &'a str) -> Body<'a> {
     Body::One(parse_message(scanner, limits))
 }
 
-/// Reads one message of a batch, which has been checked already.
-pub fn parse_element<'a>(text: &'a str, limits: &Limits) -> Result<Message<'a>, Invalid<'a>> {
-    parse_message(Scanner::new(text, DEEPEST), limits)
+/// Parses one message of a batch, whose JSON has been checked already.
+pub fn parse_element(
+    text: &str,
+    limits: impl Into<ParseLimits>,
+) -> Result<Message<'_>, Invalid<'_>> {
+    parse_message(Scanner::new(text, DEEPEST), limits.into())
 }
 
 fn elements<'a>(scanner: &mut Scanner<'a>, most: usize) -> Result<Vec<&'a str>, SyntaxError> {
@@ -120,10 +145,10 @@ struct Parts<'a> {
     repeated: Option<&'static str>,
 }
 
-fn parse_message<'a>(
-    mut scanner: Scanner<'a>,
-    limits: &Limits,
-) -> Result<Message<'a>, Invalid<'a>> {
+fn parse_message(
+    mut scanner: Scanner<'_>,
+    limits: ParseLimits,
+) -> Result<Message<'_>, Invalid<'_>> {
     if scanner.peek() != Some(b'{') {
         // A text that is not even JSON is a parse error; other JSON is not a message.
         scanner.value()?;
@@ -135,7 +160,7 @@ fn parse_message<'a>(
     }
     let parts = Parts::read(&mut scanner)?;
     scanner.end()?;
-    parts.into_message(limits.request_id_bytes)
+    parts.into_message(limits.id_bytes)
 }
 
 impl<'a> Parts<'a> {
@@ -216,10 +241,10 @@ impl<'a> Parts<'a> {
         let params = self.params.unwrap_or_default();
         match (id, self.method.map(as_string), self.answer) {
             (Some(id), Some(Some(method)), None) => {
-                Ok(Message::Request(id, Envelope { method, params }))
+                Ok(Message::Request(id, Envelope::new(method, params)))
             }
             (None, Some(Some(method)), None) => {
-                Ok(Message::Notification(Envelope { method, params }))
+                Ok(Message::Notification(Envelope::new(method, params)))
             }
             (Some(id), None, Some(answer)) => Ok(Message::Response(id, answer)),
             (_, Some(None), _) => invalid("`method` is not a string".to_owned()),
@@ -244,15 +269,14 @@ fn is_request_id(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn limits() -> Limits {
-        Limits::default()
-            .message_depth(8)
-            .request_id_bytes(6)
-            .batch_messages(2)
-    }
+    const LIMITS: ParseLimits = ParseLimits {
+        depth: 8,
+        id_bytes: 6,
+        batch_messages: 2,
+    };
 
     fn outcome(text: &str) -> String {
-        match parse(text.as_bytes(), &limits()) {
+        match parse(text.as_bytes(), LIMITS) {
             Body::Batch(messages) => format!("batch of {}", messages.len()),
             Body::One(Ok(Message::Request(id, envelope))) => {
                 format!("request {id} {}", envelope.method)
@@ -365,7 +389,7 @@ mod tests {
             for rest in ["", r#","name":"n""#, r#","_meta":{}"#] {
                 let params = format!(r#"{{"_meta":{meta}{rest}}}"#);
                 let text = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"a","params":{params}}}"#);
-                let read = |known| format!("{:?}", parse_again(text.as_bytes(), &limits(), known));
+                let read = |known| format!("{:?}", parse_again(text.as_bytes(), LIMITS, known));
                 assert_eq!(read(known), read(""), "{text}");
             }
         }
@@ -377,7 +401,7 @@ mod tests {
             assert_eq!(outcome(text), expected, "{text}");
         }
         assert!(
-            matches!(parse(b"\xff", &limits()), Body::One(Err(invalid)) if invalid.error.code == -32700)
+            matches!(parse(b"\xff", LIMITS), Body::One(Err(invalid)) if invalid.error.code == -32700)
         );
     }
 }

@@ -7,6 +7,7 @@ mod json;
 mod members;
 mod message;
 mod params;
+mod response;
 mod scan;
 #[cfg(feature = "client")]
 mod weight;
@@ -17,8 +18,11 @@ pub use self::frame::{Frame, LineBuffer};
 pub(crate) use self::json::{is_one_line, keep_one_line, raw_json, write_json};
 pub(crate) use self::members::Members;
 pub(crate) use self::message::parse_again;
-pub use self::message::{Body, Envelope, Invalid, Message, parse, parse_element};
+pub use self::message::{Body, Envelope, Invalid, Message, ParseLimits, parse, parse_element};
 pub(crate) use self::params::{Params, object, string};
+#[cfg(feature = "http-server")]
+pub(crate) use self::response::error_code;
+pub(crate) use self::response::{write_error, write_result};
 pub use self::scan::DEEPEST;
 pub(crate) use self::scan::{Scanner, SyntaxError, as_string, canonical};
 #[cfg(feature = "client")]

@@ -17,6 +17,203 @@ use crate::{
     SubscriptionsAcknowledgedNotificationParams, SubscriptionsListenRequestParams,
     SubscriptionsListenResult, TaskStatusNotificationParams, UnsubscribeRequestParams,
 };
+/// A request or notification of any revision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Method {
+    /// The request `tools/call`.
+    CallTool,
+    /// The request `tasks/cancel`.
+    CancelTask,
+    /// The notification `notifications/cancelled`.
+    Cancelled,
+    /// The request `completion/complete`.
+    Complete,
+    /// The request `sampling/createMessage`.
+    CreateMessage,
+    /// The request `server/discover`.
+    Discover,
+    /// The request `elicitation/create`.
+    Elicit,
+    /// The notification `notifications/elicitation/complete`.
+    ElicitationComplete,
+    /// The request `prompts/get`.
+    GetPrompt,
+    /// The request `tasks/result`.
+    GetTaskPayload,
+    /// The request `tasks/get`.
+    GetTask,
+    /// The request `initialize`.
+    Initialize,
+    /// The notification `notifications/initialized`.
+    Initialized,
+    /// The request `prompts/list`.
+    ListPrompts,
+    /// The request `resources/templates/list`.
+    ListResourceTemplates,
+    /// The request `resources/list`.
+    ListResources,
+    /// The request `roots/list`.
+    ListRoots,
+    /// The request `tasks/list`.
+    ListTasks,
+    /// The request `tools/list`.
+    ListTools,
+    /// The notification `notifications/message`.
+    LoggingMessage,
+    /// The request `ping`.
+    Ping,
+    /// The notification `notifications/progress`.
+    Progress,
+    /// The notification `notifications/prompts/list_changed`.
+    PromptListChanged,
+    /// The request `resources/read`.
+    ReadResource,
+    /// The notification `notifications/resources/list_changed`.
+    ResourceListChanged,
+    /// The notification `notifications/resources/updated`.
+    ResourceUpdated,
+    /// The notification `notifications/roots/list_changed`.
+    RootsListChanged,
+    /// The request `logging/setLevel`.
+    SetLevel,
+    /// The request `resources/subscribe`.
+    Subscribe,
+    /// The notification `notifications/subscriptions/acknowledged`.
+    SubscriptionsAcknowledged,
+    /// The request `subscriptions/listen`.
+    SubscriptionsListen,
+    /// The notification `notifications/tasks/status`.
+    TaskStatus,
+    /// The notification `notifications/tools/list_changed`.
+    ToolListChanged,
+    /// The request `resources/unsubscribe`.
+    Unsubscribe,
+}
+
+impl Method {
+    /// All methods.
+    pub const ALL: &'static [Self] = &[
+        Self::CallTool,
+        Self::CancelTask,
+        Self::Cancelled,
+        Self::Complete,
+        Self::CreateMessage,
+        Self::Discover,
+        Self::Elicit,
+        Self::ElicitationComplete,
+        Self::GetPrompt,
+        Self::GetTaskPayload,
+        Self::GetTask,
+        Self::Initialize,
+        Self::Initialized,
+        Self::ListPrompts,
+        Self::ListResourceTemplates,
+        Self::ListResources,
+        Self::ListRoots,
+        Self::ListTasks,
+        Self::ListTools,
+        Self::LoggingMessage,
+        Self::Ping,
+        Self::Progress,
+        Self::PromptListChanged,
+        Self::ReadResource,
+        Self::ResourceListChanged,
+        Self::ResourceUpdated,
+        Self::RootsListChanged,
+        Self::SetLevel,
+        Self::Subscribe,
+        Self::SubscriptionsAcknowledged,
+        Self::SubscriptionsListen,
+        Self::TaskStatus,
+        Self::ToolListChanged,
+        Self::Unsubscribe,
+    ];
+    /// Returns the method with this name on the wire.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Some(
+            match name {
+                "tools/call" => Self::CallTool,
+                "tasks/cancel" => Self::CancelTask,
+                "notifications/cancelled" => Self::Cancelled,
+                "completion/complete" => Self::Complete,
+                "sampling/createMessage" => Self::CreateMessage,
+                "server/discover" => Self::Discover,
+                "elicitation/create" => Self::Elicit,
+                "notifications/elicitation/complete" => Self::ElicitationComplete,
+                "prompts/get" => Self::GetPrompt,
+                "tasks/result" => Self::GetTaskPayload,
+                "tasks/get" => Self::GetTask,
+                "initialize" => Self::Initialize,
+                "notifications/initialized" => Self::Initialized,
+                "prompts/list" => Self::ListPrompts,
+                "resources/templates/list" => Self::ListResourceTemplates,
+                "resources/list" => Self::ListResources,
+                "roots/list" => Self::ListRoots,
+                "tasks/list" => Self::ListTasks,
+                "tools/list" => Self::ListTools,
+                "notifications/message" => Self::LoggingMessage,
+                "ping" => Self::Ping,
+                "notifications/progress" => Self::Progress,
+                "notifications/prompts/list_changed" => Self::PromptListChanged,
+                "resources/read" => Self::ReadResource,
+                "notifications/resources/list_changed" => Self::ResourceListChanged,
+                "notifications/resources/updated" => Self::ResourceUpdated,
+                "notifications/roots/list_changed" => Self::RootsListChanged,
+                "logging/setLevel" => Self::SetLevel,
+                "resources/subscribe" => Self::Subscribe,
+                "notifications/subscriptions/acknowledged" => {
+                    Self::SubscriptionsAcknowledged
+                }
+                "subscriptions/listen" => Self::SubscriptionsListen,
+                "notifications/tasks/status" => Self::TaskStatus,
+                "notifications/tools/list_changed" => Self::ToolListChanged,
+                "resources/unsubscribe" => Self::Unsubscribe,
+                _ => return None,
+            },
+        )
+    }
+    /// Returns the name on the wire, as in `tools/call`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::CallTool => "tools/call",
+            Self::CancelTask => "tasks/cancel",
+            Self::Cancelled => "notifications/cancelled",
+            Self::Complete => "completion/complete",
+            Self::CreateMessage => "sampling/createMessage",
+            Self::Discover => "server/discover",
+            Self::Elicit => "elicitation/create",
+            Self::ElicitationComplete => "notifications/elicitation/complete",
+            Self::GetPrompt => "prompts/get",
+            Self::GetTaskPayload => "tasks/result",
+            Self::GetTask => "tasks/get",
+            Self::Initialize => "initialize",
+            Self::Initialized => "notifications/initialized",
+            Self::ListPrompts => "prompts/list",
+            Self::ListResourceTemplates => "resources/templates/list",
+            Self::ListResources => "resources/list",
+            Self::ListRoots => "roots/list",
+            Self::ListTasks => "tasks/list",
+            Self::ListTools => "tools/list",
+            Self::LoggingMessage => "notifications/message",
+            Self::Ping => "ping",
+            Self::Progress => "notifications/progress",
+            Self::PromptListChanged => "notifications/prompts/list_changed",
+            Self::ReadResource => "resources/read",
+            Self::ResourceListChanged => "notifications/resources/list_changed",
+            Self::ResourceUpdated => "notifications/resources/updated",
+            Self::RootsListChanged => "notifications/roots/list_changed",
+            Self::SetLevel => "logging/setLevel",
+            Self::Subscribe => "resources/subscribe",
+            Self::SubscriptionsAcknowledged => "notifications/subscriptions/acknowledged",
+            Self::SubscriptionsListen => "subscriptions/listen",
+            Self::TaskStatus => "notifications/tasks/status",
+            Self::ToolListChanged => "notifications/tools/list_changed",
+            Self::Unsubscribe => "resources/unsubscribe",
+        }
+    }
+}
+
 /// The request `tools/call`, sent by the client.
 #[derive(Clone, Copy, Debug)]
 pub enum CallToolRequest {}

@@ -121,7 +121,7 @@ async fn the_modes_of_tool_choice_are_passed_on() {
 async fn results_of_tools_follow_their_uses_and_stand_alone() {
     let hello = user(&json!({"type": "text", "text": "Hello"}));
     let talk = json!({"type": "text", "text": "And?"});
-    let lone = "has results of tools, which stand alone in a message of the user";
+    let lone = "has results of tools, which must be alone in a message of the user";
     let other = "does not have the results of just the tools that the message before it uses";
     let table = [
         (

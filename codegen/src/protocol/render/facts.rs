@@ -3,6 +3,7 @@
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
+use super::method::variant;
 use super::{Input, ident};
 use crate::protocol::merge::Kind;
 use crate::protocol::methods::Method;
@@ -34,6 +35,7 @@ pub(super) fn render(input: Input<'_>) -> TokenStream {
             quote! { FieldFacts::new(#definition, #field, #revisions, #required) }
         });
     quote! {
+        use crate::Method;
         use crate::field::FieldFacts;
         use crate::method::{Direction, MethodFacts, MethodKind};
 
@@ -61,7 +63,7 @@ fn methods(methods: &[Method]) -> Vec<TokenStream> {
     rows.sort_by_key(|(method, direction, ..)| (&method.wire_name, *direction));
     rows.into_iter()
         .map(|(method, direction, revisions, embedded)| {
-            let name = &method.wire_name;
+            let name = variant(method);
             let kind = if method.result.is_some() {
                 "Request"
             } else {
@@ -71,7 +73,7 @@ fn methods(methods: &[Method]) -> Vec<TokenStream> {
             let (revisions, embedded) = (bits(revisions), bits(embedded));
             quote! {
                 MethodFacts::new(
-                    #name, Direction::#direction, MethodKind::#kind, #revisions, #embedded
+                    Method::#name, Direction::#direction, MethodKind::#kind, #revisions, #embedded
                 )
             }
         })

@@ -1,4 +1,4 @@
-//! Marker types for requests and notifications.
+//! The enumeration of all methods, and marker types for requests and notifications.
 
 use std::collections::BTreeSet;
 
@@ -10,8 +10,9 @@ use crate::protocol::merge::Merged;
 use crate::protocol::methods::Method;
 use crate::protocol::types::rust_name;
 
-/// Renders a marker type for every method.
+/// Renders the enumeration, and a marker type for every method.
 pub(super) fn render(merged: &Merged) -> TokenStream {
+    let methods = enumeration(&merged.methods);
     let markers = merged.methods.iter().map(marker);
     let names = merged.methods.iter().flat_map(|method| {
         std::iter::once(&method.params)
@@ -23,17 +24,66 @@ pub(super) fn render(merged: &Merged) -> TokenStream {
     quote! {
         use crate::{MaybeInputRequired, Notification, Request, #(#names),*};
 
+        #methods
+
         #(#markers)*
+    }
+}
+
+fn enumeration(methods: &[Method]) -> TokenStream {
+    let variants: Vec<_> = methods.iter().map(variant).collect();
+    let names: Vec<_> = methods.iter().map(|method| &method.wire_name).collect();
+    let docs = methods
+        .iter()
+        .map(|method| doc(&format!("The {} `{}`.", kind(method), method.wire_name)));
+    quote! {
+        /// A request or notification of any revision.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum Method { #(#docs #variants),* }
+
+        impl Method {
+            /// All methods.
+            pub const ALL: &'static [Self] = &[#(Self::#variants),*];
+
+            /// Returns the method with this name on the wire.
+            pub fn from_name(name: &str) -> Option<Self> {
+                Some(match name {
+                    #(#names => Self::#variants,)*
+                    _ => return None,
+                })
+            }
+
+            /// Returns the name on the wire, as in `tools/call`.
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    #(Self::#variants => #names,)*
+                }
+            }
+        }
+    }
+}
+
+/// `CallTool` for `CallToolRequest`.
+pub(super) fn variant(method: &Method) -> syn::Ident {
+    let name = method.definition.as_str();
+    let stem = name
+        .strip_suffix("Request")
+        .or_else(|| name.strip_suffix("Notification"));
+    ident(stem.unwrap_or(name))
+}
+
+fn kind(method: &Method) -> &'static str {
+    if method.result.is_some() {
+        "request"
+    } else {
+        "notification"
     }
 }
 
 fn marker(method: &Method) -> TokenStream {
     let name = ident(&method.definition);
-    let kind = if method.result.is_some() {
-        "request"
-    } else {
-        "notification"
-    };
+    let kind = kind(method);
     let docs = format!(
         "The {kind} `{}`, sent by {}.",
         method.wire_name,

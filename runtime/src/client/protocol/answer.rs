@@ -12,7 +12,7 @@ use treenail_schema::{
 
 use crate::client::protocol::handler::{ClientHandler, unanswered};
 use crate::form::parse_form_content;
-use crate::respond::catch;
+use crate::panic::catch;
 use crate::wire::RpcError;
 
 /// Who answers, and what the server has been told of that.

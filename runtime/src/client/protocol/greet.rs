@@ -12,6 +12,7 @@ use treenail_schema::{InitializeRequestParams, InitializeResult, Revision, error
 use crate::client::protocol::core::Greeter;
 use crate::client::protocol::facts::PeerInfo;
 use crate::client::protocol::offer::{Discovered, Offer};
+use crate::client::protocol::result::read;
 use crate::client::protocol::text::{Head, Meta, Round, era_meta};
 use crate::client::{ClientError, SessionFuture, SessionNotification, SessionRequest};
 
@@ -286,12 +287,4 @@ async fn first<T>(one: impl Future<Output = T>, other: impl Future<Output = T>) 
         ready @ Poll::Ready(_) => ready,
     })
     .await
-}
-
-/// Reads a result as its type.
-pub(in crate::client) fn read<T: serde::de::DeserializeOwned>(
-    text: &str,
-) -> Result<T, ClientError> {
-    serde_json::from_str(text)
-        .map_err(|error| ClientError::protocol(format!("a result cannot be read: {error}")))
 }

@@ -13,8 +13,8 @@ use treenail_schema::{LoggingLevel, ProgressNotificationParams, Request};
 
 use crate::client::ClientError;
 use crate::client::protocol::core::{Core, Draft};
-use crate::client::protocol::greet::read;
 use crate::client::protocol::progress::{ProgressStream, Source};
+use crate::client::protocol::result::read;
 use crate::client::protocol::rounds::Finished;
 use crate::client::protocol::router::ProgressSink;
 use crate::client::protocol::text::{Head, push_member};

@@ -1,17 +1,17 @@
-//! Batches, which revision 2025-03-26 alone has.
+//! Batches of messages, which only revision 2025-03-26 defines.
 
-use treenail_schema::Revision;
+use treenail_schema::{Method, Revision};
 
 use super::request::begins_call;
 use super::{Connection, Handled};
-use crate::server::answer::{PendingResponse, close_batch, write_error};
-use crate::wire::{Invalid, Message, RpcError, parse_element};
+use crate::server::response::{PendingResponse, close_batch};
+use crate::wire::{Invalid, Message, RpcError, parse_element, write_error};
 
-/// One message of a batch, or the reason why it is none.
+/// One message of a batch, or its error.
 pub(crate) type ParsedMessage<'a> = Result<Message<'a>, Invalid<'a>>;
 
 impl Connection {
-    /// Answers a batch with one array, as revision 2025-03-26 has it. Messages that begin no call are answered by `other`.
+    /// Handles a batch, whose response is one array. `other` handles the messages that start no call.
     pub(crate) fn batch(
         &mut self,
         messages: &[&str],
@@ -35,7 +35,9 @@ impl Connection {
         for message in messages {
             let length = answers.len();
             let message = match message {
-                Ok(Message::Request(id, envelope)) if envelope.method == "initialize" => {
+                Ok(Message::Request(id, envelope))
+                    if envelope.known == Some(Method::Initialize) =>
+                {
                     let error = RpcError::invalid_request("`initialize` cannot be part of a batch");
                     Err(Invalid {
                         id: Some(id),
@@ -45,7 +47,7 @@ impl Connection {
                 other => other,
             };
             let received = if is_call(&message) {
-                self.one(message, &mut answers)
+                self.on_message(message, &mut answers)
             } else {
                 other(self, message, &mut answers)
             };
@@ -67,7 +69,7 @@ impl Connection {
         Handled::Complete
     }
 
-    /// The messages of a batch, if this peer may send it.
+    /// Parses the messages of a batch, if this peer may send it.
     fn accept_batch<'a>(&self, messages: &[&'a str]) -> Result<Vec<ParsedMessage<'a>>, RpcError> {
         let limits = self.server.limits();
         match self.legacy_peer() {
@@ -104,7 +106,7 @@ impl Connection {
     }
 }
 
-/// Whether a message runs a function.
+/// Returns `true` if a message runs a function.
 fn is_call(message: &ParsedMessage<'_>) -> bool {
     matches!(message, Ok(Message::Request(_, envelope)) if begins_call(envelope))
 }

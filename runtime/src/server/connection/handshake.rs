@@ -2,15 +2,14 @@
 
 use std::sync::Arc;
 
-use treenail_schema::{ClientCapabilities, InitializeRequestParams, Revision};
+use treenail_schema::{ClientCapabilities, InitializeRequestParams, Method, Revision};
 
 use super::Connection;
 use crate::revision::{KnownPeer, Peer, negotiate};
-use crate::server::answer::write_result;
 use crate::server::subscriptions::Subscriber;
-use crate::wire::{Params, RpcError, shortened};
+use crate::wire::{Params, RpcError, shortened, write_result};
 
-/// How far the handshake of the legacy era is.
+/// State of the handshake of the legacy era.
 #[derive(Clone, Debug)]
 pub(super) enum Handshake {
     NotBegun,
@@ -19,16 +18,16 @@ pub(super) enum Handshake {
 }
 
 impl Connection {
-    /// Who is asking, if the request does not say: the peer of the handshake.
-    pub(super) fn legacy_caller(&self, method: &str) -> Result<Arc<Peer>, RpcError> {
+    /// Returns the peer of the handshake, for requests that do not identify their peer.
+    pub(super) fn legacy_caller(&self, method: Option<Method>) -> Result<Arc<Peer>, RpcError> {
         match &self.handshake {
             Handshake::Finished(peer) => Ok(Arc::clone(peer)),
-            Handshake::Answered(peer) if method == "ping" => Ok(Arc::clone(peer)),
+            Handshake::Answered(peer) if method == Some(Method::Ping) => Ok(Arc::clone(peer)),
             Handshake::Answered(_) => Err(RpcError::invalid_request(
                 "the handshake is not finished: send `notifications/initialized` first",
             )),
-            // A peer that has not said anything yet may ask whether anyone is there.
-            Handshake::NotBegun if method == "ping" => Ok(Arc::new(Peer::legacy(
+            // A peer may check that the server is alive before the handshake.
+            Handshake::NotBegun if method == Some(Method::Ping) => Ok(Arc::new(Peer::legacy(
                 Revision::LATEST_LEGACY,
                 ClientCapabilities::default(),
                 None,
@@ -57,12 +56,12 @@ impl Connection {
         let most = self.server.limits().handshake_bytes;
         if weight(text) > most {
             return Err(RpcError::invalid_params(format!(
-                "`params` takes more than the {most} bytes that a client may say of itself"
+                "`params` takes more than {most} bytes"
             )));
         }
         let params: InitializeRequestParams = serde_json::from_str(text).map_err(|error| {
             let reason = shortened(&error.to_string());
-            RpcError::invalid_params(format!("`params` is not what `initialize` takes: {reason}"))
+            RpcError::invalid_params(format!("invalid `params` for `initialize`: {reason}"))
         })?;
         let revision = negotiate(&params.protocol_version);
         let peer = Peer::legacy(revision, params.capabilities, Some(params.client_info));
@@ -70,14 +69,14 @@ impl Connection {
             self.restart();
         }
         self.handshake = Handshake::Answered(Arc::new(peer));
-        self.server.shared.offers.refresh(&mut self.offer);
-        let greeting = self.offer.greeting(revision);
-        write_result(out, id, |out| out.extend_from_slice(greeting));
+        self.registry.refresh(&mut self.snapshot);
+        let result = self.snapshot.handshake_result(revision);
+        write_result(out, id, |out| out.extend_from_slice(result));
         Ok(())
     }
 
-    /// Forgets what belongs to the session so far: subscriptions, questions, and messages of calls that wait to be sent.
-    /// What its calls send from now on goes nowhere.
+    /// Drops the state of the session so far: subscriptions, pending requests, and queued messages of its calls. Later messages of
+    /// these calls are dropped too.
     fn restart(&mut self) {
         self.session += 1;
         self.subscriber = Subscriber::default();
@@ -93,10 +92,10 @@ impl Connection {
     }
 }
 
-/// How many bytes a JSON text may take once it has been read: small values take far more than their texts.
+/// Returns an upper bound of the memory for a parsed JSON text, in bytes. Small values take far more than their texts.
 fn weight(text: &str) -> usize {
     const VALUE: usize = 256;
-    let begins = |byte: &u8| matches!(byte, b'{' | b'[' | b',');
-    let values = text.bytes().filter(|byte| begins(byte)).count();
+    let starts_value = |byte: &u8| matches!(byte, b'{' | b'[' | b',');
+    let values = text.bytes().filter(|byte| starts_value(byte)).count();
     text.len().saturating_add(values.saturating_mul(VALUE))
 }

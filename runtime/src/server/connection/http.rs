@@ -1,4 +1,4 @@
-//! What a transport with a stream for each request needs of a connection.
+//! Parts of a connection for transports with a stream for each request.
 
 use std::sync::Arc;
 
@@ -12,25 +12,26 @@ use crate::tool::mirror::Mirror;
 use crate::wire::RpcError;
 
 impl Connection {
-    /// The peer of the modern era that a request's `_meta` tells of, if it tells of one.
+    /// Returns the peer of the modern era that the `_meta` of a request describes, if it describes one.
     pub(crate) fn identify(&mut self, meta: &str) -> Result<Option<Arc<Peer>>, RpcError> {
         self.modern.identify(meta)
     }
 
-    /// The modern peer that was seen last, here or on a connection from which it has been taken over.
+    /// Returns the last modern peer, of this connection or of one that it was copied from.
     pub(crate) fn known_peer(&mut self) -> &mut KnownPeer {
         &mut self.modern
     }
 
-    /// A connection to the same peer for one message, so that what comes of it is told apart. What is answered on one
-    /// counts on the other; subscriptions stay here.
+    /// Makes a connection to the same peer for one message, with an outgoing queue of its own. Both share the pending requests to the
+    /// peer; subscriptions stay on this connection.
     pub(crate) fn branch(&self) -> Self {
         let (outbox, outgoing) = self.outbox.sibling(self.server.limits());
         Self {
             server: self.server.clone(),
             handshake: self.handshake.clone(),
             modern: KnownPeer::default(),
-            offer: Arc::clone(&self.offer),
+            registry: Arc::clone(&self.registry),
+            snapshot: Arc::clone(&self.snapshot),
             subscriber: Subscriber::default(),
             extensions: Extensions::new(),
             outbox,
@@ -50,14 +51,14 @@ impl Connection {
         std::mem::swap(&mut self.subscriber, &mut other.subscriber);
     }
 
-    /// The revision that the handshake has settled.
+    /// Returns the revision that the handshake has negotiated.
     pub(crate) fn legacy_revision(&self) -> Option<Revision> {
         self.legacy_peer().map(|peer| peer.revision())
     }
 
-    /// The arguments of a tool that clients repeat in headers.
+    /// Returns the arguments of a tool that clients repeat in HTTP headers.
     pub(crate) fn mirrors(&mut self, tool: &str) -> &[Mirror] {
-        self.server.shared.offers.refresh(&mut self.offer);
-        self.offer.mirrors(tool)
+        self.registry.refresh(&mut self.snapshot);
+        self.snapshot.mirrors(tool)
     }
 }

@@ -1,4 +1,4 @@
-//! One connection: which revision its peer speaks, and the answer to each of its messages.
+//! One connection: the revision of its peer, and the response to each of its messages.
 
 mod batch;
 mod handshake;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::task::{self, Poll};
 
 use tokio::sync::OwnedSemaphorePermit;
-use treenail_schema::RequestId;
+use treenail_schema::{Method, RequestId};
 
 use self::handshake::Handshake;
 pub(crate) use self::request::begins_call;
@@ -19,66 +19,78 @@ use crate::extensions::Extensions;
 use crate::outbox::{Outbox, Outgoing, outbox};
 use crate::revision::KnownPeer;
 use crate::server::Server;
-use crate::server::answer::{PendingResponse, write_error};
-use crate::server::offer::Offer;
+use crate::server::registry::{Registry, Snapshot};
+use crate::server::response::PendingResponse;
 use crate::server::subscriptions::Subscriber;
-use crate::wire::{Body, Envelope, Invalid, Message, RpcError, parse, parse_again, quoted};
+use crate::wire::{
+    Body, Envelope, Invalid, Message, RpcError, parse, parse_again, quoted, write_error,
+};
 
-/// One peer of a server: what it has said of itself, and its messages one at a time.
+/// Connection of a server to one peer, which handles its messages one at a time.
 ///
-/// Requests of the modern era say with each message who is asking, so for them nothing is kept; a legacy peer has a
-/// handshake. Both may share a connection.
+/// Each request of the modern era identifies its peer, so it needs no state here. A legacy peer has a handshake. Both may share a
+/// connection.
 #[derive(Debug)]
 pub struct Connection {
     server: Server,
     handshake: Handshake,
     modern: KnownPeer,
-    /// What the server offered when it was last asked.
-    offer: Arc<Offer>,
+    registry: Arc<Registry>,
+    /// The last snapshot of the registry that was used.
+    snapshot: Arc<Snapshot>,
     subscriber: Subscriber,
     extensions: Extensions,
     outbox: Outbox,
     outgoing: Outgoing,
-    /// How many calls may begin now.
+    /// The number of calls that may start now.
     room: usize,
-    /// Whether the peer has calls in flight.
+    /// Set while the peer has calls in flight.
     busy: bool,
-    /// Places in the budget of the server that have been taken for the next message.
+    /// Places in the call budget of the server that are reserved for the next message.
     places: Option<OwnedSemaphorePermit>,
-    /// How many calls the message begins that was held last.
+    /// The number of calls in the last deferred message.
     wanted: usize,
-    /// Subscriptions and calls take turns in sending.
+    /// Subscriptions and calls alternate in sending.
     calls_first: bool,
-    /// The peer may begin its session again.
+    /// Set if the peer may restart its session.
     restarts: bool,
-    /// How often it has.
+    /// The number of restarts.
     session: u64,
 }
 
-/// What became of a message.
+/// Outcome of [`Connection::handle_message`].
 #[derive(Debug)]
 pub enum Handled {
-    /// It is dealt with; if it had to be answered, the answer has been written.
+    /// The message has been handled. If it needs a response, the response has been written.
     Complete,
-    /// The answer takes longer.
+    /// The response takes longer.
     Pending(PendingResponse),
-    /// The peer takes back a request, which should be dropped without an answer.
+    /// The peer has cancelled a request, which should be dropped without a response.
     Cancelled(RequestId),
-    /// Nothing has been done: the message begins more calls than there is [room](Connection::set_call_capacity) for, here or in the
-    /// [whole server](crate::Limits::server_calls_in_flight). It may be received again later. The id is that of its request,
-    /// if it is a single one.
+    /// Nothing has been done, because the message starts more calls than the [capacity](Connection::set_call_capacity) of the
+    /// connection, or the [whole server](crate::Limits::server_calls_in_flight), has left. It may be handled again later. The id
+    /// is that of its request, if it is a single one.
     Deferred(Option<RequestId>),
-    /// The peer has sent `initialize` again, as bridges do for each of their own clients; it has been answered. What belongs
-    /// to the session before should be dropped: its calls in flight, without answers, and the messages that are held.
+    /// The peer has sent `initialize` again, as bridges do for each of their own clients, and the response has been written.
+    /// The state of the earlier session should be dropped: its calls in flight, without responses, and its deferred messages.
     Restarted,
 }
 
+impl Server {
+    /// Starts a connection with a new peer.
+    pub fn connect(&self) -> Connection {
+        Connection::new(self.clone())
+    }
+}
+
 impl Connection {
-    pub(crate) fn new(server: Server) -> Self {
+    fn new(server: Server) -> Self {
         let (outbox, outgoing) = outbox(server.limits());
         let (handshake, modern) = (Handshake::NotBegun, KnownPeer::default());
+        let registry = Registry::of(&server);
         Self {
-            offer: server.shared.offers.current(),
+            snapshot: registry.snapshot(),
+            registry,
             subscriber: Subscriber::default(),
             server,
             handshake,
@@ -96,52 +108,52 @@ impl Connection {
         }
     }
 
-    /// The same, for a peer whose next session has a connection of its own.
+    /// Makes the connection reject a second `initialize`, for transports with a connection for each session.
     pub(crate) fn for_one_session(mut self) -> Self {
         self.restarts = false;
         self
     }
 
-    /// The server at this end.
+    /// Returns the server at this end.
     pub fn server(&self) -> &Server {
         &self.server
     }
 
-    /// What comes with the calls of this connection from outside of the protocol, such as the
+    /// Returns the values that calls of this connection get from outside of the protocol, such as the
     /// [`Principal`](crate::Principal) that a transport has authenticated.
     ///
-    /// A call has what is here when its message is received.
+    /// A call gets the values that are set when its message is handled.
     pub fn extensions_mut(&mut self) -> &mut Extensions {
         &mut self.extensions
     }
 
-    /// Takes one message, without its line end, and appends its answer to `out` if it is ready at once.
+    /// Handles one message, without its line end, and appends its response to `out` if it is ready at once.
     ///
-    /// A message that cannot be understood is answered with an error; it never ends the connection. Afterwards there may
-    /// be something [outgoing](Connection::poll_outgoing).
+    /// The response to an invalid message is an error; such a message never ends the connection. Handling a message may also
+    /// cause [outgoing](Connection::poll_outgoing) messages.
     pub fn handle_message(&mut self, message: &[u8], out: &mut Vec<u8>) -> Handled {
         let modern = self.modern.clone();
-        let body = parse_again(message, self.server.limits(), modern.meta());
+        let body = parse_again(message, self.server.limits().into(), modern.meta());
         self.handle_body(body, out)
     }
 
-    /// As [`Connection::handle_message`], for what has been read already.
+    /// Handles parsed messages, as [`Connection::handle_message`] does.
     pub(crate) fn handle_body(&mut self, body: Body<'_>, out: &mut Vec<u8>) -> Handled {
-        let received = match body {
-            Body::One(message) => self.one(message, out),
-            Body::Batch(messages) => self.batch(&messages, out, Self::one),
+        let handled = match body {
+            Body::One(message) => self.on_message(message, out),
+            Body::Batch(messages) => self.batch(&messages, out, Self::on_message),
         };
-        if !matches!(received, Handled::Deferred(_)) {
+        if !matches!(handled, Handled::Deferred(_)) {
             self.places = None;
         }
-        received
+        handled
     }
 
-    /// The next message to the peer that is not the answer to a call: what a call in flight sends, which belongs before all
-    /// answers that come out later, and what the peer has subscribed to.
+    /// Polls the next message to the peer that is not the response to a call: a message of a call in flight, or a notification
+    /// of a subscription. A message of a call belongs before all responses that become ready later.
     ///
-    /// A request for a subscription is answered here too, when the server closes: first its result, then a notification
-    /// that it is cancelled, which belongs on transports where many requests share a stream only.
+    /// When the server closes, the responses to subscription requests are returned here: first the result, then a cancellation
+    /// notification. The latter is only for transports on which many requests share a stream.
     pub fn poll_outgoing(&mut self, context: &mut task::Context<'_>) -> Poll<Vec<u8>> {
         let (server, subscriber) = (&self.server, &mut self.subscriber);
         if !self.calls_first {
@@ -160,28 +172,28 @@ impl Connection {
         Poll::Pending
     }
 
-    /// The next message that a call in flight sends to the peer, without waiting.
+    /// Returns the next message of a call in flight, if there is one now.
     pub fn next_outgoing(&mut self) -> Option<Vec<u8>> {
         self.outgoing.next()
     }
 
-    /// Whether calls wait for answers of the peer, which come as messages.
+    /// Returns `true` if calls wait for responses of the peer, which arrive as messages.
     pub fn has_pending_requests(&self) -> bool {
-        self.outbox.requests().are_open()
+        self.outbox.requests().has_pending()
     }
 
-    /// Sets how many calls may begin with the next message; without that, as many as the server has room for. A message that
-    /// begins more is [held](Handled::Deferred).
+    /// Sets the number of calls that the next message may start. Default: no bound but that of the server. A message that starts
+    /// more is [deferred](Handled::Deferred).
     pub fn set_call_capacity(&mut self, calls: usize) {
         self.room = calls;
     }
 
-    /// Whether a `subscriptions/listen` of the peer has neither been cancelled nor had its result.
+    /// Returns `true` while a `subscriptions/listen` of the peer is open: not cancelled, and without its result.
     pub fn is_listening(&self) -> bool {
         self.subscriber.is_listening()
     }
 
-    /// Answers a message that was too long to be read.
+    /// Writes the error response to a message that was too long to be read.
     pub fn reject_oversized(&self, out: &mut Vec<u8>) {
         let limit = self.server.limits().message_bytes;
         let error = RpcError::new(
@@ -191,7 +203,7 @@ impl Connection {
         write_error(out, None, &error);
     }
 
-    /// Answers a message for which there is no room, now or later.
+    /// Writes the error response to a message that exceeds the capacity for calls and for deferred messages.
     pub fn reject_over_capacity(&self, message: &[u8], out: &mut Vec<u8>) {
         let limits = self.server.limits();
         let limit = if self.has_places(1) {
@@ -208,8 +220,8 @@ impl Connection {
         }
     }
 
-    /// Answers one message.
-    pub(crate) fn one(
+    /// Handles one message.
+    pub(crate) fn on_message(
         &mut self,
         message: Result<Message<'_>, Invalid<'_>>,
         out: &mut Vec<u8>,
@@ -221,7 +233,7 @@ impl Connection {
             }
             Ok(Message::Request(id, envelope)) => {
                 let session = self.session;
-                match self.request(id, &envelope, out) {
+                match self.on_request(id, &envelope, out) {
                     Some(request) => {
                         let request = request.with_place(self.take_place());
                         Handled::Pending(PendingResponse::one(request))
@@ -230,9 +242,9 @@ impl Connection {
                     None => Handled::Complete,
                 }
             }
-            Ok(Message::Notification(envelope)) => self.notification(&envelope),
+            Ok(Message::Notification(envelope)) => self.on_notification(&envelope),
             Ok(Message::Response(id, answer)) => {
-                self.outbox.requests().answered(id, answer);
+                self.outbox.requests().on_response(id, answer);
                 Handled::Complete
             }
             Err(invalid) => {
@@ -242,13 +254,13 @@ impl Connection {
         }
     }
 
-    fn notification(&mut self, envelope: &Envelope<'_>) -> Handled {
-        match (&*envelope.method, &self.handshake) {
-            ("notifications/initialized", Handshake::Answered(peer)) => {
+    fn on_notification(&mut self, envelope: &Envelope<'_>) -> Handled {
+        match (envelope.known, &self.handshake) {
+            (Some(Method::Initialized), Handshake::Answered(peer)) => {
                 self.handshake = Handshake::Finished(Arc::clone(peer));
-                self.subscriber.begin_legacy(&self.server);
+                self.subscriber.start_legacy(&self.server);
             }
-            ("notifications/cancelled", _) => {
+            (Some(Method::Cancelled), _) => {
                 let Some(id) = envelope.params.request_id else {
                     return Handled::Complete;
                 };
@@ -257,7 +269,10 @@ impl Connection {
                 }
                 return serde_json::from_str(id).map_or(Handled::Complete, Handled::Cancelled);
             }
-            (other, _) => tracing::debug!(method = quoted(other), "a notification was ignored"),
+            _ => {
+                let method = quoted(&envelope.method);
+                tracing::debug!(method, "a notification was ignored");
+            }
         }
         Handled::Complete
     }

@@ -1,34 +1,34 @@
-//! One request: who is asking, what is asked for, and what answers it.
+//! One request: its peer, its route, and the handler that answers it.
 
 use std::sync::Arc;
 use std::task::{self, Poll, Waker};
 
-use treenail_schema::ProgressToken;
-use treenail_schema::method::{self, Direction};
+use treenail_schema::method::Direction;
+use treenail_schema::{Method, ProgressToken};
 
 use super::Connection;
-use crate::ask::Origin;
-use crate::call::{Call, progress_token};
+use crate::call::{Call, CallTarget, progress_token};
 use crate::extensions::Principal;
+use crate::handler::Handler;
 use crate::request_id::{CallId, ReceivedId};
-use crate::respond::Handler;
 use crate::revision::{Peer, read_log_level};
-use crate::server::answer::{PendingRequest, answer, write_error, write_result};
-use crate::server::offer::Asked;
-use crate::wire::{Envelope, RpcError, object};
+use crate::server::registry::Route;
+use crate::server::response::{PendingRequest, write_response};
+use crate::wire::{Envelope, RpcError, object, write_error, write_result};
 
-/// What became of a request: its answer has been written, or it goes on.
-type Answered = Option<PendingRequest>;
+/// Outcome of a request: `None` if the response has been written.
+type Outcome = Option<PendingRequest>;
 
 impl Connection {
-    pub(super) fn request(
+    /// Handles one request.
+    pub(super) fn on_request(
         &mut self,
         id: &str,
         envelope: &Envelope<'_>,
         out: &mut Vec<u8>,
-    ) -> Answered {
-        match self.answer(id, envelope, out) {
-            Ok(answered) => answered,
+    ) -> Outcome {
+        match self.dispatch(id, envelope, out) {
+            Ok(outcome) => outcome,
             Err(error) => {
                 write_error(out, Some(id), &error);
                 None
@@ -36,96 +36,100 @@ impl Connection {
         }
     }
 
-    fn answer(
+    fn dispatch(
         &mut self,
         id: &str,
         envelope: &Envelope<'_>,
         out: &mut Vec<u8>,
-    ) -> Result<Answered, RpcError> {
+    ) -> Result<Outcome, RpcError> {
         let params = &envelope.params;
         params.check()?;
         let meta = object("_meta", params.meta)?;
         let peer = meta.map_or(Ok(None), |meta| self.modern.identify(meta))?;
         let peer = match peer {
             Some(peer) => peer,
-            None if envelope.method == "initialize" => {
+            None if envelope.known == Some(Method::Initialize) => {
                 self.initialize(id, params, out)?;
                 return Ok(None);
             }
-            None => self.legacy_caller(&envelope.method)?,
+            None => self.legacy_caller(envelope.known)?,
         };
         let revision = peer.revision();
-        if !method::exists(&envelope.method, Direction::ClientToServer, revision) {
-            return Err(RpcError::method_not_found(&envelope.method, revision));
-        }
+        let method = envelope
+            .known
+            .filter(|method| method.exists(Direction::ClientToServer, revision))
+            .ok_or_else(|| RpcError::method_not_found(&envelope.method, revision))?;
         let Self {
             server,
-            offer,
+            registry,
+            snapshot,
             subscriber,
             ..
         } = self;
-        server.shared.offers.refresh(offer);
-        match &*envelope.method {
-            "ping" => {}
-            "logging/setLevel" if offer.logs() => {
+        registry.refresh(snapshot);
+        match method {
+            Method::Ping => {}
+            Method::SetLevel if snapshot.has_logging() => {
                 let level = params
                     .member("level")?
                     .ok_or_else(|| RpcError::invalid_params("`params.level` is missing"))?;
                 peer.set_log_level(read_log_level(level)?);
             }
-            "resources/subscribe" if offer.resources.can_be_subscribed() => {
-                subscriber.subscribe(server, offer, params, revision)?;
+            Method::Subscribe if snapshot.resources.are_subscribable() => {
+                subscriber.subscribe(server, snapshot, params, revision)?;
             }
-            // Also if what was subscribed to is not offered any more.
-            "resources/unsubscribe" if offer.dynamic || offer.resources.can_be_subscribed() => {
+            // Also if the resource has been removed since.
+            Method::Unsubscribe if snapshot.dynamic || snapshot.resources.are_subscribable() => {
                 subscriber.unsubscribe(server, params)?;
             }
-            "subscriptions/listen" => {
-                subscriber.listen(server, offer, id, params)?;
+            Method::SubscriptionsListen => {
+                subscriber.listen(server, snapshot, id, params)?;
                 return Ok(None);
             }
-            "server/discover" => {
+            Method::Discover => {
                 write_result(out, id, |out| {
-                    out.extend_from_slice(offer.greeting(revision));
+                    out.extend_from_slice(snapshot.handshake_result(revision));
                 });
                 return Ok(None);
             }
-            _ => return self.ask(id, envelope, &peer, out),
+            _ => return self.dispatch_feature(id, (method, envelope), &peer, out),
         }
         write_result(out, id, |out| out.extend_from_slice(b"{}"));
         Ok(None)
     }
 
-    /// Answers a request for something that the server offers.
-    fn ask(
+    /// Handles a request for a tool, a prompt, a resource, a completion or a list.
+    fn dispatch_feature(
         &self,
         id: &str,
-        envelope: &Envelope<'_>,
+        (method, envelope): (Method, &Envelope<'_>),
         peer: &Arc<Peer>,
         out: &mut Vec<u8>,
-    ) -> Result<Answered, RpcError> {
-        let (method, params) = (&*envelope.method, &envelope.params);
+    ) -> Result<Outcome, RpcError> {
+        let params = &envelope.params;
         check_progress_token(params.meta, self.server.limits().progress_token_bytes)?;
-        let shared = &self.server.shared;
-        let revision = peer.revision();
-        match self.offer.find(method, params, revision, &shared.setup)? {
-            Some(Asked::Page(page)) => {
+        let (state, revision) = (&self.server.state, peer.revision());
+        match self
+            .snapshot
+            .route(method, params, revision, &state.config)?
+        {
+            Some(Route::Page(page)) => {
                 write_result(out, id, |out| out.extend_from_slice(&page));
                 Ok(None)
             }
-            Some(Asked::Function {
+            Some(Route::Function {
                 handler,
-                target,
+                name,
                 arguments,
             }) => {
-                let origin = Origin {
+                let target = CallTarget {
                     principal: self.extensions.get::<Principal>().map(Principal::as_str),
                     method,
-                    target: &target,
+                    name: &name,
                     arguments: arguments.as_deref(),
                 };
-                let resumed = if peer.revision().is_modern() {
-                    shared.asker.resume(&origin, params)?
+                let resumed = if revision.is_modern() {
+                    state.elicit_config.resume(target, params)?
                 } else {
                     None
                 };
@@ -133,44 +137,43 @@ impl Connection {
                 let call = Call {
                     peer,
                     id: CallId::Received(&received),
-                    origin,
+                    target,
                     meta: params.meta,
                     server: &self.server,
                     outbox: &self.outbox,
                     resumed: resumed.as_ref(),
                     extensions: &self.extensions,
                     context: None,
-                    turn: None,
+                    permit: None,
                 };
-                Ok(self.handle(handler, &call, out))
+                Ok(self.poll_once(handler, &call, out))
             }
-            None => Err(RpcError::method_not_found(method, revision)),
+            None => Err(RpcError::method_not_found(&envelope.method, revision)),
         }
     }
 
-    /// Runs the function of a request, and polls it once.
+    /// Runs the handler of a call, and polls its result once.
     ///
-    /// Most requests are ready then, and need no copy of their id. One that is not is polled again by its next owner, so
-    /// no waker is lost.
-    fn handle(&self, handler: &Handler, call: &Call<'_>, out: &mut Vec<u8>) -> Answered {
+    /// Most results are ready then, and need no copy of the id. The task that takes over a pending one polls it again, so no waker is lost.
+    fn poll_once(&self, handler: &Handler, call: &Call<'_>, out: &mut Vec<u8>) -> Outcome {
         let revision = call.peer.revision();
         let style = self.server.style(revision);
-        let responding = answer(out, call.id.text(), style, |result| {
-            let Some(mut responding) = handler(call, result)? else {
+        let pending = write_response(out, call.id.text(), style, |result| {
+            let Some(mut pending) = handler(call, result)? else {
                 return Ok(None);
             };
             let mut context = task::Context::from_waker(Waker::noop());
-            match responding.as_mut().poll_respond(&mut context, result) {
+            match pending.as_mut().poll_result(&mut context, result) {
                 Poll::Ready(written) => written.map(|()| None),
-                Poll::Pending => Ok(Some(responding)),
+                Poll::Pending => Ok(Some(pending)),
             }
         })?;
         let id = call.id.shared();
-        Some(PendingRequest::new(&self.server, revision, id, responding))
+        Some(PendingRequest::new(&self.server, revision, id, pending))
     }
 }
 
-/// Refuses a token that is longer than it may be: all that its call tells would be as long.
+/// Rejects a token that is too long, because each progress message of the call repeats it.
 fn check_progress_token(meta: Option<&str>, most: usize) -> Result<(), RpcError> {
     let Some(meta) = meta.filter(|meta| meta.len() > most) else {
         return Ok(());
@@ -183,10 +186,10 @@ fn check_progress_token(meta: Option<&str>, most: usize) -> Result<(), RpcError>
     }
 }
 
-/// Whether a request runs a function.
+/// Returns `true` if a request runs a function.
 pub(crate) fn begins_call(envelope: &Envelope<'_>) -> bool {
     matches!(
-        &*envelope.method,
-        "tools/call" | "prompts/get" | "resources/read" | "completion/complete"
+        envelope.known,
+        Some(Method::CallTool | Method::GetPrompt | Method::ReadResource | Method::Complete)
     )
 }

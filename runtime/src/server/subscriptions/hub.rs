@@ -1,4 +1,4 @@
-//! Who listens on a server, and that it closes.
+//! Hub of a server: its listeners, and its closing.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -12,13 +12,13 @@ use crate::bus::EventQueue;
 use crate::server::subscriptions::Event;
 use crate::server::subscriptions::listener::Listener;
 
-/// The listeners of a server.
+/// Listeners of a server.
 #[derive(Default)]
 pub(crate) struct Hub {
     listeners: Mutex<Listeners>,
     closed: AtomicBool,
     closing: watch::Sender<()>,
-    /// What other replicas are told; missing without a bus.
+    /// Events for other replicas; `None` without a bus.
     queue: Option<Arc<EventQueue>>,
 }
 
@@ -38,7 +38,7 @@ impl fmt::Debug for Hub {
 }
 
 impl Hub {
-    /// A hub whose events `queue` keeps for other replicas.
+    /// Makes a hub that also adds its events to `queue`, for other replicas.
     pub(crate) fn new(queue: Option<Arc<EventQueue>>) -> Self {
         Self {
             queue,
@@ -46,14 +46,14 @@ impl Hub {
         }
     }
 
-    /// A new listener; the hub forgets it when what is returned is dropped.
+    /// Registers a new listener until the [`Registration`] is dropped.
     pub(crate) fn register(self: &Arc<Self>) -> Registration {
         let listener = Arc::<Listener>::default();
         let mut listeners = self.lock();
         let key = listeners.next_key;
         listeners.next_key += 1;
         listeners.by_key.insert(key, Arc::clone(&listener));
-        // Under the lock, so that one that comes late is closed too.
+        // Under the lock, so that a late listener is closed too.
         if self.is_closed() {
             listener.close();
         }
@@ -65,32 +65,32 @@ impl Hub {
         }
     }
 
-    /// Tells all who want to know, at this replica and the others.
+    /// Publishes an event of this replica to the subscribers here and at other replicas.
     ///
-    /// This is the one place that events of this replica come through.
+    /// All events of this replica pass through here.
     pub(crate) fn publish(&self, event: &Event) {
-        self.tell(event);
-        // Also when it has closed: calls in flight may still change something.
+        self.notify_local(event);
+        // Also after closing: calls in flight may still change something.
         if let Some(queue) = &self.queue {
             queue.push(event);
         }
     }
 
-    /// Tells all at this replica who want to know. A server that has closed has nothing more to tell them.
-    pub(crate) fn tell(&self, event: &Event) {
+    /// Notifies the subscribers at this replica, unless the server has been closed.
+    pub(crate) fn notify_local(&self, event: &Event) {
         if !self.is_closed() {
             self.wake(|listener| listener.mark(event));
         }
     }
 
-    /// Waits until the bus has taken all that other replicas are told.
-    pub(crate) async fn published(&self) {
+    /// Waits until the bus has published all events.
+    pub(crate) async fn flush_events(&self) {
         if let Some(queue) = &self.queue {
             queue.emptied().await;
         }
     }
 
-    /// Ends all subscriptions, and with them what waits for [`Hub::closed`].
+    /// Ends all subscriptions, and wakes the tasks that wait for [`Hub::closed`].
     pub(crate) fn close(&self) {
         if !self.closed.swap(true, Ordering::SeqCst) {
             self.wake(Listener::close);
@@ -106,7 +106,7 @@ impl Hub {
     pub(crate) async fn closed(&self) {
         let mut closing = self.closing.subscribe();
         while !self.is_closed() {
-            // The sender is our own, so it is there.
+            // This hub owns the sender.
             let _ = closing.changed().await;
         }
     }
@@ -115,7 +115,7 @@ impl Hub {
         self.lock().by_key.len()
     }
 
-    /// Wakes connections when the locks are free.
+    /// Wakes connections after the locks are released.
     fn wake(&self, mark: impl Fn(&Listener) -> Option<Waker>) {
         let wakers: Vec<Waker> = {
             let listeners = self.lock();
@@ -132,7 +132,7 @@ impl Hub {
     }
 }
 
-/// A place in the hub, given up when it is dropped.
+/// Registration of a listener, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Registration {
     hub: Arc<Hub>,

@@ -1,13 +1,13 @@
-//! The subscriptions of one connection, where the hub marks them and the connection empties them.
+//! Subscriptions of one connection: the hub marks changes in them, and the connection takes them.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use crate::server::subscriptions::message::Told;
+use crate::server::subscriptions::message::SubscriptionMessage;
 use crate::server::subscriptions::subscription::Subscription;
 use crate::server::subscriptions::{Event, Kinds};
 
-/// What one connection wants to hear of.
+/// Subscriptions of one connection, shared by the hub and the connection.
 #[derive(Debug, Default)]
 pub(crate) struct Listener {
     state: Mutex<State>,
@@ -16,15 +16,15 @@ pub(crate) struct Listener {
 #[derive(Debug, Default)]
 pub(crate) struct State {
     pub(crate) subscriptions: Vec<Subscription>,
-    /// The subscription that speaks next, so that none keeps the others waiting.
-    turn: usize,
-    /// The server ends all subscriptions.
+    /// The index of the next subscription to send, for fairness (round robin).
+    next: usize,
+    /// Set when the server ends all subscriptions.
     closing: bool,
     waker: Option<Waker>,
 }
 
 impl State {
-    /// The subscription of the peer's legacy era; a new one wants `kinds`.
+    /// Returns the subscription of a legacy peer. A new one includes `kinds`.
     pub(crate) fn legacy(&mut self, kinds: Kinds) -> &mut Subscription {
         let place = self.subscriptions.iter().position(|one| one.id().is_none());
         let place = place.unwrap_or_else(|| {
@@ -40,7 +40,7 @@ impl Listener {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Marks what `event` says; returns who has to be woken for that.
+    /// Marks the change of `event`. Returns the waker of the connection if it has something new to send.
     pub(crate) fn mark(&self, event: &Event) -> Option<Waker> {
         let mut state = self.lock();
         let mut new = false;
@@ -50,31 +50,31 @@ impl Listener {
         state.waker.take_if(|_| new)
     }
 
-    /// Lets all subscriptions end; returns who has to be woken for that.
+    /// Ends all subscriptions. Returns the waker of the connection.
     pub(crate) fn close(&self) -> Option<Waker> {
         let mut state = self.lock();
         state.closing = true;
         state.waker.take()
     }
 
-    /// The next thing that a subscription tells, as `write` makes it of that and of the subscription's id.
+    /// Polls the next message of a subscription. `write` makes the result of it and of the subscription's id.
     pub(crate) fn poll_next<T>(
         &self,
         context: &mut Context<'_>,
-        write: impl FnOnce(Told, Option<&str>) -> T,
+        write: impl FnOnce(SubscriptionMessage, Option<&str>) -> T,
     ) -> Poll<T> {
         let mut state = self.lock();
         let count = state.subscriptions.len();
         for step in 0..count {
-            let index = (state.turn + step) % count;
+            let index = (state.next + step) % count;
             let closing = state.closing;
             let subscription = &mut state.subscriptions[index];
-            let Some(told) = subscription.next(closing) else {
+            let Some(message) = subscription.next(closing) else {
                 continue;
             };
-            let message = write(told, subscription.id().map(|id| &*id.text));
-            state.turn = index + 1;
-            return Poll::Ready(message);
+            let written = write(message, subscription.id().map(|id| &*id.text));
+            state.next = index + 1;
+            return Poll::Ready(written);
         }
         state.waker = Some(context.waker().clone());
         Poll::Pending

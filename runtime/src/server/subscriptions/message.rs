@@ -1,4 +1,4 @@
-//! What subscribers are told, as messages.
+//! Messages of subscriptions.
 
 use std::sync::Arc;
 
@@ -9,25 +9,24 @@ use treenail_schema::{
     SubscriptionsAcknowledgedNotification, ToolListChangedNotification,
 };
 
-use crate::server::answer::write_result;
 use crate::server::subscriptions::Kind;
+use crate::wire::write_result;
 
-/// One thing that the peer of a subscription is told.
+/// Message of a subscription to its peer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Told {
-    /// The subscription has begun, with what this object says.
+pub(crate) enum SubscriptionMessage {
+    /// The subscription has started; the text of the object with the accepted notifications.
     Acknowledged(Box<str>),
     ListChanged(Kind),
     Updated(Arc<str>),
-    /// The result of the request that began the subscription.
+    /// The result of the request that started the subscription.
     Ended,
-    /// As [`Told::Ended`], for clients that wait for this notification.
+    /// Follows [`SubscriptionMessage::Ended`], for clients that wait for this notification.
     Cancelled,
 }
 
-impl Told {
-    /// The message, of the subscription that the request with the id `tag` began. `server_info` is what a result says of
-    /// its server.
+impl SubscriptionMessage {
+    /// Writes the message. `tag` is the id of the request that started the subscription, `server_info` is for the result.
     pub(crate) fn write(&self, tag: Option<&str>, server_info: &Value) -> Vec<u8> {
         let method = match self {
             Self::Acknowledged(_) => SubscriptionsAcknowledgedNotification::METHOD,
@@ -39,7 +38,7 @@ impl Told {
             Self::Ended => return result(tag.unwrap_or("null"), server_info),
         };
         let own = match self {
-            Self::Acknowledged(honoured) => Some(format!(r#""notifications":{honoured}"#)),
+            Self::Acknowledged(accepted) => Some(format!(r#""notifications":{accepted}"#)),
             Self::Updated(uri) => Some(format!(r#""uri":{}"#, json!(**uri))),
             Self::Cancelled => tag.map(|id| format!(r#""requestId":{id}"#)),
             Self::ListChanged(_) | Self::Ended => None,
@@ -56,7 +55,7 @@ impl Told {
 
 const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
 
-/// The result that ends a subscription.
+/// Writes the result that ends a subscription.
 fn result(id: &str, server_info: &Value) -> Vec<u8> {
     let mut out = Vec::new();
     write_result(&mut out, id, |out| {

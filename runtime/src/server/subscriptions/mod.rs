@@ -1,8 +1,8 @@
-//! Who wants to hear of what changes: the listens of the modern era and the subscriptions of the legacy era alike.
+//! Subscriptions of both eras: `subscriptions/listen`, and those of a legacy peer.
 //!
-//! One hub knows a listener for each connection that wants to hear of something. An event is not queued: it marks what has
-//! changed in the subscriptions that want to know, and the connection writes a notification for each mark when its peer
-//! takes one. So a peer that reads nothing costs no more than what it asked for, and misses no change.
+//! The hub has a listener for each connection with subscriptions. An event is not queued: it marks the changed lists and URIs in
+//! the subscriptions that include them. The connection writes a notification for each mark when its peer accepts one. The memory
+//! for a peer that reads nothing is therefore bounded by its subscriptions, and no change is lost.
 
 mod hub;
 mod listener;
@@ -15,7 +15,7 @@ mod tests;
 pub(crate) use self::hub::Hub;
 pub(crate) use self::subscriber::Subscriber;
 
-/// What there are lists of.
+/// Kind of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Tools,
@@ -27,15 +27,15 @@ impl Kind {
     pub(crate) const ALL: [Self; 3] = [Self::Tools, Self::Prompts, Self::Resources];
 }
 
-/// Something that peers may want to hear of.
+/// Change that peers can subscribe to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
-    /// What a list has is not what it had.
+    /// The content of a list has changed.
     ListChanged(Kind),
-    /// What is read at this URI is not what it was.
+    /// The resource at this URI has changed.
     ResourceUpdated(Box<str>),
-    /// All of that may have happened.
-    Everything,
+    /// Events may have been lost: all lists and resources may have changed.
+    Resync,
 }
 
 impl From<Kind> for Event {
@@ -44,7 +44,7 @@ impl From<Kind> for Event {
     }
 }
 
-/// A set of kinds.
+/// Set of kinds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Kinds(u8);
 
@@ -61,7 +61,7 @@ impl Kinds {
         self.0 & Self::bit(kind) != 0
     }
 
-    /// Takes out the first, if there is one.
+    /// Removes and returns the first kind.
     pub(crate) fn take(&mut self) -> Option<Kind> {
         let kind = Kind::ALL.into_iter().find(|kind| self.contains(*kind))?;
         self.0 &= !Self::bit(kind);

@@ -1,4 +1,4 @@
-//! A connection's end of its subscriptions: what its peer asks for, and what comes of it.
+//! A connection's end of its subscriptions: the requests of its peer, and the messages to it.
 
 use std::collections::HashSet;
 use std::task::{Context, Poll};
@@ -8,35 +8,36 @@ use treenail_schema::{Revision, SubscriptionFilter};
 
 use crate::limits::Limits;
 use crate::server::Server;
-use crate::server::offer::Offer;
+use crate::server::registry::Snapshot;
 use crate::server::subscriptions::hub::Registration;
 use crate::server::subscriptions::listener::State;
+use crate::server::subscriptions::message::SubscriptionMessage;
 use crate::server::subscriptions::subscription::{ListenId, Subscription};
 use crate::server::subscriptions::{Kind, Kinds};
 use crate::wire::{Params, RpcError, object, shortened, string};
 
-/// What one connection has subscribed to; nothing, for most.
+/// Subscriptions of one connection. Most connections have none.
 #[derive(Debug, Default)]
 pub(crate) struct Subscriber {
-    /// Missing while there is no subscription.
+    /// `None` while there is no subscription.
     registration: Option<Registration>,
 }
 
 impl Subscriber {
-    /// Begins with a peer of the legacy era, which hears of changed lists without asking.
-    pub(crate) fn begin_legacy(&mut self, server: &Server) {
-        if server.shared.setup.dynamic {
+    /// Starts the notifications of a legacy peer, which needs no subscription for changed lists.
+    pub(crate) fn start_legacy(&mut self, server: &Server) {
+        if server.state.config.dynamic {
             self.change(server, |state| {
                 state.legacy(Kinds::all());
             });
         }
     }
 
-    /// Takes `subscriptions/listen`. Its acknowledgement is the first message that comes of it, its result the last.
+    /// Handles `subscriptions/listen`. The first message of the subscription is an acknowledgement, the last one its result.
     pub(crate) fn listen(
         &mut self,
         server: &Server,
-        offer: &Offer,
+        snapshot: &Snapshot,
         id: &str,
         params: &Params<'_>,
     ) -> Result<(), RpcError> {
@@ -46,30 +47,30 @@ impl Subscriber {
                 "`id` is too long for a subscription",
             ));
         }
-        let honoured = honour(offer, filter(params)?, limits)?;
-        let kinds = kinds(&honoured);
-        let told = json!(honoured).to_string();
-        let uris = honoured.resource_subscriptions.unwrap_or_default();
+        let accepted = accept(snapshot, filter(params)?, limits)?;
+        let kinds = kinds(&accepted);
+        let acknowledged = json!(accepted).to_string();
+        let uris = accepted.resource_subscriptions.unwrap_or_default();
         self.change(server, |state| {
             check_room(state, id, limits)?;
             check_uris(state, uris.len(), limits)?;
-            let subscription = Subscription::listen(ListenId::new(id), kinds, uris, told);
+            let subscription = Subscription::listen(ListenId::new(id), kinds, uris, acknowledged);
             state.subscriptions.push(subscription);
             Ok(())
         })
     }
 
-    /// Takes `resources/subscribe`.
+    /// Handles `resources/subscribe`.
     pub(crate) fn subscribe(
         &mut self,
         server: &Server,
-        offer: &Offer,
+        snapshot: &Snapshot,
         params: &Params<'_>,
         revision: Revision,
     ) -> Result<(), RpcError> {
         let limits = server.limits();
         let uri = string("uri", params.member("uri")?)?;
-        offer.resources.check_subscription(&uri, revision)?;
+        snapshot.resources.check_subscription(&uri, revision)?;
         check_length(&uri, limits)?;
         self.change(server, |state| {
             if !state.legacy(Kinds::default()).has(&uri) {
@@ -80,7 +81,7 @@ impl Subscriber {
         })
     }
 
-    /// Takes `resources/unsubscribe`; what was not subscribed to is as good as given up.
+    /// Handles `resources/unsubscribe`. Without such a subscription, it has no effect.
     pub(crate) fn unsubscribe(
         &mut self,
         server: &Server,
@@ -95,7 +96,7 @@ impl Subscriber {
         Ok(())
     }
 
-    /// Ends the subscription that the request with the id `id` began, if there is one.
+    /// Ends the subscription that the request `id` started, if there is one.
     pub(crate) fn cancel(&mut self, server: &Server, id: &str) -> bool {
         if self.registration.is_none() {
             return false;
@@ -107,7 +108,7 @@ impl Subscriber {
         })
     }
 
-    /// The next message for the peer.
+    /// Polls the next message for the peer.
     pub(crate) fn poll_next(
         &mut self,
         server: &Server,
@@ -116,16 +117,16 @@ impl Subscriber {
         let Some(registration) = &self.registration else {
             return Poll::Pending;
         };
-        let info = &server.shared.setup.info;
-        let write = |told: super::message::Told, id: Option<&str>| told.write(id, info);
+        let info = &server.state.config.info;
+        let write = |message: SubscriptionMessage, id: Option<&str>| message.write(id, info);
         let message = registration.listener.poll_next(context, write);
         if message.is_ready() {
-            self.tidy();
+            self.drop_idle();
         }
         message
     }
 
-    /// Whether a request for a subscription has not had its result yet.
+    /// Returns `true` while a request for a subscription has no result.
     pub(crate) fn is_listening(&self) -> bool {
         self.registration.as_ref().is_some_and(|registration| {
             let state = registration.listener.lock();
@@ -135,15 +136,15 @@ impl Subscriber {
     }
 
     fn change<T>(&mut self, server: &Server, change: impl FnOnce(&mut State) -> T) -> T {
-        let register = || server.shared.hub.register();
+        let register = || server.state.hub.register();
         let registration = self.registration.get_or_insert_with(register);
         let changed = change(&mut registration.listener.lock());
-        self.tidy();
+        self.drop_idle();
         changed
     }
 
-    /// Leaves the hub if there is nothing to hear of.
-    fn tidy(&mut self) {
+    /// Drops idle subscriptions, and leaves the hub without any.
+    fn drop_idle(&mut self) {
         self.registration.take_if(|registration| {
             let state = &mut registration.listener.lock();
             state.subscriptions.retain(|one| !one.is_idle());
@@ -152,7 +153,7 @@ impl Subscriber {
     }
 }
 
-/// What a request for a subscription asks for.
+/// Reads the filter of a request for a subscription.
 fn filter(params: &Params<'_>) -> Result<SubscriptionFilter, RpcError> {
     let text = object("notifications", params.member("notifications")?)?;
     let text = text.ok_or_else(|| RpcError::invalid_params("`params.notifications` is missing"))?;
@@ -164,28 +165,31 @@ fn filter(params: &Params<'_>) -> Result<SubscriptionFilter, RpcError> {
     })
 }
 
-/// What of that the server can do: changes of lists if they may change, and updates of resources that are marked.
-fn honour(
-    offer: &Offer,
+/// Returns the part of the filter that the server supports: changes of lists of a dynamic server, and updates of subscribable
+/// resources.
+fn accept(
+    snapshot: &Snapshot,
     wanted: SubscriptionFilter,
     limits: &Limits,
 ) -> Result<SubscriptionFilter, RpcError> {
-    let list = |wanted: Option<bool>| wanted.filter(|wanted| *wanted && offer.dynamic);
-    let mut honoured = SubscriptionFilter::new();
-    honoured.tools_list_changed = list(wanted.tools_list_changed);
-    honoured.prompts_list_changed = list(wanted.prompts_list_changed);
-    honoured.resources_list_changed = list(wanted.resources_list_changed);
+    let list = |wanted: Option<bool>| wanted.filter(|wanted| *wanted && snapshot.dynamic);
+    let mut accepted = SubscriptionFilter::new();
+    accepted.tools_list_changed = list(wanted.tools_list_changed);
+    accepted.prompts_list_changed = list(wanted.prompts_list_changed);
+    accepted.resources_list_changed = list(wanted.resources_list_changed);
     let uris = wanted.resource_subscriptions;
-    if let Some(mut uris) = uris.filter(|_| offer.resources.can_be_subscribed()) {
+    if let Some(mut uris) = uris.filter(|_| snapshot.resources.are_subscribable()) {
         if uris.len() > limits.subscriptions.resources {
             return Err(too_many_uris(limits));
         }
         uris.iter().try_for_each(|uri| check_length(uri, limits))?;
         let mut seen = HashSet::with_capacity(uris.len());
-        uris.retain(|uri| offer.resources.tells(uri) == Some(true) && seen.insert(uri.clone()));
-        honoured.resource_subscriptions = Some(uris);
+        uris.retain(|uri| {
+            snapshot.resources.is_subscribable(uri) == Some(true) && seen.insert(uri.clone())
+        });
+        accepted.resource_subscriptions = Some(uris);
     }
-    Ok(honoured)
+    Ok(accepted)
 }
 
 fn kinds(filter: &SubscriptionFilter) -> Kinds {
@@ -198,7 +202,7 @@ fn kinds(filter: &SubscriptionFilter) -> Kinds {
     wanted.fold(Kinds::default(), |kinds, (kind, _)| kinds.with(kind))
 }
 
-/// Refuses a subscription that is one too many, or whose messages could not be told from another's.
+/// Rejects a subscription beyond the limit, and one whose id is that of another open subscription.
 fn check_room(state: &State, id: &str, limits: &Limits) -> Result<(), RpcError> {
     let listens = state.subscriptions.iter().filter(|one| one.id().is_some());
     if listens.clone().any(|one| one.is(id)) {
@@ -214,7 +218,7 @@ fn check_room(state: &State, id: &str, limits: &Limits) -> Result<(), RpcError> 
     Ok(())
 }
 
-/// Refuses `more` URIs if they are too many.
+/// Rejects `more` URIs beyond the limit.
 fn check_uris(state: &State, more: usize, limits: &Limits) -> Result<(), RpcError> {
     let subscribed: usize = state.subscriptions.iter().map(Subscription::len).sum();
     if subscribed + more > limits.subscriptions.resources {

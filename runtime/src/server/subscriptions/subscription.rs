@@ -1,25 +1,25 @@
-//! One subscription: what it wants to hear of, and what it has not been told yet.
+//! One subscription: its lists and URIs, and the changes that its peer has not received yet.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use treenail_schema::RequestId;
 
-use crate::server::subscriptions::message::Told;
+use crate::server::subscriptions::message::SubscriptionMessage;
 use crate::server::subscriptions::{Event, Kinds};
 
-/// What a peer asked for in one go; a peer of the legacy era has one for all that it subscribes to.
+/// Subscription of a peer. A peer of the legacy era has a single one for all its lists and resources.
 #[derive(Debug)]
 pub(crate) struct Subscription {
-    /// The request that began it. A peer of the legacy era needs none to tell its notifications.
+    /// The id of its request; `None` in the legacy era.
     id: Option<ListenId>,
     kinds: Kinds,
-    /// The URIs, and whether an update of each waits to be told.
+    /// The URIs, each with `true` while an update of it is pending.
     uris: HashMap<Arc<str>, bool>,
     stage: Stage,
-    waiting_kinds: Kinds,
-    /// The URIs whose updates wait to be told, in order.
-    waiting_uris: VecDeque<Arc<str>>,
+    pending_kinds: Kinds,
+    /// The URIs with pending updates, in order.
+    pending_uris: VecDeque<Arc<str>>,
 }
 
 /// The id of a request for a subscription, as the peer wrote it.
@@ -38,50 +38,50 @@ impl ListenId {
         }
     }
 
-    /// Whether `text` is the same id, however its characters are escaped.
+    /// Returns `true` if `text` is the same id, perhaps with other escapes.
     fn is(&self, text: &str) -> bool {
         *self.text == *text || (self.read.is_some() && self.read == serde_json::from_str(text).ok())
     }
 }
 
-/// How far a subscription is.
+/// Stage of a subscription.
 #[derive(Debug, PartialEq, Eq)]
 enum Stage {
-    /// The acknowledgement, with this object, comes before all else.
-    Begun(Box<str>),
+    /// The acknowledgement, with this object, is the first message.
+    Started(Box<str>),
     Open,
-    /// The server has ended it with a result, but has not yet told that it is cancelled.
+    /// The server has sent its result, but not the cancellation yet.
     Answered,
-    Over,
+    Finished,
 }
 
 impl Subscription {
-    /// One of the modern era that begins with an acknowledgement of `honoured`.
+    /// Makes a subscription of the modern era, which starts with the acknowledgement of the `accepted` notifications.
     pub(crate) fn listen(
         id: ListenId,
         kinds: Kinds,
         uris: impl IntoIterator<Item = String>,
-        honoured: String,
+        accepted: String,
     ) -> Self {
         Self {
             id: Some(id),
             kinds,
             uris: uris.into_iter().map(|uri| (uri.into(), false)).collect(),
-            stage: Stage::Begun(honoured.into()),
-            waiting_kinds: Kinds::default(),
-            waiting_uris: VecDeque::new(),
+            stage: Stage::Started(accepted.into()),
+            pending_kinds: Kinds::default(),
+            pending_uris: VecDeque::new(),
         }
     }
 
-    /// All that a peer of the legacy era wants to hear of.
+    /// Makes the subscription of a peer of the legacy era.
     pub(crate) fn legacy(kinds: Kinds) -> Self {
         Self {
             id: None,
             kinds,
             uris: HashMap::new(),
             stage: Stage::Open,
-            waiting_kinds: Kinds::default(),
-            waiting_uris: VecDeque::new(),
+            pending_kinds: Kinds::default(),
+            pending_uris: VecDeque::new(),
         }
     }
 
@@ -89,12 +89,12 @@ impl Subscription {
         self.id.as_ref()
     }
 
-    /// Whether it is the one that a request with the id `text` began.
+    /// Returns `true` if the request with the id `text` started it.
     pub(crate) fn is(&self, text: &str) -> bool {
         self.id.as_ref().is_some_and(|id| id.is(text))
     }
 
-    /// How many URIs it has.
+    /// Returns the number of its URIs.
     pub(crate) fn len(&self) -> usize {
         self.uris.len()
     }
@@ -109,17 +109,17 @@ impl Subscription {
 
     pub(crate) fn remove(&mut self, uri: &str) {
         if self.uris.remove(uri) == Some(true) {
-            self.waiting_uris.retain(|waiting| **waiting != *uri);
+            self.pending_uris.retain(|pending| **pending != *uri);
         }
     }
 
-    /// Marks what `event` says, if it is wanted; whether there is something new to tell.
+    /// Marks the change of `event`, if the subscription includes it. Returns `true` if that is a new mark.
     pub(crate) fn mark(&mut self, event: &Event) -> bool {
         match event {
             Event::ListChanged(kind) => {
-                let new = self.kinds.contains(*kind) && !self.waiting_kinds.contains(*kind);
+                let new = self.kinds.contains(*kind) && !self.pending_kinds.contains(*kind);
                 if new {
-                    self.waiting_kinds = self.waiting_kinds.with(*kind);
+                    self.pending_kinds = self.pending_kinds.with(*kind);
                 }
                 new
             }
@@ -128,62 +128,62 @@ impl Subscription {
                     return false;
                 };
                 let uri = Arc::clone(uri);
-                self.waiting_uris.push_back(Arc::clone(&uri));
+                self.pending_uris.push_back(Arc::clone(&uri));
                 self.uris.insert(uri, true);
                 true
             }
-            Event::Everything => self.mark_all(),
+            Event::Resync => self.mark_all(),
         }
     }
 
-    /// Marks all that is wanted.
+    /// Marks all its lists and URIs.
     fn mark_all(&mut self) -> bool {
-        let mut new = self.waiting_kinds != self.kinds;
-        self.waiting_kinds = self.kinds;
-        for (uri, waiting) in &mut self.uris {
-            if !std::mem::replace(waiting, true) {
-                self.waiting_uris.push_back(Arc::clone(uri));
+        let mut new = self.pending_kinds != self.kinds;
+        self.pending_kinds = self.kinds;
+        for (uri, pending) in &mut self.uris {
+            if !std::mem::replace(pending, true) {
+                self.pending_uris.push_back(Arc::clone(uri));
                 new = true;
             }
         }
         new
     }
 
-    /// Whether its result has been sent.
+    /// Returns `true` if its result has been sent.
     pub(crate) fn is_answered(&self) -> bool {
-        matches!(self.stage, Stage::Answered | Stage::Over)
+        matches!(self.stage, Stage::Answered | Stage::Finished)
     }
 
-    /// Whether nothing more will come of it.
+    /// Returns `true` if it has nothing more to send.
     pub(crate) fn is_idle(&self) -> bool {
-        let wants_nothing = self.kinds == Kinds::default() && self.uris.is_empty();
-        self.stage == Stage::Over || (self.id.is_none() && wants_nothing)
+        let is_empty = self.kinds == Kinds::default() && self.uris.is_empty();
+        self.stage == Stage::Finished || (self.id.is_none() && is_empty)
     }
 
-    /// The next thing to tell its peer. If the server is `closing`, that ends with the result.
-    pub(crate) fn next(&mut self, closing: bool) -> Option<Told> {
+    /// Returns the next message to its peer. If the server is `closing`, the result is last.
+    pub(crate) fn next(&mut self, closing: bool) -> Option<SubscriptionMessage> {
         match std::mem::replace(&mut self.stage, Stage::Open) {
-            Stage::Begun(honoured) => return Some(Told::Acknowledged(honoured)),
+            Stage::Started(accepted) => return Some(SubscriptionMessage::Acknowledged(accepted)),
             Stage::Open => {}
             Stage::Answered => {
-                self.stage = Stage::Over;
-                return Some(Told::Cancelled);
+                self.stage = Stage::Finished;
+                return Some(SubscriptionMessage::Cancelled);
             }
-            Stage::Over => {
-                self.stage = Stage::Over;
+            Stage::Finished => {
+                self.stage = Stage::Finished;
                 return None;
             }
         }
-        if let Some(kind) = self.waiting_kinds.take() {
-            return Some(Told::ListChanged(kind));
+        if let Some(kind) = self.pending_kinds.take() {
+            return Some(SubscriptionMessage::ListChanged(kind));
         }
-        if let Some(uri) = self.waiting_uris.pop_front() {
+        if let Some(uri) = self.pending_uris.pop_front() {
             self.uris.insert(Arc::clone(&uri), false);
-            return Some(Told::Updated(uri));
+            return Some(SubscriptionMessage::Updated(uri));
         }
         if closing && self.id.is_some() {
             self.stage = Stage::Answered;
-            return Some(Told::Ended);
+            return Some(SubscriptionMessage::Ended);
         }
         None
     }

@@ -1,4 +1,4 @@
-//! What is left in the hub, and what a waker is called for.
+//! Registrations in the hub, and wake-ups of connections.
 
 use std::future::Future;
 use std::pin::pin;
@@ -38,7 +38,7 @@ fn listen(connection: &mut Connection, id: &str) {
     assert_eq!(
         send(connection, &message),
         "",
-        "its answer comes at its end"
+        "its response is sent at its end"
     );
 }
 
@@ -62,7 +62,7 @@ fn outgoing(connection: &mut Connection, waker: &Waker) -> Vec<String> {
 #[test]
 fn what_has_ended_leaves_nothing_behind() {
     let server = server();
-    let hub = &server.shared.hub;
+    let hub = &server.state.hub;
     let mut connections: Vec<_> = (0..3).map(|_| server.connect()).collect();
     assert_eq!(
         hub.len(),
@@ -87,7 +87,7 @@ fn what_has_ended_leaves_nothing_behind() {
     let messages = outgoing(&mut connections[1], Waker::noop());
     assert_eq!(messages.len(), 6, "{messages:?}");
     assert_eq!(hub.len(), 0);
-    // Who comes late hears that too.
+    // A late subscription is closed too.
     listen(&mut connections[0], "2");
     let messages = outgoing(&mut connections[0], Waker::noop());
     assert_eq!(messages.len(), 3, "{messages:?}");
@@ -102,13 +102,13 @@ fn a_legacy_connection_is_known_from_the_end_of_its_handshake_on() {
     let client = r#"{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"a","version":"1"}}"#;
     let hello = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"initialize","params":{client}}}"#);
     assert!(send(&mut connection, &hello).contains("listChanged"));
-    assert_eq!(server.shared.hub.len(), 0);
+    assert_eq!(server.state.hub.len(), 0);
     let ready = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
     assert_eq!(send(&mut connection, ready), "");
-    assert_eq!(server.shared.hub.len(), 1);
+    assert_eq!(server.state.hub.len(), 1);
     assert!(!connection.is_listening());
     drop(connection);
-    assert_eq!(server.shared.hub.len(), 0);
+    assert_eq!(server.state.hub.len(), 0);
 }
 
 #[test]
@@ -121,11 +121,11 @@ fn a_connection_is_woken_once_for_what_it_has_not_taken() {
     assert_eq!(outgoing(&mut connection, &waker).len(), 1);
     let woken = || count.0.swap(0, Ordering::SeqCst);
     for expected in [1, 0] {
-        server.shared.hub.publish(&super::Kind::Tools.into());
+        server.state.hub.publish(&super::Kind::Tools.into());
         assert_eq!(woken(), expected);
     }
     assert_eq!(outgoing(&mut connection, &waker).len(), 1);
-    server.shared.hub.publish(&super::Kind::Prompts.into());
+    server.state.hub.publish(&super::Kind::Prompts.into());
     server.resource_updated("a://b");
     assert_eq!(woken(), 0, "that is nothing that it has asked for");
     server.close();

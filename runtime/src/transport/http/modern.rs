@@ -5,11 +5,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use http::request::Parts;
 use http::{HeaderMap, Response, StatusCode};
-use treenail_schema::Revision;
 use treenail_schema::error_code::INVALID_PARAMS;
+use treenail_schema::{Method, Revision};
 
 use crate::revision::{KnownPeer, stated_version};
-use crate::server::{Connection, Handled, Server, begins_call, error_code};
+use crate::server::{Connection, Handled, Server, begins_call};
 use crate::transport::http::exchange::Exchange;
 use crate::transport::http::headers::{PROTOCOL_VERSION, Standard, check_notification};
 use crate::transport::http::legacy::Sessions;
@@ -17,7 +17,7 @@ use crate::transport::http::places::{find_places, no_place};
 use crate::transport::http::reply::{HttpBody, Refusal, json};
 use crate::transport::http::slots::StreamSlots;
 use crate::transport::http::{introduce, mirror, status};
-use crate::wire::{Body, Envelope, Message, RpcError, as_string, object};
+use crate::wire::{Body, Envelope, Message, RpcError, as_string, error_code, object};
 
 /// Whether a message belongs to the modern era: it says so itself, or its headers do.
 pub(super) fn is_modern(headers: &HeaderMap, message: &Message<'_>) -> bool {
@@ -103,7 +103,7 @@ impl Modern<'_> {
         let mut slot = None;
         if begins_call(&envelope) {
             find_places(&connection, self.sessions, 1);
-        } else if envelope.method == "subscriptions/listen" {
+        } else if envelope.known == Some(Method::SubscriptionsListen) {
             let taken = self.slots.take();
             slot = Some(taken.map_err(|refusal| refusal.to(id))?);
         }
@@ -144,7 +144,7 @@ fn check(
     };
     standard.check(&version, envelope)?;
     known?;
-    if envelope.method != "tools/call" {
+    if envelope.known != Some(Method::CallTool) {
         return Ok(());
     }
     let Some(tool) = envelope.params.name.and_then(as_string) else {

@@ -12,10 +12,9 @@ use http::header::{
 use http::{HeaderValue, Response, StatusCode};
 use http_body::{Body, Frame, SizeHint};
 
-use crate::server::write_error;
 use crate::transport::http::exchange::Exchange;
 use crate::transport::http::legacy::Replay;
-use crate::wire::RpcError;
+use crate::wire::{RpcError, write_error};
 
 /// The body of an answer: one JSON text, or a stream of server-sent events that goes on while the call does.
 ///

@@ -76,7 +76,7 @@ fn batch(
         session.with(|connection| {
             // What a batch subscribes to is the session's.
             connection.swap_subscriptions(branch);
-            let received = branch.one(message, out);
+            let received = branch.on_message(message, out);
             connection.swap_subscriptions(branch);
             received
         })

@@ -182,6 +182,6 @@ fn no_session() -> Refusal {
 
 /// The id of a new session.
 fn new_id() -> Result<String, Refusal> {
-    let why = "there are no random numbers";
+    let why = crate::ask::NO_RANDOM_BYTES;
     random_id().map_err(|_| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, why))
 }

@@ -10,14 +10,14 @@ use treenail_schema::{RequestId, Revision};
 
 use crate::deadline;
 use crate::extensions::Principal;
-use crate::polling::ClientPolls;
-use crate::server::{Connection, PendingResponse, write_error};
+use crate::server::{Connection, PendingResponse};
+use crate::stream_close::StreamCloser;
 use crate::transport::http::exchange::Exchange;
 use crate::transport::http::legacy::calls::{Calls, Running};
 use crate::transport::http::legacy::events::Events;
 use crate::transport::http::legacy::reader::Reader;
 use crate::transport::http::legacy::store::EventId;
-use crate::wire::RpcError;
+use crate::wire::{RpcError, write_error};
 
 /// A session. Dropping it ends its calls.
 #[derive(Debug)]
@@ -135,8 +135,8 @@ impl Session {
         let reader = self.events.read(EventId::beginning(stream));
         if self.polls() {
             let events = Arc::clone(&self.events);
-            let polls = ClientPolls::new(move || events.detach(stream));
-            connection.extensions_mut().insert(polls);
+            let closer = StreamCloser::new(move || events.detach(stream));
+            connection.extensions_mut().insert(closer);
         }
         (connection, Begun { stream, reader })
     }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use http::StatusCode;
 use http::uri::PathAndQuery;
 
-use crate::server::write_error;
 use crate::transport::http::legacy::answer::{accepted, answer};
 use crate::transport::http::legacy::replay::Replay;
 use crate::transport::http::legacy::session::{Kind, Session};
@@ -14,7 +13,7 @@ use crate::transport::http::legacy::store::EventId;
 use crate::transport::http::legacy::{Answer, Legacy, check_version, new_id, no_session};
 use crate::transport::http::reply::{Refusal, replay};
 use crate::transport::http::without_slash;
-use crate::wire::{Body, RpcError};
+use crate::wire::{Body, RpcError, write_error};
 
 /// The member of the query that names the session.
 const SESSION: &str = "sessionId";

@@ -1,4 +1,4 @@
-//! An answer in the making: written in place, or later by a call that was not ready at once.
+//! Responses to calls: written in place, or later by a call that is not ready at once.
 
 use std::fmt;
 use std::future::Future;
@@ -9,51 +9,16 @@ use std::task::{self, Poll};
 use tokio::sync::OwnedSemaphorePermit;
 use treenail_schema::{RequestId, Revision};
 
+use crate::handler::PendingResult;
 use crate::request_id::IdKey;
-use crate::respond::{Responding, ResultWriter};
+use crate::result_writer::ResultWriter;
 use crate::revision::Style;
 use crate::server::Server;
-use crate::wire::RpcError;
+use crate::wire::{RpcError, write_error, write_result};
 
-/// Writes the answer to one request: its envelope, and the result that `write` makes.
-pub(crate) fn write_result(out: &mut Vec<u8>, id: &str, write: impl FnOnce(&mut Vec<u8>)) {
-    out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
-    out.extend_from_slice(id.as_bytes());
-    out.extend_from_slice(br#","result":"#);
-    write(out);
-    out.push(b'}');
-}
-
-/// Writes an error as the answer; `id` is missing only if the request's could not be read.
-pub(crate) fn write_error(out: &mut Vec<u8>, id: Option<&str>, error: &RpcError) {
-    out.extend_from_slice(br#"{"jsonrpc":"2.0","#);
-    if let Some(id) = id {
-        out.extend_from_slice(br#""id":"#);
-        out.extend_from_slice(id.as_bytes());
-        out.push(b',');
-    }
-    out.extend_from_slice(br#""error":"#);
-    let start = out.len();
-    if let Err(failure) = serde_json::to_writer(&mut *out, error) {
-        tracing::error!(%failure, "an error could not be written");
-        out.truncate(start);
-        out.extend_from_slice(br#"{"code":-32603,"message":"internal error"}"#);
-    }
-    out.push(b'}');
-}
-
-/// The code of an answer to the request with this `id`, if the answer is an error.
-#[cfg(feature = "http-server")]
-pub(crate) fn error_code(answer: &[u8], id: &str) -> Option<i64> {
-    let rest = answer.strip_prefix(br#"{"jsonrpc":"2.0","id":"#)?;
-    let rest = rest.strip_prefix(id.as_bytes())?;
-    let code = rest.strip_prefix(br#","error":{"code":"#)?;
-    let length = code.iter().position(|byte| matches!(byte, b',' | b'}'))?;
-    std::str::from_utf8(&code[..length]).ok()?.parse().ok()
-}
-
-/// Answers a request with what `write` does: its result, an error, or nothing yet.
-pub(crate) fn answer<T>(
+/// Writes the response to a request around the result that `write` writes. If `write` returns a value or an error, its output is
+/// discarded: the value means that the result is pending, and the error is the response.
+pub(crate) fn write_response<T>(
     out: &mut Vec<u8>,
     id: &str,
     style: &Style,
@@ -66,9 +31,9 @@ pub(crate) fn answer<T>(
     });
     match written {
         Ok(None) => None,
-        Ok(left) => {
+        Ok(pending) => {
             out.truncate(start);
-            left
+            pending
         }
         Err(error) => {
             out.truncate(start);
@@ -78,13 +43,13 @@ pub(crate) fn answer<T>(
     }
 }
 
-/// A request that has not been answered yet.
+/// Request whose result is pending.
 pub(crate) struct PendingRequest {
     server: Server,
     revision: Revision,
     id: Arc<str>,
-    responding: Responding,
-    /// Its place in the budget of the server.
+    result: PendingResult,
+    /// Its place in the call budget of the server.
     place: Option<OwnedSemaphorePermit>,
 }
 
@@ -93,25 +58,25 @@ impl PendingRequest {
         server: &Server,
         revision: Revision,
         id: Arc<str>,
-        responding: Responding,
+        result: PendingResult,
     ) -> Self {
         Self {
             server: server.clone(),
             revision,
             id,
-            responding,
+            result,
             place: None,
         }
     }
 
-    /// The same with a place in the budget of the server, which is free again when the request is answered or dropped.
+    /// Attaches a place in the call budget of the server, which is released when the request is answered or dropped.
     pub(crate) fn with_place(mut self, place: Option<OwnedSemaphorePermit>) -> Self {
         self.place = place;
         self
     }
 
-    /// Goes on with the request; its whole answer is appended to `out` when it is ready, and nothing before.
-    pub(crate) fn poll_answer(
+    /// Polls the result. The whole response is appended to `out` when it is ready, and nothing before.
+    pub(crate) fn poll_response(
         &mut self,
         context: &mut task::Context<'_>,
         out: &mut Vec<u8>,
@@ -120,28 +85,26 @@ impl PendingRequest {
             server,
             revision,
             id,
-            responding,
+            result: pending,
             ..
         } = self;
-        let pending = answer(out, id, server.style(*revision), |result| match responding
-            .as_mut()
-            .poll_respond(context, result)
-        {
-            Poll::Ready(written) => written.map(|()| None),
-            Poll::Pending => Ok(Some(())),
+        let pending = write_response(out, id, server.style(*revision), |result| {
+            match pending.as_mut().poll_result(context, result) {
+                Poll::Ready(written) => written.map(|()| None),
+                Poll::Pending => Ok(Some(())),
+            }
         });
-        if pending.is_some() {
-            Poll::Pending
-        } else {
-            Poll::Ready(())
+        match pending {
+            Some(()) => Poll::Pending,
+            None => Poll::Ready(()),
         }
     }
 }
 
-/// An answer that is not ready yet: a future of its bytes, without a line end.
+/// Future of a response, as bytes without a line end.
 ///
-/// Dropping it stops what it waits for; nothing is sent for that.
-#[must_use = "a request goes on only while it is polled"]
+/// Dropping it cancels its calls; nothing is sent for that.
+#[must_use = "a response makes progress only while it is polled"]
 pub struct PendingResponse {
     /// The id of the request, if it is a single one.
     id: Option<Arc<str>>,
@@ -171,7 +134,7 @@ impl PendingResponse {
         }
     }
 
-    /// The answer to a batch; `out` has the answers that are ready, with a comma after each.
+    /// Makes the response to a batch. `out` contains the responses that are ready, with a comma after each.
     pub(crate) fn batch(requests: Vec<PendingRequest>, out: Vec<u8>) -> Self {
         Self {
             id: None,
@@ -186,7 +149,7 @@ impl PendingResponse {
         self.requests
     }
 
-    /// Takes the places of its calls in the budget of the server, for someone who knows better when they are free again.
+    /// Takes the places of its calls in the call budget, for a caller that releases them itself.
     #[cfg(feature = "http-server")]
     pub(crate) fn take_places(&mut self) -> Vec<OwnedSemaphorePermit> {
         let requests = self.requests.iter_mut();
@@ -195,19 +158,19 @@ impl PendingResponse {
             .collect()
     }
 
-    /// How many calls are in flight for it.
+    /// Returns the number of calls in flight for it.
     pub fn calls(&self) -> usize {
         self.requests.len()
     }
 
-    /// The id of the request that this is the answer to; a batch has none.
+    /// Returns the id of its request; a batch has none.
     pub fn id(&self) -> Option<&RequestId> {
         let id = self.id.as_deref()?;
         let read = || serde_json::from_str(id).ok();
         self.read.get_or_init(read).as_ref()
     }
 
-    /// The same, to find the call by.
+    /// Returns the id as a key of call tables.
     pub(crate) fn key(&self) -> Option<IdKey> {
         self.id.as_ref().map(IdKey::of)
     }
@@ -224,7 +187,7 @@ impl Future for PendingResponse {
             ..
         } = self.get_mut();
         requests.retain_mut(|request| {
-            let ready = request.poll_answer(context, out).is_ready();
+            let ready = request.poll_response(context, out).is_ready();
             if ready && *batch {
                 out.push(b',');
             }
@@ -240,7 +203,7 @@ impl Future for PendingResponse {
     }
 }
 
-/// Makes an array of answers that have a comma after each.
+/// Turns responses with a comma after each into an array.
 pub(crate) fn close_batch(out: &mut Vec<u8>) {
     out.pop();
     out.insert(0, b'[');

@@ -1,4 +1,4 @@
-//! What a server puts around each of its tools, those included that come later.
+//! Wrapping of tools in their policy and in the layers of the server.
 
 use std::time::Duration;
 
@@ -8,23 +8,23 @@ use crate::definition::Bound;
 #[cfg(feature = "tower")]
 use crate::layer::Layers;
 
-/// The timeout of tools that have none of their own, and the layers.
+/// Stack around each tool of a server: the layers, and the timeout of tools without their own.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Around {
+pub(crate) struct CallStack {
     pub(crate) call_timeout: Option<Duration>,
     #[cfg(feature = "tower")]
     pub(crate) layers: Layers,
 }
 
-impl Around {
-    /// Puts the policy of a tool around its function, and the layers around both. A tool that has neither stays as it is.
+impl CallStack {
+    /// Wraps the function of a tool in its policy, and both in the layers. A tool with neither stays unchanged.
     pub(crate) fn wrap(&self, tool: Bound<Tool>) -> Bound<Tool> {
-        let around = self.clone();
+        let stack = self.clone();
         tool.wrap(move |descriptor, policy, handler| {
-            let policy = policy.or_timeout(around.call_timeout);
+            let policy = policy.or_timeout(stack.call_timeout);
             let handler = policy.apply(&descriptor.name, handler);
             #[cfg(feature = "tower")]
-            let handler = around.layers.apply(descriptor, handler);
+            let handler = stack.layers.apply(descriptor, handler);
             handler
         })
     }

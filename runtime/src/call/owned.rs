@@ -1,9 +1,9 @@
-//! A request that outlives the message it came in, because its function starts later.
+//! A call that outlives the message of its request, because its function starts later.
 
 use std::sync::Arc;
 
-use crate::ask::{Origin, Resumed};
-use crate::call::{Call, Turn};
+use crate::ask::ResumedState;
+use crate::call::{Call, OwnedTarget, Permit};
 use crate::context::Context;
 use crate::extensions::Extensions;
 use crate::outbox::Outbox;
@@ -11,19 +11,16 @@ use crate::request_id::CallId;
 use crate::revision::Peer;
 use crate::server::Server;
 
-/// What a [`Call`] borrows, copied.
+/// A [`Call`] that owns the values it refers to.
 #[derive(Clone, Debug)]
 pub(crate) struct OwnedCall {
     peer: Arc<Peer>,
     id: Arc<str>,
-    principal: Option<Box<str>>,
-    method: Box<str>,
-    target: Box<str>,
-    pub(crate) arguments: Option<Box<str>>,
+    pub(crate) target: OwnedTarget,
     meta: Option<Box<str>>,
     server: Server,
     outbox: Outbox,
-    resumed: Option<Resumed>,
+    resumed: Option<ResumedState>,
     extensions: Extensions,
     context: Option<Context>,
 }
@@ -33,10 +30,7 @@ impl OwnedCall {
         Self {
             peer: Arc::clone(call.peer),
             id: call.id.shared(),
-            principal: call.origin.principal.map(Into::into),
-            method: call.origin.method.into(),
-            target: call.origin.target.into(),
-            arguments: call.origin.arguments.map(Into::into),
+            target: call.target.into(),
             meta: call.meta.map(Into::into),
             server: call.server.clone(),
             outbox: call.outbox.clone(),
@@ -46,7 +40,7 @@ impl OwnedCall {
         }
     }
 
-    /// The same with what has been made of it already.
+    /// Returns the call with the context that the layers share with the function.
     #[cfg(feature = "tower")]
     pub(crate) fn with_context(mut self, context: Context) -> Self {
         self.extensions = context.extensions().clone();
@@ -54,24 +48,19 @@ impl OwnedCall {
         self
     }
 
-    /// The request as a function takes it.
-    pub(crate) fn borrow<'a>(&'a self, turn: Option<&'a Turn>) -> Call<'a> {
+    /// Returns the call as a handler takes it.
+    pub(crate) fn borrow<'a>(&'a self, permit: Option<&'a Permit>) -> Call<'a> {
         Call {
             peer: &self.peer,
             id: CallId::Shared(&self.id),
-            origin: Origin {
-                principal: self.principal.as_deref(),
-                method: &self.method,
-                target: &self.target,
-                arguments: self.arguments.as_deref(),
-            },
+            target: self.target.borrow(),
             meta: self.meta.as_deref(),
             server: &self.server,
             outbox: &self.outbox,
             resumed: self.resumed.as_ref(),
             extensions: &self.extensions,
             context: self.context.as_ref(),
-            turn,
+            permit,
         }
     }
 }

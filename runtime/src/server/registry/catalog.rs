@@ -1,4 +1,4 @@
-//! All that a server has, whether it is offered now or not: what builders and edits change.
+//! All entries of a server, including disabled ones, as builders and edits change them.
 
 use std::sync::Arc;
 
@@ -6,43 +6,47 @@ use treenail_schema::{Prompt, Resource, ResourceTemplate, Tool};
 
 use crate::name::nearest;
 use crate::resource::{BoundResource, Family, Single};
-use crate::server::edit::{Component, Which};
+use crate::server::edit::{Change, Component, Which};
 use crate::server::namespace::{Group, Parts};
-use crate::server::setup::Setup;
-use crate::server::shelf::{Change, Origin, Shelf};
+use crate::server::registry::entries::{EntryList, Source};
+use crate::wrap::CallStack;
 
-/// All that a server has. A clone of it shares everything but the order and what is disabled.
+/// All entries of a server. A clone shares the entries, but not their order and state.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Catalog {
-    pub(crate) tools: Shelf<Tool>,
-    pub(crate) prompts: Shelf<Prompt>,
-    pub(crate) resources: Shelf<Resource, Single>,
-    pub(crate) templates: Shelf<ResourceTemplate, Family>,
-    origins: Vec<Arc<Origin>>,
+    pub(crate) tools: EntryList<Tool>,
+    pub(crate) prompts: EntryList<Prompt>,
+    pub(crate) resources: EntryList<Resource, Single>,
+    pub(crate) templates: EntryList<ResourceTemplate, Family>,
+    sources: Vec<Arc<Source>>,
 }
 
 impl Catalog {
-    /// All of `parts`, as the server names them and with what it puts around them.
-    pub(crate) fn new(parts: Parts, setup: &Setup) -> Result<Self, String> {
+    /// Collects the entries of `parts`, with their final names, wrapped in `stack`.
+    pub(crate) fn new(
+        parts: Parts,
+        separator: Option<&str>,
+        stack: &CallStack,
+    ) -> Result<Self, String> {
         let mut catalog = Self::default();
         for group in parts.groups {
-            catalog.add_group(group, setup)?;
+            catalog.add_group(group, separator, stack)?;
         }
         catalog.check()?;
         Ok(catalog)
     }
 
-    /// Adds all that `other` has.
+    /// Adds all entries of `other`.
     pub(crate) fn merge(&mut self, other: Self) -> Result<(), String> {
         self.tools.merge(other.tools);
         self.prompts.merge(other.prompts);
         self.resources.merge(other.resources);
         self.templates.merge(other.templates);
-        self.origins.extend(other.origins);
+        self.sources.extend(other.sources);
         self.check()
     }
 
-    /// Refuses two of one key.
+    /// Rejects duplicate keys.
     fn check(&self) -> Result<(), String> {
         self.tools.check()?;
         self.prompts.check()?;
@@ -50,34 +54,37 @@ impl Catalog {
         self.templates.check()
     }
 
-    fn add_group(&mut self, group: Group, setup: &Setup) -> Result<(), String> {
-        let separator = setup.separator.as_deref();
+    fn add_group(
+        &mut self,
+        group: Group,
+        separator: Option<&str>,
+        stack: &CallStack,
+    ) -> Result<(), String> {
         let bare = group.tools.is_empty() && group.prompts.is_empty() && group.resources.is_empty();
-        let origin = Arc::new(Origin {
+        let source = Arc::new(Source {
             mounted: group.mounted,
             instructions: group.instructions,
             bare,
         });
         for tool in group.tools {
-            self.tools
-                .add(setup.around.wrap(tool), &origin, separator)?;
+            self.tools.add(stack.wrap(tool), &source, separator)?;
         }
         for prompt in group.prompts {
-            self.prompts.add(prompt, &origin, separator)?;
+            self.prompts.add(prompt, &source, separator)?;
         }
         for resource in group.resources {
             match resource {
-                BoundResource::One(one) => self.resources.add(one, &origin, separator)?,
+                BoundResource::One(one) => self.resources.add(one, &source, separator)?,
                 BoundResource::Family(family) => {
-                    self.templates.add(family, &origin, separator)?;
+                    self.templates.add(family, &source, separator)?;
                 }
             }
         }
-        self.origins.push(origin);
+        self.sources.push(source);
         Ok(())
     }
 
-    /// Changes all that `item` stands for; an error if it stands for nothing.
+    /// Changes all entries that `item` selects. It is an error if it selects none.
     pub(crate) fn change(&mut self, item: &Component, change: Change) -> Result<(), String> {
         let found = self.tools.change(item, change)
             + self.prompts.change(item, change)
@@ -91,30 +98,30 @@ impl Catalog {
             prompts,
             resources,
             templates,
-            origins,
+            sources,
         } = self;
-        origins.retain(|origin| {
-            origin.bare
-                || tools.has(origin)
-                || prompts.has(origin)
-                || resources.has(origin)
-                || templates.has(origin)
+        sources.retain(|source| {
+            source.bare
+                || tools.has_entry_of(source)
+                || prompts.has_entry_of(source)
+                || resources.has_entry_of(source)
+                || templates.has_entry_of(source)
         });
         Ok(())
     }
 
-    /// What mounted types say of themselves, as far as something of them is offered; no text twice.
+    /// Returns the distinct instructions of mounted types that have an enabled entry.
     pub(crate) fn instructions(&self) -> Vec<&'static str> {
         let mut texts: Vec<&'static str> = Vec::new();
-        for origin in &self.origins {
-            let text = origin.instructions;
-            let offered = || {
-                self.tools.offers(origin)
-                    || self.prompts.offers(origin)
-                    || self.resources.offers(origin)
-                    || self.templates.offers(origin)
+        for source in &self.sources {
+            let text = source.instructions;
+            let is_enabled = || {
+                self.tools.has_enabled_entry_of(source)
+                    || self.prompts.has_enabled_entry_of(source)
+                    || self.resources.has_enabled_entry_of(source)
+                    || self.templates.has_enabled_entry_of(source)
             };
-            if !text.is_empty() && !texts.contains(&text) && (origin.bare || offered()) {
+            if !text.is_empty() && !texts.contains(&text) && (source.bare || is_enabled()) {
                 texts.push(text);
             }
         }

@@ -1,4 +1,4 @@
-//! Tables of what a server offers: which tool or prompt a name means, and which one was probably meant.
+//! Index of the enabled entries of one kind: lookup by name, and suggestions for unknown names.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -13,21 +13,21 @@ use crate::name::{flaw, nearest};
 use crate::revision::Style;
 use crate::wire::{RpcError, quoted};
 
-/// What peers see of something that a server offers.
+/// Descriptor that peers see of a tool, a prompt, a resource or a template.
 pub(crate) trait Descriptor: Serialize + Clone {
-    /// What it is, in a word.
+    /// The kind, for messages.
     const KIND: &'static str;
-    /// The member of the result that lists it.
+    /// The member of the list result.
     const MEMBER: &'static str;
-    /// What tells one from another.
+    /// The member that is unique.
     const KEY: &'static str = "name";
 
     fn key(&self) -> &str;
 
     fn name_mut(&mut self) -> &mut String;
 
-    /// As a peer may be told of it.
-    fn speak(&self, _: &Style) -> Cow<'_, Self> {
+    /// Returns the descriptor for peers of a revision.
+    fn for_peer(&self, _: &Style) -> Cow<'_, Self> {
         Cow::Borrowed(self)
     }
 }
@@ -44,7 +44,7 @@ impl Descriptor for Tool {
         &mut self.name
     }
 
-    fn speak(&self, style: &Style) -> Cow<'_, Self> {
+    fn for_peer(&self, style: &Style) -> Cow<'_, Self> {
         Cow::Owned(style.tool(self))
     }
 }
@@ -90,25 +90,25 @@ impl Descriptor for ResourceTemplate {
     }
 }
 
-/// Those of one kind that a server offers now, in the order in which they were added.
-pub(crate) struct Table<D, X = ()> {
+/// Enabled entries of one kind, in the order in which they were added.
+pub(crate) struct Index<D, X = ()> {
     entries: Vec<Arc<Entry<D, X>>>,
-    /// Each key, as peers write it, and where it stands in `entries`. It is sorted: for a few keys that is faster than a
-    /// hash table, and no keys can be chosen that make it slow.
+    /// The position of each key, as peers write it, in `entries`. The keys are sorted: a binary search in a few keys is faster
+    /// than a hash table, and no choice of keys makes it slow.
     by_key: Vec<(Box<str>, usize)>,
-    /// The same for what hosts may make of names, see [`safe_forms`].
+    /// The position of each rewritten name, see [`safe_forms`].
     by_safe_form: HashMap<Box<str>, usize>,
     separator: Box<str>,
 }
 
-impl<D: fmt::Debug, X> fmt::Debug for Table<D, X> {
+impl<D: fmt::Debug, X> fmt::Debug for Index<D, X> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_list().entries(&self.entries).finish()
     }
 }
 
-impl<D: Descriptor, X> Table<D, X> {
-    /// No two of `entries` have one key; names have `separator` in them already.
+impl<D: Descriptor, X> Index<D, X> {
+    /// Indexes `entries`, whose keys are unique. Names contain `separator` already.
     pub(crate) fn new(entries: Vec<Arc<Entry<D, X>>>, separator: Option<&str>) -> Self {
         let key =
             |(index, entry): (usize, &Arc<Entry<D, X>>)| (entry.descriptor.key().into(), index);
@@ -130,8 +130,8 @@ impl<D: Descriptor, X> Table<D, X> {
         &self.entries
     }
 
-    /// Whether something proposes values for arguments.
-    pub(crate) fn completes(&self) -> bool {
+    /// Returns `true` if an entry has completers.
+    pub(crate) fn has_completers(&self) -> bool {
         self.entries
             .iter()
             .any(|entry| !entry.completers.is_empty())
@@ -141,32 +141,34 @@ impl<D: Descriptor, X> Table<D, X> {
         self.position(key).map(|index| &*self.entries[index])
     }
 
-    /// Where the one with this key stands.
+    /// Returns the position of the entry with this key.
     pub(crate) fn position(&self, key: &str) -> Option<usize> {
         position(&self.by_key, key)
     }
 
-    /// All keys, in order.
+    /// Iterates over all keys, in order.
     pub(crate) fn keys(&self) -> impl Iterator<Item = &str> {
         self.entries.iter().map(|entry| entry.descriptor.key())
     }
 
-    /// The one that a peer calls `name`.
-    pub(crate) fn named(&self, name: &str) -> Result<&Entry<D, X>, RpcError> {
+    /// Returns the entry that a peer calls `name`.
+    pub(crate) fn find(&self, name: &str) -> Result<&Entry<D, X>, RpcError> {
         match self.get(name) {
             Some(entry) => Ok(entry),
-            None => self.named_safely(name).ok_or_else(|| self.unknown(name)),
+            None => self
+                .find_by_safe_form(name)
+                .ok_or_else(|| self.unknown(name)),
         }
     }
 
-    /// The one that a host without dots in names calls `name`.
+    /// Returns the entry that a host without dots in names calls `name`.
     #[cold]
-    pub(crate) fn named_safely(&self, name: &str) -> Option<&Entry<D, X>> {
+    fn find_by_safe_form(&self, name: &str) -> Option<&Entry<D, X>> {
         let position = self.by_safe_form.get(name).copied();
         position.map(|index| &*self.entries[index])
     }
 
-    /// Says what is wrong with a name that none has: its form, its namespace, or the rest.
+    /// Returns the error for an unknown name: it is malformed, its namespace is unknown, or the rest of it.
     #[cold]
     fn unknown(&self, name: &str) -> RpcError {
         let (kind, asked) = (D::KIND, quoted(name));
@@ -193,7 +195,7 @@ impl<D: Descriptor, X> Table<D, X> {
         self.suggest(name, message)
     }
 
-    /// An error with the name that was probably meant.
+    /// Returns an error with the known name nearest to `name`.
     fn suggest(&self, name: &str, message: String) -> RpcError {
         match nearest(name, self.keys()) {
             Some(known) => RpcError::invalid_params(format!("{message}; did you mean `{known}`?")),
@@ -201,7 +203,7 @@ impl<D: Descriptor, X> Table<D, X> {
         }
     }
 
-    /// Whether names begin with `namespace`: it, or one that is nested in it, has something.
+    /// Returns `true` if the namespace, or one nested in it, has an entry.
     fn has_namespace(&self, namespace: &str) -> bool {
         self.keys().any(|name| {
             name.strip_prefix(namespace)
@@ -210,25 +212,25 @@ impl<D: Descriptor, X> Table<D, X> {
     }
 }
 
-/// Where `key` stands, according to keys that are sorted.
+/// Returns the position of `key`, given sorted keys with their positions.
 fn position(by_key: &[(Box<str>, usize)], key: &str) -> Option<usize> {
     let found = by_key.binary_search_by(|(known, _)| (**known).cmp(key));
     found.ok().map(|at| by_key[at].1)
 }
 
-/// What hosts may make of names of tools, for interfaces of models that refuse dots: `_` or `__` for each dot. A form that
-/// could mean two of them, or that is another's name, is left out.
+/// Returns the forms that hosts rewrite names of tools to, for models whose interface rejects dots: `_` or `__` for each dot. An
+/// ambiguous form, or one that is the name of another tool, is omitted.
 fn safe_forms(by_key: &[(Box<str>, usize)], kind: &str) -> HashMap<Box<str>, usize> {
     let mut forms: HashMap<Box<str>, Option<usize>> = HashMap::new();
     let dotted = by_key.iter().filter(|(name, _)| name.contains('.'));
     for (name, index) in dotted.filter(|_| kind == Tool::KIND) {
-        for stand_in in ["_", "__"] {
-            let form = name.replace('.', stand_in).into_boxed_str();
+        for replacement in ["_", "__"] {
+            let form = name.replace('.', replacement).into_boxed_str();
             if position(by_key, &form).is_some() {
                 continue;
             }
-            let meant = forms.entry(form).or_insert(Some(*index));
-            *meant = meant.filter(|meant| meant == index);
+            let unique = forms.entry(form).or_insert(Some(*index));
+            *unique = unique.filter(|unique| unique == index);
         }
     }
     let forms = forms.into_iter();
@@ -237,7 +239,7 @@ fn safe_forms(by_key: &[(Box<str>, usize)], kind: &str) -> HashMap<Box<str>, usi
         .collect()
 }
 
-/// Writes `separator` for the dots in `name`.
+/// Replaces the dots in `name` by `separator`.
 pub(crate) fn separate(kind: &str, name: &mut String, separator: &str) -> Result<(), String> {
     if name.contains(separator) {
         return Err(format!(

@@ -7,35 +7,40 @@ use std::task::{Context, Poll, ready};
 use tower_service::Service;
 
 use crate::call::{Call, Lifetime};
-use crate::function::run::unexpected;
-use crate::layer::call::Inner;
+use crate::handler::{PendingResult, ResultFuture};
+use crate::layer::call::LayeredTool;
 use crate::layer::{BoxError, ToolCall, ToolFuture, ToolService};
-use crate::respond::{Respond, Responding, ResultWriter, catch};
+use crate::panic::{catch, unexpected};
+use crate::result_writer::ResultWriter;
 use crate::tool::error::ToolError;
-use crate::tool::output::Shape;
 use crate::tool::reply::ToolResultWriter;
+use crate::tool::shape::Shape;
 use crate::wire::RpcError;
 
-pub(super) struct Layered {
-    inner: Arc<Inner>,
+pub(super) struct LayeredCall {
+    tool: Arc<LayeredTool>,
     response: ToolFuture,
-    /// The call goes on until the outermost layer has its response.
+    /// Ends the call when the outermost layer has its response.
     lifetime: Option<Lifetime>,
 }
 
-impl Layered {
-    pub(super) fn start(service: &ToolService, inner: &Arc<Inner>, call: &Call<'_>) -> Responding {
-        let (call, lifetime) = ToolCall::new(inner, call);
+impl LayeredCall {
+    pub(super) fn start(
+        service: &ToolService,
+        tool: &Arc<LayeredTool>,
+        call: &Call<'_>,
+    ) -> PendingResult {
+        let (call, lifetime) = ToolCall::new(tool, call);
         Box::pin(Self {
-            inner: Arc::clone(inner),
+            tool: Arc::clone(tool),
             response: service.clone().call(call),
             lifetime: Some(lifetime),
         })
     }
 }
 
-impl Respond for Layered {
-    fn poll_respond(
+impl ResultFuture for LayeredCall {
+    fn poll_result(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         result: &mut ResultWriter<'_>,
@@ -44,20 +49,20 @@ impl Respond for Layered {
         let response = match polled {
             Ok(response) => ready!(response),
             Err(message) => {
-                let name = &self.inner.tool.name;
+                let name = &self.tool.descriptor.name;
                 Err(unexpected("call of the tool", name, &message).into())
             }
         };
-        // Nothing may be sent for the call after its answer, so it ends before that is written.
+        // End the call before writing the response, because nothing may be sent for it afterwards.
         self.lifetime = None;
         Poll::Ready(match response {
-            Ok(response) => response.write((&self.inner.tool, self.inner.shape), result),
+            Ok(response) => response.write((&self.tool.descriptor, self.tool.shape), result),
             Err(error) => failure(error, result),
         })
     }
 }
 
-/// Answers a call that a layer has failed.
+/// Writes the response to a call that a layer has failed.
 fn failure(error: BoxError, result: &mut ResultWriter<'_>) -> Result<(), RpcError> {
     let error = match error.downcast::<RpcError>() {
         Ok(error) => return Err(*error),

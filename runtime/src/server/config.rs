@@ -1,33 +1,32 @@
-//! What a server is told once, when it is built.
+//! Settings of a server that do not change after it is built.
+
+use std::time::Duration;
 
 use serde_json::{Value, json};
-use treenail_schema::Revision;
+use treenail_schema::{CacheScope, Revision};
 
-use crate::around::Around;
 use crate::revision::{Style, supported_versions};
-use crate::server::list::Caching;
 
-/// What does not change while a server runs.
+/// Settings of a server, and the styles of its results.
 #[derive(Debug)]
-pub(crate) struct Setup {
+pub(crate) struct ServerConfig {
+    /// Name, version and display data of the server.
     pub(crate) info: Value,
-    /// What comes before the instructions of mounted types.
+    /// Instructions that precede those of mounted types.
     pub(crate) instructions: Vec<String>,
-    /// What stands for the dots in names.
+    /// Replacement for the dots in names.
     pub(crate) separator: Option<String>,
     pub(crate) caching: Caching,
     pub(crate) page_size: usize,
-    /// Whether what is offered may change.
+    /// Set if the registry may change after the server is built.
     pub(crate) dynamic: bool,
-    /// What stands around the function of each tool.
-    pub(crate) around: Around,
-    /// How results are written, for each revision.
+    /// The style of results for each revision.
     pub(crate) styles: [Style; Revision::ALL.len()],
 }
 
-impl Setup {
-    /// The result of `initialize`, or of `server/discover` in the modern era.
-    pub(crate) fn greeting(
+impl ServerConfig {
+    /// Returns the result of `initialize`, or of `server/discover` in the modern era.
+    pub(crate) fn handshake_result(
         &self,
         revision: Revision,
         capabilities: &Value,
@@ -50,5 +49,20 @@ impl Setup {
             result["serverInfo"] = self.info.clone();
         }
         result.to_string().into_bytes()
+    }
+}
+
+/// Permission for clients to cache lists: the time, and whether users may share them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Caching {
+    pub(crate) ttl: Duration,
+    pub(crate) scope: CacheScope,
+}
+
+impl Caching {
+    /// Returns the time in whole milliseconds, at most 2^53 - 1, which every client can read exactly.
+    pub(crate) fn ttl_ms(&self) -> u64 {
+        const LARGEST: u64 = (1 << 53) - 1;
+        u64::try_from(self.ttl.as_millis()).map_or(LARGEST, |ttl| ttl.min(LARGEST))
     }
 }

@@ -1,40 +1,40 @@
-//! All of one kind that a server has, whether it is offered now or not.
+//! All entries of one kind, including disabled ones.
 
 use std::any::TypeId;
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::definition::{Bound, Entry};
-use crate::server::edit::{Component, Which};
-use crate::server::table::{Descriptor, separate};
+use crate::server::edit::{Change, Component, Which};
+use crate::server::registry::index::{Descriptor, separate};
 
-/// Those of one kind.
+/// Entries of one kind, in the order in which they were added.
 #[derive(Debug)]
-pub(crate) struct Shelf<D, X = ()> {
+pub(crate) struct EntryList<D, X = ()> {
     slots: Vec<Slot<D, X>>,
 }
 
 #[derive(Debug)]
 struct Slot<D, X> {
-    /// The name with dots in it, whatever peers see.
+    /// The name with dots, independent of the separator that peers see.
     name: Arc<str>,
     entry: Arc<Entry<D, X>>,
-    origin: Arc<Origin>,
+    source: Arc<Source>,
     enabled: bool,
 }
 
-impl<D, X> Default for Shelf<D, X> {
+impl<D, X> Default for EntryList<D, X> {
     fn default() -> Self {
         Self { slots: Vec::new() }
     }
 }
 
-impl<D, X> Clone for Shelf<D, X> {
+impl<D, X> Clone for EntryList<D, X> {
     fn clone(&self) -> Self {
         let slot = |slot: &Slot<D, X>| Slot {
             name: Arc::clone(&slot.name),
             entry: Arc::clone(&slot.entry),
-            origin: Arc::clone(&slot.origin),
+            source: Arc::clone(&slot.source),
             enabled: slot.enabled,
         };
         Self {
@@ -43,11 +43,11 @@ impl<D, X> Clone for Shelf<D, X> {
     }
 }
 
-impl<D: Descriptor, X> Shelf<D, X> {
+impl<D: Descriptor, X> EntryList<D, X> {
     pub(crate) fn add(
         &mut self,
         mut bound: Bound<D, X>,
-        origin: &Arc<Origin>,
+        source: &Arc<Source>,
         separator: Option<&str>,
     ) -> Result<(), String> {
         let name = bound.descriptor.name_mut();
@@ -58,31 +58,31 @@ impl<D: Descriptor, X> Shelf<D, X> {
         self.slots.push(Slot {
             name: full_name,
             entry: Arc::new(bound.finish()),
-            origin: Arc::clone(origin),
+            source: Arc::clone(source),
             enabled: true,
         });
         Ok(())
     }
 
-    /// Adds all that `other` has.
+    /// Adds all entries of `other`.
     pub(crate) fn merge(&mut self, other: Self) {
         self.slots.extend(other.slots);
     }
 
-    /// Refuses two of one key, offered or not.
+    /// Rejects duplicate keys, also of disabled entries.
     pub(crate) fn check(&self) -> Result<(), String> {
         let mut keys = HashSet::with_capacity(self.slots.len());
         match self.keys().find(|key| !keys.insert(*key)) {
-            Some(key) => Err(twice::<D>(key)),
+            Some(key) => Err(duplicate::<D>(key)),
             None => Ok(()),
         }
     }
 
-    /// Changes those that `item` stands for, and says how many there are.
+    /// Changes the entries that `item` selects, and returns their number.
     pub(crate) fn change(&mut self, item: &Component, change: Change) -> usize {
         let mut found = 0;
         self.slots.retain_mut(|slot| {
-            if !slot.is(item) {
+            if !slot.is_selected_by(item) {
                 return true;
             }
             found += 1;
@@ -96,22 +96,22 @@ impl<D: Descriptor, X> Shelf<D, X> {
         found
     }
 
-    /// Those that are offered.
-    pub(crate) fn offered(&self) -> impl Iterator<Item = &Arc<Entry<D, X>>> {
-        let offered = self.slots.iter().filter(|slot| slot.enabled);
-        offered.map(|slot| &slot.entry)
+    /// Iterates over the enabled entries.
+    pub(crate) fn enabled(&self) -> impl Iterator<Item = &Arc<Entry<D, X>>> {
+        let enabled = self.slots.iter().filter(|slot| slot.enabled);
+        enabled.map(|slot| &slot.entry)
     }
 
-    pub(crate) fn has(&self, origin: &Arc<Origin>) -> bool {
+    pub(crate) fn has_entry_of(&self, source: &Arc<Source>) -> bool {
         self.slots
             .iter()
-            .any(|slot| Arc::ptr_eq(&slot.origin, origin))
+            .any(|slot| Arc::ptr_eq(&slot.source, source))
     }
 
-    pub(crate) fn offers(&self, origin: &Arc<Origin>) -> bool {
+    pub(crate) fn has_enabled_entry_of(&self, source: &Arc<Source>) -> bool {
         self.slots
             .iter()
-            .any(|slot| slot.enabled && Arc::ptr_eq(&slot.origin, origin))
+            .any(|slot| slot.enabled && Arc::ptr_eq(&slot.source, source))
     }
 
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
@@ -124,7 +124,7 @@ impl<D: Descriptor, X> Shelf<D, X> {
 }
 
 impl<D: Descriptor, X> Slot<D, X> {
-    fn is(&self, item: &Component) -> bool {
+    fn is_selected_by(&self, item: &Component) -> bool {
         match &item.which {
             Which::Tool(name) => D::KIND == "tool" && *self.name == **name,
             Which::Prompt(name) => D::KIND == "prompt" && *self.name == **name,
@@ -133,34 +133,26 @@ impl<D: Descriptor, X> Slot<D, X> {
                 .name
                 .strip_prefix(&**namespace)
                 .is_some_and(|rest| rest.starts_with('.')),
-            Which::Mounted(mounted, _) => self.origin.mounted == Some(*mounted),
+            Which::Mounted(mounted, _) => self.source.mounted == Some(*mounted),
         }
     }
 }
 
-/// What was added in one go.
+/// Mounted type or set of functions that entries were added with.
 #[derive(Debug)]
-pub(crate) struct Origin {
+pub(crate) struct Source {
     pub(crate) mounted: Option<TypeId>,
     pub(crate) instructions: &'static str,
-    /// It has nothing but its instructions.
+    /// Set if it has instructions but no entries.
     pub(crate) bare: bool,
 }
 
-/// What becomes of an item.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Change {
-    Remove,
-    Disable,
-    Enable,
-}
-
 #[cold]
-fn twice<D: Descriptor>(key: &str) -> String {
-    let (kind, what) = (D::KIND, D::KEY);
-    let advice = match what {
+fn duplicate<D: Descriptor>(key: &str) -> String {
+    let (kind, key_name) = (D::KIND, D::KEY);
+    let advice = match key_name {
         "name" => "; give one of them `name = \"…\"` or a namespace",
         _ => "",
     };
-    format!("two {kind}s have the {what} `{key}`{advice}")
+    format!("two {kind}s have the {key_name} `{key}`{advice}")
 }

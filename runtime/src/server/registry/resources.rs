@@ -1,4 +1,4 @@
-//! Which resource a URI means: one of its own, or one of a family that a template stands for.
+//! Lookup of resources by URI: those with a URI of their own, and those of templates.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -7,45 +7,45 @@ use serde_json::{Map, Value};
 use treenail_schema::{Resource, ResourceTemplate, Revision};
 
 use crate::definition::{Completers, Entry};
+use crate::handler::Handler;
 use crate::name::nearest;
 use crate::resource::pattern::Variables;
 use crate::resource::{Family, Single};
-use crate::respond::Handler;
 use crate::revision::resource_not_found;
-use crate::server::list::Section;
+use crate::server::registry::list::List;
 use crate::wire::{RpcError, quoted};
 
-/// The resources of a server, and the templates with what takes their URIs apart.
+/// Resources and templates of a server.
 #[derive(Debug)]
 pub(crate) struct Resources {
-    pub(crate) single: Arc<Section<Resource, Single>>,
-    pub(crate) families: Arc<Section<ResourceTemplate, Family>>,
+    pub(crate) single: Arc<List<Resource, Single>>,
+    pub(crate) families: Arc<List<ResourceTemplate, Family>>,
 }
 
 impl Resources {
     pub(crate) fn is_empty(&self) -> bool {
-        self.single.table.is_empty() && self.families.table.is_empty()
+        self.single.index.is_empty() && self.families.index.is_empty()
     }
 
-    /// Whether there is one whose changes are told.
-    pub(crate) fn can_be_subscribed(&self) -> bool {
-        let single = self.single.table.entries().iter();
-        let families = self.families.table.entries().iter();
+    /// Returns `true` if some resource can be subscribed to.
+    pub(crate) fn are_subscribable(&self) -> bool {
+        let single = self.single.index.entries().iter();
+        let families = self.families.index.entries().iter();
         single
             .map(|one| one.detail.subscribe)
             .chain(families.map(|family| family.detail.subscribe))
             .any(|subscribe| subscribe)
     }
 
-    /// What reads the resource at `uri`, and the text of the object with the variables of its template.
+    /// Returns the handler for `uri`, and the text of the object with the variables of its template.
     ///
-    /// A resource with this URI of its own comes before templates, an earlier template before a later one.
+    /// A resource with exactly this URI takes precedence over templates, an earlier template over a later one.
     pub(crate) fn find(
         &self,
         uri: &str,
         revision: Revision,
     ) -> Result<(&Handler, Option<String>), RpcError> {
-        if let Some(resource) = self.single.table.get(uri) {
+        if let Some(resource) = self.single.index.get(uri) {
             return Ok((&resource.handler, None));
         }
         match self.family(uri) {
@@ -54,32 +54,32 @@ impl Resources {
         }
     }
 
-    /// Whether changes of the resource at `uri` are told, if there is one.
-    pub(crate) fn tells(&self, uri: &str) -> Option<bool> {
-        match self.single.table.get(uri) {
+    /// Returns `Some(true)` if the resource at `uri` can be subscribed to, and `None` if there is none.
+    pub(crate) fn is_subscribable(&self, uri: &str) -> Option<bool> {
+        match self.single.index.get(uri) {
             Some(resource) => Some(resource.detail.subscribe),
             None => self.family(uri).map(|(family, _)| family.detail.subscribe),
         }
     }
 
-    /// Refuses a URI whose changes are not told.
+    /// Rejects a URI that cannot be subscribed to.
     pub(crate) fn check_subscription(&self, uri: &str, revision: Revision) -> Result<(), RpcError> {
-        match self.tells(uri) {
+        match self.is_subscribable(uri) {
             Some(true) => Ok(()),
             Some(false) => Err(RpcError::invalid_params(format!(
-                "changes of the resource {} are not told",
+                "resource {} does not support subscriptions",
                 quoted(uri)
             ))),
             None => Err(self.unknown(uri, revision)),
         }
     }
 
-    /// The arguments of the template that `uri` is or stands for, and what proposes values for them.
+    /// Returns the arguments and completers of the template that `uri` is, or that matches it.
     pub(crate) fn completers(&self, uri: &str) -> Option<(Vec<&str>, &Completers)> {
-        if let Some(resource) = self.single.table.get(uri) {
+        if let Some(resource) = self.single.index.get(uri) {
             return Some((Vec::new(), &resource.completers));
         }
-        let template = match self.families.table.get(uri) {
+        let template = match self.families.index.get(uri) {
             Some(template) => template,
             None => self.family(uri)?.0,
         };
@@ -90,9 +90,9 @@ impl Resources {
     #[cold]
     fn unknown(&self, uri: &str, revision: Revision) -> RpcError {
         let mut message = format!("resource {} was not found", quoted(uri));
-        // That both have the same scheme does not make them near.
+        // Equal schemes do not count as similarity.
         let near = uri.split_once(':').and_then(|(scheme, rest)| {
-            let keys = self.single.table.keys();
+            let keys = self.single.index.keys();
             let same = keys.filter_map(|key| key.strip_prefix(scheme)?.strip_prefix(':'));
             Some((scheme, nearest(rest, same)?))
         });
@@ -102,17 +102,17 @@ impl Resources {
         resource_not_found(uri, message, revision)
     }
 
-    /// The first template that stands for `uri`, and the values of its variables.
+    /// Returns the first template that matches `uri`, and the values of its variables.
     fn family<'a, 'u>(
         &'a self,
         uri: &'u str,
     ) -> Option<(&'a Entry<ResourceTemplate, Family>, Variables<'u>)> {
-        let mut families = self.families.table.entries().iter();
+        let mut families = self.families.index.entries().iter();
         families.find_map(|family| Some((&**family, family.detail.pattern.matches(uri)?)))
     }
 }
 
-/// The variables as the object in which the arguments of all functions come.
+/// Returns the variables as a JSON object, the form that all functions take their arguments in.
 fn object(variables: Variables<'_>) -> String {
     let member = |(name, value): (&str, Cow<'_, str>)| (name.to_owned(), value.into_owned().into());
     let object: Map<String, Value> = variables.into_iter().map(member).collect();

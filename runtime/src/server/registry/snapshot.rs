@@ -1,45 +1,47 @@
-//! All that a server offers, and what of it a request asks for.
+//! Snapshot of the enabled entries of a server, and the route of a request to one of them.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
-use treenail_schema::{CompleteRequestParams, CompletionReference, Prompt, Revision, Tool, field};
+use treenail_schema::{
+    CompleteRequestParams, CompletionReference, Method, Prompt, Revision, Tool, field,
+};
 
 use crate::completion::nothing;
 use crate::definition::Completers;
+use crate::handler::Handler;
 use crate::name::nearest;
-use crate::respond::Handler;
-use crate::server::catalog::Catalog;
-use crate::server::list::Section;
-use crate::server::resources::Resources;
-use crate::server::setup::Setup;
+use crate::server::config::ServerConfig;
+use crate::server::registry::catalog::Catalog;
+use crate::server::registry::index::{Descriptor, Index};
+use crate::server::registry::list::List;
+use crate::server::registry::resources::Resources;
 use crate::server::subscriptions::Kind;
-use crate::server::table::{Descriptor, Table};
 use crate::wire::{Params, RpcError, object, quoted, shortened, string};
 
-/// All that a server offers at one time.
-pub(crate) struct Offer {
-    /// Which one it is; a later one has a higher number.
+/// Enabled entries of a server at one time. It never changes; an edit makes a new one.
+pub(crate) struct Snapshot {
+    /// Number of edits before it.
     pub(crate) version: u64,
     pub(crate) dynamic: bool,
-    tools: Arc<Section<Tool>>,
-    /// The arguments that clients repeat in headers of HTTP, of the tools that have such arguments.
+    tools: Arc<List<Tool>>,
+    /// Arguments that clients repeat in HTTP headers, by tool.
     #[cfg(feature = "http-server")]
     mirrors: std::collections::HashMap<Box<str>, Vec<crate::tool::mirror::Mirror>>,
-    prompts: Arc<Section<Prompt>>,
+    prompts: Arc<List<Prompt>>,
     pub(crate) resources: Resources,
-    /// The results of `initialize`, and of `server/discover`, for each revision.
-    greetings: [Vec<u8>; Revision::ALL.len()],
-    /// Answers for arguments that nothing proposes values for.
-    nothing: Handler,
+    /// The result of `initialize` or `server/discover`, for each revision.
+    handshake_results: [Vec<u8>; Revision::ALL.len()],
+    /// Completer of arguments without one of their own.
+    no_completions: Handler,
 }
 
-impl fmt::Debug for Offer {
+impl fmt::Debug for Snapshot {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
-            .debug_struct("Offer")
+            .debug_struct("Snapshot")
             .field("tools", &self.tools)
             .field("prompts", &self.prompts)
             .field("resources", &self.resources)
@@ -47,47 +49,49 @@ impl fmt::Debug for Offer {
     }
 }
 
-/// What a request asks for.
-pub(crate) enum Asked<'a> {
-    /// A page of a list, which is written already.
+/// Route of a request.
+pub(crate) enum Route<'a> {
+    /// The result: a page of a list.
     Page(Cow<'a, [u8]>),
-    /// Something that a function answers.
+    /// A function.
     Function {
         handler: &'a Handler,
-        target: Cow<'a, str>,
+        /// The name of a tool or prompt, the URI of a resource, or the argument to complete.
+        name: Cow<'a, str>,
         /// The text of the object with the arguments.
         arguments: Option<Cow<'a, str>>,
     },
 }
 
-impl Offer {
-    /// What `catalog` offers; shares with `old` what has not changed.
-    pub(crate) fn new(catalog: &Catalog, old: Option<&Self>, setup: &Setup) -> Self {
+impl Snapshot {
+    /// Collects the enabled entries of `catalog`, and shares the lists that have not changed with `old`.
+    pub(crate) fn new(catalog: &Catalog, old: Option<&Self>, config: &ServerConfig) -> Self {
         let (tools, prompts) = (&catalog.tools, &catalog.prompts);
         let (single, families) = (&catalog.resources, &catalog.templates);
         let resources = Resources {
-            single: Section::new(single, old.map(|old| &old.resources.single), setup),
-            families: Section::new(families, old.map(|old| &old.resources.families), setup),
+            single: List::new(single, old.map(|old| &old.resources.single), config),
+            families: List::new(families, old.map(|old| &old.resources.families), config),
         };
-        let tools = Section::new(tools, old.map(|old| &old.tools), setup);
-        let mut offer = Self {
+        let tools = List::new(tools, old.map(|old| &old.tools), config);
+        let mut snapshot = Self {
             version: old.map_or(0, |old| old.version + 1),
-            dynamic: setup.dynamic,
+            dynamic: config.dynamic,
             #[cfg(feature = "http-server")]
-            mirrors: mirrors(&tools.table),
+            mirrors: mirrors(&tools.index),
             tools,
-            prompts: Section::new(prompts, old.map(|old| &old.prompts), setup),
+            prompts: List::new(prompts, old.map(|old| &old.prompts), config),
             resources,
-            greetings: Default::default(),
-            nothing: nothing(),
+            handshake_results: Default::default(),
+            no_completions: nothing(),
         };
         let instructions = catalog.instructions();
-        offer.greetings = Revision::ALL
-            .map(|revision| setup.greeting(revision, &offer.capabilities(revision), &instructions));
-        offer
+        snapshot.handshake_results = Revision::ALL.map(|revision| {
+            config.handshake_result(revision, &snapshot.capabilities(revision), &instructions)
+        });
+        snapshot
     }
 
-    /// The lists that are not what they were in `old`.
+    /// Returns the kinds of lists that differ from those of `old`.
     pub(crate) fn changes_since(&self, old: &Self) -> Vec<Kind> {
         let resources = Arc::ptr_eq(&self.resources.single, &old.resources.single)
             && Arc::ptr_eq(&self.resources.families, &old.resources.families);
@@ -100,48 +104,48 @@ impl Offer {
         changed.map(|(kind, _)| kind).collect()
     }
 
-    /// The arguments of a tool that clients repeat in headers.
+    /// Returns the arguments of a tool that clients repeat in HTTP headers.
     #[cfg(feature = "http-server")]
     pub(crate) fn mirrors(&self, tool: &str) -> &[crate::tool::mirror::Mirror] {
         if self.mirrors.is_empty() {
             return &[];
         }
-        // A tool has the same headers under each of its names.
-        let tool = match self.tools.table.named(tool) {
+        // A tool has the same headers under all of its names.
+        let tool = match self.tools.index.find(tool) {
             Ok(entry) => entry.descriptor.key(),
             Err(_) => return &[],
         };
         self.mirrors.get(tool).map_or(&[], Vec::as_slice)
     }
 
-    /// The result of `initialize`, or of `server/discover` in the modern era.
-    pub(crate) fn greeting(&self, revision: Revision) -> &[u8] {
-        &self.greetings[revision.index()]
+    /// Returns the result of `initialize`, or of `server/discover` in the modern era.
+    pub(crate) fn handshake_result(&self, revision: Revision) -> &[u8] {
+        &self.handshake_results[revision.index()]
     }
 
-    /// Whether some function can write to the client's log, now or later.
-    pub(crate) fn logs(&self) -> bool {
+    /// Returns `true` if some function can send log messages, now or after an edit.
+    pub(crate) fn has_logging(&self) -> bool {
         self.has_tools() || self.has_prompts() || self.has_resources()
     }
 
-    /// Whether there are tools, or may be later.
+    /// Returns `true` if there are tools, now or after an edit.
     fn has_tools(&self) -> bool {
-        self.dynamic || !self.tools.table.is_empty()
+        self.dynamic || !self.tools.index.is_empty()
     }
 
     fn has_prompts(&self) -> bool {
-        self.dynamic || !self.prompts.table.is_empty()
+        self.dynamic || !self.prompts.index.is_empty()
     }
 
     fn has_resources(&self) -> bool {
         self.dynamic || !self.resources.is_empty()
     }
 
-    fn completes(&self) -> bool {
-        self.prompts.table.completes() || self.resources.families.table.completes()
+    fn has_completers(&self) -> bool {
+        self.prompts.index.has_completers() || self.resources.families.index.has_completers()
     }
 
-    /// What peers of a revision are told that the server can do.
+    /// Returns the capabilities that the server declares to peers of a revision.
     fn capabilities(&self, revision: Revision) -> Value {
         let known = |capability: &str| {
             let facts = field("ServerCapabilities", capability);
@@ -153,83 +157,79 @@ impl Offer {
             json!({})
         };
         let mut resources = list.clone();
-        if self.resources.can_be_subscribed() {
+        if self.resources.are_subscribable() {
             resources["subscribe"] = true.into();
         }
         let all = [
-            ("logging", self.logs(), json!({})),
-            ("completions", self.completes(), json!({})),
+            ("logging", self.has_logging(), json!({})),
+            ("completions", self.has_completers(), json!({})),
             ("prompts", self.has_prompts(), list.clone()),
             ("resources", self.has_resources(), resources),
             ("tools", self.has_tools(), list),
         ];
         all.into_iter()
-            .filter(|(capability, offered, _)| *offered && known(capability))
+            .filter(|(capability, present, _)| *present && known(capability))
             .map(|(capability, _, details)| (capability.to_owned(), details))
             .collect::<Map<_, _>>()
             .into()
     }
 
-    /// What a request asks for, or `None` if its method belongs to nothing that is offered.
-    pub(crate) fn find<'a>(
+    /// Returns the route of a request, or `None` if its method belongs to nothing that the server has.
+    pub(crate) fn route<'a>(
         &'a self,
-        method: &str,
+        method: Method,
         params: &Params<'a>,
         revision: Revision,
-        setup: &Setup,
-    ) -> Result<Option<Asked<'a>>, RpcError> {
-        match method {
-            "tools/call" if self.has_tools() => {
-                return named(&self.tools.table, params).map(Some);
+        config: &ServerConfig,
+    ) -> Result<Option<Route<'a>>, RpcError> {
+        let page = match method {
+            Method::CallTool if self.has_tools() => {
+                return named(&self.tools.index, params).map(Some);
             }
-            "prompts/get" if self.has_prompts() => {
-                return named(&self.prompts.table, params).map(Some);
+            Method::GetPrompt if self.has_prompts() => {
+                return named(&self.prompts.index, params).map(Some);
             }
-            "resources/read" if self.has_resources() => {
+            Method::ReadResource if self.has_resources() => {
                 return self.resource(params, revision).map(Some);
             }
-            "completion/complete" if self.completes() => {
+            Method::Complete if self.has_completers() => {
                 return self.completion(params).map(Some);
             }
-            _ => {}
-        }
-        let cursor = params.cursor.map(|cursor| string("cursor", Some(cursor)));
-        let cursor = cursor.transpose()?;
-        let cursor = cursor.as_deref();
-        let page = match method {
-            "tools/list" if self.has_tools() => self.tools.page(revision, cursor, setup),
-            "prompts/list" if self.has_prompts() => self.prompts.page(revision, cursor, setup),
-            "resources/list" if self.has_resources() => {
-                self.resources.single.page(revision, cursor, setup)
+            Method::ListTools if self.has_tools() => self.tools.page(revision, params, config),
+            Method::ListPrompts if self.has_prompts() => {
+                self.prompts.page(revision, params, config)
             }
-            "resources/templates/list" if self.has_resources() => {
-                self.resources.families.page(revision, cursor, setup)
+            Method::ListResources if self.has_resources() => {
+                self.resources.single.page(revision, params, config)
+            }
+            Method::ListResourceTemplates if self.has_resources() => {
+                self.resources.families.page(revision, params, config)
             }
             _ => return Ok(None),
         };
-        page.map(|page| Some(Asked::Page(page)))
+        page.map(|page| Some(Route::Page(page)))
     }
 
     fn resource<'a>(
         &'a self,
         params: &Params<'a>,
         revision: Revision,
-    ) -> Result<Asked<'a>, RpcError> {
-        let target = string("uri", params.member("uri")?)?;
-        let (handler, arguments) = self.resources.find(&target, revision)?;
-        Ok(Asked::Function {
+    ) -> Result<Route<'a>, RpcError> {
+        let uri = string("uri", params.member("uri")?)?;
+        let (handler, arguments) = self.resources.find(&uri, revision)?;
+        Ok(Route::Function {
             handler,
-            target,
+            name: uri,
             arguments: arguments.map(Cow::Owned),
         })
     }
 
-    fn completion<'a>(&'a self, params: &Params<'a>) -> Result<Asked<'a>, RpcError> {
+    fn completion<'a>(&'a self, params: &Params<'a>) -> Result<Route<'a>, RpcError> {
         let text = params.text.unwrap_or("{}");
         let read: CompleteRequestParams = serde_json::from_str(text).map_err(|error| {
             let reason = shortened(&error.to_string());
             RpcError::invalid_params(format!(
-                "`params` is not what `completion/complete` takes: {reason}"
+                "invalid `params` for `completion/complete`: {reason}"
             ))
         })?;
         let (arguments, completers) = self.completers(&read.ref_)?;
@@ -243,21 +243,21 @@ impl Offer {
             let message = format!("there is no argument {}{hint}", quoted(name));
             return Err(RpcError::invalid_params(message));
         }
-        Ok(Asked::Function {
-            handler: completer.map_or(&self.nothing, |(_, handler)| handler),
-            target: read.argument.name.into(),
+        Ok(Route::Function {
+            handler: completer.map_or(&self.no_completions, |(_, handler)| handler),
+            name: read.argument.name.into(),
             arguments: Some(text.into()),
         })
     }
 
-    /// The arguments of what is referred to, and what proposes values for them.
+    /// Returns the arguments of a prompt or template, and their completers.
     fn completers(
         &self,
         reference: &CompletionReference,
     ) -> Result<(Vec<&str>, &Completers), RpcError> {
         match reference {
             CompletionReference::Prompt(reference) => {
-                let prompt = self.prompts.table.named(&reference.name)?;
+                let prompt = self.prompts.index.find(&reference.name)?;
                 let arguments = prompt.descriptor.arguments.iter().flatten();
                 let names = arguments.map(|argument| &*argument.name).collect();
                 Ok((names, &prompt.completers))
@@ -273,10 +273,10 @@ impl Offer {
     }
 }
 
-/// The arguments that are repeated in headers, of the tools that have any.
+/// Returns the arguments that are repeated in headers, of the tools that have any.
 #[cfg(feature = "http-server")]
 fn mirrors(
-    tools: &Table<Tool>,
+    tools: &Index<Tool>,
 ) -> std::collections::HashMap<Box<str>, Vec<crate::tool::mirror::Mirror>> {
     let entries = tools.entries().iter();
     let found = entries.filter_map(|entry| {
@@ -288,18 +288,18 @@ fn mirrors(
     found.collect()
 }
 
-/// The tool or prompt that `params.name` names.
+/// Returns the route to the tool or prompt `params.name`.
 fn named<'a, D: Descriptor>(
-    table: &'a Table<D>,
+    index: &'a Index<D>,
     params: &Params<'a>,
-) -> Result<Asked<'a>, RpcError> {
+) -> Result<Route<'a>, RpcError> {
     let name = string("name", params.name)?;
     let arguments = object("arguments", params.arguments)?;
-    let entry = table.named(&name)?;
-    Ok(Asked::Function {
+    let entry = index.find(&name)?;
+    Ok(Route::Function {
         handler: &entry.handler,
-        // Its own name, whatever the peer calls it.
-        target: Cow::Borrowed(entry.descriptor.key()),
+        // Its own name; hosts may write the dots in another way.
+        name: Cow::Borrowed(entry.descriptor.key()),
         arguments: arguments.map(Cow::Borrowed),
     })
 }

@@ -1,0 +1,105 @@
+//! List of the enabled entries of one kind, with its pages written once for each revision.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use serde_json::json;
+use treenail_schema::Revision;
+
+use crate::definition::Entry;
+use crate::revision::Style;
+use crate::server::config::ServerConfig;
+use crate::server::registry::entries::EntryList;
+use crate::server::registry::index::{Descriptor, Index};
+use crate::wire::{Params, RpcError, quoted, string};
+
+/// Enabled entries of one kind, and the results of the method that lists them.
+#[derive(Debug)]
+pub(crate) struct List<D, X = ()> {
+    pub(crate) index: Index<D, X>,
+    /// The pages of each revision in order, at least one.
+    pages: [Vec<Vec<u8>>; Revision::ALL.len()],
+}
+
+impl<D: Descriptor, X> List<D, X> {
+    /// Lists the enabled `entries`; returns `old` if they have not changed.
+    pub(crate) fn new(
+        entries: &EntryList<D, X>,
+        old: Option<&Arc<Self>>,
+        config: &ServerConfig,
+    ) -> Arc<Self> {
+        let entries: Vec<_> = entries.enabled().map(Arc::clone).collect();
+        if let Some(old) = old {
+            let before = old.index.entries();
+            let pairs = before.iter().zip(&entries);
+            if before.len() == entries.len() && pairs.into_iter().all(|(a, b)| Arc::ptr_eq(a, b)) {
+                return Arc::clone(old);
+            }
+        }
+        let index = Index::new(entries, config.separator.as_deref());
+        let starts = || (0..index.entries().len().max(1)).step_by(page_size(config));
+        let pages = std::array::from_fn(|revision| {
+            let style = &config.styles[revision];
+            let page = |start| write_page(index.entries(), start, style, config);
+            starts().map(page).collect()
+        });
+        Arc::new(Self { index, pages })
+    }
+
+    /// Returns the page at a cursor.
+    ///
+    /// A cursor is the key of the first item of its page. It is valid on every replica of a server, and also after an edit has
+    /// moved the item to the middle of a page. If the item has been removed, the cursor is unknown and the client starts over.
+    pub(crate) fn page(
+        &self,
+        revision: Revision,
+        params: &Params<'_>,
+        config: &ServerConfig,
+    ) -> Result<Cow<'_, [u8]>, RpcError> {
+        let start = match params.cursor {
+            None => 0,
+            cursor => {
+                let cursor = string("cursor", cursor)?;
+                self.index.position(&cursor).ok_or_else(|| {
+                    RpcError::invalid_params(format!("unknown cursor {}", quoted(&cursor)))
+                })?
+            }
+        };
+        let (size, style) = (page_size(config), &config.styles[revision.index()]);
+        let written = self.pages[revision.index()].get(start / size);
+        Ok(match written.filter(|_| start % size == 0) {
+            Some(page) => Cow::Borrowed(page),
+            None => Cow::Owned(write_page(self.index.entries(), start, style, config)),
+        })
+    }
+}
+
+fn page_size(config: &ServerConfig) -> usize {
+    config.page_size.max(1)
+}
+
+/// Writes the page whose first item is at `start`.
+fn write_page<D: Descriptor, X>(
+    entries: &[Arc<Entry<D, X>>],
+    start: usize,
+    style: &Style,
+    config: &ServerConfig,
+) -> Vec<u8> {
+    let end = entries.len().min(start.saturating_add(page_size(config)));
+    let items = entries[start..end].iter();
+    let items: Vec<_> = items
+        .map(|entry| entry.descriptor.for_peer(style))
+        .collect();
+    let mut page = format!("{{\"{}\":{}", D::MEMBER, json!(items)).into_bytes();
+    if let Some(next) = entries.get(end) {
+        let cursor = next.descriptor.key();
+        page.extend_from_slice(format!(",\"nextCursor\":{}", json!(cursor)).as_bytes());
+    }
+    if style.revision().is_modern() {
+        let (ttl, scope) = (config.caching.ttl_ms(), json!(config.caching.scope));
+        page.extend_from_slice(format!(",\"ttlMs\":{ttl},\"cacheScope\":{scope}").as_bytes());
+    }
+    page.extend_from_slice(style.result_end());
+    page.push(b'}');
+    page
+}

@@ -1,0 +1,167 @@
+//! Registry of the tools, prompts and resources of a server: their entries, and snapshots of the enabled ones.
+
+mod catalog;
+mod entries;
+mod index;
+mod list;
+mod resources;
+mod snapshot;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use self::catalog::Catalog;
+pub(crate) use self::snapshot::{Route, Snapshot};
+use crate::error::{Error, Result};
+use crate::server::Server;
+use crate::server::config::ServerConfig;
+use crate::server::edit::{Change, Component, Edit, Step};
+use crate::server::namespace::Parts;
+use crate::server::subscriptions::Kind;
+use crate::wrap::CallStack;
+
+/// Tools, prompts and resources of a server, now.
+///
+/// Connections cache the last [`Snapshot`] and compare versions, so that a request takes no lock.
+#[derive(Debug)]
+pub(crate) struct Registry {
+    version: AtomicU64,
+    current: Mutex<Current>,
+    /// The stack around each tool, also around those of later edits.
+    stack: CallStack,
+}
+
+#[derive(Debug)]
+struct Current {
+    catalog: Catalog,
+    snapshot: Arc<Snapshot>,
+}
+
+impl Server {
+    /// Changes the tools, prompts and resources of a [dynamic](crate::ServerBuilder::dynamic) server while it runs. Notifies
+    /// all peers of the legacy era, and those of the modern era that have subscribed.
+    ///
+    /// An edit is atomic: no request sees a part of its changes. Calls in flight continue with the component that they were
+    /// made for. A component that is enabled and disabled in one edit has not changed.
+    ///
+    /// The edit applies to this server only. With an [event bus](crate::ServerBuilder::event_bus), the peers of other replicas
+    /// are notified too, but see a change only if their replica has been edited as well: make the same edit at each replica.
+    ///
+    /// ```
+    /// use treenail_runtime::{Edit, Component, Server};
+    ///
+    /// # fn reload(server: &Server) -> treenail_runtime::Result<()> {
+    /// server.edit(|offer| {
+    ///     offer
+    ///         .remove(Component::namespace("reports"))
+    ///         .disable(Component::tool("users.delete"))
+    /// })
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Build`] if the server is not dynamic, a component does not exist, or an addition is invalid, see
+    /// [`ServerBuilder::build`](crate::ServerBuilder::build). The server is then unchanged.
+    pub fn edit(&self, change: impl FnOnce(Edit) -> Edit) -> Result<()> {
+        if !self.state.config.dynamic {
+            let message = "this server is not dynamic: build it with `ServerBuilder::dynamic()`";
+            return Err(Error::Build(message.to_owned()));
+        }
+        let edit = change(Edit { steps: Vec::new() });
+        let changes = Registry::of(self).apply(edit, &self.state.config);
+        for kind in changes.map_err(Error::Build)? {
+            self.state.hub.publish(&kind.into());
+        }
+        Ok(())
+    }
+}
+
+impl Registry {
+    pub(crate) fn new(
+        parts: Parts,
+        stack: CallStack,
+        config: &ServerConfig,
+    ) -> Result<Self, String> {
+        let catalog = Catalog::new(parts, config.separator.as_deref(), &stack)?;
+        let snapshot = Arc::new(Snapshot::new(&catalog, None, config));
+        Ok(Self {
+            version: AtomicU64::new(snapshot.version),
+            current: Mutex::new(Current { catalog, snapshot }),
+            stack,
+        })
+    }
+
+    /// Returns the registry of `server`.
+    pub(crate) fn of(server: &Server) -> Arc<Self> {
+        let registry = Arc::clone(&server.state.registry).downcast();
+        registry.expect("`ServerBuilder::build` gives each server a registry")
+    }
+
+    /// Returns the current snapshot.
+    pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
+        Arc::clone(&self.lock().snapshot)
+    }
+
+    /// Replaces a snapshot that is out of date.
+    pub(crate) fn refresh(&self, snapshot: &mut Arc<Snapshot>) {
+        if snapshot.version != self.version.load(Ordering::Acquire) {
+            *snapshot = self.snapshot();
+        }
+    }
+
+    /// Makes all changes of `edit`, or none. Returns the kinds of lists that have changed.
+    pub(crate) fn apply(&self, edit: Edit, config: &ServerConfig) -> Result<Vec<Kind>, String> {
+        let prepare = |step| self.prepare(step, config);
+        let steps: Vec<_> = edit
+            .steps
+            .into_iter()
+            .map(prepare)
+            .collect::<Result<_, _>>()?;
+        // The old values are dropped after the lock, because that may run the user's code: `steps` owns additions that
+        // failed, the old catalog and snapshot own removed entries.
+        let (mut catalog, mut snapshot);
+        let changes = {
+            let mut current = self.lock();
+            catalog = current.catalog.clone();
+            steps.iter().try_for_each(|step| step.apply(&mut catalog))?;
+            snapshot = Arc::new(Snapshot::new(&catalog, Some(&current.snapshot), config));
+            std::mem::swap(&mut current.catalog, &mut catalog);
+            std::mem::swap(&mut current.snapshot, &mut snapshot);
+            self.version
+                .store(current.snapshot.version, Ordering::Release);
+            current.snapshot.changes_since(&snapshot)
+        };
+        Ok(changes)
+    }
+
+    /// Prepares a step as far as that needs no lock.
+    fn prepare(&self, step: Step, config: &ServerConfig) -> Result<Prepared, String> {
+        Ok(match step {
+            Step::Add(parts) => {
+                let separator = config.separator.as_deref();
+                Prepared::Add(Catalog::new(parts?, separator, &self.stack)?)
+            }
+            Step::Change(item, change) => Prepared::Change(item, change),
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Current> {
+        self.current.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Prepared step of an edit.
+enum Prepared {
+    Add(Catalog),
+    Change(Component, Change),
+}
+
+impl Prepared {
+    fn apply(&self, catalog: &mut Catalog) -> Result<(), String> {
+        match self {
+            Self::Add(more) => catalog.merge(more.clone()),
+            Self::Change(item, change) => catalog.change(item, *change),
+        }
+    }
+}
