@@ -67,7 +67,7 @@ async fn what_is_refused_keeps_a_client_from_being_made_and_the_rest_is_kept() {
     let error = builder().contract(more.clone()).build().await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the server is not what its contract says: 1 breaking change; the first: tool `gone`: it is gone"
+        "the server is not what its contract says: 1 breaking change; first: tool `gone`: removed"
     );
     let ClientError::Drift(drift) = error else {
         panic!("{error}");
@@ -165,8 +165,8 @@ async fn a_client_that_cannot_do_what_the_recording_one_could_is_told_so() {
     assert_eq!(contract().tools().len(), 2);
 
     let refused = hiding().contract(contract()).build().await.unwrap_err();
-    let expected = "1 breaking change; the first: tool `ask`: it is gone; it was recorded by a client that declares \
-                    `elicitation`, and this client does not: ";
+    let expected = "1 breaking change; first: tool `ask`: removed; the recording client declares `elicitation` and this \
+                    client does not, ";
     assert!(refused.to_string().contains(expected), "{refused}");
     let able = hiding().on_elicit(asked).contract(contract()).build();
     assert!(able.await.unwrap().drift().unwrap().is_empty());

@@ -69,7 +69,7 @@ breaking (1)
       - 10
       + 7
 additive (1)
-  tool `forecast` at /inputSchema/properties/units: it is new
+  tool `forecast` at /inputSchema/properties/units: added
 wording (1)
   tool `forecast` at /description: changed the description
       - Daily forecast.
@@ -121,7 +121,7 @@ fn resources_are_recorded_if_that_is_asked_for() {
     let what = format!("2 tools, 0 prompts, 0 templates, 1 resource recorded in `{file}`\n");
     recorded.check(0, "", &what);
     let told = run("after", &["check", file]);
-    let expected = "  resource `place://here`: it is gone\n";
+    let expected = "  resource `place://here`: removed\n";
     assert!(told.stdout.contains(expected), "{}", told.stdout);
 }
 

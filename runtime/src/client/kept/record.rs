@@ -76,7 +76,7 @@ impl McpClient {
     ///
     /// When a list cannot be fetched. Drift is no error here.
     pub async fn check(&self, contract: &Contract) -> Result<Drift, ClientError> {
-        let lists = match (contract.is_of_tools_only(), contract.resources()) {
+        let lists = match (contract.is_limited_to_tools(), contract.resources()) {
             (true, _) => Lists::Tools,
             (false, None) => Lists::AllButResources,
             (false, Some(_)) => Lists::All,
