@@ -33,3 +33,44 @@ impl fmt::Debug for Error {
 
 /// A result whose error is [`Error`] unless it is given.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("{message}")]
+    struct Cause {
+        message: &'static str,
+        source: Option<Box<Cause>>,
+    }
+
+    #[test]
+    fn debug_writes_the_message_and_a_line_for_each_cause() {
+        let cause = |message, source: Option<Cause>| Cause {
+            message,
+            source: source.map(Box::new),
+        };
+        let inner = cause("no route", None);
+        let middle = cause("connection failed", Some(inner));
+        let other: Box<dyn StdError + Send + Sync> = cause("no server", Some(middle)).into();
+        let io = io::Error::other(cause("broken pipe", None));
+        let table = [
+            (
+                Error::Build("two tools named `a`".to_owned()),
+                "two tools named `a`",
+            ),
+            (
+                Error::Io(io),
+                "the connection failed\ncaused by: broken pipe",
+            ),
+            (
+                Error::Other(other),
+                "no server\ncaused by: connection failed\ncaused by: no route",
+            ),
+        ];
+        for (error, expected) in table {
+            assert_eq!(format!("{error:?}"), expected);
+        }
+    }
+}

@@ -67,7 +67,7 @@ async fn denied_drift_fails_the_build_and_other_drift_is_stored() {
     let error = builder().contract(more.clone()).build().await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the server is not what its contract says: 1 breaking change; the first: tool `gone`: it is gone"
+        "the server is not what its contract says: 1 breaking change; first: tool `gone`: removed"
     );
     let ClientError::Drift(drift) = error else {
         panic!("{error}");
@@ -165,8 +165,8 @@ async fn missing_client_capabilities_are_reported_with_the_drift() {
     assert_eq!(contract().tools().len(), 2);
 
     let refused = hiding().contract(contract()).build().await.unwrap_err();
-    let expected = "1 breaking change; the first: tool `ask`: it is gone; it was recorded by a client that declares \
-                    `elicitation`, and this client does not: ";
+    let expected = "1 breaking change; first: tool `ask`: removed; the recording client declares `elicitation` and this \
+                    client does not, ";
     assert!(refused.to_string().contains(expected), "{refused}");
     let able = hiding().on_elicit(asked).contract(contract()).build();
     assert!(able.await.unwrap().drift().unwrap().is_empty());

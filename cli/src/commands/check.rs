@@ -105,8 +105,8 @@ fn render_drift(drift: &Drift) -> String {
             parts.push(format!("  {}", change.to_string().replace('\n', "\n  ")));
         }
     }
-    if drift.left_out() > 0 {
-        parts.push(format!("… and {} more", drift.left_out()));
+    if drift.omitted() > 0 {
+        parts.push(format!("… and {} more", drift.omitted()));
     }
     sanitize_text(&parts.join("\n"))
 }

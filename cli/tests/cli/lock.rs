@@ -69,7 +69,7 @@ breaking (1)
       - 10
       + 7
 additive (1)
-  tool `forecast` at /inputSchema/properties/units: it is new
+  tool `forecast` at /inputSchema/properties/units: added
 wording (1)
   tool `forecast` at /description: changed the description
       - Daily forecast.
@@ -125,7 +125,7 @@ fn resources_are_recorded_with_the_option() {
     let note = format!("recorded 2 tools, 0 prompts, 0 templates, 1 resource in `{file}`\n");
     recorded.check(0, "", &note);
     let checked = run("after", &["check", file]);
-    let expected = "  resource `place://here`: it is gone\n";
+    let expected = "  resource `place://here`: removed\n";
     assert!(checked.stdout.contains(expected), "{}", checked.stdout);
 }
 

@@ -269,6 +269,14 @@ mod tests {
         }
     }
 
+    /// The list is repeated here because a dependency on `treenail-contract` would be circular.
+    #[test]
+    fn invisible_characters_are_those_of_the_contract() {
+        for c in '\0'..=char::MAX {
+            assert_eq!(is_invisible(c), treenail_contract::is_invisible(c), "{c:?}");
+        }
+    }
+
     #[test]
     fn invisible_characters_are_removed() {
         for c in [

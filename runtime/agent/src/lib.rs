@@ -1,5 +1,7 @@
 //! Tool loop: runs a language model with tools until the model has finished.
 //!
+//! Use the crate `treenail`, which re-exports all of this in `treenail::agent`.
+//!
 //! A [`ToolLoop`] holds the configuration of runs and starts them. A [`Run`] is a future that resolves to a
 //! [`RunReport`] and a stream of [`RunEvent`]s.
 //!
@@ -14,6 +16,8 @@
 //!   `results`: tool results as content for a model.
 //! - `text`: tool calls for models without tool use; `raw_arguments`: calls whose arguments arrive as text.
 //! - `checkpoint` and `report`: the state of a run, and its result.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod approval;
 mod arguments;

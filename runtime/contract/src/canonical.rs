@@ -1,24 +1,24 @@
-//! The one form that entries of a contract have.
+//! Canonical form of the entries of a contract.
 
 use serde_json::{Map, Number, Value};
 use treenail_schema::internal::unwrap_schema;
 use treenail_schema::{Prompt, Resource, ResourceTemplate, SchemaObject, Tool};
 
-use crate::keyword::{Holds, holds};
+use crate::keyword::{KeywordValue, keyword_value};
 
-/// What the lists of a contract consist of.
+/// An entry of one of the lists of a contract.
 pub(super) trait Entry {
-    /// What it is sorted by, and known by.
+    /// Returns the key that identifies the entry. Lists are sorted by it.
     fn key(&self) -> &str;
 
-    /// The same, as contracts have it.
-    fn canonical(self) -> Self;
+    /// Converts the entry to its canonical form.
+    fn into_canonical(self) -> Self;
 }
 
-/// A list in the form of contracts.
-pub(super) fn list<T: Entry>(entries: impl IntoIterator<Item = T>) -> Vec<T> {
-    let mut entries: Vec<T> = entries.into_iter().map(Entry::canonical).collect();
-    // Stable, so that the first of two stays the first.
+/// Returns the entries in canonical form, sorted by key, without duplicates.
+pub(super) fn canonical_list<T: Entry>(entries: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut entries: Vec<T> = entries.into_iter().map(Entry::into_canonical).collect();
+    // A stable sort: the first of several entries with one key must remain the first.
     entries.sort_by(|one, other| one.key().cmp(other.key()));
     entries.dedup_by(|later, earlier| later.key() == earlier.key());
     entries
@@ -29,16 +29,16 @@ impl Entry for Tool {
         &self.name
     }
 
-    fn canonical(mut self) -> Self {
+    fn into_canonical(mut self) -> Self {
         self.meta = None;
         self.icons = None;
         self.input_schema = schema_object(&self.input_schema);
-        // Whether results are wrapped depends on the revision that was spoken, so a contract has the schema of the value.
-        let bare = |schema: &SchemaObject| match unwrap_schema(schema) {
-            Some(bare) => schema_members(&bare).into(),
+        // The protocol version decides whether results are wrapped. A contract therefore contains the unwrapped schema.
+        let unwrapped = |schema: &SchemaObject| match unwrap_schema(schema) {
+            Some(unwrapped) => schema_members(&unwrapped).into(),
             None => schema_object(schema),
         };
-        self.output_schema = self.output_schema.as_ref().map(bare);
+        self.output_schema = self.output_schema.as_ref().map(unwrapped);
         self
     }
 }
@@ -48,7 +48,7 @@ impl Entry for Prompt {
         &self.name
     }
 
-    fn canonical(mut self) -> Self {
+    fn into_canonical(mut self) -> Self {
         self.meta = None;
         self.icons = None;
         self
@@ -60,7 +60,7 @@ impl Entry for ResourceTemplate {
         &self.uri_template
     }
 
-    fn canonical(mut self) -> Self {
+    fn into_canonical(mut self) -> Self {
         self.meta = None;
         self.icons = None;
         self
@@ -72,7 +72,7 @@ impl Entry for Resource {
         &self.uri
     }
 
-    fn canonical(mut self) -> Self {
+    fn into_canonical(mut self) -> Self {
         self.meta = None;
         self.icons = None;
         self
@@ -83,9 +83,9 @@ fn schema_object(schema: &SchemaObject) -> SchemaObject {
     schema_members(schema).into()
 }
 
-/// A schema without what says nothing: a list of properties that has none.
+/// Canonicalizes a schema, and removes an empty `properties`, which has no effect.
 fn schema_members(schema: &Map<String, Value>) -> Map<String, Value> {
-    let mut members = object(schema, keyword);
+    let mut members = object(schema, keyword_member);
     let properties = members.get("properties").and_then(Value::as_object);
     if properties.is_some_and(Map::is_empty) {
         members.shift_remove("properties");
@@ -93,7 +93,7 @@ fn schema_members(schema: &Map<String, Value>) -> Map<String, Value> {
     members
 }
 
-/// A schema with sorted keys, sorted sets, and numbers that are written in one way.
+/// Sorts the keys and sets of a schema, and normalizes its numbers.
 fn schema(value: &Value) -> Value {
     match value {
         Value::Object(members) => Value::Object(schema_members(members)),
@@ -101,18 +101,18 @@ fn schema(value: &Value) -> Value {
     }
 }
 
-/// The value of a keyword.
-fn keyword(name: &str, value: &Value) -> Value {
-    match (holds(name), value) {
-        (Holds::Schema, _) => one_or_many(value),
-        (Holds::Named, Value::Object(members)) => {
-            // In `dependencies`, some are lists of names.
+/// Canonicalizes the value of a keyword.
+fn keyword_member(name: &str, value: &Value) -> Value {
+    match (keyword_value(name), value) {
+        (KeywordValue::Schemas, _) => one_or_many(value),
+        (KeywordValue::SchemaMap, Value::Object(members)) => {
+            // `dependencies` may contain lists of names.
             Value::Object(object(members, |_, member| match member {
                 Value::Array(_) => set(member),
                 _ => schema(member),
             }))
         }
-        (Holds::Set, _) => set(value),
+        (KeywordValue::Set, _) => set(value),
         _ => plain(value),
     }
 }
@@ -124,7 +124,7 @@ fn one_or_many(value: &Value) -> Value {
     }
 }
 
-/// A list whose order means nothing, if it is one of texts.
+/// Sorts and deduplicates a list of strings. Other values become plain.
 fn set(value: &Value) -> Value {
     let texts = value.as_array().and_then(|items| {
         let texts = items.iter().map(Value::as_str);
@@ -138,12 +138,12 @@ fn set(value: &Value) -> Value {
     texts.into_iter().map(Value::from).collect()
 }
 
-/// A value that is no schema.
+/// Canonicalizes a value that is not a schema.
 fn plain(value: &Value) -> Value {
     match value {
         Value::Object(members) => Value::Object(object(members, |_, member| plain(member))),
         Value::Array(items) => items.iter().map(plain).collect(),
-        Value::Number(number) => Value::Number(stable(number)),
+        Value::Number(number) => Value::Number(stable_number(number)),
         other => other.clone(),
     }
 }
@@ -160,44 +160,41 @@ fn object(
         .collect()
 }
 
-/// A number that comes out of a file as it went in. A whole one has no fraction: `1.0` is 1. Any other is one that reading
-/// gives back, for `serde_json` does not read each fraction to its last bit.
-fn stable(number: &Number) -> Number {
+/// Returns a number that survives a round trip through a file: an integer for `1.0`, otherwise a float that is parsed as
+/// itself. Without this, the last bit may change, because `serde_json` does not parse every fraction exactly.
+fn stable_number(number: &Number) -> Number {
     let Some(float) = number.as_f64().filter(|_| number.is_f64()) else {
         return number.clone();
     };
-    if let Some(whole) = whole(number) {
-        return whole;
+    if let Some(integer) = as_integer(number) {
+        return integer;
     }
     let rounded = || {
         let rounded = format!("{float:.14e}").parse().ok();
         rounded.and_then(Number::from_f64)
     };
-    let stable = read_back(number)
-        .or_else(|| rounded().map(|number| read_back(&number).unwrap_or(number)))
+    let stable = round_trip(number)
+        .or_else(|| rounded().map(|number| round_trip(&number).unwrap_or(number)))
         .unwrap_or_else(|| number.clone());
-    whole(&stable).unwrap_or(stable)
+    as_integer(&stable).unwrap_or(stable)
 }
 
-/// A number without a fraction, as an integer.
-fn whole(number: &Number) -> Option<Number> {
-    /// Below this, each whole number is one `f64`.
-    const EXACT: f64 = 9_007_199_254_740_992.0;
+/// Returns a number without a fractional part as an integer.
+fn as_integer(number: &Number) -> Option<Number> {
+    /// Below 2^53, every integer has an exact `f64`.
+    const EXACT_INTEGER_BOUND: f64 = 9_007_199_254_740_992.0;
 
     let float = number.as_f64()?;
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "it is whole, and small enough"
-    )]
-    (float.fract() == 0.0 && float.abs() < EXACT).then(|| (float as i64).into())
+    #[allow(clippy::cast_possible_truncation, reason = "an integer below 2^53")]
+    (float.fract() == 0.0 && float.abs() < EXACT_INTEGER_BOUND).then(|| (float as i64).into())
 }
 
-/// The number, or the one that reading it over and over ends with.
-fn read_back(number: &Number) -> Option<Number> {
-    const TRIES: usize = 8;
+/// Serializes and parses a number until it no longer changes.
+fn round_trip(number: &Number) -> Option<Number> {
+    const MAX_ROUND_TRIPS: usize = 8;
 
     let mut number = number.clone();
-    for _ in 0..TRIES {
+    for _ in 0..MAX_ROUND_TRIPS {
         let read = serde_json::from_str(&number.to_string()).ok()?;
         if read == number {
             return Some(number);

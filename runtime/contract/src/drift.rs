@@ -1,38 +1,38 @@
-//! How a server has changed since its contract was recorded.
+//! Differences between a recorded contract and a live server.
 
 use std::fmt;
 
 use serde::{Serialize, Serializer};
 use treenail_schema::internal::quoted;
 
-use crate::visible::visible;
+use crate::escape::escape_invisible;
 
-/// How much a change matters to a program that was written against the recorded contract. They are in order:
-/// `Wording < Additive < Breaking`.
+/// Effect of a change on a program that was written against the recorded contract. Ordered: `Wording < Additive <
+/// Breaking`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Words that people and models read: titles, descriptions, instructions, examples. They decide how a model uses a
-    /// server, so they are told, but no program depends on them.
+    /// Text for people and models: titles, descriptions, instructions, examples. No program depends on it. It is reported
+    /// because it influences how a model uses the server.
     Wording,
-    /// The program goes on working: there is something new, less is asked for, or more is promised. A changed default of
-    /// an argument is such a change too.
+    /// The program continues to work: something was added, less is required, or more is guaranteed. A changed default of
+    /// an argument is additive too.
     Additive,
-    /// The program may fail, or do what nobody has agreed to: something is gone, more is asked for, less is promised; a
-    /// tool has become more dangerous by its own annotations; or it cannot be judged.
+    /// The program may fail, or do something that was not approved: something was removed, more is required, or less is
+    /// guaranteed; the annotations of a tool now describe it as more dangerous; or the effect cannot be judged.
     Breaking,
 }
 
 impl Severity {
-    /// All of them, the worst first.
+    /// All severities, the worst first.
     pub const ALL: [Self; 3] = [Self::Breaking, Self::Additive, Self::Wording];
 
-    fn counted(self, count: usize) -> String {
+    fn with_count(self, count: usize) -> String {
         let s = if count == 1 { "" } else { "s" };
         match self {
             Self::Breaking => format!("{count} breaking change{s}"),
             Self::Additive => format!("{count} additive change{s}"),
-            Self::Wording => format!("{count} change{s} of wording"),
+            Self::Wording => format!("{count} wording change{s}"),
         }
     }
 }
@@ -47,20 +47,20 @@ impl fmt::Display for Severity {
     }
 }
 
-/// What has changed.
+/// Kind of the entry that has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum Subject {
     /// The server itself.
     Server,
-    /// A tool, known by its name.
+    /// A tool, identified by its name.
     Tool,
-    /// A prompt, known by its name.
+    /// A prompt, identified by its name.
     Prompt,
-    /// A template for URIs, known by its URI template.
+    /// A resource template, identified by its URI template.
     ResourceTemplate,
-    /// A resource, known by its URI.
+    /// A resource, identified by its URI.
     Resource,
 }
 
@@ -76,26 +76,26 @@ impl fmt::Display for Subject {
     }
 }
 
-/// One change. What is in it comes from the server, and has a bound; `Display` shows it without anything that a terminal
-/// would obey.
+/// One change. Its texts originate from the server and have bounded lengths. `Display` escapes invisible characters and
+/// terminal control sequences.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Change {
-    /// How much it matters.
+    /// Effect on a program.
     pub severity: Severity,
-    /// What has changed.
+    /// Kind of the changed entry.
     pub subject: Subject,
-    /// Which one: a name, a URI or a URI template.
+    /// Name, URI or URI template of the entry.
     pub name: String,
-    /// Where, as a JSON Pointer into the entry of the live server, or of the recorded one if it is gone there. Empty for
-    /// the whole entry.
+    /// JSON Pointer into the entry of the live server, or into the recorded entry if the part was removed. Empty for the
+    /// whole entry.
     pub path: String,
-    /// What is different.
+    /// Description of the difference.
     pub message: String,
-    /// What it was, where texts and values can be shown; from where they differ, if they are long.
+    /// Recorded text or value, if there is one to display. Long texts are cut around the first difference.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub old: Option<String>,
-    /// What it is.
+    /// Live text or value, in the same form.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub new: Option<String>,
 }
@@ -106,12 +106,12 @@ impl fmt::Display for Change {
             formatter,
             "{} {}",
             self.subject,
-            quoted(&visible(&self.name))
+            quoted(&escape_invisible(&self.name))
         )?;
         if !self.path.is_empty() {
-            write!(formatter, " at {}", visible(&self.path))?;
+            write!(formatter, " at {}", escape_invisible(&self.path))?;
         }
-        write!(formatter, ": {}", visible(&self.message))?;
+        write!(formatter, ": {}", escape_invisible(&self.message))?;
         let old: Vec<_> = self.old.iter().flat_map(|text| text.lines()).collect();
         let new: Vec<_> = self.new.iter().flat_map(|text| text.lines()).collect();
         let same = |(one, other): &(&&str, &&str)| one == other;
@@ -121,68 +121,68 @@ impl fmt::Display for Change {
         let after = after.count();
         for (sign, lines) in [('-', old), ('+', new)] {
             for line in &lines[..lines.len() - after] {
-                write!(formatter, "\n    {sign} {}", visible(line))?;
+                write!(formatter, "\n    {sign} {}", escape_invisible(line))?;
             }
         }
         Ok(())
     }
 }
 
-/// How a server differs from a contract: what [`Contract::drift`](crate::Contract::drift) finds.
+/// Differences between a recorded contract and a live server, returned by [`Contract::drift`](crate::Contract::drift).
 ///
-/// The number of changes that are kept, and what is kept of each, has bounds in
-/// [`DriftLimits`](crate::DriftLimits); all of them are counted.
+/// [`DriftLimits`](crate::DriftLimits) bounds the number of listed changes and the size of each. All changes are counted.
 ///
-/// `Display` shows the changes by severity, in at most 100 lines, and how many more there are.
+/// `Display` lists the changes by severity, in at most 100 lines, followed by the number of remaining changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Drift {
-    /// The worst first.
+    /// Listed changes, the worst first.
     pub(super) changes: Vec<Change>,
-    /// How many there are of each severity, in the order of [`Severity::ALL`].
+    /// Number of changes of each severity, in the order of [`Severity::ALL`].
     pub(super) counts: [usize; 3],
 }
 
 impl Drift {
-    /// Lines that are shown.
-    const LINES: usize = 100;
+    /// Maximum number of lines of changes that `Display` writes.
+    const MAX_DISPLAY_LINES: usize = 100;
 
-    /// The changes, the worst first, then in the order of the contract.
+    /// Returns the listed changes, the worst first, then in the order of the contract.
     pub fn changes(&self) -> &[Change] {
         &self.changes
     }
 
-    /// How many changes of this severity there are, those included that were not kept.
+    /// Returns the number of changes of this severity, including omitted ones.
     pub fn count(&self, severity: Severity) -> usize {
-        let place = Severity::ALL.iter().position(|one| *one == severity);
-        place.map_or(0, |place| self.counts[place])
+        let index = Severity::ALL.iter().position(|one| *one == severity);
+        index.map_or(0, |index| self.counts[index])
     }
 
-    /// Whether the server is what it was.
+    /// Returns `true` if there are no changes.
     pub fn is_empty(&self) -> bool {
         self.worst().is_none()
     }
 
-    /// The severity of the worst change.
+    /// Returns the severity of the worst change.
     pub fn worst(&self) -> Option<Severity> {
         let mut all = Severity::ALL.into_iter();
         all.find(|severity| self.count(*severity) > 0)
     }
 
-    /// How many changes were not kept, because there are too many.
-    pub fn left_out(&self) -> usize {
+    /// Returns the number of changes that are not listed because there are more than [`DriftLimits`](crate::DriftLimits)
+    /// allows.
+    pub fn omitted(&self) -> usize {
         self.counts.iter().sum::<usize>() - self.changes.len()
     }
 
     /// Returns the number of changes of each severity, and the first change, in one line.
     pub fn summary(&self) -> String {
         let counts = Severity::ALL.map(|severity| (severity, self.count(severity)));
-        let told = counts.iter().filter(|(_, count)| *count > 0);
-        let told = told.map(|(severity, count)| severity.counted(*count));
-        let told = told.collect::<Vec<_>>().join(", ");
+        let counts = counts.iter().filter(|(_, count)| *count > 0);
+        let counts = counts.map(|(severity, count)| severity.with_count(*count));
+        let counts = counts.collect::<Vec<_>>().join(", ");
         let first = self.changes.first().map(Change::to_string);
         match first.as_ref().and_then(|first| first.lines().next()) {
-            Some(first) => format!("{told}; the first: {first}"),
-            None => told,
+            Some(first) => format!("{counts}; first: {first}"),
+            None => counts,
         }
     }
 }
@@ -196,21 +196,21 @@ impl fmt::Display for Drift {
         for change in &self.changes {
             let text = change.to_string();
             lines += text.lines().count() + usize::from(heading != Some(change.severity));
-            if lines > Self::LINES && shown > 0 {
+            if lines > Self::MAX_DISPLAY_LINES && shown > 0 {
                 break;
             }
             if heading != Some(change.severity) {
                 let end = if shown == 0 { "" } else { "\n" };
                 let count = self.count(change.severity);
-                write!(formatter, "{end}{}:", change.severity.counted(count))?;
+                write!(formatter, "{end}{}:", change.severity.with_count(count))?;
                 heading = Some(change.severity);
             }
-            for line in text.lines().take(Self::LINES) {
+            for line in text.lines().take(Self::MAX_DISPLAY_LINES) {
                 write!(formatter, "\n  {line}")?;
             }
             shown += 1;
         }
-        match self.changes.len() - shown + self.left_out() {
+        match self.changes.len() - shown + self.omitted() {
             0 => Ok(()),
             more => write!(formatter, "\n… and {more} more"),
         }

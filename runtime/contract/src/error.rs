@@ -1,42 +1,42 @@
-//! Why there is no contract.
+//! Errors of reading a lock file and of selecting tools.
 
 use treenail_schema::internal::quoted;
 
 use crate::file::FORMAT;
 
-/// Why a text is no contract, or a contract has not what is asked of it.
+/// Error of reading a lock file, or of selecting tools from a contract.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ContractError {
-    /// The text is no lock file at all: it does not say so with `treenailLock`.
+    /// The text is not a lock file: the member `treenailLock` is missing.
     #[error("not a lock file: it has no member `treenailLock`")]
-    NoLockFile,
-    /// The format is another one; a newer version of Treenail has written it.
-    #[error("the lock file has format {0}, and this version of Treenail reads format {FORMAT}")]
-    Format(u64),
-    /// The text is no JSON, or something in it has another form.
+    NotALockFile,
+    /// The format is not supported. Usually a newer version of Treenail has written the file.
+    #[error("the lock file has format {0}; this version of Treenail supports format {FORMAT}")]
+    UnsupportedFormat(u64),
+    /// The text is not valid JSON, or a value in it has an unexpected type.
     #[error("the lock file cannot be read: {reason}, at line {line}, column {column}{}", within(.path))]
     Malformed {
-        /// The line, from 1 on.
+        /// Line, counted from 1.
         line: usize,
-        /// The column in bytes, from 1 on.
+        /// Column in bytes, counted from 1.
         column: usize,
-        /// Where that is in the JSON, as in `tools[2].inputSchema`; empty if it is not known.
+        /// Path within the JSON, such as `tools[2].inputSchema`. Empty if unknown.
         path: String,
-        /// What is wrong.
+        /// Description of the error.
         reason: String,
     },
-    /// Two things of one kind have the same name.
-    #[error("the lock file has two {kind} called {}", quoted(.name))]
-    Twice {
-        /// The list that they are in, as in `tools`.
-        kind: &'static str,
-        /// Their name.
+    /// Two entries of one list have the same name.
+    #[error("the lock file has two {list} named {}", quoted(.name))]
+    DuplicateName {
+        /// The list that contains them, such as `tools`.
+        list: &'static str,
+        /// The duplicate name.
         name: String,
     },
-    /// There is no such tool in the contract.
+    /// The contract has no tool with this name.
     #[error("the contract has no tool {}", quoted(.0))]
-    NoSuchTool(String),
+    UnknownTool(String),
 }
 
 fn within(path: &str) -> String {

@@ -1,13 +1,14 @@
 //! Lock files: contracts as text.
 //!
-//! One JSON object, indented, the entries as the protocol has them:
+//! A lock file is one indented JSON object. Its entries have the form that the protocol defines:
 //!
 //! ```json
 //! {"treenailLock": 1, "server": {"name": "…", "version": "…"}, "protocolVersion": "…",
 //!  "clientCapabilities": [], "instructions": "…", "only": [], "tools": [], "prompts": [], "resourceTemplates": [], "resources": []}
 //! ```
 //!
-//! `clientCapabilities` names what the recording client declares; older files do not have it. `only` is there if the contract looks at some tools and at nothing else: their names.
+//! `clientCapabilities` names the capabilities of the recording client; older files lack it. `only` lists the names of the
+//! tools if the contract is limited to some of them.
 
 use std::collections::BTreeSet;
 
@@ -15,16 +16,16 @@ use serde::{Deserialize, Serialize};
 use treenail_schema::internal::shortened;
 use treenail_schema::{Implementation, Prompt, Resource, ResourceTemplate, Tool};
 
-use crate::canonical::{Entry, list};
-use crate::visible::visible_json;
+use crate::canonical::{Entry, canonical_list};
+use crate::escape::escape_invisible_json;
 use crate::{Contract, ContractError};
 
-/// The format that is written and read.
+/// Version of the file format.
 pub(super) const FORMAT: u64 = 1;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Written<'a> {
+struct ContractRef<'a> {
     treenail_lock: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     server: Option<&'a Implementation>,
@@ -43,16 +44,16 @@ struct Written<'a> {
     resources: Option<&'a [Resource]>,
 }
 
-/// What tells that it is a lock file, and which.
+/// The member that identifies a lock file, with its format.
 #[derive(Deserialize)]
-struct Head {
+struct FormatMember {
     #[serde(rename = "treenailLock")]
     format: Option<u64>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Read {
+struct ParsedContract {
     server: Option<Implementation>,
     protocol_version: Option<String>,
     client_capabilities: Option<BTreeSet<String>>,
@@ -68,10 +69,10 @@ struct Read {
 }
 
 impl Contract {
-    /// The contract as a lock file: JSON, indented, with a newline at its end. The same contract gives the same bytes, so
-    /// that a file under version control changes when the server does. Characters that nobody would see in it are escaped.
+    /// Returns the contract as a lock file: indented JSON with a trailing newline. Equal contracts produce equal bytes, so a
+    /// file under version control changes only when the server does. Invisible characters are escaped.
     pub fn to_json(&self) -> String {
-        let written = Written {
+        let contract = ContractRef {
             treenail_lock: FORMAT,
             server: self.server(),
             protocol_version: self.protocol_version(),
@@ -83,73 +84,73 @@ impl Contract {
             resource_templates: self.resource_templates(),
             resources: self.resources(),
         };
-        // The keys of all objects are texts, and nothing else could fail.
-        let mut text = serde_json::to_string_pretty(&written).unwrap_or_default();
+        // Only keys that are not strings could fail, and there are none.
+        let mut text = serde_json::to_string_pretty(&contract).unwrap_or_default();
         text.push('\n');
-        visible_json(text)
+        escape_invisible_json(text)
     }
 
-    /// Reads a lock file. Nothing in it is trusted: it may have been written by hand, or by somebody else. Members that are
-    /// not known are left out. A file that was written after [`only_tools`](Self::only_tools), as its member `only` tells,
-    /// gives a contract of these tools again.
+    /// Parses a lock file. The content is untrusted: it may be written by hand or by a third party. Unknown members are
+    /// ignored. If the file has a member `only`, because it was written after [`only_tools`](Self::only_tools), the contract
+    /// is limited to these tools.
     ///
     /// # Errors
     ///
-    /// [`ContractError`], with the place in the text where there is one. A name in `only` that no tool has is one too.
+    /// [`ContractError`], with the position in the text if there is one. A name in `only` that no tool has is an error too.
     pub fn from_json(text: &str) -> Result<Self, ContractError> {
-        let head: Head = read(text)?;
-        match head.format {
+        let member: FormatMember = parse(text)?;
+        match member.format {
             Some(FORMAT) => {}
-            Some(other) => return Err(ContractError::Format(other)),
-            None => return Err(ContractError::NoLockFile),
+            Some(other) => return Err(ContractError::UnsupportedFormat(other)),
+            None => return Err(ContractError::NotALockFile),
         }
-        let read: Read = read(text)?;
+        let parsed: ParsedContract = parse(text)?;
         let mut contract = Self {
-            protocol_version: read.protocol_version,
-            client_capabilities: read.client_capabilities,
-            instructions: read.instructions,
-            tools: once("tools", read.tools)?,
-            prompts: once("prompts", read.prompts)?,
-            resource_templates: once("resourceTemplates", read.resource_templates)?,
+            protocol_version: parsed.protocol_version,
+            client_capabilities: parsed.client_capabilities,
+            instructions: parsed.instructions,
+            tools: unique_list("tools", parsed.tools)?,
+            prompts: unique_list("prompts", parsed.prompts)?,
+            resource_templates: unique_list("resourceTemplates", parsed.resource_templates)?,
             ..Self::default()
         };
-        if let Some(resources) = read.resources {
-            contract.resources = Some(once("resources", resources)?);
+        if let Some(resources) = parsed.resources {
+            contract.resources = Some(unique_list("resources", resources)?);
         }
-        if let Some(server) = read.server {
+        if let Some(server) = parsed.server {
             contract = contract.with_server(server);
         }
-        match read.only {
+        match parsed.only {
             Some(only) => contract.only_tools(only),
             None => Ok(contract),
         }
     }
 }
 
-/// A list in which no name may stand twice.
-fn once<T: Entry>(kind: &'static str, entries: Vec<T>) -> Result<Vec<T>, ContractError> {
+/// Returns the list in canonical form; fails if two entries have the same key.
+fn unique_list<T: Entry>(list: &'static str, entries: Vec<T>) -> Result<Vec<T>, ContractError> {
     let mut names: Vec<&str> = entries.iter().map(Entry::key).collect();
     names.sort_unstable();
     if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
         let name = pair[0].to_owned();
-        return Err(ContractError::Twice { kind, name });
+        return Err(ContractError::DuplicateName { list, name });
     }
-    Ok(list(entries))
+    Ok(canonical_list(entries))
 }
 
-fn read<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, ContractError> {
+fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, ContractError> {
     let mut json = serde_json::Deserializer::from_str(text);
-    let read = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+    let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
         let path = error.path().to_string();
         malformed(error.inner(), &path)
     })?;
     json.end().map_err(|error| malformed(&error, ""))?;
-    Ok(read)
+    Ok(value)
 }
 
 fn malformed(error: &serde_json::Error, path: &str) -> ContractError {
     let reason = error.to_string();
-    // The place is told apart from the reason, which may be cut.
+    // The position is reported separately, because the reason may be shortened.
     let reason = match reason.rsplit_once(" at line ") {
         Some((reason, _)) => reason,
         None => &reason,

@@ -1,20 +1,20 @@
-//! The keywords of JSON Schema, those of all drafts.
+//! Classification of the keywords of JSON Schema, for all drafts.
 
-/// What the value of a keyword consists of.
+/// Content of the value of a keyword.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Holds {
+pub(super) enum KeywordValue {
     /// A schema, or a list of schemas.
-    Schema,
-    /// Schemas by names.
-    Named,
-    /// Texts whose order means nothing.
+    Schemas,
+    /// An object whose members are schemas.
+    SchemaMap,
+    /// Strings in any order.
     Set,
     /// Anything else.
     Plain,
 }
 
-/// What the value of a keyword consists of.
-pub(super) fn holds(keyword: &str) -> Holds {
+/// Returns the content of the value of a keyword.
+pub(super) fn keyword_value(keyword: &str) -> KeywordValue {
     match keyword {
         "additionalItems"
         | "additionalProperties"
@@ -31,36 +31,36 @@ pub(super) fn holds(keyword: &str) -> Holds {
         | "propertyNames"
         | "then"
         | "unevaluatedItems"
-        | "unevaluatedProperties" => Holds::Schema,
+        | "unevaluatedProperties" => KeywordValue::Schemas,
         "$defs" | "definitions" | "dependencies" | "dependentRequired" | "dependentSchemas"
-        | "patternProperties" | "properties" => Holds::Named,
-        "required" | "type" => Holds::Set,
-        _ => Holds::Plain,
+        | "patternProperties" | "properties" => KeywordValue::SchemaMap,
+        "required" | "type" => KeywordValue::Set,
+        _ => KeywordValue::Plain,
     }
 }
 
-/// What a keyword does to the values that a schema allows.
+/// Effect of a keyword on the values that a schema allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Does {
-    /// It says which values are allowed.
-    Constrain,
-    /// It says what a schema is called, and holds others that are referred to.
-    Mark,
-    /// It is for people and models, or not known.
-    Tell,
+pub(super) enum KeywordRole {
+    /// Restricts the values, or applies a subschema that may restrict them.
+    Constraint,
+    /// Identifies a schema, or contains definitions that are referenced.
+    Structure,
+    /// Information for people and models. Includes unknown keywords.
+    Annotation,
 }
 
-/// What a keyword does to the values that a schema allows.
-pub(super) fn does(keyword: &str) -> Does {
+/// Returns the effect of a keyword on the values that a schema allows.
+pub(super) fn keyword_role(keyword: &str) -> KeywordRole {
     match keyword {
         "$anchor" | "$defs" | "$dynamicAnchor" | "$id" | "$recursiveAnchor" | "$schema"
-        | "$vocabulary" | "definitions" | "id" => Does::Mark,
+        | "$vocabulary" | "definitions" | "id" => KeywordRole::Structure,
         "$dynamicRef" | "$recursiveRef" | "$ref" | "const" | "contentEncoding"
         | "contentMediaType" | "enum" | "exclusiveMaximum" | "exclusiveMinimum" | "format"
         | "maxContains" | "maxItems" | "maxLength" | "maxProperties" | "maximum"
         | "minContains" | "minItems" | "minLength" | "minProperties" | "minimum" | "multipleOf"
-        | "pattern" | "uniqueItems" => Does::Constrain,
-        other if holds(other) == Holds::Plain => Does::Tell,
-        _ => Does::Constrain,
+        | "pattern" | "uniqueItems" => KeywordRole::Constraint,
+        other if keyword_value(other) == KeywordValue::Plain => KeywordRole::Annotation,
+        _ => KeywordRole::Constraint,
     }
 }

@@ -1,14 +1,25 @@
-//! What a server offers, as data: recorded, kept in a file, compared with what a server offers now.
+//! Contracts: the tools, prompts and resources of an MCP server as data, which can be recorded, written to a lock file and
+//! compared with the live server.
+//!
+//! Use the crate `treenail`, which re-exports all of this in `treenail::client`.
+//!
+//! Modules:
+//!
+//! - `file`: the lock file; `canonical`: the form of its entries; `recorder`: the capabilities of the recording client.
+//! - `compare`: comparison of two contracts, within `limits`; `drift`: its result.
+//! - `keyword`: classification of JSON Schema keywords; `escape`: invisible characters.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod canonical;
 mod compare;
 mod drift;
 mod error;
+mod escape;
 mod file;
 mod keyword;
 mod limits;
 mod recorder;
-mod visible;
 
 use std::collections::BTreeSet;
 
@@ -18,17 +29,18 @@ use treenail_schema::{
 
 pub use self::drift::{Change, Drift, Severity, Subject};
 pub use self::error::ContractError;
+pub use self::escape::is_invisible;
 pub use self::limits::DriftLimits;
-pub use self::visible::is_invisible;
 
-/// What a server offers, as data: its tools, prompts and templates for URIs, and what is known of the server itself.
+/// The tools, prompts, resource templates and resources of a server as data, with the name, version and instructions of the
+/// server.
 ///
-/// [`McpClient::contract`](crate::Contract) records one, [`to_json`](Self::to_json) and
-/// [`from_json`](Self::from_json) write and read it as a *lock file*.
+/// `McpClient::contract` records a contract. [`to_json`](Self::to_json) and [`from_json`](Self::from_json) write and read
+/// it as a *lock file*.
 ///
-/// A contract has one form, whatever order a server sends things in: lists are sorted by name (templates by their URI
-/// template, resources by their URI), and so are the keys of objects within schemas, and `required` and `type`, which are
-/// sets. What is not for programs is left out (`_meta`, `icons`). Of two things with one name, the first counts.
+/// A contract has a canonical form, independent of the order in which a server sends its entries. Lists are sorted by name
+/// (templates by their URI template, resources by their URI). In schemas, the keys of objects are sorted, and so are
+/// `required` and `type`, which are sets. `_meta` and `icons` are omitted. Of two entries with one name, the first is used.
 ///
 /// ```
 /// use serde_json::json;
@@ -47,47 +59,47 @@ pub use self::visible::is_invisible;
 pub struct Contract {
     server: Option<Implementation>,
     protocol_version: Option<String>,
-    /// Names of what the recording client declares.
+    /// Names of the capabilities that the recording client declares.
     client_capabilities: Option<BTreeSet<String>>,
     instructions: Option<String>,
     tools: Vec<Tool>,
     prompts: Vec<Prompt>,
     resource_templates: Vec<ResourceTemplate>,
     resources: Option<Vec<Resource>>,
-    /// The tools that are looked at, if not all is.
+    /// Names of the tools that the contract is limited to.
     only: Option<BTreeSet<String>>,
 }
 
 impl Contract {
-    /// A contract with nothing in it.
+    /// Creates an empty contract.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets the name and version of the server; what else there is in `server` is left out.
+    /// Sets the name and version of the server. Other members of `server` are ignored.
     #[must_use]
     pub fn with_server(mut self, server: Implementation) -> Self {
         self.server = Some(Implementation::new(server.name, server.version));
         self
     }
 
-    /// Sets the revision that was spoken, as in `2026-07-28`.
+    /// Sets the negotiated protocol version, such as `2026-07-28`.
     #[must_use]
     pub fn with_protocol_version(mut self, version: impl Into<String>) -> Self {
         self.protocol_version = Some(version.into());
         self
     }
 
-    /// Sets the capabilities of the client that the server offers this to. Servers may hide what a client cannot use, such as
-    /// tools that ask the user; a [`Drift`] mentions capabilities that are missing where something is gone. Only the names of
-    /// capabilities are recorded.
+    /// Sets the capabilities of the recording client. Servers may hide features that a client cannot use, such as tools that
+    /// require elicitation. If an entry is removed, the [`Drift`] therefore mentions the capabilities that the live client
+    /// lacks. Only the names of capabilities are recorded.
     #[must_use]
     pub fn with_client_capabilities(mut self, capabilities: &ClientCapabilities) -> Self {
-        self.client_capabilities = Some(recorder::names(capabilities));
+        self.client_capabilities = Some(recorder::capability_names(capabilities));
         self
     }
 
-    /// Sets what the server tells a model of its use.
+    /// Sets the instructions of the server for models.
     #[must_use]
     pub fn with_instructions(mut self, instructions: impl Into<String>) -> Self {
         self.instructions = Some(instructions.into());
@@ -97,36 +109,36 @@ impl Contract {
     /// Sets the tools.
     #[must_use]
     pub fn with_tools(mut self, tools: impl IntoIterator<Item = Tool>) -> Self {
-        self.tools = canonical::list(tools);
+        self.tools = canonical::canonical_list(tools);
         self
     }
 
     /// Sets the prompts.
     #[must_use]
     pub fn with_prompts(mut self, prompts: impl IntoIterator<Item = Prompt>) -> Self {
-        self.prompts = canonical::list(prompts);
+        self.prompts = canonical::canonical_list(prompts);
         self
     }
 
-    /// Sets the templates for URIs.
+    /// Sets the resource templates.
     #[must_use]
     pub fn with_resource_templates(
         mut self,
         templates: impl IntoIterator<Item = ResourceTemplate>,
     ) -> Self {
-        self.resource_templates = canonical::list(templates);
+        self.resource_templates = canonical::canonical_list(templates);
         self
     }
 
-    /// Sets the resources. A contract without them says nothing of resources, which come and go on many servers.
+    /// Sets the resources. A contract without them does not cover resources, because they change often on many servers.
     #[must_use]
     pub fn with_resources(mut self, resources: impl IntoIterator<Item = Resource>) -> Self {
-        self.resources = Some(canonical::list(resources));
+        self.resources = Some(canonical::canonical_list(resources));
         self
     }
 
-    /// What a program needs that uses these tools and nothing else of the server: only they are in it, and what else a
-    /// server offers makes no difference to it.
+    /// Returns a contract that is limited to these tools, for a program that uses nothing else of the server. Its
+    /// [`drift`](Self::drift) ignores all other changes.
     ///
     /// ```
     /// # use treenail::client::Contract;
@@ -141,14 +153,14 @@ impl Contract {
     ///
     /// # Errors
     ///
-    /// When one of them is not in the contract.
+    /// [`ContractError::UnknownTool`] if the contract does not have one of the tools.
     pub fn only_tools<N: Into<String>>(
         &self,
         names: impl IntoIterator<Item = N>,
     ) -> Result<Self, ContractError> {
         let only: BTreeSet<String> = names.into_iter().map(Into::into).collect();
         if let Some(name) = only.iter().find(|name| self.tool(name).is_none()) {
-            return Err(ContractError::NoSuchTool(name.clone()));
+            return Err(ContractError::UnknownTool(name.clone()));
         }
         let tools = self.tools.iter().filter(|tool| only.contains(&tool.name));
         Ok(Self {
@@ -161,57 +173,56 @@ impl Contract {
         })
     }
 
-    /// Whether it looks at some tools, and at nothing else.
-    pub fn is_of_tools_only(&self) -> bool {
+    /// Returns `true` if the contract is limited to some tools.
+    pub fn is_limited_to_tools(&self) -> bool {
         self.only.is_some()
     }
 
-    /// The name and version of the server, if they are known.
+    /// Returns the name and version of the server, if known.
     pub fn server(&self) -> Option<&Implementation> {
         self.server.as_ref()
     }
 
-    /// The revision that was spoken, if it is known.
+    /// Returns the protocol version, if known.
     pub fn protocol_version(&self) -> Option<&str> {
         self.protocol_version.as_deref()
     }
 
-    /// Names of the capabilities of the client that recorded it, such as `elicitation` and `elicitation.form`, if they are
-    /// known.
+    /// Returns the names of the capabilities of the recording client, such as `elicitation` and `elicitation.form`, if known.
     pub fn client_capabilities(&self) -> Option<impl Iterator<Item = &str>> {
         let names = self.client_capabilities.as_ref()?;
         Some(names.iter().map(String::as_str))
     }
 
-    /// What the server tells a model of its use.
+    /// Returns the instructions of the server for models.
     pub fn instructions(&self) -> Option<&str> {
         self.instructions.as_deref()
     }
 
-    /// The tools, by name.
+    /// Returns the tools, sorted by name.
     pub fn tools(&self) -> &[Tool] {
         &self.tools
     }
 
-    /// The tool with this name, if there is one.
+    /// Returns the tool with this name.
     pub fn tool(&self, name: &str) -> Option<&Tool> {
-        let place = self
+        let index = self
             .tools
             .binary_search_by(|tool| tool.name.as_str().cmp(name));
-        place.ok().map(|place| &self.tools[place])
+        index.ok().map(|index| &self.tools[index])
     }
 
-    /// The prompts, by name.
+    /// Returns the prompts, sorted by name.
     pub fn prompts(&self) -> &[Prompt] {
         &self.prompts
     }
 
-    /// The templates for URIs, by URI template.
+    /// Returns the resource templates, sorted by URI template.
     pub fn resource_templates(&self) -> &[ResourceTemplate] {
         &self.resource_templates
     }
 
-    /// The resources by URI, if they are part of the contract.
+    /// Returns the resources, sorted by URI, if the contract covers them.
     pub fn resources(&self) -> Option<&[Resource]> {
         self.resources.as_deref()
     }

@@ -1,4 +1,4 @@
-//! Capabilities of the client that recorded a contract: servers may offer more to a client that can do more.
+//! Capabilities of the client that recorded a contract. A server may hide features that a client cannot use.
 
 use std::collections::BTreeSet;
 
@@ -8,11 +8,11 @@ use treenail_schema::internal::quoted;
 
 use crate::Contract;
 
-/// Names that a message shows.
-const SHOWN: usize = 8;
+/// Maximum number of capabilities that a message lists.
+const MAX_LISTED_CAPABILITIES: usize = 8;
 
-/// Names of capabilities, such as `elicitation` and `elicitation.url`. Their settings are left out.
-pub(super) fn names(capabilities: &ClientCapabilities) -> BTreeSet<String> {
+/// Returns the names of the capabilities, such as `elicitation` and `elicitation.url`, without their settings.
+pub(super) fn capability_names(capabilities: &ClientCapabilities) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     let value = serde_json::to_value(capabilities).unwrap_or_default();
     for (name, settings) in value.as_object().into_iter().flatten() {
@@ -24,26 +24,33 @@ pub(super) fn names(capabilities: &ClientCapabilities) -> BTreeSet<String> {
     names
 }
 
-/// Message about an entry of `recorded` that `live` does not have: the reason may be the client and not the server.
-pub(super) fn gone(recorded: &Contract, live: &Contract) -> String {
+/// Returns the message for an entry of `recorded` that `live` does not have. The cause may be missing client capabilities.
+pub(super) fn removal_message(recorded: &Contract, live: &Contract) -> String {
     let names = (&recorded.client_capabilities, &live.client_capabilities);
     let (Some(before), Some(now)) = names else {
-        return "it is gone".to_owned();
+        return "removed".to_owned();
     };
-    let is_known = |name: &&String| match name.split_once('.') {
-        // A whole capability stands for its parts.
-        Some((whole, _)) => now.contains(whole) || !before.contains(whole),
+    let is_separate = |name: &&String| match name.split_once('.') {
+        // A missing capability is reported without its parts.
+        Some((parent, _)) => now.contains(parent) || !before.contains(parent),
         None => true,
     };
-    let missing: Vec<_> = before.difference(now).filter(is_known).collect();
+    let missing: Vec<_> = before.difference(now).filter(is_separate).collect();
     if missing.is_empty() {
-        return "it is gone".to_owned();
+        return "removed".to_owned();
     }
-    let shown = missing.iter().take(SHOWN).map(|name| quoted(name));
+    let shown = missing
+        .iter()
+        .take(MAX_LISTED_CAPABILITIES)
+        .map(|name| quoted(name));
     let shown = shown.collect::<Vec<_>>().join(", ");
-    let more = if missing.len() > SHOWN { ", …" } else { "" };
+    let more = if missing.len() > MAX_LISTED_CAPABILITIES {
+        ", …"
+    } else {
+        ""
+    };
     format!(
-        "it is gone; it was recorded by a client that declares {shown}{more}, and this client does not: servers may hide \
-         what a client cannot use"
+        "removed; the recording client declares {shown}{more} and this client does not, and servers may hide features that \
+         a client cannot use"
     )
 }

@@ -1,5 +1,7 @@
 //! Adapter for the crate `jsoncall`: client sessions over it, and servers as its handlers.
 //!
+//! Use the crate `treenail`, which re-exports all of this in `treenail::jsoncall`.
+//!
 //! `jsoncall` ends a session at the first invalid line, stops reading when a handler panics, drops pending responses
 //! when its input ends, and has no limits. Therefore a guard filters the traffic between it and the peer (`guard`): it
 //! reads lines within limits, forwards only valid messages, re-encoded, and writes output in batches. Request ids are
@@ -8,6 +10,8 @@
 //!
 //! `jsoncall` logs each message with its contents at level INFO, under the targets `jsoncall::read_message` and
 //! `jsoncall::write_message`; subscribers should filter them.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod backlog;
 mod bridge;

@@ -1,4 +1,4 @@
-//! Two contracts beside each other.
+//! Comparison of two contracts.
 
 mod prompt;
 mod report;
@@ -8,29 +8,29 @@ mod tool;
 
 use treenail_schema::{Implementation, Tool};
 
-use self::report::{Entry, Report};
+use self::report::{EntryReport, Report};
 use crate::DriftLimits;
 use crate::{Contract, Drift, Severity, Subject, canonical, recorder};
 
 impl Contract {
-    /// How a server has changed since this contract was recorded, from the point of view of a program that was written
-    /// against it. The default of [`DriftLimits`] bounds what is looked at and kept.
+    /// Returns the changes of a server since this contract was recorded. Their severity is the effect on a program that was
+    /// written against this contract. Uses the default [`DriftLimits`].
     ///
-    /// - *Tools, prompts, templates and resources* that are gone are breaking, new ones additive.
-    /// - *Arguments* (`inputSchema`): what was allowed has to stay allowed. A new argument that has to be given, one that is
-    ///   gone or has to be given now, a narrower type, an enum value less or a tighter bound is breaking; the reverse is
-    ///   additive, and so is another default.
-    /// - *Results* (`outputSchema`): the other way round. A property that is gone or may be missing now, a wider type or an
-    ///   enum value more is breaking; a new property is additive.
-    /// - *Annotations* that people and programs agree to calls by: a tool that is not read-only any more, that may
-    ///   destroy, deal with the outside world or not be repeated, and did not before, is breaking; the reverse is additive.
-    /// - *Titles, descriptions, instructions*, and other words, are wording; both are in the [`Change`](crate::Change).
-    ///   In a schema they are told wherever they stand, also where they mean nothing: models may read them.
-    /// - What cannot be judged is breaking, if it is different: `$ref`s within the schema are followed, but not those
-    ///   to elsewhere; choices (`oneOf`) that overlap, `not` and conditions (`if`) are only told apart.
+    /// - *Tools, prompts, templates and resources*: a removed entry is breaking, a new one additive.
+    /// - *Arguments* (`inputSchema`): every value that was allowed must remain allowed. Breaking: a new required argument, a
+    ///   removed argument, an argument that is now required, a narrower type, a removed enum value, a tighter bound. The
+    ///   reverse is additive, and so is a changed default.
+    /// - *Results* (`outputSchema`): no value may become allowed that was not. Breaking: a removed property, a property that
+    ///   is now optional, a wider type, a new enum value. A new property is additive.
+    /// - *Annotations*, because calls are approved by them. Breaking: a tool is no longer read-only or idempotent, or may now
+    ///   be destructive or interact with external entities. The reverse is additive.
+    /// - *Titles, descriptions, instructions* and other text are wording. The [`Change`](crate::Change) contains both texts.
+    ///   Text in a schema is reported at any position, also where it has no effect, because models may read it.
+    /// - *Differences that cannot be judged* are breaking. References (`$ref`) within the schema are resolved, external ones
+    ///   are not. For overlapping alternatives (`oneOf`), `not` and conditions (`if`), any difference is breaking.
     ///
-    /// Order makes no difference, nor do forms that mean the same: `"string"` and `["string"]`, `const` and an enum of one
-    /// value, `$ref` and what it refers to, `anyOf` with `null` and a type with `null`, the marks of drafts.
+    /// Order does not matter, and equivalent forms are equal: `"string"` and `["string"]`, `const` and an enum of one value,
+    /// `$ref` and the referenced schema, `anyOf` with `null` and a type with `null`, `$schema` and other marks of drafts.
     ///
     /// ```
     /// use serde_json::{Value, json};
@@ -51,19 +51,18 @@ impl Contract {
         self.drift_within(live, &DriftLimits::default())
     }
 
-    /// [`drift`](Self::drift) within other bounds: `changes`, `text_bytes`, `depth` and `steps` of
-    /// the limits.
+    /// Returns the same as [`drift`](Self::drift), within other limits.
     pub fn drift_within(&self, live: &Self, limits: &DriftLimits) -> Drift {
-        let mut report = Report::new(limits, recorder::gone(self, live));
+        let mut report = Report::new(limits, recorder::removal_message(self, live));
         if self.only.is_none() {
             self.compare_server(live, &mut report);
         }
-        let counts = |tool: &&Tool| {
+        let is_included = |tool: &&Tool| {
             let only = self.only.as_ref();
             only.is_none_or(|only| only.contains(&tool.name))
         };
-        let live_tools = live.tools.iter().filter(counts);
-        pair(
+        let live_tools = live.tools.iter().filter(is_included);
+        compare_lists(
             &mut report,
             Subject::Tool,
             self.tools.iter(),
@@ -81,16 +80,16 @@ impl Contract {
         let known = live.server.as_ref().or(self.server.as_ref());
         let mut entry = report.entry(Subject::Server, &known.map(name).unwrap_or_default());
         if let (Some(old), Some(new)) = (&self.server, &live.server) {
-            entry.words("/server/name", "the name", Some(&old.name), Some(&new.name));
+            entry.report_wording("/server/name", "the name", Some(&old.name), Some(&new.name));
             let versions = (Some(&*old.version), Some(&*new.version));
-            entry.words("/server/version", "the version", versions.0, versions.1);
+            entry.report_wording("/server/version", "the version", versions.0, versions.1);
         }
         if let (Some(old), Some(new)) = (&self.protocol_version, &live.protocol_version) {
-            let what = "the revision of the protocol";
-            entry.words("/protocolVersion", what, Some(old), Some(new));
+            let what = "the protocol version";
+            entry.report_wording("/protocolVersion", what, Some(old), Some(new));
         }
         let instructions = (self.instructions(), live.instructions());
-        entry.words(
+        entry.report_wording(
             "/instructions",
             "the instructions",
             instructions.0,
@@ -100,10 +99,10 @@ impl Contract {
 
     fn compare_others(&self, live: &Self, report: &mut Report<'_>) {
         let (old, new) = (self.prompts.iter(), live.prompts.iter());
-        pair(report, Subject::Prompt, old, new, prompt::compare);
+        compare_lists(report, Subject::Prompt, old, new, prompt::compare);
         let old = self.resource_templates.iter();
         let new = live.resource_templates.iter();
-        pair(
+        compare_lists(
             report,
             Subject::ResourceTemplate,
             old,
@@ -112,18 +111,18 @@ impl Contract {
         );
         if let (Some(old), Some(new)) = (&self.resources, &live.resources) {
             let (old, new) = (old.iter(), new.iter());
-            pair(report, Subject::Resource, old, new, resource::compare);
+            compare_lists(report, Subject::Resource, old, new, resource::compare);
         }
     }
 }
 
-/// Goes through two sorted lists, and compares what has the same key.
-fn pair<'a, T: canonical::Entry + 'a>(
+/// Merges two sorted lists, compares entries with the same key, and reports the others.
+fn compare_lists<'a, T: canonical::Entry + 'a>(
     report: &mut Report<'_>,
     subject: Subject,
     old: impl Iterator<Item = &'a T>,
     new: impl Iterator<Item = &'a T>,
-    compare: impl Fn(&T, &T, &mut Entry<'_, '_>),
+    compare: impl Fn(&T, &T, &mut EntryReport<'_, '_>),
 ) {
     let (mut old, mut new) = (old.peekable(), new.peekable());
     loop {
@@ -133,18 +132,18 @@ fn pair<'a, T: canonical::Entry + 'a>(
             (None, Some(_)) => std::cmp::Ordering::Greater,
             (None, None) => return,
         };
-        let gone = if order.is_le() { old.next() } else { None };
-        let come = if order.is_ge() { new.next() } else { None };
-        match (gone, come) {
+        let removed = if order.is_le() { old.next() } else { None };
+        let added = if order.is_ge() { new.next() } else { None };
+        match (removed, added) {
             (Some(old), Some(new)) => compare(old, new, &mut report.entry(subject, new.key())),
             (Some(old), None) => {
-                let message = report.gone.clone();
+                let message = report.removal_message.clone();
                 let mut entry = report.entry(subject, old.key());
-                entry.change(Severity::Breaking, "", &message);
+                entry.report(Severity::Breaking, "", &message);
             }
             (None, Some(new)) => {
                 let mut entry = report.entry(subject, new.key());
-                entry.change(Severity::Additive, "", "it is new");
+                entry.report(Severity::Additive, "", "added");
             }
             (None, None) => {}
         }

@@ -1,4 +1,4 @@
-//! Two descriptions of one prompt.
+//! Comparison of prompts.
 
 use std::collections::BTreeMap;
 
@@ -6,45 +6,45 @@ use treenail_schema::internal::quoted;
 use treenail_schema::{Prompt, PromptArgument};
 
 use crate::Severity;
-use crate::compare::report::Entry;
+use crate::compare::report::EntryReport;
 
-pub(super) fn compare(old: &Prompt, new: &Prompt, entry: &mut Entry<'_, '_>) {
-    entry.words(
+pub(super) fn compare(old: &Prompt, new: &Prompt, entry: &mut EntryReport<'_, '_>) {
+    entry.report_wording(
         "/title",
         "the title",
         old.title.as_deref(),
         new.title.as_deref(),
     );
     let texts = (old.description.as_deref(), new.description.as_deref());
-    entry.words("/description", "the description", texts.0, texts.1);
-    let (old, new) = (arguments(old), arguments(new));
-    for (name, (place, argument)) in &old {
-        if let Some((place, new)) = new.get(name) {
-            compare_arguments(argument, new, *place, entry);
+    entry.report_wording("/description", "the description", texts.0, texts.1);
+    let (old, new) = (arguments_by_name(old), arguments_by_name(new));
+    for (name, (index, argument)) in &old {
+        if let Some((index, new)) = new.get(name) {
+            compare_arguments(argument, new, *index, entry);
         } else {
-            let path = format!("/arguments/{place}");
-            let message = format!("the argument {} is gone", quoted(name));
-            entry.change(Severity::Breaking, &path, &message);
+            let path = format!("/arguments/{index}");
+            let message = format!("removed the argument {}", quoted(name));
+            entry.report(Severity::Breaking, &path, &message);
         }
     }
-    for (name, (place, argument)) in new.iter().filter(|(name, _)| !old.contains_key(*name)) {
+    for (name, (index, argument)) in new.iter().filter(|(name, _)| !old.contains_key(*name)) {
         let name = quoted(name);
         let (severity, message) = match argument.required {
             Some(true) => (
                 Severity::Breaking,
-                format!("the argument {name} is new, and has to be given"),
+                format!("added the required argument {name}"),
             ),
-            _ => (Severity::Additive, format!("the argument {name} is new")),
+            _ => (Severity::Additive, format!("added the argument {name}")),
         };
-        entry.change(severity, &format!("/arguments/{place}"), &message);
+        entry.report(severity, &format!("/arguments/{index}"), &message);
     }
 }
 
-/// The arguments by name, with their places. Of two with one name, the first counts.
-fn arguments(prompt: &Prompt) -> BTreeMap<&str, (usize, &PromptArgument)> {
+/// Returns the arguments by name, with their indices. Of two arguments with one name, the first is used.
+fn arguments_by_name(prompt: &Prompt) -> BTreeMap<&str, (usize, &PromptArgument)> {
     let mut by_name = BTreeMap::new();
-    for (place, argument) in prompt.arguments.iter().flatten().enumerate() {
-        by_name.entry(&*argument.name).or_insert((place, argument));
+    for (index, argument) in prompt.arguments.iter().flatten().enumerate() {
+        by_name.entry(&*argument.name).or_insert((index, argument));
     }
     by_name
 }
@@ -52,28 +52,28 @@ fn arguments(prompt: &Prompt) -> BTreeMap<&str, (usize, &PromptArgument)> {
 fn compare_arguments(
     old: &PromptArgument,
     new: &PromptArgument,
-    place: usize,
-    entry: &mut Entry<'_, '_>,
+    index: usize,
+    entry: &mut EntryReport<'_, '_>,
 ) {
-    let path = |member: &str| format!("/arguments/{place}/{member}");
+    let path = |member: &str| format!("/arguments/{index}/{member}");
     let (title, description) = (path("title"), path("description"));
-    entry.words(
+    entry.report_wording(
         &title,
         "the title",
         old.title.as_deref(),
         new.title.as_deref(),
     );
     let texts = (old.description.as_deref(), new.description.as_deref());
-    entry.words(&description, "the description", texts.0, texts.1);
+    entry.report_wording(&description, "the description", texts.0, texts.1);
     let name = quoted(&new.name);
     match (old.required == Some(true), new.required == Some(true)) {
         (false, true) => {
-            let message = format!("the argument {name} has to be given now");
-            entry.change(Severity::Breaking, &path("required"), &message);
+            let message = format!("the argument {name} is now required");
+            entry.report(Severity::Breaking, &path("required"), &message);
         }
         (true, false) => {
-            let message = format!("the argument {name} may be left out now");
-            entry.change(Severity::Additive, &path("required"), &message);
+            let message = format!("the argument {name} is now optional");
+            entry.report(Severity::Additive, &path("required"), &message);
         }
         _ => {}
     }

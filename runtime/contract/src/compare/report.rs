@@ -1,35 +1,35 @@
-//! What was found, within bounds.
+//! Collection of changes within limits.
 
 use crate::DriftLimits;
 use crate::{Change, Drift, Severity, Subject};
 
-/// How much of a text is kept that stands before what is different.
-const BEFORE: usize = 80;
+/// Maximum number of bytes of a long text that are shown before the first difference.
+const MAX_CONTEXT_BYTES: usize = 80;
 
-/// What was found so far.
+/// The changes found so far.
 pub(super) struct Report<'l> {
     pub(super) limits: &'l DriftLimits,
     drift: Drift,
-    /// How many steps comparing may still take.
+    /// Remaining steps of the comparison.
     steps: u64,
-    /// Message about entries that are gone.
-    pub(super) gone: String,
+    /// Message for removed entries.
+    pub(super) removal_message: String,
 }
 
 impl<'l> Report<'l> {
-    pub(super) fn new(limits: &'l DriftLimits, gone: String) -> Self {
+    pub(super) fn new(limits: &'l DriftLimits, removal_message: String) -> Self {
         Self {
             limits,
-            gone,
+            removal_message,
             drift: Drift::default(),
             steps: limits.steps,
         }
     }
 
-    /// The entry that is compared now.
-    pub(super) fn entry<'r>(&'r mut self, subject: Subject, name: &str) -> Entry<'r, 'l> {
+    /// Returns the report for one entry.
+    pub(super) fn entry<'r>(&'r mut self, subject: Subject, name: &str) -> EntryReport<'r, 'l> {
         let name = cut(name, 0, self.limits.text_bytes);
-        Entry {
+        EntryReport {
             report: self,
             subject,
             name,
@@ -37,18 +37,18 @@ impl<'l> Report<'l> {
     }
 
     pub(super) fn finish(mut self) -> Drift {
-        // Stable: within a severity, they stay in the order of the contract.
+        // A stable sort: within a severity, changes remain in the order of the contract.
         let changes = &mut self.drift.changes;
         changes.sort_by_key(|change| std::cmp::Reverse(change.severity));
         self.drift
     }
 
     fn add(&mut self, change: Change) {
-        let place = Severity::ALL.iter().position(|one| *one == change.severity);
-        let Some(count) = place.and_then(|place| self.drift.counts.get_mut(place)) else {
+        let index = Severity::ALL.iter().position(|one| *one == change.severity);
+        let Some(count) = index.and_then(|index| self.drift.counts.get_mut(index)) else {
             return;
         };
-        // Each severity has its own bound, so that many changes of wording do not hide one that breaks.
+        // Each severity has its own limit, so that many wording changes do not hide a breaking one.
         if *count < self.limits.changes {
             self.drift.changes.push(change);
         }
@@ -56,37 +56,43 @@ impl<'l> Report<'l> {
     }
 }
 
-/// An entry of both contracts, and what was found of it.
-pub(super) struct Entry<'r, 'l> {
+/// Report for one entry that is compared.
+pub(super) struct EntryReport<'r, 'l> {
     report: &'r mut Report<'l>,
     subject: Subject,
     name: String,
 }
 
-impl<'l> Entry<'_, 'l> {
+impl<'l> EntryReport<'_, 'l> {
     pub(super) fn limits(&self) -> &'l DriftLimits {
         self.report.limits
     }
 
-    /// Takes so many steps of those that there are; whether there were enough.
-    pub(super) fn step(&mut self, steps: usize) -> bool {
+    /// Takes steps from the remaining ones. Returns `false` if there are not enough.
+    pub(super) fn take_steps(&mut self, steps: usize) -> bool {
         let steps = u64::try_from(steps).unwrap_or(u64::MAX);
         let left = self.report.steps.checked_sub(steps);
         self.report.steps = left.unwrap_or(0);
         left.is_some()
     }
 
-    pub(super) fn change(&mut self, severity: Severity, path: &str, message: &str) {
-        self.shown(severity, path, message, (None, None));
+    pub(super) fn report(&mut self, severity: Severity, path: &str, message: &str) {
+        self.report_with_texts(severity, path, message, (None, None));
     }
 
-    /// Words that may have changed.
-    pub(super) fn words(&mut self, path: &str, what: &str, old: Option<&str>, new: Option<&str>) {
-        self.differ(Severity::Wording, path, what, (old, new));
+    /// Reports text for people and models if it has changed.
+    pub(super) fn report_wording(
+        &mut self,
+        path: &str,
+        what: &str,
+        old: Option<&str>,
+        new: Option<&str>,
+    ) {
+        self.report_text(Severity::Wording, path, what, (old, new));
     }
 
-    /// A text that may have changed.
-    pub(super) fn differ(
+    /// Reports a text if it has changed.
+    pub(super) fn report_text(
         &mut self,
         severity: Severity,
         path: &str,
@@ -101,44 +107,44 @@ impl<'l> Entry<'_, 'l> {
             (_, None) => format!("removed {what}"),
             _ => format!("changed {what}"),
         };
-        self.shown(severity, path, &message, (old, new));
+        self.report_with_texts(severity, path, &message, (old, new));
     }
 
-    /// A change with what was and what is.
-    pub(super) fn shown(
+    /// Reports a change with the old and the new text.
+    pub(super) fn report_with_texts(
         &mut self,
         severity: Severity,
         path: &str,
         message: &str,
         (old, new): (Option<&str>, Option<&str>),
     ) {
-        let most = self.limits().text_bytes;
+        let max = self.limits().text_bytes;
         let same = match (old, new) {
-            (Some(old), Some(new)) => common(old, new),
+            (Some(old), Some(new)) => common_prefix(old, new),
             _ => 0,
         };
         let change = Change {
             severity,
             subject: self.subject,
             name: self.name.clone(),
-            path: cut(path, 0, most),
-            message: cut(message, 0, most),
-            old: old.map(|text| cut(text, same, most)),
-            new: new.map(|text| cut(text, same, most)),
+            path: cut(path, 0, max),
+            message: cut(message, 0, max),
+            old: old.map(|text| cut(text, same, max)),
+            new: new.map(|text| cut(text, same, max)),
         };
         self.report.add(change);
     }
 }
 
-/// How many bytes two texts have in common at their beginnings.
-fn common(one: &str, other: &str) -> usize {
+/// Returns the length in bytes of the common prefix of two texts.
+fn common_prefix(one: &str, other: &str) -> usize {
     let pairs = one.bytes().zip(other.bytes());
     pairs.take_while(|(one, other)| one == other).count()
 }
 
-/// A text of at most so many bytes; what is kept of a longer one is around `from`.
-fn cut(text: &str, from: usize, most: usize) -> String {
-    if text.len() <= most {
+/// Truncates a text to about `max` bytes around the position `from`.
+fn cut(text: &str, from: usize, max: usize) -> String {
+    if text.len() <= max {
         return text.to_owned();
     }
     let boundary = |mut at: usize| {
@@ -148,8 +154,8 @@ fn cut(text: &str, from: usize, most: usize) -> String {
         }
         at
     };
-    let start = boundary(from.saturating_sub(BEFORE.min(most / 2)));
-    let end = boundary(start.saturating_add(most)).max(start);
+    let start = boundary(from.saturating_sub(MAX_CONTEXT_BYTES.min(max / 2)));
+    let end = boundary(start.saturating_add(max)).max(start);
     let (before, after) = (
         if start > 0 { "…" } else { "" },
         if end < text.len() { "…" } else { "" },

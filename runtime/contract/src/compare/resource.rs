@@ -1,13 +1,13 @@
-//! Two descriptions of one resource, or of one template. Sizes and times are no part of a contract: they change with what
-//! is in a resource.
+//! Comparison of resources and resource templates. Sizes and times are not part of a contract, because they change with the
+//! contents of a resource.
 
 use treenail_schema::{Annotations, Resource, ResourceTemplate};
 
 use crate::Severity;
-use crate::compare::report::Entry;
+use crate::compare::report::EntryReport;
 
-/// What resources and templates have in common.
-struct Described<'a> {
+/// The common members of resources and templates.
+struct CommonMembers<'a> {
     name: &'a str,
     title: Option<&'a str>,
     description: Option<&'a str>,
@@ -15,9 +15,9 @@ struct Described<'a> {
     annotations: Option<&'a Annotations>,
 }
 
-macro_rules! described {
+macro_rules! common_members {
     ($entry:expr) => {
-        Described {
+        CommonMembers {
             name: &$entry.name,
             title: $entry.title.as_deref(),
             description: $entry.description.as_deref(),
@@ -27,32 +27,32 @@ macro_rules! described {
     };
 }
 
-pub(super) fn compare(old: &Resource, new: &Resource, entry: &mut Entry<'_, '_>) {
-    let (old, new) = (described!(old), described!(new));
-    // Resources are looked up by their URI.
-    compare_described(&old, &new, Severity::Wording, entry);
+pub(super) fn compare(old: &Resource, new: &Resource, entry: &mut EntryReport<'_, '_>) {
+    let (old, new) = (common_members!(old), common_members!(new));
+    // Programs look resources up by their URI, so the name is wording.
+    compare_members(&old, &new, Severity::Wording, entry);
 }
 
 pub(super) fn compare_templates(
     old: &ResourceTemplate,
     new: &ResourceTemplate,
-    entry: &mut Entry<'_, '_>,
+    entry: &mut EntryReport<'_, '_>,
 ) {
-    let (old, new) = (described!(old), described!(new));
-    // Templates are looked up by their name.
-    compare_described(&old, &new, Severity::Breaking, entry);
+    let (old, new) = (common_members!(old), common_members!(new));
+    // Programs look templates up by their name, so a changed name is breaking.
+    compare_members(&old, &new, Severity::Breaking, entry);
 }
 
-fn compare_described(
-    old: &Described<'_>,
-    new: &Described<'_>,
-    name: Severity,
-    entry: &mut Entry<'_, '_>,
+fn compare_members(
+    old: &CommonMembers<'_>,
+    new: &CommonMembers<'_>,
+    name_severity: Severity,
+    entry: &mut EntryReport<'_, '_>,
 ) {
     let names = (Some(old.name), Some(new.name));
-    entry.differ(name, "/name", "the name", names);
-    entry.words("/title", "the title", old.title, new.title);
-    entry.words(
+    entry.report_text(name_severity, "/name", "the name", names);
+    entry.report_wording("/title", "the title", old.title, new.title);
+    entry.report_wording(
         "/description",
         "the description",
         old.description,
@@ -63,25 +63,25 @@ fn compare_described(
         None => Severity::Additive,
     };
     let types = (old.mime_type, new.mime_type);
-    entry.differ(severity, "/mimeType", "the media type", types);
-    let whom = |it: &Described<'_>| it.annotations.and_then(audience);
-    let (old_whom, new_whom) = (whom(old), whom(new));
+    entry.report_text(severity, "/mimeType", "the media type", types);
+    let audience = |it: &CommonMembers<'_>| it.annotations.and_then(audience_roles);
+    let audiences = (audience(old), audience(new));
     let path = "/annotations/audience";
-    entry.words(
+    entry.report_wording(
         path,
         "the audience",
-        old_whom.as_deref(),
-        new_whom.as_deref(),
+        audiences.0.as_deref(),
+        audiences.1.as_deref(),
     );
-    let priority = |it: &Described<'_>| it.annotations.and_then(|it| it.priority.clone());
+    let priority = |it: &CommonMembers<'_>| it.annotations.and_then(|it| it.priority.clone());
     let old = priority(old).map(|priority| priority.to_string());
     let new = priority(new).map(|priority| priority.to_string());
     let path = "/annotations/priority";
-    entry.words(path, "the priority", old.as_deref(), new.as_deref());
+    entry.report_wording(path, "the priority", old.as_deref(), new.as_deref());
 }
 
-/// Whom it is meant for, in one order.
-fn audience(annotations: &Annotations) -> Option<String> {
+/// Returns the sorted roles of the audience.
+fn audience_roles(annotations: &Annotations) -> Option<String> {
     let roles = annotations.audience.as_ref()?.iter();
     let mut roles: Vec<_> = roles
         .map(|role| format!("{role:?}").to_lowercase())

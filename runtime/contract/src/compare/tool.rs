@@ -1,59 +1,71 @@
-//! Two descriptions of one tool.
+//! Comparison of tools.
 
 use treenail_schema::{SchemaObject, TaskSupport, Tool, ToolAnnotations};
 
 use crate::Severity;
-use crate::compare::report::Entry;
-use crate::compare::schema::{Role, compare_schemas};
-use crate::keyword::{Does, does};
+use crate::compare::report::EntryReport;
+use crate::compare::schema::{Direction, compare_schemas};
+use crate::keyword::{KeywordRole, keyword_role};
 
-pub(super) fn compare(old: &Tool, new: &Tool, entry: &mut Entry<'_, '_>) {
-    entry.words(
+pub(super) fn compare(old: &Tool, new: &Tool, entry: &mut EntryReport<'_, '_>) {
+    entry.report_wording(
         "/title",
         "the title",
         old.title.as_deref(),
         new.title.as_deref(),
     );
     let texts = (old.description.as_deref(), new.description.as_deref());
-    entry.words("/description", "the description", texts.0, texts.1);
+    entry.report_wording("/description", "the description", texts.0, texts.1);
     compare_annotations(old.annotations.as_ref(), new.annotations.as_ref(), entry);
     compare_execution(old, new, entry);
     let schemas = (&*old.input_schema, &*new.input_schema);
-    compare_schemas(schemas.0, schemas.1, Role::Input, "/inputSchema", entry);
-    // What says nothing of results is the same as no schema, which peers of some revisions get instead.
-    let telling = |schema: &&SchemaObject| schema.keys().any(|it| does(it) == Does::Constrain);
-    let old = old.output_schema.as_ref().filter(telling);
-    let new = new.output_schema.as_ref().filter(telling);
+    compare_schemas(
+        schemas.0,
+        schemas.1,
+        Direction::Input,
+        "/inputSchema",
+        entry,
+    );
+    // A schema without constraints counts as absent: clients of some protocol versions receive no schema in its place.
+    let is_constraining = |schema: &&SchemaObject| {
+        schema
+            .keys()
+            .any(|it| keyword_role(it) == KeywordRole::Constraint)
+    };
+    let old = old.output_schema.as_ref().filter(is_constraining);
+    let new = new.output_schema.as_ref().filter(is_constraining);
     match (old, new) {
-        (Some(old), Some(new)) => compare_schemas(old, new, Role::Output, "/outputSchema", entry),
+        (Some(old), Some(new)) => {
+            compare_schemas(old, new, Direction::Output, "/outputSchema", entry)
+        }
         (Some(_), None) => {
-            let message = "it does not say any more what it returns";
-            entry.change(Severity::Breaking, "/outputSchema", message);
+            let message = "no longer declares the schema of its results";
+            entry.report(Severity::Breaking, "/outputSchema", message);
         }
         (None, Some(_)) => {
-            entry.change(
+            entry.report(
                 Severity::Additive,
                 "/outputSchema",
-                "it says what it returns",
+                "now declares the schema of its results",
             );
         }
         (None, None) => {}
     }
 }
 
-/// What annotations mean, those that are absent included.
+/// Hints of a tool, with the defaults of the protocol for absent ones.
 #[allow(
     clippy::struct_excessive_bools,
-    reason = "they are the hints of the protocol"
+    reason = "the protocol defines these hints"
 )]
-struct Promises {
+struct EffectiveHints {
     read_only: bool,
     destructive: bool,
     idempotent: bool,
     open_world: bool,
 }
 
-impl Promises {
+impl EffectiveHints {
     fn of(annotations: Option<&ToolAnnotations>) -> Self {
         let hint = |hint: fn(&ToolAnnotations) -> Option<bool>, default: bool| {
             annotations.and_then(hint).unwrap_or(default)
@@ -67,16 +79,16 @@ impl Promises {
     }
 }
 
-/// Annotations are what calls are agreed to by, so a tool that promises less than when somebody agreed is breaking.
+/// Compares annotations. Calls are approved by their hints, so a less favourable hint is breaking.
 fn compare_annotations(
     old: Option<&ToolAnnotations>,
     new: Option<&ToolAnnotations>,
-    entry: &mut Entry<'_, '_>,
+    entry: &mut EntryReport<'_, '_>,
 ) {
     let title = |it: Option<&ToolAnnotations>| it.and_then(|it| it.title.clone());
     let titles = (title(old), title(new));
-    let (old, new) = (Promises::of(old), Promises::of(new));
-    entry.words(
+    let (old, new) = (EffectiveHints::of(old), EffectiveHints::of(new));
+    entry.report_wording(
         "/annotations/title",
         "the title",
         titles.0.as_deref(),
@@ -85,51 +97,51 @@ fn compare_annotations(
     let mut compare = |hint: &str, old: bool, new: bool, better: &str, worse: &str| {
         let path = format!("/annotations/{hint}");
         match (old, new) {
-            (true, false) => entry.change(Severity::Breaking, &path, worse),
-            (false, true) => entry.change(Severity::Additive, &path, better),
+            (true, false) => entry.report(Severity::Breaking, &path, worse),
+            (false, true) => entry.report(Severity::Additive, &path, better),
             _ => {}
         }
     };
     let worse = if new.destructive {
-        "it is not read-only any more, and may destroy"
+        "no longer read-only, and may be destructive"
     } else {
-        "it is not read-only any more"
+        "no longer read-only"
     };
     compare(
         "readOnlyHint",
         old.read_only,
         new.read_only,
-        "it is read-only now",
+        "now read-only",
         worse,
     );
-    // What reads only neither destroys nor does anything more when it is repeated.
+    // For read-only tools, these two hints have no meaning.
     if !old.read_only && !new.read_only {
         compare(
             "destructiveHint",
             !old.destructive,
             !new.destructive,
-            "it does not destroy any more",
-            "it may destroy now",
+            "no longer destructive",
+            "may now be destructive",
         );
         compare(
             "idempotentHint",
             old.idempotent,
             new.idempotent,
-            "it may be repeated now",
-            "repeating it does something more now",
+            "now idempotent",
+            "no longer idempotent",
         );
     }
     compare(
         "openWorldHint",
         !old.open_world,
         !new.open_world,
-        "it stays within the server now",
-        "it deals with things outside of the server now",
+        "no longer interacts with external entities",
+        "may now interact with external entities",
     );
 }
 
-/// Whether a call may or must be a task.
-fn compare_execution(old: &Tool, new: &Tool, entry: &mut Entry<'_, '_>) {
+/// Compares the support for calls as tasks.
+fn compare_execution(old: &Tool, new: &Tool, entry: &mut EntryReport<'_, '_>) {
     use TaskSupport::{Forbidden, Optional, Required};
 
     let support = |tool: &Tool| {
@@ -139,13 +151,11 @@ fn compare_execution(old: &Tool, new: &Tool, entry: &mut Entry<'_, '_>) {
     let old = support(old).unwrap_or(Forbidden);
     let new = support(new).unwrap_or(Forbidden);
     let (severity, message) = match (old, new) {
-        (Forbidden | Optional, Required) => (Severity::Breaking, "a call must be a task now"),
-        (Optional | Required, Forbidden) => {
-            (Severity::Breaking, "a call cannot be a task any more")
-        }
-        (Forbidden, Optional) => (Severity::Additive, "a call may be a task now"),
-        (Required, Optional) => (Severity::Additive, "a call need not be a task any more"),
+        (Forbidden | Optional, Required) => (Severity::Breaking, "calls must now be tasks"),
+        (Optional | Required, Forbidden) => (Severity::Breaking, "calls can no longer be tasks"),
+        (Forbidden, Optional) => (Severity::Additive, "calls may now be tasks"),
+        (Required, Optional) => (Severity::Additive, "calls no longer have to be tasks"),
         _ => return,
     };
-    entry.change(severity, "/execution/taskSupport", message);
+    entry.report(severity, "/execution/taskSupport", message);
 }

@@ -1,11 +1,11 @@
-//! What is found of tools, prompts, templates, resources and of the server itself.
+//! Tests of drifts of tools, prompts, templates, resources and the server itself.
 
 use serde_json::{Value, json};
 use treenail_schema::{
     ClientCapabilities, Implementation, Prompt, Resource, ResourceTemplate, Tool,
 };
 
-use super::{between, told, tool};
+use super::{summaries, tool, tool_drift};
 use crate::{Contract, Drift, Severity};
 
 fn read<T: serde::de::DeserializeOwned>(value: Value) -> T {
@@ -13,7 +13,7 @@ fn read<T: serde::de::DeserializeOwned>(value: Value) -> T {
 }
 
 #[test]
-fn what_is_gone_breaks_and_what_is_new_does_not() {
+fn removed_entries_are_breaking_and_new_entries_additive() {
     let one = Contract::new()
         .with_tools([tool("a", json!({})), tool("b", json!({}))])
         .with_prompts([Prompt::new("p")])
@@ -44,14 +44,14 @@ fn what_is_gone_breaks_and_what_is_new_does_not() {
         "{new:?}"
     );
     assert_eq!(new.len(), 4);
-    // Resources that were not recorded are not looked at.
+    // Resources that are not recorded are ignored.
     let without = Contract::new().with_tools([tool("b", json!({}))]);
     assert!(without.drift(&other).is_empty());
     assert!(other.drift(&without).is_empty());
 }
 
 #[test]
-fn what_the_recording_client_could_do_explains_what_is_gone() {
+fn missing_client_capabilities_are_mentioned_for_removed_entries() {
     let capable = |value| read::<ClientCapabilities>(value);
     let contract = |value| Contract::new().with_client_capabilities(&capable(value));
     let recorded = contract(json!({
@@ -74,7 +74,7 @@ fn what_the_recording_client_could_do_explains_what_is_gone() {
     };
     let lacking = |names: &str| {
         format!(
-            "it is gone; it was recorded by a client that declares {names}, and this client does not: servers may hide what a \
+            "removed; the recording client declares {names} and this client does not, and servers may hide features that a \
              client cannot use"
         )
     };
@@ -85,14 +85,14 @@ fn what_the_recording_client_could_do_explains_what_is_gone() {
     );
     let forms_only = contract(json!({"elicitation": {"form": {}}, "roots": {}}));
     assert_eq!(message(&recorded, forms_only), lacking("`elicitation.url`"));
-    // No client is blamed that can do as much, or of which nothing is known.
+    // Capabilities are not mentioned if the client has them all, or if they are unknown.
     let able =
         contract(json!({"elicitation": {"form": {}, "url": {}}, "roots": {}, "sampling": {}}));
-    assert_eq!(message(&recorded, able), "it is gone");
-    assert_eq!(message(&recorded, Contract::new()), "it is gone");
+    assert_eq!(message(&recorded, able), "removed");
+    assert_eq!(message(&recorded, Contract::new()), "removed");
     let old = Contract::new().with_tools([tool("ask", json!({}))]);
-    assert_eq!(message(&old, contract(json!({}))), "it is gone");
-    // The file keeps it, also for some of the tools.
+    assert_eq!(message(&old, contract(json!({}))), "removed");
+    // The lock file contains the capabilities, also if it is limited to some tools.
     let again = Contract::from_json(&recorded.to_json()).unwrap();
     assert_eq!(again, recorded);
     let used = recorded.only_tools(["ask"]).unwrap();
@@ -101,13 +101,13 @@ fn what_the_recording_client_could_do_explains_what_is_gone() {
         message(&again, contract(json!({"roots": {}}))),
         lacking("`elicitation`")
     );
-    // What is no difference of the server is none.
+    // Different client capabilities alone are no drift.
     let same = contract(json!({})).with_tools([tool("ask", json!({}))]);
     assert!(recorded.drift(&same).is_empty());
 }
 
 #[test]
-fn only_the_tools_that_are_used_count() {
+fn drift_of_selected_tools_ignores_all_other_changes() {
     let recorded = Contract::new()
         .with_tools([tool("a", json!({})), tool("b", json!({}))])
         .with_prompts([Prompt::new("p")]);
@@ -116,13 +116,13 @@ fn only_the_tools_that_are_used_count() {
     let used = recorded.only_tools(["b"]).unwrap();
     assert!(used.drift(&live).is_empty(), "{}", used.drift(&live));
     let used = recorded.only_tools(["a"]).unwrap();
-    assert_eq!(told(&used.drift(&live)), ["breaking "]);
+    assert_eq!(summaries(&used.drift(&live)), ["breaking "]);
     let error = recorded.only_tools(["b", "z"]).unwrap_err();
     assert_eq!(error.to_string(), "the contract has no tool `z`");
 }
 
 #[test]
-fn words_of_a_server_and_its_tools_are_told_with_both_texts() {
+fn wording_changes_contain_both_texts() {
     let recorded = Contract::new()
         .with_server(Implementation::new("s", "1"))
         .with_protocol_version("2025-11-25")
@@ -138,11 +138,11 @@ fn words_of_a_server_and_its_tools_are_told_with_both_texts() {
     let drift = recorded.drift(&live);
     assert_eq!(drift.worst(), Some(Severity::Wording));
     let expected = "\
-4 changes of wording:
+4 wording changes:
   server `s` at /server/version: changed the version
       - 1
       + 2
-  server `s` at /protocolVersion: changed the revision of the protocol
+  server `s` at /protocolVersion: changed the protocol version
       - 2025-11-25
       + 2026-07-28
   server `s` at /instructions: changed the instructions
@@ -154,7 +154,7 @@ fn words_of_a_server_and_its_tools_are_told_with_both_texts() {
 }
 
 #[test]
-fn annotations_are_what_calls_are_agreed_to_by() {
+fn less_favourable_annotations_are_breaking() {
     let annotated = |annotations: Value| -> Tool {
         read(json!({"name": "t", "inputSchema": {}, "annotations": annotations}))
     };
@@ -187,7 +187,7 @@ fn annotations_are_what_calls_are_agreed_to_by() {
             "additive /annotations/openWorldHint",
         ),
         (&plain, &json!({"title": "T"}), "wording /annotations/title"),
-        // The same as if nothing was said.
+        // These are the defaults of absent hints.
         (
             &plain,
             &json!({"destructiveHint": true, "openWorldHint": true}),
@@ -199,13 +199,13 @@ fn annotations_are_what_calls_are_agreed_to_by() {
             "",
         ),
     ] {
-        let drift = between(annotated(one.clone()), annotated(other.clone()));
-        assert_eq!(told(&drift).join(" "), expected, "{one} → {other}");
+        let drift = tool_drift(annotated(one.clone()), annotated(other.clone()));
+        assert_eq!(summaries(&drift).join(" "), expected, "{one} → {other}");
     }
 }
 
 #[test]
-fn results_and_tasks_are_promises() {
+fn output_schemas_and_task_support_are_compared() {
     let tool = |rest: Value| -> Tool {
         let mut tool = json!({"name": "t", "inputSchema": {}});
         tool.as_object_mut()
@@ -240,7 +240,7 @@ fn results_and_tasks_are_promises() {
             "breaking /execution/taskSupport",
         ),
     ] {
-        assert_eq!(told(&between(one, other)).join(" "), expected);
+        assert_eq!(summaries(&tool_drift(one, other)).join(" "), expected);
     }
 }
 
@@ -279,12 +279,12 @@ fn arguments_of_prompts_are_compared_by_name() {
         ),
     ] {
         let drift = prompt(recorded.clone()).drift(&prompt(live.clone()));
-        assert_eq!(told(&drift).join(" "), expected, "{recorded} → {live}");
+        assert_eq!(summaries(&drift).join(" "), expected, "{recorded} → {live}");
     }
 }
 
 #[test]
-fn templates_and_resources_are_what_is_read() {
+fn templates_and_resources_are_compared_by_member() {
     let template = |rest: Value| {
         let mut entry = json!({"name": "n", "uriTemplate": "x://{a}", "uri": "x://a"});
         entry
@@ -322,12 +322,12 @@ fn templates_and_resources_are_what_is_read() {
         ),
     ] {
         let drift = template(one.clone()).drift(&template(other.clone()));
-        assert_eq!(told(&drift).join(" "), expected, "{one} → {other}");
+        assert_eq!(summaries(&drift).join(" "), expected, "{one} → {other}");
     }
 }
 
 #[test]
-fn a_list_of_no_properties_is_none_also_in_the_file() {
+fn an_empty_properties_object_equals_none() {
     let bare = json!({"type": "object", "additionalProperties": false});
     let mut listed = bare.clone();
     listed["properties"] = json!({});
@@ -337,7 +337,7 @@ fn a_list_of_no_properties_is_none_also_in_the_file() {
 }
 
 #[test]
-fn what_is_wrapped_for_one_revision_is_the_same_in_another() {
+fn wrapped_and_unwrapped_output_schemas_are_equal() {
     let contract = |schema: Value| {
         let tool = tool("t", json!({"type": "object"}));
         Contract::new().with_tools([tool.with_output_schema(super::object(schema))])
@@ -360,16 +360,16 @@ fn what_is_wrapped_for_one_revision_is_the_same_in_another() {
 }
 
 #[test]
-fn an_output_schema_that_says_nothing_is_none() {
+fn an_output_schema_without_constraints_equals_none() {
     let input = || json!({"type": "object"});
     let without = Contract::new().with_tools([tool("t", input())]);
-    let telling = |schema: Value| {
+    let with_output = |schema: Value| {
         let tool = tool("t", input()).with_output_schema(super::object(schema));
         Contract::new().with_tools([tool])
     };
-    let anything = telling(json!({"title": "Anything"}));
+    let anything = with_output(json!({"title": "Anything"}));
     assert!(without.drift(&anything).is_empty() && anything.drift(&without).is_empty());
-    let number = telling(json!({"type": "integer"}));
+    let number = with_output(json!({"type": "integer"}));
     assert_eq!(number.drift(&anything).worst(), Some(Severity::Breaking));
     assert_eq!(anything.drift(&number).worst(), Some(Severity::Additive));
 }

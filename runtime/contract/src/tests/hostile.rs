@@ -1,39 +1,39 @@
-//! Servers that want comparing to take long, to take much, or to hide something.
+//! Tests with hostile servers, which try to exhaust time or memory, or to hide a change.
 
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 
-use super::{between, told, tool};
+use super::{summaries, tool, tool_drift};
 use crate::{Contract, DriftLimits, Severity};
 
-fn quickly<T>(work: impl FnOnce() -> T) -> T {
-    let begun = Instant::now();
-    let done = work();
-    let took = begun.elapsed();
+fn within_time<T>(work: impl FnOnce() -> T) -> T {
+    let start = Instant::now();
+    let result = work();
+    let took = start.elapsed();
     assert!(took < Duration::from_secs(20), "it took {took:?}");
-    done
+    result
 }
 
 #[test]
-fn many_changes_are_counted_and_some_are_kept() {
+fn all_changes_are_counted_and_the_worst_are_listed() {
     let tools = |text: &str| {
         let tools = (0..3_000)
             .map(|number| tool(&format!("t{number:04}"), json!({})).with_description(text));
         tools.chain([tool("z", json!({}))]).collect::<Vec<_>>()
     };
     let (recorded, mut live) = (tools("old"), tools("new"));
-    // What breaks comes last, and is shown first.
+    // The breaking change is found last and listed first.
     live.pop();
     let drift = Contract::new()
         .with_tools(recorded)
         .drift(&Contract::new().with_tools(live));
     assert_eq!(drift.count(Severity::Wording), 3_000);
-    assert_eq!((drift.changes().len(), drift.left_out()), (1_001, 2_000));
+    assert_eq!((drift.changes().len(), drift.omitted()), (1_001, 2_000));
     assert_eq!(drift.changes()[0].name, "z");
     let shown = drift.to_string();
     assert!(
-        shown.starts_with("1 breaking change:\n  tool `z`: it is gone\n3000 changes of wording:\n"),
+        shown.starts_with("1 breaking change:\n  tool `z`: removed\n3000 wording changes:\n"),
         "{shown}"
     );
     assert!(shown.lines().count() <= 101, "{shown}");
@@ -42,10 +42,10 @@ fn many_changes_are_counted_and_some_are_kept() {
 }
 
 #[test]
-fn long_texts_are_kept_from_where_they_differ() {
+fn long_texts_are_cut_around_the_first_difference() {
     let text = |end: &str| "x".repeat(100_000) + end + &"y".repeat(100_000);
     let described = |end: &str| tool("t", json!({})).with_description(text(end));
-    let drift = between(described("é old"), described("é new"));
+    let drift = tool_drift(described("é old"), described("é new"));
     let change = &drift.changes()[0];
     let (old, new) = (
         change.old.as_deref().unwrap(),
@@ -63,14 +63,14 @@ fn long_texts_are_kept_from_where_they_differ() {
         json!({"type": "integer"}),
         |inner, _| json!({"properties": {name.clone(): inner}}),
     );
-    let drift = quickly(|| between(tool("t", deep), tool("t", live)));
+    let drift = within_time(|| tool_drift(tool("t", deep), tool("t", live)));
     assert!(drift.changes()[0].path.len() < 4_200);
 }
 
 #[test]
-fn choices_within_choices_do_not_take_for_ever() {
-    // Each level has several choices, each of which could be each of the others.
-    // Written out, they would be too long; so they refer to each other.
+fn comparison_of_nested_choices_is_bounded() {
+    // Each level has several alternatives, and each could match each other one. They refer to each other, because the
+    // expanded schema would be too long.
     let linked = |leaf: &str| {
         let mut definitions = Map::new();
         definitions.insert("d0".to_owned(), json!({"const": leaf}));
@@ -82,12 +82,12 @@ fn choices_within_choices_do_not_take_for_ever() {
         }
         json!({"$ref": "#/$defs/d59", "$defs": definitions})
     };
-    let drift = quickly(|| between(tool("t", linked("a")), tool("t", linked("b"))));
+    let drift = within_time(|| tool_drift(tool("t", linked("a")), tool("t", linked("b"))));
     assert_eq!(drift.worst(), Some(Severity::Breaking));
 }
 
 #[test]
-fn what_is_too_deep_or_too_much_is_breaking_if_it_is_different() {
+fn differences_beyond_the_limits_are_breaking() {
     let chain = |length: u32, leaf: &str| {
         let mut definitions = Map::new();
         for level in 0..length {
@@ -97,10 +97,10 @@ fn what_is_too_deep_or_too_much_is_breaking_if_it_is_different() {
         definitions.insert(format!("d{length}"), json!({"const": leaf}));
         json!({"$ref": "#/$defs/d0", "$defs": definitions})
     };
-    let drift = between(tool("t", chain(3_000, "a")), tool("t", chain(3_000, "b")));
+    let drift = tool_drift(tool("t", chain(3_000, "a")), tool("t", chain(3_000, "b")));
     assert_eq!(drift.worst(), Some(Severity::Breaking));
     assert!(drift.changes()[0].message.contains("too deeply"), "{drift}");
-    assert!(between(tool("t", chain(1_000, "a")), tool("t", chain(1_000, "a"))).is_empty());
+    assert!(tool_drift(tool("t", chain(1_000, "a")), tool("t", chain(1_000, "a"))).is_empty());
 
     let limits = DriftLimits::default().steps(100);
     let wide = |last: &str| {
@@ -119,11 +119,11 @@ fn what_is_too_deep_or_too_much_is_breaking_if_it_is_different() {
 }
 
 #[test]
-fn many_values_and_many_choices_are_compared_within_the_bound() {
+fn comparison_of_many_values_and_choices_is_bounded() {
     let values = |from: u32| json!({"enum": (from..from + 30_000).collect::<Vec<_>>()});
-    let drift = quickly(|| between(tool("t", values(0)), tool("t", values(1))));
+    let drift = within_time(|| tool_drift(tool("t", values(0)), tool("t", values(1))));
     assert_eq!(
-        told(&drift),
+        summaries(&drift),
         ["additive /inputSchema/enum", "breaking /inputSchema/enum"]
     );
     let choices = |from: u32| {
@@ -132,29 +132,30 @@ fn many_values_and_many_choices_are_compared_within_the_bound() {
     };
     let limits = DriftLimits::default().steps(10_000);
     let contract = |from: u32| Contract::new().with_tools([tool("t", choices(from))]);
-    let drift = quickly(|| contract(0).drift_within(&contract(9_000), &limits));
+    let drift = within_time(|| contract(0).drift_within(&contract(9_000), &limits));
     assert_eq!(drift.worst(), Some(Severity::Breaking));
 }
 
 #[test]
-fn a_choice_that_refers_to_itself_or_null_comes_to_an_end() {
+fn comparison_of_a_choice_between_itself_and_null_terminates() {
     let text = json!({"properties": {"x": {"type": "string"}}});
     for keyword in ["anyOf", "oneOf"] {
         let endless = json!({
             "properties": {"x": {"$ref": "#/$defs/a"}},
             "$defs": {"a": {keyword: [{"type": "null"}, {"$ref": "#/$defs/a"}]}},
         });
-        let between =
-            |one: &Value, other: &Value| between(tool("t", one.clone()), tool("t", other.clone()));
-        let (there, back) = (between(&text, &endless), between(&endless, &text));
+        let drift = |one: &Value, other: &Value| {
+            tool_drift(tool("t", one.clone()), tool("t", other.clone()))
+        };
+        let (there, back) = (drift(&text, &endless), drift(&endless, &text));
         assert_eq!(there.worst(), Some(Severity::Breaking), "{there}");
         assert_eq!(back.worst(), Some(Severity::Breaking), "{back}");
-        assert!(between(&endless, &endless).is_empty());
+        assert!(drift(&endless, &endless).is_empty());
     }
 }
 
 #[test]
-fn many_tags_are_compared_within_the_bound() {
+fn comparison_of_many_tags_is_bounded() {
     let names: Vec<_> = (0..20_000).map(|number| format!("m{number:05}")).collect();
     let members = names.iter().map(|name| (name.clone(), json!({"const": 1})));
     let tagged = json!({
@@ -164,13 +165,13 @@ fn many_tags_are_compared_within_the_bound() {
     let three = json!({"oneOf": [tagged.clone(), tagged.clone(), tagged], "minProperties": 1});
     let limits = DriftLimits::default().steps(50_000);
     let contract = |schema: Value| Contract::new().with_tools([tool("t", schema)]);
-    let drift = quickly(|| contract(same).drift_within(&contract(three), &limits));
+    let drift = within_time(|| contract(same).drift_within(&contract(three), &limits));
     assert_eq!(drift.worst(), Some(Severity::Breaking));
 }
 
 #[test]
-fn many_branches_that_are_told_apart_are_compared_within_the_bound() {
-    // None is the same as another one, and each is known by something.
+fn comparison_of_many_tagged_branches_is_bounded() {
+    // No branch equals another, and each has a tag.
     let choices = |kind: &str, count: u32| {
         let choices = (0..count).map(|number| {
             json!({
@@ -184,10 +185,10 @@ fn many_branches_that_are_told_apart_are_compared_within_the_bound() {
     let contract =
         |kind: &str, count: u32| Contract::new().with_tools([tool("t", choices(kind, count))]);
     let (one, other) = (contract("a", 20_000), contract("b", 20_000));
-    let drift = quickly(|| one.drift_within(&other, &limits));
+    let drift = within_time(|| one.drift_within(&other, &limits));
     assert!(drift.to_string().contains("20000 steps"), "{drift}");
-    // Those that stand where they stood are compared one by one, also if they are many.
+    // Branches at the same index are compared one by one, even if there are many.
     let (one, more) = (contract("a", 3_000), contract("a", 3_001));
-    let drift = quickly(|| one.drift(&more));
-    assert_eq!(told(&drift), ["additive /inputSchema/anyOf"]);
+    let drift = within_time(|| one.drift(&more));
+    assert_eq!(summaries(&drift), ["additive /inputSchema/anyOf"]);
 }

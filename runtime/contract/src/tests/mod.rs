@@ -1,13 +1,13 @@
-//! Contracts, and what is found when two are compared.
+//! Contracts, lock files and drifts.
 
+mod applicators;
 mod entries;
+mod equivalent;
 mod hostile;
-mod places;
+mod lock_file;
 mod random;
-mod same;
 mod schemas;
-mod text;
-mod words;
+mod texts;
 
 use serde_json::Value;
 use treenail_schema::{SchemaObject, Tool};
@@ -22,17 +22,17 @@ fn tool(name: &str, input: Value) -> Tool {
     Tool::new(name, object(input))
 }
 
-/// What was found, each as its severity and path.
-fn told(drift: &Drift) -> Vec<String> {
+/// Returns the sorted severities and paths of the changes.
+fn summaries(drift: &Drift) -> Vec<String> {
     let changes = drift.changes().iter();
-    let mut told: Vec<_> = changes
+    let mut found: Vec<_> = changes
         .map(|change| format!("{} {}", change.severity, change.path))
         .collect();
-    told.sort();
-    told
+    found.sort();
+    found
 }
 
-fn between(recorded: Tool, live: Tool) -> Drift {
+fn tool_drift(recorded: Tool, live: Tool) -> Drift {
     Contract::new()
         .with_tools([recorded])
         .drift(&Contract::new().with_tools([live]))

@@ -1,4 +1,4 @@
-//! What holds for all contracts, tried with many.
+//! Properties of all contracts, tested with random ones.
 
 use fastrand::Rng;
 use serde_json::{Map, Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::{object, tool};
 use crate::{Contract, Severity};
 
-/// A schema, of all that schemas are made of.
+/// Returns a random schema with keywords of all kinds.
 fn schema(random: &mut Rng, depth: u8) -> Value {
     let mut members = Map::new();
     for _ in 0..random.u8(..5) {
@@ -76,7 +76,7 @@ fn keyword(random: &mut Rng, depth: u8) -> (&'static str, Value) {
     }
 }
 
-/// The same, with keys and sets in another order.
+/// Shuffles the keys and sets of a value.
 fn shuffled(random: &mut Rng, value: &Value, is_schema: bool) -> Value {
     match value {
         Value::Object(members) => {
@@ -117,7 +117,7 @@ fn contract(input: &Value, output: &Value) -> Contract {
 }
 
 #[test]
-fn a_contract_has_no_drift_with_itself_whatever_the_order() {
+fn a_contract_has_no_drift_from_itself_in_any_order() {
     let mut random = Rng::with_seed(11);
     for _ in 0..500 {
         let (input, output) = (schema(&mut random, 3), schema(&mut random, 3));
@@ -133,10 +133,10 @@ fn a_contract_has_no_drift_with_itself_whatever_the_order() {
 }
 
 #[test]
-fn the_parts_of_a_contract_that_are_the_same_have_no_drift_either() {
+fn equal_parts_of_different_contracts_have_no_drift() {
     let mut random = Rng::with_seed(12);
     for _ in 0..500 {
-        // Something else is different, so that both are gone through.
+        // Another part differs, so that the equal part is compared too.
         let input = schema(&mut random, 3);
         let whole = |text: &str| json!({"description": text, "properties": {"p": input}});
         let drift = contract(&whole("old"), &json!({})).drift(&contract(&whole("new"), &json!({})));
@@ -146,7 +146,7 @@ fn the_parts_of_a_contract_that_are_the_same_have_no_drift_either() {
 }
 
 #[test]
-fn two_contracts_can_always_be_compared() {
+fn any_two_contracts_can_be_compared() {
     let mut random = Rng::with_seed(13);
     let mut breaking = 0;
     for _ in 0..500 {

@@ -1,10 +1,10 @@
-//! Tables: a schema as it was recorded, as it is, and what follows for those who send such values and who get them.
+//! Tests with tables of a recorded and a live schema, and of the changes as input and as output.
 
 use serde_json::{Value, json};
 
-use super::{between, told, tool};
+use super::{summaries, tool, tool_drift};
 
-/// Compares two schemas as those of an argument and of a member of the result.
+/// Compares two schemas as the schemas of an argument and of a member of the result.
 fn drifts(recorded: &Value, live: &Value) -> [Vec<String>; 2] {
     let whole = |schema: &Value| json!({"type": "object", "properties": {"a": schema}});
     let input = |schema: &Value| tool("t", whole(schema));
@@ -12,20 +12,21 @@ fn drifts(recorded: &Value, live: &Value) -> [Vec<String>; 2] {
         tool("t", json!({"type": "object"})).with_output_schema(super::object(whole(schema)))
     };
     let found = [
-        between(input(recorded), input(live)),
-        between(output(recorded), output(live)),
+        tool_drift(input(recorded), input(live)),
+        tool_drift(output(recorded), output(live)),
     ];
     found.map(|drift| {
-        let told = told(&drift).into_iter();
-        told.map(|line| {
-            line.replace("/inputSchema/properties/a", "")
-                .replace("/outputSchema/properties/a", "")
-        })
-        .collect()
+        let lines = summaries(&drift).into_iter();
+        lines
+            .map(|line| {
+                line.replace("/inputSchema/properties/a", "")
+                    .replace("/outputSchema/properties/a", "")
+            })
+            .collect()
     })
 }
 
-/// Fails unless what was found is this: `!` is breaking, `+` additive, `~` wording, each with a path.
+/// Compares the changes with the expected ones: `!` is breaking, `+` additive, `~` wording, each with a path.
 #[track_caller]
 pub(super) fn check(recorded: &Value, live: &Value, input: &str, output: &str) {
     let expected = |signs: &str| -> Vec<String> {
@@ -49,7 +50,7 @@ pub(super) fn check(recorded: &Value, live: &Value, input: &str, output: &str) {
     assert_eq!(found[1], expected(output), "as output: {recorded} → {live}");
 }
 
-/// Checks a table in both directions: what is narrower for one is wider for the other.
+/// Checks a table in both directions: the reverse of a narrowing is a widening.
 #[track_caller]
 fn check_narrowing(table: &[(Value, Value, &str)]) {
     for (wide, narrow, path) in table {
@@ -60,8 +61,8 @@ fn check_narrowing(table: &[(Value, Value, &str)]) {
 }
 
 #[test]
-#[allow(clippy::too_many_lines, reason = "it is a table")]
-fn what_allows_less_breaks_those_who_send_and_what_allows_more_those_who_read() {
+#[allow(clippy::too_many_lines, reason = "a table")]
+fn narrowing_breaks_inputs_and_widening_breaks_outputs() {
     check_narrowing(&[
         (
             json!({"type": ["string", "integer"]}),
@@ -220,7 +221,7 @@ fn what_allows_less_breaks_those_who_send_and_what_allows_more_those_who_read() 
 }
 
 #[test]
-fn members_are_judged_by_their_names() {
+fn members_are_compared_by_name() {
     let object = |properties: Value, required: Value| json!({"type": "object", "properties": properties, "required": required});
     let none = object(json!({}), json!([]));
     let optional = object(json!({"x": {"type": "string"}}), json!([]));
@@ -248,7 +249,7 @@ fn members_are_judged_by_their_names() {
         "+/properties/x",
         "+/properties/x",
     );
-    // A reader does not see what it does not know of, so more members are no loss to it.
+    // A program ignores unknown members, so additional ones do not break it.
     check(
         &none,
         &closed(none.clone()),
@@ -264,7 +265,7 @@ fn members_are_judged_by_their_names() {
 }
 
 #[test]
-fn a_map_that_gets_a_member_with_another_type_has_changed_for_its_readers() {
+fn a_declared_member_with_another_type_breaks_a_map() {
     let map = json!({"type": "object", "additionalProperties": {"type": "integer"}});
     let mut with_member = map.clone();
     with_member["properties"] = json!({"x": {"type": "string"}});
@@ -280,7 +281,7 @@ fn a_map_that_gets_a_member_with_another_type_has_changed_for_its_readers() {
 }
 
 #[test]
-fn what_has_another_type_breaks_both() {
+fn a_different_type_breaks_inputs_and_outputs() {
     for (one, other) in [
         (json!({"type": "string"}), json!({"type": "integer"})),
         (json!({"enum": ["1"]}), json!({"type": "integer"})),

@@ -77,7 +77,7 @@ impl McpClient {
     ///
     /// When a list cannot be fetched. Drift is no error here.
     pub async fn check(&self, contract: &Contract) -> Result<Drift, ClientError> {
-        let lists = match (contract.is_of_tools_only(), contract.resources()) {
+        let lists = match (contract.is_limited_to_tools(), contract.resources()) {
             (true, _) => RecordedLists::Tools,
             (false, None) => RecordedLists::AllButResources,
             (false, Some(_)) => RecordedLists::All,

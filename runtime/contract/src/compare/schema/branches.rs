@@ -1,50 +1,52 @@
-//! Which of several schemas belong together, and whether they exclude each other.
+//! Matching of branches, and tests whether branches exclude each other.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde_json::Value;
 use treenail_schema::JsonObject;
 
-use crate::compare::schema::side::{Node, Settled, settle};
-use crate::compare::schema::types::{Types, values};
-use crate::compare::schema::walk::{At, Walk};
-use crate::compare::schema::words::members;
+use crate::compare::schema::normalize::{Node, Normalized, normalize};
+use crate::compare::schema::path::Position;
+use crate::compare::schema::text::members;
+use crate::compare::schema::types::{Types, allowed_values};
+use crate::compare::schema::walk::Walk;
 
-/// A member with more values than this is no tag: it would have to be looked for the only one that is possible.
-const ONE_STEP: usize = 16;
+/// Maximum number of listed values of a tag. Bounds the search for the only possible value.
+const MAX_TAG_VALUES: usize = 16;
 
 impl<'a> Walk<'_, 'a, '_, '_> {
-    /// Compares the branches that belong together with `compare`; what is left of the old ones, and whether
-    /// something is of the new ones.
-    pub(super) fn matched(
+    /// Matches old branches with new ones, and passes each pair to `compare`. Returns the unmatched old branches, and whether
+    /// there are unmatched new ones.
+    pub(super) fn match_branches(
         &mut self,
         old: &[Node<'a>],
         new: &[Node<'a>],
-        at: At<'_>,
+        at: Position<'_>,
         mut compare: impl FnMut(&mut Self, Node<'a>, (usize, Node<'a>)),
     ) -> (Vec<Node<'a>>, bool) {
         let mut left: BTreeMap<usize, Node<'a>> = new.iter().copied().enumerate().collect();
-        let mut gone = Vec::new();
-        for (place, node) in old.iter().enumerate() {
-            if self.is_over() {
+        let mut removed = Vec::new();
+        for (index, node) in old.iter().enumerate() {
+            if self.should_stop() {
                 return (old.to_vec(), true);
             }
-            // Most stand where they stood.
-            let here = left.get_key_value(&place);
-            let others = left.iter().filter(|(other, _)| **other != place);
+            // Most branches have the same index as before.
+            let here = left.get_key_value(&index);
+            let others = left.iter().filter(|(other, _)| **other != index);
             let mut candidates = here.into_iter().chain(others);
-            let same = candidates
-                .find(|(_, other)| !self.is_over() && self.is_same(*node, **other, at.to(at.path)));
-            match same.map(|(place, other)| (*place, *other)) {
+            let same = candidates.find(|(_, other)| {
+                !self.should_stop() && self.are_equivalent(*node, **other, at.descend(at.path))
+            });
+            match same.map(|(index, other)| (*index, *other)) {
                 Some(same) => {
                     left.remove(&same.0);
                     compare(self, *node, same);
                 }
-                None => gone.push(*node),
+                None => removed.push(*node),
             }
         }
         let left = left.into_iter().collect();
-        let (unknown, left) = self.identified(gone, left, &mut compare);
+        let (unknown, left) = self.match_by_identity(removed, left, &mut compare);
         if let ([node], [other]) = (&*unknown, &*left) {
             compare(self, *node, *other);
             return (Vec::new(), false);
@@ -52,8 +54,8 @@ impl<'a> Walk<'_, 'a, '_, '_> {
         (unknown, !left.is_empty())
     }
 
-    /// Compares the branches that are known by the same with `compare`; those that are left of the old and of the new ones.
-    fn identified(
+    /// Matches branches with the same identity, and passes each pair to `compare`. Returns the unmatched old and new ones.
+    fn match_by_identity(
         &mut self,
         old: Vec<Node<'a>>,
         new: Vec<(usize, Node<'a>)>,
@@ -62,7 +64,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
         if old.is_empty() || new.is_empty() {
             return (old, new);
         }
-        // By what they are known by, in their order. What is not known by anything has no name.
+        // New branches by identity, in their order.
         let mut named: BTreeMap<String, VecDeque<(usize, Node<'a>)>> = BTreeMap::new();
         let mut left = Vec::new();
         for branch in new {
@@ -76,7 +78,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
             let name = self.identity(self.old, node);
             let same = name.and_then(|name| named.get_mut(&name)?.pop_front());
             match same {
-                Some(same) if !self.is_over() => compare(self, node, same),
+                Some(same) if !self.should_stop() => compare(self, node, same),
                 _ => unknown.push(node),
             }
         }
@@ -84,15 +86,15 @@ impl<'a> Walk<'_, 'a, '_, '_> {
         (unknown, left)
     }
 
-    /// Whether no value can be of two of these schemas: they are of different types, or objects with different tags.
+    /// Returns `true` if no value matches two of the schemas: they have different types, or are objects with different tags.
     pub(super) fn are_disjoint(&mut self, root: &'a JsonObject, nodes: &[Node<'a>]) -> bool {
         let (mut types, mut objects) = (Types::NONE, Vec::new());
         for node in nodes {
-            self.step(1);
-            let settled = settle(root, *node);
-            let own = settled.types();
+            self.take_steps(1);
+            let schema = normalize(root, *node);
+            let own = schema.types();
             if own == Types::OBJECT {
-                objects.push(settled);
+                objects.push(schema);
             } else if own.overlaps(types) {
                 return false;
             } else {
@@ -102,16 +104,16 @@ impl<'a> Walk<'_, 'a, '_, '_> {
         (objects.is_empty() || !types.overlaps(Types::OBJECT)) && self.have_tags(root, &objects)
     }
 
-    /// Whether all of these have one member with a value of its own in each.
-    fn have_tags(&mut self, root: &'a JsonObject, objects: &[Settled<'a>]) -> bool {
+    /// Returns `true` if the schemas share a member with a different value in each.
+    fn have_tags(&mut self, root: &'a JsonObject, objects: &[Normalized<'a>]) -> bool {
         if objects.len() < 2 {
             return true;
         }
-        // The values of each member that is a tag so far: all of them are different.
+        // Values of each member that is a tag in all schemas so far. They differ from each other.
         let mut values: Option<BTreeMap<&str, BTreeSet<String>>> = None;
         for object in objects {
-            self.step_tags(object);
-            if self.is_over() {
+            self.take_tag_steps(object);
+            if self.should_stop() {
                 return false;
             }
             let own = tags(root, object.members());
@@ -129,27 +131,27 @@ impl<'a> Walk<'_, 'a, '_, '_> {
         values.is_none_or(|values| !values.is_empty())
     }
 
-    /// Takes the steps for a look at all that could be a tag.
-    fn step_tags(&mut self, schema: &Settled<'a>) {
+    /// Takes the steps for a search among the required members.
+    fn take_tag_steps(&mut self, schema: &Normalized<'a>) {
         let required = schema.members().get("required");
-        self.step(1 + required.and_then(Value::as_array).map_or(0, Vec::len));
+        self.take_steps(1 + required.and_then(Value::as_array).map_or(0, Vec::len));
     }
 
-    /// What a branch is known by: what it refers to, or the one value that a member has in it.
+    /// Returns the identity of a branch: its tag, or the target of its reference.
     fn identity(&mut self, root: &'a JsonObject, node: Node<'a>) -> Option<String> {
-        let settled = settle(root, node);
-        self.step_tags(&settled);
-        if self.is_over() {
+        let schema = normalize(root, node);
+        self.take_tag_steps(&schema);
+        if self.should_stop() {
             return None;
         }
-        if let Some((name, value)) = tags(root, settled.members()).next() {
+        if let Some((name, value)) = tags(root, schema.members()).next() {
             return Some(format!("{name}={value}"));
         }
-        settled.from_root.then_some(settled.trail)
+        schema.from_root.then_some(schema.pointer)
     }
 }
 
-/// The members that have to be there, and can have one value only.
+/// Returns the required members with a single possible value.
 fn tags<'a>(
     root: &'a JsonObject,
     schema: &'a JsonObject,
@@ -159,12 +161,12 @@ fn tags<'a>(
     let required: BTreeSet<&str> = required.collect();
     let properties = members(schema.get("properties"));
     required.into_iter().filter_map(move |name| {
-        let property = settle(root, Node::of(properties?.get(name)?));
+        let property = normalize(root, Node::of(properties?.get(name)?));
         let listed = property.members().get("enum").and_then(Value::as_array);
-        if listed.is_some_and(|values| values.len() > ONE_STEP) {
+        if listed.is_some_and(|values| values.len() > MAX_TAG_VALUES) {
             return None;
         }
-        let mut values = values(&property)?.into_iter();
+        let mut values = allowed_values(&property)?.into_iter();
         let only = values.next()?;
         values.next().is_none().then_some((name, only))
     })

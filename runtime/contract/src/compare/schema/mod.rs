@@ -1,54 +1,54 @@
-//! Two schemas beside each other: does the one allow what the other did?
+//! Comparison of two schemas: does the new one allow fewer, more or other values?
 //!
-//! `side` finds what a schema says, whatever way it says it; `walk` is where both are, and what was found there; the others
-//! compare one kind of keywords each.
+//! `normalize` resolves equivalent forms of a schema. `walk` traverses both schemas and reports differences. `text` and
+//! `unvisited_text` find text for models. The other modules compare one group of keywords each.
 
+mod applicators;
+mod arrays;
 mod branches;
-mod choices;
-mod lists;
-mod named;
-mod names;
+mod lost_members;
+mod normalize;
 mod numbers;
 mod objects;
 mod path;
-mod side;
-mod texts;
+mod patterns;
+mod strings;
+mod text;
 mod types;
-mod untold;
+mod unvisited_text;
 mod walk;
-mod words;
 
 use treenail_schema::JsonObject;
 
-use self::path::Path;
-use self::side::Node;
-use self::walk::{At, Walk};
+use self::normalize::Node;
+use self::path::{Path, Position};
+use self::walk::Walk;
 use crate::Severity;
-use crate::compare::report::Entry;
+use crate::compare::report::EntryReport;
 
-/// On which side of a program the values of a schema are.
+/// Direction of the values of a schema, from the point of view of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(in crate::compare) enum Role {
-    /// It sends them, so what was allowed has to stay allowed.
+pub(in crate::compare) enum Direction {
+    /// The program sends them, so every value that was allowed must remain allowed.
     Input,
-    /// It gets them, so nothing may be allowed that was not.
+    /// The program receives them, so no value may become allowed that was not.
     Output,
-    /// It is not clear what follows from a difference here, as within `not`.
-    Unclear,
+    /// The effect of a difference cannot be judged, as within `not`.
+    Unknown,
 }
 
-/// What a difference does to the values that are allowed.
+/// Effect of a difference on the set of allowed values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Effect {
-    /// There are fewer.
+    /// Fewer values.
     Narrowed,
-    /// There are more.
+    /// More values.
     Widened,
-    /// There are others, or it is not known.
+    /// Other values, or an unknown effect.
     Changed,
 }
 
-impl Role {
+impl Direction {
     fn severity(self, effect: Effect) -> Severity {
         match (self, effect) {
             (Self::Input, Effect::Widened) | (Self::Output, Effect::Narrowed) => Severity::Additive,
@@ -57,21 +57,21 @@ impl Role {
     }
 }
 
-/// Compares two schemas that stand at `place` in their entries.
+/// Compares two schemas at the JSON Pointer `location` of their entries.
 pub(in crate::compare) fn compare_schemas(
     old: &JsonObject,
     new: &JsonObject,
-    role: Role,
-    place: &str,
-    entry: &mut Entry<'_, '_>,
+    direction: Direction,
+    location: &str,
+    entry: &mut EntryReport<'_, '_>,
 ) {
     if old == new {
         return;
     }
-    let mut walk = Walk::new(old, new, place, entry);
-    let at = At {
-        role,
-        path: Path::whole(place),
+    let mut walk = Walk::new(old, new, location, entry);
+    let at = Position {
+        direction,
+        path: Path::root(location),
         depth: 0,
     };
     walk.compare(Node::Object(old), Node::Object(new), at);

@@ -1,4 +1,4 @@
-//! Bounds of numbers, lengths and counts.
+//! Comparison of bounds of numbers, lengths and counts.
 
 use std::cmp::Ordering;
 
@@ -6,20 +6,21 @@ use serde_json::{Number, Value};
 use treenail_schema::JsonObject;
 
 use crate::compare::schema::Effect;
-use crate::compare::schema::side::Settled;
+use crate::compare::schema::normalize::Normalized;
+use crate::compare::schema::path::Position;
 use crate::compare::schema::types::Types;
-use crate::compare::schema::walk::{At, Walk};
+use crate::compare::schema::walk::Walk;
 
-/// Which values a bound leaves.
+/// Kind of a bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Leaves {
-    /// Those from it on.
-    Above,
-    /// Those up to it.
-    Below,
+pub(super) enum BoundKind {
+    /// A minimum.
+    Lower,
+    /// A maximum.
+    Upper,
 }
 
-/// The bound of a number.
+/// A bound of a number.
 #[derive(Clone, Copy, Debug)]
 struct Bound<'a> {
     keyword: &'static str,
@@ -46,7 +47,7 @@ impl Exact {
     fn cmp(self, other: Self) -> Ordering {
         match (self, other) {
             (Self::Whole(one), Self::Whole(other)) => one.cmp(&other),
-            // JSON has no number that is not comparable.
+            // JSON has no NaN.
             (one, other) => one
                 .float()
                 .partial_cmp(&other.float())
@@ -56,7 +57,7 @@ impl Exact {
 
     #[allow(
         clippy::cast_precision_loss,
-        reason = "beside a fraction, that is as near as it gets"
+        reason = "only compared with fractions, which are floats too"
     )]
     fn float(self) -> f64 {
         match self {
@@ -67,14 +68,19 @@ impl Exact {
 }
 
 impl<'a> Walk<'_, 'a, '_, '_> {
-    pub(super) fn numbers(&mut self, old: &Settled<'a>, new: &Settled<'a>, at: At<'_>) {
-        if !both_are(old, new, Types::NUMBER) {
+    pub(super) fn compare_numbers(
+        &mut self,
+        old: &Normalized<'a>,
+        new: &Normalized<'a>,
+        at: Position<'_>,
+    ) {
+        if !both_allow(old, new, Types::NUMBER) {
             return;
         }
-        for leaves in [Leaves::Above, Leaves::Below] {
-            let bounds = (bound(old, leaves), bound(new, leaves));
+        for kind in [BoundKind::Lower, BoundKind::Upper] {
+            let bounds = (bound(old, kind), bound(new, kind));
             let effect = match bounds {
-                (Some(old), Some(new)) => tighter(old, new, leaves),
+                (Some(old), Some(new)) => bound_effect(old, new, kind),
                 (None, Some(_)) => Some(Effect::Narrowed),
                 (Some(_), None) => Some(Effect::Widened),
                 (None, None) => None,
@@ -82,13 +88,13 @@ impl<'a> Walk<'_, 'a, '_, '_> {
             if let Some(effect) = effect {
                 let keyword = bounds.1.or(bounds.0).map_or("", |bound| bound.keyword);
                 let values = bounds.0.map(|it| it.value);
-                self.keyword(effect, at, keyword, (values, bounds.1.map(|it| it.value)));
+                self.report_keyword(effect, at, keyword, (values, bounds.1.map(|it| it.value)));
             }
         }
-        self.multiples(old.members(), new.members(), at);
+        self.compare_multiples(old.members(), new.members(), at);
     }
 
-    fn multiples(&mut self, old: &'a JsonObject, new: &'a JsonObject, at: At<'_>) {
+    fn compare_multiples(&mut self, old: &'a JsonObject, new: &'a JsonObject, at: Position<'_>) {
         let (old, new) = (old.get("multipleOf"), new.get("multipleOf"));
         let is_multiple = |one: &Value, of: &Value| match (one.as_i64(), of.as_i64()) {
             (Some(one), Some(of)) => one.checked_rem(of) == Some(0),
@@ -102,54 +108,55 @@ impl<'a> Walk<'_, 'a, '_, '_> {
             (Some(old), Some(new)) if is_multiple(old, new) => Effect::Widened,
             _ => Effect::Changed,
         };
-        self.keyword(effect, at, "multipleOf", (old, new));
+        self.report_keyword(effect, at, "multipleOf", (old, new));
     }
 
-    /// Compares a count, as of characters, items or members.
-    pub(super) fn count(
+    /// Compares the bounds of a count of characters, items or members.
+    pub(super) fn compare_count(
         &mut self,
         schemas: (&'a JsonObject, &'a JsonObject),
         name: &str,
-        leaves: Leaves,
-        at: At<'_>,
+        kind: BoundKind,
+        at: Position<'_>,
     ) {
-        // Nothing has fewer than none.
+        // A minimum of 0 has no effect.
         let read = |schema: &'a JsonObject| {
             let count = schema.get(name).filter(|count| count.is_number());
-            count.filter(|count| leaves == Leaves::Below || count.as_u64() != Some(0))
+            count.filter(|count| kind == BoundKind::Upper || count.as_u64() != Some(0))
         };
         let (old, new) = (read(schemas.0), read(schemas.1));
         let exact = |value: &Value| value.as_number().map(Exact::of);
         let order = match (old.and_then(exact), new.and_then(exact)) {
             (Some(old), Some(new)) => new.cmp(old),
             (None, None) => Ordering::Equal,
-            // Any bound is tighter than none.
-            (None, Some(_)) if leaves == Leaves::Above => Ordering::Greater,
-            (Some(_), None) if leaves == Leaves::Below => Ordering::Greater,
+            // A bound is tighter than no bound.
+            (None, Some(_)) if kind == BoundKind::Lower => Ordering::Greater,
+            (Some(_), None) if kind == BoundKind::Upper => Ordering::Greater,
             _ => Ordering::Less,
         };
-        let order = match leaves {
-            Leaves::Above => order,
-            Leaves::Below => order.reverse(),
+        let order = match kind {
+            BoundKind::Lower => order,
+            BoundKind::Upper => order.reverse(),
         };
         let effect = match order {
             Ordering::Greater => Effect::Narrowed,
             Ordering::Less => Effect::Widened,
             Ordering::Equal => return,
         };
-        self.keyword(effect, at, name, (old, new));
+        self.report_keyword(effect, at, name, (old, new));
     }
 }
 
-/// Whether both allow values of some of these types.
-pub(super) fn both_are(old: &Settled<'_>, new: &Settled<'_>, types: Types) -> bool {
+/// Returns `true` if both schemas allow values of these types.
+pub(super) fn both_allow(old: &Normalized<'_>, new: &Normalized<'_>, types: Types) -> bool {
     old.types().overlaps(types) && new.types().overlaps(types)
 }
 
-fn tighter(old: Bound<'_>, new: Bound<'_>, leaves: Leaves) -> Option<Effect> {
-    let order = match leaves {
-        Leaves::Above => new.number.cmp(old.number),
-        Leaves::Below => old.number.cmp(new.number),
+/// Compares two bounds. Returns `None` if they are equal.
+fn bound_effect(old: Bound<'_>, new: Bound<'_>, kind: BoundKind) -> Option<Effect> {
+    let order = match kind {
+        BoundKind::Lower => new.number.cmp(old.number),
+        BoundKind::Upper => old.number.cmp(new.number),
     };
     match order.then(new.excluded.cmp(&old.excluded)) {
         Ordering::Greater => Some(Effect::Narrowed),
@@ -158,11 +165,11 @@ fn tighter(old: Bound<'_>, new: Bound<'_>, leaves: Leaves) -> Option<Effect> {
     }
 }
 
-/// The bound that a schema sets; the tighter one of two.
-fn bound<'a>(schema: &Settled<'a>, leaves: Leaves) -> Option<Bound<'a>> {
-    let (keyword, exclusive) = match leaves {
-        Leaves::Above => ("minimum", "exclusiveMinimum"),
-        Leaves::Below => ("maximum", "exclusiveMaximum"),
+/// Returns the bound of a schema, or the tighter one of two.
+fn bound<'a>(schema: &Normalized<'a>, kind: BoundKind) -> Option<Bound<'a>> {
+    let (keyword, exclusive) = match kind {
+        BoundKind::Lower => ("minimum", "exclusiveMinimum"),
+        BoundKind::Upper => ("maximum", "exclusiveMaximum"),
     };
     let members = schema.members();
     let whole_only = !schema
@@ -177,28 +184,28 @@ fn bound<'a>(schema: &Settled<'a>, leaves: Leaves) -> Option<Bound<'a>> {
             excluded,
         };
         Some(if whole_only {
-            included(bound, leaves)
+            to_inclusive(bound, kind)
         } else {
             bound
         })
     };
-    // In draft 4, the one says of the other that it is excluded.
+    // In draft 4, `exclusiveMinimum` and `exclusiveMaximum` are booleans.
     let excluded = members.get(exclusive) == Some(&Value::Bool(true));
     match (read(keyword, excluded), read(exclusive, true)) {
-        (Some(one), Some(other)) if tighter(one, other, leaves) == Some(Effect::Narrowed) => {
+        (Some(one), Some(other)) if bound_effect(one, other, kind) == Some(Effect::Narrowed) => {
             Some(other)
         }
         (one, other) => one.or(other),
     }
 }
 
-/// Among integers, above 0 is the same as from 1 on.
-fn included(bound: Bound<'_>, leaves: Leaves) -> Bound<'_> {
+/// Converts an exclusive bound of integers to an inclusive one: above 0 is at least 1.
+fn to_inclusive(bound: Bound<'_>, kind: BoundKind) -> Bound<'_> {
     match bound.number {
         Exact::Whole(whole) if bound.excluded => Bound {
-            number: Exact::Whole(match leaves {
-                Leaves::Above => whole + 1,
-                Leaves::Below => whole - 1,
+            number: Exact::Whole(match kind {
+                BoundKind::Lower => whole + 1,
+                BoundKind::Upper => whole - 1,
             }),
             excluded: false,
             ..bound

@@ -1,4 +1,4 @@
-//! The members of objects.
+//! Comparison of objects.
 
 use std::collections::BTreeSet;
 
@@ -6,19 +6,20 @@ use serde_json::Value;
 use treenail_schema::JsonObject;
 
 use crate::Severity;
-use crate::compare::schema::numbers::{Leaves, both_are};
-use crate::compare::schema::side::{Node, Settled, settle};
+use crate::compare::schema::normalize::{Node, Normalized, normalize};
+use crate::compare::schema::numbers::{BoundKind, both_allow};
+use crate::compare::schema::path::Position;
+use crate::compare::schema::text::members;
 use crate::compare::schema::types::Types;
-use crate::compare::schema::walk::{At, Walk};
-use crate::compare::schema::words::members;
-use crate::compare::schema::{Effect, Role};
+use crate::compare::schema::walk::Walk;
+use crate::compare::schema::{Direction, Effect};
 
-/// What a schema says of the members of an object.
+/// Keywords for the members of an object.
 struct Members<'a> {
     properties: Option<&'a JsonObject>,
     required: BTreeSet<&'a str>,
     root: &'a JsonObject,
-    /// What holds for those that have no schema of their own.
+    /// Schema of undeclared members.
     others: Node<'a>,
 }
 
@@ -41,19 +42,19 @@ impl<'a> Members<'a> {
         properties.get(name).map(Node::of)
     }
 
-    /// The schema of a member that may be there. One that is required is as good as declared, though it may be anything.
+    /// Returns the schema of a member that is allowed and declared. A required member counts as declared, with any value.
     fn property(&self, name: &str) -> Option<Node<'a>> {
         match self.declared(name) {
-            Some(_) if self.refuses(name) => None,
+            Some(_) if self.forbids(name) => None,
             None => self.required.contains(name).then_some(Node::Bool(true)),
             declared => declared,
         }
     }
 
-    /// Whether a member may not be there: no value is allowed for it, or it is not declared where others are refused.
-    fn refuses(&self, name: &str) -> bool {
+    /// Returns `true` if a member is forbidden: it allows no value, or it is undeclared and such members are forbidden.
+    fn forbids(&self, name: &str) -> bool {
         match self.declared(name) {
-            Some(schema) => settle(self.root, schema).is_never(),
+            Some(schema) => normalize(self.root, schema).is_never(),
             None => self.is_closed(),
         }
     }
@@ -65,7 +66,7 @@ impl<'a> Members<'a> {
             .chain(self.required.iter().copied())
     }
 
-    /// Whether other members are bound by a schema, as those of a map are.
+    /// Returns `true` if undeclared members have a schema, as in a map.
     fn is_map(&self) -> bool {
         matches!(self.others, Node::Object(_)) && !self.others.allows_all()
     }
@@ -76,8 +77,13 @@ impl<'a> Members<'a> {
 }
 
 impl<'a> Walk<'_, 'a, '_, '_> {
-    pub(super) fn objects(&mut self, old: &Settled<'a>, new: &Settled<'a>, at: At<'_>) {
-        if !both_are(old, new, Types::OBJECT) {
+    pub(super) fn compare_objects(
+        &mut self,
+        old: &Normalized<'a>,
+        new: &Normalized<'a>,
+        at: Position<'_>,
+    ) {
+        if !both_allow(old, new, Types::OBJECT) {
             return;
         }
         let schemas = (old.members(), new.members());
@@ -88,99 +94,99 @@ impl<'a> Walk<'_, 'a, '_, '_> {
         let names: BTreeSet<&str> = old.names().chain(new.names()).collect();
         let properties = at.path.key("properties");
         for name in names {
-            self.property(name, &old, &new, at.to(properties.key(name)));
+            self.compare_property(name, &old, &new, at.descend(properties.key(name)));
         }
-        self.others(&old, &new, at);
-        self.count(schemas, "minProperties", Leaves::Above, at);
-        self.count(schemas, "maxProperties", Leaves::Below, at);
-        self.patterns(
+        self.compare_other_members(&old, &new, at);
+        self.compare_count(schemas, "minProperties", BoundKind::Lower, at);
+        self.compare_count(schemas, "maxProperties", BoundKind::Upper, at);
+        self.compare_patterns(
             schemas,
             old.is_closed() || old.is_map() || new.is_closed() || new.is_map(),
             at,
         );
-        self.dependents(schemas, at);
+        self.compare_dependents(schemas, at);
     }
 
-    fn property(&mut self, name: &str, old: &Members<'a>, new: &Members<'a>, at: At<'_>) {
+    fn compare_property(
+        &mut self,
+        name: &str,
+        old: &Members<'a>,
+        new: &Members<'a>,
+        at: Position<'_>,
+    ) {
         let is_required = (old.required.contains(name), new.required.contains(name));
         match (old.property(name), new.property(name)) {
             (Some(one), Some(other)) => {
                 match is_required {
-                    (false, true) => self.effect(Effect::Narrowed, at, "it has to be there now"),
-                    (true, false) => self.effect(Effect::Widened, at, "it may be missing now"),
+                    (false, true) => self.report_effect(Effect::Narrowed, at, "now required"),
+                    (true, false) => self.report_effect(Effect::Widened, at, "now optional"),
                     _ => {}
                 }
                 self.compare(one, other, at);
             }
             (Some(_), None) => {
-                let message = match (at.role, new.refuses(name)) {
-                    (Role::Input, true) => "it is gone, and refused",
-                    _ => "it is gone",
+                let message = match (at.direction, new.forbids(name)) {
+                    (Direction::Input, true) => "removed, and now rejected",
+                    _ => "removed",
                 };
-                // Where other members are allowed, it still is. But it does not do any more what it did.
-                self.named(Severity::Breaking, at, message);
+                // Breaking even if undeclared members are allowed, because the member no longer has an effect.
+                self.report_member(Severity::Breaking, at, message);
             }
             (None, Some(other)) => {
-                match (at.role, is_required.1) {
-                    (Role::Input, true) => {
-                        self.named(Severity::Breaking, at, "it is new, and has to be there");
+                match (at.direction, is_required.1) {
+                    (Direction::Input, true) => {
+                        self.report_member(Severity::Breaking, at, "added, and required");
                     }
-                    (Role::Unclear, _) => {
-                        let message = "it is new, in a place where it cannot be judged";
-                        self.named(Severity::Breaking, at, message);
+                    (Direction::Unknown, _) => {
+                        let message = "added, at a position where the effect cannot be judged";
+                        self.report_member(Severity::Breaking, at, message);
                     }
-                    _ => self.named(Severity::Additive, at, "it is new"),
+                    _ => self.report_member(Severity::Additive, at, "added"),
                 }
-                // In a map, it was allowed before.
+                // The map already allowed the member, with another schema.
                 if old.is_map() && old.declared(name).is_none() {
                     self.compare(old.others, other, at);
                 }
             }
-            (None, None) => self.refused((old.refuses(name), new.refuses(name)), at),
+            (None, None) => self.compare_forbidden((old.forbids(name), new.forbids(name)), at),
         }
     }
 
-    /// Compares whether a member is refused that is not declared as anything else.
-    fn refused(&mut self, is_refused: (bool, bool), at: At<'_>) {
-        match is_refused {
-            (false, true) => self.effect(Effect::Narrowed, at, "it is refused now"),
-            (true, false) if at.role == Role::Unclear => self.changed(at),
-            (true, false) => self.named(Severity::Additive, at, "it is not refused any more"),
+    /// Compares whether a member is forbidden that neither schema declares as allowed.
+    fn compare_forbidden(&mut self, is_forbidden: (bool, bool), at: Position<'_>) {
+        match is_forbidden {
+            (false, true) => self.report_effect(Effect::Narrowed, at, "now rejected"),
+            (true, false) if at.direction == Direction::Unknown => self.report_changed(at),
+            (true, false) => self.report_member(Severity::Additive, at, "no longer rejected"),
             _ => {}
         }
     }
 
-    /// A member that has come or gone. What that means does not follow from the values that are allowed: members that are
-    /// not declared may be there, and nobody looks at them.
-    pub(super) fn named(&mut self, severity: Severity, at: At<'_>, message: &str) {
+    /// Reports an added or removed member. Its severity does not follow from the allowed values, because undeclared members
+    /// may be allowed but ignored.
+    pub(super) fn report_member(&mut self, severity: Severity, at: Position<'_>, message: &str) {
         if self.is_probing() {
-            self.changed(at);
+            self.report_changed(at);
             return;
         }
-        let path = at.path.written(self.entry.limits().text_bytes);
-        self.entry.change(severity, &path, message);
+        let path = at.path.render(self.entry.limits().text_bytes);
+        self.entry.report(severity, &path, message);
     }
 
-    /// Compares what holds for members that are not declared.
-    fn others(&mut self, old: &Members<'a>, new: &Members<'a>, at: At<'_>) {
-        let at = at.to(at.path.key("additionalProperties"));
+    /// Compares the schemas of undeclared members.
+    fn compare_other_members(&mut self, old: &Members<'a>, new: &Members<'a>, at: Position<'_>) {
+        let at = at.descend(at.path.key("additionalProperties"));
         match (old.is_closed(), new.is_closed()) {
             (true, true) => {}
             (false, true) => {
-                self.effect(
-                    Effect::Narrowed,
-                    at,
-                    "members that are not declared are refused now",
-                );
+                self.report_effect(Effect::Narrowed, at, "undeclared members are now rejected");
             }
-            // Who reads the members that it knows of does not see others.
-            (true, false) => match at.role {
-                Role::Unclear => self.changed(at),
-                _ => self.named(
-                    Severity::Additive,
-                    at,
-                    "members that are not declared are allowed now",
-                ),
+            // A program that reads known members ignores others.
+            (true, false) => match at.direction {
+                Direction::Unknown => self.report_changed(at),
+                _ => {
+                    self.report_member(Severity::Additive, at, "undeclared members are now allowed")
+                }
             },
             (false, false) => self.compare(old.others, new.others, at),
         }

@@ -1,81 +1,106 @@
-//! Where in an entry a schema is.
+//! Position of a comparison within an entry.
 
 use std::fmt::Write;
 
-/// A JSON Pointer that is written only when it is needed: most places have nothing to tell of.
+use crate::compare::schema::Direction;
+
+/// Position in both schemas.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Position<'p> {
+    pub(super) direction: Direction,
+    pub(super) path: Path<'p>,
+    pub(super) depth: u32,
+}
+
+impl<'p> Position<'p> {
+    /// Returns the position one level deeper.
+    pub(super) fn descend(self, path: Path<'p>) -> Self {
+        Self {
+            path,
+            depth: self.depth + 1,
+            ..self
+        }
+    }
+
+    pub(super) fn in_direction(self, direction: Direction) -> Self {
+        Self { direction, ..self }
+    }
+}
+
+/// A JSON Pointer that is rendered on demand, because most positions have no difference to report.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Path<'p> {
-    before: Option<&'p Path<'p>>,
+    parent: Option<&'p Path<'p>>,
     step: Step<'p>,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Step<'p> {
-    /// A pointer already.
+    /// A pointer of any number of steps.
     Pointer(&'p str),
     Key(&'p str),
     Index(usize),
 }
 
 impl<'p> Path<'p> {
-    pub(super) fn whole(pointer: &'p str) -> Self {
+    pub(super) fn root(pointer: &'p str) -> Self {
         Self {
-            before: None,
+            parent: None,
             step: Step::Pointer(pointer),
         }
     }
 
     pub(super) fn pointer(&'p self, pointer: &'p str) -> Self {
-        self.then(Step::Pointer(pointer))
+        self.child(Step::Pointer(pointer))
     }
 
     pub(super) fn key(&'p self, name: &'p str) -> Self {
-        self.then(Step::Key(name))
+        self.child(Step::Key(name))
     }
 
     pub(super) fn index(&'p self, index: usize) -> Self {
-        self.then(Step::Index(index))
+        self.child(Step::Index(index))
     }
 
-    fn then(&'p self, step: Step<'p>) -> Self {
+    fn child(&'p self, step: Step<'p>) -> Self {
         Self {
-            before: Some(self),
+            parent: Some(self),
             step,
         }
     }
 
-    /// The pointer, or not much more than its first `most` bytes.
-    pub(super) fn written(&self, most: usize) -> String {
+    /// Renders the pointer, truncated to little more than `max` bytes.
+    pub(super) fn render(&self, max: usize) -> String {
         let mut steps = vec![self.step];
-        let mut path = self.before;
-        while let Some(before) = path {
-            steps.push(before.step);
-            path = before.before;
+        let mut path = self.parent;
+        while let Some(parent) = path {
+            steps.push(parent.step);
+            path = parent.parent;
         }
-        let mut written = String::new();
+        let mut rendered = String::new();
         for step in steps.iter().rev() {
-            if written.len() > most {
+            if rendered.len() > max {
                 break;
             }
             match step {
-                Step::Pointer(pointer) => written.extend(pointer.chars().take(most)),
+                Step::Pointer(pointer) => rendered.extend(pointer.chars().take(max)),
                 Step::Index(index) => {
-                    write!(written, "/{index}").expect("a string takes everything");
+                    write!(rendered, "/{index}").expect("writing to a string does not fail");
                 }
-                Step::Key(name) => push_key(&mut written, name, most),
+                Step::Key(name) => push_key(&mut rendered, name, max),
             }
         }
-        written
+        rendered
     }
 }
 
-fn push_key(written: &mut String, name: &str, most: usize) {
-    written.push('/');
-    for character in name.chars().take(most) {
+fn push_key(rendered: &mut String, name: &str, max: usize) {
+    rendered.push('/');
+    for character in name.chars().take(max) {
         match character {
-            '~' => written.push_str("~0"),
-            '/' => written.push_str("~1"),
-            other => written.push(other),
+            '~' => rendered.push_str("~0"),
+            '/' => rendered.push_str("~1"),
+            other => rendered.push(other),
         }
     }
 }
@@ -85,14 +110,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pointers_are_escaped_and_bounded() {
-        let whole = Path::whole("/inputSchema");
-        let properties = whole.key("properties");
+    fn pointers_are_escaped_and_truncated() {
+        let root = Path::root("/inputSchema");
+        let properties = root.key("properties");
         let property = properties.key("a/b~c");
         let item = property.index(3);
-        assert_eq!(item.written(100), "/inputSchema/properties/a~1b~0c/3");
+        assert_eq!(item.render(100), "/inputSchema/properties/a~1b~0c/3");
         let long = "x".repeat(1_000);
         let path = item.key(&long);
-        assert!(path.written(100).len() < 210);
+        assert!(path.render(100).len() < 210);
     }
 }

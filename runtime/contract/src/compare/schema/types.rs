@@ -1,4 +1,4 @@
-//! The types and the values that a schema allows.
+//! Comparison of types and enumerated values.
 
 use std::collections::BTreeSet;
 
@@ -6,10 +6,11 @@ use serde_json::Value;
 use treenail_schema::JsonObject;
 
 use crate::compare::schema::Effect;
-use crate::compare::schema::side::Settled;
-use crate::compare::schema::walk::{At, Walk};
+use crate::compare::schema::normalize::Normalized;
+use crate::compare::schema::path::Position;
+use crate::compare::schema::walk::Walk;
 
-/// A set of types. Numbers are integers and fractions.
+/// A set of types. `NUMBER` contains integers and fractions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Types(u8);
 
@@ -24,10 +25,10 @@ impl Types {
     pub(super) const NUMBER: Self = Self(0b11 << 5);
     const ALL: Self = Self(0b111_1111);
 
-    /// The types that a schema allows, those of its values if it lists them.
+    /// Returns the types that a schema allows, considering its enumerated values.
     pub(super) fn of(schema: &JsonObject) -> Self {
         let types = Self::declared(schema);
-        match listed(schema) {
+        match enumerated(schema) {
             Some(values) => {
                 let of_values = values.iter().fold(Self::NONE, |all, value| {
                     all.with(Self::of_value(value).only(types))
@@ -58,7 +59,7 @@ impl Types {
             "string" => Self::STRING,
             "integer" => Self::INTEGER,
             "number" => Self::NUMBER,
-            // Drafts have had `any`.
+            // Early drafts define `any`.
             _ => Self::ALL,
         }
     }
@@ -91,7 +92,7 @@ impl Types {
         self.only(other) != Self::NONE
     }
 
-    /// How many values there are of these types, if one can tell.
+    /// Returns the number of values of these types, if finite.
     fn count(self) -> Option<usize> {
         if self.overlaps(Self::ALL.without(Self::NULL.with(Self::BOOLEAN))) {
             return None;
@@ -128,8 +129,8 @@ impl Types {
     }
 }
 
-/// The values that a schema lists, if it does.
-fn listed(schema: &JsonObject) -> Option<&[Value]> {
+/// Returns the values of `const` or `enum`.
+fn enumerated(schema: &JsonObject) -> Option<&[Value]> {
     match (schema.get("const"), schema.get("enum")) {
         (Some(only), _) => Some(std::slice::from_ref(only)),
         (None, Some(Value::Array(values))) => Some(values),
@@ -137,10 +138,10 @@ fn listed(schema: &JsonObject) -> Option<&[Value]> {
     }
 }
 
-/// The values that a schema lists, as JSON; `None` if it allows all of its types.
-pub(super) fn values(schema: &Settled<'_>) -> Option<BTreeSet<String>> {
+/// Returns the enumerated values as JSON; `None` if the schema allows all values of its types.
+pub(super) fn allowed_values(schema: &Normalized<'_>) -> Option<BTreeSet<String>> {
     let declared = Types::declared(schema.members());
-    let values = listed(schema.members())?.iter();
+    let values = enumerated(schema.members())?.iter();
     let possible = values.filter(|value| Types::of_value(value).overlaps(declared));
     let mut values: BTreeSet<String> = possible.map(Value::to_string).collect();
     if schema.or_null.is_some() {
@@ -151,68 +152,73 @@ pub(super) fn values(schema: &Settled<'_>) -> Option<BTreeSet<String>> {
 }
 
 impl<'a> Walk<'_, 'a, '_, '_> {
-    /// Compares types and listed values; whether they have anything in common.
-    pub(super) fn types(&mut self, old: &Settled<'a>, new: &Settled<'a>, at: At<'_>) -> bool {
-        let (old_values, new_values) = (values(old), values(new));
+    /// Compares types and enumerated values. Returns `false` if the types do not overlap.
+    pub(super) fn compare_types(
+        &mut self,
+        old: &Normalized<'a>,
+        new: &Normalized<'a>,
+        at: Position<'_>,
+    ) -> bool {
+        let (old_values, new_values) = (allowed_values(old), allowed_values(new));
         let count = |values: &Option<BTreeSet<String>>| values.as_ref().map_or(0, BTreeSet::len);
-        self.step((count(&old_values) + count(&new_values)) / 16);
+        self.take_steps((count(&old_values) + count(&new_values)) / 16);
         let (old_types, new_types) = (old.types(), new.types());
         if let (Some(old), Some(new)) = (&old_values, &new_values) {
-            self.values(old, new, at);
+            self.compare_values(old, new, at);
             return old_types.overlaps(new_types);
         }
-        let gone = old_types.without(new_types) != Types::NONE;
-        let come = new_types.without(old_types) != Types::NONE;
-        let effect = match (gone, come) {
-            (true, true) => Some((Effect::Changed, "the type is another one")),
+        let removed = old_types.without(new_types) != Types::NONE;
+        let added = new_types.without(old_types) != Types::NONE;
+        let effect = match (removed, added) {
+            (true, true) => Some((Effect::Changed, "the type is different")),
             (true, false) => Some((Effect::Narrowed, "the type is narrower")),
             (false, true) => Some((Effect::Widened, "the type is wider")),
             (false, false) => None,
         };
         if let Some((effect, message)) = effect {
             let texts = (old_types.names(), new_types.names());
-            let at = at.to(at.path.key("type"));
-            self.found(effect, at, message, (Some(&texts.0), Some(&texts.1)));
+            let at = at.descend(at.path.key("type"));
+            self.report_difference(effect, at, message, (Some(&texts.0), Some(&texts.1)));
         }
         if !old_types.overlaps(new_types) {
             return false;
         }
-        let at = at.to(at.path.key("enum"));
+        let at = at.descend(at.path.key("enum"));
         match (&old_values, &new_values) {
             (Some(old), None) => {
-                let message = "other values than those listed are allowed";
-                let old = shown(old.iter());
-                self.found(Effect::Widened, at, message, (Some(&old), None));
+                let message = "values outside the enumeration are now allowed";
+                let old = join_values(old.iter());
+                self.report_difference(Effect::Widened, at, message, (Some(&old), None));
             }
             (None, Some(new)) => {
-                let message = "only some values are allowed";
-                let new = shown(new.iter());
-                self.found(Effect::Narrowed, at, message, (None, Some(&new)));
+                let message = "only enumerated values are now allowed";
+                let new = join_values(new.iter());
+                self.report_difference(Effect::Narrowed, at, message, (None, Some(&new)));
             }
             _ => {}
         }
         true
     }
 
-    fn values(&mut self, old: &BTreeSet<String>, new: &BTreeSet<String>, at: At<'_>) {
-        let at = at.to(at.path.key("enum"));
+    fn compare_values(&mut self, old: &BTreeSet<String>, new: &BTreeSet<String>, at: Position<'_>) {
+        let at = at.descend(at.path.key("enum"));
         if old.difference(new).next().is_some() {
-            let gone = shown(old.difference(new));
-            let message = "values are not allowed any more";
-            self.found(Effect::Narrowed, at, message, (Some(&gone), None));
+            let removed = join_values(old.difference(new));
+            let message = "values are no longer allowed";
+            self.report_difference(Effect::Narrowed, at, message, (Some(&removed), None));
         }
         if new.difference(old).next().is_some() {
-            let come = shown(new.difference(old));
-            let message = "more values are allowed";
-            self.found(Effect::Widened, at, message, (None, Some(&come)));
+            let added = join_values(new.difference(old));
+            let message = "more values are now allowed";
+            self.report_difference(Effect::Widened, at, message, (None, Some(&added)));
         }
     }
 }
 
-/// Some values, for people. All of them would not be kept either, if they are many.
-fn shown<'v>(values: impl Iterator<Item = &'v String>) -> String {
-    const MOST: usize = 200;
+/// Joins some values for display. A longer list would be truncated anyway.
+fn join_values<'v>(values: impl Iterator<Item = &'v String>) -> String {
+    const MAX_LISTED_VALUES: usize = 200;
 
-    let values: Vec<_> = values.take(MOST).map(String::as_str).collect();
+    let values: Vec<_> = values.take(MAX_LISTED_VALUES).map(String::as_str).collect();
     values.join(", ")
 }

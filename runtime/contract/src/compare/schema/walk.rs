@@ -1,4 +1,4 @@
-//! Going through two schemas at once.
+//! Traversal of two schemas at once.
 
 use std::collections::HashSet;
 
@@ -6,118 +6,97 @@ use serde_json::Value;
 use treenail_schema::JsonObject;
 
 use crate::Severity;
-use crate::compare::report::Entry;
-use crate::compare::schema::path::Path;
-use crate::compare::schema::side::{Node, Settled, settle};
-use crate::compare::schema::{Effect, Role};
+use crate::compare::report::EntryReport;
+use crate::compare::schema::normalize::{Node, Normalized, normalize};
+use crate::compare::schema::path::{Path, Position};
+use crate::compare::schema::{Direction, Effect};
 
-/// Where both schemas are.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct At<'p> {
-    pub(super) role: Role,
-    pub(super) path: Path<'p>,
-    pub(super) depth: u32,
-}
-
-impl<'p> At<'p> {
-    /// One level deeper.
-    pub(super) fn to(self, path: Path<'p>) -> Self {
-        Self {
-            path,
-            depth: self.depth + 1,
-            ..self
-        }
-    }
-
-    pub(super) fn with(self, role: Role) -> Self {
-        Self { role, ..self }
-    }
-}
-
-/// Two places, by their addresses; a `null` that is allowed in addition makes a difference.
+/// Two schemas, identified by their addresses and by whether `null` is an alternative.
 type Pair = (usize, bool, usize, bool);
 
-/// Both schemas, and what is known of them.
+/// Both schemas, and the state of their comparison.
 pub(super) struct Walk<'w, 'a, 'r, 'l> {
     pub(super) old: &'a JsonObject,
     pub(super) new: &'a JsonObject,
-    place: &'w str,
-    pub(super) entry: &'w mut Entry<'r, 'l>,
-    /// What has been compared. A recursive schema comes back to it, and many references share it.
-    seen: HashSet<(Pair, Role)>,
-    /// What has been found to allow the same, and not to. While a pair is looked at, it counts as the same.
-    same: HashSet<Pair>,
+    /// JSON Pointer of the schemas in their entries.
+    location: &'w str,
+    pub(super) entry: &'w mut EntryReport<'r, 'l>,
+    /// Pairs that are already compared. Recursive schemas and shared references reach a pair again.
+    compared: HashSet<(Pair, Direction)>,
+    /// Pairs that are equivalent. A pair is assumed to be equivalent while it is compared.
+    equivalent: HashSet<Pair>,
+    /// Pairs that are not equivalent.
     different: HashSet<Pair>,
-    /// The pairs of `same` in the order in which they came.
+    /// The pairs of `equivalent`, in insertion order.
     assumed: Vec<Pair>,
-    /// While it is only asked whether two schemas allow the same: whether something was found.
+    /// Is `Some` during a test for equivalence, which reports nothing: `Some(true)` after the first difference.
     probe: Option<bool>,
-    /// The words that have been compared.
-    pub(super) told: HashSet<(usize, usize)>,
-    /// Where the values of the new schema stand that are in a change already. They are only told apart.
-    pub(super) shown: HashSet<*const Value>,
-    pub(super) knows_definitions: bool,
-    is_spent: bool,
+    /// Addresses of the texts that are already compared.
+    pub(super) compared_texts: HashSet<(usize, usize)>,
+    /// Values of the new schema that a change already contains. The pointers are compared only.
+    pub(super) reported: HashSet<*const Value>,
+    pub(super) compared_definitions: bool,
+    is_exhausted: bool,
 }
 
 impl<'w, 'a, 'r, 'l> Walk<'w, 'a, 'r, 'l> {
     pub(super) fn new(
         old: &'a JsonObject,
         new: &'a JsonObject,
-        place: &'w str,
-        entry: &'w mut Entry<'r, 'l>,
+        location: &'w str,
+        entry: &'w mut EntryReport<'r, 'l>,
     ) -> Self {
         Self {
             old,
             new,
-            place,
+            location,
             entry,
-            seen: HashSet::new(),
-            same: HashSet::new(),
+            compared: HashSet::new(),
+            equivalent: HashSet::new(),
             different: HashSet::new(),
             assumed: Vec::new(),
             probe: None,
-            told: HashSet::new(),
-            shown: HashSet::new(),
-            knows_definitions: false,
-            is_spent: false,
+            compared_texts: HashSet::new(),
+            reported: HashSet::new(),
+            compared_definitions: false,
+            is_exhausted: false,
         }
     }
 
-    /// Says what could not be compared.
+    /// Reports text outside of the compared parts, and an exhausted number of steps.
     pub(super) fn finish(mut self) {
-        if self.is_spent {
-            return self.spent();
+        if self.is_exhausted {
+            return self.report_exhausted();
         }
-        self.unused_definitions();
-        self.untold();
-        if self.is_spent {
-            self.spent();
-        }
-    }
-
-    fn spent(&mut self) {
-        let most = self.entry.limits().steps;
-        let message =
-            format!("it is different, and comparing all of it would take more than {most} steps");
-        self.entry.change(Severity::Breaking, self.place, &message);
-    }
-
-    /// Where the schemas themselves are.
-    pub(super) fn root(&self) -> Path<'w> {
-        Path::whole(self.place)
-    }
-
-    /// Takes steps of those that there are.
-    pub(super) fn step(&mut self, steps: usize) {
-        if !self.entry.step(steps) {
-            self.is_spent = true;
+        self.report_unused_definitions();
+        self.report_unvisited_text();
+        if self.is_exhausted {
+            self.report_exhausted();
         }
     }
 
-    /// Whether there is no sense in going on.
-    pub(super) fn is_over(&self) -> bool {
-        self.is_spent || self.probe == Some(true)
+    fn report_exhausted(&mut self) {
+        let max = self.entry.limits().steps;
+        let message = format!("differs, and a full comparison takes more than {max} steps");
+        self.entry
+            .report(Severity::Breaking, self.location, &message);
+    }
+
+    /// Returns the path of the schemas themselves.
+    pub(super) fn root_path(&self) -> Path<'w> {
+        Path::root(self.location)
+    }
+
+    /// Takes steps from the remaining ones.
+    pub(super) fn take_steps(&mut self, steps: usize) {
+        if !self.entry.take_steps(steps) {
+            self.is_exhausted = true;
+        }
+    }
+
+    /// Returns `true` if continuing cannot change the result.
+    pub(super) fn should_stop(&self) -> bool {
+        self.is_exhausted || self.probe == Some(true)
     }
 
     pub(super) fn is_probing(&self) -> bool {
@@ -125,122 +104,128 @@ impl<'w, 'a, 'r, 'l> Walk<'w, 'a, 'r, 'l> {
     }
 
     /// Compares two schemas.
-    pub(super) fn compare(&mut self, old: Node<'a>, new: Node<'a>, at: At<'_>) {
-        self.step(1);
-        if self.is_over() {
+    pub(super) fn compare(&mut self, old: Node<'a>, new: Node<'a>, at: Position<'_>) {
+        self.take_steps(1);
+        if self.should_stop() {
             return;
         }
-        let (old, new) = (settle(self.old, old), settle(self.new, new));
-        let whole = self.root();
-        let path = match (new.from_root, new.trail.is_empty()) {
-            (true, _) => whole.pointer(&new.trail),
-            (false, false) => at.path.pointer(&new.trail),
+        let (old, new) = (normalize(self.old, old), normalize(self.new, new));
+        let root = self.root_path();
+        let path = match (new.from_root, new.pointer.is_empty()) {
+            (true, _) => root.pointer(&new.pointer),
+            (false, false) => at.path.pointer(&new.pointer),
             (false, true) => at.path,
         };
-        let at = At { path, ..at };
-        self.settled(&old, &new, at);
+        let at = Position { path, ..at };
+        self.compare_normalized(&old, &new, at);
     }
 
-    fn settled(&mut self, old: &Settled<'a>, new: &Settled<'a>, at: At<'_>) {
-        self.step(
-            (old.told.len() + new.told.len() + old.members().len() + new.members().len()) / 8,
+    fn compare_normalized(&mut self, old: &Normalized<'a>, new: &Normalized<'a>, at: Position<'_>) {
+        self.take_steps(
+            (old.layers.len() + new.layers.len() + old.members().len() + new.members().len()) / 8,
         );
         if !self.is_probing() {
-            self.words(old, new, at);
+            self.compare_texts(old, new, at);
         }
-        // What says nothing has parts that say nothing, and so on.
+        // Without constraints, there are no subschemas to compare.
         if old.node.allows_all() && new.node.allows_all() {
             return;
         }
         let is_plain = matches!((old.node, new.node), (Node::Bool(_), Node::Bool(_)));
-        if !is_plain && !self.is_first(pair(old, new), at.role) {
+        if !is_plain && !self.insert_pair(pair(old, new), at.direction) {
             return;
         }
         if at.depth > self.entry.limits().depth {
-            self.effect(
-                Effect::Changed,
-                at,
-                "it is nested too deeply to be compared",
-            );
+            self.report_effect(Effect::Changed, at, "nested too deeply to compare");
             return;
         }
         if old.is_foreign || new.is_foreign {
             if old.node.address() != new.node.address() && old.members() != new.members() {
-                self.changed(at);
+                self.report_changed(at);
             }
-            return self.definitions(at);
+            return self.compare_definitions(at);
         }
         match (old.is_never(), new.is_never()) {
             (true, true) => {}
-            (true, false) => self.effect(Effect::Widened, at, "something is allowed here now"),
-            (false, true) => self.effect(Effect::Narrowed, at, "nothing is allowed here any more"),
-            (false, false) => self.constraints(old, new, at),
+            (true, false) => self.report_effect(Effect::Widened, at, "now allows values"),
+            (false, true) => self.report_effect(Effect::Narrowed, at, "no longer allows any value"),
+            (false, false) => self.compare_constraints(old, new, at),
         }
     }
 
-    fn constraints(&mut self, old: &Settled<'a>, new: &Settled<'a>, at: At<'_>) {
-        if self.alternatives(old, new, at) || !self.types(old, new, at) {
+    fn compare_constraints(
+        &mut self,
+        old: &Normalized<'a>,
+        new: &Normalized<'a>,
+        at: Position<'_>,
+    ) {
+        if self.compare_alternatives(old, new, at) || !self.compare_types(old, new, at) {
             return;
         }
-        self.numbers(old, new, at);
-        self.texts(old, new, at);
-        self.objects(old, new, at);
-        self.lists(old, new, at);
-        self.conditions(old, new, at);
+        self.compare_numbers(old, new, at);
+        self.compare_strings(old, new, at);
+        self.compare_objects(old, new, at);
+        self.compare_arrays(old, new, at);
+        self.compare_applicators(old, new, at);
     }
 
-    /// Whether a pair has not been looked at before.
-    fn is_first(&mut self, pair: Pair, role: Role) -> bool {
+    /// Records that a pair is compared. Returns `false` if its result is already known.
+    fn insert_pair(&mut self, pair: Pair, direction: Direction) -> bool {
         if !self.is_probing() {
-            return self.seen.insert((pair, role));
+            return self.compared.insert((pair, direction));
         }
         if self.different.contains(&pair) {
             self.probe = Some(true);
             return false;
         }
-        let is_first = self.same.insert(pair);
-        if is_first {
+        let is_new = self.equivalent.insert(pair);
+        if is_new {
             self.assumed.push(pair);
         }
-        is_first
+        is_new
     }
 
-    /// Whether two schemas allow the same, whatever they say of it.
-    pub(super) fn is_same(&mut self, old: Node<'a>, new: Node<'a>, at: At<'_>) -> bool {
-        self.step(1);
+    /// Returns `true` if two schemas allow the same values.
+    pub(super) fn are_equivalent(
+        &mut self,
+        old: Node<'a>,
+        new: Node<'a>,
+        at: Position<'_>,
+    ) -> bool {
+        self.take_steps(1);
         let outer = self.probe.replace(false);
         let before = self.assumed.len();
-        self.compare(old, new, at.with(Role::Unclear));
-        let is_same = self.probe == Some(false) && !self.is_spent;
-        if !is_same {
-            // What was the same only if these are is not known any more. That these are not is certain.
+        self.compare(old, new, at.in_direction(Direction::Unknown));
+        let are_equivalent = self.probe == Some(false) && !self.is_exhausted;
+        if !are_equivalent {
+            // Drop the equivalences assumed while comparing this pair; the difference itself is certain.
             for pair in self.assumed.drain(before..) {
-                self.same.remove(&pair);
+                self.equivalent.remove(&pair);
             }
-            if !self.is_spent {
-                let settled = (settle(self.old, old), settle(self.new, new));
-                self.different.insert(pair(&settled.0, &settled.1));
+            if !self.is_exhausted {
+                let normalized = (normalize(self.old, old), normalize(self.new, new));
+                self.different.insert(pair(&normalized.0, &normalized.1));
             }
         }
         self.probe = outer;
-        is_same
+        are_equivalent
     }
 
-    /// Something that has an effect on what is allowed.
-    pub(super) fn effect(&mut self, effect: Effect, at: At<'_>, message: &str) {
-        self.found(effect, at, message, (None, None));
+    /// Reports an effect on the allowed values.
+    pub(super) fn report_effect(&mut self, effect: Effect, at: Position<'_>, message: &str) {
+        self.report_difference(effect, at, message, (None, None));
     }
 
-    /// A keyword that has an effect on what is allowed.
-    pub(super) fn keyword(
+    /// Reports the effect of a keyword on the allowed values.
+    pub(super) fn report_keyword(
         &mut self,
         effect: Effect,
-        at: At<'_>,
+        at: Position<'_>,
         name: &str,
         (old, new): (Option<&Value>, Option<&Value>),
     ) {
         if !self.is_probing() {
-            self.shown.extend(new.map(std::ptr::from_ref));
+            self.reported.extend(new.map(std::ptr::from_ref));
         }
         let message = match effect {
             Effect::Narrowed => format!("`{name}` allows less"),
@@ -248,15 +233,15 @@ impl<'w, 'a, 'r, 'l> Walk<'w, 'a, 'r, 'l> {
             Effect::Changed => CHANGED.to_owned(),
         };
         let (old, new) = (old.map(Value::to_string), new.map(Value::to_string));
-        let at = at.to(at.path.key(name));
-        self.found(effect, at, &message, (old.as_deref(), new.as_deref()));
+        let at = at.descend(at.path.key(name));
+        self.report_difference(effect, at, &message, (old.as_deref(), new.as_deref()));
     }
 
-    /// Something that has an effect on what is allowed, with what was there and what is.
-    pub(super) fn found(
+    /// Reports an effect on the allowed values, with the old and the new text.
+    pub(super) fn report_difference(
         &mut self,
         effect: Effect,
-        at: At<'_>,
+        at: Position<'_>,
         message: &str,
         texts: (Option<&str>, Option<&str>),
     ) {
@@ -264,25 +249,27 @@ impl<'w, 'a, 'r, 'l> Walk<'w, 'a, 'r, 'l> {
             self.probe = Some(true);
             return;
         }
-        let path = at.path.written(self.entry.limits().text_bytes);
-        let severity = at.role.severity(effect);
-        if at.role == Role::Unclear && effect != Effect::Changed {
-            let message = format!("{message}, in a place where it cannot be judged");
-            self.entry.shown(severity, &path, &message, texts);
+        let path = at.path.render(self.entry.limits().text_bytes);
+        let severity = at.direction.severity(effect);
+        if at.direction == Direction::Unknown && effect != Effect::Changed {
+            let message = format!("{message}, at a position where the effect cannot be judged");
+            self.entry
+                .report_with_texts(severity, &path, &message, texts);
         } else {
-            self.entry.shown(severity, &path, message, texts);
+            self.entry
+                .report_with_texts(severity, &path, message, texts);
         }
     }
 
-    /// Something that is different, and has an effect that is not known.
-    pub(super) fn changed(&mut self, at: At<'_>) {
-        self.effect(Effect::Changed, at, CHANGED);
+    /// Reports a difference whose effect is unknown.
+    pub(super) fn report_changed(&mut self, at: Position<'_>) {
+        self.report_effect(Effect::Changed, at, CHANGED);
     }
 }
 
 const CHANGED: &str = "changed in a way that cannot be judged";
 
-fn pair(old: &Settled<'_>, new: &Settled<'_>) -> Pair {
+fn pair(old: &Normalized<'_>, new: &Normalized<'_>) -> Pair {
     (
         old.node.address(),
         old.or_null.is_some(),

@@ -1,4 +1,4 @@
-//! Lock files.
+//! Tests of lock files.
 
 use serde_json::json;
 use treenail_schema::{Implementation, Prompt, Resource, ResourceTemplate, Tool};
@@ -103,7 +103,7 @@ fn contract() -> Contract {
 }
 
 #[test]
-fn a_contract_is_one_text_and_is_read_from_it() {
+fn a_contract_round_trips_through_its_lock_file() {
     let written = contract().to_json();
     assert_eq!(written, FILE);
     let read = Contract::from_json(&written).unwrap();
@@ -118,7 +118,7 @@ fn a_contract_is_one_text_and_is_read_from_it() {
 }
 
 #[test]
-fn a_contract_of_some_tools_is_one_when_it_is_read_too() {
+fn a_contract_of_selected_tools_round_trips() {
     let used = contract().only_tools(["b"]).unwrap();
     let written = used.to_json();
     assert!(
@@ -133,13 +133,13 @@ fn a_contract_of_some_tools_is_one_when_it_is_read_too() {
         "{}",
         read.drift(&contract())
     );
-    // What does not belong to these tools makes no difference, whoever wrote it.
+    // Entries besides these tools are ignored, also in a file that is written by hand.
     let by_hand = FILE.replace("\"tools\":", "\"only\": [\"b\"], \"tools\":");
     assert_eq!(Contract::from_json(&by_hand).unwrap(), used);
     let unknown = r#"{"treenailLock": 1, "only": ["z"], "tools": []}"#;
     let error = Contract::from_json(unknown).unwrap_err();
-    assert!(matches!(error, ContractError::NoSuchTool(name) if name == "z"));
-    // None of them is not all of them.
+    assert!(matches!(error, ContractError::UnknownTool(name) if name == "z"));
+    // An empty selection is not the same as no selection.
     let none = contract().only_tools([""; 0]).unwrap();
     let read = Contract::from_json(&none.to_json()).unwrap();
     assert_eq!(read, none);
@@ -147,7 +147,7 @@ fn a_contract_of_some_tools_is_one_when_it_is_read_too() {
 }
 
 #[test]
-fn errors_tell_what_is_wrong_and_where() {
+fn errors_contain_reason_and_position() {
     let error = |text: &str| Contract::from_json(text).unwrap_err().to_string();
     for (text, expected) in [
         (
@@ -156,7 +156,7 @@ fn errors_tell_what_is_wrong_and_where() {
         ),
         (
             "{\"treenailLock\": 2, \"tools\": 5}",
-            "the lock file has format 2, and this version of Treenail reads format 1",
+            "the lock file has format 2; this version of Treenail supports format 1",
         ),
         (
             "{\"treenailLock\": 1,\n \"tools\": [{\"name\": 5}]}",
@@ -175,18 +175,18 @@ fn errors_tell_what_is_wrong_and_where() {
         assert_eq!(error(text), expected, "{text}");
     }
     let twice = "{\"treenailLock\": 1, \"prompts\": [{\"name\": \"a\"}, {\"name\": \"a\"}]}";
-    assert_eq!(error(twice), "the lock file has two prompts called `a`");
+    assert_eq!(error(twice), "the lock file has two prompts named `a`");
     assert!(matches!(
         Contract::from_json(twice),
-        Err(ContractError::Twice {
-            kind: "prompts",
+        Err(ContractError::DuplicateName {
+            list: "prompts",
             ..
         })
     ));
 }
 
 #[test]
-fn nothing_in_a_file_makes_it_panic() {
+fn invalid_lock_files_cause_no_panic() {
     let deep = "[".repeat(100_000);
     let schema =
         format!("{{\"treenailLock\":1,\"tools\":[{{\"name\":\"a\",\"inputSchema\":{{\"x\":{deep}");
@@ -209,7 +209,7 @@ fn nothing_in_a_file_makes_it_panic() {
 }
 
 #[test]
-fn numbers_come_out_as_they_went_in() {
+fn numbers_round_trip() {
     let mut random = fastrand::Rng::with_seed(3);
     for _ in 0..2_000 {
         let float = f64::from_bits(random.u64(..));

@@ -1,4 +1,4 @@
-//! What schemas tell people and models, and what nothing refers to.
+//! Comparison of text for people and models, and of unreferenced definitions.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -7,79 +7,93 @@ use treenail_schema::JsonObject;
 use treenail_schema::internal::quoted;
 
 use crate::Severity;
-use crate::compare::schema::Role;
-use crate::compare::schema::side::{Node, Settled, resolve};
-use crate::compare::schema::walk::{At, Walk};
-use crate::keyword::{Does, does};
+use crate::compare::schema::Direction;
+use crate::compare::schema::normalize::{Node, Normalized, resolve};
+use crate::compare::schema::path::Position;
+use crate::compare::schema::walk::Walk;
+use crate::keyword::{KeywordRole, keyword_role};
 
 impl<'a> Walk<'_, 'a, '_, '_> {
-    /// Compares words, and defaults. A schema and those that it refers to all have words for one place; those that
-    /// are different are told once, however often they are referred to.
-    pub(super) fn words(&mut self, old: &Settled<'a>, new: &Settled<'a>, at: At<'_>) {
-        let members = old.told.iter().chain(&new.told);
-        let names = members.flat_map(|members| members.keys());
-        let names: BTreeSet<&String> = names.filter(|name| does(name) == Does::Tell).collect();
+    /// Compares texts and defaults. The texts of a schema and of the schemas that it refers to apply to the same position.
+    /// Each difference is reported once, even if there are several references.
+    pub(super) fn compare_texts(
+        &mut self,
+        old: &Normalized<'a>,
+        new: &Normalized<'a>,
+        at: Position<'_>,
+    ) {
+        let layers = old.layers.iter().chain(&new.layers);
+        let names = layers.flat_map(|members| members.keys());
+        let names: BTreeSet<&String> = names
+            .filter(|name| keyword_role(name) == KeywordRole::Annotation)
+            .collect();
         for name in names {
-            let values = |settled: &Settled<'a>| -> Vec<&'a Value> {
-                let told = settled.told.iter();
-                told.filter_map(|members| members.get(name)).collect()
+            let values = |schema: &Normalized<'a>| -> Vec<&'a Value> {
+                let layers = schema.layers.iter();
+                layers.filter_map(|members| members.get(name)).collect()
             };
             let (old, new) = (values(old), values(new));
-            let (old, new) = different(&old, &new);
-            self.step((old.len() + new.len()) / 8);
-            for place in 0..old.len().max(new.len()) {
-                self.word(name, old.get(place).copied(), new.get(place).copied(), at);
+            let (old, new) = trim_equal(&old, &new);
+            self.take_steps((old.len() + new.len()) / 8);
+            for index in 0..old.len().max(new.len()) {
+                self.compare_text(name, old.get(index).copied(), new.get(index).copied(), at);
             }
         }
     }
 
-    fn word(&mut self, name: &str, old: Option<&Value>, new: Option<&Value>, at: At<'_>) {
+    fn compare_text(
+        &mut self,
+        name: &str,
+        old: Option<&Value>,
+        new: Option<&Value>,
+        at: Position<'_>,
+    ) {
         let address = |value: Option<&Value>| value.map_or(0, |it| std::ptr::from_ref(it) as usize);
-        if old == new || !self.told.insert((address(old), address(new))) {
+        if old == new || !self.compared_texts.insert((address(old), address(new))) {
             return;
         }
-        self.shown.extend(new.map(std::ptr::from_ref));
-        // A call that leaves the argument out does something else now.
-        let severity = match (name, at.role) {
-            ("default", Role::Input) => Severity::Additive,
+        self.reported.extend(new.map(std::ptr::from_ref));
+        // A call without the argument now behaves differently.
+        let severity = match (name, at.direction) {
+            ("default", Direction::Input) => Severity::Additive,
             _ => Severity::Wording,
         };
         let path = at.path.key(name);
-        let path = path.written(self.entry.limits().text_bytes);
-        let what = what(name);
-        let (old, new) = (old.map(text), new.map(text));
+        let path = path.render(self.entry.limits().text_bytes);
+        let description = describe_keyword(name);
+        let (old, new) = (old.map(plain_text), new.map(plain_text));
         let texts = (old.as_deref(), new.as_deref());
-        self.entry.differ(severity, &path, &what, texts);
+        self.entry.report_text(severity, &path, &description, texts);
     }
 
-    /// Compares all definitions, for there is a reference that is not understood: it may be to any of them.
-    pub(super) fn definitions(&mut self, at: At<'_>) {
-        if !self.is_probing() && std::mem::replace(&mut self.knows_definitions, true) {
+    /// Compares all definitions, because an unresolved reference may refer to any of them.
+    pub(super) fn compare_definitions(&mut self, at: Position<'_>) {
+        if !self.is_probing() && std::mem::replace(&mut self.compared_definitions, true) {
             return;
         }
-        let root = self.root();
+        let root = self.root_path();
         for keyword in DEFINITIONS {
             let path = root.key(keyword);
             let old = members(self.old.get(keyword));
             let new = members(self.new.get(keyword));
             let names = [old, new].into_iter().flatten().flat_map(|all| all.keys());
             for name in names.collect::<BTreeSet<_>>() {
-                let at = at.to(path.key(name)).with(Role::Unclear);
+                let at = at.descend(path.key(name)).in_direction(Direction::Unknown);
                 let schema = |all: Option<&'a JsonObject>| all.and_then(|all| all.get(name));
                 match (schema(old), schema(new)) {
                     (Some(old), Some(new)) => self.compare(Node::of(old), Node::of(new), at),
-                    _ => self.changed(at),
+                    _ => self.report_changed(at),
                 }
             }
         }
     }
 
-    /// Tells of definitions that are different although nothing refers to them: models may read them.
-    pub(super) fn unused_definitions(&mut self) {
-        if self.knows_definitions {
+    /// Reports differences of unreferenced definitions, because models may read them.
+    pub(super) fn report_unused_definitions(&mut self) {
+        if self.compared_definitions {
             return;
         }
-        let root = self.root();
+        let root = self.root_path();
         let used = used_definitions(self.new);
         for keyword in DEFINITIONS {
             let old = members(self.old.get(keyword));
@@ -89,19 +103,19 @@ impl<'a> Walk<'_, 'a, '_, '_> {
                 if before == Some(schema) || used.contains(&(keyword, name)) {
                     continue;
                 }
-                self.shown.insert(std::ptr::from_ref(schema));
+                self.reported.insert(std::ptr::from_ref(schema));
                 let path = keyword_path.key(name);
-                let path = path.written(self.entry.limits().text_bytes);
+                let path = path.render(self.entry.limits().text_bytes);
                 let (before, schema) = (before.map(Value::to_string), schema.to_string());
-                let what = "a definition that nothing refers to";
+                let what = "an unreferenced definition";
                 self.entry
-                    .words(&path, what, before.as_deref(), Some(&schema));
+                    .report_wording(&path, what, before.as_deref(), Some(&schema));
             }
         }
     }
 }
 
-/// The definitions of a schema that are referred to, by their keywords and names.
+/// Returns the keywords and names of the referenced definitions of a schema.
 fn used_definitions(root: &JsonObject) -> HashSet<(&str, &str)> {
     let mut used = HashSet::new();
     let members = root.iter();
@@ -115,7 +129,7 @@ fn used_definitions(root: &JsonObject) -> HashSet<(&str, &str)> {
             Value::Object(members) => {
                 open.extend(members.values());
                 let reference = members.get("$ref").and_then(Value::as_str);
-                let definition = reference.and_then(|reference| definition(root, reference));
+                let definition = reference.and_then(|reference| find_definition(root, reference));
                 if let Some((keyword, name, schema)) = definition {
                     if used.insert((keyword, name)) {
                         open.push(schema);
@@ -128,8 +142,11 @@ fn used_definitions(root: &JsonObject) -> HashSet<(&str, &str)> {
     used
 }
 
-/// The definition that a reference refers to, or to something in it.
-fn definition<'a>(root: &'a JsonObject, reference: &str) -> Option<(&'a str, &'a str, &'a Value)> {
+/// Finds the definition that contains the target of a reference.
+fn find_definition<'a>(
+    root: &'a JsonObject,
+    reference: &str,
+) -> Option<(&'a str, &'a str, &'a Value)> {
     let (pointer, _) = resolve(root, reference)?;
     let mut steps = pointer.strip_prefix('/')?.split('/');
     let keyword = steps.next()?;
@@ -141,12 +158,13 @@ fn definition<'a>(root: &'a JsonObject, reference: &str) -> Option<(&'a str, &'a
 
 const DEFINITIONS: [&str; 2] = ["$defs", "definitions"];
 
+/// Returns the members of an object.
 pub(super) fn members(value: Option<&Value>) -> Option<&JsonObject> {
     value.and_then(Value::as_object)
 }
 
-/// What is left of two lists without what is the same at their beginnings and at their ends.
-fn different<'s, T: PartialEq>(old: &'s [T], new: &'s [T]) -> (&'s [T], &'s [T]) {
+/// Removes the common prefix and suffix of two lists.
+fn trim_equal<'s, T: PartialEq>(old: &'s [T], new: &'s [T]) -> (&'s [T], &'s [T]) {
     let same = |(old, new): &(&T, &T)| old == new;
     let before = old.iter().zip(new).take_while(same).count();
     let (old, new) = (&old[before..], &new[before..]);
@@ -155,15 +173,16 @@ fn different<'s, T: PartialEq>(old: &'s [T], new: &'s [T]) -> (&'s [T], &'s [T])
     (&old[..old.len() - after], &new[..new.len() - after])
 }
 
-/// How people call what a keyword tells.
-pub(super) fn what(keyword: &str) -> String {
+/// Returns a readable name of a keyword.
+pub(super) fn describe_keyword(keyword: &str) -> String {
     match keyword {
         "default" | "description" | "title" => format!("the {keyword}"),
         other => quoted(other),
     }
 }
 
-pub(super) fn text(value: &Value) -> String {
+/// Returns the content of a string, and other values as JSON.
+pub(super) fn plain_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),

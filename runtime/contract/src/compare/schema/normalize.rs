@@ -1,4 +1,4 @@
-//! What a schema says, whatever way it says it.
+//! Normalization of schemas: references and trivial choices are resolved, so that equivalent forms compare equal.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -9,23 +9,23 @@ use treenail_schema::JsonObject;
 use treenail_schema::internal::percent_decode;
 
 use crate::compare::schema::types::Types;
-use crate::keyword::{Does, does};
+use crate::keyword::{KeywordRole, keyword_role};
 
-/// How many schemas that only refer to another one may stand in a row.
-const HOPS: usize = 64;
+/// Maximum number of consecutive schemas that only refer to another schema.
+const MAX_REFERENCE_HOPS: usize = 64;
 
-static NOTHING: LazyLock<JsonObject> = LazyLock::new(JsonObject::new);
+static EMPTY: LazyLock<JsonObject> = LazyLock::new(JsonObject::new);
 
 /// A schema.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Node<'a> {
-    /// All values, or none.
+    /// `true` allows every value, `false` none.
     Bool(bool),
     Object(&'a JsonObject),
 }
 
 impl<'a> Node<'a> {
-    /// What is no schema at all says nothing.
+    /// Wraps a value. A value that is not a schema allows everything.
     pub(super) fn of(value: &'a Value) -> Self {
         match value {
             Value::Bool(all) => Self::Bool(*all),
@@ -41,7 +41,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Whether every value is allowed, as can be seen at once.
+    /// Returns `true` if the schema obviously allows every value.
     pub(super) fn allows_all(self) -> bool {
         match self {
             Self::Bool(all) => all,
@@ -50,36 +50,36 @@ impl<'a> Node<'a> {
     }
 }
 
-/// The keywords of a schema that say what is allowed.
+/// Returns the keywords of a schema that restrict values.
 pub(super) fn constraints(schema: &JsonObject) -> impl Iterator<Item = (&str, &Value)> {
     let members = schema.iter().map(|(name, value)| (&**name, value));
-    members.filter(|(name, _)| does(name) == Does::Constrain)
+    members.filter(|(name, _)| keyword_role(name) == KeywordRole::Constraint)
 }
 
-/// A schema, after what only refers to another one has been followed.
+/// A schema after its references and trivial choices are resolved.
 #[derive(Debug)]
-pub(super) struct Settled<'a> {
+pub(super) struct Normalized<'a> {
     pub(super) node: Node<'a>,
-    /// All that have words for it, from outside to inside.
-    pub(super) told: Vec<&'a JsonObject>,
-    /// If it was one of two choices, and the other was `null`: the schema with the choices.
+    /// All schemas on the way, from outside to inside. The texts of each apply.
+    pub(super) layers: Vec<&'a JsonObject>,
+    /// If it is an alternative to `null`: the schema with both alternatives, and the keyword.
     pub(super) or_null: Option<(&'a JsonObject, &'static str)>,
-    /// Where it is, from where it began or from the root.
-    pub(super) trail: String,
+    /// JSON Pointer to the schema, relative to the original one, or to the root if `from_root`.
+    pub(super) pointer: String,
     pub(super) from_root: bool,
-    /// Whether it says that it is a schema of its own, so that references in it mean something else.
+    /// Is `true` if the schema has an `$id` of its own. References within it then have another base.
     pub(super) is_foreign: bool,
 }
 
-impl<'a> Settled<'a> {
+impl<'a> Normalized<'a> {
     pub(super) fn members(&self) -> &'a JsonObject {
         match self.node {
             Node::Object(members) => members,
-            Node::Bool(_) => &NOTHING,
+            Node::Bool(_) => &EMPTY,
         }
     }
 
-    /// Whether no value is allowed.
+    /// Returns `true` if the schema allows no value.
     pub(super) fn is_never(&self) -> bool {
         match self.node {
             Node::Bool(all) => !all,
@@ -104,42 +104,42 @@ impl<'a> Settled<'a> {
     }
 }
 
-/// Follows what only refers to another schema: a `$ref` alone, one choice alone, one choice or `null`.
-pub(super) fn settle<'a>(root: &'a JsonObject, node: Node<'a>) -> Settled<'a> {
-    settled(root, node, true)
+/// Resolves a schema that consists of a single `$ref`, a single alternative, or one alternative besides `null`.
+pub(super) fn normalize<'a>(root: &'a JsonObject, node: Node<'a>) -> Normalized<'a> {
+    normalize_node(root, node, true)
 }
 
-/// [`settle`]; one choice or `null` is followed if that `may_be_null`. Within another one it may not, so this never goes
-/// deeper than twice, whatever refers to itself.
-fn settled<'a>(root: &'a JsonObject, node: Node<'a>, may_be_null: bool) -> Settled<'a> {
-    let mut settled = Settled {
+/// Implements [`normalize`]. An alternative besides `null` is resolved only if `allow_null`. Within such an alternative it is
+/// not, so that the recursion is at most two levels deep even for schemas that refer to themselves.
+fn normalize_node<'a>(root: &'a JsonObject, node: Node<'a>, allow_null: bool) -> Normalized<'a> {
+    let mut normalized = Normalized {
         node,
-        told: Vec::new(),
+        layers: Vec::new(),
         or_null: None,
-        trail: String::new(),
+        pointer: String::new(),
         from_root: false,
         is_foreign: false,
     };
-    for _ in 0..HOPS {
-        let Node::Object(members) = settled.node else {
+    for _ in 0..MAX_REFERENCE_HOPS {
+        let Node::Object(members) = normalized.node else {
             break;
         };
-        settled.told.push(members);
+        normalized.layers.push(members);
         let id = members.get("$id").and_then(Value::as_str);
         if id.is_some_and(|id| !id.starts_with('#')) && !std::ptr::eq(members, root) {
-            settled.is_foreign = true;
+            normalized.is_foreign = true;
             break;
         }
-        if !settled.follow(root, members, may_be_null) {
+        if !normalized.follow(root, members, allow_null) {
             break;
         }
     }
-    settled
+    normalized
 }
 
-impl<'a> Settled<'a> {
-    /// Goes one step on, if there is one.
-    fn follow(&mut self, root: &'a JsonObject, members: &'a JsonObject, may_be_null: bool) -> bool {
+impl<'a> Normalized<'a> {
+    /// Resolves one level. Returns `false` if there is nothing more to resolve.
+    fn follow(&mut self, root: &'a JsonObject, members: &'a JsonObject, allow_null: bool) -> bool {
         let mut keywords = constraints(members);
         let (Some((keyword, value)), None) = (keywords.next(), keywords.next()) else {
             return false;
@@ -149,31 +149,31 @@ impl<'a> Settled<'a> {
                 let Some((pointer, node)) = resolve(root, reference) else {
                     return false;
                 };
-                self.trail = pointer;
+                self.pointer = pointer;
                 self.from_root = true;
                 self.node = node;
                 true
             }
             ("allOf" | "anyOf" | "oneOf", Value::Array(only)) if only.len() == 1 => {
-                self.go(keyword, 0);
+                self.push_step(keyword, 0);
                 self.node = Node::of(&only[0]);
                 true
             }
-            ("anyOf", Value::Array(two)) if may_be_null => {
+            ("anyOf", Value::Array(two)) if allow_null => {
                 self.follow_or_null(root, members, "anyOf", two)
             }
-            ("oneOf", Value::Array(two)) if may_be_null => {
+            ("oneOf", Value::Array(two)) if allow_null => {
                 self.follow_or_null(root, members, "oneOf", two)
             }
             _ => false,
         }
     }
 
-    fn go(&mut self, keyword: &str, index: usize) {
-        write!(self.trail, "/{keyword}/{index}").expect("a string takes everything");
+    fn push_step(&mut self, keyword: &str, index: usize) {
+        write!(self.pointer, "/{keyword}/{index}").expect("writing to a string does not fail");
     }
 
-    /// Goes on to a schema that may be `null` beside what it is.
+    /// Resolves an alternative besides `null`.
     fn follow_or_null(
         &mut self,
         root: &'a JsonObject,
@@ -189,32 +189,32 @@ impl<'a> Settled<'a> {
             (false, true) => (0, first),
             _ => return false,
         };
-        // Only where nothing that applies to all types could say something of `null`.
-        let inner = settled(root, Node::of(other), false);
-        let can = match inner.node {
+        // Only if no keyword of the alternative could apply to `null`.
+        let inner = normalize_node(root, Node::of(other), false);
+        let is_separable = match inner.node {
             Node::Bool(_) => false,
-            Node::Object(members) => constraints(members).all(|(name, _)| is_of_one_type(name)),
+            Node::Object(members) => constraints(members).all(|(name, _)| is_type_specific(name)),
         };
         let overlaps = keyword == "oneOf" && inner.types().overlaps(Types::NULL);
-        if !can || overlaps || inner.is_foreign {
+        if !is_separable || overlaps || inner.is_foreign {
             return false;
         }
         self.or_null = Some((members, keyword));
         if inner.from_root {
-            self.trail = inner.trail;
+            self.pointer = inner.pointer;
             self.from_root = true;
         } else {
-            self.go(keyword, index);
-            self.trail.push_str(&inner.trail);
+            self.push_step(keyword, index);
+            self.pointer.push_str(&inner.pointer);
         }
         self.node = inner.node;
-        self.told.extend(inner.told);
-        // What is inside has been followed already.
+        self.layers.extend(inner.layers);
+        // The alternative is already resolved.
         false
     }
 }
 
-/// Whether a schema allows `null` and nothing else.
+/// Returns `true` if a schema allows only `null`.
 fn is_null(schema: &Value) -> bool {
     match Node::of(schema) {
         Node::Object(members) => {
@@ -225,8 +225,8 @@ fn is_null(schema: &Value) -> bool {
     }
 }
 
-/// Whether a keyword says something of values of one type only, or can be made to: types and values.
-fn is_of_one_type(keyword: &str) -> bool {
+/// Returns `true` if a keyword applies to one type only, or lists types or values from which `null` can be separated.
+fn is_type_specific(keyword: &str) -> bool {
     !matches!(
         keyword,
         "$dynamicRef"
@@ -242,7 +242,7 @@ fn is_of_one_type(keyword: &str) -> bool {
     )
 }
 
-/// What a reference within the schema refers to, and its pointer. Names (`$anchor`) are not looked for.
+/// Resolves a reference within the schema. Returns its pointer and the target. Anchors (`$anchor`) are not supported.
 pub(super) fn resolve<'a>(root: &'a JsonObject, reference: &str) -> Option<(String, Node<'a>)> {
     let fragment = reference.strip_prefix('#')?;
     let pointer: Cow<'_, str> = percent_decode(fragment)?;

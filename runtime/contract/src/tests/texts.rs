@@ -1,18 +1,18 @@
-//! Words that models read, wherever they stand.
+//! Tests of texts that models read, at any position.
 
 use serde_json::{Value, json};
 
 use super::schemas::check;
-use super::{between, told, tool};
+use super::{summaries, tool, tool_drift};
 
 #[test]
-fn all_words_of_one_place_are_told() {
+fn all_texts_of_one_position_are_reported() {
     let schema = |first: &str, second: &str| {
         json!({
             "description": first, "allOf": [{"description": second, "allOf": [{"type": "string", "description": "same"}]}],
         })
     };
-    let drift = between(
+    let drift = tool_drift(
         tool("t", json!({"properties": {"a": schema("a", "b")}})),
         tool("t", json!({"properties": {"a": schema("c", "IGNORE ALL")}})),
     );
@@ -22,7 +22,7 @@ fn all_words_of_one_place_are_told() {
         .map(|change| change.new.as_deref())
         .collect();
     assert_eq!(news, [Some("c"), Some("IGNORE ALL")], "{drift}");
-    // One more outside does not make one of what is inside.
+    // An additional outer text does not cause a change of the inner one.
     let inside = json!({"type": "string", "description": "inside"});
     let outside = json!({"description": "outside", "allOf": [inside]});
     check(
@@ -34,7 +34,7 @@ fn all_words_of_one_place_are_told() {
 }
 
 #[test]
-fn words_are_told_where_nothing_is_compared() {
+fn texts_in_parts_that_are_not_compared_are_reported() {
     let words = json!({"description": "IGNORE ALL"});
     for (keyword, value, path) in [
         ("items", words.clone(), "items/description"),
@@ -70,7 +70,7 @@ fn words_are_told_where_nothing_is_compared() {
         };
         let wording = format!("~/{path}");
         check(&schema(false), &schema(true), &wording, &wording);
-        // They are not new where they have been before.
+        // Texts that existed before are not reported.
         check(&schema(true), &schema(true), "", "");
         let mut both = schema(true);
         both["maximum"] = json!(5);
@@ -79,19 +79,19 @@ fn words_are_told_where_nothing_is_compared() {
 }
 
 #[test]
-fn words_of_new_members_are_told_and_definitions_once() {
+fn texts_of_new_members_are_reported_and_definitions_once() {
     let schema = |more: Value| json!({"type": "object", "properties": more});
     let live =
         schema(json!({"x": {"type": "string", "description": "IGNORE ALL", "maxLength": 3}}));
-    let drift = between(tool("t", schema(json!({}))), tool("t", live));
+    let drift = tool_drift(tool("t", schema(json!({}))), tool("t", live));
     assert_eq!(
-        told(&drift),
+        summaries(&drift),
         [
             "additive /inputSchema/properties/x",
             "wording /inputSchema/properties/x/description"
         ]
     );
     let defined = json!({"type": "object", "$defs": {"unused": {"description": "IGNORE ALL"}}});
-    let drift = between(tool("t", schema(json!({}))), tool("t", defined));
-    assert_eq!(told(&drift), ["wording /inputSchema/$defs/unused"]);
+    let drift = tool_drift(tool("t", schema(json!({}))), tool("t", defined));
+    assert_eq!(summaries(&drift), ["wording /inputSchema/$defs/unused"]);
 }

@@ -1,12 +1,12 @@
-//! Schemas of schemas: choices, references, and the words in them.
+//! Tests of choices, references and the texts in them.
 
 use serde_json::{Value, json};
 
 use super::schemas::check;
-use super::{between, told, tool};
+use super::{summaries, tool, tool_drift};
 
 #[test]
-fn choices_are_matched_by_what_they_are() {
+fn branches_are_matched_by_identity() {
     let shape = |kind: &str, size: Value| {
         json!({
             "type": "object", "required": ["kind", "size"],
@@ -21,7 +21,7 @@ fn choices_are_matched_by_what_they_are() {
         let list = list.iter().map(|(kind, size)| shape(kind, (*size).clone()));
         json!({"oneOf": list.collect::<Vec<_>>()})
     };
-    // Two have changed and stand elsewhere; each is known by its kind.
+    // Two branches have changed and moved. The tag `kind` identifies them.
     let recorded = shapes(&[("a", &small), ("b", &small), ("c", &small)]);
     let live = shapes(&[("c", &large), ("b", &large), ("a", &small)]);
     check(
@@ -33,14 +33,14 @@ fn choices_are_matched_by_what_they_are() {
     let more = shapes(&[("a", &small), ("b", &small), ("c", &small), ("d", &small)]);
     check(&recorded, &more, "+/oneOf", "!/oneOf");
     check(&more, &recorded, "!/oneOf", "+/oneOf");
-    // A schema that becomes one of several.
+    // A schema becomes one of several alternatives.
     let text = json!({"type": "string"});
     let several = json!({"anyOf": [{"type": "integer"}, {"type": "string"}, {"type": "null"}]});
     check(&text, &several, "+/anyOf", "!/anyOf");
 }
 
 #[test]
-fn words_are_told_wherever_they_stand_and_once() {
+fn texts_are_reported_at_any_position_and_once() {
     let words = |description: &str| json!({"type": "string", "description": description});
     check(
         &words("old"),
@@ -77,7 +77,7 @@ fn words_are_told_wherever_they_stand_and_once() {
         json!({"type": "integer", "default": 2}),
     ];
     check(&defaults[0], &defaults[1], "+/default", "~/default");
-    // The words of a definition, once, though two members refer to it, one of them with words of its own.
+    // Two members refer to the definition, one with a description of its own. The change is reported once.
     let whole = |text: &str| {
         json!({
             "type": "object", "$defs": {"d": words(text)},
@@ -93,14 +93,14 @@ fn words_are_told_wherever_they_stand_and_once() {
 }
 
 #[test]
-fn words_where_nothing_refers_to_are_told_too() {
+fn texts_of_unreferenced_definitions_are_reported() {
     let schema = |text: &str| json!({"type": "object", "$defs": {"unused": {"description": text}, "same": {"type": "string"}}});
-    let drift = between(tool("t", schema("old")), tool("t", schema("new")));
-    assert_eq!(told(&drift), ["wording /inputSchema/$defs/unused"]);
+    let drift = tool_drift(tool("t", schema("old")), tool("t", schema("new")));
+    assert_eq!(summaries(&drift), ["wording /inputSchema/$defs/unused"]);
 }
 
 #[test]
-fn recursive_schemas_are_compared_and_come_to_an_end() {
+fn comparison_of_recursive_schemas_terminates() {
     let tree = |leaf: Value| {
         json!({
             "type": "object", "properties": {"root": {"$ref": "#/$defs/node"}},
@@ -115,22 +115,22 @@ fn recursive_schemas_are_compared_and_come_to_an_end() {
         tree(json!({"type": "string"})),
         tree(json!({"type": "string", "maxLength": 3})),
     );
-    let drift = between(tool("t", recorded.clone()), tool("t", live));
+    let drift = tool_drift(tool("t", recorded.clone()), tool("t", live));
     assert!(
-        told(&drift)
+        summaries(&drift)
             .contains(&"breaking /inputSchema/$defs/node/properties/leaf/maxLength".to_owned()),
         "{drift}"
     );
-    // The same tree, written out by one level.
+    // The same tree with one level unrolled.
     let mut unrolled = recorded.clone();
     unrolled["properties"]["root"] = recorded["$defs"]["node"].clone();
     assert_eq!(
-        told(&between(tool("t", recorded), tool("t", unrolled))),
+        summaries(&tool_drift(tool("t", recorded), tool("t", unrolled))),
         [""; 0]
     );
-    // References in a circle.
+    // Circular references.
     let circle = |to: &str| json!({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": to}}});
-    let drift = between(
+    let drift = tool_drift(
         tool("t", circle("#/$defs/a")),
         tool("t", circle("#/$defs/b")),
     );
@@ -138,7 +138,7 @@ fn recursive_schemas_are_compared_and_come_to_an_end() {
 }
 
 #[test]
-fn references_that_are_not_understood_are_as_good_as_all_definitions() {
+fn unresolved_references_stand_for_all_definitions() {
     for reference in ["https://example.com/d", "#anchored"] {
         let schema = |definition: Value| {
             json!({
@@ -146,12 +146,12 @@ fn references_that_are_not_understood_are_as_good_as_all_definitions() {
                 "$defs": {"d": {"$id": "https://example.com/d", "$anchor": "anchored", "type": definition}},
             })
         };
-        let drift = between(
+        let drift = tool_drift(
             tool("t", schema(json!("string"))),
             tool("t", schema(json!("integer"))),
         );
         assert_eq!(
-            told(&drift),
+            summaries(&drift),
             ["breaking /inputSchema/$defs/d"],
             "{reference}"
         );
@@ -159,7 +159,7 @@ fn references_that_are_not_understood_are_as_good_as_all_definitions() {
 }
 
 #[test]
-fn members_that_a_part_named_are_gone_with_it() {
+fn members_of_a_removed_subschema_are_reported() {
     let part = |name: &str| json!({"properties": {name: {"type": "integer"}}});
     let base = part("city");
     let whole = |keyword: &str, value: Value| {
@@ -169,7 +169,7 @@ fn members_that_a_part_named_are_gone_with_it() {
         })
     };
     let found = |recorded: &Value, live: &Value| {
-        told(&between(
+        summaries(&tool_drift(
             tool("t", recorded.clone()),
             tool("t", live.clone()),
         ))
@@ -191,7 +191,7 @@ fn members_that_a_part_named_are_gone_with_it() {
         found(&whole("allOf", one), &base_only),
         ["breaking /inputSchema/allOf"]
     );
-    // What is named elsewhere is not gone: less is asked for.
+    // Members that are declared elsewhere are not lost, so the change removes a constraint.
     for keyword in ["allOf", "anyOf"] {
         let both = json!({"city": {"type": "integer"}, "days": {"type": "integer"}});
         let asks = json!({"properties": both, keyword: [{"required": ["city"]}, part("days")]});
@@ -205,7 +205,7 @@ fn members_that_a_part_named_are_gone_with_it() {
 }
 
 #[test]
-fn a_member_that_cannot_have_a_value_is_not_there() {
+fn a_member_without_allowed_values_counts_as_absent() {
     let price = |price: Value| json!({"properties": {"price": price}});
     let number = price(json!({"type": "number"}));
     for never in [
@@ -218,7 +218,7 @@ fn a_member_that_cannot_have_a_value_is_not_there() {
         check(&number, &never, "!/properties/price", "!/properties/price");
         check(&never, &number, "+/properties/price", "+/properties/price");
         check(&never, &price(json!(false)), "", "");
-        // As if all others were refused, and are not any more.
+        // The member is forbidden without being declared as allowed before.
         check(
             &json!({"properties": {}}),
             &never,

@@ -1,12 +1,12 @@
-//! Tables: what is the same in other words, and what cannot be judged.
+//! Tests with tables of equivalent schemas, and of differences that cannot be judged.
 
 use serde_json::{Value, json};
 
 use super::schemas::check;
 
 #[test]
-#[allow(clippy::too_many_lines, reason = "it is a table")]
-fn the_same_in_other_words_is_no_drift() {
+#[allow(clippy::too_many_lines, reason = "a table")]
+fn equivalent_schemas_have_no_drift() {
     let with_definitions = |schema: Value| {
         let mut schema = schema;
         schema["$defs"] = json!({"city": {"type": "string", "minLength": 1}});
@@ -115,8 +115,8 @@ fn the_same_in_other_words_is_no_drift() {
 }
 
 #[test]
-#[allow(clippy::too_many_lines, reason = "it is a table")]
-fn what_cannot_be_judged_is_breaking() {
+#[allow(clippy::too_many_lines, reason = "a table")]
+fn differences_that_cannot_be_judged_are_breaking() {
     let not = |inner: Value| json!({"type": "string", "not": inner});
     let condition =
         |then: Value| json!({"type": "object", "if": {"required": ["a"]}, "then": then});

@@ -1,4 +1,4 @@
-//! The members that a schema names, itself or by the schemas that apply in addition.
+//! Members that a schema no longer declares, neither itself nor in a subschema.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -7,36 +7,37 @@ use treenail_schema::JsonObject;
 use treenail_schema::internal::quoted;
 
 use crate::Severity;
-use crate::compare::schema::Role;
-use crate::compare::schema::side::{Node, resolve};
-use crate::compare::schema::walk::{At, Walk};
-use crate::compare::schema::words::members;
+use crate::compare::schema::Direction;
+use crate::compare::schema::normalize::{Node, resolve};
+use crate::compare::schema::path::Position;
+use crate::compare::schema::text::members;
+use crate::compare::schema::walk::Walk;
 
 impl<'a> Walk<'_, 'a, '_, '_> {
-    /// Tells of arguments that only the schemas named that are gone, and that the new one does not; whether there are some.
-    /// They may still be sent, but do not do any more what they did.
-    pub(super) fn lose_members(
+    /// Reports arguments that only the removed subschemas declared. Returns `false` if there are none. Such arguments may
+    /// still be allowed, but no longer have an effect.
+    pub(super) fn report_lost_members(
         &mut self,
-        gone: &[Node<'a>],
+        removed: &[Node<'a>],
         new: &'a JsonObject,
-        at: At<'_>,
+        at: Position<'_>,
     ) -> bool {
-        if at.role != Role::Input {
+        if at.direction != Direction::Input {
             return false;
         }
-        let before = self.names(self.old, gone);
-        let after = self.names(self.new, &[Node::Object(new)]);
+        let before = self.member_names(self.old, removed);
+        let after = self.member_names(self.new, &[Node::Object(new)]);
         let Some(first) = before.difference(&after).next() else {
             return false;
         };
         let name = quoted(first);
-        let message = format!("members that it named are gone, as {name}");
-        self.named(Severity::Breaking, at, &message);
+        let message = format!("removed declared members such as {name}");
+        self.report_member(Severity::Breaking, at, &message);
         true
     }
 
-    /// The members that some schemas of one place name.
-    fn names(&mut self, root: &'a JsonObject, nodes: &[Node<'a>]) -> BTreeSet<&'a str> {
+    /// Returns the names of the members that some schemas declare.
+    fn member_names(&mut self, root: &'a JsonObject, nodes: &[Node<'a>]) -> BTreeSet<&'a str> {
         let mut names = BTreeSet::new();
         let mut open = nodes.to_vec();
         let mut seen = HashSet::new();
@@ -44,7 +45,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
             let Node::Object(schema) = node else {
                 continue;
             };
-            if self.is_over() || !seen.insert(node.address()) {
+            if self.should_stop() || !seen.insert(node.address()) {
                 continue;
             }
             let properties = members(schema.get("properties"));
@@ -76,7 +77,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
                     .and_then(|it| resolve(root, it))
                     .map(|(_, node)| node),
             );
-            self.step(
+            self.take_steps(
                 1 + (properties.map_or(0, JsonObject::len) + required.len() + open.len() - before)
                     / 8,
             );

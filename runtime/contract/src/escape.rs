@@ -1,12 +1,12 @@
-//! Characters that nobody sees, and that change how others look: in what a server says of its tools they hide something.
+//! Escaping of invisible characters. In descriptions from a server, such characters can hide text from the reader.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Whether a character is not shown in its place, or changes how others are shown: what controls something, what Unicode
-/// calls ignorable, marks of direction, separators of lines. What a server says may hide something from people in them, so
-/// programs that show it should show them as something else. Joiners and the 16 selectors of the first plane are not among
-/// them: scripts and emoji are made with them.
+/// Returns `true` for characters that are invisible, or that change how other characters are displayed: control characters,
+/// bidirectional controls, characters that Unicode defines as ignorable, and line separators. A server can use them to hide
+/// text from people, so programs should escape them before they display text from a server. Joiners and the 16 variation
+/// selectors of the first plane are excluded, because scripts and emoji need them.
 ///
 /// ```
 /// use treenail::client::is_invisible;
@@ -37,40 +37,40 @@ pub fn is_invisible(character: char) -> bool {
     }
 }
 
-/// The text with such characters as `\u{…}`. Tabs stay; there are no lines here.
-pub(super) fn visible(text: &str) -> Cow<'_, str> {
+/// Escapes invisible characters in a line as `\u{…}`, except tabs.
+pub(super) fn escape_invisible(text: &str) -> Cow<'_, str> {
     let is_shown = |character: char| character == '\t' || !is_invisible(character);
     if text.chars().all(is_shown) {
         return Cow::Borrowed(text);
     }
-    let mut shown = String::with_capacity(text.len());
+    let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
         if is_shown(character) {
-            shown.push(character);
+            escaped.push(character);
         } else {
-            shown.extend(character.escape_unicode());
+            escaped.extend(character.escape_unicode());
         }
     }
-    Cow::Owned(shown)
+    Cow::Owned(escaped)
 }
 
-/// JSON, with such characters escaped: only texts have them, so it is the same value.
-pub(super) fn visible_json(json: String) -> String {
+/// Escapes invisible characters in JSON. They occur in strings only, so the value does not change.
+pub(super) fn escape_invisible_json(json: String) -> String {
     let is_shown = |character: char| character == '\n' || !is_invisible(character);
     if json.chars().all(is_shown) {
         return json;
     }
-    let mut shown = String::with_capacity(json.len());
+    let mut escaped = String::with_capacity(json.len());
     for character in json.chars() {
         if is_shown(character) {
-            shown.push(character);
+            escaped.push(character);
             continue;
         }
         for unit in character.encode_utf16(&mut [0; 2]) {
-            write!(shown, "\\u{unit:04x}").expect("a string takes everything");
+            write!(escaped, "\\u{unit:04x}").expect("writing to a string does not fail");
         }
     }
-    shown
+    escaped
 }
 
 #[cfg(test)]
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_nobody_sees_is_escaped_and_all_else_stays() {
+    fn invisible_characters_are_escaped_and_others_are_unchanged() {
         let hidden = [
             "\u{ad}",
             "\u{34f}",
@@ -112,15 +112,21 @@ mod tests {
             "\u{e0fff}",
         ];
         for text in hidden {
-            let shown = visible(text);
-            assert!(shown.starts_with("\\u{") && shown.is_ascii(), "{text:?}");
-            let json = visible_json(format!("\"{text}\""));
+            let escaped = escape_invisible(text);
+            assert!(
+                escaped.starts_with("\\u{") && escaped.is_ascii(),
+                "{text:?}"
+            );
+            let json = escape_invisible_json(format!("\"{text}\""));
             assert!(json.is_ascii(), "{json}");
             assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
         }
         for text in ["\tü 漢 한 ᠠ", "👩\u{200d}🚀 ❤\u{fe0f}", "می\u{200c}خواهم"] {
-            assert_eq!(visible(text), text);
-            assert_eq!(visible_json(text.replace('\t', "")), text.replace('\t', ""));
+            assert_eq!(escape_invisible(text), text);
+            assert_eq!(
+                escape_invisible_json(text.replace('\t', "")),
+                text.replace('\t', "")
+            );
         }
     }
 }
