@@ -28,6 +28,8 @@ pub mod jsoncall;
 #[cfg(feature = "tower")]
 mod layer;
 mod limits;
+#[cfg(any(feature = "client", feature = "http-server"))]
+mod log_throttle;
 mod name;
 mod outbox;
 mod owned_call;
@@ -40,8 +42,6 @@ mod request_id;
 mod resource;
 mod respond;
 mod revision;
-#[cfg(any(feature = "client", feature = "http-server"))]
-mod seldom;
 mod server;
 mod stream;
 mod tool;

@@ -323,7 +323,7 @@ fn a_bus_needs_a_runtime() {
     let error = replica(Engine::new()).build().unwrap_err();
     assert_eq!(
         error.to_string(),
-        "a server with an event bus is built on a tokio runtime"
+        "a server with an event bus must be built on a tokio runtime"
     );
 }
 

@@ -11,7 +11,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::sleep;
 
 use crate::limits::Limits;
-use crate::seldom::Seldom;
+use crate::log_throttle::LogThrottle;
 
 /// The response to a connection that is one too many; the request is not read.
 const TOO_MANY: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
@@ -21,7 +21,7 @@ const TOO_MANY: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\n
 pub(super) struct Admissions {
     all: Arc<Semaphore>,
     addresses: Arc<Addresses>,
-    warned: Seldom,
+    warned: LogThrottle,
 }
 
 /// The place of one connection, free again when it is dropped.
@@ -37,7 +37,7 @@ impl Admissions {
         Self {
             all: Arc::new(Semaphore::new(most)),
             addresses: Arc::new(Addresses::new(limits.http.connections_per_address)),
-            warned: Seldom::default(),
+            warned: LogThrottle::default(),
         }
     }
 

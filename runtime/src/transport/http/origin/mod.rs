@@ -11,7 +11,7 @@ use http::request::Parts;
 use http::uri::{Authority, Uri};
 use http::{HeaderValue, StatusCode};
 
-use crate::seldom::Seldom;
+use crate::log_throttle::LogThrottle;
 use crate::transport::http::reply::Refusal;
 
 /// The hosts and origins that requests may name.
@@ -19,7 +19,7 @@ use crate::transport::http::reply::Refusal;
 pub(super) struct Guard {
     hosts: Allowed,
     origins: Allowed,
-    warned: Arc<Seldom>,
+    warned: Arc<LogThrottle>,
 }
 
 /// This computer, and what else is allowed.
