@@ -10,7 +10,7 @@ use serde::Serialize;
 use treenail_schema::{InputRequiredResult, ResultMetaObject};
 
 use crate::call::Call;
-use crate::revision::{Style, mark};
+use crate::revision::{ResultFormat, mark_wrapped};
 use crate::wire::RpcError;
 
 /// What answers the requests for one tool, prompt or resource, with its types behind it.
@@ -36,7 +36,7 @@ pub(crate) trait Respond: Send {
 /// Writes the result of one request in the style of the revision that its caller speaks.
 pub struct ResultWriter<'a> {
     out: &'a mut Vec<u8>,
-    style: &'a Style,
+    style: &'a ResultFormat,
     /// What has been written tells of a failure.
     failed: bool,
 }
@@ -51,7 +51,7 @@ impl fmt::Debug for ResultWriter<'_> {
 }
 
 impl<'a> ResultWriter<'a> {
-    pub(crate) fn new(out: &'a mut Vec<u8>, style: &'a Style) -> Self {
+    pub(crate) fn new(out: &'a mut Vec<u8>, style: &'a ResultFormat) -> Self {
         Self {
             out,
             style,
@@ -59,7 +59,7 @@ impl<'a> ResultWriter<'a> {
         }
     }
 
-    pub(crate) fn style(&self) -> &'a Style {
+    pub(crate) fn style(&self) -> &'a ResultFormat {
         self.style
     }
 
@@ -116,7 +116,7 @@ impl<'a> ResultWriter<'a> {
                 self.push(b"}");
             }
             Some(mut meta) => {
-                mark(&mut meta);
+                mark_wrapped(&mut meta);
                 self.end(Some(meta));
             }
         }

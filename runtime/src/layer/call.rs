@@ -10,7 +10,7 @@ use crate::context::Context;
 use crate::extensions::Extensions;
 use crate::owned_call::OwnedCall;
 use crate::respond::Handler;
-use crate::revision::Style;
+use crate::revision::ResultFormat;
 use crate::tool::output::Shape;
 
 /// A call of a tool on its way through the layers of a server to the tool's function; the feature `tower`.
@@ -134,12 +134,12 @@ pub(super) struct Inner {
     pub(super) shape: Shape,
     pub(super) handler: Handler,
     /// In which the function writes its result for the layers.
-    pub(super) style: Style,
+    pub(super) style: ResultFormat,
 }
 
 impl Inner {
     pub(super) fn new(tool: Tool, handler: Handler) -> Self {
-        let style = Style::bare();
+        let style = ResultFormat::bare();
         let schema = tool.output_schema.as_ref();
         Self {
             shape: schema.map_or(Shape::Any, |schema| Shape::of_members(schema)),

@@ -5,7 +5,7 @@ use std::fmt;
 use treenail_schema::{CallToolResult, ContentBlock, ResultMetaObject, Tool};
 
 use crate::respond::ResultWriter;
-use crate::revision::{Placement, speak_content};
+use crate::revision::{Placement, downgrade_content};
 use crate::tool::output::Shape;
 use crate::tool::reply::{ToolResultWriter, WRAPPED, WRAPPED_END};
 use crate::wire::{Members, RpcError, SyntaxError};
@@ -50,7 +50,7 @@ impl From<CallToolResult> for ToolResponse {
 }
 
 impl ToolResponse {
-    /// The text of a result as [`Style::bare`](crate::revision::Style::bare) has it.
+    /// The text of a result as [`ResultFormat::bare`](crate::revision::ResultFormat::bare) has it.
     pub(super) fn written(text: Vec<u8>) -> Self {
         // Only strings and what serde has written are in it.
         Self(Kind::Written(String::from_utf8(text).unwrap_or_default()))
@@ -165,7 +165,7 @@ fn content(text: &str, result: &mut ResultWriter<'_>) {
     let revision = result.style().revision();
     let unknown = |blocks: &[ContentBlock]| blocks.iter().any(|block| block.since() > revision);
     match serde_json::from_str::<Vec<ContentBlock>>(text) {
-        Ok(blocks) if unknown(&blocks) => result.value(&speak_content(blocks, revision)),
+        Ok(blocks) if unknown(&blocks) => result.value(&downgrade_content(blocks, revision)),
         _ => result.push(text.as_bytes()),
     }
 }
@@ -177,13 +177,13 @@ mod tests {
 
     use super::ToolResponse;
     use crate::respond::ResultWriter;
-    use crate::revision::{Style, WrapResults};
+    use crate::revision::{ResultFormat, WrapResults};
     use crate::tool::output::Shape;
 
     fn written(text: &str) -> (ToolResponse, String) {
         let response = ToolResponse::written(text.into());
         let info = json!({"name": "demo", "version": "1"});
-        let style = Style::new(Revision::LATEST, info, WrapResults::default());
+        let style = ResultFormat::new(Revision::LATEST, info, WrapResults::default());
         let schema: SchemaObject = serde_json::from_value(json!({"type": "object"})).unwrap();
         let tool = Tool::new("ask", schema);
         let mut out = Vec::new();

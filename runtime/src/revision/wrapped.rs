@@ -1,59 +1,60 @@
-//! Structured content that is no object, for peers that take objects only: `{"result": …}`, the form that servers in Python
-//! give it. The marks are those of `FastMCP`, so that clients which know them take the value out again.
+//! Wrapping of results that are not objects, as `{"result": …}`, for peers that accept objects only.
+//!
+//! The format and the marks are those of Python's `FastMCP`, so that clients that support them unwrap the value.
 
 use serde_json::{Map, Value, json};
 use treenail_schema::ResultMetaObject;
 
-/// When results that are no JSON objects are wrapped in one, as `{"result": …}`, so that they can be structured content.
+/// Policy for wrapping results that are not JSON objects as `{"result": …}`, so that they can be structured content.
 ///
-/// It is about outputs that are structured: numbers, lists, `Option`s and the like. A tool that returns a plain text has no
-/// structured content, and an output that always is an object goes as it is. Of a type that can be anything, such as
-/// `serde_json::Value`, objects go as they are and other values as text. The text copy is that of the value alone.
+/// It applies to structured outputs such as numbers, lists and `Option`s. A tool that returns plain text has no structured
+/// content, and an output that is always an object is sent unchanged. For a type that can hold any JSON, such as
+/// `serde_json::Value`, objects are sent unchanged and other values as text. The text copy contains the bare value.
 ///
-/// The output schema in the list of tools is wrapped likewise, and carries the mark `x-fastmcp-wrap-result` that `FastMCP`
-/// gives such schemas; the `_meta` of a result has `FastMCP`'s `{"fastmcp": {"wrap_result": true}}`. Clients made with Treenail
-/// or `FastMCP` take the value out again.
+/// The output schema in the list of tools is wrapped in the same way, and has the mark `x-fastmcp-wrap-result` of `FastMCP`.
+/// The `_meta` of a wrapped result contains `{"fastmcp": {"wrap_result": true}}`, also as in `FastMCP`. Clients made with
+/// Treenail or `FastMCP` unwrap the value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WrapResults {
-    /// Never. Peers of the revisions before 2026-07-28 get such results as text, without an output schema.
+    /// Never wraps. Peers of revisions before 2026-07-28 receive such results as text, without an output schema.
     Never,
-    /// For peers of 2025-06-18 and 2025-11-25, where structured content has to be an object; those of 2026-07-28 get the
-    /// values as they are.
+    /// Wraps for peers of 2025-06-18 and 2025-11-25, where structured content must be an object. Peers of 2026-07-28 receive
+    /// the bare values.
     #[default]
     Legacy,
-    /// For these, and for peers of 2026-07-28 as well: for hosts and proxies that still expect an object there.
+    /// Wraps for those peers and for peers of 2026-07-28. Meant for hosts and proxies that still expect an object there.
     Always,
 }
 
-/// The member that holds the value.
+/// Member that holds the wrapped value.
 pub(crate) const MEMBER: &str = "result";
 
-/// The mark of a wrapped schema.
+/// Mark of a wrapped schema.
 const SCHEMA_MARK: &str = "x-fastmcp-wrap-result";
 
-/// The mark of a wrapped result: a member of its `_meta`, and the flag in there.
+/// Mark of a wrapped result: a member of its `_meta`, and the flag in that member.
 const RESULT_MARK: (&str, &str) = ("fastmcp", "wrap_result");
 
-/// Keywords that hold definitions, which stay at the root: references lead there.
+/// Keywords that hold definitions. They stay at the root, to which references point.
 const DEFINITIONS: [&str; 2] = ["$defs", "definitions"];
 
-/// What references to the wrapped schema begin with.
-const PLACE: &str = "#/properties/result";
+/// Prefix of references into the wrapped schema.
+const WRAPPED_PREFIX: &str = "#/properties/result";
 
-/// The schema of an object that holds a value of `schema`.
+/// Returns the schema of an object that wraps a value of `schema`.
 pub(crate) fn wrap_schema(schema: &Map<String, Value>) -> Map<String, Value> {
     let mut inner = schema.clone();
     let mut outer = Map::new();
     let definitions = take_definitions(&mut inner);
     let mut inner = Value::Object(inner);
-    refer(&mut inner, &into_wrapped);
+    rewrite_references(&mut inner, &into_wrapped);
     outer.insert("type".to_owned(), "object".into());
     outer.insert("properties".to_owned(), json!({ MEMBER: inner }));
     outer.insert("required".to_owned(), json!([MEMBER]));
     outer.insert(SCHEMA_MARK.to_owned(), true.into());
     for (keyword, mut definitions) in definitions {
-        refer(&mut definitions, &into_wrapped);
+        rewrite_references(&mut definitions, &into_wrapped);
         outer.insert(keyword, definitions);
     }
     outer
@@ -66,43 +67,46 @@ fn take_definitions(schema: &mut Map<String, Value>) -> Vec<(String, Value)> {
         .collect()
 }
 
-/// Rewrites the references in a schema that lead to a place within it.
-fn refer(schema: &mut Value, to: &impl Fn(&str) -> Option<String>) {
+/// Replaces each reference in a schema for which `rewrite` returns a new target.
+fn rewrite_references(schema: &mut Value, rewrite: &impl Fn(&str) -> Option<String>) {
     match schema {
         Value::Object(members) => {
             for (keyword, value) in members {
                 match value {
                     Value::String(target) if keyword == "$ref" => {
-                        if let Some(changed) = to(target) {
+                        if let Some(changed) = rewrite(target) {
                             *target = changed;
                         }
                     }
-                    // These hold values, not schemas.
+                    // These keywords hold values, not schemas.
                     _ if matches!(&**keyword, "default" | "const" | "enum" | "examples") => {}
-                    _ => refer(value, to),
+                    _ => rewrite_references(value, rewrite),
                 }
             }
         }
-        Value::Array(items) => items.iter_mut().for_each(|item| refer(item, to)),
+        Value::Array(items) => items
+            .iter_mut()
+            .for_each(|item| rewrite_references(item, rewrite)),
         _ => {}
     }
 }
 
-/// Whether the rest of a reference within a schema leads to the definitions at its root.
+/// Returns true if a JSON pointer leads into the definitions at the root of a schema.
 fn is_definition(pointer: &str) -> bool {
     let first = pointer.strip_prefix('/').unwrap_or_default();
     let first = first.split_once('/').map_or(first, |(first, _)| first);
     DEFINITIONS.contains(&first)
 }
 
+/// Returns the new target of a reference within a schema that is being wrapped, unless it keeps its target.
 fn into_wrapped(target: &str) -> Option<String> {
     let pointer = target.strip_prefix('#')?;
-    let moves = pointer.is_empty() || (pointer.starts_with('/') && !is_definition(pointer));
-    moves.then(|| format!("{PLACE}{pointer}"))
+    let is_moved = pointer.is_empty() || (pointer.starts_with('/') && !is_definition(pointer));
+    is_moved.then(|| format!("{WRAPPED_PREFIX}{pointer}"))
 }
 
-/// Adds the mark of a wrapped result to its `_meta`.
-pub(crate) fn mark(meta: &mut ResultMetaObject) {
+/// Marks a result as wrapped in its `_meta`.
+pub(crate) fn mark_wrapped(meta: &mut ResultMetaObject) {
     let (member, flag) = RESULT_MARK;
     let marks = meta.extra.entry(member).or_insert_with(|| json!({}));
     if let Some(marks) = marks.as_object_mut() {
@@ -110,32 +114,32 @@ pub(crate) fn mark(meta: &mut ResultMetaObject) {
     }
 }
 
-/// The member of `_meta` that is the mark of a wrapped result.
-pub(super) fn marks() -> (&'static str, Value) {
+/// Returns the member of `_meta` that marks a result as wrapped.
+pub(super) fn wrapped_mark() -> (&'static str, Value) {
     let (member, flag) = RESULT_MARK;
     (member, json!({ flag: true }))
 }
 
-/// Whether the `_meta` of a result says that it is wrapped.
+/// Returns true if the `_meta` of a result marks it as wrapped.
 pub(crate) fn is_marked(meta: Option<&ResultMetaObject>) -> bool {
     let (member, flag) = RESULT_MARK;
     let marks = meta.and_then(|meta| meta.extra.get(member));
     marks.and_then(|marks| marks.get(flag)) == Some(&Value::Bool(true))
 }
 
-/// The value in structured content that may be wrapped, whoever has wrapped it.
+/// Returns the inner value if structured content has the form of a wrapped value, with or without the mark.
 pub(crate) fn wrapped_value(content: &Value) -> Option<&Value> {
     let members = content.as_object().filter(|members| members.len() == 1)?;
     members.get(MEMBER)
 }
 
-/// Whether an output schema says that results are wrapped.
+/// Returns true if an output schema is marked as wrapped.
 #[cfg(feature = "client")]
 pub(crate) fn is_wrapped_schema(schema: &Map<String, Value>) -> bool {
     schema.get(SCHEMA_MARK) == Some(&Value::Bool(true))
 }
 
-/// The schema of the value, of an output schema that says that results are wrapped.
+/// Returns the schema of the bare value if an output schema is marked as wrapped.
 #[cfg(feature = "client")]
 pub(crate) fn unwrap_schema(schema: &Map<String, Value>) -> Option<Map<String, Value>> {
     let properties = schema
@@ -152,8 +156,8 @@ pub(crate) fn unwrap_schema(schema: &Map<String, Value>) -> Option<Map<String, V
         inner.insert(keyword.to_owned(), definitions.clone());
     }
     let mut inner = Value::Object(inner);
-    refer(&mut inner, &|target| {
-        let pointer = target.strip_prefix(PLACE)?;
+    rewrite_references(&mut inner, &|target| {
+        let pointer = target.strip_prefix(WRAPPED_PREFIX)?;
         let within = pointer.is_empty() || pointer.starts_with('/');
         within.then(|| format!("#{pointer}"))
     });
@@ -168,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_schema_comes_out_as_it_went_in() {
+    fn unwrapping_a_wrapped_schema_restores_it() {
         for schema in [
             json!({"type": "integer", "description": "d"}),
             json!({}),
@@ -178,11 +182,11 @@ mod tests {
             json!({"$ref": "https://example.com/other"}),
         ] {
             let Value::Object(schema) = schema else {
-                panic!("it is an object");
+                panic!("not an object");
             };
             let wrapped = wrap_schema(&schema);
             assert_eq!(wrapped["type"], "object");
-            assert!(references_hold(&wrapped));
+            assert!(references_resolve(&wrapped));
             assert_eq!(
                 unwrap_schema(&wrapped).as_ref(),
                 Some(&schema),
@@ -192,25 +196,25 @@ mod tests {
         }
     }
 
-    /// Whether each reference within the schema leads to a place in it.
-    fn references_hold(schema: &Map<String, Value>) -> bool {
+    /// Returns true if each reference within the schema resolves.
+    fn references_resolve(schema: &Map<String, Value>) -> bool {
         let root = Value::Object(schema.clone());
-        let lost = std::cell::Cell::new(false);
-        refer(&mut root.clone(), &|target| {
+        let unresolved = std::cell::Cell::new(false);
+        rewrite_references(&mut root.clone(), &|target| {
             let pointer = target.strip_prefix('#')?;
-            lost.set(lost.get() || root.pointer(pointer).is_none());
+            unresolved.set(unresolved.get() || root.pointer(pointer).is_none());
             None
         });
-        !lost.get()
+        !unresolved.get()
     }
 
     #[test]
-    fn a_mark_is_added_beside_others() {
+    fn marking_a_result_preserves_other_meta() {
         let mut meta = ResultMetaObject::new();
         assert!(!is_marked(None) && !is_marked(Some(&meta)));
         meta.extra
             .insert("fastmcp".to_owned(), json!({"tags": ["a"]}));
-        mark(&mut meta);
+        mark_wrapped(&mut meta);
         assert!(is_marked(Some(&meta)));
         assert_eq!(
             meta.extra["fastmcp"],

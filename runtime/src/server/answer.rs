@@ -11,7 +11,7 @@ use treenail_schema::{RequestId, Revision};
 
 use crate::request_id::IdKey;
 use crate::respond::{Responding, ResultWriter};
-use crate::revision::Style;
+use crate::revision::ResultFormat;
 use crate::server::Server;
 use crate::wire::RpcError;
 
@@ -56,7 +56,7 @@ pub(crate) fn error_code(answer: &[u8], id: &str) -> Option<i64> {
 pub(crate) fn answer<T>(
     out: &mut Vec<u8>,
     id: &str,
-    style: &Style,
+    style: &ResultFormat,
     write: impl FnOnce(&mut ResultWriter<'_>) -> Result<Option<T>, RpcError>,
 ) -> Option<T> {
     let start = out.len();

@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 #[cfg(feature = "tower")]
 use crate::layer::{BoxError, LayerList, ToolCall, ToolResponse, ToolService};
 use crate::limits::Limits;
-use crate::revision::{Style, WrapResults};
+use crate::revision::{ResultFormat, WrapResults};
 use crate::server::budget::CallBudget;
 use crate::server::catalog::Catalog;
 use crate::server::list::Caching;
@@ -275,7 +275,7 @@ impl ServerBuilder {
         let limits = self.limits;
         let setup = Setup {
             styles: Revision::ALL
-                .map(|revision| Style::new(revision, info.clone(), self.wrap_results)),
+                .map(|revision| ResultFormat::new(revision, info.clone(), self.wrap_results)),
             info,
             instructions: self.instructions,
             separator: self.separator,

@@ -8,7 +8,7 @@ use serde_json::json;
 use treenail_schema::{CacheScope, Revision};
 
 use crate::definition::Entry;
-use crate::revision::Style;
+use crate::revision::ResultFormat;
 use crate::server::setup::Setup;
 use crate::server::shelf::Shelf;
 use crate::server::table::{Descriptor, Table};
@@ -92,7 +92,7 @@ fn page_size(setup: &Setup) -> usize {
 fn write_page<D: Descriptor, X>(
     entries: &[Arc<Entry<D, X>>],
     start: usize,
-    style: &Style,
+    style: &ResultFormat,
     setup: &Setup,
 ) -> Vec<u8> {
     let end = entries.len().min(start.saturating_add(page_size(setup)));

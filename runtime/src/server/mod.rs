@@ -37,7 +37,7 @@ use self::subscriptions::{Event, Hub};
 use crate::ask::Asker;
 use crate::bus::Supervised;
 use crate::limits::Limits;
-use crate::revision::Style;
+use crate::revision::ResultFormat;
 
 /// A server of the Model Context Protocol.
 ///
@@ -145,7 +145,7 @@ impl Server {
         self.shared.hub.closed().await;
     }
 
-    pub(crate) fn style(&self, revision: Revision) -> &Style {
+    pub(crate) fn style(&self, revision: Revision) -> &ResultFormat {
         &self.shared.setup.styles[revision.index()]
     }
 }

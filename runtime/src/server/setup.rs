@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use treenail_schema::Revision;
 
 use crate::around::Around;
-use crate::revision::{Style, supported_versions};
+use crate::revision::{ResultFormat, supported_versions};
 use crate::server::list::Caching;
 
 /// What does not change while a server runs.
@@ -22,7 +22,7 @@ pub(crate) struct Setup {
     /// What stands around the function of each tool.
     pub(crate) around: Around,
     /// How results are written, for each revision.
-    pub(crate) styles: [Style; Revision::ALL.len()],
+    pub(crate) styles: [ResultFormat; Revision::ALL.len()],
 }
 
 impl Setup {

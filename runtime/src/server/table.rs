@@ -10,7 +10,7 @@ use treenail_schema::{Prompt, Resource, ResourceTemplate, Tool};
 
 use crate::definition::Entry;
 use crate::name::{flaw, nearest};
-use crate::revision::Style;
+use crate::revision::ResultFormat;
 use crate::wire::{RpcError, quoted};
 
 /// What peers see of something that a server offers.
@@ -27,7 +27,7 @@ pub(crate) trait Descriptor: Serialize + Clone {
     fn name_mut(&mut self) -> &mut String;
 
     /// As a peer may be told of it.
-    fn speak(&self, _: &Style) -> Cow<'_, Self> {
+    fn speak(&self, _: &ResultFormat) -> Cow<'_, Self> {
         Cow::Borrowed(self)
     }
 }
@@ -44,7 +44,7 @@ impl Descriptor for Tool {
         &mut self.name
     }
 
-    fn speak(&self, style: &Style) -> Cow<'_, Self> {
+    fn speak(&self, style: &ResultFormat) -> Cow<'_, Self> {
         Cow::Owned(style.tool(self))
     }
 }

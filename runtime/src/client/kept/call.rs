@@ -11,7 +11,7 @@ use crate::client::kept::validation::{Clock, Expected};
 use crate::client::kept::{McpClient, headers};
 use crate::client::typed::output_of;
 use crate::client::{ClientError, ClientRequest, TransportKind};
-use crate::revision::{is_marked, is_wrapped_schema, mark, wrapped_value};
+use crate::revision::{is_marked, is_wrapped_schema, mark_wrapped, wrapped_value};
 
 impl McpClient {
     /// Calls a tool. The arguments are what serializes to an object, such as a struct, a map or `json!({…})`, or `()` for
@@ -130,7 +130,7 @@ impl McpClient {
         let tool = tools.as_ref().and_then(|tools| tools.get(name));
         let schema = tool.and_then(|tool| tool.output_schema.as_ref());
         if schema.is_some_and(|schema| is_wrapped_schema(schema)) {
-            mark(result.meta.get_or_insert_default());
+            mark_wrapped(result.meta.get_or_insert_default());
         }
     }
 

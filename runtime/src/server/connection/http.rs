@@ -6,7 +6,7 @@ use treenail_schema::Revision;
 
 use super::Connection;
 use crate::extensions::Extensions;
-use crate::revision::{KnownPeer, Peer};
+use crate::revision::{CachedPeer, Peer};
 use crate::server::subscriptions::Subscriber;
 use crate::tool::mirror::Mirror;
 use crate::wire::RpcError;
@@ -18,7 +18,7 @@ impl Connection {
     }
 
     /// The modern peer that was seen last, here or on a connection from which it has been taken over.
-    pub(crate) fn known_peer(&mut self) -> &mut KnownPeer {
+    pub(crate) fn cached_peer(&mut self) -> &mut CachedPeer {
         &mut self.modern
     }
 
@@ -29,7 +29,7 @@ impl Connection {
         Self {
             server: self.server.clone(),
             handshake: self.handshake.clone(),
-            modern: KnownPeer::default(),
+            modern: CachedPeer::default(),
             offer: Arc::clone(&self.offer),
             subscriber: Subscriber::default(),
             extensions: Extensions::new(),

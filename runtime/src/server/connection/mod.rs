@@ -17,7 +17,7 @@ use self::handshake::Handshake;
 pub(crate) use self::request::begins_call;
 use crate::extensions::Extensions;
 use crate::outbox::{Outbox, Outgoing, outbox};
-use crate::revision::KnownPeer;
+use crate::revision::CachedPeer;
 use crate::server::Server;
 use crate::server::answer::{PendingResponse, write_error};
 use crate::server::offer::Offer;
@@ -32,7 +32,7 @@ use crate::wire::{Body, Envelope, Invalid, Message, RpcError, parse, quoted};
 pub struct Connection {
     server: Server,
     handshake: Handshake,
-    modern: KnownPeer,
+    modern: CachedPeer,
     /// What the server offered when it was last asked.
     offer: Arc<Offer>,
     subscriber: Subscriber,
@@ -76,7 +76,7 @@ pub enum Handled {
 impl Connection {
     pub(crate) fn new(server: Server) -> Self {
         let (outbox, outgoing) = outbox(server.limits());
-        let (handshake, modern) = (Handshake::NotBegun, KnownPeer::default());
+        let (handshake, modern) = (Handshake::NotBegun, CachedPeer::default());
         Self {
             offer: server.shared.offers.current(),
             subscriber: Subscriber::default(),

@@ -8,7 +8,7 @@ use http::{HeaderMap, Response, StatusCode};
 use treenail_schema::Revision;
 use treenail_schema::error_code::INVALID_PARAMS;
 
-use crate::revision::{KnownPeer, stated_version};
+use crate::revision::{CachedPeer, stated_version};
 use crate::server::{Connection, Handled, Server, begins_call, error_code};
 use crate::transport::http::exchange::Exchange;
 use crate::transport::http::headers::{PROTOCOL_VERSION, Standard, check_notification};
@@ -37,21 +37,21 @@ pub(super) fn is_modern_version(headers: &HeaderMap) -> bool {
 
 /// The peer of the last request, whose words are not read again if the next request has the same; most have.
 #[derive(Debug, Default)]
-pub(super) struct LastPeer(Mutex<KnownPeer>);
+pub(super) struct LastPeer(Mutex<CachedPeer>);
 
 impl LastPeer {
     /// Takes it over to a connection, does something that may find out about another peer, and remembers that one.
     fn lend<T>(&self, connection: &mut Connection, find: impl FnOnce(&mut Connection) -> T) -> T {
         let last = self.lock().clone();
-        connection.known_peer().clone_from(&last);
+        connection.cached_peer().clone_from(&last);
         let found = find(connection);
-        if !connection.known_peer().is(&last) {
-            self.lock().clone_from(connection.known_peer());
+        if !connection.cached_peer().is_same_entry(&last) {
+            self.lock().clone_from(connection.cached_peer());
         }
         found
     }
 
-    fn lock(&self) -> MutexGuard<'_, KnownPeer> {
+    fn lock(&self) -> MutexGuard<'_, CachedPeer> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
