@@ -9,27 +9,27 @@ use treenail_schema::error_code;
 
 use crate::wire::SyntaxError;
 
-/// The longest piece of a peer's text that is repeated in an error message, in characters.
-const QUOTED: usize = 64;
+/// Longest quotation of a peer's text in an error message, in characters.
+const MAX_QUOTED_CHARS: usize = 64;
 
-/// An error of the protocol, as it stands in the `error` member of a response.
+/// JSON-RPC error object: the `error` member of a response.
 ///
-/// A tool that fails does not make one of these: its failure is a *result* that the model can read, see
+/// A failed tool does not return one. Its failure is a *result* that the model can read, see
 /// [`ToolError`](crate::ToolError).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RpcError {
-    /// What kind of error it is; the constants are in [`treenail_schema::error_code`].
+    /// Error code. The constants are in [`treenail_schema::error_code`].
     pub code: i64,
-    /// One short sentence.
+    /// Short description of the error, one sentence.
     pub message: Cow<'static, str>,
-    /// What the specification defines for the code, if anything.
+    /// Additional data that the specification defines for the code, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<Value>,
 }
 
 impl RpcError {
-    /// An error without data.
+    /// Creates an error without data.
     pub fn new(code: i64, message: impl Into<Cow<'static, str>>) -> Self {
         Self {
             code,
@@ -38,7 +38,7 @@ impl RpcError {
         }
     }
 
-    /// The same error with `data`.
+    /// Sets the `data` member.
     #[must_use]
     pub fn with_data(mut self, data: Value) -> Self {
         self.data = Some(data);
@@ -63,7 +63,7 @@ impl RpcError {
 
     pub(crate) fn method_not_found(method: &str, revision: impl fmt::Display) -> Self {
         let message = format!(
-            "method {} is not served in revision {revision}",
+            "method {} is not available in revision {revision}",
             quoted(method)
         );
         Self::new(error_code::METHOD_NOT_FOUND, message)
@@ -78,11 +78,11 @@ impl fmt::Display for RpcError {
 
 impl std::error::Error for RpcError {}
 
-/// A peer's text between backticks, cut to a bounded length, with control characters escaped.
+/// Quotes a peer's text in backticks, truncated to a bounded length and with control characters escaped.
 pub(crate) fn quoted(text: &str) -> String {
     let mut quoted = String::from("`");
     let mut characters = text.chars();
-    for character in characters.by_ref().take(QUOTED) {
+    for character in characters.by_ref().take(MAX_QUOTED_CHARS) {
         match character {
             '`' => quoted.push('\''),
             control if control.is_control() => quoted.extend(control.escape_default()),
@@ -97,12 +97,12 @@ pub(crate) fn quoted(text: &str) -> String {
     quoted
 }
 
-/// The longest reason that is told, in characters: those of `serde_json` repeat what the peer sent.
-const REASON: usize = 200;
+/// Longest reason in an error message, in characters. Errors of `serde_json` repeat the input of the peer.
+const MAX_REASON_CHARS: usize = 200;
 
-/// A reason why something could not be read, cut to a bounded length.
+/// Truncates the reason of a parse error to a bounded length.
 pub(crate) fn shortened(reason: &str) -> String {
-    match reason.char_indices().nth(REASON) {
+    match reason.char_indices().nth(MAX_REASON_CHARS) {
         Some((end, _)) => format!("{}…", &reason[..end]),
         None => reason.to_owned(),
     }

@@ -1,36 +1,36 @@
-//! One JSON-RPC message: what it is, with its parameters left as text.
+//! Parsing of one JSON-RPC message. Its parameters stay JSON text.
 
 use std::borrow::Cow;
 
 use crate::limits::Limits;
 use crate::wire::{DEEPEST, Params, RpcError, Scanner, SyntaxError, as_string};
 
-/// What one line or body holds.
+/// Content of one line or body.
 #[derive(Debug)]
 pub(crate) enum Body<'a> {
     /// One message.
     One(Result<Message<'a>, Invalid<'a>>),
-    /// A batch: the texts of its messages, each one checked JSON.
+    /// A batch, as the checked JSON texts of its messages.
     Batch(Vec<&'a str>),
 }
 
-/// One message of a valid form.
+/// Well-formed message.
 #[derive(Debug)]
 pub(crate) enum Message<'a> {
     Request(&'a str, Envelope<'a>),
     Notification(Envelope<'a>),
-    /// An answer to a request of ours: the text of its id, and the text of the result or the error.
+    /// Response to a request of ours: JSON text of its id, and of its result or error.
     Response(&'a str, Result<&'a str, &'a str>),
 }
 
-/// What requests and notifications share.
+/// Common members of requests and notifications.
 #[derive(Debug)]
 pub(crate) struct Envelope<'a> {
     pub(crate) method: Cow<'a, str>,
     pub(crate) params: Params<'a>,
 }
 
-/// A message that cannot be served, and the id to answer with, if it has one.
+/// Malformed message. The error response uses `id`, if the message has one.
 #[derive(Debug)]
 pub(crate) struct Invalid<'a> {
     pub(crate) id: Option<&'a str>,
@@ -46,8 +46,8 @@ impl From<SyntaxError> for Invalid<'_> {
     }
 }
 
-/// Reads one line or body; nesting deeper than [`Limits::message_depth`] is refused, and of a batch that is longer than it
-/// may be, one message too many is kept.
+/// Parses one line or body. Nesting deeper than [`Limits::message_depth`] is an error. An oversized batch is truncated to one
+/// message more than the limit, so that the caller can detect it.
 pub(crate) fn parse<'a>(bytes: &'a [u8], limits: &Limits) -> Body<'a> {
     match std::str::from_utf8(bytes) {
         Ok(text) => parse_text(text, limits),
@@ -64,7 +64,7 @@ pub(crate) fn parse<'a>(bytes: &'a [u8], limits: &Limits) -> Body<'a> {
 fn parse_text<'a>(text: &'a str, limits: &Limits) -> Body<'a> {
     let mut scanner = Scanner::new(text, limits.message_depth);
     if scanner.peek() == Some(b'[') {
-        return match elements(&mut scanner, limits.batch_messages) {
+        return match read_elements(&mut scanner, limits.batch_messages) {
             Ok(messages) => Body::Batch(messages),
             Err(error) => Body::One(Err(error.into())),
         };
@@ -72,7 +72,7 @@ fn parse_text<'a>(text: &'a str, limits: &Limits) -> Body<'a> {
     Body::One(parse_message(scanner, limits))
 }
 
-/// Reads one message of a batch, which has been checked already.
+/// Parses one message of a batch whose JSON has been checked.
 pub(crate) fn parse_element<'a>(
     text: &'a str,
     limits: &Limits,
@@ -80,11 +80,14 @@ pub(crate) fn parse_element<'a>(
     parse_message(Scanner::new(text, DEEPEST), limits)
 }
 
-fn elements<'a>(scanner: &mut Scanner<'a>, most: usize) -> Result<Vec<&'a str>, SyntaxError> {
+fn read_elements<'a>(
+    scanner: &mut Scanner<'a>,
+    max_messages: usize,
+) -> Result<Vec<&'a str>, SyntaxError> {
     let mut elements = Vec::new();
     scanner.open_array()?;
     while let Some(element) = scanner.next_element(elements.is_empty())? {
-        if elements.len() <= most {
+        if elements.len() <= max_messages {
             elements.push(element);
         }
     }
@@ -92,16 +95,16 @@ fn elements<'a>(scanner: &mut Scanner<'a>, most: usize) -> Result<Vec<&'a str>, 
     Ok(elements)
 }
 
-/// The members of an envelope, as texts.
+/// Members of a message, as JSON texts.
 #[derive(Default)]
 struct Parts<'a> {
     jsonrpc: Option<&'a str>,
     id: Option<&'a str>,
     method: Option<&'a str>,
     params: Option<Params<'a>>,
-    /// `params` is something other than an object.
-    misshapen_params: bool,
-    answer: Option<Result<&'a str, &'a str>>,
+    /// `params` is not an object.
+    invalid_params: bool,
+    response: Option<Result<&'a str, &'a str>>,
     repeated: Option<&'static str>,
 }
 
@@ -110,7 +113,7 @@ fn parse_message<'a>(
     limits: &Limits,
 ) -> Result<Message<'a>, Invalid<'a>> {
     if scanner.peek() != Some(b'{') {
-        // A text that is not even JSON is a parse error; other JSON is not a message.
+        // Invalid JSON is a parse error. Other valid JSON is an invalid request.
         scanner.value()?;
         scanner.end()?;
         return Err(Invalid {
@@ -140,11 +143,11 @@ impl<'a> Parts<'a> {
                 "id" => ("id", &mut parts.id),
                 "method" => ("method", &mut parts.method),
                 "result" => {
-                    parts.read_answer(Ok(value));
+                    parts.read_response(Ok(value));
                     continue;
                 }
                 "error" => {
-                    parts.read_answer(Err(value));
+                    parts.read_response(Err(value));
                     continue;
                 }
                 _ => continue,
@@ -158,7 +161,7 @@ impl<'a> Parts<'a> {
 
     fn read_params(&mut self, scanner: &mut Scanner<'a>) -> Result<(), SyntaxError> {
         if scanner.peek() != Some(b'{') {
-            self.misshapen_params = true;
+            self.invalid_params = true;
             return scanner.value().map(drop);
         }
         if self.params.replace(Params::scan(scanner)?).is_some() {
@@ -167,16 +170,16 @@ impl<'a> Parts<'a> {
         Ok(())
     }
 
-    fn read_answer(&mut self, answer: Result<&'a str, &'a str>) {
-        if self.answer.replace(answer).is_some() {
+    fn read_response(&mut self, response: Result<&'a str, &'a str>) {
+        if self.response.replace(response).is_some() {
             self.repeated = Some("result or error");
         }
     }
 
-    /// The message, if it has the form of one; an id of more than `most` bytes is not even repeated.
-    fn into_message(self, most: usize) -> Result<Message<'a>, Invalid<'a>> {
-        let is_long = self.id.is_some_and(|id| id.len() > most);
-        let id = self.id.filter(|id| !is_long && is_request_id(id));
+    /// Returns the message if it is well-formed. An error response omits an id of more than `max_id_bytes` bytes.
+    fn into_message(self, max_id_bytes: usize) -> Result<Message<'a>, Invalid<'a>> {
+        let is_id_too_long = self.id.is_some_and(|id| id.len() > max_id_bytes);
+        let id = self.id.filter(|id| !is_id_too_long && is_request_id(id));
         let invalid = |message: String| {
             Err(Invalid {
                 id,
@@ -189,34 +192,34 @@ impl<'a> Parts<'a> {
         if self.jsonrpc != Some("\"2.0\"") {
             return invalid("`jsonrpc` is not \"2.0\"".to_owned());
         }
-        if is_long {
-            return invalid(format!("`id` is longer than {most} bytes"));
+        if is_id_too_long {
+            return invalid(format!("`id` is longer than {max_id_bytes} bytes"));
         }
         if self.id.is_some() && id.is_none() {
             return invalid("`id` is neither a string nor an integer".to_owned());
         }
-        if self.misshapen_params {
+        if self.invalid_params {
             return invalid("`params` is not an object".to_owned());
         }
         let params = self.params.unwrap_or_default();
-        match (id, self.method.map(as_string), self.answer) {
+        match (id, self.method.map(as_string), self.response) {
             (Some(id), Some(Some(method)), None) => {
                 Ok(Message::Request(id, Envelope { method, params }))
             }
             (None, Some(Some(method)), None) => {
                 Ok(Message::Notification(Envelope { method, params }))
             }
-            (Some(id), None, Some(answer)) => Ok(Message::Response(id, answer)),
+            (Some(id), None, Some(response)) => Ok(Message::Response(id, response)),
             (_, Some(None), _) => invalid("`method` is not a string".to_owned()),
             (_, None, _) => invalid("`method` is missing".to_owned()),
             (_, Some(_), Some(_)) => {
-                invalid("a message has a `method` or an answer, not both".to_owned())
+                invalid("a message has a `method` or a `result` or `error`, not both".to_owned())
             }
         }
     }
 }
 
-/// Whether a checked JSON value may be the id of a request: a string or an integer.
+/// Returns true if a checked JSON value is a valid request id: a string or an integer.
 fn is_request_id(text: &str) -> bool {
     match text.as_bytes() {
         [b'"', ..] => true,
@@ -245,12 +248,12 @@ mod tests {
             Body::One(Ok(Message::Notification(envelope))) => {
                 format!("notification {}", envelope.method)
             }
-            Body::One(Ok(Message::Response(id, answer))) => format!("response {id} {answer:?}"),
+            Body::One(Ok(Message::Response(id, outcome))) => format!("response {id} {outcome:?}"),
             Body::One(Err(invalid)) => format!("{:?} {}", invalid.id, invalid.error),
         }
     }
 
-    /// A message, and what it is taken for.
+    /// Messages and their expected outcomes.
     const MESSAGES: [(&str, &str); 23] = [
         (
             r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#,
@@ -338,7 +341,7 @@ mod tests {
     ];
 
     #[test]
-    fn messages_are_told_apart() {
+    fn messages_are_classified() {
         for (text, expected) in MESSAGES {
             assert_eq!(outcome(text), expected, "{text}");
         }

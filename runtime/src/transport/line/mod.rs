@@ -285,7 +285,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineSession<R, W> {
     /// Reads more, if all that was read before is being answered, or is little: the end of the input must be noticed also
     /// while calls are held back.
     fn read(&mut self, context: &mut Context<'_>) -> io::Result<bool> {
-        let may_read = self.has_room() || self.input.lines.has_little();
+        let may_read = self.has_room() || self.input.lines.is_low();
         if self.input.ended || !may_read {
             return Ok(false);
         }

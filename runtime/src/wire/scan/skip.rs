@@ -1,9 +1,9 @@
-//! Skipping a value: checked to the last byte, without recursion and without building anything.
+//! Skipping of values. Every byte is checked, without recursion and without building a value.
 
 use crate::wire::scan::{Scanner, SyntaxError};
 
 impl Scanner<'_> {
-    /// Skips an object or an array, with everything in it, without recursion.
+    /// Skips an object or an array with its content, without recursion.
     pub(super) fn skip_container(&mut self) -> Result<(), SyntaxError> {
         let mut open = Open::default();
         loop {
@@ -18,7 +18,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Opens a container, up to its first value; says whether it ended at once, being empty.
+    /// Opens a container and advances to its first value. Returns true if the container is empty, and so already closed.
     fn enter(&mut self, open: &mut Open, object: bool) -> Result<bool, SyntaxError> {
         self.advance();
         if open.count == self.depth {
@@ -39,7 +39,7 @@ impl Scanner<'_> {
         Ok(true)
     }
 
-    /// After a value: closes the containers that end here, and goes on to the next value; says whether there is none.
+    /// Closes the containers that end after a value, and advances to the next value. Returns true if there is none.
     fn leave(&mut self, open: &mut Open) -> Result<bool, SyntaxError> {
         while open.count > 0 {
             let object = open.is_object();
@@ -63,7 +63,7 @@ impl Scanner<'_> {
         Ok(true)
     }
 
-    /// Skips the key of a member, and the colon after it.
+    /// Skips the key of a member and the colon after it.
     pub(super) fn skip_key(&mut self) -> Result<Key, SyntaxError> {
         if self.peek() != Some(b'"') {
             return self.fail("expected a key in double quotes");
@@ -77,19 +77,19 @@ impl Scanner<'_> {
         Ok(Key { end, escaped })
     }
 
-    /// Skips a string, a number, or one of the words.
+    /// Skips a string, a number or a literal name.
     pub(super) fn skip_scalar(&mut self) -> Result<(), SyntaxError> {
         match self.byte() {
             Some(b'"') => self.skip_string().map(drop),
             Some(b'-' | b'0'..=b'9') => self.skip_number(),
-            Some(b't') => self.skip_word("true"),
-            Some(b'f') => self.skip_word("false"),
-            Some(b'n') => self.skip_word("null"),
+            Some(b't') => self.skip_literal("true"),
+            Some(b'f') => self.skip_literal("false"),
+            Some(b'n') => self.skip_literal("null"),
             _ => self.fail("expected a value"),
         }
     }
 
-    /// Skips a string and says whether it holds an escape.
+    /// Skips a string. Returns true if it contains an escape.
     fn skip_string(&mut self) -> Result<bool, SyntaxError> {
         let bytes = self.text.as_bytes();
         let mut escaped = false;
@@ -148,7 +148,7 @@ impl Scanner<'_> {
         }
     }
 
-    fn skip_word(&mut self, word: &'static str) -> Result<(), SyntaxError> {
+    fn skip_literal(&mut self, word: &'static str) -> Result<(), SyntaxError> {
         if self.text.as_bytes()[self.at..].starts_with(word.as_bytes()) {
             self.at += word.len();
             Ok(())
@@ -158,13 +158,13 @@ impl Scanner<'_> {
     }
 }
 
-/// Where a key ends, after its closing quote, and whether it holds an escape.
+/// Key that was skipped. `end` is the position after its closing quote.
 pub(super) struct Key {
     pub(super) end: usize,
     pub(super) escaped: bool,
 }
 
-/// The containers that are open: how many, and a bit for each, 1 for an object and 0 for an array.
+/// Stack of open containers, as one bit each: 1 for an object, 0 for an array.
 #[derive(Default)]
 struct Open {
     count: u32,
@@ -187,10 +187,10 @@ impl Open {
     }
 }
 
-/// How many bytes of a string come before its end, an escape or a control character; eight at a time.
+/// Counts the bytes before the end of a string, an escape or a control character. Reads eight bytes at a time.
 ///
-/// A byte of `word - ONES * n` has its upper bit set where the byte of `word` is less than `n`, unless a lower byte
-/// borrowed; the lowest such byte is never wrong, and it is the one that counts.
+/// A byte of `word - ONES * n` has its upper bit set where the byte of `word` is less than `n`. A borrow can set the bit of a
+/// higher byte wrongly, but only the lowest such byte is used, and that one is always right.
 fn plain_bytes(bytes: &[u8]) -> usize {
     const ONES: u64 = u64::from_le_bytes([1; 8]);
     const UPPER: u64 = ONES << 7;
