@@ -27,7 +27,7 @@ pub(crate) struct Offer {
     tools: Arc<Section<Tool>>,
     /// The arguments that clients repeat in headers of HTTP, of the tools that have such arguments.
     #[cfg(feature = "http-server")]
-    mirrors: std::collections::HashMap<Box<str>, Vec<crate::tool::mirror::Mirror>>,
+    mirrors: std::collections::HashMap<Box<str>, Vec<crate::tool::header_params::HeaderParam>>,
     prompts: Arc<Section<Prompt>>,
     pub(crate) resources: Resources,
     /// The results of `initialize`, and of `server/discover`, for each revision.
@@ -102,7 +102,7 @@ impl Offer {
 
     /// The arguments of a tool that clients repeat in headers.
     #[cfg(feature = "http-server")]
-    pub(crate) fn mirrors(&self, tool: &str) -> &[crate::tool::mirror::Mirror] {
+    pub(crate) fn mirrors(&self, tool: &str) -> &[crate::tool::header_params::HeaderParam] {
         if self.mirrors.is_empty() {
             return &[];
         }
@@ -277,12 +277,12 @@ impl Offer {
 #[cfg(feature = "http-server")]
 fn mirrors(
     tools: &Table<Tool>,
-) -> std::collections::HashMap<Box<str>, Vec<crate::tool::mirror::Mirror>> {
+) -> std::collections::HashMap<Box<str>, Vec<crate::tool::header_params::HeaderParam>> {
     let entries = tools.entries().iter();
     let found = entries.filter_map(|entry| {
         let tool = &entry.descriptor;
         // Schemas were checked when the tool was added.
-        let mirrors = crate::tool::mirror::mirrors(&tool.input_schema).ok()?;
+        let mirrors = crate::tool::header_params::mirrors(&tool.input_schema).ok()?;
         (!mirrors.is_empty()).then(|| (tool.name.as_str().into(), mirrors))
     });
     found.collect()

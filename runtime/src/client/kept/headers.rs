@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use treenail_schema::Tool;
 
-use crate::tool::mirror::{Mirror, find, mirrors};
+use crate::tool::header_params::{HeaderParam, find, mirrors};
 use crate::wire::as_string;
 
 /// What the header of an argument begins with.
@@ -37,7 +37,7 @@ pub(super) fn without_wrong(tools: Vec<Tool>) -> Vec<Tool> {
 /// The headers of a call with these arguments, a JSON object: the names behind `Mcp-Param-`, and the values.
 pub(super) fn headers(tool: &Tool, arguments: &str) -> Vec<(String, String)> {
     let mirrors = mirrors(&tool.input_schema).unwrap_or_default();
-    let header = |mirror: Mirror| {
+    let header = |mirror: HeaderParam| {
         let value = find(arguments, &mirror.path)?;
         let value = as_string(value).map_or_else(|| value.to_owned(), Cow::into_owned);
         let name = mirror.header.strip_prefix(PREFIX)?.to_owned();

@@ -8,7 +8,7 @@ use super::Connection;
 use crate::extensions::Extensions;
 use crate::revision::{CachedPeer, Peer};
 use crate::server::subscriptions::Subscriber;
-use crate::tool::mirror::Mirror;
+use crate::tool::header_params::HeaderParam;
 use crate::wire::RpcError;
 
 impl Connection {
@@ -56,7 +56,7 @@ impl Connection {
     }
 
     /// The arguments of a tool that clients repeat in headers.
-    pub(crate) fn mirrors(&mut self, tool: &str) -> &[Mirror] {
+    pub(crate) fn mirrors(&mut self, tool: &str) -> &[HeaderParam] {
         self.server.shared.offers.refresh(&mut self.offer);
         self.offer.mirrors(tool)
     }
