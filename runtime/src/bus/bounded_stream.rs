@@ -30,11 +30,11 @@ struct Filter {
 
 enum State {
     /// In a line. Holds the part that has arrived.
-    InLine(Vec<u8>),
+    Line(Vec<u8>),
     /// In a string, with this many bytes left.
-    InString(u64),
+    String(u64),
     /// In an overlong string, with this many bytes left.
-    InLongString(u64),
+    LongString(u64),
 }
 
 impl<S> BoundedStream<S> {
@@ -43,7 +43,7 @@ impl<S> BoundedStream<S> {
             stream,
             filter: Filter {
                 max_string_bytes: max_string_bytes as u64,
-                state: State::InLine(Vec::new()),
+                state: State::Line(Vec::new()),
             },
             filtered: Vec::new(),
             taken: 0,
@@ -56,26 +56,26 @@ impl Filter {
     fn filter_bytes(&mut self, mut bytes: &[u8], out: &mut Vec<u8>) -> io::Result<()> {
         while !bytes.is_empty() {
             let used = match &mut self.state {
-                State::InString(left) | State::InLongString(left) => {
+                State::String(left) | State::LongString(left) => {
                     let used =
                         usize::try_from(*left).map_or(bytes.len(), |left| left.min(bytes.len()));
                     *left -= used as u64;
                     used
                 }
-                State::InLine(_) => memchr::memchr(b'\n', bytes).map_or(bytes.len(), |end| end + 1),
+                State::Line(_) => memchr::memchr(b'\n', bytes).map_or(bytes.len(), |end| end + 1),
             };
             let (these, rest) = bytes.split_at(used);
             bytes = rest;
             match &mut self.state {
-                State::InString(left) => {
+                State::String(left) => {
                     out.extend_from_slice(these);
                     if *left == 0 {
-                        self.state = State::InLine(Vec::new());
+                        self.state = State::Line(Vec::new());
                     }
                 }
-                State::InLongString(0) => self.state = State::InLine(Vec::new()),
-                State::InLongString(_) => {}
-                State::InLine(line) => {
+                State::LongString(0) => self.state = State::Line(Vec::new()),
+                State::LongString(_) => {}
+                State::Line(line) => {
                     line.extend_from_slice(these);
                     if line.len() > MAX_LINE_BYTES {
                         let reason = "a protocol line is too long";
@@ -96,11 +96,11 @@ impl Filter {
         match string_length(line) {
             Some(length) if length > self.max_string_bytes => {
                 out.extend_from_slice(b"$0\r\n");
-                self.state = State::InLongString(length);
+                self.state = State::LongString(length);
             }
             Some(length) if length > 0 => {
                 out.extend_from_slice(line);
-                self.state = State::InString(length);
+                self.state = State::String(length);
             }
             _ => out.extend_from_slice(line),
         }
@@ -168,7 +168,7 @@ mod tests {
     fn filter() -> Filter {
         Filter {
             max_string_bytes: 8,
-            state: State::InLine(Vec::new()),
+            state: State::Line(Vec::new()),
         }
     }
 

@@ -170,7 +170,7 @@ async fn immediate_response(
     id: Option<&str>,
 ) -> Response<HttpBody> {
     if session.kind == SessionKind::HttpSse && !out.is_empty() && is_valid_request(&out, id) {
-        session.send(session.session_stream, out, false).await;
+        session.send(session.shared_stream, out, false).await;
         return accepted();
     }
     plain_response(out, id)

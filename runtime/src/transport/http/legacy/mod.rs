@@ -99,7 +99,7 @@ impl Legacy<'_> {
         (connection, principal)
     }
 
-    /// Handles a GET: opens the stream of the session, or resumes a stream after its client has reconnected.
+    /// Handles a GET: opens the shared stream, or resumes a stream after its client has reconnected.
     pub(super) fn get(self) -> HttpResult {
         check_version(&self.parts.headers)?;
         let session = self.session()?;
@@ -108,11 +108,11 @@ impl Legacy<'_> {
             last.map_err(|error| Rejection::with_error(StatusCode::BAD_REQUEST, None, error))?;
         let after = match last {
             Some(last) => EventId::parse(last).ok_or_else(unknown_event)?,
-            None if session.events.is_read(session.session_stream) => {
-                let message = "the stream of the session is already open";
+            None if session.events.is_read(session.shared_stream) => {
+                let message = "the session already has an open stream";
                 return Err(Rejection::new(StatusCode::CONFLICT, message));
             }
-            None => session.events.newest(session.session_stream),
+            None => session.events.newest(session.shared_stream),
         };
         let reader = session.events.read(after).ok_or_else(unknown_event)?;
         let deadline = session.stream_deadline();
@@ -120,7 +120,7 @@ impl Legacy<'_> {
         if session.supports_polling() {
             stream = stream.with_priming_event();
         }
-        if after.stream == session.session_stream {
+        if after.stream == session.shared_stream {
             let permit = self.stream_permits.try_acquire()?;
             stream = stream.for_session(session, self.server, permit);
         }

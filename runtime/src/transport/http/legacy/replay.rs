@@ -29,7 +29,7 @@ pub(crate) struct Replay {
     preamble: Option<String>,
     /// Event that has already been taken from the reader.
     first: Option<Event>,
-    session: Option<SessionStream>,
+    session: Option<SharedStream>,
     /// Ready when the client has to reconnect for the rest.
     deadline: Option<Pin<Box<Sleep>>>,
     format: EventFormat,
@@ -45,8 +45,8 @@ enum EventFormat {
     WithName,
 }
 
-/// State of a session stream, as opposed to the stream of a request.
-struct SessionStream {
+/// State of a shared stream, as opposed to the stream of a request.
+struct SharedStream {
     session: Arc<Session>,
     server: Server,
     /// Ready once, when the server closes.
@@ -104,7 +104,7 @@ impl Replay {
     ) -> Self {
         let (server, closing) = (server.clone(), server.clone());
         let closed = Box::pin(async move { closing.closed().await });
-        self.session = Some(SessionStream {
+        self.session = Some(SharedStream {
             session,
             server,
             closed,
@@ -153,11 +153,11 @@ impl Replay {
     }
 }
 
-impl SessionStream {
+impl SharedStream {
     /// Moves outgoing messages of the session to the stream. Returns true if the stream must end once nothing is left to
     /// send.
     fn poll_closed(&mut self, context: &mut Context<'_>) -> bool {
-        self.session.poll_session_stream(context);
+        self.session.poll_shared_stream(context);
         let closed = self.server.is_closed() || self.closed.as_mut().poll(context).is_ready();
         // In HTTP+SSE, the responses of calls in flight need this stream.
         closed && (self.guard.is_none() || self.session.in_flight() == 0)

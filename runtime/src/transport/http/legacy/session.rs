@@ -26,14 +26,14 @@ pub(super) struct Session {
     principal: Option<Principal>,
     pub(super) events: Arc<Events>,
     /// Stream for messages unrelated to a request.
-    pub(super) session_stream: u64,
-    /// Connection for messages that start no call. Its output is sent on the session stream.
+    pub(super) shared_stream: u64,
+    /// Connection for messages that start no call. Its output is sent on the shared stream.
     connection: Mutex<Connection>,
     calls: Arc<SessionCalls>,
     last_used: Mutex<Instant>,
     /// The handshake is complete.
     initialized: AtomicBool,
-    /// Waker of the task that sends the session stream.
+    /// Waker of the task that sends the shared stream.
     stream_waker: Mutex<Option<Waker>>,
     /// Time for which a stalled reader may block its call.
     write_timeout: Duration,
@@ -44,7 +44,7 @@ pub(super) struct Session {
 /// Transport of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SessionKind {
-    /// HTTP+SSE: all messages on the session stream.
+    /// HTTP+SSE: all messages on the shared stream.
     HttpSse,
     /// Streamable HTTP: the messages of each request on a stream of their own.
     Streamable(Revision),
@@ -54,7 +54,7 @@ pub(super) enum SessionKind {
 #[derive(Debug)]
 pub(super) struct StreamHandle {
     pub(super) stream: u64,
-    /// `None` for the session stream, which has a reader.
+    /// `None` for the shared stream, which has a reader.
     pub(super) reader: Option<Reader>,
 }
 
@@ -69,7 +69,7 @@ impl Session {
         Self {
             kind,
             principal,
-            session_stream: events.open(),
+            shared_stream: events.open(),
             events,
             write_timeout: limits.http.write_timeout,
             stream_max_age: limits.http.stream_max_age,
@@ -111,17 +111,17 @@ impl Session {
         output
     }
 
-    /// Moves outgoing messages of the session's connection to the session stream.
-    pub(super) fn poll_session_stream(&self, context: &mut Context<'_>) {
+    /// Moves outgoing messages of the session's connection to the shared stream.
+    pub(super) fn poll_shared_stream(&self, context: &mut Context<'_>) {
         *lock(&self.stream_waker) = Some(context.waker().clone());
         let mut connection = lock(&self.connection);
         while self
             .events
-            .poll_room(self.session_stream, context)
+            .poll_room(self.shared_stream, context)
             .is_ready()
         {
             match connection.poll_outgoing(context) {
-                Poll::Ready(message) => self.events.push(self.session_stream, message, false),
+                Poll::Ready(message) => self.events.push(self.shared_stream, message, false),
                 Poll::Pending => return,
             }
         }
@@ -136,7 +136,7 @@ impl Session {
     pub(super) fn open_request_stream(&self) -> (Connection, StreamHandle) {
         let mut connection = self.with_connection(|connection| connection.branch());
         if self.kind == SessionKind::HttpSse {
-            let (stream, reader) = (self.session_stream, None);
+            let (stream, reader) = (self.shared_stream, None);
             return (connection, StreamHandle { stream, reader });
         }
         let stream = self.events.open();
@@ -194,7 +194,7 @@ impl Session {
         }
     }
 
-    /// Sends a message on a stream that is not being read yet, so without back-pressure. The session stream of HTTP+SSE
+    /// Sends a message on a stream that is not being read yet, so without back-pressure. The shared stream of HTTP+SSE
     /// always has a reader.
     pub(super) async fn send_unread(&self, stream: u64, message: Vec<u8>, last: bool) {
         match self.kind {
@@ -212,9 +212,9 @@ impl Session {
         }
     }
 
-    /// Ends the stream of a request. The session stream continues.
+    /// Ends the stream of a request. The shared stream continues.
     fn finish_stream(&self, stream: u64) {
-        if stream == self.session_stream {
+        if stream == self.shared_stream {
             self.events.wake_reader(stream);
         } else {
             self.events.end(stream);
@@ -223,7 +223,7 @@ impl Session {
 
     /// Removes the stream of a request that needs none.
     pub(super) fn remove_stream(&self, stream: u64) {
-        if stream != self.session_stream {
+        if stream != self.shared_stream {
             self.events.remove(stream);
         }
     }
@@ -285,7 +285,7 @@ impl Session {
     }
 
     pub(super) fn has_ended(&self) -> bool {
-        self.events.has_ended(self.session_stream)
+        self.events.has_ended(self.shared_stream)
     }
 
     /// Ends the calls and the streams.
@@ -293,7 +293,7 @@ impl Session {
         for stream in self.calls.stop_all() {
             self.events.end(stream);
         }
-        self.events.end(self.session_stream);
+        self.events.end(self.shared_stream);
     }
 }
 

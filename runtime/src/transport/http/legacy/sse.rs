@@ -83,7 +83,7 @@ impl Legacy<'_> {
         let session = self.sessions.insert(&id, session, self.server.limits())?;
         let reader = session
             .events
-            .read(EventId::stream_start(session.session_stream));
+            .read(EventId::stream_start(session.shared_stream));
         let reader = reader.ok_or_else(no_session)?.not_resumable();
         let sessions = Arc::clone(self.sessions);
         let stream = Replay::new(reader, None)
@@ -92,14 +92,14 @@ impl Legacy<'_> {
         Ok(replay_stream(stream))
     }
 
-    /// Handles a POST. Its output is sent on the session stream.
+    /// Handles a POST. Its output is sent on the shared stream.
     pub(in crate::transport::http) async fn post_sse(self, body: Body<'_>) -> HttpResult {
         check_version(&self.parts.headers)?;
         let session = self.sse_session()?;
         dispatch_body(&session, self, body).await
     }
 
-    /// Responds to a request with an error on the session stream.
+    /// Responds to a request with an error on the shared stream.
     pub(in crate::transport::http) async fn reject_sse(
         self,
         id: &str,
@@ -108,7 +108,7 @@ impl Legacy<'_> {
         let session = self.sse_session()?;
         let mut response = Vec::new();
         write_error(&mut response, Some(id), error);
-        session.send(session.session_stream, response, false).await;
+        session.send(session.shared_stream, response, false).await;
         Ok(accepted())
     }
 
