@@ -30,6 +30,8 @@ pub mod internal;
 #[cfg(feature = "tower")]
 mod layer;
 mod limits;
+#[cfg(any(feature = "client", feature = "http-server"))]
+mod log_throttle;
 mod name;
 mod outbox;
 mod panic;
@@ -43,8 +45,6 @@ mod result_writer;
 #[cfg(feature = "client")]
 mod retry;
 mod revision;
-#[cfg(any(feature = "client", feature = "http-server"))]
-mod seldom;
 mod server;
 mod stream;
 mod stream_close;

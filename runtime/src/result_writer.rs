@@ -5,12 +5,12 @@ use std::fmt;
 use serde::Serialize;
 use treenail_schema::{InputRequiredResult, ResultMetaObject};
 
-use crate::revision::{Style, mark};
+use crate::revision::{ResultFormat, mark_wrapped};
 
 /// Writer of the result of one request, in the style of its peer's revision.
 pub struct ResultWriter<'a> {
     out: &'a mut Vec<u8>,
-    style: &'a Style,
+    style: &'a ResultFormat,
     /// Set if the result is a failure.
     failed: bool,
 }
@@ -25,7 +25,7 @@ impl fmt::Debug for ResultWriter<'_> {
 }
 
 impl<'a> ResultWriter<'a> {
-    pub(crate) fn new(out: &'a mut Vec<u8>, style: &'a Style) -> Self {
+    pub(crate) fn new(out: &'a mut Vec<u8>, style: &'a ResultFormat) -> Self {
         Self {
             out,
             style,
@@ -33,7 +33,7 @@ impl<'a> ResultWriter<'a> {
         }
     }
 
-    pub(crate) fn style(&self) -> &'a Style {
+    pub(crate) fn style(&self) -> &'a ResultFormat {
         self.style
     }
 
@@ -90,7 +90,7 @@ impl<'a> ResultWriter<'a> {
                 self.push(b"}");
             }
             Some(mut meta) => {
-                mark(&mut meta);
+                mark_wrapped(&mut meta);
                 self.end(Some(meta));
             }
         }

@@ -1,4 +1,4 @@
-//! How many calls a server has in flight as a whole, and what becomes of those that are too many.
+//! Limit on calls in flight of the whole server.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,10 +9,10 @@ use treenail::prelude::*;
 use treenail::schema::Revision;
 use treenail::{HttpService, Limits, http_service};
 
-use crate::client::{Answer, Post, next};
+use crate::client::{CompleteResponse, Post, next};
 use crate::legacy::Client;
 
-/// Counts the calls that go on.
+/// Counts the calls in flight.
 #[derive(Clone, Default)]
 struct Gauge {
     running: Arc<AtomicUsize>,
@@ -29,7 +29,7 @@ impl Drop for Running {
 
 #[mcp_tool]
 impl Gauge {
-    /// Never ends.
+    /// Never returns.
     #[tool]
     async fn hang(&self, cx: &Context, tell: bool) {
         let running = self.running.fetch_add(1, Ordering::SeqCst) + 1;
@@ -41,7 +41,7 @@ impl Gauge {
         std::future::pending::<()>().await;
     }
 
-    /// Is not ready at once.
+    /// Returns after yielding once.
     #[tool]
     async fn pass(&self) -> String {
         tokio::task::yield_now().await;
@@ -70,7 +70,7 @@ fn pass() -> Post {
     Post::tool("pass", json!({}))
 }
 
-fn hang(service: &HttpService) -> JoinHandle<Answer> {
+fn hang(service: &HttpService) -> JoinHandle<CompleteResponse> {
     let service = service.clone();
     tokio::spawn(async move {
         Post::tool("hang", json!({"tell": false}))
@@ -80,7 +80,7 @@ fn hang(service: &HttpService) -> JoinHandle<Answer> {
 }
 
 #[tokio::test]
-async fn calls_that_are_left_alone_make_room_for_others() {
+async fn abandoned_calls_are_ended_for_other_clients() {
     const SESSIONS: usize = 20;
     const CALLS: usize = 256;
     let gauge = Gauge::default();
@@ -89,34 +89,37 @@ async fn calls_that_are_left_alone_make_room_for_others() {
     let most = limits.server_calls_in_flight;
     let service = gauge.service(limits);
     for _ in 0..SESSIONS {
-        let client = Client::begin(&service, Revision::LATEST_LEGACY).await;
+        let client = Client::start(&service, Revision::LATEST_LEGACY).await;
         for id in 0..CALLS {
             let call = client.tool(id.try_into().unwrap(), "hang", &json!({"tell": false}));
-            client.leave(call).await;
+            client.abandon(call).await;
         }
-        // Others are served meanwhile, in both eras.
+        // Other clients are served meanwhile, in both eras.
         assert_eq!(pass().send(&service).await.status, 200);
-        let good = Client::begin(&service, Revision::LATEST_LEGACY).await;
-        let answer = good.send(good.tool(1, "pass", &json!({}))).await;
-        assert_eq!(answer.status, 200, "{answer:?}");
+        let good = Client::start(&service, Revision::LATEST_LEGACY).await;
+        let response = good.send(good.tool(1, "pass", &json!({}))).await;
+        assert_eq!(response.status, 200, "{response:?}");
     }
     let peak = gauge.peak.load(Ordering::SeqCst);
     assert!(peak <= most, "{peak} calls went on at once");
-    assert!(gauge.running() > most / 2, "no more are ended than need be");
+    assert!(
+        gauge.running() > most / 2,
+        "only as many as necessary are ended"
+    );
 }
 
 #[tokio::test]
-async fn who_comes_back_for_a_call_that_was_ended_is_told_so() {
+async fn a_client_that_reconnects_to_an_ended_call_gets_an_error() {
     let gauge = Gauge::default();
     let service = gauge.service(Limits::default().server_calls_in_flight(1));
-    let client = Client::begin(&service, Revision::LATEST_LEGACY).await;
+    let client = Client::start(&service, Revision::LATEST_LEGACY).await;
     let mut body = client
         .open(client.tool(7, "hang", &json!({"tell": true})))
         .await;
     let first = next(&mut body).await.unwrap();
     let first = std::str::from_utf8(&first).unwrap().to_owned();
     let id = first.lines().find_map(|line| line.strip_prefix("id: "));
-    // It is read, so nobody else has its place.
+    // Its stream is being read, so the call is not abandoned.
     let refused = pass().send(&service).await;
     assert_eq!(refused.status, 503, "{refused:?}");
     assert_eq!(refused.header("retry-after"), Some("1"));
@@ -137,14 +140,14 @@ async fn who_comes_back_for_a_call_that_was_ended_is_told_so() {
 }
 
 #[tokio::test]
-async fn calls_whose_clients_wait_are_not_ended() {
+async fn calls_of_connected_clients_are_not_ended() {
     let gauge = Gauge::default();
     let service = gauge.service(Limits::default().server_calls_in_flight(4));
     let mut calls: Vec<_> = (0..4).map(|_| hang(&service)).collect();
     gauge.until(4).await;
     let refused = pass().send(&service).await;
     assert_eq!((refused.status.as_u16(), gauge.running()), (503, 4));
-    // What is no call needs no place.
+    // Other requests need no call permit.
     let list = Post::modern("tools/list", json!({}));
     assert_eq!(list.send(&service).await.status, 200);
     calls.pop().unwrap().abort();
@@ -156,32 +159,32 @@ async fn calls_whose_clients_wait_are_not_ended() {
 }
 
 #[tokio::test]
-async fn a_client_with_many_calls_leaves_room_for_the_first_call_of_others() {
+async fn a_client_with_many_calls_does_not_block_the_first_call_of_others() {
     let gauge = Gauge::default();
     let service = gauge.service(Limits::default().server_calls_in_flight(8));
-    let greedy = Client::begin(&service, Revision::V2025_03_26).await;
+    let greedy = Client::start(&service, Revision::V2025_03_26).await;
     let calls: Vec<_> = (0..8)
-        .map(|id| greedy.send_beside(greedy.tool(id, "hang", &json!({"tell": false}))))
+        .map(|id| greedy.spawn_send(greedy.tool(id, "hang", &json!({"tell": false}))))
         .collect();
     gauge.until(6).await;
     assert_eq!(gauge.peak.load(Ordering::SeqCst), 6);
     assert_eq!(pass().send(&service).await.status, 200);
-    // So does a batch, which is answered as a whole or not at all.
+    // The same applies to a batch, which is handled as a whole or not at all.
     let batch: Vec<_> = (10..12)
         .map(|id| {
             let params = json!({"name": "pass", "arguments": {}});
             json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
         })
         .collect();
-    let other = Client::begin(&service, Revision::V2025_03_26).await;
+    let other = Client::start(&service, Revision::V2025_03_26).await;
     let batch = other.post(&json!(batch));
     assert_eq!(other.send(batch.clone()).await.status, 503);
     for call in calls {
         call.abort();
-        // Those that were refused have ended already.
+        // The rejected calls have ended already.
         let _ = call.await;
     }
-    // Nobody waits for the greedy calls any more.
-    let answer = other.send(batch).await;
-    assert_eq!(answer.json().as_array().unwrap().len(), 2, "{answer:?}");
+    // The calls of the greedy client are abandoned.
+    let response = other.send(batch).await;
+    assert_eq!(response.json().as_array().unwrap().len(), 2, "{response:?}");
 }

@@ -1,4 +1,4 @@
-//! Requests to a service in memory, and what came of them.
+//! Requests to a service in memory, and their responses.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -15,7 +15,7 @@ use treenail::{HttpBody, HttpService, Principal};
 
 pub(crate) const MODERN: &str = "2026-07-28";
 
-/// A body that is there already.
+/// Body that is complete.
 pub(crate) struct Text(Option<Bytes>);
 
 impl Body for Text {
@@ -30,7 +30,7 @@ impl Body for Text {
     }
 }
 
-/// A body that comes in pieces, without an end.
+/// Endless body in chunks.
 pub(crate) struct Chunks {
     chunk: Option<Bytes>,
     length: u64,
@@ -38,7 +38,7 @@ pub(crate) struct Chunks {
 }
 
 impl Chunks {
-    /// One piece after the other, and how many were taken.
+    /// Creates an endless body, and a counter of the chunks that were read.
     pub(crate) fn endless(chunk: Vec<u8>) -> (Self, Arc<AtomicUsize>) {
         let taken = Arc::<AtomicUsize>::default();
         let chunks = Self {
@@ -49,7 +49,7 @@ impl Chunks {
         (chunks, taken)
     }
 
-    /// Not one piece.
+    /// Creates a body that never produces a chunk.
     pub(crate) fn silent() -> Self {
         Self {
             chunk: None,
@@ -58,7 +58,7 @@ impl Chunks {
         }
     }
 
-    /// The same, of a length that was told.
+    /// Declares a length.
     pub(crate) fn of_length(mut self, length: u64) -> Self {
         self.length = length;
         self
@@ -87,7 +87,7 @@ impl Body for Chunks {
     }
 }
 
-/// A request that has not been sent yet.
+/// Request to be sent.
 #[derive(Clone)]
 pub(crate) struct Post {
     pub(crate) headers: Vec<(String, Vec<u8>)>,
@@ -96,16 +96,16 @@ pub(crate) struct Post {
     pub(crate) path: String,
 }
 
-/// What has come back, as far as it has ended.
+/// Complete response.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct CompleteResponse {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     pub(crate) body: String,
 }
 
 impl Post {
-    /// A request with nothing but what HTTP itself asks for.
+    /// Creates a request with only the headers that HTTP requires.
     pub(crate) fn raw(body: impl Into<String>) -> Self {
         let post = Self {
             headers: Vec::new(),
@@ -118,12 +118,12 @@ impl Post {
             .with("accept", "application/json, text/event-stream")
     }
 
-    /// A request of the modern era as it should be.
+    /// Creates a valid request of the modern era.
     pub(crate) fn modern(method: &str, params: Value) -> Self {
         Self::modern_as(method, params, &json!({}))
     }
 
-    /// The same, of a client that can do something.
+    /// Creates a valid request of a client with capabilities.
     pub(crate) fn modern_as(method: &str, mut params: Value, capabilities: &Value) -> Self {
         params["_meta"]["io.modelcontextprotocol/protocolVersion"] = MODERN.into();
         params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = capabilities.clone();
@@ -149,12 +149,12 @@ impl Post {
         Self::modern("tools/call", params)
     }
 
-    /// The same with a header, in place of one of that name.
+    /// Sets a header, replacing one of the same name.
     pub(crate) fn with(self, name: &str, value: impl AsRef<[u8]>) -> Self {
         self.without(name).and(name, value)
     }
 
-    /// The same with one more header.
+    /// Appends a header.
     pub(crate) fn and(mut self, name: &str, value: impl AsRef<[u8]>) -> Self {
         self.headers
             .push((name.to_owned(), value.as_ref().to_vec()));
@@ -171,13 +171,13 @@ impl Post {
         self
     }
 
-    /// The same to another path, which may have a query.
+    /// Sets the path, which may have a query.
     pub(crate) fn at(mut self, path: impl Into<String>) -> Self {
         self.path = path.into();
         self
     }
 
-    /// The same with something else in its body.
+    /// Modifies the body.
     pub(crate) fn change(mut self, change: impl FnOnce(&mut Value)) -> Self {
         let mut body = serde_json::from_str(&self.body).unwrap();
         change(&mut body);
@@ -194,41 +194,55 @@ impl Post {
         request.body(Text(body)).unwrap()
     }
 
-    /// Sends it, and waits for the head of the response.
+    /// Sends the request, and waits for the head of the response.
     pub(crate) async fn begin(self, service: &HttpService) -> Response<HttpBody> {
         let Ok(response) = service.clone().call(self.request()).await;
         response
     }
 
-    /// Sends it, and waits for the whole response.
-    pub(crate) async fn send(self, service: &HttpService) -> Answer {
-        Answer::read(self.begin(service).await).await
+    /// Sends the request, and waits for the complete response.
+    pub(crate) async fn send(self, service: &HttpService) -> CompleteResponse {
+        CompleteResponse::read(self.begin(service).await).await
     }
 
-    /// Sends it as if a layer had found out who is calling.
-    pub(crate) async fn send_as(self, service: &HttpService, principal: Principal) -> Answer {
+    /// Sends the request with a principal, as an authentication layer would add it.
+    pub(crate) async fn send_as(
+        self,
+        service: &HttpService,
+        principal: Principal,
+    ) -> CompleteResponse {
         let mut request = self.request();
         request.extensions_mut().insert(principal);
         let Ok(response) = service.clone().call(request).await;
-        Answer::read(response).await
+        CompleteResponse::read(response).await
     }
 
-    /// Sends it with another body.
-    pub(crate) async fn send_with(self, service: &HttpService, body: Chunks) -> Answer {
+    /// Sends the request with another body.
+    pub(crate) async fn send_with(self, service: &HttpService, body: Chunks) -> CompleteResponse {
         let request = self.request().map(|_| body);
         let Ok(response) = service.clone().call(request).await;
-        Answer::read(response).await
+        CompleteResponse::read(response).await
     }
 
-    /// Sends it, and fails unless it is refused with this status and code.
-    pub(crate) async fn refused(self, service: &HttpService, status: u16, code: i64, why: &str) {
-        let answer = self.send(service).await;
-        assert_eq!(answer.status, status, "{why}: {answer:?}");
-        assert_eq!(answer.json()["error"]["code"], code, "{why}: {answer:?}");
+    /// Sends the request, and fails unless it is rejected with this status and code.
+    pub(crate) async fn expect_rejected(
+        self,
+        service: &HttpService,
+        status: u16,
+        code: i64,
+        description: &str,
+    ) {
+        let response = self.send(service).await;
+        assert_eq!(response.status, status, "{description}: {response:?}");
+        assert_eq!(
+            response.json()["error"]["code"],
+            code,
+            "{description}: {response:?}"
+        );
     }
 }
 
-impl Answer {
+impl CompleteResponse {
     async fn read(response: Response<HttpBody>) -> Self {
         let (head, mut body) = response.into_parts();
         let mut bytes = BytesMut::new();
@@ -242,16 +256,20 @@ impl Answer {
         }
     }
 
-    /// Fails unless the message was taken over, and nothing said to it.
-    pub(crate) fn is_accepted(&self, why: &str) {
-        assert_eq!((self.status.as_u16(), &*self.body), (202, ""), "{why}");
+    /// Fails unless the message was accepted without a response body.
+    pub(crate) fn expect_accepted(&self, description: &str) {
+        assert_eq!(
+            (self.status.as_u16(), &*self.body),
+            (202, ""),
+            "{description}"
+        );
     }
 
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).map(|value| value.to_str().unwrap())
     }
 
-    /// The JSON that the body consists of.
+    /// Returns the body as JSON.
     pub(crate) fn json(&self) -> Value {
         assert_eq!(
             self.header("content-type"),
@@ -261,7 +279,7 @@ impl Answer {
         serde_json::from_str(&self.body).unwrap()
     }
 
-    /// The messages of the stream that the body consists of.
+    /// Returns the messages of an event stream.
     pub(crate) fn events(&self) -> Vec<Value> {
         assert_eq!(
             self.header("content-type"),
@@ -272,14 +290,14 @@ impl Answer {
     }
 }
 
-/// The next piece of a body.
+/// Returns the next frame of a body.
 pub(crate) async fn next(body: &mut HttpBody) -> Option<Bytes> {
     let frame = poll_fn(|context| Pin::new(&mut *body).poll_frame(context)).await?;
     let Ok(frame) = frame;
     Some(frame.into_data().unwrap())
 }
 
-/// The messages in some events.
+/// Returns the messages in a text of events.
 pub(crate) fn messages(text: &str) -> Vec<Value> {
     let data = text.lines().filter_map(|line| line.strip_prefix("data: "));
     data.map(|data| serde_json::from_str(data).unwrap())

@@ -1,4 +1,4 @@
-//! The server that is asked.
+//! The server under test.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use tokio::sync::Notify;
 use treenail::prelude::*;
 use treenail::{HttpService, Limits, ServerBuilder, http_service};
 
-/// Tells of the calls of `wait`.
+/// Signals start and end of the calls of `wait`.
 #[derive(Clone, Default)]
 pub(crate) struct Desk {
     pub(crate) begun: Arc<Notify>,
@@ -30,7 +30,7 @@ impl Desk {
         a + b
     }
 
-    /// Tells how far it is, then is done.
+    /// Reports progress, then returns.
     #[tool]
     async fn count(&self, cx: &Context, to: u32) -> String {
         for step in 1..=to {
@@ -39,14 +39,14 @@ impl Desk {
         "counted".to_owned()
     }
 
-    /// Asks before it answers.
+    /// Asks the client before it returns.
     #[tool]
     async fn ask(&self, cx: &Context) -> Result<String, AskError> {
         cx.confirm("Sure?").await?;
         Ok("sure".to_owned())
     }
 
-    /// Takes a minute, and knows it.
+    /// Takes a minute, and closes its stream first.
     #[tool]
     async fn nap(&self, cx: &Context, tell: bool) -> String {
         if tell {
@@ -58,7 +58,7 @@ impl Desk {
         "rested".to_owned()
     }
 
-    /// Never ends.
+    /// Never returns.
     #[tool]
     async fn wait(&self) {
         let _end = OnDrop(Arc::clone(&self.ended));
@@ -66,7 +66,7 @@ impl Desk {
         std::future::pending::<()>().await;
     }
 
-    /// Tells more than anyone wants to hear, and never ends.
+    /// Reports progress without end.
     #[tool]
     async fn flood(&self, cx: &Context) {
         let _end = OnDrop(Arc::clone(&self.ended));
@@ -107,7 +107,7 @@ pub(crate) fn service_within(limits: Limits) -> HttpService {
     http_service(builder().limits(limits).build().unwrap())
 }
 
-/// Where to look, as routers want to know too.
+/// Place to search, with arguments repeated in headers.
 #[mcp_type]
 pub(crate) struct Place {
     #[schemars(extend("x-mcp-header" = "Region"))]
@@ -118,13 +118,13 @@ pub(crate) struct Place {
     roofed: Option<bool>,
 }
 
-/// Where a thing is.
+/// Returns the location of a thing.
 #[mcp_tool]
 fn locate(place: Place) -> String {
     format!("{} {:?} {:?}", place.region, place.level, place.roofed)
 }
 
-/// Who is calling, and with which agent.
+/// Returns the principal and the user agent.
 #[mcp_tool]
 fn whoami(cx: &Context) -> String {
     let parts = cx.extension::<http::request::Parts>();

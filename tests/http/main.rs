@@ -1,7 +1,6 @@
-//! A server over Streamable HTTP, request by request; the ids in names and messages are those of the requirements that are
-//! exercised.
+//! Tests of the server over Streamable HTTP. The ids in messages are those of the tested requirements.
 //!
-//! Most requests go to the service in memory; those about sockets go to a listener at a free port.
+//! Most requests are sent to a service in memory. Tests of sockets use a listener at a free port.
 
 #![allow(
     clippy::too_many_lines,
@@ -22,7 +21,7 @@ mod legacy;
 mod mcp_client;
 mod modern;
 mod nested;
+mod raw_json;
 mod replicas;
 mod sockets;
 mod sse;
-mod written;

@@ -1,4 +1,4 @@
-//! The whole client over HTTP, with our server.
+//! The client over HTTP, with our server.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -33,7 +33,7 @@ impl Desk {
     }
 }
 
-/// A server at a free port, and its URL.
+/// Starts a server at a free port, and returns its URL.
 async fn serve(limits: Limits) -> (Server, String) {
     let server = Server::builder("desk", "1").mount(Desk::default());
     let server = server.dynamic().limits(limits).build().unwrap();
@@ -43,7 +43,7 @@ async fn serve(limits: Limits) -> (Server, String) {
     (server, url)
 }
 
-/// The revisions that have Streamable HTTP.
+/// Revisions with Streamable HTTP.
 const OVER_HTTP: [Revision; 4] = [
     Revision::V2025_03_26,
     Revision::V2025_06_18,
@@ -68,19 +68,19 @@ async fn a_client_finds_the_newest_revision_and_uses_it() {
         json!(""),
     ] {
         let arguments = json!({"a": 1, "b": 2, "region": region});
-        let said: String = client.call_tool_as("add", arguments).await.unwrap();
-        assert_eq!(said, format!("3 in {}", region.as_str().unwrap()));
+        let sum: String = client.call_tool_as("add", arguments).await.unwrap();
+        assert_eq!(sum, format!("3 in {}", region.as_str().unwrap()));
     }
-    let said: String = client
+    let sum: String = client
         .call_tool_as("add", json!({"a": 1, "b": 2, "region": null}))
         .await
         .unwrap();
-    assert_eq!(said, "3 in no region");
+    assert_eq!(sum, "3 in no region");
     client.close().await.unwrap();
 }
 
 #[tokio::test]
-async fn questions_are_answered_in_every_revision_that_can() {
+async fn elicitation_works_in_every_revision_that_supports_it() {
     let (_server, url) = serve(Limits::default()).await;
     for revision in &OVER_HTTP[1..] {
         let client = McpClient::builder()
@@ -104,7 +104,7 @@ async fn questions_are_answered_in_every_revision_that_can() {
 }
 
 #[tokio::test]
-async fn changes_are_followed_in_every_revision() {
+async fn clients_receive_changes_in_every_revision() {
     #[mcp_tool]
     fn late() -> &'static str {
         "here"
@@ -116,16 +116,16 @@ async fn changes_are_followed_in_every_revision() {
             .url(url)
             .protocol_version(revision);
         let session = Arc::new(builder.build().await.unwrap());
-        let mut told = session.notifications();
+        let mut notifications = session.notifications();
         let client = McpClient::new(session);
         assert_eq!(client.tools().await.unwrap().len(), 2);
         if revision.is_modern() {
-            // Only who listens is told. In the legacy era the stream is there when the client is.
-            let listens = told.next().await.unwrap();
+            // Only an open subscription receives changes. In the legacy era, the stream is open when the client is connected.
+            let listens = notifications.next().await.unwrap();
             assert_eq!(listens.method, "notifications/subscriptions/acknowledged");
         }
         server.edit(|edit| edit.tools(tools![late])).unwrap();
-        let changed = told.next().await.unwrap();
+        let changed = notifications.next().await.unwrap();
         assert_eq!(
             changed.method, "notifications/tools/list_changed",
             "{revision}"

@@ -1,4 +1,4 @@
-//! The outcomes of the modern era: the rows of annex C, in its order, and what streams.
+//! Outcomes of the modern era: the rows of annex C in its order, and event streams.
 
 use serde_json::{Value, json};
 use treenail::Principal;
@@ -12,25 +12,28 @@ fn add() -> Post {
 }
 
 #[tokio::test]
-async fn a_call_is_answered_with_json() {
-    let answer = add().send(&service()).await;
-    assert_eq!(answer.status, 200, "SRV-HTTP-01: {answer:?}");
+async fn the_response_to_a_call_is_json() {
+    let response = add().send(&service()).await;
+    assert_eq!(response.status, 200, "SRV-HTTP-01: {response:?}");
     assert_eq!(
-        answer.json()["result"]["structuredContent"],
+        response.json()["result"]["structuredContent"],
         5,
         "SRV-HTTP-08"
     );
-    assert_eq!(answer.header("cache-control"), Some("no-store"));
+    assert_eq!(response.header("cache-control"), Some("no-store"));
     let more = add()
         .with("mcp-session-id", "abc")
         .with("last-event-id", "7");
-    let answer = more.send(&service()).await;
-    assert_eq!(answer.status, 200, "SRV-ERA-11, ALL-HTTP-01: {answer:?}");
-    assert_eq!(answer.header("mcp-session-id"), None, "SRV-ERA-11");
+    let response = more.send(&service()).await;
+    assert_eq!(
+        response.status, 200,
+        "SRV-ERA-11, ALL-HTTP-01: {response:?}"
+    );
+    assert_eq!(response.header("mcp-session-id"), None, "SRV-ERA-11");
 }
 
 #[tokio::test]
-async fn what_is_not_a_message_in_json_is_refused() {
+async fn bodies_that_are_not_json_are_rejected() {
     let service = service();
     let cases = [
         (add().with("content-type", "text/plain"), 415),
@@ -44,10 +47,10 @@ async fn what_is_not_a_message_in_json_is_refused() {
         (add().method("DELETE"), 405),
     ];
     for (post, status) in cases {
-        let answer = post.send(&service).await;
-        assert_eq!(answer.status, status, "{answer:?}");
+        let response = post.send(&service).await;
+        assert_eq!(response.status, status, "{response:?}");
         let allowed = (status == 405).then_some("GET, POST, DELETE");
-        assert_eq!(answer.header("allow"), allowed, "RFC 9110, 15.5.6");
+        assert_eq!(response.header("allow"), allowed, "RFC 9110, 15.5.6");
     }
     let fine = [
         add().with("content-type", "Application/JSON; charset=utf-8"),
@@ -63,7 +66,7 @@ async fn what_is_not_a_message_in_json_is_refused() {
 }
 
 #[tokio::test]
-async fn broken_messages_are_refused() {
+async fn malformed_messages_are_rejected() {
     let service = service();
     let post = |body: &str| {
         let mut post = add();
@@ -83,15 +86,21 @@ async fn broken_messages_are_refused() {
         (r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, -32600),
     ];
     for (body, code) in cases {
-        post(body).refused(&service, 400, code, "AMB-13").await;
+        post(body)
+            .expect_rejected(&service, 400, code, "AMB-13")
+            .await;
     }
     let bomb = "[".repeat(1_000_000);
-    post(&bomb).refused(&service, 400, -32700, "a bomb").await;
+    post(&bomb)
+        .expect_rejected(&service, 400, -32700, "a bomb")
+        .await;
     let bomb = format!(
         r#"{{"jsonrpc":"2.0","id":1,"method":"x","params":{}"#,
         r#"{"a":"#.repeat(100_000)
     );
-    post(&bomb).refused(&service, 400, -32700, "a bomb").await;
+    post(&bomb)
+        .expect_rejected(&service, 400, -32700, "a bomb")
+        .await;
 }
 
 #[tokio::test]
@@ -132,23 +141,23 @@ async fn the_standard_headers_are_required() {
             "SRV-HDR-01: unequal",
         ),
     ];
-    for (post, why) in cases {
-        post.refused(
+    for (post, description) in cases {
+        post.expect_rejected(
             &service,
             400,
             -32020,
-            &format!("SRV-HDR-02, SRV-HTTP-22: {why}"),
+            &format!("SRV-HDR-02, SRV-HTTP-22: {description}"),
         )
         .await;
     }
     for fine in [read(), prompt(), add().with("mcp-name", " add\t")] {
-        let answer = fine.send(&service).await;
-        assert_eq!(answer.status, 200, "SRV-HDR-03: {answer:?}");
+        let response = fine.send(&service).await;
+        assert_eq!(response.status, 200, "SRV-HDR-03: {response:?}");
     }
 }
 
 #[tokio::test]
-async fn names_may_be_written_in_base64() {
+async fn names_may_be_encoded_in_base64() {
     let service = service();
     let fine = [
         ("add", "=?base64?YWRk?="),
@@ -158,11 +167,11 @@ async fn names_may_be_written_in_base64() {
         ("=?base64?YWRk?=", "=?base64?PT9iYXNlNjQ/WVdSaz89?="),
     ];
     for (name, header) in fine {
-        let answer = Post::tool(name, json!({"a": 2, "b": 3}))
+        let response = Post::tool(name, json!({"a": 2, "b": 3}))
             .with("mcp-name", header)
             .send(&service)
             .await;
-        assert_eq!(answer.status, 200, "SRV-HDR-04, ALL-HDR-02: {answer:?}");
+        assert_eq!(response.status, 200, "SRV-HDR-04, ALL-HDR-02: {response:?}");
     }
     for wrong in [
         "=?base64?YWRk=?=",
@@ -173,13 +182,13 @@ async fn names_may_be_written_in_base64() {
     ] {
         add()
             .with("mcp-name", wrong)
-            .refused(&service, 400, -32020, "SRV-HDR-04")
+            .expect_rejected(&service, 400, -32020, "SRV-HDR-04")
             .await;
     }
 }
 
 #[tokio::test]
-async fn requests_say_who_asks() {
+async fn requests_must_identify_their_client() {
     let service = service();
     let version = "io.modelcontextprotocol/protocolVersion";
     let capabilities = "io.modelcontextprotocol/clientCapabilities";
@@ -199,31 +208,21 @@ async fn requests_say_who_asks() {
         add().change(|body| body["params"]["_meta"][version] = json!(3)),
     ];
     for post in cases {
-        post.refused(&service, 400, -32602, "SRV-HTTP-23, SRV-META-02")
+        post.expect_rejected(&service, 400, -32602, "SRV-HTTP-23, SRV-META-02")
             .await;
     }
     let unequal = without(capabilities).with("mcp-method", "tools/list");
     unequal
-        .refused(
-            &service,
-            400,
-            -32602,
-            "annex C: `_meta` comes before equality",
-        )
+        .expect_rejected(&service, 400, -32602, "annex C: `_meta` precedes equality")
         .await;
     let absent = without(capabilities).without("mcp-method");
     absent
-        .refused(
-            &service,
-            400,
-            -32020,
-            "annex C: presence comes before `_meta`",
-        )
+        .expect_rejected(&service, 400, -32020, "annex C: presence precedes `_meta`")
         .await;
 }
 
 #[tokio::test]
-async fn unknown_revisions_are_refused() {
+async fn unknown_revisions_are_rejected() {
     let service = service();
     for version in ["2027-01-01", "1999-01-01", "2025-11-25", "x"] {
         let post = add()
@@ -231,9 +230,9 @@ async fn unknown_revisions_are_refused() {
                 body["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"] = version.into();
             })
             .with("mcp-protocol-version", version);
-        let answer = post.send(&service).await;
-        assert_eq!(answer.status, 400, "SRV-HTTP-21");
-        let error = &answer.json()["error"];
+        let response = post.send(&service).await;
+        assert_eq!(response.status, 400, "SRV-HTTP-21");
+        let error = &response.json()["error"];
         assert_eq!(error["code"], -32022, "SRV-VER-01: {error}");
         assert_eq!(error["data"]["requested"], version, "SRV-ERR-02");
         assert_eq!(error["data"]["supported"][0], MODERN, "SRV-ERR-02");
@@ -244,58 +243,72 @@ async fn unknown_revisions_are_refused() {
 async fn unknown_methods_are_not_found() {
     let service = service();
     let unknown = Post::modern("tools/fetch", json!({}));
-    unknown.refused(&service, 404, -32601, "SRV-HTTP-20").await;
+    unknown
+        .expect_rejected(&service, 404, -32601, "SRV-HTTP-20")
+        .await;
     let handshake = Post::modern("initialize", json!({"protocolVersion": MODERN}));
-    handshake.refused(&service, 404, -32601, "AMB-16").await;
+    handshake
+        .expect_rejected(&service, 404, -32601, "AMB-16")
+        .await;
     let gone = Post::modern("logging/setLevel", json!({"level": "info"}));
-    gone.refused(&service, 404, -32601, "SRV-HTTP-20").await;
+    gone.expect_rejected(&service, 404, -32601, "SRV-HTTP-20")
+        .await;
     let bare = treenail::http_service(treenail::server!().build().unwrap());
     let none = Post::modern("prompts/list", json!({}));
-    none.refused(&bare, 404, -32601, "SRV-ERR-01").await;
+    none.expect_rejected(&bare, 404, -32601, "SRV-ERR-01").await;
 }
 
 #[tokio::test]
-async fn a_missing_capability_is_told_before_anything_else() {
+async fn a_missing_capability_is_reported_before_any_message() {
     let service = service();
-    let answer = Post::tool("ask", json!({})).send(&service).await;
-    assert_eq!(answer.status, 400, "SRV-HTTP-24, SRV-META-04: {answer:?}");
-    assert_eq!(answer.json()["error"]["code"], -32021, "SRV-HTTP-24");
+    let response = Post::tool("ask", json!({})).send(&service).await;
+    assert_eq!(
+        response.status, 400,
+        "SRV-HTTP-24, SRV-META-04: {response:?}"
+    );
+    assert_eq!(response.json()["error"]["code"], -32021, "SRV-HTTP-24");
     let able = json!({"elicitation": {}});
     let params = json!({"name": "ask", "arguments": {}});
-    let answer = Post::modern_as("tools/call", params, &able)
+    let response = Post::modern_as("tools/call", params, &able)
         .send(&service)
         .await;
-    assert_eq!(answer.status, 200, "{answer:?}");
+    assert_eq!(response.status, 200, "{response:?}");
     assert_eq!(
-        answer.json()["result"]["resultType"],
+        response.json()["result"]["resultType"],
         "input_required",
-        "SRV-HTTP-13: a plain answer"
+        "SRV-HTTP-13: a JSON response"
     );
 }
 
 #[tokio::test]
-async fn what_one_client_can_do_is_not_taken_for_what_another_can() {
+async fn capabilities_of_one_client_do_not_apply_to_another() {
     let service = service();
     let params = json!({"name": "ask", "arguments": {}});
     let (able, unable) = (json!({"elicitation": {}}), json!({}));
-    // Twice the same, then the other: what was read of a client is used again for the same words only.
+    // Twice the same client, then the other one: a cached peer is reused only for identical `_meta`.
     for capabilities in [&able, &able, &unable, &unable, &able, &unable] {
         let post = Post::modern_as("tools/call", params.clone(), capabilities);
-        let answer = post.send(&service.clone()).await;
+        let response = post.send(&service.clone()).await;
         let status = if capabilities == &able { 200 } else { 400 };
-        assert_eq!(answer.status, status, "SRV-META-03: {answer:?}");
+        assert_eq!(response.status, status, "SRV-META-03: {response:?}");
     }
 }
 
 #[tokio::test]
-async fn errors_of_functions_are_answers() {
+async fn errors_of_functions_are_results() {
     let service = service();
     let unknown = Post::tool("subtract", json!({}));
-    unknown.refused(&service, 200, -32602, "AMB-13").await;
+    unknown
+        .expect_rejected(&service, 200, -32602, "AMB-13")
+        .await;
     let missing = Post::modern("resources/read", json!({"uri": "notes:none"}));
-    missing.refused(&service, 200, -32602, "AMB-13").await;
+    missing
+        .expect_rejected(&service, 200, -32602, "AMB-13")
+        .await;
     let cursor = Post::modern("tools/list", json!({"cursor": "?"}));
-    cursor.refused(&service, 200, -32602, "AMB-13").await;
+    cursor
+        .expect_rejected(&service, 200, -32602, "AMB-13")
+        .await;
 }
 
 #[tokio::test]
@@ -305,14 +318,16 @@ async fn notifications_are_accepted() {
         Post::raw(json!({"jsonrpc": "2.0", "method": method}).to_string())
             .with("mcp-protocol-version", MODERN)
     };
-    let answer = notification("notifications/x").send(&service).await;
+    let response = notification("notifications/x").send(&service).await;
     assert_eq!(
-        (answer.status.as_u16(), &*answer.body),
+        (response.status.as_u16(), &*response.body),
         (202, ""),
         "SRV-HTTP-06, AMB-07"
     );
     let wrong = notification("notifications/x").with("mcp-method", "notifications/y");
-    wrong.refused(&service, 400, -32020, "SRV-HTTP-07").await;
+    wrong
+        .expect_rejected(&service, 400, -32020, "SRV-HTTP-07")
+        .await;
 }
 
 fn counting(to: u32) -> Post {
@@ -322,29 +337,29 @@ fn counting(to: u32) -> Post {
 }
 
 #[tokio::test]
-async fn what_is_told_before_the_answer_makes_it_a_stream() {
-    let answer = counting(3).send(&service()).await;
-    assert_eq!(answer.status, 200);
+async fn messages_before_the_result_make_the_response_a_stream() {
+    let response = counting(3).send(&service()).await;
+    assert_eq!(response.status, 200);
     assert_eq!(
-        answer.header("x-accel-buffering"),
+        response.header("x-accel-buffering"),
         Some("no"),
         "SRV-HTTP-14"
     );
-    let events = answer.events();
+    let events = response.events();
     let progress: Vec<_> = events
         .iter()
         .map(|event| &event["params"]["progress"])
         .collect();
     assert_eq!(progress[..3], [1, 2, 3], "SRV-HTTP-09: {events:?}");
-    assert_eq!(events.len(), 4, "SRV-HTTP-12: the answer is the last");
+    assert_eq!(events.len(), 4, "SRV-HTTP-12: the result is the last event");
     assert_eq!(events[3]["id"], 1, "SRV-HTTP-12");
     assert!(
-        !answer.body.contains("id:"),
+        !response.body.contains("id:"),
         "ALL-HTTP-01: events have no ids"
     );
     let quiet = Post::tool("count", json!({"to": 3})).send(&service()).await;
     assert_eq!(quiet.json()["result"]["content"][0]["text"], "counted");
-    // More than there is room for at once.
+    // More messages than the queue can hold.
     assert_eq!(counting(1_000).send(&service()).await.events().len(), 1_001);
 }
 
@@ -361,28 +376,28 @@ async fn a_subscription_streams_until_the_server_closes() {
         "SRV-HTTP-08"
     );
     let mut body = response.into_body();
-    let mut told = async || {
+    let mut next_text = async || {
         let bytes = next(&mut body).await?;
         Some(String::from_utf8(bytes.to_vec()).unwrap())
     };
     let method = |text: &str| messages(text)[0]["method"].clone();
-    let first = told().await.unwrap();
+    let first = next_text().await.unwrap();
     assert_eq!(
         method(&first),
         "notifications/subscriptions/acknowledged",
         "SRV-SUB-02"
     );
     service.server().resource_updated("notes://7");
-    let second = told().await.unwrap();
+    let second = next_text().await.unwrap();
     assert_eq!(method(&second), "notifications/resources/updated");
-    // The paused clock goes on, because nothing else does.
-    assert_eq!(told().await.unwrap(), ":\n\n", "SRV-HTTP-15");
-    assert_eq!(told().await.unwrap(), ":\n\n", "SRV-HTTP-15");
+    // The paused clock advances, because all tasks wait.
+    assert_eq!(next_text().await.unwrap(), ":\n\n", "SRV-HTTP-15");
+    assert_eq!(next_text().await.unwrap(), ":\n\n", "SRV-HTTP-15");
     service.server().close();
-    let last = messages(&told().await.unwrap());
+    let last = messages(&next_text().await.unwrap());
     assert_eq!(last.len(), 1, "AMB-01: the result alone");
     assert_eq!(last[0]["result"]["resultType"], "complete", "SRV-SUB-07");
-    assert_eq!(told().await, None, "SRV-SUB-07");
+    assert_eq!(next_text().await, None, "SRV-SUB-07");
 }
 
 #[tokio::test]
@@ -409,10 +424,10 @@ async fn arguments_are_compared_with_their_headers() {
             "INT-HDR-01: unknown ones do not matter",
         ),
     ];
-    for (post, why) in fine {
-        let answer = post.send(&service).await;
-        assert_eq!(answer.status, 200, "{why}: {answer:?}");
-        assert_eq!(answer.json()["error"], Value::Null, "{why}");
+    for (post, description) in fine {
+        let response = post.send(&service).await;
+        assert_eq!(response.status, 200, "{description}: {response:?}");
+        assert_eq!(response.json()["error"], Value::Null, "{description}");
     }
     let wrong = [
         (full().without("mcp-param-region"), "SRV-HDR-10: missing"),
@@ -436,24 +451,25 @@ async fn arguments_are_compared_with_their_headers() {
             "SRV-HDR-10: of no argument",
         ),
     ];
-    for (post, why) in wrong {
-        post.refused(&service, 400, -32020, why).await;
+    for (post, description) in wrong {
+        post.expect_rejected(&service, 400, -32020, description)
+            .await;
     }
 }
 
 #[tokio::test]
-async fn functions_learn_what_layers_have_found_out() {
+async fn functions_can_read_the_principal_of_a_layer() {
     let server = builder().build().unwrap();
     let service = treenail::http_service(server);
     let post = Post::tool("whoami", json!({})).with("user-agent", "probe");
-    let answer = post.clone().send(&service).await.json();
+    let response = post.clone().send(&service).await.json();
     assert_eq!(
-        answer["result"]["content"][0]["text"],
+        response["result"]["content"][0]["text"],
         r#"None Some("probe")"#
     );
-    let answer = post.send_as(&service, Principal::new("ada")).await.json();
+    let response = post.send_as(&service, Principal::new("ada")).await.json();
     assert_eq!(
-        answer["result"]["content"][0]["text"],
+        response["result"]["content"][0]["text"],
         r#"Some("ada") Some("probe")"#
     );
 }
@@ -474,10 +490,10 @@ async fn a_tool_has_its_headers_under_each_of_its_names() {
     let service = treenail::http_service(server);
     for name in ["shelf.find", "shelf_find", "shelf__find"] {
         let post = Post::tool(name, json!({"region": "west"}));
-        let told = post.clone().with("mcp-param-region", "west");
-        let answer = told.send(&service).await.json();
-        let text = &answer["result"]["content"][0]["text"];
-        assert_eq!(text, "west", "{name}: {answer}");
-        post.refused(&service, 400, -32020, name).await;
+        let request = post.clone().with("mcp-param-region", "west");
+        let response = request.send(&service).await.json();
+        let text = &response["result"]["content"][0]["text"];
+        assert_eq!(text, "west", "{name}: {response}");
+        post.expect_rejected(&service, 400, -32020, name).await;
     }
 }

@@ -1,4 +1,4 @@
-//! The service within an application of `axum`: under a path, beside other routes, behind middleware.
+//! The service in an `axum` application: under a path, beside other routes, behind middleware.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,7 +19,7 @@ use crate::client::{Post, messages};
 use crate::fixture::{Desk, builder_of};
 use crate::sockets::{ask_at, text};
 
-/// Lets in who says a name, and tells it to the functions.
+/// Authenticates requests that have a name, and passes it to the functions.
 async fn authenticate(mut request: Request, next: Next) -> Result<Response, StatusCode> {
     let name = request.headers().get(AUTHORIZATION);
     let name = name.and_then(|name| name.to_str().ok()?.strip_prefix("Bearer "));
@@ -28,7 +28,7 @@ async fn authenticate(mut request: Request, next: Next) -> Result<Response, Stat
     Ok(next.run(request).await)
 }
 
-/// An application in which the server is one part, and how many requests it has had.
+/// Creates an application that contains the server, and a counter of its requests.
 fn application(server: Server) -> (Router, Arc<AtomicUsize>) {
     let count = Arc::<AtomicUsize>::default();
     let counter = tower::ServiceBuilder::new().map_request({
@@ -65,37 +65,40 @@ async fn the_service_nests_in_axum() {
     let serving = tokio::spawn(async { serving.await });
 
     let path = "/v1/tools/mcp";
-    let answer = ask_at(address, &whoami(), path).await;
-    assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer}");
+    let response = ask_at(address, &whoami(), path).await;
+    assert!(response.starts_with("HTTP/1.1 200 OK"), "{response}");
     assert!(
-        answer.contains("ada"),
-        "the middleware found out who is calling: {answer}"
+        response.contains("ada"),
+        "the middleware sets the principal: {response}"
     );
-    let answer = ask_at(address, &whoami().without("authorization"), path).await;
-    assert!(answer.starts_with("HTTP/1.1 401 "), "{answer}");
-    let answer = ask_at(
+    let response = ask_at(address, &whoami().without("authorization"), path).await;
+    assert!(response.starts_with("HTTP/1.1 401 "), "{response}");
+    let response = ask_at(
         address,
         &whoami().with("origin", "http://evil.example"),
         path,
     )
     .await;
-    assert!(answer.starts_with("HTTP/1.1 403 "), "SRV-HTTP-03: {answer}");
-    let answer = ask_at(address, &Post::raw("").method("GET"), "/health").await;
-    assert!(answer.ends_with("fine"), "{answer}");
-    let answer = ask_at(address, &whoami(), "/mcp").await;
-    assert!(answer.starts_with("HTTP/1.1 404 "), "{answer}");
+    assert!(
+        response.starts_with("HTTP/1.1 403 "),
+        "SRV-HTTP-03: {response}"
+    );
+    let response = ask_at(address, &Post::raw("").method("GET"), "/health").await;
+    assert!(response.ends_with("fine"), "{response}");
+    let response = ask_at(address, &whoami(), "/mcp").await;
+    assert!(response.starts_with("HTTP/1.1 404 "), "{response}");
     let stream = Post::tool("count", json!({"to": 2}))
         .with("authorization", "Bearer ada")
         .change(|body| body["params"]["_meta"]["progressToken"] = 1.into());
-    let answer = ask_at(address, &stream, path).await;
+    let response = ask_at(address, &stream, path).await;
     assert!(
-        answer.contains("text/event-stream"),
-        "SRV-HTTP-08: {answer}"
+        response.contains("text/event-stream"),
+        "SRV-HTTP-08: {response}"
     );
-    assert_eq!(messages(&answer).len(), 3, "{answer}");
+    assert_eq!(messages(&response).len(), 3, "{response}");
     assert_eq!(count.load(Ordering::SeqCst), 6);
 
-    // A client that goes away cancels its call.
+    // A client that disconnects cancels its call.
     let wait = Post::tool("wait", json!({})).with("authorization", "Bearer ada");
     let mut gone = TcpStream::connect(address).await.unwrap();
     gone.write_all(text(&wait, path).as_bytes()).await.unwrap();
@@ -103,7 +106,7 @@ async fn the_service_nests_in_axum() {
     drop(gone);
     desk.ended.notified().await;
 
-    // The end of the server is that of the application; subscriptions end with their results.
+    // The application ends with the server. Subscriptions end with their results.
     let filter = json!({"notifications": {"resourceSubscriptions": ["notes://7"]}});
     let listen = Post::modern("subscriptions/listen", filter).with("authorization", "Bearer ada");
     let mut listener = TcpStream::connect(address).await.unwrap();
@@ -111,14 +114,14 @@ async fn the_service_nests_in_axum() {
         .write_all(text(&listen, path).as_bytes())
         .await
         .unwrap();
-    let mut answer = vec![0; 4096];
-    let length = listener.read(&mut answer).await.unwrap();
-    answer.truncate(length);
+    let mut response = vec![0; 4096];
+    let length = listener.read(&mut response).await.unwrap();
+    response.truncate(length);
     server.close();
-    listener.read_to_end(&mut answer).await.unwrap();
-    let answer = String::from_utf8(answer).unwrap();
-    let told = messages(&answer);
-    let last = &told.last().expect("it was told something")["result"];
-    assert_eq!(last["resultType"], "complete", "SRV-SUB-07: {answer}");
+    listener.read_to_end(&mut response).await.unwrap();
+    let response = String::from_utf8(response).unwrap();
+    let notifications = messages(&response);
+    let last = &notifications.last().expect("the stream has messages")["result"];
+    assert_eq!(last["resultType"], "complete", "SRV-SUB-07: {response}");
     serving.await.unwrap().unwrap();
 }

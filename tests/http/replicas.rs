@@ -1,4 +1,4 @@
-//! Replicas in one process: what they hear of each other over a bus, and what becomes of that when the bus fails.
+//! Replicas in one process that exchange events over a bus, and failures of the bus.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -15,12 +15,12 @@ use treenail::{
 use crate::client::{Post, messages, next};
 use crate::fixture::builder;
 
-/// An engine that can be cut off.
+/// Engine that can be disconnected.
 #[derive(Clone, Debug)]
 struct Engine {
     messages: broadcast::Sender<Vec<u8>>,
     works: watch::Sender<bool>,
-    /// When something tried to connect.
+    /// Times of connection attempts.
     attempts: Arc<Mutex<Vec<Instant>>>,
     published: Arc<AtomicUsize>,
 }
@@ -35,8 +35,11 @@ impl Engine {
         }
     }
 
-    /// What a bus does until the engine is cut off.
-    async fn carry(&self, link: EventLink) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+    /// Moves messages until the engine is disconnected.
+    async fn move_messages(
+        &self,
+        link: EventLink,
+    ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         let mut works = self.works.subscribe();
         self.attempts.lock().unwrap().push(Instant::now());
         if !*works.borrow() {
@@ -60,7 +63,7 @@ impl Engine {
 
 impl EventBus for Engine {
     fn run(&self, link: EventLink) -> BusFuture<'_> {
-        Box::pin(self.carry(link))
+        Box::pin(self.move_messages(link))
     }
 }
 
@@ -72,23 +75,23 @@ fn service(builder: ServerBuilder) -> HttpService {
     http_service(builder.build().unwrap())
 }
 
-/// An open `subscriptions/listen`.
+/// Open `subscriptions/listen` request.
 struct Listening {
     body: HttpBody,
-    told: Vec<String>,
+    notifications: Vec<String>,
 }
 
 impl Listening {
-    /// Listens to the list of tools and to one resource.
+    /// Subscribes to the list of tools and to one resource.
     async fn start(service: &HttpService, resource: &str) -> Self {
         let wanted = json!({"toolsListChanged": true, "resourceSubscriptions": [resource]});
         let post = Post::modern("subscriptions/listen", json!({"notifications": wanted}));
         let body = post.begin(service).await.into_body();
         let mut listening = Self {
             body,
-            told: Vec::new(),
+            notifications: Vec::new(),
         };
-        let first = listening.hear().await;
+        let first = listening.next_notification().await;
         assert_eq!(
             first, "notifications/subscriptions/acknowledged",
             "SRV-SUB-02"
@@ -96,28 +99,28 @@ impl Listening {
         listening
     }
 
-    /// The next notification: the URI of an update, the method of all others.
-    async fn hear(&mut self) -> String {
-        // Longer than any pause of a bus. The clock is paused, so it is over at once.
+    /// Returns the next notification: the URI of a resource update, or the method of another one.
+    async fn next_notification(&mut self) -> String {
+        // Longer than any backoff of a bus. The clock is paused, so the wait is short.
         let patience = Instant::now() + Duration::from_secs(600);
-        while self.told.is_empty() {
+        while self.notifications.is_empty() {
             let bytes = timeout_at(patience, next(&mut self.body)).await;
-            let bytes = bytes.expect("there is something to hear");
-            let bytes = bytes.expect("it goes on");
+            let bytes = bytes.expect("a notification arrives");
+            let bytes = bytes.expect("the stream continues");
             let events = messages(std::str::from_utf8(&bytes).unwrap());
-            self.told.extend(events.iter().map(|message| {
+            self.notifications.extend(events.iter().map(|message| {
                 let uri = message["params"]["uri"].as_str();
                 uri.or(message["method"].as_str()).unwrap().to_owned()
             }));
         }
-        self.told.remove(0)
+        self.notifications.remove(0)
     }
 }
 
 const TOOLS: &str = "notifications/tools/list_changed";
 
 #[tokio::test(start_paused = true)]
-async fn changes_at_one_replica_are_heard_at_the_other() {
+async fn changes_on_one_replica_notify_the_subscribers_of_the_other() {
     let engine = Engine::new();
     let (here, there) = (replica(engine.clone()), replica(engine.clone()));
     let (here, there) = (service(here), service(there));
@@ -128,38 +131,38 @@ async fn changes_at_one_replica_are_heard_at_the_other() {
     );
     let mut own = Listening::start(&here, "notes://1").await;
     let mut other = Listening::start(&there, "notes://2").await;
-    // Their subscribers are told that they may have missed something before the bus was there.
+    // Subscribers are notified that they may have missed events before the bus was connected.
     for listening in [&mut own, &mut other] {
-        assert_eq!(listening.hear().await, TOOLS);
-        assert!(listening.hear().await.starts_with("notes://"));
+        assert_eq!(listening.next_notification().await, TOOLS);
+        assert!(listening.next_notification().await.starts_with("notes://"));
     }
     here.server().resource_updated("notes://2");
-    assert_eq!(other.hear().await, "notes://2", "SRV-SUB-04");
+    assert_eq!(other.next_notification().await, "notes://2", "SRV-SUB-04");
     there.server().resource_updated("notes://1");
-    assert_eq!(own.hear().await, "notes://1");
-    // An edit is told at both, and made at one.
+    assert_eq!(own.next_notification().await, "notes://1");
+    // An edit notifies the subscribers of both replicas, and changes one.
     here.server()
         .edit(|offer| offer.disable(Component::tool("add")))
         .unwrap();
-    assert_eq!(own.hear().await, TOOLS);
-    assert_eq!(other.hear().await, TOOLS);
+    assert_eq!(own.next_notification().await, TOOLS);
+    assert_eq!(other.next_notification().await, TOOLS);
     let add = || Post::tool("add", json!({"a": 1, "b": 2}));
     assert!(add().send(&here).await.body.contains("error"));
     assert_eq!(
         add().send(&there).await.json()["result"]["structuredContent"],
         3
     );
-    // What its own replica has told comes back over the bus, and is told once.
+    // The bus echoes the events of a replica to itself, which must notify only once.
     here.server().resource_updated("notes://1");
-    assert_eq!(own.hear().await, "notes://1");
+    assert_eq!(own.next_notification().await, "notes://1");
     here.server().flush_events().await;
     there.server().resource_updated("notes://2");
-    assert_eq!(other.hear().await, "notes://2");
+    assert_eq!(other.next_notification().await, "notes://2");
     there
         .server()
         .edit(|offer| offer.disable(Component::tool("add")))
         .unwrap();
-    assert_eq!(own.hear().await, TOOLS, "and no echo before it");
+    assert_eq!(own.next_notification().await, TOOLS, "no echo precedes it");
     bystander.server().flush_events().await;
     assert_eq!(
         engine.published.load(Ordering::SeqCst),
@@ -169,7 +172,7 @@ async fn changes_at_one_replica_are_heard_at_the_other() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_missed_may_have_changed() {
+async fn a_new_connection_refreshes_all_subscriptions() {
     let engine = Engine::new();
     let (here, there) = (
         service(replica(engine.clone())),
@@ -177,9 +180,9 @@ async fn what_was_missed_may_have_changed() {
     );
     let mut other = Listening::start(&there, "notes://2").await;
     for _ in 0..3 {
-        // With each connection, the first one too.
-        assert_eq!(other.hear().await, TOOLS);
-        assert_eq!(other.hear().await, "notes://2");
+        // After each connection, including the first one.
+        assert_eq!(other.next_notification().await, TOOLS);
+        assert_eq!(other.next_notification().await, "notes://2");
         engine.works.send_replace(false);
         here.server().resource_updated("notes://9");
         tokio::time::sleep(Duration::from_secs(3)).await;
@@ -189,13 +192,13 @@ async fn what_was_missed_may_have_changed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_flood_of_refreshes_is_told_once_in_a_while() {
+async fn a_flood_of_refreshes_is_throttled() {
     const EVENTS: u32 = 1_000;
     let engine = Engine::new();
     let there = service(replica(engine.clone()));
     let mut listening = Listening::start(&there, "notes://1").await;
-    assert_eq!(listening.hear().await, TOOLS);
-    assert_eq!(listening.hear().await, "notes://1");
+    assert_eq!(listening.next_notification().await, TOOLS);
+    assert_eq!(listening.next_notification().await, "notes://1");
     let begun = Instant::now();
     let flood = tokio::spawn(async move {
         let message = br#"{"version":1,"server":"desk","replica":"other","event":"everything"}"#;
@@ -204,25 +207,31 @@ async fn a_flood_of_refreshes_is_told_once_in_a_while() {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     });
-    let mut told = 0;
-    while let Ok(first) = timeout_at(begun + Duration::from_secs(20), listening.hear()).await {
+    let mut notifications = 0;
+    while let Ok(first) = timeout_at(
+        begun + Duration::from_secs(20),
+        listening.next_notification(),
+    )
+    .await
+    {
         assert_eq!(first, TOOLS);
-        assert_eq!(listening.hear().await, "notes://1");
-        told += 1;
+        assert_eq!(listening.next_notification().await, "notes://1");
+        notifications += 1;
     }
     flood.await.unwrap();
-    // Ten seconds of it, and the end.
-    assert!((9..=13).contains(&told), "{told}");
+    // Ten seconds of the flood, and the end.
+    assert!((9..=13).contains(&notifications), "{notifications}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_told_while_the_bus_was_away_is_told_later() {
+async fn events_during_a_disconnection_are_published_later() {
     let engine = Engine::new();
     engine.works.send_replace(false);
     let limits = Limits::default().events(EventLimits::default().queued(2));
     let here = service(replica(engine.clone()).limits(limits));
-    let mut heard = engine.messages.subscribe();
-    let mut published = async || String::from_utf8(heard.recv().await.unwrap()).unwrap();
+    let mut published_messages = engine.messages.subscribe();
+    let mut published =
+        async || String::from_utf8(published_messages.recv().await.unwrap()).unwrap();
     for uri in ["notes://1", "notes://2", "notes://1"] {
         here.server().resource_updated(uri);
     }
@@ -230,7 +239,7 @@ async fn what_was_told_while_the_bus_was_away_is_told_later() {
     engine.works.send_replace(true);
     assert!(published().await.contains("notes://1"));
     assert!(published().await.contains("notes://2"));
-    // More than are kept become one that says that anything may have changed.
+    // An overflowing queue becomes one event: everything may have changed.
     engine.works.send_replace(false);
     tokio::time::sleep(Duration::from_secs(1)).await;
     for index in 0..1_000 {
@@ -243,7 +252,7 @@ async fn what_was_told_while_the_bus_was_away_is_told_later() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_bus_that_fails_is_tried_again_after_growing_pauses() {
+async fn a_failing_bus_is_restarted_with_exponential_backoff() {
     let engine = Engine::new();
     engine.works.send_replace(false);
     let limits =
@@ -256,7 +265,7 @@ async fn a_bus_that_fails_is_tried_again_after_growing_pauses() {
     let attempts = std::mem::take(&mut *engine.attempts.lock().unwrap());
     let mut most = Duration::from_millis(100);
     for pause in pauses(&attempts) {
-        // The clock of tokio has whole milliseconds.
+        // tokio's clock has a resolution of one millisecond.
         let slack = Duration::from_millis(2);
         assert!(
             pause + slack >= most / 2 && pause <= most + slack,
@@ -265,14 +274,14 @@ async fn a_bus_that_fails_is_tried_again_after_growing_pauses() {
         most = (most * 2).min(Duration::from_secs(10));
     }
     assert!(attempts.len() >= 12, "{attempts:?}");
-    // A connection that has held for a while begins anew.
+    // A connection of some duration resets the backoff.
     engine.works.send_replace(true);
     tokio::time::sleep(Duration::from_secs(60)).await;
     engine.attempts.lock().unwrap().clear();
     engine.works.send_replace(false);
     tokio::time::sleep(Duration::from_secs(1)).await;
     assert!(engine.attempts.lock().unwrap().len() >= 3);
-    // With the server, its bus ends.
+    // The bus ends together with its server.
     drop(here);
     tokio::time::sleep(Duration::from_millis(1)).await;
     engine.attempts.lock().unwrap().clear();
@@ -280,14 +289,14 @@ async fn a_bus_that_fails_is_tried_again_after_growing_pauses() {
     assert!(engine.attempts.lock().unwrap().is_empty());
 }
 
-/// A bus that fails in every other way.
+/// Bus that panics, or ends without an error.
 #[derive(Debug, Default)]
 struct Broken(AtomicUsize);
 
 impl EventBus for Broken {
     fn run(&self, link: EventLink) -> BusFuture<'_> {
         let run = self.0.fetch_add(1, Ordering::SeqCst);
-        assert_ne!(run, 0, "it panics before it runs");
+        assert_ne!(run, 0, "a panic in the first run");
         Box::pin(async move {
             let message = link.next().await;
             match run {
@@ -304,7 +313,7 @@ impl EventBus for Broken {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_bus_that_panics_or_ends_is_run_again() {
+async fn a_bus_that_panics_or_ends_is_restarted() {
     let broken = Arc::<Broken>::default();
     let here = service(replica(Arc::clone(&broken)));
     here.server().resource_updated("notes://7");
@@ -323,7 +332,7 @@ fn a_bus_needs_a_runtime() {
     let error = replica(Engine::new()).build().unwrap_err();
     assert_eq!(
         error.to_string(),
-        "a server with an event bus is built on a tokio runtime"
+        "a server with an event bus must be built on a tokio runtime"
     );
 }
 
@@ -332,14 +341,16 @@ async fn the_last_changes_of_a_closing_replica_are_published() {
     let engine = Engine::new();
     let server = replica(engine.clone()).build().unwrap();
     let http = server.bind_http("127.0.0.1:0").await.unwrap();
-    let mut heard = engine.messages.subscribe();
+    let mut published_messages = engine.messages.subscribe();
     server.close();
     server.resource_updated("notes://7");
     http.serve().await.unwrap();
-    let message = heard.try_recv().expect("it was published before the end");
+    let message = published_messages
+        .try_recv()
+        .expect("an event is published before the shutdown");
     assert!(String::from_utf8(message).unwrap().contains("notes://7"));
 
-    // Without an engine it ends all the same.
+    // Without an engine, the server still shuts down.
     engine.works.send_replace(false);
     let limits =
         Limits::default().events(EventLimits::default().flush_timeout(Duration::from_secs(7)));

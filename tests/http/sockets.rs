@@ -1,4 +1,4 @@
-//! A listener, and clients over real sockets.
+//! The listener, with clients over sockets.
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;
@@ -43,7 +43,7 @@ impl Running {
     }
 }
 
-/// The text of a request, which asks for the end of the connection.
+/// Returns the text of a request with `Connection: close`.
 pub(crate) fn text(post: &Post, path: &str) -> String {
     let mut text = format!("{} {path} HTTP/1.1\r\nconnection: close\r\n", post.method);
     for (name, value) in &post.headers {
@@ -57,13 +57,13 @@ pub(crate) async fn ask(running: &Running, post: &Post, path: &str) -> String {
     ask_at(running.address, post, path).await
 }
 
-/// The whole response to a request.
+/// Sends a request, and returns the complete response.
 pub(crate) async fn ask_at(address: SocketAddr, post: &Post, path: &str) -> String {
     let mut socket = TcpStream::connect(address).await.unwrap();
     socket.write_all(text(post, path).as_bytes()).await.unwrap();
-    let mut answer = String::new();
-    socket.read_to_string(&mut answer).await.unwrap();
-    answer
+    let mut response = String::new();
+    socket.read_to_string(&mut response).await.unwrap();
+    response
 }
 
 fn add() -> Post {
@@ -73,21 +73,21 @@ fn add() -> Post {
 #[tokio::test]
 async fn the_endpoint_is_at_one_path() {
     let running = Running::start(builder().build().unwrap()).await;
-    let answer = ask(&running, &add(), "/mcp").await;
+    let response = ask(&running, &add(), "/mcp").await;
     assert!(
-        answer.starts_with("HTTP/1.1 200 OK\r\n"),
-        "SRV-HTTP-01: {answer}"
+        response.starts_with("HTTP/1.1 200 OK\r\n"),
+        "SRV-HTTP-01: {response}"
     );
-    assert!(answer.contains(r#""structuredContent":5"#), "{answer}");
-    let answer = ask(&running, &add(), "/mcp/").await;
-    assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
+    assert!(response.contains(r#""structuredContent":5"#), "{response}");
+    let response = ask(&running, &add(), "/mcp/").await;
+    assert!(response.starts_with("HTTP/1.1 200 OK\r\n"), "{response}");
     for path in ["/", "/mcp//", "//mcp", "/mcp/x", "/mcpx"] {
-        let answer = ask(&running, &add(), path).await;
-        assert!(answer.starts_with("HTTP/1.1 404 "), "{path}: {answer}");
+        let response = ask(&running, &add(), path).await;
+        assert!(response.starts_with("HTTP/1.1 404 "), "{path}: {response}");
     }
     let long = add().with("x", "x".repeat(1 << 20));
     let mut socket = running.connect().await;
-    // It is refused before all of it has been sent.
+    // The request is rejected before all of it has been sent.
     let _ = socket.write_all(text(&long, "/mcp").as_bytes()).await;
     let mut head = [0; 12];
     if socket.read_exact(&mut head).await.is_ok() {
@@ -104,7 +104,7 @@ async fn the_endpoint_is_at_one_path() {
 }
 
 #[tokio::test]
-async fn a_client_that_goes_away_cancels_its_call() {
+async fn a_disconnected_client_cancels_its_call() {
     let desk = Desk::default();
     let running = Running::start(builder_of(&desk).build().unwrap()).await;
     for tool in ["wait", "flood"] {
@@ -123,7 +123,7 @@ async fn a_client_that_goes_away_cancels_its_call() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_reader_that_stalls_is_dropped() {
+async fn a_stalled_reader_is_dropped() {
     let desk = Desk::default();
     let running = Running::start(builder_of(&desk).build().unwrap()).await;
     let post = Post::tool("flood", json!({}))
@@ -134,38 +134,38 @@ async fn a_reader_that_stalls_is_dropped() {
         .await
         .unwrap();
     desk.begun.notified().await;
-    // Nothing is read. Others are served meanwhile, and at last the call is ended.
+    // The client does not read. Others are served meanwhile, and finally the call is ended.
     assert!(ask(&running, &add(), "/mcp").await.contains("200 OK"));
     desk.ended.notified().await;
     running.finish().await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_client_that_sends_slowly_is_dropped() {
+async fn a_slow_sender_is_dropped() {
     let running = Running::start(builder().build().unwrap()).await;
     let mut socket = running.connect().await;
     socket
         .write_all(b"POST /mcp HTTP/1.1\r\nhost: local")
         .await
         .unwrap();
-    let mut answer = Vec::new();
-    // The paused clock goes on while nothing happens.
-    let _ = socket.read_to_end(&mut answer).await;
-    assert!(!answer.starts_with(b"HTTP/1.1 200"));
+    let mut response = Vec::new();
+    // The paused clock advances while all tasks wait.
+    let _ = socket.read_to_end(&mut response).await;
+    assert!(!response.starts_with(b"HTTP/1.1 200"));
     let whole = text(&add(), "/mcp");
     let mut socket = running.connect().await;
     socket
         .write_all(&whole.as_bytes()[..whole.len() - 5])
         .await
         .unwrap();
-    let mut answer = String::new();
-    socket.read_to_string(&mut answer).await.unwrap();
-    assert!(answer.starts_with("HTTP/1.1 408 "), "{answer}");
+    let mut response = String::new();
+    socket.read_to_string(&mut response).await.unwrap();
+    assert!(response.starts_with("HTTP/1.1 408 "), "{response}");
     running.finish().await;
 }
 
 #[tokio::test]
-async fn an_endless_limit_is_no_overflow() {
+async fn the_maximum_duration_does_not_overflow() {
     let limits = Limits::default()
         .call_timeout(Some(Duration::MAX))
         .elicitation_timeout(Duration::MAX)
@@ -183,18 +183,18 @@ async fn an_endless_limit_is_no_overflow() {
                 .stream_max_age(Some(Duration::MAX)),
         );
     let running = Running::start(builder().limits(limits).build().unwrap()).await;
-    let answer = ask(&running, &add(), "/mcp").await;
-    assert!(answer.contains("200 OK"), "{answer}");
+    let response = ask(&running, &add(), "/mcp").await;
+    assert!(response.contains("200 OK"), "{response}");
     let initialize = Post::raw(
         r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}"#,
     );
-    let answer = ask(&running, &initialize, "/mcp").await;
-    assert!(answer.contains("mcp-session-id: "), "{answer}");
+    let response = ask(&running, &initialize, "/mcp").await;
+    assert!(response.contains("mcp-session-id: "), "{response}");
     running.finish().await;
 }
 
 #[tokio::test]
-async fn clients_beyond_the_bound_wait() {
+async fn clients_beyond_the_connection_limit_wait() {
     let limits = Limits::default().http(HttpLimits::default().connections(1));
     let running = Running::start(builder().limits(limits).build().unwrap()).await;
     let mut first = running.connect().await;
@@ -203,9 +203,9 @@ async fn clients_beyond_the_bound_wait() {
     assert!(first.read(&mut [0; 1024]).await.unwrap() > 0);
     let post = add();
     let mut second = Box::pin(ask(&running, &post, "/mcp"));
-    // A whole exchange on the first connection goes by.
+    // Meanwhile a request on the first connection completes.
     tokio::select! {
-        answer = &mut second => panic!("too many are served: {answer}"),
+        response = &mut second => panic!("too many are served: {response}"),
         () = async {
             first.write_all(keep.as_bytes()).await.unwrap();
             assert!(first.read(&mut [0; 1024]).await.unwrap() > 0);
@@ -217,7 +217,7 @@ async fn clients_beyond_the_bound_wait() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn streams_that_only_listen_leave_connections_to_others() {
+async fn listening_streams_do_not_take_all_connections() {
     const CONNECTIONS: usize = 8;
     let limits = Limits::default().http(HttpLimits::default().connections(CONNECTIONS));
     let server = builder().limits(limits).build().unwrap();
@@ -234,7 +234,7 @@ async fn streams_that_only_listen_leave_connections_to_others() {
         let mut socket = running.connect().await;
         socket.write_all(request.as_bytes()).await.unwrap();
         let mut head = [0; 12];
-        // Were all connections taken, this one would not be accepted, and the paused clock would go on.
+        // If all connections were taken, this one would not be accepted, and the paused clock would advance.
         let read = timeout(Duration::from_secs(10), socket.read_exact(&mut head)).await;
         assert!(read.is_ok(), "with {} streams open", open.len());
         match &head {
@@ -249,7 +249,7 @@ async fn streams_that_only_listen_leave_connections_to_others() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_closing_server_finishes_what_it_is_about() {
+async fn a_closing_server_finishes_requests_in_flight() {
     let desk = Desk::default();
     let limits = Limits::default().shutdown_timeout(Duration::from_secs(60));
     let running = Running::start(builder_of(&desk).limits(limits).build().unwrap()).await;
@@ -269,11 +269,11 @@ async fn a_closing_server_finishes_what_it_is_about() {
         .unwrap();
     desk.begun.notified().await;
     running.finish().await;
-    let mut answer = String::new();
-    listener.read_to_string(&mut answer).await.unwrap();
+    let mut response = String::new();
+    listener.read_to_string(&mut response).await.unwrap();
     assert!(
-        answer.contains(r#""resultType":"complete""#),
-        "SRV-SUB-07: {answer}"
+        response.contains(r#""resultType":"complete""#),
+        "SRV-SUB-07: {response}"
     );
     desk.ended.notified().await;
 }

@@ -223,7 +223,7 @@ async fn a_modern_client_asks_for_logs_with_each_request() {
     let (code, message) = peer.refused("tools/call", params).await;
     assert_eq!(code, -32602);
     assert!(
-        message.starts_with("unknown log level `\"loud\"`; known are debug, info"),
+        message.starts_with("unknown log level `\"loud\"`; expected one of debug, info"),
         "{message}"
     );
 }

@@ -1,4 +1,4 @@
-//! A bus's end of its server.
+//! The bus's handle to its server.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,16 +6,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::bus::EventQueue;
-use crate::bus::message::Sender;
+use crate::bus::message::MessageCodec;
 use crate::bus::refresh::Refresh;
 use crate::server::subscriptions::{Event, Hub};
 
-/// What connects an [`EventBus`](crate::EventBus) with its server: messages for the other replicas come out of it, and those
-/// of other replicas go into it. Clones are the same link.
+/// Connection between an [`EventBus`](crate::EventBus) and its server. All clones refer to the same connection.
 ///
-/// Messages are short pieces of UTF-8 text, at most six times
-/// [`SubscriptionLimits::bytes`](crate::SubscriptionLimits::bytes) long and some more. They hold no secrets, unless the URIs
-/// of resources do.
+/// The bus takes messages for the other replicas from it, and passes their messages to it.
+///
+/// Messages are short UTF-8 texts. Their length is at most six times
+/// [`SubscriptionLimits::bytes`](crate::SubscriptionLimits::bytes), plus six times the length of the server's name, plus 256
+/// bytes. They contain no secrets, unless resource URIs do.
 #[derive(Clone)]
 pub struct EventLink {
     shared: Arc<Shared>,
@@ -25,7 +26,7 @@ struct Shared {
     hub: Arc<Hub>,
     refresh: Refresh,
     queue: Arc<EventQueue>,
-    sender: Sender,
+    codec: MessageCodec,
     dropped: AtomicU64,
 }
 
@@ -39,14 +40,14 @@ impl EventLink {
     pub(super) fn new(
         hub: Arc<Hub>,
         queue: Arc<EventQueue>,
-        sender: Sender,
+        codec: MessageCodec,
         refresh_interval: Duration,
     ) -> Self {
         let shared = Shared {
             refresh: Refresh::new(Arc::clone(&hub), refresh_interval),
             hub,
             queue,
-            sender,
+            codec,
             dropped: AtomicU64::new(0),
         };
         Self {
@@ -54,52 +55,52 @@ impl EventLink {
         }
     }
 
-    /// Tells the server that from now on all that others publish is received.
+    /// Notifies the server that the bus now receives all events of the other replicas.
     ///
-    /// What they published before may have been missed, so whoever listens to this replica is told that all of that may
-    /// have changed. A bus that knows that it has missed something later can call this again.
+    /// Events published earlier may have been missed, so all subscribers of this replica are notified that everything they
+    /// subscribed to may have changed. Call it again whenever the bus detects that it has missed events.
     pub fn connected(&self) {
         tracing::info!("the event bus is connected");
-        self.shared.refresh.tell();
+        self.shared.refresh.notify();
     }
 
-    /// The next message to publish, once there is one.
+    /// Waits for the next message to publish.
     ///
-    /// A message counts as published when the next one is asked for. If the bus ends before that, its next run gets the
-    /// message again; so other replicas may hear of it twice, which does no harm.
+    /// A message counts as published when the bus requests the next one. If the bus ends before that, its next run receives
+    /// the same message again. Other replicas may therefore receive it twice, which is harmless.
     ///
     /// # Cancellation
     ///
     /// Dropping the future before it is ready loses nothing.
     pub async fn next(&self) -> Vec<u8> {
         let event = self.shared.queue.next().await;
-        self.shared.sender.write(&event)
+        self.shared.codec.encode(&event)
     }
 
-    /// Takes a message that this or another replica published. What is not such a message is dropped.
+    /// Handles a message published by this or another replica. Invalid messages are dropped.
     ///
-    /// It returns at once.
+    /// It never blocks.
     pub fn receive(&self, message: &[u8]) {
-        match self.shared.sender.read(message) {
-            Ok(Some(Event::Resync)) => self.shared.refresh.tell(),
+        match self.shared.codec.decode(message) {
+            Ok(Some(Event::Resync)) => self.shared.refresh.notify(),
             Ok(Some(event)) => self.shared.hub.notify_local(&event),
             Ok(None) => {}
             Err(reason) => self.drop_message(reason, message.len()),
         }
     }
 
-    /// Bytes of the longest message that another replica can have sent.
+    /// Returns the length in bytes of the longest message that another replica can send.
     #[cfg(feature = "redis")]
-    pub(super) fn longest_message(&self) -> usize {
-        self.shared.sender.longest()
+    pub(super) fn max_message_bytes(&self) -> usize {
+        self.shared.codec.max_message_bytes()
     }
 
-    /// Tells the server, later, what it was not told at once. It never ends.
-    pub(super) async fn refresh(&self) {
+    /// Delivers throttled refresh events. Never completes.
+    pub(super) async fn run_refresh(&self) {
         self.shared.refresh.run().await;
     }
 
-    /// Notes that a message was dropped, though not each time, so that a flood of them does not flood the log.
+    /// Logs a dropped message: the first, second, fourth, eighth and so on, so that a flood of them does not flood the log.
     fn drop_message(&self, reason: &'static str, bytes: usize) {
         let count = self.shared.dropped.fetch_add(1, Ordering::Relaxed) + 1;
         if count.is_power_of_two() {

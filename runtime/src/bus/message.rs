@@ -1,4 +1,4 @@
-//! What an event is while it travels between replicas.
+//! Encoding of events sent between replicas.
 
 use std::borrow::Cow;
 
@@ -7,18 +7,18 @@ use serde::{Deserialize, Serialize};
 use crate::limits::Limits;
 use crate::server::subscriptions::{Event, Kind};
 
-/// The form of messages. A replica does not understand those of another one.
+/// Version of the message format. A replica rejects messages of other versions.
 const VERSION: u32 = 1;
 
-/// Who sends messages.
+/// Encodes and decodes the messages of one replica.
 #[derive(Debug)]
-pub(super) struct Sender {
-    /// The name of the server.
+pub(super) struct MessageCodec {
+    /// Name of the server.
     server: String,
-    /// One of the replicas that have this name.
+    /// Id of this replica.
     replica: String,
-    /// The bytes of the longest message that another replica can have sent.
-    longest: usize,
+    /// Length of the longest message that another replica can send.
+    max_message_bytes: usize,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -47,24 +47,24 @@ impl Kind {
     }
 }
 
-impl Sender {
+impl MessageCodec {
     pub(super) fn new(server: &str, replica: String, limits: &Limits) -> Self {
-        // JSON takes up to six bytes for one, and this much for all but the name and the URI.
-        let longest = (server.len() + limits.subscriptions.bytes).saturating_mul(6) + 256;
+        // JSON escapes one byte with up to six. The remaining members take less than 256 bytes.
+        let max_message_bytes = (server.len() + limits.subscriptions.bytes).saturating_mul(6) + 256;
         Self {
             server: server.to_owned(),
             replica,
-            longest,
+            max_message_bytes,
         }
     }
 
-    /// Bytes of the longest message that another replica can have sent.
+    /// Returns the length in bytes of the longest message that another replica can send.
     #[cfg(feature = "redis")]
-    pub(super) fn longest(&self) -> usize {
-        self.longest
+    pub(super) fn max_message_bytes(&self) -> usize {
+        self.max_message_bytes
     }
 
-    pub(super) fn write(&self, event: &Event) -> Vec<u8> {
+    pub(super) fn encode(&self, event: &Event) -> Vec<u8> {
         let (event, uri) = match event {
             Event::ListChanged(kind) => (kind.as_str(), None),
             Event::ResourceUpdated(uri) => (UPDATED, Some(Cow::Borrowed(&**uri))),
@@ -77,18 +77,18 @@ impl Sender {
             event: event.into(),
             uri,
         };
-        serde_json::to_vec(&message).expect("texts and a number can be written")
+        serde_json::to_vec(&message).expect("strings and a number can be serialized")
     }
 
-    /// The event of another replica of the same server, or `None` if the message is of somebody else.
-    pub(super) fn read(&self, message: &[u8]) -> Result<Option<Event>, &'static str> {
-        if message.len() > self.longest {
+    /// Returns the event sent by another replica of this server. `None` if this replica or another server sent the message.
+    pub(super) fn decode(&self, message: &[u8]) -> Result<Option<Event>, &'static str> {
+        if message.len() > self.max_message_bytes {
             return Err("too long");
         }
         let message: Message<'_> =
-            serde_json::from_slice(message).map_err(|_| "not a message of an event")?;
+            serde_json::from_slice(message).map_err(|_| "not an event message")?;
         if message.version != VERSION {
-            return Err("of another version");
+            return Err("unsupported version");
         }
         if message.server != self.server || message.replica == self.replica {
             return Ok(None);
@@ -99,7 +99,7 @@ impl Sender {
             (event, _) => {
                 let kind = Kind::ALL.into_iter().find(|kind| kind.as_str() == event);
                 kind.map(|kind| Some(Event::ListChanged(kind)))
-                    .ok_or("of an unknown event")
+                    .ok_or("unknown event")
             }
         }
     }

@@ -1,11 +1,11 @@
-//! How replicas of a server hear of each other's changes.
+//! Propagation of events between the replicas of a server.
 //!
-//! What a server tells its own subscribers, its `queue` keeps for the others until the bus of the server has taken it.
-//! `supervise` runs that bus, again and again when it fails; `link` is the bus's end of both directions, and `message` what
-//! an event is while it travels. `refresh` keeps a flood of events from the listeners.
+//! `queue` holds the events of this server until its bus has published them. `supervise` runs the bus and restarts it after
+//! a failure. `link` is the handle that the bus gets, for both directions. `message` encodes events, and `refresh` throttles
+//! the event that everything may have changed.
 
 #[cfg(feature = "redis")]
-mod guarded;
+mod bounded_stream;
 mod link;
 mod message;
 mod queue;
@@ -32,30 +32,29 @@ pub(crate) use self::supervise::Supervised;
 pub type BusFuture<'a> =
     Pin<Box<dyn Future<Output = Result<(), Box<dyn Error + Send + Sync>>> + Send + 'a>>;
 
-/// What carries events between the replicas of a server: that a list has changed, or a resource been updated.
+/// Transport for events between the replicas of a server: list changes and resource updates.
 ///
-/// A server without a bus tells its own subscribers only. With one
-/// ([`ServerBuilder::event_bus`](crate::ServerBuilder::event_bus)) those of all replicas hear of
-/// [`Server::edit`](crate::Server::edit) and [`Server::resource_updated`](crate::Server::resource_updated), wherever these
-/// are called. *Only the notification crosses.* An edit changes the replica where it is made and no other; replicas that
-/// shall offer the same have to be edited alike.
+/// A server without a bus notifies its own subscribers only. With a bus
+/// ([`ServerBuilder::event_bus`](crate::ServerBuilder::event_bus)), [`Server::edit`](crate::Server::edit) and
+/// [`Server::resource_updated`](crate::Server::resource_updated) on one replica notify the subscribers of all replicas.
+/// *Only the notification is transmitted.* An edit changes only the replica on which it is made. Apply the same edits to all
+/// replicas that must offer the same features.
 ///
-/// The feature `redis` has an implementation, `RedisBus`. To write one for another engine is to write one method, which
-/// connects and then moves messages both ways until the connection fails. All else is the server's part:
+/// The feature `redis` provides an implementation, `RedisBus`. An implementation for another engine is one method: it
+/// connects and then moves messages in both directions until the connection fails. The server does the rest:
 ///
-/// - What is published while the engine is away, or slow, waits, each event once and in bounds
+/// - It queues events while the engine is unavailable or slow. Equal events are queued once, and the queue is bounded
 ///   ([`EventLimits::queued`](crate::EventLimits::queued)).
-/// - After a failure, or a panic, the bus is run again, after a pause that grows up to
+/// - It restarts the bus after a failure or a panic, with exponential backoff up to
 ///   [`EventLimits::max_backoff`](crate::EventLimits::max_backoff).
-/// - What others published meanwhile is lost. So with each new connection the server tells its subscribers that all they
-///   listen to may have changed, but no more often than
-///   [`EventLimits::refresh_interval`](crate::EventLimits::refresh_interval) allows.
-/// - Messages of this replica that come back, and those of servers with another name, are passed over. What is no message of
-///   an event is dropped, with a line in the log.
+/// - Events published by others while the bus is disconnected are lost. After each new connection the server therefore
+///   notifies its subscribers that everything they subscribed to may have changed, at most once per
+///   [`EventLimits::refresh_interval`](crate::EventLimits::refresh_interval).
+/// - It ignores its own messages and those of servers with another name. It drops and logs messages that are not events.
 ///
-/// Who can write to the engine can make clients read again what they have subscribed to, and nothing more.
+/// A party with write access to the engine can make clients reload the items they subscribed to, and nothing else.
 ///
-/// This one is for replicas in one process:
+/// An implementation for replicas in one process:
 ///
 /// ```
 /// use tokio::sync::broadcast;
@@ -72,7 +71,7 @@ pub type BusFuture<'a> =
 ///             loop {
 ///                 tokio::select! {
 ///                     message = link.next() => { self.0.send(message)?; }
-///                     // Who has been too slow gets an error here, and is connected anew.
+///                     // A receiver that falls behind gets an error here, and the server reconnects it.
 ///                     message = others.recv() => link.receive(&message?),
 ///                 }
 ///             }
@@ -91,18 +90,18 @@ pub type BusFuture<'a> =
 /// # }
 /// ```
 pub trait EventBus: fmt::Debug + Send + Sync + 'static {
-    /// Connects to the engine, tells [`EventLink::connected`], and moves messages until the connection ends.
+    /// Connects to the engine, calls [`EventLink::connected`], and moves messages until the connection ends.
     ///
-    /// The server runs it on the tokio runtime where it was built, never twice at once, and again whenever it has ended,
-    /// well or not. A bus that several servers share is run for each of them.
+    /// The server runs it on the tokio runtime on which the server was built, and never twice concurrently. It runs it again
+    /// whenever it ends, with or without an error. A bus shared by several servers runs once for each of them.
     ///
     /// # Errors
     ///
-    /// Whatever ended it; that goes to the log, so it must hold no secrets.
+    /// Any reason for which the connection ended. The server logs the error, so it must contain no secrets.
     ///
     /// # Cancellation
     ///
-    /// The future is dropped when the server is.
+    /// The future is dropped together with the server.
     fn run(&self, link: EventLink) -> BusFuture<'_>;
 }
 

@@ -1,4 +1,4 @@
-//! What other replicas have to be told, until the bus has taken it.
+//! Queue of events that the bus has not yet published to the other replicas.
 
 use std::collections::{HashSet, VecDeque};
 use std::pin::pin;
@@ -9,51 +9,51 @@ use tokio::sync::Notify;
 use crate::limits::Limits;
 use crate::server::subscriptions::{Event, Kinds};
 
-/// Events that wait, each of them once; if they are too many, one in their place that says that anything may have changed.
+/// Bounded queue of distinct events. If it overflows, [`Event::Everything`] replaces all of them.
 #[derive(Debug)]
 pub(crate) struct EventQueue {
-    most: usize,
-    longest_uri: usize,
-    waiting: Mutex<Waiting>,
+    max_uris: usize,
+    max_uri_bytes: usize,
+    pending: Mutex<Pending>,
     filled: Notify,
     emptied: Notify,
 }
 
 #[derive(Debug, Default)]
-struct Waiting {
-    /// It stands for all the others, which are not kept beside it.
+struct Pending {
+    /// [`Event::Everything`] is queued. It includes all other events, which are then not queued.
     everything: bool,
     kinds: Kinds,
     uris: HashSet<Arc<str>>,
     order: VecDeque<Arc<str>>,
-    /// What the bus has taken last. It counts as told when the next one is asked for.
-    taken: Option<Event>,
+    /// Event that the bus took last. It counts as published when the bus requests the next one.
+    in_flight: Option<Event>,
 }
 
 impl EventQueue {
     pub(crate) fn new(limits: &Limits) -> Self {
         Self {
-            most: limits.events.queued,
-            longest_uri: limits.subscriptions.bytes,
-            waiting: Mutex::default(),
+            max_uris: limits.events.queued,
+            max_uri_bytes: limits.subscriptions.bytes,
+            pending: Mutex::default(),
             filled: Notify::new(),
             emptied: Notify::new(),
         }
     }
 
-    /// Adds an event, unless nobody can have subscribed to it.
+    /// Adds an event, unless its URI is too long for any subscription.
     pub(crate) fn push(&self, event: &Event) {
-        if matches!(event, Event::ResourceUpdated(uri) if uri.len() > self.longest_uri) {
+        if matches!(event, Event::ResourceUpdated(uri) if uri.len() > self.max_uri_bytes) {
             return;
         }
-        self.lock().add(event, self.most);
+        self.lock().insert_event(event, self.max_uris);
         self.filled.notify_one();
     }
 
-    /// The next event, once there is one; the one before has been told then.
+    /// Waits for the next event, and marks the previous one as published.
     pub(super) async fn next(&self) -> Event {
         loop {
-            if let Some(event) = self.lock().take() {
+            if let Some(event) = self.lock().take_event() {
                 return event;
             }
             self.emptied.notify_waiters();
@@ -61,15 +61,15 @@ impl EventQueue {
         }
     }
 
-    /// Takes back what may not have been told.
-    pub(super) fn put_back(&self) {
-        let mut waiting = self.lock();
-        if let Some(event) = waiting.taken.take() {
-            waiting.add(&event, self.most);
+    /// Queues the event in flight again, because it may not have been published.
+    pub(super) fn requeue_in_flight(&self) {
+        let mut pending = self.lock();
+        if let Some(event) = pending.in_flight.take() {
+            pending.insert_event(&event, self.max_uris);
         }
     }
 
-    /// Waits until all has been told.
+    /// Waits until all events have been published.
     pub(crate) async fn emptied(&self) {
         loop {
             let mut emptied = pin!(self.emptied.notified());
@@ -81,20 +81,20 @@ impl EventQueue {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Pending> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Waiting {
-    fn add(&mut self, event: &Event, most: usize) {
+impl Pending {
+    fn insert_event(&mut self, event: &Event, max_uris: usize) {
         if self.everything {
             return;
         }
         match event {
             Event::ListChanged(kind) => self.kinds = self.kinds.with(*kind),
             Event::ResourceUpdated(uri) if self.uris.contains(&**uri) => {}
-            Event::ResourceUpdated(uri) if self.uris.len() < most => {
+            Event::ResourceUpdated(uri) if self.uris.len() < max_uris => {
                 let uri: Arc<str> = (&**uri).into();
                 self.order.push_back(Arc::clone(&uri));
                 self.uris.insert(uri);
@@ -102,15 +102,15 @@ impl Waiting {
             Event::ResourceUpdated(_) | Event::Resync => {
                 *self = Self {
                     everything: true,
-                    taken: self.taken.take(),
+                    in_flight: self.in_flight.take(),
                     ..Self::default()
                 };
             }
         }
     }
 
-    fn take(&mut self) -> Option<Event> {
-        self.taken = if std::mem::take(&mut self.everything) {
+    fn take_event(&mut self) -> Option<Event> {
+        self.in_flight = if std::mem::take(&mut self.everything) {
             Some(Event::Resync)
         } else if let Some(kind) = self.kinds.take() {
             Some(Event::ListChanged(kind))
@@ -120,11 +120,11 @@ impl Waiting {
         } else {
             None
         };
-        self.taken.clone()
+        self.in_flight.clone()
     }
 
     fn is_empty(&self) -> bool {
-        let nothing = self.kinds == Kinds::default() && self.order.is_empty();
-        nothing && !self.everything && self.taken.is_none()
+        let no_event = self.kinds == Kinds::default() && self.order.is_empty();
+        no_event && !self.everything && self.in_flight.is_none()
     }
 }

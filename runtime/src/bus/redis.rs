@@ -1,4 +1,4 @@
-//! Events over the channels of Redis.
+//! Event bus over Redis publish/subscribe.
 
 use std::fmt;
 use std::future::{Future, poll_fn};
@@ -19,30 +19,31 @@ use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
-use crate::bus::guarded::Guarded;
+use crate::bus::bounded_stream::BoundedStream;
 use crate::bus::{BusFuture, EventBus, EventLink};
 use crate::error::{Error, Result};
 
-/// How long Redis may take to answer anything.
-const ANSWER_WITHIN: Duration = Duration::from_secs(10);
-/// Bytes of a string in an answer of Redis to what is asked here, which are far shorter.
-const ANSWER: usize = 4 << 10;
-/// How long nothing is published before it is asked whether it is there.
-const ASK_EVERY: Duration = Duration::from_secs(10);
+/// Timeout for connecting and for each response of Redis.
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(10);
+/// Lower bound on the longest accepted string, in bytes. Responses to the commands used here are far shorter.
+const MIN_STRING_BOUND: usize = 4 << 10;
+/// Idle time after which the connection is checked with a ping.
+const PING_INTERVAL: Duration = Duration::from_secs(10);
 
-/// An [`EventBus`] over the channels (`PUBLISH`, `SUBSCRIBE`) of Redis 6 or later, Valkey, and what else speaks their protocol
-/// RESP3; the feature `redis`.
+/// [`EventBus`] over the channels (`PUBLISH`, `SUBSCRIBE`) of Redis 6 or later, Valkey, and other engines with the RESP3
+/// protocol. Requires the feature `redis`.
 ///
-/// Each replica has one connection. Nothing is stored in Redis; who was not connected when something was published is told
-/// afterwards that anything may have changed. A connection that says nothing for ten seconds is asked whether it is there, and
-/// is given up after ten more. A replica that cannot keep up is disconnected by Redis (`client-output-buffer-limit pubsub`),
-/// which bounds what waits for it.
+/// Each replica has one connection. Nothing is stored in Redis. A replica that was disconnected notifies its subscribers
+/// after it reconnects that everything may have changed. A connection on which nothing was published for ten seconds is
+/// checked with a ping, and closed if no response arrives within ten seconds. Redis disconnects a replica that cannot keep up
+/// (`client-output-buffer-limit pubsub`), which bounds the messages buffered for it.
 ///
-/// All replicas of a server need the same channel, and who can publish there can make clients read again what they have
-/// subscribed to. So Redis should ask for a password, which the URL takes: `redis://name:password@host:6379`. It is not logged.
-/// Messages that are longer than those of a replica are dropped while they are read; over TLS, they are held as a whole
-/// before that, up to `proto-max-bulk-len` of Redis.
-/// For TLS (`rediss://`), add `redis` to your dependencies with one of its features for that, such as `tokio-rustls-comp`.
+/// All replicas of a server need the same channel. A party that can publish there can make clients reload the items they
+/// subscribed to, so protect Redis with a password. The URL contains it, `redis://name:password@host:6379`, and is not
+/// logged. Messages longer than those of a replica are dropped while they are read. Over TLS they are first held in memory,
+/// up to `proto-max-bulk-len` of Redis.
+///
+/// For TLS (`rediss://`), add `redis` to your dependencies with one of its TLS features, such as `tokio-rustls-comp`.
 ///
 /// ```
 /// use treenail_runtime::{RedisBus, Server};
@@ -70,44 +71,47 @@ impl fmt::Debug for RedisBus {
 }
 
 impl RedisBus {
-    /// A bus over the Redis at `url`: `redis://host:port`, or `redis+unix:///path`. It does not connect yet.
+    /// Creates a bus over the Redis at `url`: `redis://host:port` or `redis+unix:///path`. It does not connect yet.
     ///
     /// # Errors
     ///
-    /// [`Error::Build`] if that is not the URL of a Redis.
+    /// [`Error::Build`] if `url` is not a valid Redis URL.
     pub fn new(url: impl AsRef<str>) -> Result<Self> {
         let open = |url: &str| -> RedisResult<Client> {
             let address = url.into_connection_info()?;
             let settings = address.redis_settings().clone();
-            // Of the older protocol, messages and answers need two connections.
+            // RESP2 needs separate connections for messages and responses.
             let settings = settings.set_protocol(ProtocolVersion::RESP3);
             Client::open(address.set_redis_settings(settings))
         };
         let client = open(url.as_ref())
-            .map_err(|error| Error::Build(format!("the URL of Redis is wrong: {error}")))?;
+            .map_err(|error| Error::Build(format!("invalid Redis URL: {error}")))?;
         Ok(Self {
             client,
             channel: "treenail".into(),
         })
     }
 
-    /// The channel, in place of `treenail`. Servers with other names may share it.
+    /// Sets the channel. Default `treenail`. Servers with different names may share a channel.
     #[must_use]
     pub fn channel(mut self, channel: impl Into<String>) -> Self {
         self.channel = channel.into().into();
         self
     }
 
-    /// Connects; what comes on the channel goes to `link`. The notification is that the connection is lost.
+    /// Connects and passes the messages of the channel to `link`. The returned [`Notify`] signals the loss of the connection.
     async fn connect(
         &self,
         link: EventLink,
     ) -> RedisResult<(MultiplexedConnection, Option<Driver>, Arc<Notify>)> {
-        let longest = link.longest_message().max(self.channel.len()).max(ANSWER);
+        let max_string = link
+            .max_message_bytes()
+            .max(self.channel.len())
+            .max(MIN_STRING_BOUND);
         let lost = Arc::new(Notify::new());
         let notice = Arc::clone(&lost);
-        // It is called where the connection is read, so nothing is queued between Redis and the server.
-        let take = move |push: PushInfo| -> Result<(), redis::aio::SendError> {
+        // The reading task calls it, so nothing is queued between Redis and the server.
+        let on_push = move |push: PushInfo| -> Result<(), redis::aio::SendError> {
             match (push.kind, &*push.data) {
                 (PushKind::Message, [_, Value::BulkString(message)]) => link.receive(message),
                 (PushKind::Disconnection, _) => notice.notify_one(),
@@ -116,32 +120,32 @@ impl RedisBus {
             Ok(())
         };
         let config = AsyncConnectionConfig::new()
-            .set_connection_timeout(Some(ANSWER_WITHIN))
-            .set_response_timeout(Some(ANSWER_WITHIN))
-            .set_push_sender(take);
-        let (mut connection, driver) = self.open(config, longest).await?;
+            .set_connection_timeout(Some(RESPONSE_TIMEOUT))
+            .set_response_timeout(Some(RESPONSE_TIMEOUT))
+            .set_push_sender(on_push);
+        let (mut connection, driver) = self.open_connection(config, max_string).await?;
         connection.subscribe(&*self.channel).await?;
         Ok((connection, driver, lost))
     }
 
-    /// Connects to the address of the client. Without TLS, no string of more than `longest` bytes is read.
-    async fn open(
+    /// Connects to the address of the client. Without TLS, strings of more than `max_string` bytes are discarded.
+    async fn open_connection(
         &self,
         config: AsyncConnectionConfig,
-        longest: usize,
+        max_string: usize,
     ) -> RedisResult<(MultiplexedConnection, Option<Driver>)> {
         let info = self.client.get_connection_info();
         let settings = info.redis_settings();
         match info.addr() {
             ConnectionAddr::Tcp(host, port) => {
-                let socket = within(TcpStream::connect((&**host, *port))).await?;
+                let socket = with_timeout(TcpStream::connect((&**host, *port))).await?;
                 socket.set_nodelay(true)?;
-                drive(settings, Guarded::new(socket, longest), config).await
+                spawn_driver(settings, BoundedStream::new(socket, max_string), config).await
             }
             #[cfg(unix)]
             ConnectionAddr::Unix(path) => {
-                let socket = within(tokio::net::UnixStream::connect(path)).await?;
-                drive(settings, Guarded::new(socket, longest), config).await
+                let socket = with_timeout(tokio::net::UnixStream::connect(path)).await?;
+                spawn_driver(settings, BoundedStream::new(socket, max_string), config).await
             }
             _ => {
                 let client = &self.client;
@@ -151,15 +155,15 @@ impl RedisBus {
         }
     }
 
-    /// Publishes what there is to publish, until that fails.
-    async fn publish(
+    /// Publishes the messages of this server until an error occurs.
+    async fn publish_messages(
         &self,
         mut connection: MultiplexedConnection,
         link: &EventLink,
     ) -> RedisResult<()> {
         loop {
             let mut command = redis::Cmd::new();
-            match timeout(ASK_EVERY, link.next()).await {
+            match timeout(PING_INTERVAL, link.next()).await {
                 Ok(message) => command.arg("PUBLISH").arg(&*self.channel).arg(message),
                 Err(_) => command.arg("PING"),
             };
@@ -173,7 +177,7 @@ impl EventBus for RedisBus {
         Box::pin(async move {
             let (connection, _driver, lost) = self.connect(link.clone()).await?;
             link.connected();
-            first(self.publish(connection, &link), async {
+            race(self.publish_messages(connection, &link), async {
                 lost.notified().await;
                 Ok(())
             })
@@ -183,7 +187,7 @@ impl EventBus for RedisBus {
     }
 }
 
-/// The task that reads and writes a connection, until this is dropped.
+/// Handle to the task that reads and writes a connection. Dropping it ends the task.
 struct Driver(AbortHandle);
 
 impl Drop for Driver {
@@ -192,26 +196,26 @@ impl Drop for Driver {
     }
 }
 
-/// Speaks the protocol over a stream.
-async fn drive<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
+/// Opens a Redis connection over `stream` and spawns the task that drives it.
+async fn spawn_driver<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     settings: &RedisConnectionInfo,
     stream: S,
     config: AsyncConnectionConfig,
 ) -> RedisResult<(MultiplexedConnection, Option<Driver>)> {
     let connecting = MultiplexedConnection::new_with_config(settings, stream, config);
-    let (connection, driver) = within(async { Ok(connecting.await) }).await??;
+    let (connection, driver) = with_timeout(async { Ok(connecting.await) }).await??;
     let driver = Driver(tokio::spawn(driver).abort_handle());
     Ok((connection, Some(driver)))
 }
 
-/// What Redis does, if it does that in time.
-async fn within<T>(future: impl Future<Output = io::Result<T>>) -> io::Result<T> {
-    let done = timeout(ANSWER_WITHIN, future).await;
-    done.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
+/// Runs `future` with the response timeout.
+async fn with_timeout<T>(future: impl Future<Output = io::Result<T>>) -> io::Result<T> {
+    let completed = timeout(RESPONSE_TIMEOUT, future).await;
+    completed.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
 }
 
-/// What ends first of two.
-async fn first<T>(one: impl Future<Output = T>, other: impl Future<Output = T>) -> T {
+/// Returns the output of the future that completes first.
+async fn race<T>(one: impl Future<Output = T>, other: impl Future<Output = T>) -> T {
     let (mut one, mut other) = (pin!(one), pin!(other));
     poll_fn(|context| match one.as_mut().poll(context) {
         Poll::Pending => other.as_mut().poll(context),

@@ -1,4 +1,6 @@
-//! Throttle for the event that anything may have changed, which is expensive: all listeners read all that they listen to again.
+//! Throttle for the event that everything may have changed.
+//!
+//! That event is expensive: every subscriber reloads everything it subscribed to.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -9,7 +11,7 @@ use tokio::time::{Instant, sleep_until};
 use crate::deadline;
 use crate::server::subscriptions::{Event, Hub};
 
-/// Passes [`Event::Resync`] on to a hub, at once and then no more often than once in an interval.
+/// Forwards [`Event::Resync`] to a hub: the first one immediately, later ones at most once per interval.
 #[derive(Debug)]
 pub(super) struct Refresh {
     hub: Arc<Hub>,
@@ -20,10 +22,10 @@ pub(super) struct Refresh {
 
 #[derive(Debug, Default)]
 struct State {
-    /// When the next event may be passed on.
+    /// Earliest time for the next event.
     next: Option<Instant>,
-    /// Whether an event waits for that.
-    waiting: bool,
+    /// An event is delayed until then.
+    pending: bool,
 }
 
 impl Refresh {
@@ -36,38 +38,38 @@ impl Refresh {
         }
     }
 
-    /// Passes the event on, now or at the end of the interval.
-    pub(super) fn tell(&self) {
+    /// Forwards the event, now or at the end of the interval.
+    pub(super) fn notify(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.next.is_some_and(|next| Instant::now() < next) {
-            state.waiting = true;
+            state.pending = true;
             self.delayed.notify_one();
             return;
         }
         *state = State {
             next: Some(deadline::after(self.interval)),
-            waiting: false,
+            pending: false,
         };
         drop(state);
         self.hub.notify_local(&Event::Resync);
     }
 
-    /// Passes on what waits, whenever its time has come. It never ends.
+    /// Forwards each delayed event at the end of its interval. Never completes.
     pub(super) async fn run(&self) {
         loop {
-            match self.due() {
+            match self.next_due() {
                 Some(due) => {
                     sleep_until(due).await;
-                    self.tell();
+                    self.notify();
                 }
                 None => self.delayed.notified().await,
             }
         }
     }
 
-    /// When the event that waits, if there is one, is to be passed on.
-    fn due(&self) -> Option<Instant> {
+    /// Returns the time at which the delayed event is due, if there is one.
+    fn next_due(&self) -> Option<Instant> {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.next.filter(|_| state.waiting)
+        state.next.filter(|_| state.pending)
     }
 }

@@ -1,4 +1,4 @@
-//! Runs a bus as long as its server exists.
+//! Supervision of a bus for the lifetime of its server.
 
 use std::error::Error as StdError;
 use std::future::{Future, poll_fn};
@@ -12,17 +12,17 @@ use tokio::time::{Instant, sleep};
 
 use crate::ask::{NO_RANDOM_BYTES, random, random_id};
 use crate::bus::link::EventLink;
-use crate::bus::message::Sender;
+use crate::bus::message::MessageCodec;
 use crate::bus::{EventBus, EventQueue};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::panic::catch;
 use crate::server::subscriptions::Hub;
 
-/// The pause after the first failure.
-const FIRST_PAUSE: Duration = Duration::from_millis(100);
+/// Backoff after the first failure.
+const INITIAL_BACKOFF: Duration = Duration::from_millis(100);
 
-/// A bus that runs until this is dropped.
+/// Handle to the task that runs a bus. Dropping it ends the task.
 #[derive(Debug)]
 pub(crate) struct Supervised {
     task: AbortHandle,
@@ -35,7 +35,7 @@ impl Drop for Supervised {
 }
 
 impl Supervised {
-    /// Begins to run `bus` for the server with that name; what `queue` has is told by it, and what it brings `hub`.
+    /// Starts `bus` for the server with this name. It publishes the events of `queue`, and passes received events to `hub`.
     pub(crate) fn start(
         bus: Arc<dyn EventBus>,
         server: &str,
@@ -43,21 +43,21 @@ impl Supervised {
         limits: &Limits,
     ) -> Result<Self> {
         let runtime = Handle::try_current().map_err(|_| {
-            Error::Build("a server with an event bus is built on a tokio runtime".to_owned())
+            Error::Build("a server with an event bus must be built on a tokio runtime".to_owned())
         })?;
         let replica = random_id().map_err(|_| Error::Build(NO_RANDOM_BYTES.to_owned()))?;
-        let sender = Sender::new(server, replica, limits);
+        let codec = MessageCodec::new(server, replica, limits);
         let link = EventLink::new(
             hub,
             Arc::clone(&queue),
-            sender,
+            codec,
             limits.events.refresh_interval,
         );
-        let longest = limits.events.max_backoff;
+        let max_backoff = limits.events.max_backoff;
         let task = runtime.spawn(async move {
             let refreshing = link.clone();
-            let mut refreshing = pin!(refreshing.refresh());
-            let mut running = pin!(supervise(bus, link, queue, longest));
+            let mut refreshing = pin!(refreshing.run_refresh());
+            let mut running = pin!(supervise(bus, link, queue, max_backoff));
             poll_fn(|context| {
                 let _never = refreshing.as_mut().poll(context);
                 running.as_mut().poll(context)
@@ -74,34 +74,34 @@ async fn supervise(
     bus: Arc<dyn EventBus>,
     link: EventLink,
     queue: Arc<EventQueue>,
-    longest: Duration,
+    max_backoff: Duration,
 ) {
-    let longest = longest.max(FIRST_PAUSE);
-    let mut pause = FIRST_PAUSE;
+    let max_backoff = max_backoff.max(INITIAL_BACKOFF);
+    let mut backoff = INITIAL_BACKOFF;
     loop {
-        let begun = Instant::now();
-        let error = run(&*bus, link.clone()).await;
-        queue.put_back();
-        // Only a connection that held for a while shows that all is well again.
-        if begun.elapsed() >= longest {
-            pause = FIRST_PAUSE;
+        let started = Instant::now();
+        let error = run_once(&*bus, link.clone()).await;
+        queue.requeue_in_flight();
+        // A run that ends sooner does not prove that the engine is healthy again.
+        if started.elapsed() >= max_backoff {
+            backoff = INITIAL_BACKOFF;
         }
-        let wait = jittered(pause);
-        tracing::warn!(%error, retry_in = ?wait, "the event bus is not connected");
-        sleep(wait).await;
-        pause = pause.saturating_mul(2).min(longest);
+        let delay = jittered(backoff);
+        tracing::warn!(%error, retry_in = ?delay, "the event bus is not connected");
+        sleep(delay).await;
+        backoff = backoff.saturating_mul(2).min(max_backoff);
     }
 }
 
-/// Runs a bus once; returns why it has ended.
-async fn run(bus: &dyn EventBus, link: EventLink) -> Box<dyn StdError + Send + Sync> {
+/// Runs a bus once, and returns the reason for its end.
+async fn run_once(bus: &dyn EventBus, link: EventLink) -> Box<dyn StdError + Send + Sync> {
     let mut running = match catch(|| bus.run(link)) {
         Ok(running) => running,
         Err(message) => return panicked(&message),
     };
     let ended = poll_fn(|context| match catch(|| running.as_mut().poll(context)) {
         Ok(polled) => polled.map(|ended| match ended {
-            Ok(()) => "it has ended".into(),
+            Ok(()) => "the bus ended without an error".into(),
             Err(error) => error,
         }),
         Err(message) => std::task::Poll::Ready(panicked(&message)),
@@ -110,11 +110,11 @@ async fn run(bus: &dyn EventBus, link: EventLink) -> Box<dyn StdError + Send + S
 }
 
 fn panicked(message: &str) -> Box<dyn StdError + Send + Sync> {
-    format!("it panicked: {message}").into()
+    format!("the bus panicked: {message}").into()
 }
 
-/// Between half of `pause` and all of it, so that replicas do not all come back at once.
-fn jittered(pause: Duration) -> Duration {
+/// Returns a random duration between half of `backoff` and all of it, so that replicas do not all reconnect at once.
+fn jittered(backoff: Duration) -> Duration {
     let share = random::<1>().map_or(u8::MAX, |[byte]| byte);
-    pause / 2 + pause / 2 * u32::from(share) / u32::from(u8::MAX)
+    backoff / 2 + backoff / 2 * u32::from(share) / u32::from(u8::MAX)
 }

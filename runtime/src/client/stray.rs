@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
+use crate::log_throttle::LogThrottle;
 use crate::panic::catch;
-use crate::seldom::Seldom;
 use crate::wire::{RpcError, quoted};
 
 /// Bytes of a line that are passed on.
@@ -18,7 +18,7 @@ pub(crate) type StrayListener = Arc<dyn Fn(&str) + Send + Sync>;
 pub struct StrayLines {
     /// The first one, quoted.
     first: OnceLock<String>,
-    warned: Seldom,
+    warned: LogThrottle,
     listener: Option<StrayListener>,
 }
 

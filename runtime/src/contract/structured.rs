@@ -98,7 +98,7 @@ mod tests {
     use treenail_schema::ResultMetaObject;
 
     use super::*;
-    use crate::revision::mark;
+    use crate::revision::mark_wrapped;
 
     #[derive(Debug, Default, Deserialize, PartialEq)]
     #[serde(default)]
@@ -114,7 +114,7 @@ mod tests {
     fn read<T: DeserializeOwned>(content: Value, marked: bool) -> std::result::Result<T, String> {
         let mut result = CallToolResult::text(content.to_string());
         if marked {
-            mark(result.meta.get_or_insert_with(ResultMetaObject::new));
+            mark_wrapped(result.meta.get_or_insert_with(ResultMetaObject::new));
         }
         read_structured(content, &result).map_err(|error| error.to_string())
     }

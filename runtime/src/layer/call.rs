@@ -9,7 +9,7 @@ use crate::call::{Call, CallState, Lifetime, OwnedCall};
 use crate::context::Context;
 use crate::extensions::Extensions;
 use crate::handler::Handler;
-use crate::revision::Style;
+use crate::revision::ResultFormat;
 use crate::tool::shape::Shape;
 
 /// Call of a tool, on its way through the layers of a server to the function. Needs the feature `tower`.
@@ -132,12 +132,12 @@ pub(super) struct LayeredTool {
     pub(super) shape: Shape,
     pub(super) handler: Handler,
     /// The style in which the function writes its result for the layers.
-    pub(super) style: Style,
+    pub(super) style: ResultFormat,
 }
 
 impl LayeredTool {
     pub(super) fn new(descriptor: Tool, handler: Handler) -> Self {
-        let style = Style::bare();
+        let style = ResultFormat::bare();
         let schema = descriptor.output_schema.as_ref();
         Self {
             shape: schema.map_or(Shape::Any, |schema| Shape::of_members(schema)),

@@ -5,7 +5,7 @@ use std::fmt;
 use treenail_schema::{CallToolResult, ContentBlock, ResultMetaObject, Tool};
 
 use crate::result_writer::ResultWriter;
-use crate::revision::{Placement, speak_content};
+use crate::revision::{Placement, downgrade_content};
 use crate::tool::reply::{ToolResultWriter, WRAPPED, WRAPPED_END};
 use crate::tool::shape::Shape;
 use crate::wire::{Members, RpcError, SyntaxError};
@@ -50,7 +50,7 @@ impl From<CallToolResult> for ToolResponse {
 }
 
 impl ToolResponse {
-    /// Wraps the text of a result in the style [`Style::bare`](crate::revision::Style::bare).
+    /// Wraps the text of a result in the style [`ResultFormat::bare`](crate::revision::ResultFormat::bare).
     pub(super) fn written(text: Vec<u8>) -> Self {
         // It consists of strings and the output of serde, so it is UTF-8.
         Self(Kind::Written(String::from_utf8(text).unwrap_or_default()))
@@ -164,7 +164,7 @@ fn content(text: &str, result: &mut ResultWriter<'_>) {
     let revision = result.style().revision();
     let unknown = |blocks: &[ContentBlock]| blocks.iter().any(|block| block.since() > revision);
     match serde_json::from_str::<Vec<ContentBlock>>(text) {
-        Ok(blocks) if unknown(&blocks) => result.value(&speak_content(blocks, revision)),
+        Ok(blocks) if unknown(&blocks) => result.value(&downgrade_content(blocks, revision)),
         _ => result.push(text.as_bytes()),
     }
 }
@@ -176,13 +176,13 @@ mod tests {
 
     use super::ToolResponse;
     use crate::result_writer::ResultWriter;
-    use crate::revision::{Style, WrapResults};
+    use crate::revision::{ResultFormat, WrapResults};
     use crate::tool::shape::Shape;
 
     fn written(text: &str) -> (ToolResponse, String) {
         let response = ToolResponse::written(text.into());
         let info = json!({"name": "demo", "version": "1"});
-        let style = Style::new(Revision::LATEST, info, WrapResults::default());
+        let style = ResultFormat::new(Revision::LATEST, info, WrapResults::default());
         let schema: SchemaObject = serde_json::from_value(json!({"type": "object"})).unwrap();
         let tool = Tool::new("ask", schema);
         let mut out = Vec::new();

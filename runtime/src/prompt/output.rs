@@ -8,7 +8,7 @@ use crate::function::Output;
 use crate::function::run::failure;
 use crate::prompt::PromptFacts;
 use crate::result_writer::ResultWriter;
-use crate::revision::speak_block;
+use crate::revision::downgrade_block;
 use crate::wire::RpcError;
 
 /// A type that a prompt can return.
@@ -41,7 +41,7 @@ pub trait PromptOutput: Sized {
 fn write(mut prompt: GetPromptResult, facts: &PromptFacts, result: &mut ResultWriter<'_>) {
     let revision = result.style().revision();
     for message in &mut prompt.messages {
-        speak_block(&mut message.content, revision);
+        downgrade_block(&mut message.content, revision);
     }
     result.push(br#"{"messages":"#);
     result.value(&prompt.messages);

@@ -1,8 +1,9 @@
-//! The differences between the revisions of the protocol, as far as they are not data: who is asking, in which revision,
-//! and the shape in which a peer of that revision gets its results.
+//! Differences between protocol revisions that are not data.
+//!
+//! `peer` identifies the client and its revision. `result_format` and `wrapped` define the format of its results.
 
 mod peer;
-mod style;
+mod result_format;
 mod wrapped;
 
 use serde_json::json;
@@ -10,17 +11,17 @@ use treenail_schema::{Revision, error_code};
 
 #[cfg(feature = "http-server")]
 pub(crate) use self::peer::stated_version;
-pub(crate) use self::peer::{KnownPeer, Peer, read_log_level};
-pub(crate) use self::style::{Placement, Style, speak_block, speak_content};
+pub(crate) use self::peer::{CachedPeer, Peer, read_log_level};
+pub(crate) use self::result_format::{Placement, ResultFormat, downgrade_block, downgrade_content};
 pub use self::wrapped::WrapResults;
-pub(crate) use self::wrapped::{is_marked, mark, wrapped_value};
+pub(crate) use self::wrapped::{is_marked, mark_wrapped, wrapped_value};
 use crate::wire::{RpcError, quoted};
 
 fn unsupported(version: &str) -> RpcError {
     let requested: String = version.chars().take(64).collect();
     let known_legacy = version.parse::<Revision>().is_ok();
     let message = if known_legacy {
-        format!("revision {requested} is spoken after an `initialize` handshake only")
+        format!("revision {requested} requires an `initialize` handshake")
     } else {
         format!("revision {} is not supported", quoted(version))
     };
@@ -28,7 +29,7 @@ fn unsupported(version: &str) -> RpcError {
         .with_data(json!({ "supported": supported_versions(), "requested": requested }))
 }
 
-/// All revisions that are served, the newest first.
+/// Returns all supported revisions, newest first.
 pub(crate) fn supported_versions() -> Vec<&'static str> {
     Revision::ALL
         .into_iter()
@@ -37,7 +38,7 @@ pub(crate) fn supported_versions() -> Vec<&'static str> {
         .collect()
 }
 
-/// The revision in which the handshake with a client goes on that offered `version`.
+/// Chooses the revision of a session whose client offered `version` in its handshake.
 pub(crate) fn negotiate(version: &str) -> Revision {
     version
         .parse()
@@ -46,10 +47,10 @@ pub(crate) fn negotiate(version: &str) -> Revision {
         .unwrap_or(Revision::LATEST_LEGACY)
 }
 
-/// The longest URI that an error repeats, in bytes.
-const LONGEST_URI: usize = 2_048;
+/// Longest URI that an error repeats, in bytes.
+const MAX_ERROR_URI_BYTES: usize = 2_048;
 
-/// The error for a resource that does not exist. It repeats the URI, unless that is longer than URIs are.
+/// Returns the error for a resource that does not exist. It contains the URI, unless that is too long.
 pub(crate) fn resource_not_found(uri: &str, message: String, revision: Revision) -> RpcError {
     let code = if revision.is_modern() {
         error_code::INVALID_PARAMS
@@ -57,7 +58,7 @@ pub(crate) fn resource_not_found(uri: &str, message: String, revision: Revision)
         error_code::RESOURCE_NOT_FOUND
     };
     let error = RpcError::new(code, message);
-    if uri.len() > LONGEST_URI {
+    if uri.len() > MAX_ERROR_URI_BYTES {
         return error;
     }
     error.with_data(json!({ "uri": uri }))

@@ -1,4 +1,4 @@
-//! Who is asking: the peer of a handshake, or what a request of the modern era says of its sender.
+//! Identity of a client: from its handshake, or from the `_meta` of a modern request.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,18 +13,18 @@ const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
 const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
-/// Who is asking.
+/// Client of a connection or of one modern request.
 #[derive(Debug)]
 pub(crate) struct Peer {
     revision: Revision,
     capabilities: ClientCapabilities,
     info: Option<Implementation>,
-    /// The least serious log messages that it wants. A legacy peer can change it.
+    /// Minimum level of the log messages sent to it. A legacy peer can change it.
     log_level: Mutex<Option<LoggingLevel>>,
 }
 
 impl Peer {
-    /// A peer that has had a handshake. Until it says otherwise, it gets log messages of some importance.
+    /// Creates a peer from a handshake. Its log level is `info` until it sets another one.
     pub(crate) fn legacy(
         revision: Revision,
         capabilities: ClientCapabilities,
@@ -39,7 +39,7 @@ impl Peer {
         }
     }
 
-    /// Takes what `logging/setLevel` asks for.
+    /// Sets the minimum level, as requested by `logging/setLevel`.
     pub(crate) fn set_log_level(&self, level: LoggingLevel) {
         *self
             .log_level
@@ -48,11 +48,11 @@ impl Peer {
     }
 
     pub(crate) fn wants_logs(&self, level: LoggingLevel) -> bool {
-        let least = *self
+        let minimum = *self
             .log_level
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        least.is_some_and(|least| level >= least)
+        minimum.is_some_and(|minimum| level >= minimum)
     }
 
     pub(crate) fn revision(&self) -> Revision {
@@ -68,27 +68,27 @@ impl Peer {
     }
 }
 
-/// The members of a request's `_meta` by which a request of the modern era says who is asking, as texts.
+/// JSON texts of the `_meta` members that identify the client of a modern request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Credentials<'a> {
+struct PeerMeta<'a> {
     version: Option<&'a str>,
     capabilities: Option<&'a str>,
     info: Option<&'a str>,
     log_level: Option<&'a str>,
 }
 
-impl<'a> Credentials<'a> {
-    /// Reads them from the text of `_meta`.
+impl<'a> PeerMeta<'a> {
+    /// Reads them from the JSON text of `_meta`.
     fn read(meta: &'a str) -> Result<Self, RpcError> {
         let not_an_object = |_| RpcError::invalid_params("`params._meta` is not an object");
-        let mut credentials = Self::default();
+        let mut peer_meta = Self::default();
         let mut members = Members::new(meta).map_err(not_an_object)?;
         while let Some((key, text)) = members.next().map_err(not_an_object)? {
             let member = match &*key {
-                PROTOCOL_VERSION => &mut credentials.version,
-                CLIENT_CAPABILITIES => &mut credentials.capabilities,
-                CLIENT_INFO => &mut credentials.info,
-                LOG_LEVEL => &mut credentials.log_level,
+                PROTOCOL_VERSION => &mut peer_meta.version,
+                CLIENT_CAPABILITIES => &mut peer_meta.capabilities,
+                CLIENT_INFO => &mut peer_meta.info,
+                LOG_LEVEL => &mut peer_meta.log_level,
                 _ => continue,
             };
             if member.replace(text).is_some() {
@@ -98,21 +98,21 @@ impl<'a> Credentials<'a> {
                 )));
             }
         }
-        Ok(credentials)
+        Ok(peer_meta)
     }
 
-    /// Whether the request says which revision it speaks, and so belongs to the modern era.
+    /// Returns true if the request declares its revision, and so belongs to the modern era.
     fn is_modern(&self) -> bool {
         self.version.is_some()
     }
 
-    fn check(&self) -> Result<Peer, RpcError> {
+    fn to_peer(self) -> Result<Peer, RpcError> {
         let missing = |key| RpcError::invalid_params(format!("`params._meta` has no `{key}`"));
         let version = self.version.ok_or_else(|| missing(PROTOCOL_VERSION))?;
         let capabilities = self
             .capabilities
             .ok_or_else(|| missing(CLIENT_CAPABILITIES))?;
-        let version = as_string(version).ok_or_else(|| wrong(PROTOCOL_VERSION, "a string"))?;
+        let version = as_string(version).ok_or_else(|| wrong_type(PROTOCOL_VERSION, "a string"))?;
         let capabilities = read_object(CLIENT_CAPABILITIES, capabilities)?;
         let info = self
             .info
@@ -133,25 +133,25 @@ impl<'a> Credentials<'a> {
     }
 }
 
-fn wrong(key: &str, what: &str) -> RpcError {
-    RpcError::invalid_params(format!("`{key}` in `params._meta` is not {what}"))
+fn wrong_type(key: &str, expected: &str) -> RpcError {
+    RpcError::invalid_params(format!("`{key}` in `params._meta` is not {expected}"))
 }
 
-/// Reads the text of a log level.
+/// Parses the JSON text of a log level.
 pub(crate) fn read_log_level(text: &str) -> Result<LoggingLevel, RpcError> {
     serde_json::from_str(text).map_err(|_| {
         let known = "debug, info, notice, warning, error, critical, alert, emergency";
         RpcError::invalid_params(format!(
-            "unknown log level {}; known are {known}",
+            "unknown log level {}; expected one of {known}",
             quoted(text)
         ))
     })
 }
 
-/// Reads a member of `_meta` as its type. (serde would read an array as a struct too.)
+/// Deserializes a member of `_meta`. (serde would also accept an array for a struct.)
 fn read_object<T: DeserializeOwned>(key: &str, text: &str) -> Result<T, RpcError> {
     if !text.starts_with('{') {
-        return Err(wrong(key, "an object"));
+        return Err(wrong_type(key, "an object"));
     }
     serde_json::from_str(text).map_err(|error| {
         RpcError::invalid_params(format!(
@@ -161,17 +161,17 @@ fn read_object<T: DeserializeOwned>(key: &str, text: &str) -> Result<T, RpcError
     })
 }
 
-/// The last modern peer that was seen on a connection, so that its capabilities are not read anew for each request.
+/// Cache of the last modern peer of a connection, so that its capabilities are not parsed for each request.
 ///
-/// Nothing is taken over from one request to the next: a peer is reused only for texts that are the same to the byte.
+/// A cached peer is used only if all texts that identify it are equal byte for byte. Requests stay independent.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct KnownPeer {
-    known: Option<Arc<Known>>,
+pub(crate) struct CachedPeer {
+    entry: Option<Arc<Entry>>,
 }
 
 #[derive(Debug)]
-struct Known {
-    /// The whole `_meta` in which the peer was seen first.
+struct Entry {
+    /// Complete `_meta` of the request that created the entry.
     meta: Box<str>,
     version: Box<str>,
     capabilities: Box<str>,
@@ -180,50 +180,49 @@ struct Known {
     peer: Arc<Peer>,
 }
 
-impl Known {
-    fn matches(&self, credentials: &Credentials<'_>) -> bool {
-        credentials.version == Some(&self.version)
-            && credentials.capabilities == Some(&self.capabilities)
-            && credentials.info == self.info.as_deref()
-            && credentials.log_level == self.log_level.as_deref()
+impl Entry {
+    fn matches(&self, peer_meta: &PeerMeta<'_>) -> bool {
+        peer_meta.version == Some(&self.version)
+            && peer_meta.capabilities == Some(&self.capabilities)
+            && peer_meta.info == self.info.as_deref()
+            && peer_meta.log_level == self.log_level.as_deref()
     }
 }
 
-/// The longest `_meta` that is kept for comparison, in bytes.
-const KEPT: usize = 16 * 1024;
+/// Longest `_meta` that is cached, in bytes.
+const MAX_CACHED_META_BYTES: usize = 16 * 1024;
 
-impl KnownPeer {
-    /// The `_meta` in which the peer was seen first, as the text of a checked object; empty before.
+impl CachedPeer {
+    /// Returns the `_meta` in which the peer was seen first, as the text of a checked object; empty before.
     pub(crate) fn meta(&self) -> &str {
-        self.known.as_ref().map_or("", |known| &*known.meta)
+        self.entry.as_ref().map_or("", |known| &*known.meta)
     }
 
-    /// The modern peer that the text of a `_meta` object tells of, if it tells of one.
+    /// The modern peer identified by the JSON text of a `_meta` object, if it identifies one.
     pub(crate) fn identify(&mut self, meta: &str) -> Result<Option<Arc<Peer>>, RpcError> {
-        if let Some(known) = self.known.as_ref().filter(|known| *known.meta == *meta) {
-            return Ok(Some(Arc::clone(&known.peer)));
+        if let Some(entry) = self.entry.as_ref().filter(|entry| *entry.meta == *meta) {
+            return Ok(Some(Arc::clone(&entry.peer)));
         }
-        let credentials = Credentials::read(meta)?;
-        if !credentials.is_modern() {
+        let peer_meta = PeerMeta::read(meta)?;
+        if !peer_meta.is_modern() {
             return Ok(None);
         }
-        if let Some(known) = self
-            .known
+        if let Some(entry) = self
+            .entry
             .as_ref()
-            .filter(|known| known.matches(&credentials))
+            .filter(|entry| entry.matches(&peer_meta))
         {
-            return Ok(Some(Arc::clone(&known.peer)));
+            return Ok(Some(Arc::clone(&entry.peer)));
         }
-        let peer = Arc::new(credentials.check()?);
-        if let (Some(version), Some(capabilities)) = (credentials.version, credentials.capabilities)
-        {
-            self.known = (meta.len() <= KEPT).then(|| {
-                Arc::new(Known {
+        let peer = Arc::new(peer_meta.to_peer()?);
+        if let (Some(version), Some(capabilities)) = (peer_meta.version, peer_meta.capabilities) {
+            self.entry = (meta.len() <= MAX_CACHED_META_BYTES).then(|| {
+                Arc::new(Entry {
                     meta: meta.into(),
                     version: version.into(),
                     capabilities: capabilities.into(),
-                    info: credentials.info.map(Into::into),
-                    log_level: credentials.log_level.map(Into::into),
+                    info: peer_meta.info.map(Into::into),
+                    log_level: peer_meta.log_level.map(Into::into),
                     peer: Arc::clone(&peer),
                 })
             });
@@ -231,18 +230,18 @@ impl KnownPeer {
         Ok(Some(peer))
     }
 
-    /// Whether both were seen in the same request.
+    /// Returns true if both hold the same cache entry.
     #[cfg(feature = "http-server")]
-    pub(crate) fn is(&self, other: &Self) -> bool {
-        match (&self.known, &other.known) {
+    pub(crate) fn is_same_entry(&self, other: &Self) -> bool {
+        match (&self.entry, &other.entry) {
             (Some(one), Some(other)) => Arc::ptr_eq(one, other),
             (one, other) => one.is_none() && other.is_none(),
         }
     }
 }
 
-/// The revision that the text of a `_meta` object states, as it is written there.
+/// Returns the protocol version in the JSON text of a `_meta` object, unparsed.
 #[cfg(feature = "http-server")]
 pub(crate) fn stated_version(meta: &str) -> Option<std::borrow::Cow<'_, str>> {
-    Credentials::read(meta).ok()?.version.and_then(as_string)
+    PeerMeta::read(meta).ok()?.version.and_then(as_string)
 }

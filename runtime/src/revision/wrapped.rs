@@ -1,37 +1,38 @@
-//! Structured content that is no object, for peers that take objects only: `{"result": …}`, the form that servers in Python
-//! give it. The marks are those of `FastMCP`, so that clients which know them take the value out again.
+//! Wrapping of results that are not objects, as `{"result": …}`, for peers that accept objects only.
+//!
+//! The format and the marks are those of Python's `FastMCP`, so that clients that support them unwrap the value.
 
 use serde_json::{Value, json};
 use treenail_schema::ResultMetaObject;
 use treenail_schema::internal::WRAPPED_VALUE;
 
-/// When results that are no JSON objects are wrapped in one, as `{"result": …}`, so that they can be structured content.
+/// Policy for wrapping results that are not JSON objects as `{"result": …}`, so that they can be structured content.
 ///
-/// It is about outputs that are structured: numbers, lists, `Option`s and the like. A tool that returns a plain text has no
-/// structured content, and an output that always is an object goes as it is. Of a type that can be anything, such as
-/// `serde_json::Value`, objects go as they are and other values as text. The text copy is that of the value alone.
+/// It applies to structured outputs such as numbers, lists and `Option`s. A tool that returns plain text has no structured
+/// content, and an output that is always an object is sent unchanged. For a type that can hold any JSON, such as
+/// `serde_json::Value`, objects are sent unchanged and other values as text. The text copy contains the bare value.
 ///
-/// The output schema in the list of tools is wrapped likewise, and carries the mark `x-fastmcp-wrap-result` that `FastMCP`
-/// gives such schemas; the `_meta` of a result has `FastMCP`'s `{"fastmcp": {"wrap_result": true}}`. Clients made with Treenail
-/// or `FastMCP` take the value out again.
+/// The output schema in the list of tools is wrapped in the same way, and has the mark `x-fastmcp-wrap-result` of `FastMCP`.
+/// The `_meta` of a wrapped result contains `{"fastmcp": {"wrap_result": true}}`, also as in `FastMCP`. Clients made with
+/// Treenail or `FastMCP` unwrap the value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WrapResults {
-    /// Never. Peers of the revisions before 2026-07-28 get such results as text, without an output schema.
+    /// Never wraps. Peers of revisions before 2026-07-28 receive such results as text, without an output schema.
     Never,
-    /// For peers of 2025-06-18 and 2025-11-25, where structured content has to be an object; those of 2026-07-28 get the
-    /// values as they are.
+    /// Wraps for peers of 2025-06-18 and 2025-11-25, where structured content must be an object. Peers of 2026-07-28 receive
+    /// the bare values.
     #[default]
     Legacy,
-    /// For these, and for peers of 2026-07-28 as well: for hosts and proxies that still expect an object there.
+    /// Wraps for those peers and for peers of 2026-07-28. Meant for hosts and proxies that still expect an object there.
     Always,
 }
 
-/// The mark of a wrapped result: a member of its `_meta`, and the flag in there.
+/// Mark of a wrapped result: a member of its `_meta`, and the flag in that member.
 const RESULT_MARK: (&str, &str) = ("fastmcp", "wrap_result");
 
 /// Adds the mark of a wrapped result to its `_meta`.
-pub(crate) fn mark(meta: &mut ResultMetaObject) {
+pub(crate) fn mark_wrapped(meta: &mut ResultMetaObject) {
     let (member, flag) = RESULT_MARK;
     let marks = meta.extra.entry(member).or_insert_with(|| json!({}));
     if let Some(marks) = marks.as_object_mut() {
@@ -39,20 +40,20 @@ pub(crate) fn mark(meta: &mut ResultMetaObject) {
     }
 }
 
-/// The member of `_meta` that is the mark of a wrapped result.
-pub(super) fn marks() -> (&'static str, Value) {
+/// Returns the member of `_meta` that marks a wrapped result.
+pub(super) fn wrapped_mark() -> (&'static str, Value) {
     let (member, flag) = RESULT_MARK;
     (member, json!({ flag: true }))
 }
 
-/// Whether the `_meta` of a result says that it is wrapped.
+/// Returns whether the `_meta` of a result marks it as wrapped.
 pub(crate) fn is_marked(meta: Option<&ResultMetaObject>) -> bool {
     let (member, flag) = RESULT_MARK;
     let marks = meta.and_then(|meta| meta.extra.get(member));
     marks.and_then(|marks| marks.get(flag)) == Some(&Value::Bool(true))
 }
 
-/// The value in structured content that may be wrapped, whoever has wrapped it.
+/// Returns the value in structured content that may be wrapped.
 pub(crate) fn wrapped_value(content: &Value) -> Option<&Value> {
     let members = content.as_object().filter(|members| members.len() == 1)?;
     members.get(WRAPPED_VALUE)
@@ -68,7 +69,7 @@ mod tests {
         assert!(!is_marked(None) && !is_marked(Some(&meta)));
         meta.extra
             .insert("fastmcp".to_owned(), json!({"tags": ["a"]}));
-        mark(&mut meta);
+        mark_wrapped(&mut meta);
         assert!(is_marked(Some(&meta)));
         assert_eq!(
             meta.extra["fastmcp"],

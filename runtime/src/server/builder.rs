@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 #[cfg(feature = "tower")]
 use crate::layer::{BoxError, LayerList, ToolCall, ToolResponse, ToolService};
 use crate::limits::Limits;
-use crate::revision::{Style, WrapResults};
+use crate::revision::{ResultFormat, WrapResults};
 use crate::server::budget::CallBudget;
 use crate::server::config::{Caching, ServerConfig};
 use crate::server::namespace::Namespace;
@@ -279,7 +279,7 @@ impl ServerBuilder {
         let elicit_config = ElicitConfig::new(&self.info.name, key, &limits);
         let config = ServerConfig {
             styles: Revision::ALL
-                .map(|revision| Style::new(revision, info.clone(), self.wrap_results)),
+                .map(|revision| ResultFormat::new(revision, info.clone(), self.wrap_results)),
             info,
             instructions: self.instructions,
             separator: self.separator,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use treenail_schema::{CacheScope, Revision};
 
-use crate::revision::{Style, supported_versions};
+use crate::revision::{ResultFormat, supported_versions};
 
 /// Settings of a server, and the styles of its results.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub(crate) struct ServerConfig {
     /// Set if the registry may change after the server is built.
     pub(crate) dynamic: bool,
     /// The style of results for each revision.
-    pub(crate) styles: [Style; Revision::ALL.len()],
+    pub(crate) styles: [ResultFormat; Revision::ALL.len()],
 }
 
 impl ServerConfig {

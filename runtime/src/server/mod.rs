@@ -29,7 +29,7 @@ use self::subscriptions::{Event, Hub};
 use crate::ask::ElicitConfig;
 use crate::bus::Supervised;
 use crate::limits::Limits;
-use crate::revision::Style;
+use crate::revision::ResultFormat;
 
 /// A server of the Model Context Protocol.
 ///
@@ -129,7 +129,7 @@ impl Server {
     }
 
     /// Returns the style of results for peers of a revision.
-    pub(crate) fn style(&self, revision: Revision) -> &Style {
+    pub(crate) fn style(&self, revision: Revision) -> &ResultFormat {
         &self.state.config.styles[revision.index()]
     }
 }

@@ -12,7 +12,7 @@ use treenail_schema::{RequestId, Revision};
 use crate::handler::PendingResult;
 use crate::request_id::IdKey;
 use crate::result_writer::ResultWriter;
-use crate::revision::Style;
+use crate::revision::ResultFormat;
 use crate::server::Server;
 use crate::wire::{RpcError, write_error, write_result};
 
@@ -21,7 +21,7 @@ use crate::wire::{RpcError, write_error, write_result};
 pub(crate) fn write_response<T>(
     out: &mut Vec<u8>,
     id: &str,
-    style: &Style,
+    style: &ResultFormat,
     write: impl FnOnce(&mut ResultWriter<'_>) -> Result<Option<T>, RpcError>,
 ) -> Option<T> {
     let start = out.len();

@@ -5,7 +5,7 @@ use std::io::Write;
 use serde::Serialize;
 use treenail_schema::{ContentBlock, Revision};
 
-use crate::revision::speak_block;
+use crate::revision::downgrade_block;
 use crate::stream::bounded::Bounded;
 use crate::tool::error::ToolError;
 use crate::wire::{Escaped, write_json};
@@ -120,7 +120,7 @@ impl Gathered {
 
     /// Adds an item that is a content block, as the caller's revision knows it.
     pub(super) fn add_block(&mut self, mut block: ContentBlock) -> Result<(), Stop> {
-        speak_block(&mut block, self.bounds.revision);
+        downgrade_block(&mut block, self.bounds.revision);
         self.write(&block)?;
         let after_text = std::mem::replace(&mut self.plain, is_plain(&block));
         self.items += 1;

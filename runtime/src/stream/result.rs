@@ -6,7 +6,7 @@ use treenail_schema::ContentBlock;
 
 use crate::panic::unexpected;
 use crate::result_writer::ResultWriter;
-use crate::revision::{Placement, speak_content};
+use crate::revision::{Placement, downgrade_content};
 use crate::stream::gathered::{Fold, Form, Gathered, Stop, TEXT_BLOCK, TEXT_BLOCK_END};
 use crate::tool::ToolFacts;
 use crate::tool::error::ToolError;
@@ -36,7 +36,7 @@ impl Gathered {
         match stop {
             None => result.push(b"]"),
             Some(content) => {
-                let content = speak_content(content, result.style().revision());
+                let content = downgrade_content(content, result.style().revision());
                 write_blocks(&content, result);
                 result.push(br#"],"isError":true"#);
                 result.fail();

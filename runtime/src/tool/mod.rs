@@ -1,8 +1,8 @@
 //! Tools: what `#[mcp_tool]` declares, and what the server makes of it.
 
 pub(crate) mod error;
+pub(crate) mod header_params;
 mod keywords;
-pub(crate) mod mirror;
 pub(crate) mod output;
 pub(crate) mod reply;
 pub(crate) mod shape;
@@ -179,7 +179,7 @@ impl<S: Send + Sync + 'static> ToolDefinition<S> {
             .take_input_schema()
             .and_then(|schema| keywords::add(head.details.schema.take(), schema))
             .map_err(|error| format!("tool `{name}`: {error}"))?;
-        mirror::mirrors(&input_schema).map_err(|error| format!("tool `{name}`: {error}"))?;
+        header_params::mirrors(&input_schema).map_err(|error| format!("tool `{name}`: {error}"))?;
         let mut descriptor = Descriptor::new(name, input_schema);
         descriptor.title = head.title.map(str::to_owned);
         descriptor.description = head.description.map(str::to_owned);

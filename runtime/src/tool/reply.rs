@@ -7,7 +7,7 @@ use serde_json::Value;
 use treenail_schema::CallToolResult;
 
 use crate::result_writer::ResultWriter;
-use crate::revision::{Placement, speak_content};
+use crate::revision::{Placement, downgrade_content};
 use crate::tool::error::ToolError;
 use crate::tool::shape::Shape;
 use crate::wire::{Escaped, escape_from_within, write_json};
@@ -144,7 +144,7 @@ impl<'a, 'o> ToolResultWriter<'a, 'o> {
         let style = self.result.style();
         self.result.push(br#"{"content":"#);
         self.result
-            .value(&speak_content(result.content, style.revision()));
+            .value(&downgrade_content(result.content, style.revision()));
         let placement = style.placement(self.shape);
         let wrapped = result
             .structured_content

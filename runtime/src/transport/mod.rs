@@ -1,4 +1,4 @@
-//! Ways in which messages travel.
+//! Server transports.
 
 #[cfg(feature = "http-server")]
 pub(crate) mod http;

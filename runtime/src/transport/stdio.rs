@@ -1,7 +1,7 @@
-//! The standard streams of the process.
+//! Stdio transport, over the standard streams of the process.
 //!
-//! Where they are pipes or sockets they are used without blocking: the threads that tokio needs for standard streams of
-//! other kinds cost several times the latency. Files, terminals and other systems get threads.
+//! On Unix, pipes and sockets are used in non-blocking mode, because tokio's threads for standard streams multiply the
+//! latency. Files, terminals and other platforms use threads.
 
 use std::io::{self, Read};
 use std::pin::Pin;
@@ -15,15 +15,15 @@ use crate::error::Result;
 use crate::server::Server;
 
 impl Server {
-    /// Serves the process that started this one, over standard input and output, until its input ends or the server
+    /// Serves the parent process over standard input and output, until the input ends or the server
     /// [closes](Server::close).
     ///
-    /// Nothing else may write to standard output; logs belong to standard error. It works best on a current-thread
-    /// runtime, `#[tokio::main(flavor = "current_thread")]`, with input, output and time enabled.
+    /// Nothing else may write to standard output; use standard error for logs. A current-thread runtime is fastest:
+    /// `#[tokio::main(flavor = "current_thread")]`. The runtime needs I/O and time enabled.
     ///
     /// # Errors
     ///
-    /// As [`Server::serve`].
+    /// See [`Server::serve`].
     pub async fn serve_stdio(&self) -> Result<()> {
         let mut input = Input::open();
         let mut output = Output::open();
@@ -65,7 +65,7 @@ impl Input {
         Self::Thread(Reader::start())
     }
 
-    /// Leaves the stream as it was found, for others who have it.
+    /// Restores the blocking mode, because other processes may share the stream.
     fn close(self) {
         match self {
             #[cfg(unix)]
@@ -77,16 +77,16 @@ impl Input {
     }
 }
 
-/// Bytes of input that are read at once.
-const CHUNK: usize = 16 * 1024;
+/// Bytes of input read at once.
+const CHUNK_BYTES: usize = 16 * 1024;
 
 /// Standard input, read by a thread.
 ///
-/// The thread is not one of tokio's: those are waited for when a runtime ends, and reading from a terminal ends with the next
-/// line that is typed. A plain thread ends with the process.
+/// It is not a tokio thread: a runtime waits for its blocking threads on shutdown, and a read from a terminal blocks until
+/// the next line is typed. A plain thread ends with the process.
 struct Reader {
     chunks: mpsc::Receiver<io::Result<Vec<u8>>>,
-    /// The chunk that is being taken, and the start of its rest.
+    /// Current chunk, read up to `start`.
     chunk: Vec<u8>,
     start: usize,
 }
@@ -94,10 +94,10 @@ struct Reader {
 impl Reader {
     fn start() -> Self {
         let (sender, chunks) = mpsc::channel(1);
-        let of_thread = sender.clone();
+        let thread_sender = sender.clone();
         let thread = thread::Builder::new().name("treenail-stdin".to_owned());
-        if let Err(error) = thread.spawn(move || read_chunks(&of_thread)) {
-            // There is room for one.
+        if let Err(error) = thread.spawn(move || read_chunks(&thread_sender)) {
+            // Cannot fail: the channel is empty and has a capacity of one.
             let _ = sender.try_send(Err(error));
         }
         Self {
@@ -108,9 +108,9 @@ impl Reader {
     }
 }
 
-/// Reads until the end of the input, or until the chunks are no longer taken.
+/// Reads until the end of the input, or until the receiver is dropped.
 fn read_chunks(chunks: &mpsc::Sender<io::Result<Vec<u8>>>) {
-    let mut buffer = vec![0; CHUNK];
+    let mut buffer = vec![0; CHUNK_BYTES];
     loop {
         let chunk = match io::stdin().read(&mut buffer) {
             Ok(0) => return,
@@ -152,7 +152,7 @@ impl Output {
     fn open() -> Self {
         #[cfg(unix)]
         if !unix::is_same_file(&io::stdout(), &io::stderr()) {
-            // Were standard error the same file, it would no longer block either, and messages on it would be lost.
+            // Non-blocking mode would apply to standard error too if it is the same file, and log messages would be lost.
             match unix::open(&io::stdout()) {
                 Ok(Some(unix::Stream::Socket(socket))) => return Self::Socket(socket),
                 Ok(Some(unix::Stream::Pipe(fd))) => {
@@ -166,7 +166,7 @@ impl Output {
         Self::Threads(tokio::io::stdout())
     }
 
-    /// Leaves the stream as it was found, for others who have it.
+    /// Restores the blocking mode, because other processes may share the stream.
     fn close(self) {
         match self {
             #[cfg(unix)]
@@ -211,7 +211,7 @@ impl AsyncWrite for Output {
 
     fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self.get_mut() {
-            // What was written to a pipe or a socket is on its way.
+            // Pipes and sockets have no user-space buffer.
             #[cfg(unix)]
             Self::Pipe(_) | Self::Socket(_) => Poll::Ready(Ok(())),
             Self::Threads(stdout) => Pin::new(stdout).poll_flush(context),
@@ -225,7 +225,7 @@ impl AsyncWrite for Output {
 
 #[cfg(unix)]
 mod unix {
-    //! What kind of file a standard stream is, found out without touching it.
+    //! Detection of the file type of standard streams, without changing them.
 
     use std::fs::{File, Metadata};
     use std::io;
@@ -233,13 +233,13 @@ mod unix {
     use std::os::unix::fs::{FileTypeExt, MetadataExt};
     use std::os::unix::net::UnixStream;
 
-    /// A standard stream that can be used without blocking.
+    /// Standard stream in non-blocking mode.
     pub(super) enum Stream {
         Pipe(OwnedFd),
         Socket(tokio::net::UnixStream),
     }
 
-    /// A second handle to a standard stream, if it is a pipe or a socket.
+    /// Duplicates the handle of a standard stream if it is a pipe or a Unix socket.
     pub(super) fn open(stream: &impl AsFd) -> io::Result<Option<Stream>> {
         let fd = stream.as_fd().try_clone_to_owned()?;
         let file = File::from(fd);
@@ -248,7 +248,7 @@ mod unix {
             Ok(Some(Stream::Pipe(file.into())))
         } else if kind.is_socket() {
             let socket = UnixStream::from(OwnedFd::from(file));
-            // Only a stream of the Unix domain has an address of that kind; a socket of the network has not.
+            // Fails for network sockets, which have no Unix domain address.
             socket.local_addr()?;
             socket.set_nonblocking(true)?;
             tokio::net::UnixStream::from_std(socket).map(|socket| Some(Stream::Socket(socket)))
@@ -258,13 +258,13 @@ mod unix {
     }
 
     pub(super) fn make_blocking(socket: tokio::net::UnixStream) {
-        // Should it fail, the stream is left as it is; it is not ours alone, but nobody can do better.
+        // An error leaves a shared stream in non-blocking mode, and cannot be handled here.
         let _ = socket
             .into_std()
             .and_then(|socket| socket.set_nonblocking(false));
     }
 
-    /// Whether two streams lead to one file.
+    /// Returns true if two streams refer to the same file.
     pub(super) fn is_same_file(one: &impl AsFd, other: &impl AsFd) -> bool {
         let identity = |metadata: Metadata| (metadata.dev(), metadata.ino());
         let file = |stream: &dyn AsFd| -> io::Result<_> {

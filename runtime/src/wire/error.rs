@@ -9,24 +9,24 @@ use treenail_schema::error_code;
 
 use crate::wire::{SyntaxError, quoted};
 
-/// An error of the protocol, as it stands in the `error` member of a response.
+/// JSON-RPC error object: the `error` member of a response.
 ///
-/// A tool that fails does not make one of these: its failure is a *result* that the model can read, see
+/// A failed tool does not return one. Its failure is a *result* that the model can read, see
 /// [`ToolError`](crate::ToolError).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RpcError {
-    /// What kind of error it is; the constants are in [`treenail_schema::error_code`].
+    /// Error code. The constants are in [`treenail_schema::error_code`].
     pub code: i64,
-    /// One short sentence.
+    /// Short description of the error, one sentence.
     pub message: Cow<'static, str>,
-    /// What the specification defines for the code, if anything.
+    /// Additional data that the specification defines for the code, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<Value>,
 }
 
 impl RpcError {
-    /// An error without data.
+    /// Creates an error without data.
     pub fn new(code: i64, message: impl Into<Cow<'static, str>>) -> Self {
         Self {
             code,
@@ -35,7 +35,7 @@ impl RpcError {
         }
     }
 
-    /// The same error with `data`.
+    /// Sets the `data` member.
     #[must_use]
     pub fn with_data(mut self, data: Value) -> Self {
         self.data = Some(data);
@@ -63,7 +63,7 @@ impl RpcError {
 
     pub(crate) fn method_not_found(method: &str, revision: impl fmt::Display) -> Self {
         let message = format!(
-            "method {} is not served in revision {revision}",
+            "method {} is not available in revision {revision}",
             quoted(method)
         );
         Self::new(error_code::METHOD_NOT_FOUND, message)

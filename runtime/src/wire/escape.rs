@@ -1,12 +1,12 @@
-//! JSON text inside a JSON string.
+//! Escaping of JSON text inside a JSON string.
 
 use std::io;
 
 use memchr::memchr2;
 
-/// Escapes the JSON text that is written to it, so that the text stands inside a JSON string.
+/// Writer that escapes JSON text for use inside a JSON string.
 ///
-/// Only quotes and backslashes need that: what `write_json` writes has no control characters.
+/// Only quotes and backslashes need escapes, because the output of `write_json` contains no control characters.
 #[derive(Debug)]
 pub(crate) struct Escaped<'a>(pub(crate) &'a mut Vec<u8>);
 
@@ -27,7 +27,7 @@ impl io::Write for Escaped<'_> {
     }
 }
 
-/// Appends `out[start..end]`, a JSON text, escaped for standing inside a JSON string.
+/// Appends the JSON text `out[start..end]` to `out`, escaped for use inside a JSON string.
 pub(crate) fn escape_from_within(out: &mut Vec<u8>, start: usize, end: usize) {
     let mut from = start;
     while let Some(at) = memchr2(b'"', b'\\', &out[from..end]) {
@@ -46,15 +46,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_ways_of_escaping_give_what_serde_json_gives() {
+    fn both_escaping_functions_agree_with_serde_json() {
         for json in [r#"{"a":"b\\c\"d","e":[1,null]}"#, "3", "\"\"", ""] {
-            let expected = serde_json::to_string(json).expect("a string can be written");
+            let expected = serde_json::to_string(json).expect("a string can be serialized");
             let inner = &expected[1..expected.len() - 1];
 
             let mut written = Vec::new();
             Escaped(&mut written)
                 .write_all(json.as_bytes())
-                .expect("a vector takes everything");
+                .expect("writing to a vector cannot fail");
             assert_eq!(written, inner.as_bytes());
 
             let mut within = json.as_bytes().to_vec();

@@ -1,49 +1,49 @@
-//! Bytes of a stream cut into lines, with a bound on the length of each.
+//! Line framing of a byte stream, with bounded line length.
 
 use std::ops::Range;
 
 use memchr::memchr;
 
-/// What the buffer holds next.
+/// Next frame in the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Frame<'a> {
-    /// One line, without its end; never blank.
+    /// Line without its terminator. Never blank.
     Line(&'a [u8]),
-    /// A line was longer than the bound and has been dropped, but for its ends.
+    /// Line that exceeded the bound and was dropped, except for its first and last bytes.
     TooLong {
-        /// Its first bytes, as many as the bound at least, or as are kept.
+        /// First bytes of the line: all that are retained, or at least as many as the bound.
         head: &'a [u8],
-        /// Its last bytes, without the line end.
+        /// Last bytes of the line, without its terminator.
         tail: &'a [u8],
     },
 }
 
-/// How many bytes of either end of a line are kept that is too long.
-const END: usize = 256;
+/// Retained bytes at each end of an overlong line.
+const EDGE_BYTES: usize = 256;
 
-/// How many bytes are made room for at once.
-const CHUNK: usize = 64 * 1024;
+/// Spare capacity reserved at once, in bytes.
+const CHUNK_BYTES: usize = 64 * 1024;
 
-/// Collects bytes of a stream and cuts them into lines.
+/// Buffer that splits a byte stream into lines.
 #[derive(Debug)]
 pub struct LineBuffer {
-    /// Bytes up to `filled` came from the stream; those after it are room for more.
+    /// Bytes of the stream up to `filled`, then spare capacity.
     bytes: Vec<u8>,
     filled: usize,
-    /// Where the next line starts.
+    /// Start of the next line.
     start: usize,
-    /// Everything from `start` up to here is known to hold no line end.
+    /// End of the range from `start` that contains no line end.
     searched: usize,
     limit: usize,
-    /// A line that is too long is being dropped.
+    /// An overlong line is being dropped.
     dropping: bool,
-    /// The ends of that line.
+    /// First and last bytes of that line.
     head: Vec<u8>,
     tail: Vec<u8>,
 }
 
 impl LineBuffer {
-    /// A buffer for lines of at most `limit` bytes.
+    /// Creates a buffer for lines of at most `limit` bytes.
     pub fn new(limit: usize) -> Self {
         Self {
             bytes: Vec::new(),
@@ -57,7 +57,7 @@ impl LineBuffer {
         }
     }
 
-    /// Where the next bytes of the stream go; [`LineBuffer::advance`] says how many there were.
+    /// Returns spare capacity for the next bytes of the stream. Call [`LineBuffer::advance`] after writing to it.
     pub fn room(&mut self) -> &mut [u8] {
         if self.start > 0 {
             self.bytes.copy_within(self.start..self.filled, 0);
@@ -65,30 +65,30 @@ impl LineBuffer {
             self.searched -= self.start;
             self.start = 0;
         }
-        if self.bytes.len() - self.filled < CHUNK / 2 {
-            self.bytes.resize(self.filled + CHUNK, 0);
+        if self.bytes.len() - self.filled < CHUNK_BYTES / 2 {
+            self.bytes.resize(self.filled + CHUNK_BYTES, 0);
         }
         &mut self.bytes[self.filled..]
     }
 
-    /// Counts `count` more bytes as part of the stream.
+    /// Adds `count` bytes written to the spare capacity to the stream.
     pub fn advance(&mut self, count: usize) {
         self.filled += count;
     }
 
-    /// Whether less is waiting than is read at once.
-    pub fn has_little(&self) -> bool {
-        self.filled - self.start < CHUNK
+    /// Returns true if fewer bytes are buffered than one read can return.
+    pub fn is_low(&self) -> bool {
+        self.filled - self.start < CHUNK_BYTES
     }
 
-    /// The next line, if a whole one is there.
+    /// Returns the next line, if a complete one is buffered.
     pub fn next_frame(&mut self) -> Option<Frame<'_>> {
         while let Some(at) = memchr(b'\n', &self.bytes[self.searched..self.filled]) {
             let line = self.start..self.searched + at;
             self.start = line.end + 1;
             self.searched = self.start;
             if self.dropping || line.len() > self.limit {
-                return Some(self.end_long_line(line));
+                return Some(self.finish_long_line(line));
             }
             if !is_blank(&self.bytes[line.clone()]) {
                 return Some(Frame::Line(&self.bytes[line]));
@@ -99,44 +99,45 @@ impl LineBuffer {
         None
     }
 
-    /// What is left when the stream has ended: a last line without its end.
+    /// Returns the unterminated last line, if there is one. Call it after the end of the stream.
     pub fn last(&mut self) -> Option<Frame<'_>> {
         let line = self.start..self.filled;
         self.start = self.filled;
         self.searched = self.filled;
         if self.dropping {
-            return Some(self.end_long_line(line));
+            return Some(self.finish_long_line(line));
         }
         (!is_blank(&self.bytes[line.clone()])).then(|| Frame::Line(&self.bytes[line]))
     }
 
-    /// Lets go of an unfinished line that is too long already, and of the memory it took.
+    /// Drops an incomplete line that already exceeds the bound, and releases its memory.
     fn drop_long_line(&mut self) {
         if self.dropping || self.filled - self.start > self.limit {
-            self.keep_ends(self.start..self.filled);
+            self.retain_edges(self.start..self.filled);
             self.dropping = true;
             (self.filled, self.start, self.searched) = (0, 0, 0);
-            self.bytes.truncate(CHUNK);
+            self.bytes.truncate(CHUNK_BYTES);
             self.bytes.shrink_to_fit();
         }
     }
 
-    /// Keeps the ends of a line that is too long, of which this part has come now.
-    fn keep_ends(&mut self, part: Range<usize>) {
+    /// Updates the retained first and last bytes of an overlong line with its next part.
+    fn retain_edges(&mut self, part: Range<usize>) {
         let part = &self.bytes[part];
         if !self.dropping {
             self.head.clear();
-            self.head.extend_from_slice(&part[..part.len().min(END)]);
+            self.head
+                .extend_from_slice(&part[..part.len().min(EDGE_BYTES)]);
             self.tail.clear();
         }
         self.tail
-            .extend_from_slice(&part[part.len().saturating_sub(END)..]);
-        let surplus = self.tail.len().saturating_sub(END);
+            .extend_from_slice(&part[part.len().saturating_sub(EDGE_BYTES)..]);
+        let surplus = self.tail.len().saturating_sub(EDGE_BYTES);
         self.tail.drain(..surplus);
     }
 
-    fn end_long_line(&mut self, rest: Range<usize>) -> Frame<'_> {
-        self.keep_ends(rest);
+    fn finish_long_line(&mut self, rest: Range<usize>) -> Frame<'_> {
+        self.retain_edges(rest);
         self.dropping = false;
         Frame::TooLong {
             head: &self.head,
@@ -153,7 +154,7 @@ fn is_blank(line: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    /// Feeds `input` in pieces of `piece` bytes and collects what comes out.
+    /// Feeds `input` in pieces of `piece` bytes and collects the frames.
     fn lines(input: &[u8], piece: usize, limit: usize) -> Vec<String> {
         let mut buffer = LineBuffer::new(limit);
         let mut lines = Vec::new();
@@ -162,10 +163,13 @@ mod tests {
             Frame::TooLong { head, tail } => {
                 let (head, tail) = (String::from_utf8_lossy(head), String::from_utf8_lossy(tail));
                 assert!(
-                    head.len() >= limit.min(END),
-                    "the beginning is kept: {head}"
+                    head.len() >= limit.min(EDGE_BYTES),
+                    "the first bytes are retained: {head}"
                 );
-                lines.push(format!("too long: {}…{tail}", &head[..limit.min(END)]));
+                lines.push(format!(
+                    "too long: {}…{tail}",
+                    &head[..limit.min(EDGE_BYTES)]
+                ));
             }
         };
         for piece in input.chunks(piece) {
@@ -182,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_cut_however_the_bytes_arrive() {
+    fn lines_are_split_for_any_chunking_of_the_input() {
         let input = b"one\r\n\n  \ntwo three four\nfive\n123456789\nlast";
         for piece in 1..input.len() {
             assert_eq!(
@@ -202,17 +206,21 @@ mod tests {
         assert_eq!(lines(b"123456789", 4, 8), [long]);
         let long = [vec![b'a'; 300], vec![b'z'; 300]].concat();
         for piece in [1, 7, 256, 300, 599, 600] {
-            let expected = format!("too long: {}…{}", "a".repeat(END), "z".repeat(END));
+            let expected = format!(
+                "too long: {}…{}",
+                "a".repeat(EDGE_BYTES),
+                "z".repeat(EDGE_BYTES)
+            );
             assert_eq!(lines(&long, piece, 290), [expected], "{piece}");
         }
     }
 
     #[test]
-    fn an_endless_line_takes_bounded_memory() {
+    fn an_endless_line_uses_bounded_memory() {
         let mut buffer = LineBuffer::new(100_000);
         for _ in 0..1_000 {
-            let room = buffer.room().len();
-            buffer.advance(room);
+            let spare = buffer.room().len();
+            buffer.advance(spare);
             assert_eq!(buffer.next_frame(), None);
             assert!(buffer.bytes.capacity() < 400_000);
         }

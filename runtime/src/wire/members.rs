@@ -1,10 +1,10 @@
-//! The members of an object that has been checked already.
+//! Iteration over the members of an object whose JSON has been checked.
 
 use std::borrow::Cow;
 
 use crate::wire::{DEEPEST, Scanner, SyntaxError};
 
-/// The members of an object, in order: key and text of the value.
+/// Members of an object in order, as key and JSON text of the value.
 #[derive(Debug)]
 pub(crate) struct Members<'a> {
     scanner: Scanner<'a>,
@@ -12,7 +12,7 @@ pub(crate) struct Members<'a> {
 }
 
 impl<'a> Members<'a> {
-    /// Opens the object that `text` consists of.
+    /// Opens the object in `text`.
     pub(crate) fn new(text: &'a str) -> Result<Self, SyntaxError> {
         let mut scanner = Scanner::new(text, DEEPEST);
         scanner.open_object()?;
@@ -22,7 +22,7 @@ impl<'a> Members<'a> {
         })
     }
 
-    /// The next member, or `None` at the end of the object and of the text.
+    /// Returns the next member, or `None` at the end of the object and of the text.
     pub(crate) fn next(&mut self) -> Result<Option<(Cow<'a, str>, &'a str)>, SyntaxError> {
         let Some(key) = self.scanner.next_member(self.first)? else {
             self.scanner.end()?;

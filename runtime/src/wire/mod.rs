@@ -1,4 +1,4 @@
-//! JSON-RPC messages as bytes: one line in, one envelope out, and answers written straight into the output buffer.
+//! JSON-RPC messages as bytes: framing, checking and parsing of input, and serialization of output.
 
 mod error;
 mod escape;

@@ -1,13 +1,13 @@
-//! The parameters of a message, cut out but not read.
+//! Parameters of a message, as JSON texts of the members that the server uses.
 
 use std::borrow::Cow;
 
 use crate::wire::{Members, RpcError, Scanner, SyntaxError, as_string};
 
-/// The members of `params` that the server looks at, as texts.
+/// Members of `params` that the server uses, as JSON texts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Params<'a> {
-    /// The whole object.
+    /// The complete object.
     pub(crate) text: Option<&'a str>,
     pub(crate) meta: Option<&'a str>,
     pub(crate) name: Option<&'a str>,
@@ -16,12 +16,12 @@ pub(crate) struct Params<'a> {
     pub(crate) request_id: Option<&'a str>,
     pub(crate) input_responses: Option<&'a str>,
     pub(crate) request_state: Option<&'a str>,
-    /// A member that is given twice, which leaves open what is meant.
+    /// Name of a member that occurs twice, which makes the parameters ambiguous.
     repeated: Option<&'static str>,
 }
 
 impl<'a> Params<'a> {
-    /// Goes through the object that comes next.
+    /// Scans the object at the position of `scanner`.
     pub(crate) fn scan(scanner: &mut Scanner<'a>) -> Result<Self, SyntaxError> {
         let mut params = Self::default();
         let mut first = true;
@@ -52,21 +52,22 @@ impl<'a> Params<'a> {
         Ok(params)
     }
 
-    /// Refuses parameters that leave open what is meant.
+    /// Rejects ambiguous parameters.
     pub(crate) fn check(&self) -> Result<(), RpcError> {
-        self.repeated.map_or(Ok(()), |name| Err(twice(name)))
+        self.repeated
+            .map_or(Ok(()), |name| Err(repeated_member(name)))
     }
 
-    /// A member that only few methods have, looked for in the whole object.
+    /// Searches the complete object for a member that only few methods have.
     pub(crate) fn member(&self, name: &str) -> Result<Option<&'a str>, RpcError> {
         let mut found = None;
         let Some(Ok(mut members)) = self.text.map(Members::new) else {
             return Ok(None);
         };
-        // The object has been checked already.
+        // The JSON of the object has been checked.
         while let Ok(Some((key, text))) = members.next() {
             if key == name && found.replace(text).is_some() {
-                return Err(twice(name));
+                return Err(repeated_member(name));
             }
         }
         Ok(found)
@@ -74,11 +75,11 @@ impl<'a> Params<'a> {
 }
 
 #[cold]
-fn twice(name: &str) -> RpcError {
+fn repeated_member(name: &str) -> RpcError {
     RpcError::invalid_params(format!("`params` has `{name}` twice"))
 }
 
-/// The string that the member `name` must be.
+/// Returns the value of the required string member `name`.
 pub(crate) fn string<'a>(name: &str, text: Option<&'a str>) -> Result<Cow<'a, str>, RpcError> {
     let text =
         text.ok_or_else(|| RpcError::invalid_params(format!("`params.{name}` is missing")))?;
@@ -86,7 +87,7 @@ pub(crate) fn string<'a>(name: &str, text: Option<&'a str>) -> Result<Cow<'a, st
         .ok_or_else(|| RpcError::invalid_params(format!("`params.{name}` is not a string")))
 }
 
-/// The object that the member `name` must be, if it is there.
+/// Returns the JSON text of the optional object member `name`.
 pub(crate) fn object<'a>(name: &str, text: Option<&'a str>) -> Result<Option<&'a str>, RpcError> {
     match text {
         Some(text) if !text.starts_with('{') => Err(RpcError::invalid_params(format!(

@@ -1,4 +1,4 @@
-//! Bodies without an end, and bodies that do not come.
+//! Endless and stalled request bodies.
 
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
@@ -16,14 +16,14 @@ fn add() -> Post {
     Post::tool("add", json!({"a": 2, "b": 3}))
 }
 
-/// The head of a request that has a body of another length, or in chunks.
+/// Returns the head of a request with another body length, or with a chunked body.
 fn head(path: &str, framing: &str) -> String {
     let whole = text(&add(), path).replace("connection: close\r\n", "");
     let (head, _) = whole.split_once("content-length").unwrap();
     format!("{head}{framing}\r\n\r\n")
 }
 
-/// Sends pieces after a head for as long as they are taken; how many bytes were, and the answer.
+/// Sends pieces after a head until the server stops reading. Returns the bytes sent and the response.
 async fn pour(attacked: &Attacked, head: &str, piece: &[u8]) -> (usize, String) {
     let mut socket = TcpStream::connect(attacked.address).await.unwrap();
     socket.write_all(head.as_bytes()).await.unwrap();
@@ -35,7 +35,7 @@ async fn pour(attacked: &Attacked, head: &str, piece: &[u8]) -> (usize, String) 
 }
 
 #[tokio::test]
-async fn a_body_of_a_gibibyte_is_not_taken_in() {
+async fn a_body_of_a_gibibyte_is_not_buffered() {
     let attacked = Attacked::start(&json!({}));
     let good = Good::start(attacked.address);
     good.is_served().await;
@@ -53,20 +53,20 @@ async fn a_body_of_a_gibibyte_is_not_taken_in() {
         (elsewhere, &piece, 404),
     ];
     for (head, piece, status) in &cases {
-        let (sent, answer) = pour(&attacked, head, piece).await;
-        // What the kernel holds between the two is not the server's.
-        assert!(sent < 64 << 20, "{sent} bytes were taken of {head}");
-        assert_eq!(statuses(&answer), [*status], "CLI-HTTP-09: {head}");
+        let (sent, response) = pour(&attacked, head, piece).await;
+        // Socket buffers of the kernel do not count.
+        assert!(sent < 64 << 20, "{sent} bytes were read of {head}");
+        assert_eq!(statuses(&response), [*status], "CLI-HTTP-09: {head}");
     }
-    // Who asks before it sends is told not to.
+    // A client that sends `Expect: 100-continue` gets the rejection before it sends the body.
     let polite = head("/mcp", "content-length: 1073741824\r\nexpect: 100-continue");
     assert_eq!(statuses(&exchange(attacked.address, polite).await), [413]);
     good.finish().await;
-    memory.check(4 * MESSAGE, "a message and its growth");
+    memory.check(4 * MESSAGE, "one growing message buffer");
 }
 
 #[tokio::test]
-async fn bodies_that_stall_hold_what_was_sent_and_no_more() {
+async fn stalled_bodies_take_only_the_memory_of_the_received_bytes() {
     const MANY: usize = 16;
     let attacked = Attacked::start(&json!({"http.read_timeout": 2_000}));
     let good = Good::start(attacked.address);
@@ -77,7 +77,7 @@ async fn bodies_that_stall_hold_what_was_sent_and_no_more() {
         let mut socket = TcpStream::connect(attacked.address).await.unwrap();
         let head = head("/mcp", &format!("content-length: {MESSAGE}"));
         socket.write_all(head.as_bytes()).await.unwrap();
-        // Two thirds of what may come.
+        // Two thirds of the body.
         let _ = socket.write_all(&vec![b' '; MESSAGE / 3 * 2]).await;
         stalled.push(socket);
     }
@@ -86,5 +86,5 @@ async fn bodies_that_stall_hold_what_was_sent_and_no_more() {
         assert_eq!(statuses(&rest(socket).await), [408]);
     }
     good.finish().await;
-    memory.check(MANY * MESSAGE, "a message for each");
+    memory.check(MANY * MESSAGE, "one message buffer per connection");
 }

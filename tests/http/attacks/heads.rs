@@ -1,4 +1,4 @@
-//! Headers that are too long, too many, too slow, or not what they should be.
+//! Headers that are too long, too many, too slow or invalid.
 
 use std::fmt::Write as _;
 
@@ -16,7 +16,7 @@ fn add() -> Post {
 }
 
 #[tokio::test]
-async fn headers_of_a_mebibyte_are_refused_before_they_have_come() {
+async fn headers_of_a_mebibyte_are_rejected_before_they_are_complete() {
     const MANY: usize = 32;
     let attacked = Attacked::start(&json!({}));
     let good = Good::start(attacked.address);
@@ -34,17 +34,17 @@ async fn headers_of_a_mebibyte_are_refused_before_they_have_come() {
         format!("POST /mcp?{long} HTTP/1.1\r\nhost: localhost\r\n\r\n"),
     ];
     for head in heads.iter().cycle().take(MANY) {
-        let answer = exchange(attacked.address, head).await;
-        let statuses = statuses(&answer);
-        let refused = matches!(&statuses[..], [431 | 414]);
-        assert!(refused, "SRV-HDR-14: {statuses:?} for {}", &head[..60]);
+        let response = exchange(attacked.address, head).await;
+        let statuses = statuses(&response);
+        let is_rejected = matches!(&statuses[..], [431 | 414]);
+        assert!(is_rejected, "SRV-HDR-14: {statuses:?} for {}", &head[..60]);
     }
     good.finish().await;
     memory.check(64 << 10, "the headers of one request");
 }
 
 #[tokio::test]
-async fn requests_that_come_too_slowly_are_given_up() {
+async fn slow_requests_time_out() {
     const MANY: usize = 64;
     let attacked = Attacked::start(&json!({"http.read_timeout": 1_500}));
     let good = Good::start(attacked.address);
@@ -65,21 +65,21 @@ async fn requests_that_come_too_slowly_are_given_up() {
     }
     good.is_served().await;
     for (socket, more, has_head) in &mut slow {
-        // Byte by byte is as slow.
+        // Sending byte by byte does not extend the timeout.
         let _ = socket.write_all(*more).await;
         let statuses = statuses(&rest(socket).await);
-        let given_up = match has_head {
+        let timed_out = match has_head {
             true => matches!(&statuses[..], [408]),
             false => matches!(&statuses[..], [] | [408]),
         };
-        assert!(given_up, "{statuses:?}");
+        assert!(timed_out, "{statuses:?}");
     }
     good.finish().await;
-    memory.check(MANY * (64 << 10), "the headers of each");
+    memory.check(MANY * (64 << 10), "the headers of each connection");
 }
 
 #[tokio::test]
-async fn headers_that_say_something_else_than_the_body_are_refused() {
+async fn headers_that_contradict_the_body_are_rejected() {
     let attacked = Attacked::start(&json!({}));
     let good = Good::start(attacked.address);
     let base64 = |text: &str| format!("=?base64?{text}?=");
@@ -104,17 +104,24 @@ async fn headers_that_say_something_else_than_the_body_are_refused() {
         (add().with("mcp-name", "=?base64?"), "SRV-HDR-04"),
         (add().with("mcp-name", "=?base64?YWRk"), "SRV-HDR-04"),
     ];
-    for (post, why) in cases {
-        let answer = ask(attacked.address, &post).await;
-        assert_eq!(statuses(&answer), [400], "{why}: {answer}");
-        assert_eq!(body(&answer)["error"]["code"], -32020, "{why}: {answer}");
-        assert!(!answer.contains("MARK"), "nothing is repeated: {answer}");
+    for (post, requirement) in cases {
+        let response = ask(attacked.address, &post).await;
+        assert_eq!(statuses(&response), [400], "{requirement}: {response}");
+        assert_eq!(
+            body(&response)["error"]["code"],
+            -32020,
+            "{requirement}: {response}"
+        );
+        assert!(
+            !response.contains("MARK"),
+            "the input is not repeated: {response}"
+        );
     }
     good.finish().await;
 }
 
 #[tokio::test]
-async fn other_hosts_and_origins_are_refused_in_every_form() {
+async fn other_hosts_and_origins_are_rejected_in_every_form() {
     let attacked = Attacked::start(&json!({}));
     let good = Good::start(attacked.address);
     let whole = text(&add(), "/mcp");
@@ -141,7 +148,7 @@ async fn other_hosts_and_origins_are_refused_in_every_form() {
             400,
         ),
         (with("host: localhost", "host:"), 403),
-        // The target is a host as well.
+        // The request target contains a host too.
         (with("POST /mcp", "POST http://evil.example/mcp"), 403),
         (
             with("POST /mcp", "POST http://localhost@evil.example/mcp"),
@@ -167,10 +174,17 @@ async fn other_hosts_and_origins_are_refused_in_every_form() {
         (with("application/json\r\n", "text/plain\r\n"), 415),
     ];
     for (request, status) in cases {
-        let answer = exchange(attacked.address, &request).await;
+        let response = exchange(attacked.address, &request).await;
         let line = request.lines().next().unwrap();
-        assert_eq!(statuses(&answer), [status], "SRV-HTTP-02: {line}: {answer}");
-        assert!(!answer.contains("evil"), "nothing is repeated: {answer}");
+        assert_eq!(
+            statuses(&response),
+            [status],
+            "SRV-HTTP-02: {line}: {response}"
+        );
+        assert!(
+            !response.contains("evil"),
+            "the input is not repeated: {response}"
+        );
     }
     good.finish().await;
 }

@@ -1,4 +1,4 @@
-//! Bodies that are short to send and long to read.
+//! Bodies that are short to send and expensive to parse.
 
 use std::fmt::Write as _;
 
@@ -10,19 +10,19 @@ use crate::client::Post;
 
 const MESSAGE: usize = 4 << 20;
 
-/// A call of a tool whose arguments are this text.
+/// Returns a call of a tool with this text as its arguments.
 fn with_arguments(tool: &str, arguments: &str) -> Post {
     let post = Post::tool(tool, json!("HERE"));
     let body = post.body.replace("\"HERE\"", arguments);
     Post { body, ..post }
 }
 
-/// As many of something as fit into one message.
+/// Returns as many repetitions as fit into one message.
 fn filled(piece: &str) -> String {
     piece.repeat((MESSAGE - 2_000) / piece.len())
 }
 
-/// Members with names of their own.
+/// Returns members with distinct names.
 fn members() -> String {
     let mut members = String::new();
     for index in 0..200_000 {
@@ -31,7 +31,7 @@ fn members() -> String {
     members
 }
 
-/// What is sent, and the status and the code of the answer; a code of 0 is a result with `isError`.
+/// Returns requests with the expected status and error code. The code 0 means a result with `isError`.
 fn bombs() -> Vec<(&'static str, Post, u16, i64)> {
     let raw = |body: String| {
         let post = Post::tool("add", json!({}));
@@ -152,28 +152,34 @@ fn bombs() -> Vec<(&'static str, Post, u16, i64)> {
 }
 
 #[tokio::test]
-async fn json_bombs_cost_little_and_are_answered_shortly() {
+async fn json_bombs_cost_little_and_get_short_responses() {
     let attacked = Attacked::start(&json!({}));
     let good = Good::start(attacked.address);
     good.is_served().await;
     let memory = attacked.memory();
     for (name, post, status, code) in bombs() {
-        let answer = ask(attacked.address, &post).await;
-        assert_eq!(statuses(&answer), [status], "{name}: {answer:.300}");
-        let answered = body(&answer);
+        let response = ask(attacked.address, &post).await;
+        assert_eq!(statuses(&response), [status], "{name}: {response:.300}");
+        let message = body(&response);
         if code == 0 {
-            assert_eq!(answered["result"]["isError"], true, "{name}: {answer:.300}");
+            assert_eq!(
+                message["result"]["isError"], true,
+                "{name}: {response:.300}"
+            );
         } else {
-            assert_eq!(answered["error"]["code"], code, "{name}: {answer:.300}");
+            assert_eq!(message["error"]["code"], code, "{name}: {response:.300}");
         }
-        assert!(answer.len() < 8_192, "{name}: {} bytes", answer.len());
+        assert!(response.len() < 8_192, "{name}: {} bytes", response.len());
     }
     good.finish().await;
-    memory.check(6 * MESSAGE, "a message, its growth, and what is read of it");
+    memory.check(
+        6 * MESSAGE,
+        "one growing message buffer and the parsed values",
+    );
 }
 
 #[tokio::test]
-async fn what_is_not_utf8_is_refused() {
+async fn invalid_utf8_is_rejected() {
     let attacked = Attacked::start(&json!({}));
     let good = Good::start(attacked.address);
     for bytes in [
@@ -187,37 +193,37 @@ async fn what_is_not_utf8_is_refused() {
             .to_vec();
         request.extend_from_slice(format!("{}\r\n\r\n", bytes.len()).as_bytes());
         request.extend_from_slice(bytes);
-        let answer = super::wire::exchange(attacked.address, request).await;
-        assert_eq!(statuses(&answer), [400], "{answer}");
-        assert_eq!(body(&answer)["error"]["code"], -32700);
+        let response = super::wire::exchange(attacked.address, request).await;
+        assert_eq!(statuses(&response), [400], "{response}");
+        assert_eq!(body(&response)["error"]["code"], -32700);
     }
     good.finish().await;
 }
 
 #[tokio::test]
-async fn many_values_take_what_their_type_takes() {
+async fn many_values_take_the_memory_of_their_type() {
     let attacked = Attacked::start(&json!({}));
     let good = Good::start(attacked.address);
     good.is_served().await;
     let memory = attacked.memory();
     let numbers = format!("{{\"numbers\":[{}0]}}", filled("1,"));
-    let answer = ask(attacked.address, &with_arguments("sum", &numbers)).await;
+    let response = ask(attacked.address, &with_arguments("sum", &numbers)).await;
     assert_eq!(
-        body(&answer)["result"]["structuredContent"],
+        body(&response)["result"]["structuredContent"],
         (MESSAGE - 2_000) / 2
     );
     good.finish().await;
-    // Two bytes of text are eight of a number, in a list that grows by doubling.
+    // Two bytes of text become a number of eight bytes, in a list that doubles its capacity.
     memory.check(2 * MESSAGE + MESSAGE / 2 * 8 * 3, "the numbers");
     let memory = attacked.memory();
     let values = format!("{{\"value\":[{}0]}}", filled("[1],"));
-    let answer = ask(attacked.address, &with_arguments("any", &values)).await;
-    assert_eq!(body(&answer)["result"]["structuredContent"], true);
+    let response = ask(attacked.address, &with_arguments("any", &values)).await;
+    assert_eq!(body(&response)["result"]["structuredContent"], true);
     memory.check(100 * MESSAGE, "the values");
 }
 
 #[tokio::test]
-async fn what_is_repeated_or_kept_of_a_client_is_bounded() {
+async fn repeated_and_stored_input_is_bounded() {
     let attacked = Attacked::start(&json!({}));
     let good = Good::start(attacked.address);
     good.is_served().await;
@@ -225,8 +231,8 @@ async fn what_is_repeated_or_kept_of_a_client_is_bounded() {
     let token = "t".repeat(MESSAGE - 2_000);
     let babble = Post::tool("babble", json!({}))
         .change(|body| body["params"]["_meta"]["progressToken"] = token.into());
-    let answer = ask(attacked.address, &babble).await;
-    assert_eq!(body(&answer)["error"]["code"], -32602, "{answer:.300}");
+    let response = ask(attacked.address, &babble).await;
+    assert_eq!(body(&response)["error"]["code"], -32602, "{response:.300}");
     let values = vec![0; 1_000_000];
     let initialize = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
         "protocolVersion": "2025-11-25",
@@ -234,9 +240,9 @@ async fn what_is_repeated_or_kept_of_a_client_is_bounded() {
         "clientInfo": {"name": "test", "version": "1"},
     }});
     for _ in 0..4 {
-        let answer = ask(attacked.address, &Post::raw(initialize.to_string())).await;
-        assert_eq!(body(&answer)["error"]["code"], -32602, "{answer:.300}");
-        assert!(!answer.contains("mcp-session-id"));
+        let response = ask(attacked.address, &Post::raw(initialize.to_string())).await;
+        assert_eq!(body(&response)["error"]["code"], -32602, "{response:.300}");
+        assert!(!response.contains("mcp-session-id"));
     }
     let wrong = |name: &str, value: Value| {
         Post::tool("add", json!({"a": 2, "b": 3}))
@@ -270,16 +276,16 @@ async fn what_is_repeated_or_kept_of_a_client_is_bounded() {
         ),
     ];
     for post in cases {
-        let answer = ask(attacked.address, &post).await;
-        let answered = body(&answer);
-        let refused = answered["error"]["code"].is_i64() || answered["result"]["isError"] == true;
-        assert!(refused, "{answer:.1000}");
+        let response = ask(attacked.address, &post).await;
+        let message = body(&response);
+        let is_rejected = message["error"]["code"].is_i64() || message["result"]["isError"] == true;
+        assert!(is_rejected, "{response:.1000}");
         assert!(
-            answer.len() < 4_096,
-            "{} bytes: {answer:.1000}",
-            answer.len()
+            response.len() < 4_096,
+            "{} bytes: {response:.1000}",
+            response.len()
         );
     }
     good.finish().await;
-    memory.check(4 * MESSAGE, "a message and its growth");
+    memory.check(4 * MESSAGE, "one growing message buffer");
 }

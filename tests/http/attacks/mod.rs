@@ -1,8 +1,8 @@
-//! Attacks: each has the answer that is documented for it, costs no more memory than the limits allow, and keeps nobody else
-//! from being served.
+//! Attacks: each gets the documented response, costs no more memory than the limits allow, and does not prevent other
+//! clients from being served.
 //!
-//! Those over sockets go to a server in a process of its own (`process`), whose memory can be told from that of the attacker
-//! (on Linux; elsewhere it is not looked at).
+//! Attacks over sockets use a server in a separate process (`process`), so that its memory can be measured separately (on
+//! Linux only).
 
 mod bodies;
 mod floods;

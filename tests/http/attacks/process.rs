@@ -1,4 +1,4 @@
-//! The server that is attacked.
+//! The attacked server, in a separate process.
 
 use std::env;
 use std::fs;
@@ -14,22 +14,22 @@ use super::tools::Counters;
 use super::wire::call;
 use crate::fixture::builder;
 
-/// Tells the process that it is the server, and within which limits.
+/// Environment variable that makes the process the server, with these limits.
 const ROLE: &str = "TREENAIL_ATTACKED";
-/// The test that is the server then.
-const NAME: &str = "attacks::process::a_server_of_its_own_ends_with_its_input";
+/// Test that runs as the server.
+const NAME: &str = "attacks::process::a_server_process_ends_with_its_input";
 
-/// A server in a process of its own, which ends with this.
+/// Server in a separate process. Dropping it ends the process.
 pub(crate) struct Attacked {
     pub(crate) address: SocketAddr,
     child: Child,
     input: Option<ChildStdin>,
-    /// Kept open, for the process says more at its end.
+    /// Held open, because the process writes output at its end.
     _output: BufReader<ChildStdout>,
 }
 
 impl Attacked {
-    /// Starts it with the default limits, but for those that are named; times are in milliseconds.
+    /// Starts the server with the default limits, except those in `limits`. Times are in milliseconds.
     pub(crate) fn start(limits: &Value) -> Self {
         let mut child = Command::new(env::current_exe().unwrap())
             .args([NAME, "--exact", "--nocapture", "--test-threads=1"])
@@ -46,17 +46,17 @@ impl Attacked {
             Some(address.parse().unwrap())
         });
         Self {
-            address: address.expect("the server says where it listens"),
+            address: address.expect("the server prints its address"),
             input: child.stdin.take(),
             _output: output,
             child,
         }
     }
 
-    /// Measures from now on how much memory is taken beyond what it has.
+    /// Starts measuring the memory of the process, relative to its current size.
     pub(crate) fn memory(&self) -> Memory {
         let pid = self.child.id();
-        // This sets the peak back to what there is now.
+        // Resets the peak to the current size.
         let _ = fs::write(format!("/proc/{pid}/clear_refs"), "5");
         Memory {
             pid,
@@ -64,7 +64,7 @@ impl Attacked {
         }
     }
 
-    /// Ends it; whether it has ended well.
+    /// Ends the process. Returns true if it succeeded.
     fn finish(mut self) -> bool {
         drop(self.input.take());
         self.child.wait().unwrap().success()
@@ -79,30 +79,31 @@ impl Drop for Attacked {
     }
 }
 
-/// The memory of a process since some time.
+/// Memory growth of a process since the start of the measurement.
 pub(crate) struct Memory {
     pid: u32,
     start: Option<usize>,
 }
 
 impl Memory {
-    /// How many bytes more it has had at once. Unknown where the system does not tell.
+    /// Returns the peak growth in bytes. `None` if the system does not report it.
     pub(crate) fn peak(&self) -> Option<usize> {
         Some(status(self.pid, "VmHWM:")?.saturating_sub(self.start?))
     }
 
-    /// Fails if there were more than `most`, or more than what an allocator and a process need anyway.
-    #[allow(
-        clippy::print_stdout,
-        reason = "a test that fails tells all its figures"
-    )]
-    pub(crate) fn check(&self, most: usize, why: &str) {
+    /// Fails if the growth exceeds `max_bytes` plus a margin for the allocator and the process.
+    #[allow(clippy::print_stdout, reason = "a failed test reports all figures")]
+    pub(crate) fn check(&self, max_bytes: usize, description: &str) {
         const SLACK: usize = 3 << 20;
         if let Some(peak) = self.peak() {
-            println!("{why}: {} KiB of {} KiB", peak >> 10, (most + SLACK) >> 10);
+            println!(
+                "{description}: {} KiB of {} KiB",
+                peak >> 10,
+                (max_bytes + SLACK) >> 10
+            );
             assert!(
-                peak <= most + SLACK,
-                "{why}: {peak} bytes, more than {most}"
+                peak <= max_bytes + SLACK,
+                "{description}: {peak} bytes, more than {max_bytes}"
             );
         }
     }
@@ -129,7 +130,7 @@ fn limits(named: &Value) -> Limits {
             "http.sessions" => limits.http.sessions = count,
             "http.read_timeout" => limits.http.read_timeout = time,
             "http.write_timeout" => limits.http.write_timeout = time,
-            other => panic!("`{other}` is not read here"),
+            other => panic!("unsupported limit `{other}`"),
         }
     }
     limits
@@ -152,7 +153,7 @@ async fn serve(limits: Limits) {
 }
 
 #[test]
-fn a_server_of_its_own_ends_with_its_input() {
+fn a_server_process_ends_with_its_input() {
     if let Ok(named) = env::var(ROLE) {
         return serve(limits(&serde_json::from_str(&named).unwrap()));
     }

@@ -1,4 +1,4 @@
-//! Readers that do not read.
+//! Stalled readers.
 
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -10,14 +10,14 @@ use super::wire::{Good, until};
 use crate::client::Post;
 use crate::sockets::text;
 
-const MANY: usize = 8;
-/// What `babble` tells at once.
-const TOLD: usize = 10_300;
+const READERS: usize = 8;
+/// Bytes of one message of `babble`.
+const BABBLE_BYTES: usize = 10_300;
 
-/// Sends a request, reads what comes first, and then nothing.
+/// Sends a request, reads the start of the response, and then nothing.
 async fn stall(attacked: &Attacked, post: &Post) -> TcpStream {
     let socket = TcpSocket::new_v4().unwrap();
-    // The kernel would take megabytes for it.
+    // The kernel would buffer megabytes otherwise.
     socket.set_recv_buffer_size(16 << 10).unwrap();
     let mut socket = socket.connect(attacked.address).await.unwrap();
     let request = text(post, "/mcp");
@@ -34,47 +34,53 @@ fn babble() -> Post {
 }
 
 #[tokio::test]
-async fn readers_that_stall_are_dropped_and_their_calls_with_them() {
+async fn stalled_readers_are_dropped_with_their_calls() {
     let attacked = Attacked::start(&json!({"http.write_timeout": 1_000}));
     let good = Good::start(attacked.address);
     good.is_served().await;
     let memory = attacked.memory();
     let babble = babble();
     let mut stalled = Vec::new();
-    for _ in 0..MANY {
+    for _ in 0..READERS {
         stalled.push(stall(&attacked, &babble).await);
     }
     good.is_served().await;
     until(attacked.address, "running", 0).await;
     drop(stalled);
     good.finish().await;
-    // `Limits::queued_messages`, and what is being written.
-    memory.check(MANY * (64 * TOLD + (128 << 10)), "what is queued for each");
+    // `Limits::queued_messages` and the write buffer.
+    memory.check(
+        READERS * (64 * BABBLE_BYTES + (128 << 10)),
+        "queued messages per reader",
+    );
 }
 
 #[tokio::test]
-async fn sessions_keep_no_more_for_readers_that_stall() {
+async fn sessions_store_bounded_events_for_stalled_readers() {
     let attacked = Attacked::start(&json!({"http.write_timeout": 1_000}));
     let good = Good::start(attacked.address);
     good.is_served().await;
     let memory = attacked.memory();
     let mut stalled = Vec::new();
-    for id in 0..MANY {
-        let session = Session::begin(attacked.address).await;
+    for id in 0..READERS {
+        let session = Session::start(attacked.address).await;
         stalled.push(stall(&attacked, &session.get()).await);
         stalled.push(stall(&attacked, &session.tool(id, "babble")).await);
     }
     good.is_served().await;
-    // When nobody reads any more, the calls go on to their end, for clients that come back (SRV-LHTTP-10).
+    // Without readers, the calls continue to their end, for clients that reconnect (SRV-LHTTP-10).
     until(attacked.address, "running", 0).await;
     drop(stalled);
     good.finish().await;
-    let most = MANY * ((1 << 20) + 64 * TOLD + (256 << 10));
-    memory.check(most, "`http.session_bytes` and what is queued for each");
+    let max_bytes = READERS * ((1 << 20) + 64 * BABBLE_BYTES + (256 << 10));
+    memory.check(
+        max_bytes,
+        "`http.session_bytes` and queued messages per session",
+    );
 }
 
 #[tokio::test]
-async fn streams_on_which_nothing_comes_cost_little() {
+async fn idle_streams_cost_little() {
     const STREAMS: usize = 150;
     let attacked = Attacked::start(&json!({}));
     let good = Good::start(attacked.address);
@@ -87,9 +93,9 @@ async fn streams_on_which_nothing_comes_cost_little() {
         streams.push(stall(&attacked, &listen).await);
     }
     for _ in 0..STREAMS {
-        let session = Session::begin(attacked.address).await;
+        let session = Session::start(attacked.address).await;
         streams.push(stall(&attacked, &session.get()).await);
     }
     good.finish().await;
-    memory.check(2 * STREAMS * (64 << 10), "the buffers of each");
+    memory.check(2 * STREAMS * (64 << 10), "the buffers of each stream");
 }

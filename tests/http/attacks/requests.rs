@@ -1,4 +1,4 @@
-//! Requests that mean no good, to the service in memory: whether they are refused before they cost anything.
+//! Malicious requests to the service in memory, which must be rejected before they cost anything.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ fn add() -> Post {
 }
 
 #[tokio::test]
-async fn other_origins_and_hosts_are_refused() {
+async fn other_origins_and_hosts_are_rejected() {
     let open = service()
         .allow_host("mcp.example.com")
         .allow_origin("https://app.example.com");
@@ -55,14 +55,14 @@ async fn other_origins_and_hosts_are_refused() {
             "SRV-HTTP-02",
         ),
     ];
-    for (post, status, why) in cases {
-        let answer = post.send(&open).await;
-        assert_eq!(answer.status, status, "{why}: {answer:?}");
+    for (post, status, description) in cases {
+        let response = post.send(&open).await;
+        assert_eq!(response.status, status, "{description}: {response:?}");
         assert!(
-            !answer.body.contains("evil"),
-            "nothing is repeated: {answer:?}"
+            !response.body.contains("evil"),
+            "the input is not repeated: {response:?}"
         );
-        assert_eq!(answer.json().get("id"), None, "SRV-HTTP-03");
+        assert_eq!(response.json().get("id"), None, "SRV-HTTP-03");
     }
     let fine = [
         add().with("origin", "http://localhost:5173"),
@@ -82,37 +82,38 @@ async fn other_origins_and_hosts_are_refused() {
 }
 
 #[tokio::test]
-async fn a_body_that_is_too_long_is_not_taken_in() {
+async fn an_overlong_body_is_not_buffered() {
     let limits = Limits::default().message_bytes(10_000);
     let service = service_within(limits);
     let (chunks, taken) = Chunks::endless(vec![b' '; 1_000]);
-    let answer = add().send_with(&service, chunks).await;
-    assert_eq!(answer.status, 413, "CLI-HTTP-09: {answer:?}");
+    let response = add().send_with(&service, chunks).await;
+    assert_eq!(response.status, 413, "CLI-HTTP-09: {response:?}");
     assert_eq!(taken.load(std::sync::atomic::Ordering::Relaxed), 11);
-    // What says that it is too long is not read at all.
+    // A body with an overlong declared length is not read at all.
     let (chunks, taken) = Chunks::endless(vec![b' '; 1_000]);
-    let answer = add().send_with(&service, chunks.of_length(1 << 30)).await;
-    assert_eq!(answer.status, 413);
+    let response = add().send_with(&service, chunks.of_length(1 << 30)).await;
+    assert_eq!(response.status, 413);
     assert_eq!(taken.load(std::sync::atomic::Ordering::Relaxed), 0);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_body_that_takes_too_long_is_given_up() {
+async fn a_slow_body_times_out() {
     let limits = Limits::default().http(HttpLimits::default().read_timeout(Duration::from_secs(5)));
-    let answer = add()
+    let response = add()
         .send_with(&service_within(limits), Chunks::silent())
         .await;
-    assert_eq!(answer.status, 408);
+    assert_eq!(response.status, 408);
 }
 
 #[tokio::test]
-async fn long_headers_are_refused() {
-    let answer = add().with("x", vec![b'x'; 1 << 20]).send(&service()).await;
-    assert_eq!(answer.status, 431, "SRV-HDR-14");
+async fn long_headers_are_rejected() {
+    let response = add().with("x", vec![b'x'; 1 << 20]).send(&service()).await;
+    assert_eq!(response.status, 431, "SRV-HDR-14");
     let many = (0..6_000).fold(add(), |post, index| {
         post.and("x", format!("padding-{index}"))
     });
     assert_eq!(many.send(&service()).await.status, 431, "SRV-HDR-14");
     let long = add().with("mcp-name", vec![b'x'; 60_000]);
-    long.refused(&service(), 400, -32020, "SRV-HDR-02").await;
+    long.expect_rejected(&service(), 400, -32020, "SRV-HDR-02")
+        .await;
 }

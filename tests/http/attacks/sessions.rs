@@ -1,4 +1,4 @@
-//! Floods of sessions, and sessions of others.
+//! Floods of sessions, and attempts to use the sessions of others.
 
 use std::net::SocketAddr;
 
@@ -11,7 +11,7 @@ use super::wire::{Good, ask, body, call, statuses, until};
 use crate::client::Post;
 use crate::sockets::text;
 
-/// A session of the legacy era.
+/// Session of the legacy era.
 pub(super) struct Session {
     address: SocketAddr,
     id: String,
@@ -27,16 +27,16 @@ fn initialize() -> Post {
     Post::raw(message.to_string())
 }
 
-/// The id of the session that a response tells.
-fn id_of(answer: &str) -> Option<&str> {
-    let (_, rest) = answer.split_once("mcp-session-id: ")?;
+/// Returns the session id in a response.
+fn id_of(response: &str) -> Option<&str> {
+    let (_, rest) = response.split_once("mcp-session-id: ")?;
     rest.lines().next()
 }
 
 impl Session {
-    pub(super) async fn begin(address: SocketAddr) -> Self {
-        let answer = ask(address, &initialize()).await;
-        let id = id_of(&answer).unwrap().to_owned();
+    pub(super) async fn start(address: SocketAddr) -> Self {
+        let response = ask(address, &initialize()).await;
+        let id = id_of(&response).unwrap().to_owned();
         let session = Self { address, id };
         let done = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
         assert_eq!(statuses(&session.ask(&session.post(&done)).await), [202]);
@@ -65,26 +65,26 @@ impl Session {
     }
 }
 
-/// Begins sessions on one connection, as many at once as it takes.
+/// Starts sessions on one connection, with pipelined requests.
 async fn flood(address: SocketAddr, many: usize) {
     let last = text(&initialize(), "/mcp");
     let requests = last.replace("connection: close\r\n", "").repeat(many - 1) + &last;
     let mut socket = TcpStream::connect(address).await.unwrap();
     let (mut reader, mut writer) = socket.split();
-    let mut answers = String::new();
+    let mut responses = String::new();
     let sending = writer.write_all(requests.as_bytes());
-    let (sent, read) = tokio::join!(sending, reader.read_to_string(&mut answers));
+    let (sent, read) = tokio::join!(sending, reader.read_to_string(&mut responses));
     sent.and(read).unwrap();
-    assert_eq!(answers.matches("mcp-session-id: ").count(), many);
-    assert!(statuses(&answers).iter().all(|status| *status == 200));
+    assert_eq!(responses.matches("mcp-session-id: ").count(), many);
+    assert!(statuses(&responses).iter().all(|status| *status == 200));
 }
 
 #[tokio::test]
-async fn ten_thousand_idle_sessions_cost_what_they_may() {
+async fn ten_thousand_idle_sessions_cost_bounded_memory() {
     const SESSIONS: usize = 10_000;
     let attacked = Attacked::start(&json!({"http.sessions": SESSIONS}));
     let good = Good::start(attacked.address);
-    let session = Session::begin(attacked.address).await;
+    let session = Session::start(attacked.address).await;
     let memory = attacked.memory();
     flood(attacked.address, SESSIONS - 1).await;
     memory.check(SESSIONS * 5 * 1_024, "ten thousand sessions");
@@ -92,35 +92,35 @@ async fn ten_thousand_idle_sessions_cost_what_they_may() {
     assert_eq!(
         statuses(&session.ask(&ping).await),
         [200],
-        "it is not the oldest now"
+        "the session is no longer the oldest"
     );
-    // More take the places of those that were idle the longest.
+    // Further sessions evict those that were idle for longest.
     let memory = attacked.memory();
     flood(attacked.address, SESSIONS / 4).await;
-    memory.check(0, "a quarter as many again");
+    memory.check(0, "a quarter more sessions");
     assert_eq!(statuses(&session.ask(&ping).await), [200]);
     good.finish().await;
 }
 
 #[tokio::test]
-async fn calls_that_are_left_alone_keep_nobody_out() {
+async fn abandoned_calls_do_not_block_other_clients() {
     const SESSIONS: usize = 20;
     let attacked = Attacked::start(&json!({"http.sessions": SESSIONS}));
     let good = Good::start(attacked.address);
     let mut attended = TcpStream::connect(attacked.address).await.unwrap();
-    let first = Session::begin(attacked.address).await;
+    let first = Session::start(attacked.address).await;
     let get = text(&first.get(), "/mcp");
     attended.write_all(get.as_bytes()).await.unwrap();
     attended.read_exact(&mut [0; 15]).await.unwrap();
     for id in 0..SESSIONS - 1 {
-        let session = Session::begin(attacked.address).await;
+        let session = Session::start(attacked.address).await;
         let mut socket = TcpStream::connect(attacked.address).await.unwrap();
         let sleep = text(&session.tool(id, "sleep"), "/mcp");
         socket.write_all(sleep.as_bytes()).await.unwrap();
         until(attacked.address, "running", id + 1).await;
     }
     for _ in 0..SESSIONS {
-        Session::begin(attacked.address).await;
+        Session::start(attacked.address).await;
     }
     let running = call(attacked.address, "running", json!({})).await;
     assert!(running.as_u64().unwrap() < 19, "{running} calls go on");
@@ -128,21 +128,21 @@ async fn calls_that_are_left_alone_keep_nobody_out() {
     assert_eq!(
         statuses(&first.ask(&ping).await),
         [200],
-        "who stays is not ended"
+        "calls of connected clients are not ended"
     );
     good.finish().await;
 }
 
 #[tokio::test]
-async fn sessions_are_neither_guessed_nor_chosen() {
+async fn session_ids_can_be_neither_guessed_nor_chosen() {
     let attacked = Attacked::start(&json!({}));
     let good = Good::start(attacked.address);
-    let session = Session::begin(attacked.address).await;
+    let session = Session::start(attacked.address).await;
     let id = &session.id;
     let shorter = &id[..id.len() - 1];
     let other = format!("{shorter}{}", if id.ends_with('A') { 'B' } else { 'A' });
     let list = session.post(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}));
-    let mut answers = Vec::new();
+    let mut responses = Vec::new();
     for guess in [
         &*other,
         shorter,
@@ -156,41 +156,44 @@ async fn sessions_are_neither_guessed_nor_chosen() {
     ] {
         for method in ["POST", "GET", "DELETE"] {
             let post = list.clone().with("mcp-session-id", guess).method(method);
-            let answer = ask(attacked.address, &post).await;
-            let refused = matches!(statuses(&answer)[..], [400 | 404]);
-            assert!(refused, "SRV-LHTTP-19: {guess:?}: {answer}");
-            assert!(!answer.contains("MARK"), "nothing is repeated: {answer}");
+            let response = ask(attacked.address, &post).await;
+            let refused = matches!(statuses(&response)[..], [400 | 404]);
+            assert!(refused, "SRV-LHTTP-19: {guess:?}: {response}");
+            assert!(
+                !response.contains("MARK"),
+                "the input is not repeated: {response}"
+            );
             if guess.len() > 10 {
-                let (_, body) = answer.split_once("\r\n\r\n").unwrap();
-                answers.push(body.to_owned());
+                let (_, body) = response.split_once("\r\n\r\n").unwrap();
+                responses.push(body.to_owned());
             }
         }
     }
-    answers.dedup();
+    responses.dedup();
     assert_eq!(
-        answers.len(),
+        responses.len(),
         1,
-        "no guess is told to be nearer than another: {answers:?}"
+        "the responses do not distinguish guesses: {responses:?}"
     );
-    // A session is not begun under an id that its client chooses.
+    // A client cannot choose the id of its session.
     let fixed = initialize().with("mcp-session-id", "MARK");
-    let answer = ask(attacked.address, &fixed).await;
-    assert_eq!((statuses(&answer), id_of(&answer)), (vec![404], None));
+    let response = ask(attacked.address, &fixed).await;
+    assert_eq!((statuses(&response), id_of(&response)), (vec![404], None));
     let twice = list.clone().and("mcp-session-id", &other);
     assert_eq!(statuses(&session.ask(&twice).await), [400]);
     assert_eq!(
         statuses(&session.ask(&list).await),
         [200],
-        "the session is still there"
+        "the session still exists"
     );
     good.finish().await;
 }
 
 #[tokio::test]
-async fn events_that_never_were_are_not_waited_for() {
+async fn unknown_event_ids_are_rejected() {
     let attacked = Attacked::start(&json!({}));
     let good = Good::start(attacked.address);
-    let session = Session::begin(attacked.address).await;
+    let session = Session::start(attacked.address).await;
     let ids = [
         "",
         "1",
@@ -211,8 +214,12 @@ async fn events_that_never_were_are_not_waited_for() {
     ];
     for id in ids {
         let get = session.get().with("last-event-id", id);
-        let answer = session.ask(&get).await;
-        assert_eq!(statuses(&answer), [400], "SRV-LHTTP-15: {id:?}: {answer}");
+        let response = session.ask(&get).await;
+        assert_eq!(
+            statuses(&response),
+            [400],
+            "SRV-LHTTP-15: {id:?}: {response}"
+        );
     }
     let twice = session
         .get()
@@ -223,10 +230,10 @@ async fn events_that_never_were_are_not_waited_for() {
 }
 
 #[tokio::test]
-async fn batches_are_bounded_as_all_else() {
+async fn batches_are_bounded() {
     let attacked = Attacked::start(&json!({}));
     let good = Good::start(attacked.address);
-    let session = Session::begin(attacked.address).await;
+    let session = Session::start(attacked.address).await;
     good.is_served().await;
     let message = |id: usize, tool: &str| {
         let params = json!({"name": tool, "arguments": {"a": 2, "b": 3}});
@@ -234,19 +241,19 @@ async fn batches_are_bounded_as_all_else() {
     };
     let memory = attacked.memory();
     let whole: Vec<_> = (0..128).map(|id| message(id, "add")).collect();
-    let answer = session.ask(&session.post(&json!(whole))).await;
-    assert_eq!(statuses(&answer), [200]);
-    assert_eq!(body(&answer).as_array().unwrap().len(), 128);
+    let response = session.ask(&session.post(&json!(whole))).await;
+    assert_eq!(statuses(&response), [200]);
+    assert_eq!(body(&response).as_array().unwrap().len(), 128);
     let over: Vec<_> = (0..129).map(|id| message(id, "hit")).collect();
     let millions = vec![0; 2_000_000];
     for batch in [json!(over), json!(millions), json!([])] {
-        let answer = session.ask(&session.post(&batch)).await;
-        assert_eq!(statuses(&answer), [400]);
-        assert_eq!(body(&answer)["error"]["code"], -32600);
+        let response = session.ask(&session.post(&batch)).await;
+        assert_eq!(statuses(&response), [400]);
+        assert_eq!(body(&response)["error"]["code"], -32600);
     }
     assert_eq!(call(attacked.address, "hits", json!({})).await, 0);
-    memory.check(3 * (4 << 20), "a message and its growth");
-    // Two batches are as many calls as a session may have in flight; each call counts.
+    memory.check(3 * (4 << 20), "one growing message buffer");
+    // Two batches contain as many calls as a session may have in flight. Each call counts.
     for batch in 1..=2 {
         let sleeping: Vec<_> = (0..128)
             .map(|id| {
@@ -259,11 +266,11 @@ async fn batches_are_bounded_as_all_else() {
         socket.write_all(post.as_bytes()).await.unwrap();
         until(attacked.address, "running", batch * 128).await;
     }
-    let answer = session.ask(&session.tool(1_000, "hit")).await;
+    let response = session.ask(&session.tool(1_000, "hit")).await;
     assert_eq!(
-        statuses(&answer),
+        statuses(&response),
         [503],
-        "`Limits::calls_in_flight`: {answer}"
+        "`Limits::calls_in_flight`: {response}"
     );
     good.finish().await;
 }

@@ -1,4 +1,4 @@
-//! Requests within requests, which a proxy could let through, and other bytes that are no requests.
+//! Request smuggling, and bytes that are not requests.
 
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -9,12 +9,12 @@ use super::wire::{Good, call, exchange, rest, statuses};
 use crate::client::Post;
 use crate::sockets::text;
 
-/// A request that leaves the connection open.
+/// Returns a request that leaves the connection open.
 fn open(post: &Post) -> String {
     text(post, "/mcp").replace("connection: close\r\n", "")
 }
 
-/// A request of which the framing is this, and the body.
+/// Returns a request with this framing and body.
 fn framed(framing: &str, body: &str) -> String {
     let whole = open(&add());
     let (head, _) = whole.split_once("content-length").unwrap();
@@ -25,13 +25,13 @@ fn add() -> Post {
     Post::tool("add", json!({"a": 2, "b": 3}))
 }
 
-/// The body of a request in one chunk.
+/// Returns a body in one chunk.
 fn chunk(text: &str) -> String {
     format!("{:x}\r\n{text}\r\n0\r\n\r\n", text.len())
 }
 
 #[tokio::test]
-async fn a_request_within_another_is_not_served() {
+async fn a_smuggled_request_is_not_served() {
     let attacked = Attacked::start(&json!({}));
     let good = Good::start(attacked.address);
     let hidden = open(&Post::tool("hit", json!({})));
@@ -41,7 +41,7 @@ async fn a_request_within_another_is_not_served() {
     let turned = format!("transfer-encoding: chunked\r\ncontent-length: {length}");
     let longer = length + hidden.len();
     let cases = [
-        // Of a length and chunks, the chunks count, and nothing after them.
+        // If both a length and chunks are declared, the chunks count, and the connection ends after them.
         (both.clone(), chunked.clone(), 200),
         (turned, chunked.clone(), 200),
         (both, "0\r\n\r\n".to_owned(), 400),
@@ -118,16 +118,16 @@ async fn a_request_within_another_is_not_served() {
     ];
     for (framing, body, status) in cases {
         let request = framed(&framing, &body) + &hidden;
-        let answer = exchange(attacked.address, request).await;
-        assert_eq!(statuses(&answer), [status], "{framing}: {answer}");
+        let response = exchange(attacked.address, request).await;
+        assert_eq!(statuses(&response), [status], "{framing}: {response}");
         let hits = call(attacked.address, "hits", json!({})).await;
-        assert_eq!(hits, 0, "what is hidden is not served: {framing}");
+        assert_eq!(hits, 0, "the smuggled request is not served: {framing}");
     }
     good.finish().await;
 }
 
 #[tokio::test]
-async fn what_is_no_request_is_refused() {
+async fn invalid_requests_are_rejected() {
     let attacked = Attacked::start(&json!({}));
     let good = Good::start(attacked.address);
     let cases: [&[u8]; 10] = [
@@ -143,16 +143,16 @@ async fn what_is_no_request_is_refused() {
         b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}\r\n\r\n",
     ];
     for bytes in cases {
-        let answer = exchange(attacked.address, bytes).await;
+        let response = exchange(attacked.address, bytes).await;
         let text = String::from_utf8_lossy(bytes);
-        let refused = matches!(statuses(&answer)[..], [] | [400 | 505]);
-        assert!(refused, "{text:?}: {answer}");
+        let refused = matches!(statuses(&response)[..], [] | [400 | 505]);
+        assert!(refused, "{text:?}: {response}");
     }
     good.finish().await;
 }
 
 #[tokio::test]
-async fn requests_that_are_sent_at_once_are_answered_one_by_one() {
+async fn pipelined_requests_are_served_in_order() {
     const MANY: usize = 2_000;
     let attacked = Attacked::start(&json!({}));
     let good = Good::start(attacked.address);
@@ -166,16 +166,16 @@ async fn requests_that_are_sent_at_once_are_answered_one_by_one() {
         .into_split();
     let sending =
         tokio::spawn(async move { writer.write_all(flood.as_bytes()).await.map(|()| writer) });
-    let mut answer = String::new();
-    reader.read_to_string(&mut answer).await.unwrap();
+    let mut response = String::new();
+    reader.read_to_string(&mut response).await.unwrap();
     drop(sending.await.unwrap());
-    assert_eq!(statuses(&answer), [200; MANY]);
+    assert_eq!(statuses(&response), [200; MANY]);
     good.finish().await;
-    memory.check(256 << 10, "what is read ahead of one connection");
+    memory.check(256 << 10, "the read buffer of one connection");
 }
 
 #[tokio::test]
-async fn who_sends_requests_and_reads_no_answers_is_dropped() {
+async fn a_client_that_reads_no_responses_is_dropped() {
     const MANY: usize = 4;
     let attacked = Attacked::start(&json!({"http.write_timeout": 1_000}));
     let good = Good::start(attacked.address);
@@ -188,7 +188,7 @@ async fn who_sends_requests_and_reads_no_answers_is_dropped() {
         let address = attacked.address;
         floods.push(tokio::spawn(async move {
             let mut socket = TcpStream::connect(address).await.unwrap();
-            // Until the server hangs up.
+            // Until the server closes the connection.
             while socket.write_all(flood.as_bytes()).await.is_ok() {}
             rest(&mut socket).await
         }));
@@ -198,8 +198,5 @@ async fn who_sends_requests_and_reads_no_answers_is_dropped() {
         flood.await.unwrap();
     }
     good.finish().await;
-    memory.check(
-        MANY * (256 << 10),
-        "what is read ahead and not taken, for each",
-    );
+    memory.check(MANY * (256 << 10), "the buffers of each connection");
 }

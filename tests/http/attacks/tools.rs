@@ -1,4 +1,4 @@
-//! What the attacked server offers beside the tools of the other tests.
+//! Tools of the attacked server, in addition to those of the other tests.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::Value;
 use treenail::prelude::*;
 
-/// Counts what goes on.
+/// Counters for calls.
 #[derive(Clone, Default)]
 pub(crate) struct Counters {
     hits: Arc<AtomicUsize>,
@@ -30,25 +30,25 @@ impl Drop for Running {
 
 #[mcp_tool]
 impl Counters {
-    /// Notes that it was called.
+    /// Counts its calls.
     #[tool]
     fn hit(&self) -> usize {
         self.hits.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// How often `hit` was called.
+    /// Returns the number of calls of `hit`.
     #[tool]
     fn hits(&self) -> usize {
         self.hits.load(Ordering::Relaxed)
     }
 
-    /// How many calls of `babble` and `sleep` go on.
+    /// Returns the number of calls of `babble` and `sleep` in flight.
     #[tool]
     fn running(&self) -> usize {
         self.running.load(Ordering::Relaxed)
     }
 
-    /// Tells far more than sockets hold.
+    /// Reports far more progress than socket buffers hold.
     #[tool]
     async fn babble(&self, cx: &Context) {
         let _running = Running::new(&self.running);
@@ -57,7 +57,7 @@ impl Counters {
         }
     }
 
-    /// Does nothing without an end.
+    /// Never returns.
     #[tool]
     async fn sleep(&self) {
         let _running = Running::new(&self.running);
@@ -72,7 +72,7 @@ impl Counters {
             .fold(0, |sum, number| sum.wrapping_add(*number))
     }
 
-    /// Takes anything.
+    /// Accepts any value.
     #[tool]
     fn any(value: Value) -> bool {
         !value.is_null()

@@ -1,4 +1,4 @@
-//! Clients over sockets: attackers, who send bytes, and one who only wants to be served.
+//! Clients over sockets: attackers that send bytes, and a regular client.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -15,65 +15,65 @@ use tokio::time::{interval, timeout};
 use crate::client::Post;
 use crate::sockets::text;
 
-/// Longer than anything here takes, on a slow machine too.
-const TOO_LONG: Duration = Duration::from_secs(60);
+/// Longer than any step takes, even on a slow machine.
+const TEST_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How often somebody asks who asks again and again: there are few processors.
-const PACE: Duration = Duration::from_millis(5);
+/// Interval of repeated requests.
+const REQUEST_INTERVAL: Duration = Duration::from_millis(5);
 
-/// Sends something, and then reads all that comes until the server hangs up.
+/// Sends bytes, and then reads until the server closes the connection.
 pub(crate) async fn exchange(address: SocketAddr, bytes: impl AsRef<[u8]>) -> String {
     let mut socket = TcpStream::connect(address).await.unwrap();
-    // It may hang up before it has heard all.
+    // The server may close the connection before it has read all.
     let _ = socket.write_all(bytes.as_ref()).await;
     rest(&mut socket).await
 }
 
-/// All that comes until the server hangs up.
+/// Reads until the server closes the connection.
 pub(crate) async fn rest(socket: &mut TcpStream) -> String {
-    let mut answer = Vec::new();
-    let read = timeout(TOO_LONG, socket.read_to_end(&mut answer));
-    // What has come counts, also before a reset.
-    let _ = read.await.expect("the server hangs up");
-    String::from_utf8(answer).unwrap()
+    let mut response = Vec::new();
+    let read = timeout(TEST_TIMEOUT, socket.read_to_end(&mut response));
+    // Bytes received before a reset count too.
+    let _ = read.await.expect("the server closes the connection");
+    String::from_utf8(response).unwrap()
 }
 
-/// One request on a connection of its own.
+/// Sends one request on a new connection.
 pub(crate) async fn ask(address: SocketAddr, post: &Post) -> String {
     exchange(address, text(post, "/mcp")).await
 }
 
-/// The status of each response in an answer.
-pub(crate) fn statuses(answer: &str) -> Vec<u16> {
-    let heads = answer.split("HTTP/1.1 ").skip(1);
+/// Returns the statuses of all responses in a text.
+pub(crate) fn statuses(response: &str) -> Vec<u16> {
+    let heads = response.split("HTTP/1.1 ").skip(1);
     heads.map(|head| head[..3].parse().unwrap()).collect()
 }
 
-/// The JSON that the only response in an answer has.
-pub(crate) fn body(answer: &str) -> Value {
-    let (_, body) = answer.split_once("\r\n\r\n").unwrap();
-    serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {answer:?}"))
+/// Returns the JSON body of the only response in a text.
+pub(crate) fn body(response: &str) -> Value {
+    let (_, body) = response.split_once("\r\n\r\n").unwrap();
+    serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {response:?}"))
 }
 
-/// What a tool returns to a client that does nothing wrong.
+/// Calls a tool with a valid request, and returns its result.
 pub(crate) async fn call(address: SocketAddr, tool: &str, arguments: Value) -> Value {
-    let answer = ask(address, &Post::tool(tool, arguments)).await;
-    assert_eq!(statuses(&answer), [200], "{answer:?}");
-    body(&answer)["result"]["structuredContent"].clone()
+    let response = ask(address, &Post::tool(tool, arguments)).await;
+    assert_eq!(statuses(&response), [200], "{response:?}");
+    body(&response)["result"]["structuredContent"].clone()
 }
 
-/// Asks until a tool returns this.
+/// Repeats a call until the tool returns this value.
 pub(crate) async fn until(address: SocketAddr, tool: &str, expected: usize) {
-    let mut pace = interval(PACE);
+    let mut pace = interval(REQUEST_INTERVAL);
     let asked = async {
         while call(address, tool, json!({})).await != expected {
             pace.tick().await;
         }
     };
-    timeout(TOO_LONG, asked).await.expect(tool);
+    timeout(TEST_TIMEOUT, asked).await.expect(tool);
 }
 
-/// A client that calls again and again, each time on a new connection, and is served each time.
+/// Regular client that calls repeatedly, each time on a new connection, and must always be served.
 pub(crate) struct Good {
     task: JoinHandle<()>,
     served: watch::Receiver<usize>,
@@ -87,7 +87,7 @@ impl Good {
         let task = tokio::spawn({
             let enough = Arc::clone(&enough);
             async move {
-                let mut pace = interval(PACE);
+                let mut pace = interval(REQUEST_INTERVAL);
                 while !enough.load(Ordering::Relaxed) {
                     let sum = call(address, "add", json!({"a": 2, "b": 3})).await;
                     assert_eq!(sum, 5);
@@ -103,16 +103,16 @@ impl Good {
         }
     }
 
-    /// Waits for a call that begins now; the attack goes on.
+    /// Waits for a call that starts now, during the attack.
     pub(crate) async fn is_served(&self) {
         let mut served = self.served.clone();
         let enough = *served.borrow() + 2;
-        let waiting = timeout(TOO_LONG, served.wait_for(|served| *served >= enough));
-        let waited = waiting.await.expect("it is served in time");
-        waited.expect("it is served as it should be");
+        let waiting = timeout(TEST_TIMEOUT, served.wait_for(|served| *served >= enough));
+        let waited = waiting.await.expect("the call is served in time");
+        waited.expect("the call is served correctly");
     }
 
-    /// Fails unless all calls went well.
+    /// Fails unless all calls were successful.
     pub(crate) async fn finish(self) {
         self.is_served().await;
         self.enough.store(true, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! The calls of a session: how they end, and how many there may be.
+//! Calls of a session: cancellation, batches and limits.
 
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
@@ -9,23 +9,23 @@ use treenail::prelude::*;
 use treenail::schema::Revision;
 use treenail::{Limits, http_service};
 
-use super::{Client, SERVED, more};
+use super::{Client, SERVED, next_events};
 use crate::fixture::{Desk, builder_of, service};
 
 #[tokio::test]
 async fn a_call_is_cancelled_by_a_notification() {
     let desk = Desk::default();
     let service = http_service(builder_of(&desk).build().unwrap());
-    let client = Client::begin(&service, Revision::LATEST_LEGACY).await;
-    let waiting = client.send_beside(client.tool(1, "wait", &json!({})));
+    let client = Client::start(&service, Revision::LATEST_LEGACY).await;
+    let waiting = client.spawn_send(client.tool(1, "wait", &json!({})));
     desk.begun.notified().await;
     let params = json!({"requestId": 1});
     let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params});
     assert_eq!(client.send(client.post(&cancel)).await.status, 202);
     desk.ended.notified().await;
     assert_eq!(waiting.await.unwrap().body, "", "SRV-CANC-03");
-    // So is it by the end of its session.
-    let waiting = client.send_beside(client.tool(2, "wait", &json!({})));
+    // The end of its session cancels it too.
+    let waiting = client.spawn_send(client.tool(2, "wait", &json!({})));
     desk.begun.notified().await;
     assert_eq!(client.send(client.delete()).await.status, 204);
     desk.ended.notified().await;
@@ -33,47 +33,47 @@ async fn a_call_is_cancelled_by_a_notification() {
 }
 
 #[tokio::test]
-async fn batches_belong_to_one_revision() {
+async fn batches_exist_in_one_revision() {
     let service = service();
     for revision in SERVED {
-        let client = Client::begin(&service, revision).await;
+        let client = Client::start(&service, revision).await;
         let batch = json!([
             {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "add", "arguments": {"a": 2, "b": 3}}},
             {"jsonrpc": "2.0", "id": 2, "method": "resources/subscribe", "params": {"uri": "notes://7"}},
             {"jsonrpc": "2.0", "method": "notifications/x"},
         ]);
-        let answer = client.send(client.post(&batch)).await;
+        let response = client.send(client.post(&batch)).await;
         if revision == Revision::V2025_03_26 {
             assert_eq!(
-                answer.json().as_array().unwrap().len(),
+                response.json().as_array().unwrap().len(),
                 2,
-                "SRV-BASE-07: {answer:?}"
+                "SRV-BASE-07: {response:?}"
             );
             service.server().resource_updated("notes://7");
             let mut body = client.open(client.get()).await;
             assert_eq!(
-                more(&mut body).await.len(),
+                next_events(&mut body).await.len(),
                 1,
                 "the subscription is the session's"
             );
         } else {
-            assert_eq!(answer.status, 400, "{answer:?}");
+            assert_eq!(response.status, 400, "{response:?}");
         }
-        let told = json!([{"jsonrpc": "2.0", "method": "notifications/x"}]);
+        let notification = json!([{"jsonrpc": "2.0", "method": "notifications/x"}]);
         let status = if revision == Revision::V2025_03_26 {
             202
         } else {
             400
         };
         assert_eq!(
-            client.send(client.post(&told)).await.status,
+            client.send(client.post(&notification)).await.status,
             status,
             "SRV-LHTTP-02"
         );
     }
 }
 
-/// A function that takes as long as its session needs to answer other requests.
+/// Tool that blocks until its session has handled other requests.
 struct Slow {
     begun: Arc<Notify>,
     others: Mutex<mpsc::Receiver<()>>,
@@ -81,18 +81,18 @@ struct Slow {
 
 #[mcp_tool]
 impl Slow {
-    /// Waits until it is let go.
+    /// Waits until it is released.
     #[tool]
     fn hold(&self) -> bool {
         self.begun.notify_one();
         let others = self.others.lock().unwrap();
-        // Long enough for a machine under load; it is over at once unless the session is stuck.
+        // Long enough for a machine under load. The wait is short unless the session is blocked.
         others.recv_timeout(Duration::from_secs(20)).is_ok()
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 3)]
-async fn a_batch_that_takes_long_does_not_hold_its_session() {
+async fn a_long_batch_does_not_block_its_session() {
     let (release, others) = mpsc::channel();
     let begun = Arc::<Notify>::default();
     let slow = Slow {
@@ -101,61 +101,61 @@ async fn a_batch_that_takes_long_does_not_hold_its_session() {
     };
     let server = Server::builder("slow", "1").mount(slow).build().unwrap();
     let service = http_service(server);
-    let client = Client::begin(&service, Revision::V2025_03_26).await;
+    let client = Client::start(&service, Revision::V2025_03_26).await;
     let batch = json!([
         {"jsonrpc": "2.0", "id": 1, "method": "ping"},
         {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "hold"}},
     ]);
-    let batch = client.send_beside(client.post(&batch));
+    let batch = client.spawn_send(client.post(&batch));
     begun.notified().await;
-    // One for each worker and more: none waits for the batch.
-    let pings: Vec<_> = (0..8).map(|_| client.send_beside(client.ping())).collect();
+    // More requests than workers: none waits for the batch.
+    let pings: Vec<_> = (0..8).map(|_| client.spawn_send(client.ping())).collect();
     for ping in pings {
         assert_eq!(ping.await.unwrap().status, 200);
     }
     release.send(()).unwrap();
-    let answer = batch.await.unwrap().json();
+    let response = batch.await.unwrap().json();
     assert_eq!(
-        answer[1]["result"]["content"][0]["text"], "true",
-        "{answer}"
+        response[1]["result"]["content"][0]["text"], "true",
+        "{response}"
     );
 }
 
 #[tokio::test]
-async fn calls_of_a_session_are_bounded() {
+async fn calls_of_a_session_are_limited() {
     let desk = Desk::default();
     let limits = Limits::default().calls_in_flight(1);
     let service = http_service(builder_of(&desk).limits(limits).build().unwrap());
-    let client = Client::begin(&service, Revision::LATEST_LEGACY).await;
-    let waiting = client.send_beside(client.tool(1, "wait", &json!({})));
+    let client = Client::start(&service, Revision::LATEST_LEGACY).await;
+    let waiting = client.spawn_send(client.tool(1, "wait", &json!({})));
     desk.begun.notified().await;
-    let answer = client.send(client.add(2)).await;
+    let response = client.send(client.add(2)).await;
     assert_eq!(
-        (answer.status.as_u16(), &answer.json()["id"]),
+        (response.status.as_u16(), &response.json()["id"]),
         (503, &json!(2))
     );
     waiting.abort();
 }
 
 #[tokio::test]
-async fn long_ids_hold_nothing() {
+async fn overlong_ids_are_not_stored() {
     let desk = Desk::default();
     let service = http_service(builder_of(&desk).build().unwrap());
-    let client = Client::begin(&service, Revision::LATEST_LEGACY).await;
-    // Calls that nobody waits for would go on, each with its id.
+    let client = Client::start(&service, Revision::LATEST_LEGACY).await;
+    // Abandoned calls would continue, each with its id.
     for bytes in std::iter::repeat_n(16 << 10, 200).chain([4_000_000]) {
         let params = json!({"name": "wait", "arguments": {}});
         let post = client.request("x".repeat(bytes), "tools/call", &params);
-        let answer = client.send(post).await;
-        assert_eq!(answer.status, 400);
-        let answer = answer.json();
-        assert_eq!(answer["error"]["code"], -32600, "{answer}");
-        assert_eq!(answer.get("id"), None, "{answer}");
+        let response = client.send(post).await;
+        assert_eq!(response.status, 400);
+        let response = response.json();
+        assert_eq!(response["error"]["code"], -32600, "{response}");
+        assert_eq!(response.get("id"), None, "{response}");
     }
     let ids = ["x".repeat(4_094), "é".repeat(2_047)];
     for id in ids {
         let params = json!({"name": "wait", "arguments": {}});
-        let waiting = client.send_beside(client.request(&*id, "tools/call", &params));
+        let waiting = client.spawn_send(client.request(&*id, "tools/call", &params));
         desk.begun.notified().await;
         let cancelled = format!("\"{id}\"").replace('é', "\\u00e9");
         let cancel =
@@ -171,7 +171,7 @@ async fn long_ids_hold_nothing() {
 #[tokio::test]
 async fn a_session_has_one_handshake() {
     let service = service();
-    let client = Client::begin(&service, Revision::LATEST_LEGACY).await;
+    let client = Client::start(&service, Revision::LATEST_LEGACY).await;
     let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
     let again = client.send(client.request(5, "initialize", &params)).await;
     assert_eq!(again.json()["error"]["code"], -32600, "{again:?}");

@@ -1,4 +1,4 @@
-//! Clients of the legacy era: what they all do here.
+//! Clients of the legacy era.
 
 mod calls;
 mod polling;
@@ -14,7 +14,7 @@ use tokio::task::JoinHandle;
 use treenail::schema::Revision;
 use treenail::{HttpBody, HttpService};
 
-use crate::client::{Answer, Post, next};
+use crate::client::{CompleteResponse, Post, next};
 
 const SERVED: [Revision; 3] = [
     Revision::V2025_03_26,
@@ -22,7 +22,7 @@ const SERVED: [Revision; 3] = [
     Revision::V2025_11_25,
 ];
 
-/// A client that has a session.
+/// Client with a session.
 pub(crate) struct Client {
     service: HttpService,
     revision: Revision,
@@ -41,14 +41,14 @@ fn initialize(revision: Revision) -> Post {
 }
 
 impl Client {
-    pub(crate) async fn begin(service: &HttpService, revision: Revision) -> Self {
-        let answer = initialize(revision).send(service).await;
-        assert_eq!(answer.status, 200, "SRV-LHTTP-16: {answer:?}");
+    pub(crate) async fn start(service: &HttpService, revision: Revision) -> Self {
+        let response = initialize(revision).send(service).await;
+        assert_eq!(response.status, 200, "SRV-LHTTP-16: {response:?}");
         assert_eq!(
-            answer.json()["result"]["protocolVersion"],
+            response.json()["result"]["protocolVersion"],
             revision.as_str()
         );
-        let session = answer.header("mcp-session-id").unwrap().to_owned();
+        let session = response.header("mcp-session-id").unwrap().to_owned();
         let client = Self {
             service: service.clone(),
             revision,
@@ -58,7 +58,7 @@ impl Client {
         client
             .send(client.post(&done))
             .await
-            .is_accepted("SRV-LHTTP-02");
+            .expect_accepted("SRV-LHTTP-02");
         client
     }
 
@@ -103,31 +103,31 @@ impl Client {
         self.get().method("DELETE")
     }
 
-    pub(crate) async fn send(&self, post: Post) -> Answer {
+    pub(crate) async fn send(&self, post: Post) -> CompleteResponse {
         post.send(&self.service).await
     }
 
-    /// Sends it, and reads on as the test does.
+    /// Sends the request, and returns the body for reading by the test.
     pub(crate) async fn open(&self, post: Post) -> HttpBody {
         post.begin(&self.service).await.into_body()
     }
 
-    /// Sends it, and goes away before it is answered.
-    pub(crate) async fn leave(&self, post: Post) {
-        let mut answer = Box::pin(post.begin(&self.service));
-        // It is polled until it waits for its call; nothing else can keep it.
-        let polled = poll_fn(|context| Poll::Ready(answer.as_mut().poll(context).is_ready()));
-        assert!(!polled.await, "it is not answered at once");
+    /// Sends the request, and disconnects before the response.
+    pub(crate) async fn abandon(&self, post: Post) {
+        let mut response = Box::pin(post.begin(&self.service));
+        // The request is polled until it waits for its call. It waits for nothing else.
+        let polled = poll_fn(|context| Poll::Ready(response.as_mut().poll(context).is_ready()));
+        assert!(!polled.await, "the response is not immediate");
     }
 
-    /// Sends it, and waits for its answer beside the test.
-    pub(crate) fn send_beside(&self, post: Post) -> JoinHandle<Answer> {
+    /// Sends the request, and waits for the response in a task.
+    pub(crate) fn spawn_send(&self, post: Post) -> JoinHandle<CompleteResponse> {
         let service = self.service.clone();
         tokio::spawn(async move { post.send(&service).await })
     }
 }
 
-/// The id and the data of the events in some bytes.
+/// Returns id and data of the events in a chunk.
 fn events(bytes: &Bytes) -> Vec<(String, String)> {
     let text = std::str::from_utf8(bytes).unwrap();
     let events = text
@@ -142,7 +142,7 @@ fn events(bytes: &Bytes) -> Vec<(String, String)> {
     events.map(event).collect()
 }
 
-async fn more(body: &mut HttpBody) -> Vec<(String, String)> {
+async fn next_events(body: &mut HttpBody) -> Vec<(String, String)> {
     next(body)
         .await
         .map_or_else(Vec::new, |bytes| events(&bytes))

@@ -1,4 +1,4 @@
-//! Clients that come back for the rest of a stream, so that no connection stays open for long (SEP-1699).
+//! Polling: clients that reconnect for the rest of a stream, so that no connection stays open for long (SEP-1699).
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use treenail::schema::Revision;
 use treenail::{HttpLimits, Limits, http_service};
 
-use super::{Client, events, more};
+use super::{Client, events, next_events};
 use crate::client::next;
 use crate::fixture::{Desk, builder_of, service, service_within};
 
@@ -17,18 +17,18 @@ fn polling() -> Limits {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_client_comes_back_for_a_call_that_takes_long() {
+async fn a_client_reconnects_to_a_long_call() {
     let desk = Desk::default();
     let service = http_service(builder_of(&desk).limits(polling()).build().unwrap());
-    let client = Client::begin(&service, Revision::V2025_11_25).await;
-    let answer = client.send(client.tool(1, "wait", &json!({}))).await;
-    assert_eq!(answer.status, 200);
+    let client = Client::start(&service, Revision::V2025_11_25).await;
+    let response = client.send(client.tool(1, "wait", &json!({}))).await;
+    assert_eq!(response.status, 200);
     assert!(
-        answer.body.starts_with("retry: 1000\nid: "),
-        "SRV-LHTTP-05: {answer:?}"
+        response.body.starts_with("retry: 1000\nid: "),
+        "SRV-LHTTP-05: {response:?}"
     );
-    let mut found = events(&answer.body.into());
-    // However often it comes, the call goes on.
+    let mut found = events(&response.body.into());
+    // The call continues, no matter how often the client reconnects.
     for _ in 0..3 {
         assert_eq!(found.len(), 1, "SRV-LHTTP-04");
         let (id, data) = found.remove(0);
@@ -38,32 +38,32 @@ async fn a_client_comes_back_for_a_call_that_takes_long() {
     }
     let params = json!({"requestId": 1});
     let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params});
-    client.send(client.post(&cancel)).await.is_accepted("");
+    client.send(client.post(&cancel)).await.expect_accepted("");
     desk.ended.notified().await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn nothing_is_lost_between_the_requests_of_a_client_that_polls() {
+async fn nothing_is_lost_between_the_requests_of_a_polling_client() {
     let service = service_within(polling());
-    let client = Client::begin(&service, Revision::V2025_11_25).await;
+    let client = Client::start(&service, Revision::V2025_11_25).await;
     let mut body = client.open(client.tool(1, "ask", &json!({}))).await;
-    let found = more(&mut body).await;
+    let found = next_events(&mut body).await;
     let question: Value = serde_json::from_str(&found[1].1).unwrap();
     assert!(next(&mut body).await.is_none(), "SRV-LHTTP-04");
     let content = json!({"action": "accept", "content": {"confirmed": true}});
     let reply = json!({"jsonrpc": "2.0", "id": question["id"], "result": content});
-    client.send(client.post(&reply)).await.is_accepted("");
+    client.send(client.post(&reply)).await.expect_accepted("");
     let get = client.get().with("last-event-id", &found[1].0);
     let rest = events(&client.send(get).await.body.into());
     assert_eq!(rest.len(), 2, "SRV-LHTTP-15: {rest:?}");
-    let answer: Value = serde_json::from_str(&rest[1].1).unwrap();
-    assert_eq!(answer["id"], 1, "{answer}");
+    let response: Value = serde_json::from_str(&rest[1].1).unwrap();
+    assert_eq!(response["id"], 1, "{response}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_function_lets_its_client_poll() {
+async fn a_function_can_close_its_stream() {
     let service = service();
-    let client = Client::begin(&service, Revision::V2025_11_25).await;
+    let client = Client::start(&service, Revision::V2025_11_25).await;
     for started in [false, true] {
         let call = client.tool(1, "nap", &json!({"tell": started}));
         let found = events(&client.send(call).await.body.into());
@@ -72,31 +72,37 @@ async fn a_function_lets_its_client_poll() {
         assert!(!last.1.contains(r#""result""#), "SRV-LHTTP-04: {found:?}");
         let get = client.get().with("last-event-id", &last.0);
         let rest = events(&client.send(get).await.body.into());
-        let (_, answer) = rest.last().unwrap();
-        let answer: Value = serde_json::from_str(answer).unwrap();
-        assert_eq!(answer["result"]["content"][0]["text"], "rested", "{answer}");
-        // What was told before comes once, on either connection.
+        let (_, response) = rest.last().unwrap();
+        let response: Value = serde_json::from_str(response).unwrap();
+        assert_eq!(
+            response["result"]["content"][0]["text"], "rested",
+            "{response}"
+        );
+        // Earlier messages are sent once, on either connection.
         assert_eq!(found.len() + rest.len(), 3 + usize::from(started));
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn clients_that_do_not_poll_keep_their_streams() {
+async fn streams_of_clients_without_polling_stay_open() {
     let service = service_within(polling());
     for revision in OLDER {
-        let client = Client::begin(&service, revision).await;
-        let answer = client
+        let client = Client::start(&service, revision).await;
+        let response = client
             .send(client.tool(1, "nap", &json!({"tell": false})))
             .await;
-        assert_eq!(answer.status, 200);
+        assert_eq!(response.status, 200);
         assert_eq!(
-            answer.json()["result"]["content"][0]["text"],
+            response.json()["result"]["content"][0]["text"],
             "rested",
             "SRV-LHTTP-06"
         );
-        let answer = client
+        let response = client
             .send(client.tool(1, "nap", &json!({"tell": true})))
             .await;
-        assert!(answer.body.contains("rested"), "SRV-LHTTP-06: {answer:?}");
+        assert!(
+            response.body.contains("rested"),
+            "SRV-LHTTP-06: {response:?}"
+        );
     }
 }

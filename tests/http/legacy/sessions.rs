@@ -1,4 +1,4 @@
-//! Sessions: who has one, and when it ends.
+//! Sessions: creation, ownership and end.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::fixture::{service, service_within};
 async fn a_session_serves_calls_in_every_revision() {
     let service = service();
     for revision in SERVED {
-        let client = Client::begin(&service, revision).await;
+        let client = Client::start(&service, revision).await;
         let visible = client
             .session
             .bytes()
@@ -24,52 +24,55 @@ async fn a_session_serves_calls_in_every_revision() {
             "SRV-LHTTP-17: {}",
             client.session
         );
-        let answer = client.send(client.add(1)).await;
-        assert_eq!(answer.status, 200, "{answer:?}");
+        let response = client.send(client.add(1)).await;
+        assert_eq!(response.status, 200, "{response:?}");
         assert_eq!(
-            answer.json()["result"]["content"][0]["text"],
+            response.json()["result"]["content"][0]["text"],
             "5",
             "SRV-LHTTP-01"
         );
-        let answer = client
+        let response = client
             .send(client.request("x", "tools/list", &json!({})))
             .await;
-        assert_eq!(answer.json()["id"], "x");
-        // The status 404 would tell the client that its session has ended.
-        let answer = client
+        assert_eq!(response.json()["id"], "x");
+        // The status 404 would mean that the session has ended.
+        let response = client
             .send(client.request(2, "server/discover", &json!({})))
             .await;
         assert_eq!(
-            (answer.status.as_u16(), &answer.json()["error"]["code"]),
+            (response.status.as_u16(), &response.json()["error"]["code"]),
             (200, &json!(-32601))
         );
-        let other = Client::begin(&service, revision).await;
+        let other = Client::start(&service, revision).await;
         assert_ne!(other.session, client.session, "SRV-LHTTP-23");
     }
 }
 
 #[tokio::test]
-async fn a_session_has_to_be_named_and_there() {
+async fn requests_need_the_id_of_an_existing_session() {
     let service = service();
-    let client = Client::begin(&service, Revision::LATEST_LEGACY).await;
+    let client = Client::start(&service, Revision::LATEST_LEGACY).await;
     let add = || client.add(1);
     let get = || client.get();
     let delete = || client.delete();
     let all: [&dyn Fn() -> Post; 3] = [&add, &get, &delete];
     for post in all {
-        let answer = client.send(post().without("mcp-session-id")).await;
-        assert_eq!(answer.status, 400, "SRV-LHTTP-18: {answer:?}");
-        let answer = client.send(post().with("mcp-session-id", "guessed")).await;
-        assert_eq!(answer.status, 404, "SRV-LHTTP-19: {answer:?}");
+        let response = client.send(post().without("mcp-session-id")).await;
+        assert_eq!(response.status, 400, "SRV-LHTTP-18: {response:?}");
+        let response = client.send(post().with("mcp-session-id", "guessed")).await;
+        assert_eq!(response.status, 404, "SRV-LHTTP-19: {response:?}");
         for wrong in ["1999-01-01", "x", "2024-13-13"] {
-            let answer = client
+            let response = client
                 .send(post().with("mcp-protocol-version", wrong))
                 .await;
-            assert_eq!(answer.status, 400, "SRV-LHTTP-21: {answer:?}");
+            assert_eq!(response.status, 400, "SRV-LHTTP-21: {response:?}");
         }
     }
-    let answer = client.send(add().without("mcp-protocol-version")).await;
-    assert_eq!(answer.status, 200, "SRV-LHTTP-20, SRV-ERA-06: {answer:?}");
+    let response = client.send(add().without("mcp-protocol-version")).await;
+    assert_eq!(
+        response.status, 200,
+        "SRV-LHTTP-20, SRV-ERA-06: {response:?}"
+    );
     assert_eq!(client.send(delete()).await.status, 204, "CLI-LHTTP-09");
     for post in all {
         assert_eq!(client.send(post()).await.status, 404, "SRV-LHTTP-19");
@@ -77,12 +80,12 @@ async fn a_session_has_to_be_named_and_there() {
 }
 
 #[tokio::test]
-async fn a_session_belongs_to_who_began_it() {
+async fn a_session_belongs_to_its_principal() {
     let service = service();
-    let answer = initialize(Revision::LATEST_LEGACY)
+    let response = initialize(Revision::LATEST_LEGACY)
         .send_as(&service, Principal::new("ada"))
         .await;
-    let session = answer.header("mcp-session-id").unwrap().to_owned();
+    let session = response.header("mcp-session-id").unwrap().to_owned();
     let ping = || {
         Post::raw(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#).with("mcp-session-id", &session)
     };
@@ -96,12 +99,12 @@ async fn a_session_belongs_to_who_began_it() {
 }
 
 #[tokio::test]
-async fn a_flood_of_sessions_ends_the_idle_ones() {
+async fn a_flood_of_sessions_evicts_idle_ones() {
     let limits = Limits::default().http(HttpLimits::default().sessions(32));
     let service = service_within(limits);
-    let idle = Client::begin(&service, Revision::LATEST_LEGACY).await;
-    let busy = Client::begin(&service, Revision::LATEST_LEGACY).await;
-    let listening = Client::begin(&service, Revision::LATEST_LEGACY).await;
+    let idle = Client::start(&service, Revision::LATEST_LEGACY).await;
+    let busy = Client::start(&service, Revision::LATEST_LEGACY).await;
+    let listening = Client::start(&service, Revision::LATEST_LEGACY).await;
     let _stream = listening.get().begin(&service).await;
     for _ in 0..1_000 {
         assert_eq!(
@@ -114,7 +117,7 @@ async fn a_flood_of_sessions_ends_the_idle_ones() {
         assert_eq!(
             busy.send(busy.ping()).await.status,
             200,
-            "who is at work stays"
+            "active sessions stay"
         );
     }
     assert_eq!(idle.send(idle.ping()).await.status, 404, "SRV-LHTTP-19");
@@ -122,13 +125,13 @@ async fn a_flood_of_sessions_ends_the_idle_ones() {
 }
 
 #[tokio::test]
-async fn sessions_that_are_all_at_work_are_no_prey() {
+async fn active_sessions_are_not_evicted() {
     let limits = Limits::default().http(HttpLimits::default().sessions(1));
     let service = service_within(limits);
-    let client = Client::begin(&service, Revision::LATEST_LEGACY).await;
+    let client = Client::start(&service, Revision::LATEST_LEGACY).await;
     let stream = client.get().begin(&service).await;
-    let answer = initialize(Revision::LATEST_LEGACY).send(&service).await;
-    assert_eq!(answer.status, 503);
+    let response = initialize(Revision::LATEST_LEGACY).send(&service).await;
+    assert_eq!(response.status, 503);
     drop(stream);
     assert_eq!(
         initialize(Revision::LATEST_LEGACY)
@@ -140,9 +143,9 @@ async fn sessions_that_are_all_at_work_are_no_prey() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_idle_session_ends() {
+async fn an_idle_session_expires() {
     let service = service();
-    let client = Client::begin(&service, Revision::LATEST_LEGACY).await;
+    let client = Client::start(&service, Revision::LATEST_LEGACY).await;
     tokio::time::advance(Duration::from_secs(29 * 60)).await;
     assert_eq!(client.send(client.ping()).await.status, 200);
     tokio::time::advance(Duration::from_secs(31 * 60)).await;

@@ -1,4 +1,4 @@
-//! The streams of a session: what goes where, and what is kept for clients that come back.
+//! Streams of a session: routing of messages, and events stored for clients that reconnect.
 
 use std::time::Duration;
 
@@ -6,21 +6,21 @@ use serde_json::{Value, json};
 use treenail::schema::Revision;
 use treenail::{HttpLimits, Limits};
 
-use super::{Client, SERVED, events, more};
+use super::{Client, SERVED, events, next_events};
 use crate::client::{messages, next};
 use crate::fixture::{service, service_within};
 
 #[tokio::test]
-async fn messages_of_a_call_go_to_its_own_stream() {
+async fn messages_of_a_call_are_sent_on_its_own_stream() {
     let service = service();
     for revision in SERVED {
-        let client = Client::begin(&service, revision).await;
-        let answer = client
+        let client = Client::start(&service, revision).await;
+        let response = client
             .send(client.tool(1, "count", &json!({"to": 3})))
             .await;
         let primed = revision >= Revision::V2025_11_25;
-        let found = events(&answer.body.clone().into());
-        assert_eq!(found.len(), 4 + usize::from(primed), "{answer:?}");
+        let found = events(&response.body.clone().into());
+        assert_eq!(found.len(), 4 + usize::from(primed), "{response:?}");
         if primed {
             assert_eq!(found[0].1, "", "SRV-LHTTP-03");
         }
@@ -29,7 +29,7 @@ async fn messages_of_a_call_go_to_its_own_stream() {
         let mut ids: Vec<_> = found.iter().map(|(id, _)| id).collect();
         ids.dedup();
         assert_eq!(ids.len(), found.len(), "SRV-LHTTP-14");
-        // A second client of the service has a stream of its own all the while.
+        // A second client of the service has its own stream throughout.
         let many = client
             .send(client.tool(2, "count", &json!({"to": 1_000})))
             .await;
@@ -40,10 +40,10 @@ async fn messages_of_a_call_go_to_its_own_stream() {
 #[tokio::test]
 async fn a_lost_stream_is_resumed() {
     let service = service();
-    let client = Client::begin(&service, Revision::V2025_11_25).await;
+    let client = Client::start(&service, Revision::V2025_11_25).await;
     let count = client.tool(1, "count", &json!({"to": 200}));
     let mut body = client.open(count).await;
-    let first = more(&mut body).await;
+    let first = next_events(&mut body).await;
     drop(body);
     let (last, _) = first.last().unwrap();
     assert!(
@@ -65,20 +65,20 @@ async fn a_lost_stream_is_resumed() {
     }
     assert_eq!(progress[200]["id"], 1, "SRV-LHTTP-12");
     for unknown in ["99-1", "x", "", "-", "1-99999999999999999999"] {
-        let answer = client
+        let response = client
             .send(client.get().with("last-event-id", unknown))
             .await;
-        assert_eq!(answer.status, 400, "{unknown}: {answer:?}");
+        assert_eq!(response.status, 400, "{unknown}: {response:?}");
     }
 }
 
 #[tokio::test]
-async fn questions_go_out_on_the_stream_of_their_call() {
+async fn requests_to_the_client_are_sent_on_the_stream_of_their_call() {
     let service = service();
     for revision in [Revision::V2025_06_18, Revision::V2025_11_25] {
-        let client = Client::begin(&service, revision).await;
+        let client = Client::start(&service, revision).await;
         let mut body = client.open(client.tool(1, "ask", &json!({}))).await;
-        let mut found = more(&mut body).await;
+        let mut found = next_events(&mut body).await;
         let question: Value = serde_json::from_str(&found.pop().unwrap().1).unwrap();
         assert_eq!(
             question["method"], "elicitation/create",
@@ -89,17 +89,17 @@ async fn questions_go_out_on_the_stream_of_their_call() {
         client
             .send(client.post(&reply))
             .await
-            .is_accepted("SRV-LHTTP-02");
-        let answer: Value = serde_json::from_str(&more(&mut body).await[0].1).unwrap();
-        assert_eq!(answer["id"], 1, "SRV-LHTTP-09: {answer}");
+            .expect_accepted("SRV-LHTTP-02");
+        let response: Value = serde_json::from_str(&next_events(&mut body).await[0].1).unwrap();
+        assert_eq!(response["id"], 1, "SRV-LHTTP-09: {response}");
         assert!(next(&mut body).await.is_none(), "SRV-LHTTP-09");
     }
 }
 
 #[tokio::test]
-async fn what_belongs_to_no_request_goes_to_the_stream_of_a_get() {
+async fn messages_unrelated_to_a_request_are_sent_on_the_stream_of_a_get() {
     let service = service();
-    let client = Client::begin(&service, Revision::V2025_06_18).await;
+    let client = Client::start(&service, Revision::V2025_06_18).await;
     let mut body = client.open(client.get()).await;
     assert_eq!(
         client.send(client.get()).await.status,
@@ -114,24 +114,24 @@ async fn what_belongs_to_no_request_goes_to_the_stream_of_a_get() {
         406
     );
     let reading = tokio::spawn(async move {
-        let told = more(&mut body).await;
-        (told, body)
+        let found = next_events(&mut body).await;
+        (found, body)
     });
     tokio::task::yield_now().await;
     let subscribe = client.request(1, "resources/subscribe", &json!({"uri": "notes://7"}));
     assert_eq!(client.send(subscribe).await.json()["result"], json!({}));
     service.server().resource_updated("notes://7");
-    let (told, body) = reading.await.unwrap();
-    let message: Value = serde_json::from_str(&told[0].1).unwrap();
+    let (found, body) = reading.await.unwrap();
+    let message: Value = serde_json::from_str(&found[0].1).unwrap();
     assert_eq!(
         message["method"], "notifications/resources/updated",
         "SRV-LHTTP-11"
     );
     drop(body);
-    // What happens while nobody listens is told to the next stream.
+    // Notifications without an open stream are sent on the next one.
     service.server().resource_updated("notes://7");
     let mut body = client.open(client.get()).await;
-    assert_eq!(more(&mut body).await.len(), 1);
+    assert_eq!(next_events(&mut body).await.len(), 1);
     service.server().close();
     assert!(
         next(&mut body).await.is_none(),
@@ -140,32 +140,32 @@ async fn what_belongs_to_no_request_goes_to_the_stream_of_a_get() {
 }
 
 #[tokio::test]
-async fn what_is_kept_for_lost_streams_is_bounded() {
+async fn events_stored_for_lost_streams_are_bounded() {
     let limits = Limits::default().http(HttpLimits::default().session_events(10));
     let service = service_within(limits);
-    let client = Client::begin(&service, Revision::V2025_11_25).await;
+    let client = Client::start(&service, Revision::V2025_11_25).await;
     let mut body = client
         .open(client.tool(1, "count", &json!({"to": 1_000})))
         .await;
-    let first = more(&mut body).await;
+    let first = next_events(&mut body).await;
     drop(body);
-    // Until the call is over: its answer is the last event.
+    // Read until the end of the call. Its response is the last event.
     let get = client.get().with("last-event-id", &first[0].0);
     let rest = client.send(get).await;
     let rest = messages(&rest.body);
     assert!(rest.len() <= 1_001, "{}", rest.len());
-    assert_eq!(rest.last().unwrap()["id"], 1, "the answer is not lost");
+    assert_eq!(rest.last().unwrap()["id"], 1, "the response is not lost");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_reader_that_stalls_loses_its_stream_and_not_its_call() {
+async fn a_stalled_reader_loses_its_stream_but_not_its_call() {
     let service = service();
-    let client = Client::begin(&service, Revision::V2025_11_25).await;
+    let client = Client::start(&service, Revision::V2025_11_25).await;
     let mut stalled = client
         .open(client.tool(1, "count", &json!({"to": 1_000})))
         .await;
-    let first = more(&mut stalled).await;
-    // The paused clock goes on while nothing happens: the call waits for its reader, until it goes on without.
+    let first = next_events(&mut stalled).await;
+    // The paused clock advances while all tasks wait: the call waits for its reader until the write timeout.
     tokio::time::sleep(Duration::from_secs(60)).await;
     assert!(next(&mut stalled).await.is_none());
     let get = client.get().with("last-event-id", &first[0].0);

@@ -1,4 +1,4 @@
-//! What is posted, and what comes on the stream.
+//! Posted messages, and messages on the stream.
 
 use serde_json::json;
 use treenail::schema::Revision;
@@ -7,14 +7,14 @@ use super::{Client, SERVED, service, service_of};
 use crate::fixture::Desk;
 
 #[tokio::test]
-async fn answers_come_on_the_stream_in_every_revision() {
+async fn responses_are_sent_on_the_stream_in_every_revision() {
     let service = service();
     for revision in SERVED {
-        let mut client = Client::begin(&service, revision).await;
+        let mut client = Client::start(&service, revision).await;
         client.tool(1, "add", &json!({"a": 2, "b": 3})).await;
-        let answer = client.stream().message().await;
-        assert_eq!(answer["id"], 1);
-        assert_eq!(answer["result"]["content"][0]["text"], "5", "SRV-SSE-03");
+        let response = client.stream().message().await;
+        assert_eq!(response["id"], 1);
+        assert_eq!(response["result"]["content"][0]["text"], "5", "SRV-SSE-03");
         client.call(2, "tools/list", &json!({})).await;
         assert_eq!(client.stream().message().await["id"], 2);
         client.call(3, "no/such", &json!({})).await;
@@ -23,9 +23,9 @@ async fn answers_come_on_the_stream_in_every_revision() {
 }
 
 #[tokio::test]
-async fn what_calls_tell_comes_before_their_answers() {
+async fn messages_of_calls_precede_their_responses() {
     let service = service();
-    let mut client = Client::begin(&service, Revision::V2024_11_05).await;
+    let mut client = Client::start(&service, Revision::V2024_11_05).await;
     client.tool(1, "count", &json!({"to": 100})).await;
     for step in 1..=100 {
         let message = client.stream().message().await;
@@ -37,68 +37,71 @@ async fn what_calls_tell_comes_before_their_answers() {
 #[tokio::test]
 async fn many_calls_share_the_stream_and_none_is_lost() {
     let service = service();
-    let mut client = Client::begin(&service, Revision::V2024_11_05).await;
+    let mut client = Client::start(&service, Revision::V2024_11_05).await;
     let mut stream = client.take_stream();
     let reading = tokio::spawn(async move {
-        let (mut told, mut answered) = (0, Vec::new());
-        while answered.len() < 100 {
+        let (mut progress, mut ids) = (0, Vec::new());
+        while ids.len() < 100 {
             let message = stream.message().await;
             match message["id"].as_i64() {
-                Some(id) => answered.push(id),
-                None => told += 1,
+                Some(id) => ids.push(id),
+                None => progress += 1,
             }
         }
-        (told, answered, stream)
+        (progress, ids, stream)
     });
     for id in 1..=100 {
         client.tool(id, "count", &json!({"to": 10})).await;
     }
-    let (told, mut answered, _stream) = reading.await.unwrap();
-    answered.sort_unstable();
-    assert_eq!(told, 1_000);
-    assert!(answered.into_iter().eq(1..=100));
+    let (progress, mut ids, _stream) = reading.await.unwrap();
+    ids.sort_unstable();
+    assert_eq!(progress, 1_000);
+    assert!(ids.into_iter().eq(1..=100));
 }
 
 #[tokio::test]
-async fn questions_and_their_answers_go_either_way() {
+async fn server_requests_and_their_responses_are_exchanged() {
     let service = service();
     for revision in [Revision::V2025_06_18, Revision::V2025_11_25] {
-        let mut client = Client::begin(&service, revision).await;
+        let mut client = Client::start(&service, revision).await;
         client.tool(1, "ask", &json!({})).await;
         let question = client.stream().message().await;
         assert_eq!(question["method"], "elicitation/create");
         let content = json!({"action": "accept", "content": {"confirmed": true}});
         let reply = json!({"jsonrpc": "2.0", "id": question["id"], "result": content});
-        client.send(&reply).await.is_accepted("SRV-SSE-03");
-        let answer = client.stream().message().await;
-        assert_eq!(answer["result"]["content"][0]["text"], "sure", "{answer}");
+        client.send(&reply).await.expect_accepted("SRV-SSE-03");
+        let response = client.stream().message().await;
+        assert_eq!(
+            response["result"]["content"][0]["text"], "sure",
+            "{response}"
+        );
     }
 }
 
 #[tokio::test]
-async fn what_belongs_to_no_request_comes_too() {
+async fn messages_unrelated_to_a_request_are_sent_on_the_stream() {
     let service = service();
-    let mut client = Client::begin(&service, Revision::V2024_11_05).await;
+    let mut client = Client::start(&service, Revision::V2024_11_05).await;
     client
         .call(1, "resources/subscribe", &json!({"uri": "notes://7"}))
         .await;
     assert_eq!(client.stream().message().await["result"], json!({}));
     service.server().resource_updated("notes://7");
-    let told = client.stream().message().await;
-    assert_eq!(told["method"], "notifications/resources/updated");
+    let notification = client.stream().message().await;
+    assert_eq!(notification["method"], "notifications/resources/updated");
 }
 
 #[tokio::test]
-async fn a_batch_has_one_answer() {
+async fn a_batch_has_one_response() {
     let service = service();
-    let mut client = Client::begin(&service, Revision::V2025_03_26).await;
+    let mut client = Client::start(&service, Revision::V2025_03_26).await;
     let batch = json!([
         {"jsonrpc": "2.0", "id": 1, "method": "ping"},
         {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
     ]);
-    client.send(&batch).await.is_accepted("SRV-BASE-07");
+    client.send(&batch).await.expect_accepted("SRV-BASE-07");
     assert_eq!(client.stream().message().await.as_array().unwrap().len(), 2);
-    let client = Client::begin(&service, Revision::V2024_11_05).await;
+    let client = Client::start(&service, Revision::V2024_11_05).await;
     assert_eq!(client.send(&batch).await.status, 400);
 }
 
@@ -106,15 +109,15 @@ async fn a_batch_has_one_answer() {
 async fn a_call_is_cancelled_by_a_notification() {
     let desk = Desk::default();
     let service = service_of(&desk);
-    let mut client = Client::begin(&service, Revision::V2024_11_05).await;
+    let mut client = Client::start(&service, Revision::V2024_11_05).await;
     client.tool(1, "wait", &json!({})).await;
     desk.begun.notified().await;
     let params = json!({"requestId": 1});
     let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params});
-    client.send(&cancel).await.is_accepted("SRV-CANC-03");
+    client.send(&cancel).await.expect_accepted("SRV-CANC-03");
     desk.ended.notified().await;
-    // Nothing is said to it, and the session goes on.
-    client.ping().await.is_accepted("");
+    // The call has no response, and the session continues.
+    client.ping().await.expect_accepted("");
     assert_eq!(client.stream().message().await["id"], 9, "SRV-CANC-03");
 }
 
@@ -122,25 +125,25 @@ async fn a_call_is_cancelled_by_a_notification() {
 async fn the_end_of_the_stream_ends_the_session_and_its_calls() {
     let desk = Desk::default();
     let service = service_of(&desk);
-    let mut client = Client::begin(&service, Revision::V2024_11_05).await;
-    let other = Client::begin(&service, Revision::V2024_11_05).await;
+    let mut client = Client::start(&service, Revision::V2024_11_05).await;
+    let other = Client::start(&service, Revision::V2024_11_05).await;
     client.tool(1, "wait", &json!({})).await;
     desk.begun.notified().await;
     drop(client.take_stream());
     desk.ended.notified().await;
     assert_eq!(client.ping().await.status, 404);
-    other.ping().await.is_accepted("others stay");
+    other.ping().await.expect_accepted("others stay");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_closing_server_finishes_its_calls() {
     let service = service();
-    let mut client = Client::begin(&service, Revision::V2024_11_05).await;
-    let mut idle = Client::begin(&service, Revision::V2024_11_05).await;
+    let mut client = Client::start(&service, Revision::V2024_11_05).await;
+    let mut idle = Client::start(&service, Revision::V2024_11_05).await;
     client.tool(1, "nap", &json!({"tell": false})).await;
     service.server().close();
     assert!(idle.stream().event().await.is_none());
-    let answer = client.stream().message().await;
-    assert_eq!(answer["result"]["content"][0]["text"], "rested");
+    let response = client.stream().message().await;
+    assert_eq!(response["result"]["content"][0]["text"], "rested");
     assert!(client.stream().event().await.is_none());
 }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use treenail::schema::Revision;
 use treenail::{HttpBody, HttpService, Limits, SsePaths, http_service};
 
-use crate::client::{Answer, Post, next};
+use crate::client::{CompleteResponse, Post, next};
 use crate::fixture::{Desk, builder, builder_of};
 
 const SERVED: [Revision; 4] = [
@@ -42,14 +42,14 @@ fn get() -> Post {
         .without("content-type")
 }
 
-/// A client with its stream.
+/// Client with its stream.
 struct Client {
     service: HttpService,
     endpoint: String,
     stream: Option<Stream>,
 }
 
-/// The events of a stream that have been read, and its rest.
+/// Event stream with its buffered text.
 struct Stream {
     body: HttpBody,
     read: VecDeque<(String, String)>,
@@ -65,7 +65,7 @@ impl Stream {
         }
     }
 
-    /// The name and the data of the next event; `None` at the end.
+    /// Returns name and data of the next event, or `None` at the end.
     async fn event(&mut self) -> Option<(String, String)> {
         while self.read.is_empty() {
             let bytes = next(&mut self.body).await?;
@@ -103,8 +103,8 @@ impl Client {
         }
     }
 
-    /// Opens the stream, and has the handshake.
-    async fn begin(service: &HttpService, revision: Revision) -> Self {
+    /// Opens the stream and performs the handshake.
+    async fn start(service: &HttpService, revision: Revision) -> Self {
         let mut client = Self::open(service).await;
         let params = json!({
             "protocolVersion": revision.as_str(),
@@ -112,10 +112,10 @@ impl Client {
             "clientInfo": {"name": "test", "version": "1"},
         });
         client.call(0, "initialize", &params).await;
-        let answer = client.stream().message().await;
-        assert_eq!(answer["result"]["protocolVersion"], revision.as_str());
+        let response = client.stream().message().await;
+        assert_eq!(response["result"]["protocolVersion"], revision.as_str());
         let done = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-        client.send(&done).await.is_accepted("SRV-SSE-03");
+        client.send(&done).await.expect_accepted("SRV-SSE-03");
         client
     }
 
@@ -123,26 +123,26 @@ impl Client {
         self.stream.as_mut().unwrap()
     }
 
-    /// Its stream, for somebody else.
+    /// Takes the stream out of the client.
     fn take_stream(&mut self) -> Stream {
         self.stream.take().unwrap()
     }
 
-    /// Old clients say only what HTTP itself asks for.
+    /// Returns a POST as old clients send it: only with the headers that HTTP requires.
     fn post(&self, message: &Value) -> Post {
         Post::raw(message.to_string())
             .at(&self.endpoint)
             .without("accept")
     }
 
-    async fn send(&self, message: &Value) -> Answer {
+    async fn send(&self, message: &Value) -> CompleteResponse {
         self.post(message).send(&self.service).await
     }
 
-    /// Sends a request, whose answer will come on the stream.
+    /// Sends a request, whose response is sent on the stream.
     async fn call(&self, id: i64, method: &str, params: &Value) {
         let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
-        self.send(&request).await.is_accepted("SRV-SSE-03");
+        self.send(&request).await.expect_accepted("SRV-SSE-03");
     }
 
     async fn tool(&self, id: i64, name: &str, arguments: &Value) {
@@ -150,7 +150,7 @@ impl Client {
         self.call(id, "tools/call", &params).await;
     }
 
-    async fn ping(&self) -> Answer {
+    async fn ping(&self) -> CompleteResponse {
         self.send(&json!({"jsonrpc": "2.0", "id": 9, "method": "ping"}))
             .await
     }

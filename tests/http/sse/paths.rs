@@ -1,4 +1,4 @@
-//! Where it is found, and who may ask.
+//! Paths and access checks of HTTP+SSE.
 
 use http::uri::PathAndQuery;
 use serde_json::json;
@@ -14,7 +14,7 @@ fn ping() -> Post {
 }
 
 #[tokio::test]
-async fn the_endpoint_is_a_path_of_its_own_that_nobody_can_guess() {
+async fn the_announced_path_contains_an_unguessable_session_id() {
     let service = service();
     let client = Client::open(&service).await;
     let (path, id) = client.endpoint.split_once("?sessionId=").unwrap();
@@ -25,9 +25,9 @@ async fn the_endpoint_is_a_path_of_its_own_that_nobody_can_guess() {
 }
 
 #[tokio::test]
-async fn it_is_off_unless_it_is_asked_for() {
+async fn http_sse_is_off_by_default() {
     let service = http_service(builder().build().unwrap());
-    // These are requests to the endpoint then, and lack what that asks for.
+    // The requests are then handled by the endpoint, and lack its required headers.
     assert_eq!(get().send(&service).await.status, 400);
     let post = ping().at("/messages?sessionId=x");
     assert_eq!(post.send(&service).await.status, 400);
@@ -53,17 +53,17 @@ async fn the_paths_can_be_chosen() {
 async fn each_path_has_one_method() {
     let service = service();
     for method in ["POST", "PUT", "DELETE", "HEAD"] {
-        let answer = get().method(method).send(&service).await;
+        let response = get().method(method).send(&service).await;
         assert_eq!(
-            (answer.status.as_u16(), answer.header("allow")),
+            (response.status.as_u16(), response.header("allow")),
             (405, Some("GET")),
             "SRV-SSE-01, CLI-ERA-11: {method}"
         );
     }
     for method in ["GET", "PUT", "DELETE"] {
-        let answer = ping().at("/messages").method(method).send(&service).await;
+        let response = ping().at("/messages").method(method).send(&service).await;
         assert_eq!(
-            (answer.status.as_u16(), answer.header("allow")),
+            (response.status.as_u16(), response.header("allow")),
             (405, Some("POST")),
             "SRV-SSE-01: {method}"
         );
@@ -71,22 +71,22 @@ async fn each_path_has_one_method() {
 }
 
 #[tokio::test]
-async fn other_origins_and_hosts_are_refused() {
+async fn other_origins_and_hosts_are_rejected() {
     let service = service();
     let client = Client::open(&service).await;
     for (name, value) in [("origin", "https://evil.example"), ("host", "evil.example")] {
-        let answer = get().with(name, value).send(&service).await;
-        assert_eq!(answer.status, 403, "SRV-SSE-04: {name}");
+        let response = get().with(name, value).send(&service).await;
+        assert_eq!(response.status, 403, "SRV-SSE-04: {name}");
         let post = ping().at(&client.endpoint).with(name, value);
         assert_eq!(post.send(&service).await.status, 403, "SRV-SSE-04: {name}");
     }
 }
 
 #[tokio::test]
-async fn what_is_no_message_of_the_session_is_refused() {
+async fn invalid_posts_are_rejected() {
     let limits = Limits::default().message_bytes(1_000);
     let service = service_within(limits);
-    let client = Client::begin(&service, Revision::V2024_11_05).await;
+    let client = Client::start(&service, Revision::V2024_11_05).await;
     let here = |post: Post| post.at(&client.endpoint);
     let cases = [
         (400, "no session", ping().at("/messages")),
@@ -96,7 +96,7 @@ async fn what_is_no_message_of_the_session_is_refused() {
         (400, "not a message", here(Post::raw("[]"))),
         (
             415,
-            "not said to be JSON",
+            "not declared as JSON",
             here(ping().with("content-type", "text/plain")),
         ),
         (413, "too long", here(Post::raw(" ".repeat(1_001)))),
@@ -111,70 +111,70 @@ async fn what_is_no_message_of_the_session_is_refused() {
             here(Post::tool("add", json!({"a": 2, "b": 3}))),
         ),
     ];
-    for (status, why, post) in cases {
-        let answer = post.send(&service).await;
-        assert_eq!(answer.status, status, "{why}: {answer:?}");
+    for (status, description, post) in cases {
+        let response = post.send(&service).await;
+        assert_eq!(response.status, status, "{description}: {response:?}");
     }
-    client.ping().await.is_accepted("the session goes on");
-    let answer = get()
+    client.ping().await.expect_accepted("the session continues");
+    let response = get()
         .with("accept", "application/json")
         .send(&service)
         .await;
-    assert_eq!(answer.status, 406);
+    assert_eq!(response.status, 406);
 }
 
 #[tokio::test]
-async fn a_client_that_asks_for_the_modern_era_is_answered_on_the_stream() {
+async fn modern_probes_get_an_error_on_the_stream() {
     let service = service();
     let mut client = Client::open(&service).await;
-    // Before the handshake, and after it.
+    // Before and after the handshake.
     for _ in 0..2 {
         for method in ["server/discover", "subscriptions/listen"] {
             let post = Post::modern(method, json!({})).at(&client.endpoint);
-            post.send(&service).await.is_accepted("SRV-SSE-03");
-            let answer = client.stream().message().await;
+            post.send(&service).await.expect_accepted("SRV-SSE-03");
+            let response = client.stream().message().await;
             assert_eq!(
-                (&answer["id"], &answer["error"]["code"]),
+                (&response["id"], &response["error"]["code"]),
                 (&json!(1), &json!(-32601))
             );
         }
-        client = Client::begin(&service, Revision::V2024_11_05).await;
+        client = Client::start(&service, Revision::V2024_11_05).await;
     }
     let nowhere = Post::modern("server/discover", json!({})).at("/messages?sessionId=guessed");
     assert_eq!(nowhere.send(&service).await.status, 404);
 }
 
 #[tokio::test]
-async fn a_slash_at_the_end_makes_no_difference() {
+async fn a_trailing_slash_is_ignored() {
     let service = service();
     let stream = get().at("/sse/").begin(&service).await;
     assert_eq!(stream.status(), 200);
     let client = Client::open(&service).await;
     let endpoint = client.endpoint.replace("/messages?", "/messages/?");
-    let answer = ping().at(endpoint).send(&service).await;
-    answer.is_accepted("SRV-SSE-03");
+    let response = ping().at(endpoint).send(&service).await;
+    response.expect_accepted("SRV-SSE-03");
 }
 
 #[tokio::test]
-async fn sessions_of_the_two_transports_are_not_each_others() {
+async fn sessions_cannot_be_used_with_the_other_transport() {
     let service = service();
-    let client = Client::begin(&service, Revision::V2025_11_25).await;
+    let client = Client::start(&service, Revision::V2025_11_25).await;
     let (_, id) = client.endpoint.split_once('=').unwrap();
-    let answer = ping().with("mcp-session-id", id).send(&service).await;
-    assert_eq!(answer.status, 404);
-    let streamable = crate::legacy::Client::begin(&service, Revision::V2025_11_25).await;
+    let response = ping().with("mcp-session-id", id).send(&service).await;
+    assert_eq!(response.status, 404);
+    let streamable = crate::legacy::Client::start(&service, Revision::V2025_11_25).await;
     let post = ping().at(format!("/messages?sessionId={}", streamable.session));
     assert_eq!(post.send(&service).await.status, 404);
 }
 
 #[tokio::test]
-async fn a_session_belongs_to_who_opened_it() {
+async fn a_session_belongs_to_its_principal() {
     let service = service();
     let client = Client::open(&service).await;
-    let answer = ping()
+    let response = ping()
         .at(&client.endpoint)
         .send_as(&service, Principal::new("ada"))
         .await;
-    assert_eq!(answer.status, 404, "SRV-LHTTP-22");
-    client.ping().await.is_accepted("SRV-LHTTP-22");
+    assert_eq!(response.status, 404, "SRV-LHTTP-22");
+    client.ping().await.expect_accepted("SRV-LHTTP-22");
 }

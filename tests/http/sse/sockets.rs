@@ -1,4 +1,4 @@
-//! A listener that serves old clients too.
+//! The listener with HTTP+SSE.
 
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -10,7 +10,7 @@ use crate::client::Post;
 use crate::fixture::{Desk, builder, builder_of};
 use crate::sockets::{Running, ask, text};
 
-/// Reads until a text has come.
+/// Reads until a text has arrived.
 async fn read_until(socket: &mut TcpStream, end: &str) -> String {
     let mut read = String::new();
     while !read.contains(end) {
@@ -23,19 +23,19 @@ async fn read_until(socket: &mut TcpStream, end: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_listener_serves_it_only_if_it_is_asked_to() {
+async fn http_sse_is_off_by_default_at_a_listener() {
     let server = builder().build().unwrap();
     let http = server.bind_http("127.0.0.1:0").await.unwrap();
     let running = Running::start_http(http, server);
     for path in ["/sse", "/messages"] {
-        let answer = ask(&running, &get(), path).await;
-        assert!(answer.starts_with("HTTP/1.1 404 "), "{answer}");
+        let response = ask(&running, &get(), path).await;
+        assert!(response.starts_with("HTTP/1.1 404 "), "{response}");
     }
     running.finish().await;
 }
 
 #[tokio::test]
-async fn a_client_that_goes_away_ends_its_session() {
+async fn a_disconnected_client_ends_its_session() {
     let desk = Desk::default();
     let server = builder_of(&desk).build().unwrap();
     let http = server.bind_http("127.0.0.1:0").await.unwrap();
@@ -53,22 +53,31 @@ async fn a_client_that_goes_away_ends_its_session() {
         "clientInfo": {"name": "test", "version": "1"},
     });
     let begin = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params});
-    let answer = ask(&running, &post(begin), endpoint).await;
-    assert!(answer.starts_with("HTTP/1.1 202 "), "SRV-SSE-03: {answer}");
+    let response = ask(&running, &post(begin), endpoint).await;
+    assert!(
+        response.starts_with("HTTP/1.1 202 "),
+        "SRV-SSE-03: {response}"
+    );
     read_until(&mut stream, r#""protocolVersion":"2024-11-05""#).await;
     let done = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-    let answer = ask(&running, &post(done), endpoint).await;
-    assert!(answer.starts_with("HTTP/1.1 202 "), "SRV-SSE-03: {answer}");
+    let response = ask(&running, &post(done), endpoint).await;
+    assert!(
+        response.starts_with("HTTP/1.1 202 "),
+        "SRV-SSE-03: {response}"
+    );
     let params = json!({"name": "wait", "arguments": {}});
     let wait = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
-    let answer = ask(&running, &post(wait.clone()), endpoint).await;
-    assert!(answer.starts_with("HTTP/1.1 202 "), "SRV-SSE-03: {answer}");
+    let response = ask(&running, &post(wait.clone()), endpoint).await;
+    assert!(
+        response.starts_with("HTTP/1.1 202 "),
+        "SRV-SSE-03: {response}"
+    );
     desk.begun.notified().await;
     drop(stream);
     desk.ended.notified().await;
-    let answer = ask(&running, &post(wait), endpoint).await;
-    assert!(answer.starts_with("HTTP/1.1 404 "), "{answer}");
-    // `/mcp` is served beside it.
+    let response = ask(&running, &post(wait), endpoint).await;
+    assert!(response.starts_with("HTTP/1.1 404 "), "{response}");
+    // `/mcp` is served too.
     let add = Post::tool("add", json!({"a": 2, "b": 3}));
     assert!(ask(&running, &add, "/mcp").await.contains("200 OK"));
     running.finish().await;

@@ -25,7 +25,7 @@ fn texts(result: &Value) -> Value {
 fn spoken(content: &Value, revision: Revision) -> Value {
     let spoken = |block: &Value| match revision {
         Revision::V2024_11_05 if block == "audio" => {
-            "[audio of type audio/wav, which this client cannot take]".into()
+            "[audio of type audio/wav, which this client does not support]".into()
         }
         _ => block.clone(),
     };

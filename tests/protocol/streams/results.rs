@@ -58,7 +58,9 @@ async fn blocks_are_those_that_the_revision_knows() {
     for revision in Revision::ALL {
         let mut peer = Peer::connect(&server(), revision).await;
         let audio = match revision {
-            Revision::V2024_11_05 => "[audio of type audio/wav, which this client cannot take]",
+            Revision::V2024_11_05 => {
+                "[audio of type audio/wav, which this client does not support]"
+            }
             _ => "audio",
         };
         let result = peer.call("blocks", json!({"to": 3})).await;

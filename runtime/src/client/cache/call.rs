@@ -12,7 +12,7 @@ use crate::client::cache::validation::{ExpectedOutput, RequestClock};
 use crate::client::cache::{McpClient, headers};
 use crate::client::typed::decode_output;
 use crate::client::{ClientError, ClientRequest, TransportKind};
-use crate::revision::{is_marked, mark, wrapped_value};
+use crate::revision::{is_marked, mark_wrapped, wrapped_value};
 
 impl McpClient {
     /// Calls a tool. The arguments serialize to an object, such as a struct, a map or `json!({…})`, or are `()` for
@@ -133,7 +133,7 @@ impl McpClient {
         let tool = tools.as_ref().and_then(|tools| tools.get(name));
         let schema = tool.and_then(|tool| tool.output_schema.as_ref());
         if schema.is_some_and(|schema| is_wrapped_schema(schema)) {
-            mark(result.meta.get_or_insert_default());
+            mark_wrapped(result.meta.get_or_insert_default());
         }
     }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use treenail_schema::Tool;
 
-use crate::tool::mirror::{Mirror, find, mirrors};
+use crate::tool::header_params::{HeaderParam, find, mirrors};
 use crate::wire::as_string;
 
 /// Prefix of the header of an argument.
@@ -41,7 +41,7 @@ pub(super) fn drop_invalid_tools(tools: Vec<Tool>) -> Vec<Tool> {
 /// Returns the headers of a call: the names without `Mcp-Param-`, and the values. The arguments are a JSON object.
 pub(super) fn argument_headers(tool: &Tool, arguments: &str) -> Vec<(String, String)> {
     let mirrors = mirrors(&tool.input_schema).unwrap_or_default();
-    let header = |mirror: Mirror| {
+    let header = |mirror: HeaderParam| {
         let value = find(arguments, &mirror.path)?;
         let value = as_string(value).map_or_else(|| value.to_owned(), Cow::into_owned);
         let name = mirror.header.strip_prefix(PREFIX)?.to_owned();

@@ -19,7 +19,7 @@ use crate::client::http::legacy::{Carrier, Legacy, Standing};
 use crate::client::http::reply::Failed;
 use crate::client::stray::StrayLines;
 use crate::client::{ClientError, ClientLimits, IncomingHandler};
-use crate::seldom::Seldom;
+use crate::log_throttle::LogThrottle;
 
 /// The text of a result, or why there is none.
 pub(super) type Answer = Result<String, ClientError>;
@@ -30,7 +30,7 @@ pub(super) struct Shared {
     /// Messages of the server that are none.
     pub(super) stray: StrayLines,
     /// Warnings of messages that are none of the protocol's.
-    pub(super) warned: Seldom,
+    pub(super) warned: LogThrottle,
     /// The headers of the user.
     pub(super) headers: HeaderMap,
     pub(super) engine: Engine,
@@ -73,7 +73,7 @@ impl Shared {
             legacy: Mutex::default(),
             waiting: Mutex::default(),
             stray: StrayLines::default(),
-            warned: Seldom::default(),
+            warned: LogThrottle::default(),
             limits,
         }
     }

@@ -18,7 +18,7 @@ use crate::client::protocol::feed::{Feed, Notifications, ServerNotification};
 use crate::client::protocol::handler::unanswered;
 use crate::client::protocol::queue::Queue;
 use crate::client::{ClientLimits, IncomingHandler, IncomingRequest, Responder};
-use crate::seldom::Seldom;
+use crate::log_throttle::LogThrottle;
 use crate::wire::{RpcError, is_heavier};
 
 /// Hears of the progress of one request.
@@ -38,7 +38,7 @@ pub(super) struct Router {
     /// The requests of the server that are being answered, by the text of their id.
     open: Mutex<HashMap<Box<str>, Open>>,
     /// Warnings of requests that a server must not send.
-    warned: Seldom,
+    warned: LogThrottle,
 }
 
 struct Open {
@@ -94,7 +94,7 @@ impl Router {
             subscriptions: Mutex::default(),
             feed: Feed::default(),
             open: Mutex::default(),
-            warned: Seldom::default(),
+            warned: LogThrottle::default(),
         })
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use treenail_schema::{ClientCapabilities, InitializeRequestParams, Method, Revision};
 
 use super::Connection;
-use crate::revision::{KnownPeer, Peer, negotiate};
+use crate::revision::{CachedPeer, Peer, negotiate};
 use crate::server::subscriptions::Subscriber;
 use crate::wire::{Params, RpcError, shortened, write_result};
 
@@ -80,7 +80,7 @@ impl Connection {
     fn restart(&mut self) {
         self.session += 1;
         self.subscriber = Subscriber::default();
-        self.modern = KnownPeer::default();
+        self.modern = CachedPeer::default();
         (self.outbox, self.outgoing) = self.outbox.successor(self.server.limits());
     }
 

@@ -6,9 +6,9 @@ use treenail_schema::Revision;
 
 use super::Connection;
 use crate::extensions::Extensions;
-use crate::revision::{KnownPeer, Peer};
+use crate::revision::{CachedPeer, Peer};
 use crate::server::subscriptions::Subscriber;
-use crate::tool::mirror::Mirror;
+use crate::tool::header_params::HeaderParam;
 use crate::wire::RpcError;
 
 impl Connection {
@@ -18,7 +18,7 @@ impl Connection {
     }
 
     /// Returns the last modern peer, of this connection or of one that it was copied from.
-    pub(crate) fn known_peer(&mut self) -> &mut KnownPeer {
+    pub(crate) fn cached_peer(&mut self) -> &mut CachedPeer {
         &mut self.modern
     }
 
@@ -29,7 +29,7 @@ impl Connection {
         Self {
             server: self.server.clone(),
             handshake: self.handshake.clone(),
-            modern: KnownPeer::default(),
+            modern: CachedPeer::default(),
             registry: Arc::clone(&self.registry),
             snapshot: Arc::clone(&self.snapshot),
             subscriber: Subscriber::default(),
@@ -57,7 +57,7 @@ impl Connection {
     }
 
     /// Returns the arguments of a tool that clients repeat in HTTP headers.
-    pub(crate) fn mirrors(&mut self, tool: &str) -> &[Mirror] {
+    pub(crate) fn mirrors(&mut self, tool: &str) -> &[HeaderParam] {
         self.registry.refresh(&mut self.snapshot);
         self.snapshot.mirrors(tool)
     }

@@ -17,7 +17,7 @@ use self::handshake::Handshake;
 pub(crate) use self::request::begins_call;
 use crate::extensions::Extensions;
 use crate::outbox::{Outbox, Outgoing, outbox};
-use crate::revision::KnownPeer;
+use crate::revision::CachedPeer;
 use crate::server::Server;
 use crate::server::registry::{Registry, Snapshot};
 use crate::server::response::PendingResponse;
@@ -34,7 +34,7 @@ use crate::wire::{
 pub struct Connection {
     server: Server,
     handshake: Handshake,
-    modern: KnownPeer,
+    modern: CachedPeer,
     registry: Arc<Registry>,
     /// The last snapshot of the registry that was used.
     snapshot: Arc<Snapshot>,
@@ -86,7 +86,7 @@ impl Server {
 impl Connection {
     fn new(server: Server) -> Self {
         let (outbox, outgoing) = outbox(server.limits());
-        let (handshake, modern) = (Handshake::NotBegun, KnownPeer::default());
+        let (handshake, modern) = (Handshake::NotBegun, CachedPeer::default());
         let registry = Registry::of(&server);
         Self {
             snapshot: registry.snapshot(),

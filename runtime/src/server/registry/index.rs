@@ -10,7 +10,7 @@ use treenail_schema::{Prompt, Resource, ResourceTemplate, Tool};
 
 use crate::definition::Entry;
 use crate::name::{flaw, nearest};
-use crate::revision::Style;
+use crate::revision::ResultFormat;
 use crate::wire::{RpcError, quoted};
 
 /// Descriptor that peers see of a tool, a prompt, a resource or a template.
@@ -27,7 +27,7 @@ pub(crate) trait Descriptor: Serialize + Clone {
     fn name_mut(&mut self) -> &mut String;
 
     /// Returns the descriptor for peers of a revision.
-    fn for_peer(&self, _: &Style) -> Cow<'_, Self> {
+    fn for_peer(&self, _: &ResultFormat) -> Cow<'_, Self> {
         Cow::Borrowed(self)
     }
 }
@@ -44,7 +44,7 @@ impl Descriptor for Tool {
         &mut self.name
     }
 
-    fn for_peer(&self, style: &Style) -> Cow<'_, Self> {
+    fn for_peer(&self, style: &ResultFormat) -> Cow<'_, Self> {
         Cow::Owned(style.tool(self))
     }
 }

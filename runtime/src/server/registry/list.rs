@@ -7,7 +7,7 @@ use serde_json::json;
 use treenail_schema::Revision;
 
 use crate::definition::Entry;
-use crate::revision::Style;
+use crate::revision::ResultFormat;
 use crate::server::config::ServerConfig;
 use crate::server::registry::entries::EntryList;
 use crate::server::registry::index::{Descriptor, Index};
@@ -82,7 +82,7 @@ fn page_size(config: &ServerConfig) -> usize {
 fn write_page<D: Descriptor, X>(
     entries: &[Arc<Entry<D, X>>],
     start: usize,
-    style: &Style,
+    style: &ResultFormat,
     config: &ServerConfig,
 ) -> Vec<u8> {
     let end = entries.len().min(start.saturating_add(page_size(config)));

@@ -29,7 +29,7 @@ pub(crate) struct Snapshot {
     tools: Arc<List<Tool>>,
     /// Arguments that clients repeat in HTTP headers, by tool.
     #[cfg(feature = "http-server")]
-    mirrors: std::collections::HashMap<Box<str>, Vec<crate::tool::mirror::Mirror>>,
+    mirrors: std::collections::HashMap<Box<str>, Vec<crate::tool::header_params::HeaderParam>>,
     prompts: Arc<List<Prompt>>,
     pub(crate) resources: Resources,
     /// The result of `initialize` or `server/discover`, for each revision.
@@ -106,7 +106,7 @@ impl Snapshot {
 
     /// Returns the arguments of a tool that clients repeat in HTTP headers.
     #[cfg(feature = "http-server")]
-    pub(crate) fn mirrors(&self, tool: &str) -> &[crate::tool::mirror::Mirror] {
+    pub(crate) fn mirrors(&self, tool: &str) -> &[crate::tool::header_params::HeaderParam] {
         if self.mirrors.is_empty() {
             return &[];
         }
@@ -277,12 +277,12 @@ impl Snapshot {
 #[cfg(feature = "http-server")]
 fn mirrors(
     tools: &Index<Tool>,
-) -> std::collections::HashMap<Box<str>, Vec<crate::tool::mirror::Mirror>> {
+) -> std::collections::HashMap<Box<str>, Vec<crate::tool::header_params::HeaderParam>> {
     let entries = tools.entries().iter();
     let found = entries.filter_map(|entry| {
         let tool = &entry.descriptor;
         // Schemas were checked when the tool was added.
-        let mirrors = crate::tool::mirror::mirrors(&tool.input_schema).ok()?;
+        let mirrors = crate::tool::header_params::mirrors(&tool.input_schema).ok()?;
         (!mirrors.is_empty()).then(|| (tool.name.as_str().into(), mirrors))
     });
     found.collect()

@@ -1,4 +1,4 @@
-//! Accepting connections: no more than there may be, in all and from one address.
+//! Accepting connections, limited in total and per client address.
 
 use std::collections::HashMap;
 use std::io;
@@ -11,140 +11,141 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::sleep;
 
 use crate::limits::Limits;
-use crate::seldom::Seldom;
+use crate::log_throttle::LogThrottle;
 
-/// The response to a connection that is one too many; the request is not read.
-const TOO_MANY: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
+/// Response to a connection beyond the limit. Its request is not read.
+const REJECTION_RESPONSE: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
 
-/// The connections that are open.
+/// Limiter for open connections.
 #[derive(Debug)]
-pub(super) struct Admissions {
-    all: Arc<Semaphore>,
-    addresses: Arc<Addresses>,
-    warned: Seldom,
+pub(super) struct ConnectionLimiter {
+    connections: Arc<Semaphore>,
+    addresses: Arc<AddressLimiter>,
+    warned: LogThrottle,
 }
 
-/// The place of one connection, free again when it is dropped.
+/// Permit of one connection, released when it is dropped.
 #[derive(Debug)]
-pub(super) struct Admission {
-    _one: OwnedSemaphorePermit,
-    _from: Counted,
+pub(super) struct ConnectionPermit {
+    _connection: OwnedSemaphorePermit,
+    _address: AddressPermit,
 }
 
-impl Admissions {
-    pub(super) fn within(limits: &Limits) -> Self {
-        let most = limits.http.connections.clamp(1, Semaphore::MAX_PERMITS);
+impl ConnectionLimiter {
+    pub(super) fn new(limits: &Limits) -> Self {
+        let max_connections = limits.http.connections.clamp(1, Semaphore::MAX_PERMITS);
         Self {
-            all: Arc::new(Semaphore::new(most)),
-            addresses: Arc::new(Addresses::new(limits.http.connections_per_address)),
-            warned: Seldom::default(),
+            connections: Arc::new(Semaphore::new(max_connections)),
+            addresses: Arc::new(AddressLimiter::new(limits.http.connections_per_address)),
+            warned: LogThrottle::default(),
         }
     }
 
-    /// Waits for the next client, once there is room for it.
-    pub(super) async fn accept(&self, listener: &TcpListener) -> (TcpStream, Admission) {
+    /// Waits for a permit and then for the next client.
+    pub(super) async fn accept(&self, listener: &TcpListener) -> (TcpStream, ConnectionPermit) {
         loop {
-            let Ok(one) = Arc::clone(&self.all).acquire_owned().await else {
+            let Ok(connection) = Arc::clone(&self.connections).acquire_owned().await else {
                 std::future::pending::<()>().await;
                 continue;
             };
             let (socket, peer) = match listener.accept().await {
                 Ok(accepted) => accepted,
                 Err(error) => {
-                    failed(&error).await;
+                    handle_accept_error(&error).await;
                     continue;
                 }
             };
-            let Some(from) = self.addresses.admit(peer.ip()) else {
-                self.turn_away(&socket);
+            let Some(address) = self.addresses.try_acquire(peer.ip()) else {
+                self.reject(&socket);
                 continue;
             };
-            // Small answers would wait for acknowledgements otherwise.
+            // With Nagle's algorithm, small responses would wait for acknowledgements.
             if let Err(error) = socket.set_nodelay(true) {
-                tracing::debug!(%error, "a socket stays slow");
+                tracing::debug!(%error, "could not set TCP_NODELAY");
             }
-            let admission = Admission {
-                _one: one,
-                _from: from,
+            let permit = ConnectionPermit {
+                _connection: connection,
+                _address: address,
             };
-            return (socket, admission);
+            return (socket, permit);
         }
     }
 
-    /// Answers a connection that is one too many, as far as that takes no time.
-    fn turn_away(&self, socket: &TcpStream) {
+    /// Responds to a connection beyond the limit if that is possible without waiting.
+    fn reject(&self, socket: &TcpStream) {
         if self.warned.is_due() {
-            tracing::warn!("connections were refused; see `HttpLimits::connections_per_address`");
+            tracing::warn!("rejected connections; see `HttpLimits::connections_per_address`");
         }
-        if let Err(error) = socket.try_write(TOO_MANY) {
-            tracing::debug!(%error, "a refused client was not told why");
+        if let Err(error) = socket.try_write(REJECTION_RESPONSE) {
+            tracing::debug!(%error, "could not send the rejection of a connection");
         }
     }
 }
 
-/// Connections by the address of their clients.
+/// Limiter for open connections per client address.
 #[derive(Debug)]
-struct Addresses {
-    open: Mutex<HashMap<IpAddr, usize>>,
-    most: usize,
+struct AddressLimiter {
+    counts: Mutex<HashMap<IpAddr, usize>>,
+    max_per_address: usize,
 }
 
-/// A connection that is counted until it is dropped.
+/// Permit of one connection from an address, released when it is dropped.
 #[derive(Debug)]
-struct Counted {
-    addresses: Arc<Addresses>,
-    /// Missing for an address that has no bound.
-    from: Option<IpAddr>,
+struct AddressPermit {
+    addresses: Arc<AddressLimiter>,
+    /// `None` for an exempt address.
+    address: Option<IpAddr>,
 }
 
-impl Addresses {
-    fn new(most: usize) -> Self {
+impl AddressLimiter {
+    fn new(max_per_address: usize) -> Self {
         Self {
-            open: Mutex::default(),
-            most,
+            counts: Mutex::default(),
+            max_per_address,
         }
     }
 
-    /// Counts one more connection, unless its address has as many as it may have.
-    fn admit(self: &Arc<Self>, address: IpAddr) -> Option<Counted> {
-        let from = bounded(address);
-        if let Some(from) = from {
-            let mut open = self.lock();
-            let count = open.entry(from).or_default();
-            if *count >= self.most.max(1) {
+    /// Acquires a permit for one more connection, unless its address is at the limit.
+    fn try_acquire(self: &Arc<Self>, address: IpAddr) -> Option<AddressPermit> {
+        let address = limited_address(address);
+        if let Some(address) = address {
+            let mut counts = self.lock();
+            let count = counts.entry(address).or_default();
+            if *count >= self.max_per_address.max(1) {
                 return None;
             }
             *count += 1;
         }
-        Some(Counted {
+        Some(AddressPermit {
             addresses: Arc::clone(self),
-            from,
+            address,
         })
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<IpAddr, usize>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for Counted {
+impl Drop for AddressPermit {
     fn drop(&mut self) {
-        let Some(from) = self.from else {
+        let Some(address) = self.address else {
             return;
         };
-        let mut open = self.addresses.lock();
-        if let Some(count) = open.get_mut(&from) {
+        let mut counts = self.addresses.lock();
+        if let Some(count) = counts.get_mut(&address) {
             *count -= 1;
             if *count == 0 {
-                open.remove(&from);
+                counts.remove(&address);
             }
         }
     }
 }
 
-/// The address that counts for a client; `None` where a reverse proxy may be, which has the connections of many clients:
-/// this computer and private networks.
-fn bounded(address: IpAddr) -> Option<IpAddr> {
+/// Returns the address or network under which a client is counted.
+///
+/// `None` for loopback and private addresses: a reverse proxy there makes the connections of many clients.
+fn limited_address(address: IpAddr) -> Option<IpAddr> {
     match address.to_canonical() {
         IpAddr::V4(address) => {
             let [first, second, ..] = address.octets();
@@ -159,15 +160,15 @@ fn bounded(address: IpAddr) -> Option<IpAddr> {
             let [first, ..] = address.segments();
             let exempt =
                 address.is_loopback() || first & 0xfe00 == 0xfc00 || first & 0xffc0 == 0xfe80;
-            // A client of IPv6 has a whole network of this size.
+            // An IPv6 client usually controls a whole /64 network.
             let network = address.to_bits() & !u128::from(u64::MAX);
             (!exempt).then_some(IpAddr::V6(Ipv6Addr::from_bits(network)))
         }
     }
 }
 
-/// Goes on after an error of one client at once, and after one of this process with some patience.
-async fn failed(error: &io::Error) {
+/// Returns immediately after an error of one client, and after a delay for other errors, such as too many open files.
+async fn handle_accept_error(error: &io::Error) {
     use io::ErrorKind::{ConnectionAborted, ConnectionReset, Interrupted};
     if matches!(
         error.kind(),
@@ -175,7 +176,7 @@ async fn failed(error: &io::Error) {
     ) {
         return;
     }
-    tracing::warn!(%error, "no connection could be accepted");
+    tracing::warn!(%error, "could not accept a connection");
     sleep(Duration::from_millis(100)).await;
 }
 
@@ -183,35 +184,35 @@ async fn failed(error: &io::Error) {
 mod tests {
     use super::*;
 
-    fn admit(addresses: &Arc<Addresses>, address: &str) -> Option<Counted> {
-        addresses.admit(address.parse().unwrap())
+    fn try_acquire(addresses: &Arc<AddressLimiter>, address: &str) -> Option<AddressPermit> {
+        addresses.try_acquire(address.parse().unwrap())
     }
 
     #[test]
-    fn one_address_leaves_room_for_others() {
-        let addresses = Arc::new(Addresses::new(2));
+    fn addresses_are_limited_independently() {
+        let addresses = Arc::new(AddressLimiter::new(2));
         let cases = [
             ("203.0.113.7", "::ffff:203.0.113.7", "203.0.113.8"),
             ("2001:db8::1", "2001:db8::ffff:1:2", "2001:db8:0:1::1"),
         ];
         for (one, same, other) in cases {
-            let first = admit(&addresses, one).unwrap();
-            let _second = admit(&addresses, same).unwrap();
-            assert!(admit(&addresses, one).is_none(), "{one}");
-            assert!(admit(&addresses, same).is_none(), "{same}");
-            assert!(admit(&addresses, other).is_some(), "{other}");
+            let first = try_acquire(&addresses, one).unwrap();
+            let _second = try_acquire(&addresses, same).unwrap();
+            assert!(try_acquire(&addresses, one).is_none(), "{one}");
+            assert!(try_acquire(&addresses, same).is_none(), "{same}");
+            assert!(try_acquire(&addresses, other).is_some(), "{other}");
             drop(first);
-            assert!(admit(&addresses, same).is_some(), "{same}");
+            assert!(try_acquire(&addresses, same).is_some(), "{same}");
         }
         assert!(
             addresses.lock().is_empty(),
-            "nothing is kept of clients that left"
+            "no counts remain after the last connection"
         );
     }
 
     #[test]
-    fn places_of_proxies_have_no_bound() {
-        let addresses = Arc::new(Addresses::new(1));
+    fn loopback_and_private_addresses_are_exempt() {
+        let addresses = Arc::new(AddressLimiter::new(1));
         let exempt = [
             "127.0.0.1",
             "127.9.9.9",
@@ -226,8 +227,8 @@ mod tests {
             "fe80::1",
         ];
         for address in exempt {
-            let admitted: Vec<_> = (0..3).map(|_| admit(&addresses, address)).collect();
-            assert!(admitted.iter().all(Option::is_some), "{address}");
+            let permits: Vec<_> = (0..3).map(|_| try_acquire(&addresses, address)).collect();
+            assert!(permits.iter().all(Option::is_some), "{address}");
         }
         for address in [
             "172.32.0.1",
@@ -236,8 +237,8 @@ mod tests {
             "2001:db8::1",
             "8.8.8.8",
         ] {
-            let _one = admit(&addresses, address).unwrap();
-            assert!(admit(&addresses, address).is_none(), "{address}");
+            let _one = try_acquire(&addresses, address).unwrap();
+            assert!(try_acquire(&addresses, address).is_none(), "{address}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Reading the body of a request, within bounds.
+//! Reading of request bodies, with bounded length and time.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -8,40 +8,41 @@ use http::StatusCode;
 use http_body::Body;
 
 use crate::limits::Limits;
-use crate::transport::http::reply::Refusal;
+use crate::transport::http::response::Rejection;
 
-/// Reads a whole body. What is too long is refused before it is read, if it says so, or as soon as it is too long.
-pub(super) async fn read<B: Body>(body: B, limits: &Limits) -> Result<Bytes, Refusal> {
+/// Reads a complete body. An overlong body is rejected before reading if its length is declared, otherwise as soon as it
+/// exceeds the limit.
+pub(super) async fn read_body<B: Body>(body: B, limits: &Limits) -> Result<Bytes, Rejection> {
     if body.size_hint().lower() > limits.message_bytes as u64 {
-        return Err(too_long());
+        return Err(body_too_long());
     }
     match tokio::time::timeout(
         limits.http.read_timeout,
-        collect(body, limits.message_bytes),
+        collect_body(body, limits.message_bytes),
     )
     .await
     {
         Ok(read) => read,
-        Err(_) => Err(Refusal::new(
+        Err(_) => Err(Rejection::new(
             StatusCode::REQUEST_TIMEOUT,
             "the body took too long to arrive",
         )),
     }
 }
 
-/// Most bodies come in one piece, which is taken as it is.
-async fn collect<B: Body>(body: B, most: usize) -> Result<Bytes, Refusal> {
+/// Collects the frames of a body of at most `max_bytes`. The common case of a single frame is not copied.
+async fn collect_body<B: Body>(body: B, max_bytes: usize) -> Result<Bytes, Rejection> {
     let mut body = pin!(body);
     let (mut first, mut rest) = (Bytes::new(), BytesMut::new());
     while let Some(frame) = poll_fn(|context| body.as_mut().poll_frame(context)).await {
         let frame = frame
-            .map_err(|_| Refusal::new(StatusCode::BAD_REQUEST, "the body could not be read"))?;
+            .map_err(|_| Rejection::new(StatusCode::BAD_REQUEST, "the body could not be read"))?;
         let Ok(mut data) = frame.into_data() else {
             continue;
         };
         let length = data.remaining();
-        if length > most - first.len() - rest.len() {
-            return Err(too_long());
+        if length > max_bytes - first.len() - rest.len() {
+            return Err(body_too_long());
         }
         if first.is_empty() && rest.is_empty() {
             first = data.copy_to_bytes(length);
@@ -59,10 +60,10 @@ async fn collect<B: Body>(body: B, most: usize) -> Result<Bytes, Refusal> {
     })
 }
 
-fn too_long() -> Refusal {
-    Refusal::new(
+fn body_too_long() -> Rejection {
+    Rejection::new(
         StatusCode::PAYLOAD_TOO_LARGE,
-        "the body is longer than a message may be",
+        "the body exceeds the maximum message size",
     )
 }
 
@@ -93,7 +94,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "current_thread")]
-    async fn pieces_are_put_together_within_the_bound() {
+    async fn frames_are_concatenated_up_to_the_limit() {
         let cases: [(&[&str], Option<&str>); 7] = [
             (&[], Some("")),
             (&["abcdef"], Some("abcdef")),
@@ -105,7 +106,7 @@ mod tests {
         ];
         for (pieces, whole) in cases {
             let body = Pieces(pieces.iter().copied().collect());
-            let read = collect(body, 6).await.ok();
+            let read = collect_body(body, 6).await.ok();
             assert_eq!(read.as_deref(), whole.map(str::as_bytes), "{pieces:?}");
         }
     }

@@ -1,4 +1,4 @@
-//! Cross-origin requests (CORS): pages of listed origins may use the server in a browser.
+//! Cross-origin resource sharing (CORS): web pages of allowed origins can use the server from a browser.
 
 use std::sync::Arc;
 
@@ -11,38 +11,39 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
 
 use crate::transport::http::origin::normalized_origin;
-use crate::transport::http::reply::{HttpBody, json};
+use crate::transport::http::response::{HttpBody, json_response};
 use crate::transport::http::server::HttpServer;
 use crate::transport::http::service::HttpService;
 
-/// Headers that a page may send, beside all that start with `mcp-`.
+/// Request headers that a page may send, in addition to all that start with `mcp-`.
 const REQUEST_HEADERS: [&str; 4] = ["accept", "authorization", "content-type", "last-event-id"];
-/// Headers that a page may read, beside those that every page may.
+/// Response headers that a page may read, in addition to the CORS-safelisted ones.
 const RESPONSE_HEADERS: &str =
     "mcp-session-id, mcp-protocol-version, www-authenticate, retry-after";
 const METHODS: &str = "GET, POST, DELETE";
-/// Seconds for which a browser may remember the answer to a preflight request; browsers allow no more.
-const MAX_AGE: &str = "7200";
+/// Seconds for which a browser may cache a preflight response. Chrome allows no more.
+const PREFLIGHT_MAX_AGE: &str = "7200";
 
-/// The origins whose pages may use the server.
+/// Origins whose pages may use the server.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Cors {
-    /// As browsers write them.
+    /// Normalized as in the `Origin` header of browsers.
     origins: Vec<String>,
 }
 
 impl HttpService {
-    /// Lets pages of an origin, such as `https://app.example.com`, use the server in a browser: answers their preflight
-    /// requests, and lets them read the answers (CORS). No page may unless this is called; it can be called for several
-    /// origins. The origin is compared as a whole, with its scheme and port, so there are no wildcards.
+    /// Enables CORS for an origin such as `https://app.example.com`: its pages can use the server from a browser.
+    ///
+    /// The service responds to their preflight requests and permits them to read its responses. By default no origin is
+    /// allowed. Call it once per origin. Origins are compared exactly, including scheme and port, without wildcards.
     ///
     /// It includes [`allow_origin`](HttpService::allow_origin). Pages may send `Authorization`, `Content-Type`, `Accept`,
     /// `Last-Event-ID` and all headers that start with `Mcp-`, and read `Mcp-Session-Id`, `Mcp-Protocol-Version`,
-    /// `WWW-Authenticate` and `Retry-After`; cookies are neither sent nor taken.
+    /// `WWW-Authenticate` and `Retry-After`. Cookies are not supported.
     ///
-    /// Preflight requests carry no credentials. A layer around the service that authenticates has to let requests with the
-    /// method `OPTIONS` pass; what it answers itself has no headers for browsers. If that matters, use a CORS layer outside
-    /// of it, and [`allow_origin`](HttpService::allow_origin) here.
+    /// Preflight requests carry no credentials, so an authentication layer around the service must let `OPTIONS` requests
+    /// pass. Responses of that layer itself have no CORS headers. If pages need to read them, put a CORS layer outside of the
+    /// authentication layer and use [`allow_origin`](HttpService::allow_origin) here.
     ///
     /// ```
     /// use treenail_runtime::{Server, http_service};
@@ -59,7 +60,10 @@ impl HttpService {
     pub fn allow_cors_origin(self, origin: impl AsRef<str>) -> Self {
         let origin = origin.as_ref();
         let Some(normalized) = normalized_origin(origin) else {
-            tracing::warn!(origin, "not an origin such as `https://app.example.com`");
+            tracing::warn!(
+                origin,
+                "ignored an invalid origin; expected the form `https://app.example.com`"
+            );
             return self;
         };
         let mut service = self.allow_origin(&normalized);
@@ -70,56 +74,61 @@ impl HttpService {
 }
 
 impl HttpServer {
-    /// Lets pages of an origin use the server in a browser; see [`HttpService::allow_cors_origin`].
+    /// Enables CORS for an origin, see [`HttpService::allow_cors_origin`].
     pub fn allow_cors_origin(self, origin: impl AsRef<str>) -> Self {
         self.map_service(|service| service.allow_cors_origin(origin))
     }
 }
 
 impl Cors {
-    /// The origin of a request, if its pages may use the server.
-    pub(super) fn origin_of(&self, headers: &HeaderMap) -> Option<HeaderValue> {
+    /// Returns the origin of a request if it is an allowed one.
+    pub(super) fn allowed_origin(&self, headers: &HeaderMap) -> Option<HeaderValue> {
         let mut origins = headers.get_all(ORIGIN).iter();
         let origin = origins.next().filter(|_| origins.next().is_none())?;
-        let known = |one: &String| one.as_bytes() == origin.as_bytes();
-        self.origins.iter().any(known).then(|| origin.clone())
+        let is_same = |allowed: &String| allowed.as_bytes() == origin.as_bytes();
+        self.origins.iter().any(is_same).then(|| origin.clone())
     }
 
-    /// Answers the question of a browser whether a page may send a request, if it is one.
+    /// Returns the response to a preflight request, if it is one from an allowed origin.
     pub(super) fn preflight(&self, parts: &Parts) -> Option<Response<HttpBody>> {
         let headers = &parts.headers;
-        let asks =
+        let is_preflight =
             parts.method == Method::OPTIONS && headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD);
-        (asks && self.origin_of(headers).is_some()).then(|| preflight(headers))
+        (is_preflight && self.allowed_origin(headers).is_some())
+            .then(|| preflight_response(headers))
     }
 }
 
-fn preflight(headers: &HeaderMap) -> Response<HttpBody> {
-    let mut response = json(StatusCode::NO_CONTENT, Vec::new());
-    let answer = response.headers_mut();
-    answer.insert(
+fn preflight_response(headers: &HeaderMap) -> Response<HttpBody> {
+    let mut response = json_response(StatusCode::NO_CONTENT, Vec::new());
+    let response_headers = response.headers_mut();
+    response_headers.insert(
         ACCESS_CONTROL_ALLOW_METHODS,
         HeaderValue::from_static(METHODS),
     );
-    answer.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static(MAX_AGE));
+    response_headers.insert(
+        ACCESS_CONTROL_MAX_AGE,
+        HeaderValue::from_static(PREFLIGHT_MAX_AGE),
+    );
     let varies = "access-control-request-method, access-control-request-headers";
-    answer.append(VARY, HeaderValue::from_static(varies));
-    // The arguments that are repeated in headers differ from tool to tool, so the names are those of the request.
-    let wanted = headers.get_all(ACCESS_CONTROL_REQUEST_HEADERS).iter();
-    let wanted = wanted.filter_map(|names| names.to_str().ok());
-    let allowed = wanted.flat_map(|names| names.split(',')).map(str::trim);
-    let allowed: Vec<&str> = allowed.filter(|name| may_send(name)).collect();
+    response_headers.append(VARY, HeaderValue::from_static(varies));
+    // Header parameters differ from tool to tool, so the response repeats the allowed names of the request.
+    let requested = headers.get_all(ACCESS_CONTROL_REQUEST_HEADERS).iter();
+    let requested = requested.filter_map(|names| names.to_str().ok());
+    let requested = requested.flat_map(|names| names.split(',')).map(str::trim);
+    let allowed: Vec<&str> = requested.filter(|name| is_allowed_header(name)).collect();
     if let Ok(allowed) = HeaderValue::from_str(&allowed.join(", ")) {
         if !allowed.is_empty() {
-            answer.insert(ACCESS_CONTROL_ALLOW_HEADERS, allowed);
+            response_headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, allowed);
         }
     }
     response
 }
 
-/// Lets the page of `origin`, if there is one that may, read a response. Without one the response says still that it would be
-/// another one for another origin, for caches.
-pub(super) fn expose(response: &mut Response<HttpBody>, origin: Option<HeaderValue>) {
+/// Adds the CORS headers for `origin` to a response.
+///
+/// Without an allowed origin it only adds `Vary`, because caches must not reuse the response for another origin.
+pub(super) fn add_cors_headers(response: &mut Response<HttpBody>, origin: Option<HeaderValue>) {
     let headers = response.headers_mut();
     headers.append(VARY, HeaderValue::from_static("origin"));
     if let Some(origin) = origin {
@@ -131,14 +140,14 @@ pub(super) fn expose(response: &mut Response<HttpBody>, origin: Option<HeaderVal
     }
 }
 
-/// Whether a page may send a header of this name.
-fn may_send(name: &str) -> bool {
-    let is_ours = name
+/// Returns true if a page may send a header of this name.
+fn is_allowed_header(name: &str) -> bool {
+    let is_mcp_header = name
         .get(..4)
         .is_some_and(|start| start.eq_ignore_ascii_case("mcp-"));
-    let known = || {
+    let is_listed = || {
         let mut names = REQUEST_HEADERS.iter();
-        names.any(|known| known.eq_ignore_ascii_case(name))
+        names.any(|listed| listed.eq_ignore_ascii_case(name))
     };
-    (is_ours && http::HeaderName::from_bytes(name.as_bytes()).is_ok()) || known()
+    (is_mcp_header && http::HeaderName::from_bytes(name.as_bytes()).is_ok()) || is_listed()
 }

@@ -1,4 +1,4 @@
-//! One message and all that comes of it: the messages of its call, and its answer.
+//! One request and its output: the messages of its call, and its response.
 
 use std::fmt;
 use std::future::{Future, poll_fn};
@@ -9,152 +9,150 @@ use bytes::Bytes;
 use http::{Response, StatusCode};
 
 use crate::server::{Connection, PendingResponse};
-use crate::transport::http::quiet::Quiet;
-use crate::transport::http::reply::{HttpBody, json, stream};
-use crate::transport::http::slots::StreamSlot;
+use crate::transport::http::keep_alive::KeepAlive;
+use crate::transport::http::response::{HttpBody, exchange_stream, json_response};
+use crate::transport::http::stream_permits::StreamPermit;
 use crate::wire::keep_one_line;
 
-/// A connection that has received one message, until that is answered. Dropping it cancels the call.
+/// Connection that has received one request, until its response has been sent. Dropping it cancels the call.
 pub(super) struct Exchange {
     connection: Connection,
     call: Option<PendingResponse>,
-    /// The answer, while messages that belong before it are sent.
-    answer: Option<Vec<u8>>,
-    /// A message that has been taken over already.
+    /// Final response, held until the messages before it have been sent.
+    response: Option<Vec<u8>>,
+    /// First message of the stream. [`Exchange::respond`] has taken it from the connection.
     first: Option<Vec<u8>>,
-    over: bool,
-    quiet: Quiet,
-    /// Its place among the streams that listen.
-    slot: Option<StreamSlot>,
+    finished: bool,
+    keep_alive: KeepAlive,
+    permit: Option<StreamPermit>,
 }
 
-/// What an exchange sends.
-enum Sent {
+/// Output of an exchange.
+enum Output {
     Message(Vec<u8>),
-    /// The last one.
-    Answer(Vec<u8>),
+    /// The final response.
+    Response(Vec<u8>),
 }
 
 impl fmt::Debug for Exchange {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("Exchange")
-            .field("over", &self.over)
+            .field("finished", &self.finished)
             .finish_non_exhaustive()
     }
 }
 
 impl Exchange {
-    /// Begins with a request that has been received: its answer is there, or under way, or it has begun a subscription.
+    /// Creates an exchange for a received request: its response is complete or pending, or it has opened a subscription.
     pub(super) fn new(
         connection: Connection,
         call: Option<PendingResponse>,
-        answer: Option<Vec<u8>>,
+        response: Option<Vec<u8>>,
     ) -> Self {
         Self {
             connection,
             call,
-            answer,
+            response,
             first: None,
-            over: false,
-            quiet: Quiet::default(),
-            slot: None,
+            finished: false,
+            keep_alive: KeepAlive::default(),
+            permit: None,
         }
     }
 
-    /// The same with a place among the streams that listen.
-    pub(super) fn with_slot(mut self, slot: Option<StreamSlot>) -> Self {
-        self.slot = slot;
+    /// Holds the permit of a listening stream for the lifetime of the exchange.
+    pub(super) fn with_stream_permit(mut self, permit: Option<StreamPermit>) -> Self {
+        self.permit = permit;
         self
     }
 
-    /// Waits for what comes first, which decides what the response is: the answer makes it JSON with the status that
-    /// `status` says, any other message a stream.
+    /// Waits for the first output. If it is the response, the HTTP response is JSON with the status from `status`, otherwise
+    /// an event stream.
     pub(super) async fn respond(
         mut self,
         status: impl FnOnce(&[u8]) -> StatusCode,
     ) -> Response<HttpBody> {
-        match poll_fn(|context| self.poll_sent(context)).await {
-            Some(Sent::Answer(answer)) => json(status(&answer), answer),
-            Some(Sent::Message(message)) => {
+        match poll_fn(|context| self.poll_output(context)).await {
+            Some(Output::Response(response)) => json_response(status(&response), response),
+            Some(Output::Message(message)) => {
                 self.first = Some(message);
-                stream(self)
+                exchange_stream(self)
             }
-            None => json(StatusCode::ACCEPTED, Vec::new()),
+            None => json_response(StatusCode::ACCEPTED, Vec::new()),
         }
     }
 
-    pub(super) fn is_over(&self) -> bool {
-        self.over
+    pub(super) fn is_finished(&self) -> bool {
+        self.finished
     }
 
-    /// The next events of the stream, as many as there are now, or `None` at its end.
+    /// Returns all events that are ready, or `None` at the end of the stream.
     pub(super) fn poll_events(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
         let mut events = Vec::new();
         if let Some(message) = self.first.take() {
             write_event(&mut events, &message);
         }
-        while events.len() < ENOUGH {
-            match self.poll_sent(context) {
-                Poll::Ready(Some(Sent::Message(message) | Sent::Answer(message))) => {
+        while events.len() < WRITE_CHUNK_BYTES {
+            match self.poll_output(context) {
+                Poll::Ready(Some(Output::Message(message) | Output::Response(message))) => {
                     write_event(&mut events, &message);
                 }
-                Poll::Pending if events.is_empty() => return self.quiet.poll(context),
+                Poll::Pending if events.is_empty() => return self.keep_alive.poll(context),
                 Poll::Ready(None) | Poll::Pending => break,
             }
         }
-        self.quiet.reset();
+        self.keep_alive.reset();
         Poll::Ready((!events.is_empty()).then(|| events.into()))
     }
 
-    /// The next message, and whether it is the last one; `None` if there is no further one.
+    /// Returns the next message, and true if it is the final response. `None` at the end.
     pub(super) async fn next(&mut self) -> Option<(Vec<u8>, bool)> {
-        match poll_fn(|context| self.poll_sent(context)).await? {
-            Sent::Message(message) => Some((message, false)),
-            Sent::Answer(answer) => Some((answer, true)),
+        match poll_fn(|context| self.poll_output(context)).await? {
+            Output::Message(message) => Some((message, false)),
+            Output::Response(response) => Some((response, true)),
         }
     }
 
-    /// The next message, or `None` after the last one.
-    fn poll_sent(&mut self, context: &mut Context<'_>) -> Poll<Option<Sent>> {
-        if self.over {
+    fn poll_output(&mut self, context: &mut Context<'_>) -> Poll<Option<Output>> {
+        if self.finished {
             return Poll::Ready(None);
         }
         if let Some(call) = &mut self.call {
             if let Poll::Ready(message) = self.connection.poll_outgoing(context) {
-                return Poll::Ready(Some(Sent::Message(message)));
+                return Poll::Ready(Some(Output::Message(message)));
             }
-            let Poll::Ready(answer) = Pin::new(call).poll(context) else {
+            let Poll::Ready(response) = Pin::new(call).poll(context) else {
                 return Poll::Pending;
             };
             self.call = None;
-            self.answer = Some(answer);
+            self.response = Some(response);
         }
-        // What the call sent before it was finished comes before its answer.
+        // Messages that the call sent before it finished precede its response.
         if let Some(message) = self.connection.next_outgoing() {
-            return Poll::Ready(Some(Sent::Message(message)));
+            return Poll::Ready(Some(Output::Message(message)));
         }
-        if let Some(answer) = self.answer.take() {
-            self.over = true;
-            return Poll::Ready(Some(Sent::Answer(answer)));
+        if let Some(response) = self.response.take() {
+            self.finished = true;
+            return Poll::Ready(Some(Output::Response(response)));
         }
         self.poll_subscription(context)
     }
 
-    fn poll_subscription(&mut self, context: &mut Context<'_>) -> Poll<Option<Sent>> {
+    fn poll_subscription(&mut self, context: &mut Context<'_>) -> Poll<Option<Output>> {
         if !self.connection.is_listening() {
-            self.over = true;
+            self.finished = true;
             return Poll::Ready(None);
         }
         let message = self.connection.poll_outgoing(context);
         // The result of a subscription is the last message of its stream.
-        self.over = message.is_ready() && !self.connection.is_listening();
-        message.map(|message| Some(Sent::Message(message)))
+        self.finished = message.is_ready() && !self.connection.is_listening();
+        message.map(|message| Some(Output::Message(message)))
     }
 }
 
-/// Bytes that are worth a write of their own.
-pub(super) const ENOUGH: usize = 16 * 1024;
+/// Number of buffered bytes from which events are written without waiting for more.
+pub(super) const WRITE_CHUNK_BYTES: usize = 16 * 1024;
 
 fn write_event(out: &mut Vec<u8>, message: &[u8]) {
     out.reserve(message.len() + 8);

@@ -1,4 +1,4 @@
-//! The headers that repeat what a body says.
+//! Standard headers of modern requests, which must match the body.
 
 use std::borrow::Cow;
 
@@ -13,33 +13,33 @@ pub(super) const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-pro
 pub(super) const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 pub(super) const NAME: HeaderName = HeaderName::from_static("mcp-name");
 
-/// The headers that each request of the modern era has.
+/// Standard headers of a modern request.
 #[derive(Debug)]
-pub(super) struct Standard<'a> {
+pub(super) struct StandardHeaders<'a> {
     version: &'a str,
     method: &'a str,
     name: Option<Cow<'a, str>>,
 }
 
-impl<'a> Standard<'a> {
-    /// Reads those that a request of `method` needs.
+impl<'a> StandardHeaders<'a> {
+    /// Reads the headers that a request of `method` requires.
     pub(super) fn read(headers: &'a HeaderMap, method: &str) -> Result<Self, RpcError> {
         let required = |name| {
-            let value = single(headers, &name)?;
-            value.ok_or_else(|| mismatch(format!("the header `{name}` is missing")))
+            let value = single_header(headers, &name)?;
+            value.ok_or_else(|| header_mismatch(format!("the header `{name}` is missing")))
         };
         let name = name_member(method).map(|_| required(NAME)).transpose()?;
         Ok(Self {
             version: required(PROTOCOL_VERSION)?,
             method: required(METHOD)?,
-            name: name.map(|name| decode(&NAME, name)).transpose()?,
+            name: name.map(|name| decode_header(&NAME, name)).transpose()?,
         })
     }
 
-    /// Compares them with the body, which states `version`.
+    /// Compares the headers with the body, whose protocol version is `version`.
     pub(super) fn check(&self, version: &str, envelope: &Envelope<'_>) -> Result<(), RpcError> {
-        equal(&PROTOCOL_VERSION, self.version, version)?;
-        equal(&METHOD, self.method, &envelope.method)?;
+        expect_equal(&PROTOCOL_VERSION, self.version, version)?;
+        expect_equal(&METHOD, self.method, &envelope.method)?;
         let Some(name) = &self.name else {
             return Ok(());
         };
@@ -48,26 +48,26 @@ impl<'a> Standard<'a> {
             _ => envelope.params.name,
         };
         match member.and_then(as_string) {
-            Some(member) => equal(&NAME, name, &member),
-            None => Err(mismatch(format!(
-                "the header `{NAME}` names what the body does not"
+            Some(member) => expect_equal(&NAME, name, &member),
+            None => Err(header_mismatch(format!(
+                "the body has no value for the header `{NAME}`"
             ))),
         }
     }
 }
 
-/// Compares those of a notification, which needs none.
+/// Compares the optional headers of a notification with its body.
 pub(super) fn check_notification(
     headers: &HeaderMap,
     envelope: &Envelope<'_>,
 ) -> Result<(), RpcError> {
-    match single(headers, &METHOD)? {
-        Some(method) => equal(&METHOD, method, &envelope.method),
+    match single_header(headers, &METHOD)? {
+        Some(method) => expect_equal(&METHOD, method, &envelope.method),
         None => Ok(()),
     }
 }
 
-/// The member of `params` that `Mcp-Name` repeats.
+/// Returns the member of `params` that the header `Mcp-Name` must match.
 fn name_member(method: &str) -> Option<&'static str> {
     match method {
         "tools/call" | "prompts/get" => Some("name"),
@@ -76,17 +76,17 @@ fn name_member(method: &str) -> Option<&'static str> {
     }
 }
 
-fn equal(name: &HeaderName, header: &str, body: &str) -> Result<(), RpcError> {
+fn expect_equal(name: &HeaderName, header: &str, body: &str) -> Result<(), RpcError> {
     if header == body {
         return Ok(());
     }
-    Err(mismatch(format!(
-        "the header `{name}` does not say what the body says"
+    Err(header_mismatch(format!(
+        "the header `{name}` does not match the body"
     )))
 }
 
-/// The value of a header, without white space around it, if it is there; it must not be there twice.
-pub(super) fn single<'a>(
+/// Returns the trimmed value of an optional header. It is an error if the header occurs twice.
+pub(super) fn single_header<'a>(
     headers: &'a HeaderMap,
     name: &HeaderName,
 ) -> Result<Option<&'a str>, RpcError> {
@@ -95,19 +95,20 @@ pub(super) fn single<'a>(
         return Ok(None);
     };
     if values.next().is_some() {
-        return Err(mismatch(format!("the header `{name}` is given twice")));
+        return Err(header_mismatch(format!("the header `{name}` occurs twice")));
     }
-    // This takes visible ASCII and tabs only.
-    let value = value.to_str().map_err(|_| {
-        mismatch(format!(
-            "the header `{name}` has characters that are not allowed"
-        ))
-    })?;
+    // `to_str` accepts visible ASCII and tabs only.
+    let value = value
+        .to_str()
+        .map_err(|_| header_mismatch(format!("the header `{name}` contains invalid characters")))?;
     Ok(Some(value.trim_matches([' ', '\t'])))
 }
 
-/// What a value stands for, which may be written in Base64.
-pub(super) fn decode<'a>(name: &HeaderName, value: &'a str) -> Result<Cow<'a, str>, RpcError> {
+/// Decodes a header value, which may be encoded as `=?base64?…?=`.
+pub(super) fn decode_header<'a>(
+    name: &HeaderName,
+    value: &'a str,
+) -> Result<Cow<'a, str>, RpcError> {
     let encoded = value
         .strip_prefix("=?base64?")
         .and_then(|rest| rest.strip_suffix("?="));
@@ -120,13 +121,13 @@ pub(super) fn decode<'a>(name: &HeaderName, value: &'a str) -> Result<Cow<'a, st
         .and_then(|bytes| String::from_utf8(bytes).ok());
     match text {
         Some(text) => Ok(Cow::Owned(text)),
-        None => Err(mismatch(format!(
-            "the header `{name}` is not the Base64 of a text"
+        None => Err(header_mismatch(format!(
+            "the header `{name}` is not valid Base64 of UTF-8 text"
         ))),
     }
 }
 
-/// The error for a header that does not fit the body.
-pub(super) fn mismatch(message: String) -> RpcError {
+/// Returns the error for a header that does not match the body.
+pub(super) fn header_mismatch(message: String) -> RpcError {
     RpcError::new(HEADER_MISMATCH, message)
 }

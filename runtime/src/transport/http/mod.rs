@@ -1,31 +1,31 @@
-//! Streamable HTTP: one endpoint, a request of HTTP for each message.
+//! Streamable HTTP: one endpoint, one HTTP request per message.
 //!
-//! A request goes through `service` (what HTTP asks for), `origin` (who may ask), `body` (bounded reading), and then by its
-//! era: `modern` checks `headers` and `mirror` against the body and runs the message on a connection of its own, whose
-//! messages `exchange` puts into the answer, or `legacy` finds its session. `sse` is what old clients have
-//! beside the endpoint. `server` is the listener for those who have no stack of their own.
+//! `service` checks a request, with `origin` for its host and origin, and `body` reads it. A modern message is handled by
+//! `modern`: it checks `headers` and `header_params` against the body and runs the message on a new connection, whose
+//! messages `exchange` writes to the response. A legacy message is handled by `legacy`, in its session. `sse` provides the
+//! older HTTP+SSE transport at two more paths. `server` is a listener for programs without an HTTP stack.
 
 mod accept;
 mod body;
+mod call_permits;
 mod checks;
 mod cors;
 mod exchange;
+mod header_params;
 mod headers;
+mod keep_alive;
 mod legacy;
-mod mirror;
 mod modern;
 mod origin;
-mod places;
-mod quiet;
-mod reply;
+mod response;
 mod server;
 mod service;
-mod slots;
 mod sse;
-mod stall;
+mod stream_permits;
+mod write_timeout;
 
 pub use self::legacy::SsePaths;
-pub use self::reply::HttpBody;
+pub use self::response::HttpBody;
 pub use self::server::HttpServer;
 pub use self::service::{HttpFuture, HttpService, http_service};
 
@@ -39,8 +39,8 @@ use treenail_schema::error_code::{
 use crate::extensions::Principal;
 use crate::server::Connection;
 
-/// Tells functions who is calling, if a layer has found that out, and with which headers.
-fn introduce(connection: &mut Connection, parts: Parts) {
+/// Adds the principal set by a layer, if any, and the parts of the HTTP request to the extensions of a connection.
+fn attach_extensions(connection: &mut Connection, parts: Parts) {
     let extensions = connection.extensions_mut();
     if let Some(principal) = parts.extensions.get::<Principal>() {
         extensions.insert(principal.clone());
@@ -48,13 +48,13 @@ fn introduce(connection: &mut Connection, parts: Parts) {
     extensions.insert(parts);
 }
 
-/// A path without the slash at its end, which clients and routers add and take away.
+/// Removes a trailing slash from a path, because clients and routers add and remove it.
 fn without_slash(path: &str) -> &str {
     path.strip_suffix('/').unwrap_or(path)
 }
 
-/// The status of an answer that is, or is not, an error.
-fn status(code: Option<i64>) -> StatusCode {
+/// Returns the HTTP status for a response with this error code, or without an error.
+fn http_status(code: Option<i64>) -> StatusCode {
     match code {
         Some(METHOD_NOT_FOUND) => StatusCode::NOT_FOUND,
         Some(

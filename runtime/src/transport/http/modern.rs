@@ -1,4 +1,4 @@
-//! A message of the modern era: checked against its headers, and run on a connection of its own.
+//! Messages of the modern era. Each is checked against its headers and handled on a new connection.
 
 use std::borrow::Cow;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,18 +8,19 @@ use http::{HeaderMap, Response, StatusCode};
 use treenail_schema::error_code::INVALID_PARAMS;
 use treenail_schema::{Method, Revision};
 
-use crate::revision::{KnownPeer, stated_version};
+use crate::revision::{CachedPeer, stated_version};
 use crate::server::{Connection, Handled, Server, begins_call};
+use crate::transport::http::call_permits::{over_capacity, reclaim_call_permits};
 use crate::transport::http::exchange::Exchange;
-use crate::transport::http::headers::{PROTOCOL_VERSION, Standard, check_notification};
+use crate::transport::http::header_params::check_header_params;
+use crate::transport::http::headers::{PROTOCOL_VERSION, StandardHeaders, check_notification};
 use crate::transport::http::legacy::Sessions;
-use crate::transport::http::places::{find_places, no_place};
-use crate::transport::http::reply::{HttpBody, Refusal, json};
-use crate::transport::http::slots::StreamSlots;
-use crate::transport::http::{introduce, mirror, status};
+use crate::transport::http::response::{HttpBody, Rejection, json_response};
+use crate::transport::http::stream_permits::StreamPermits;
+use crate::transport::http::{attach_extensions, http_status};
 use crate::wire::{Body, Envelope, Message, RpcError, as_string, error_code, object};
 
-/// Whether a message belongs to the modern era: it says so itself, or its headers do.
+/// Returns true if a message belongs to the modern era according to its `_meta` or its headers.
 pub(super) fn is_modern(headers: &HeaderMap, message: &Message<'_>) -> bool {
     let (Message::Request(_, envelope) | Message::Notification(envelope)) = message else {
         return is_modern_version(headers);
@@ -28,112 +29,118 @@ pub(super) fn is_modern(headers: &HeaderMap, message: &Message<'_>) -> bool {
     is_modern_version(headers) || meta.is_some_and(|meta| stated_version(meta).is_some())
 }
 
-/// Whether the headers name a revision that has no handshake.
+/// Returns true if the headers name a revision without a handshake.
 pub(super) fn is_modern_version(headers: &HeaderMap) -> bool {
     let version = headers.get(PROTOCOL_VERSION);
     let revision = version.and_then(|version| version.to_str().ok()?.trim().parse().ok());
     revision.is_some_and(Revision::is_modern)
 }
 
-/// The peer of the last request, whose words are not read again if the next request has the same; most have.
+/// Cache of the peer of the last request. Most requests have the same peer, which then is not parsed again.
 #[derive(Debug, Default)]
-pub(super) struct LastPeer(Mutex<KnownPeer>);
+pub(super) struct PeerCache(Mutex<CachedPeer>);
 
-impl LastPeer {
-    /// Takes it over to a connection, does something that may find out about another peer, and remembers that one.
-    fn lend<T>(&self, connection: &mut Connection, find: impl FnOnce(&mut Connection) -> T) -> T {
-        let last = self.lock().clone();
-        connection.known_peer().clone_from(&last);
-        let found = find(connection);
-        if !connection.known_peer().is(&last) {
-            self.lock().clone_from(connection.known_peer());
+impl PeerCache {
+    /// Runs `action` on a connection that has the cached peer, and caches another peer that it has identified.
+    fn with_cached_peer<T>(
+        &self,
+        connection: &mut Connection,
+        action: impl FnOnce(&mut Connection) -> T,
+    ) -> T {
+        let cached = self.lock().clone();
+        connection.cached_peer().clone_from(&cached);
+        let output = action(connection);
+        if !connection.cached_peer().is_same_entry(&cached) {
+            self.lock().clone_from(connection.cached_peer());
         }
-        found
+        output
     }
 
-    fn lock(&self) -> MutexGuard<'_, KnownPeer> {
+    fn lock(&self) -> MutexGuard<'_, CachedPeer> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// What the service has for messages of the modern era.
+/// Handler for messages of the modern era.
 pub(super) struct Modern<'a> {
     pub(super) server: &'a Server,
-    pub(super) last: &'a LastPeer,
+    pub(super) peer_cache: &'a PeerCache,
     pub(super) sessions: &'a Sessions,
-    pub(super) slots: &'a StreamSlots,
+    pub(super) stream_permits: &'a StreamPermits,
 }
 
 impl Modern<'_> {
-    /// Answers one message.
-    pub(super) async fn answer(
+    /// Handles one message.
+    pub(super) async fn handle_message(
         self,
         parts: Parts,
         message: Message<'_>,
-    ) -> Result<Response<HttpBody>, Refusal> {
+    ) -> Result<Response<HttpBody>, Rejection> {
         match message {
-            Message::Request(id, envelope) => self.request(parts, id, envelope).await,
+            Message::Request(id, envelope) => self.handle_request(parts, id, envelope).await,
             Message::Notification(envelope) => {
                 match check_notification(&parts.headers, &envelope) {
-                    Ok(()) => Ok(json(StatusCode::ACCEPTED, Vec::new())),
-                    Err(error) => Err(Refusal::of(StatusCode::BAD_REQUEST, None, error)),
+                    Ok(()) => Ok(json_response(StatusCode::ACCEPTED, Vec::new())),
+                    Err(error) => Err(Rejection::with_error(StatusCode::BAD_REQUEST, None, error)),
                 }
             }
             Message::Response(..) => {
-                let why = "a client has nothing to answer in the modern era";
-                Err(Refusal::new(StatusCode::BAD_REQUEST, why))
+                let message = "responses from a client do not exist in the modern era";
+                Err(Rejection::new(StatusCode::BAD_REQUEST, message))
             }
         }
     }
 
-    /// Checks a request and runs it; its response is JSON unless something has to be sent before the answer.
-    async fn request(
+    /// Checks a request and runs it. The response is JSON, or an event stream if messages precede the result.
+    async fn handle_request(
         self,
         parts: Parts,
         id: &str,
         envelope: Envelope<'_>,
-    ) -> Result<Response<HttpBody>, Refusal> {
+    ) -> Result<Response<HttpBody>, Rejection> {
         let mut connection = self.server.connect();
         let headers = &parts.headers;
-        let checked = self.last.lend(&mut connection, |connection| {
-            check(connection, headers, &envelope)
-        });
-        checked.map_err(|error| Refusal::of(StatusCode::BAD_REQUEST, Some(id), error))?;
-        introduce(&mut connection, parts);
-        let mut slot = None;
+        let checked = self
+            .peer_cache
+            .with_cached_peer(&mut connection, |connection| {
+                check_request(connection, headers, &envelope)
+            });
+        checked.map_err(|error| Rejection::with_error(StatusCode::BAD_REQUEST, Some(id), error))?;
+        attach_extensions(&mut connection, parts);
+        let mut permit = None;
         if begins_call(&envelope) {
-            find_places(&connection, self.sessions, 1);
+            reclaim_call_permits(&connection, self.sessions, 1);
         } else if envelope.known == Some(Method::SubscriptionsListen) {
-            let taken = self.slots.take();
-            slot = Some(taken.map_err(|refusal| refusal.to(id))?);
+            let acquired = self.stream_permits.try_acquire();
+            permit = Some(acquired.map_err(|rejection| rejection.with_id(id))?);
         }
         let mut out = Vec::new();
         let message = Body::One(Ok(Message::Request(id, envelope)));
         let call = match connection.handle_body(message, &mut out) {
             Handled::Pending(call) => Some(call),
-            Handled::Deferred(_) => return Err(no_place(Some(id))),
+            Handled::Deferred(_) => return Err(over_capacity(Some(id))),
             Handled::Complete | Handled::Cancelled(_) | Handled::Restarted => None,
         };
-        let answer = (!out.is_empty()).then_some(out);
-        let exchange = Exchange::new(connection, call, answer).with_slot(slot);
-        let response = exchange.respond(|answer| status(error_code(answer, id)));
+        let response = (!out.is_empty()).then_some(out);
+        let exchange = Exchange::new(connection, call, response).with_stream_permit(permit);
+        let response = exchange.respond(|response| http_status(error_code(response, id)));
         Ok(response.await)
     }
 }
 
-/// Checks all that decides about the status of the response before the message is looked into: the order is that of the
-/// specification's table of outcomes.
-fn check(
+/// Performs the checks that determine the HTTP status, before the message is handled. Their order is that of the table of
+/// outcomes in the specification.
+fn check_request(
     connection: &mut Connection,
     headers: &HeaderMap,
     envelope: &Envelope<'_>,
 ) -> Result<(), RpcError> {
-    let standard = Standard::read(headers, &envelope.method)?;
+    let standard_headers = StandardHeaders::read(headers, &envelope.method)?;
     envelope.params.check()?;
     let meta = object("_meta", envelope.params.meta)?
         .ok_or_else(|| RpcError::invalid_params("`params._meta` is missing"))?;
-    let known = connection.identify(meta);
-    let version = match &known {
+    let peer = connection.identify(meta);
+    let version = match &peer {
         Ok(None) => {
             let missing = "`params._meta` has no `io.modelcontextprotocol/protocolVersion`";
             return Err(RpcError::invalid_params(missing));
@@ -142,15 +149,15 @@ fn check(
         Ok(Some(peer)) => Cow::Borrowed(peer.revision().as_str()),
         Err(_) => stated_version(meta).unwrap_or(Cow::Borrowed("")),
     };
-    standard.check(&version, envelope)?;
-    known?;
+    standard_headers.check(&version, envelope)?;
+    peer?;
     if envelope.known != Some(Method::CallTool) {
         return Ok(());
     }
     let Some(tool) = envelope.params.name.and_then(as_string) else {
         return Ok(());
     };
-    mirror::check(
+    check_header_params(
         headers,
         connection.mirrors(&tool),
         envelope.params.arguments,

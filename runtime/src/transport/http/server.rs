@@ -1,4 +1,4 @@
-//! A listener of our own, for servers that are nothing but a server.
+//! HTTP listener, for programs without an HTTP stack of their own.
 
 use std::convert::Infallible;
 use std::future::{Future, poll_fn};
@@ -21,20 +21,20 @@ use crate::deadline;
 use crate::error::Result;
 use crate::limits::Limits;
 use crate::server::Server;
-use crate::transport::http::accept::{Admission, Admissions};
+use crate::transport::http::accept::{ConnectionLimiter, ConnectionPermit};
 use crate::transport::http::legacy::SsePaths;
-use crate::transport::http::reply::{HttpBody, Refusal};
+use crate::transport::http::response::{HttpBody, Rejection};
 use crate::transport::http::service::HttpService;
-use crate::transport::http::slots::StreamSlots;
-use crate::transport::http::stall::Impatient;
+use crate::transport::http::stream_permits::StreamPermits;
 use crate::transport::http::without_slash;
+use crate::transport::http::write_timeout::WriteTimeout;
 
 #[cfg(feature = "http-server")]
 impl Server {
     /// Serves HTTP at `address`, such as `127.0.0.1:8080`, with the endpoint `/mcp`, until the server
     /// [closes](Server::close).
     ///
-    /// It is [`bind_http`](Server::bind_http) and [`HttpServer::serve`] in one.
+    /// Shorthand for [`bind_http`](Server::bind_http) and [`HttpServer::serve`].
     ///
     /// # Errors
     ///
@@ -47,28 +47,28 @@ impl Server {
         self.bind_http(address).await?.serve().await
     }
 
-    /// Takes `address` for the server without serving yet. Port 0 is one that is free.
+    /// Binds to `address` without serving yet. Port 0 selects a free port.
     ///
-    /// Who listens at an address that other computers can reach has to say by which names, with
-    /// [`HttpService::allow_host`] and [`HttpService::bind`].
+    /// Requests for a host name other than this computer's are rejected. To serve other computers, allow the host names of
+    /// the server with [`HttpService::allow_host`] and use [`HttpService::bind`].
     ///
     /// # Errors
     ///
-    /// [`Error::Io`](crate::Error::Io) if the address cannot be had.
+    /// [`Error::Io`](crate::Error::Io) if binding fails.
     pub async fn bind_http(&self, address: impl ToSocketAddrs) -> Result<HttpServer> {
         HttpService::new(self.clone()).bind(address).await
     }
 }
 
 impl HttpService {
-    /// Takes `address` for this service without serving yet. Port 0 is one that is free.
+    /// Binds to `address` without serving yet. Port 0 selects a free port.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`](crate::Error::Io) if the address cannot be had.
+    /// [`Error::Io`](crate::Error::Io) if binding fails.
     pub async fn bind(mut self, address: impl ToSocketAddrs) -> Result<HttpServer> {
         let listener = TcpListener::bind(address).await?;
-        self.slots = StreamSlots::within(self.server().limits());
+        self.stream_permits = StreamPermits::new(self.server().limits());
         Ok(HttpServer {
             address: listener.local_addr()?,
             listener,
@@ -78,12 +78,14 @@ impl HttpService {
     }
 }
 
-/// A server that has an address and serves HTTP/1.1 there.
+/// HTTP/1.1 server that is bound to an address.
 ///
-/// It has at most [`HttpLimits::connections`](crate::HttpLimits::connections) at once; clients beyond that wait to be accepted. Not all of them may be
-/// [streams that only listen](crate::HttpLimits::listen_streams), nor come
-/// [from one address](crate::HttpLimits::connections_per_address). A client that is slow to
-/// send its headers or a body, or to read an answer, is dropped after [`HttpLimits::read_timeout`](crate::HttpLimits::read_timeout) or
+/// It serves at most [`HttpLimits::connections`](crate::HttpLimits::connections) connections at once. Further clients wait
+/// until they are accepted. The number of [listening streams](crate::HttpLimits::listen_streams) and of connections
+/// [per client address](crate::HttpLimits::connections_per_address) is limited too.
+///
+/// A client that sends its headers or body too slowly is disconnected after
+/// [`HttpLimits::read_timeout`](crate::HttpLimits::read_timeout), and one that reads too slowly after
 /// [`HttpLimits::write_timeout`](crate::HttpLimits::write_timeout).
 ///
 /// ```
@@ -99,7 +101,7 @@ impl HttpService {
 /// # }
 /// ```
 #[derive(Debug)]
-#[must_use = "it serves nothing until `serve` is awaited"]
+#[must_use = "the server does nothing until `serve` is awaited"]
 pub struct HttpServer {
     listener: TcpListener,
     address: SocketAddr,
@@ -108,48 +110,50 @@ pub struct HttpServer {
 }
 
 impl HttpServer {
-    /// Where it listens.
+    /// Returns the local address.
     pub fn local_addr(&self) -> SocketAddr {
         self.address
     }
 
-    /// The path of the endpoint, in place of `/mcp`; a slash at its end makes no difference. All others are not found, but for those of
-    /// [`legacy_sse`](HttpServer::legacy_sse).
+    /// Sets the path of the endpoint. Default `/mcp`.
+    ///
+    /// A trailing slash is ignored. All other paths are not found, except those of [`legacy_sse`](HttpServer::legacy_sse).
     pub fn path(mut self, path: impl AsRef<str>) -> Self {
         self.path = path.as_ref().into();
         self
     }
 
-    /// The same with a service that is set up further.
+    /// Replaces the service with a reconfigured one.
     pub(super) fn map_service(mut self, change: impl FnOnce(HttpService) -> HttpService) -> Self {
         self.service = change(self.service);
         self
     }
 
-    /// Serves old clients at two more paths; see [`HttpService::legacy_sse`].
+    /// Enables HTTP+SSE at two more paths, see [`HttpService::legacy_sse`].
     pub fn legacy_sse(self, paths: SsePaths) -> Self {
         self.map_service(|service| service.legacy_sse(paths))
     }
 
-    /// Serves until the server [closes](Server::close). Then requests in flight are finished, within
-    /// [`Limits::shutdown_timeout`], and other replicas [told](Server::flush_events) of the last changes, within
-    /// [`EventLimits::flush_timeout`](crate::EventLimits::flush_timeout).
+    /// Serves until the server [closes](Server::close).
+    ///
+    /// It then finishes the requests in flight, within [`Limits::shutdown_timeout`], and [publishes](Server::flush_events)
+    /// the last events to other replicas, within [`EventLimits::flush_timeout`](crate::EventLimits::flush_timeout).
     ///
     /// # Errors
     ///
-    /// None today; a connection that fails concerns its client only.
+    /// Currently none. Errors of one connection do not affect others.
     ///
     /// # Cancellation
     ///
     /// Dropping the future ends all connections.
     pub async fn serve(self) -> Result<()> {
         let limits = self.service.server().limits().clone();
-        let admissions = Admissions::within(&limits);
+        let limiter = ConnectionLimiter::new(&limits);
         let mut connections = JoinSet::new();
         let server = self.service.server().clone();
         let mut closed = pin!(server.closed());
         loop {
-            let mut accepted = pin!(admissions.accept(&self.listener));
+            let mut accepted = pin!(limiter.accept(&self.listener));
             let accepted = poll_fn(|context| {
                 while let Poll::Ready(Some(_)) = connections.poll_join_next(context) {}
                 match closed.as_mut().poll(context) {
@@ -157,44 +161,43 @@ impl HttpServer {
                     Poll::Pending => accepted.as_mut().poll(context).map(Some),
                 }
             });
-            let Some((socket, admission)) = accepted.await else {
+            let Some((socket, permit)) = accepted.await else {
                 break;
             };
-            connections.spawn(self.connection(socket, admission));
+            connections.spawn(self.serve_connection(socket, permit));
         }
         drop(self.listener);
         let finished = async { while connections.join_next().await.is_some() {} };
         if timeout(limits.shutdown_timeout, finished).await.is_err() {
-            tracing::warn!("requests were given up after the server was closed");
+            tracing::warn!("aborted requests in flight after the shutdown timeout");
         }
-        // Other replicas hear of what the last calls have changed.
+        // The last calls may have changed resources or lists.
         if timeout(limits.events.flush_timeout, server.flush_events())
             .await
             .is_err()
         {
-            tracing::warn!("the event bus has not published the last changes");
+            tracing::warn!("the event bus has not published the last events");
         }
         Ok(())
     }
 
-    /// Serves one connection until it ends, or until the server closes and the request in flight has its answer.
-    fn connection(
+    /// Serves one connection until it ends, or until the server closes and the request in flight is finished.
+    fn serve_connection(
         &self,
         socket: TcpStream,
-        admission: Admission,
+        permit: ConnectionPermit,
     ) -> impl Future<Output = ()> + Send + 'static + use<> {
         let (service, path) = (self.service.clone(), Arc::clone(&self.path));
         async move {
             let server = service.server().clone();
             let limits = server.limits();
-            let socket = TokioIo::new(Impatient::new(socket, limits.http.write_timeout));
-            let answer = service_fn(move |request| route(service.clone(), &path, request));
-            let mut serving = pin!(protocol(limits).serve_connection(socket, answer));
-            let (mut closed, mut told) = (pin!(server.closed()), false);
+            let socket = TokioIo::new(WriteTimeout::new(socket, limits.http.write_timeout));
+            let routed = service_fn(move |request| route_request(service.clone(), &path, request));
+            let mut serving = pin!(http1_builder(limits).serve_connection(socket, routed));
+            let (mut closed, mut is_shutting_down) = (pin!(server.closed()), false);
             let ended = poll_fn(|context| {
-                // It is told of the end once, and finishes what it is about.
-                if !told && closed.as_mut().poll(context).is_ready() {
-                    told = true;
+                if !is_shutting_down && closed.as_mut().poll(context).is_ready() {
+                    is_shutting_down = true;
                     serving.as_mut().graceful_shutdown();
                 }
                 serving.as_mut().poll(context)
@@ -202,37 +205,38 @@ impl HttpServer {
             if let Err(error) = ended.await {
                 tracing::debug!(%error, "a connection failed");
             }
-            drop(admission);
+            drop(permit);
         }
     }
 }
 
-/// HTTP/1.1 within bounds.
-fn protocol(limits: &Limits) -> http1::Builder {
-    // The least that hyper takes.
-    const LEAST: usize = 8 * 1024;
-    let mut protocol = http1::Builder::new();
-    protocol
+/// Configures HTTP/1.1 with the limits of the server.
+fn http1_builder(limits: &Limits) -> http1::Builder {
+    // Minimum that hyper accepts.
+    const MIN_BUFFER_BYTES: usize = 8 * 1024;
+    let mut builder = http1::Builder::new();
+    builder
         .timer(TokioTimer::new())
-        // hyper adds it to the current time, which must not overflow.
+        // hyper adds the timeout to the current time, which must not overflow.
         .header_read_timeout(limits.http.read_timeout.min(deadline::NEVER))
-        .max_buf_size(limits.http.header_bytes.max(LEAST));
-    protocol
+        .max_buf_size(limits.http.header_bytes.max(MIN_BUFFER_BYTES));
+    builder
 }
 
-/// Answers what goes to the endpoint.
-fn route(
+/// Passes requests for the endpoints to the service, and rejects others.
+fn route_request(
     mut service: HttpService,
     path: &str,
     request: Request<Incoming>,
 ) -> impl Future<Output = Result<Response<HttpBody>, Infallible>> + Send + 'static + use<> {
-    let asked = request.uri().path();
-    let served = without_slash(asked) == without_slash(path) || service.sse(asked).is_some();
-    let answer = served.then(|| service.call(request));
+    let requested = request.uri().path();
+    let is_served = without_slash(requested) == without_slash(path)
+        || service.sse_endpoint(requested).is_some();
+    let response = is_served.then(|| service.call(request));
     async move {
-        match answer {
-            Some(answer) => answer.await,
-            None => Ok(Refusal::bare(StatusCode::NOT_FOUND).into_response()),
+        match response {
+            Some(response) => response.await,
+            None => Ok(Rejection::empty(StatusCode::NOT_FOUND).into_response()),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The service: what HTTP asks of a request before its message is looked at.
+//! HTTP service: checks of a request before its message is handled.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -14,45 +14,46 @@ use http_body::Body;
 use tower_service::Service;
 
 use crate::server::Server;
+use crate::transport::http::body::read_body;
 use crate::transport::http::checks::{check_accept, check_content, check_size};
-use crate::transport::http::cors::Cors;
+use crate::transport::http::cors::{Cors, add_cors_headers};
 use crate::transport::http::legacy::{Legacy, Sessions, SsePaths};
-use crate::transport::http::modern::{LastPeer, Modern};
+use crate::transport::http::modern;
+use crate::transport::http::modern::{Modern, PeerCache};
 use crate::transport::http::origin::Guard;
-use crate::transport::http::reply::{HttpBody, Refusal};
-use crate::transport::http::slots::StreamSlots;
-use crate::transport::http::{body, cors, modern};
+use crate::transport::http::response::{HttpBody, Rejection};
+use crate::transport::http::stream_permits::StreamPermits;
 use crate::wire::{self, Invalid, parse};
 
-/// Makes a server a service for `axum`, `hyper` or any stack of `tower`; see [`HttpService`].
+/// Creates a service for `axum`, `hyper` or any `tower` stack, see [`HttpService`].
 pub fn http_service(server: Server) -> HttpService {
     HttpService::new(server)
 }
 
-/// A server as a `tower` service over the types of the crate `http`: one endpoint of the Streamable HTTP transport.
+/// `tower` service over the types of the crate `http`: one endpoint of the Streamable HTTP transport.
 ///
-/// It answers every request, whatever its path (but for those of [`legacy_sse`](HttpService::legacy_sse)), so where it is found is for the router to say; `/mcp` is usual. It never
-/// fails. Any type of request body will do. It needs a tokio runtime with time enabled.
+/// It handles requests for every path (except those of [`legacy_sse`](HttpService::legacy_sse)), so the router selects its
+/// path; `/mcp` is usual. It never fails, accepts any type of request body, and needs a tokio runtime with time enabled.
 ///
-/// Requests are refused that a web page could send to a server of the local network through a browser: those for a host,
-/// or from an origin, that is neither this computer nor allowed by [`allow_host`](HttpService::allow_host) or
-/// [`allow_origin`](HttpService::allow_origin). Pages of other origins can use the server in a browser with
-/// [`allow_cors_origin`](HttpService::allow_cors_origin).
+/// It rejects requests for a host or from an origin that is neither this computer nor allowed by
+/// [`allow_host`](HttpService::allow_host) or [`allow_origin`](HttpService::allow_origin). Otherwise a web page could
+/// attack a server of the local network through a browser. [`allow_cors_origin`](HttpService::allow_cors_origin) permits
+/// pages of other origins to use the server.
 ///
-/// Each request of the modern era stands for itself, so replicas of a server need nothing in common but, if functions ask
-/// their clients, [`ServerBuilder::request_state_key`](crate::ServerBuilder::request_state_key), and if clients subscribe to
-/// what changes, [`ServerBuilder::event_bus`](crate::ServerBuilder::event_bus). A session of the legacy era belongs to one
-/// replica: requests with the same `Mcp-Session-Id` have to come to the same one.
+/// Requests of the modern era are independent, so replicas of a server share no state. Two settings are needed for some
+/// servers: [`ServerBuilder::request_state_key`](crate::ServerBuilder::request_state_key) if functions send requests to
+/// their clients, and [`ServerBuilder::event_bus`](crate::ServerBuilder::event_bus) if clients subscribe to changes. A
+/// session of the legacy era belongs to one replica: requests with the same `Mcp-Session-Id` must be routed to the same
+/// one.
 ///
-/// The bounds are those of [`Limits`](crate::Limits). What only a listener can bound, connections and slow readers,
-/// is bounded by [`HttpServer`](crate::HttpServer); in a stack of your own it is your listener's part. A reader that stalls
-/// there holds its call, with at most [`Limits::queued_messages`](crate::Limits::queued_messages), until its connection is
-/// dropped; what goes on in sessions of the legacy era is taken from it after
+/// The service enforces [`Limits`](crate::Limits). Only a listener can limit connections and slow readers, as
+/// [`HttpServer`](crate::HttpServer) does; in your own stack your listener must do so. There, a stalled reader holds its
+/// call and at most [`Limits::queued_messages`](crate::Limits::queued_messages) messages until its connection is dropped.
+/// In sessions of the legacy era, it is detached from its stream after
 /// [`HttpLimits::write_timeout`](crate::HttpLimits::write_timeout).
 ///
-/// Functions find the [`Principal`](crate::Principal) that a layer has put into the extensions of the request with
-/// [`Context::principal`](crate::Context::principal), and all else of the request but its body with
-/// `cx.extension::<http::request::Parts>()`.
+/// [`Context::principal`](crate::Context::principal) returns the [`Principal`](crate::Principal) that a layer has added to
+/// the extensions of the request, and `cx.extension::<http::request::Parts>()` the request without its body.
 ///
 /// # Cancellation
 ///
@@ -79,44 +80,46 @@ pub struct HttpService {
     server: Server,
     guard: Arc<Guard>,
     sessions: Arc<Sessions>,
-    pub(super) slots: StreamSlots,
+    pub(super) stream_permits: StreamPermits,
     pub(super) sse: Option<Arc<SsePaths>>,
     pub(super) cors: Option<Arc<Cors>>,
-    last: Arc<LastPeer>,
+    peer_cache: Arc<PeerCache>,
 }
 
 impl HttpService {
-    /// A service for which only requests to this computer are allowed.
+    /// Creates a service that allows only requests to this computer.
     pub fn new(server: Server) -> Self {
         Self {
             server,
             guard: Arc::default(),
             sessions: Arc::default(),
-            slots: StreamSlots::default(),
+            stream_permits: StreamPermits::default(),
             sse: None,
             cors: None,
-            last: Arc::default(),
+            peer_cache: Arc::default(),
         }
     }
 
-    /// Allows requests for a host beside `localhost`, `127.0.0.1` and `[::1]`: a name such as `mcp.example.com`, for every
-    /// port, or with one, `mcp.example.com:8080`.
+    /// Allows requests for a host in addition to `localhost`, `127.0.0.1` and `[::1]`.
+    ///
+    /// A name such as `mcp.example.com` allows every port, `mcp.example.com:8080` only that one.
     #[must_use]
     pub fn allow_host(mut self, host: impl AsRef<str>) -> Self {
         Arc::make_mut(&mut self.guard).allow_host(host.as_ref());
         self
     }
 
-    /// Allows requests for any host. Right behind a proxy that checks it, or where every request is authenticated by more
-    /// than being able to reach the server.
+    /// Allows requests for any host. Use it only behind a proxy that checks the host, or if every request is authenticated
+    /// by more than network access.
     #[must_use]
     pub fn allow_any_host(mut self) -> Self {
         Arc::make_mut(&mut self.guard).allow_any_host();
         self
     }
 
-    /// Allows requests of pages from an origin, such as `https://app.example.com`, beside those of this computer. Requests
-    /// without an `Origin` come from no page and are allowed. A browser lets the page read the answers only with
+    /// Allows requests from pages of an origin, such as `https://app.example.com`, in addition to those of this computer.
+    ///
+    /// Requests without an `Origin` do not originate from a page and are allowed. Pages can read the responses only with
     /// [`allow_cors_origin`](HttpService::allow_cors_origin).
     #[must_use]
     pub fn allow_origin(mut self, origin: impl AsRef<str>) -> Self {
@@ -124,48 +127,51 @@ impl HttpService {
         self
     }
 
-    /// Allows requests of pages from any origin. Every page that a user visits can use the server then.
+    /// Allows requests from pages of any origin. Every page that a user visits can then use the server.
     #[must_use]
     pub fn allow_any_origin(mut self) -> Self {
         Arc::make_mut(&mut self.guard).allow_any_origin();
         self
     }
 
-    /// The server behind it.
+    /// Returns the server.
     pub fn server(&self) -> &Server {
         &self.server
     }
 
-    async fn answer<B: Body>(self, request: Request<B>) -> Response<HttpBody> {
-        // A proxy that reads another length than we do could take what follows for a part of this request, or the other
-        // way round (RFC 9112, section 6.1). Nothing follows then.
-        let alone = request.headers().contains_key(TRANSFER_ENCODING);
+    async fn respond<B: Body>(self, request: Request<B>) -> Response<HttpBody> {
+        // A proxy that determines another body length could take following bytes for a part of this request, or the reverse
+        // (RFC 9112, section 6.1). Closing the connection prevents such request smuggling.
+        let must_close = request.headers().contains_key(TRANSFER_ENCODING);
         let cors = self.cors.as_ref();
-        let origin = cors.map(|cors| cors.origin_of(request.headers()));
-        let mut response = match self.accept(request).await {
+        let origin = cors.map(|cors| cors.allowed_origin(request.headers()));
+        let mut response = match self.handle_request(request).await {
             Ok(response) => response,
-            Err(refusal) => refusal.into_response(),
+            Err(rejection) => rejection.into_response(),
         };
         if let Some(origin) = origin {
-            cors::expose(&mut response, origin);
+            add_cors_headers(&mut response, origin);
         }
-        if alone {
+        if must_close {
             let close = HeaderValue::from_static("close");
             response.headers_mut().insert(CONNECTION, close);
         }
         response
     }
 
-    async fn accept<B: Body>(&self, request: Request<B>) -> Result<Response<HttpBody>, Refusal> {
+    async fn handle_request<B: Body>(
+        &self,
+        request: Request<B>,
+    ) -> Result<Response<HttpBody>, Rejection> {
         let (parts, body) = request.into_parts();
         let limits = self.server.limits();
         check_size(&parts.headers, limits.http.header_bytes)?;
         self.guard.check(&parts)?;
-        if let Some(answer) = self.cors.as_ref().and_then(|cors| cors.preflight(&parts)) {
-            return Ok(answer);
+        if let Some(response) = self.cors.as_ref().and_then(|cors| cors.preflight(&parts)) {
+            return Ok(response);
         }
-        if let Some((paths, place)) = self.sse(parts.uri.path()) {
-            return self.accept_sse(parts, body, paths, place).await;
+        if let Some((paths, endpoint)) = self.sse_endpoint(parts.uri.path()) {
+            return self.handle_sse(parts, body, paths, endpoint).await;
         }
         match parts.method {
             Method::POST => {}
@@ -176,21 +182,21 @@ impl HttpService {
             Method::DELETE if !modern::is_modern_version(&parts.headers) => {
                 return self.legacy(parts).delete();
             }
-            _ => return Err(Refusal::method("GET, POST, DELETE")),
+            _ => return Err(Rejection::method_not_allowed("GET, POST, DELETE")),
         }
         check_content(&parts.headers)?;
         check_accept(&parts.headers, &["application/json", "text/event-stream"])?;
-        let bytes = body::read(body, limits).await?;
+        let bytes = read_body(body, limits).await?;
         match parse(&bytes, limits) {
             wire::Body::One(Ok(message)) if modern::is_modern(&parts.headers, &message) => {
-                self.modern().answer(parts, message).await
+                self.modern().handle_message(parts, message).await
             }
             wire::Body::One(Err(Invalid { id, error })) => {
-                Err(Refusal::of(StatusCode::BAD_REQUEST, id, error))
+                Err(Rejection::with_error(StatusCode::BAD_REQUEST, id, error))
             }
             wire::Body::Batch(_) if modern::is_modern_version(&parts.headers) => {
-                let why = "batches belong to revision 2025-03-26 only";
-                Err(Refusal::new(StatusCode::BAD_REQUEST, why))
+                let message = "batches exist in revision 2025-03-26 only";
+                Err(Rejection::new(StatusCode::BAD_REQUEST, message))
             }
             body => self.legacy(parts).post(body).await,
         }
@@ -199,9 +205,9 @@ impl HttpService {
     fn modern(&self) -> Modern<'_> {
         Modern {
             server: &self.server,
-            last: &self.last,
+            peer_cache: &self.peer_cache,
             sessions: &self.sessions,
-            slots: &self.slots,
+            stream_permits: &self.stream_permits,
         }
     }
 
@@ -209,7 +215,7 @@ impl HttpService {
         Legacy {
             server: &self.server,
             sessions: &self.sessions,
-            slots: &self.slots,
+            stream_permits: &self.stream_permits,
             parts,
         }
     }
@@ -230,12 +236,12 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> HttpFuture {
-        HttpFuture(Box::pin(self.clone().answer(request)))
+        HttpFuture(Box::pin(self.clone().respond(request)))
     }
 }
 
-/// The response of an [`HttpService`] in the making. Dropping it cancels the call.
-#[must_use = "a request goes on only while it is polled"]
+/// Response future of an [`HttpService`]. Dropping it cancels the call.
+#[must_use = "futures do nothing unless polled"]
 pub struct HttpFuture(Pin<Box<dyn Future<Output = Response<HttpBody>> + Send>>);
 
 impl fmt::Debug for HttpFuture {

@@ -1,4 +1,4 @@
-//! HTTP+SSE at its two paths, beside the endpoint: what HTTP asks of a request there.
+//! HTTP+SSE at its two paths: HTTP checks of its requests.
 
 use std::sync::Arc;
 
@@ -8,20 +8,22 @@ use http_body::Body;
 use treenail_schema::Revision;
 use treenail_schema::method::{self, Direction};
 
+use crate::transport::http::body::read_body;
 use crate::transport::http::checks::{check_accept, check_content};
-use crate::transport::http::legacy::{Place, SsePaths};
-use crate::transport::http::reply::{HttpBody, Refusal};
+use crate::transport::http::legacy::{SseEndpoint, SsePaths};
+use crate::transport::http::modern;
+use crate::transport::http::response::{HttpBody, Rejection};
 use crate::transport::http::service::HttpService;
-use crate::transport::http::{body, modern};
 use crate::wire::{self, Invalid, Message, RpcError, parse};
 
 impl HttpService {
-    /// Serves clients that know only the transport of revision 2024-11-05, HTTP+SSE, at two paths beside the endpoint. Off
-    /// unless it is called: the protocol has deprecated that transport, and all newer clients use the endpoint.
+    /// Serves clients that only support HTTP+SSE, the transport of revision 2024-11-05, at two paths beside the endpoint.
     ///
-    /// The client opens the stream, is told there where to post its messages, and gets the answers on the stream; closing
-    /// that ends the session and its calls. Any revision with a handshake will do. The paths are those that the service
-    /// sees, and they must not be that of the endpoint.
+    /// Off by default: the protocol has deprecated that transport, and all newer clients use the endpoint.
+    ///
+    /// The client opens the stream, receives the path for its messages there, and gets all responses on the stream. Closing
+    /// the stream ends the session and its calls. All revisions with a handshake are supported. The paths are those that the
+    /// service receives, and must differ from that of the endpoint.
     ///
     /// ```
     /// use treenail_runtime::{HttpService, SsePaths, Server};
@@ -42,50 +44,50 @@ impl HttpService {
         self
     }
 
-    pub(super) async fn accept_sse<B: Body>(
+    pub(super) async fn handle_sse<B: Body>(
         &self,
         parts: Parts,
         body: B,
         paths: &SsePaths,
-        place: Place,
-    ) -> Result<Response<HttpBody>, Refusal> {
-        match (place, &parts.method) {
-            (Place::Stream, &Method::GET) => {
+        endpoint: SseEndpoint,
+    ) -> Result<Response<HttpBody>, Rejection> {
+        match (endpoint, &parts.method) {
+            (SseEndpoint::Stream, &Method::GET) => {
                 check_accept(&parts.headers, &["text/event-stream"])?;
                 return self.legacy(parts).open_sse(paths);
             }
-            (Place::Messages, &Method::POST) => {}
-            (Place::Stream, _) => return Err(Refusal::method("GET")),
-            (Place::Messages, _) => return Err(Refusal::method("POST")),
+            (SseEndpoint::Messages, &Method::POST) => {}
+            (SseEndpoint::Stream, _) => return Err(Rejection::method_not_allowed("GET")),
+            (SseEndpoint::Messages, _) => return Err(Rejection::method_not_allowed("POST")),
         }
         check_content(&parts.headers)?;
         let limits = self.server().limits();
-        let bytes = body::read(body, limits).await?;
+        let bytes = read_body(body, limits).await?;
         match parse(&bytes, limits) {
             wire::Body::One(Err(Invalid { id, error })) => {
-                Err(Refusal::of(StatusCode::BAD_REQUEST, id, error))
+                Err(Rejection::with_error(StatusCode::BAD_REQUEST, id, error))
             }
-            // A client that finds out which era the server speaks; this transport has the methods of the legacy era only.
+            // A client that probes the era of the server. This transport supports only methods of the legacy era.
             wire::Body::One(Ok(Message::Request(id, envelope))) if !is_legacy(&envelope.method) => {
                 let error = RpcError::method_not_found(&envelope.method, Revision::LATEST_LEGACY);
-                self.legacy(parts).refuse_sse(id, &error).await
+                self.legacy(parts).reject_sse(id, &error).await
             }
             wire::Body::One(Ok(message)) if modern::is_modern(&parts.headers, &message) => {
-                let why = "this transport has a handshake; the modern era is served at the endpoint of Streamable HTTP";
-                Err(Refusal::new(StatusCode::BAD_REQUEST, why))
+                let message = "HTTP+SSE requires a handshake; modern requests are served at the endpoint of Streamable HTTP";
+                Err(Rejection::new(StatusCode::BAD_REQUEST, message))
             }
             body => self.legacy(parts).post_sse(body).await,
         }
     }
 
-    /// What of HTTP+SSE is at a path.
-    pub(super) fn sse(&self, path: &str) -> Option<(&SsePaths, Place)> {
+    /// Returns the HTTP+SSE endpoint at a path, if there is one.
+    pub(super) fn sse_endpoint(&self, path: &str) -> Option<(&SsePaths, SseEndpoint)> {
         let paths = self.sse.as_deref()?;
-        Some((paths, paths.place(path)?))
+        Some((paths, paths.endpoint_at(path)?))
     }
 }
 
-/// Whether a method can be called on this transport at all.
+/// Returns true unless a method exists only in the modern era.
 fn is_legacy(method: &str) -> bool {
     let exists = |revision: &Revision| {
         !revision.is_modern() && method::exists(method, Direction::ClientToServer, *revision)

@@ -1,4 +1,4 @@
-//! The calls in flight that have a task of their own.
+//! Calls in flight, each with a task of its own.
 
 use std::collections::HashMap;
 use std::task::{Context, Poll, ready};
@@ -9,23 +9,24 @@ use treenail_schema::RequestId;
 use crate::request_id::IdKey;
 use crate::server::PendingResponse;
 
-/// The calls of a session that were not ready at once. Dropping it ends them.
+/// Calls of a connection that did not finish in their first poll. Dropping it ends them.
 #[derive(Default)]
-pub(super) struct Calls {
+pub(super) struct CallTasks {
     tasks: JoinSet<Vec<u8>>,
-    running: HashMap<Id, Running>,
-    /// Those that can be cancelled.
+    running: HashMap<Id, RunningCall>,
+    /// Handles of the calls that can be cancelled.
     handles: HashMap<IdKey, AbortHandle>,
     in_flight: usize,
 }
 
-struct Running {
+/// Task of a call, or of the calls of a batch.
+struct RunningCall {
     id: Option<IdKey>,
     calls: usize,
 }
 
-impl Calls {
-    /// How many calls are in flight.
+impl CallTasks {
+    /// Returns the number of calls in flight.
     pub(super) fn in_flight(&self) -> usize {
         self.in_flight
     }
@@ -34,13 +35,13 @@ impl Calls {
         self.tasks.is_empty()
     }
 
-    pub(super) fn start(&mut self, answer: PendingResponse) {
-        let (id, calls) = (answer.key(), answer.calls());
-        let handle = self.tasks.spawn(answer);
+    pub(super) fn spawn_call(&mut self, response: PendingResponse) {
+        let (id, calls) = (response.key(), response.calls());
+        let handle = self.tasks.spawn(response);
         self.in_flight += calls;
         self.running.insert(
             handle.id(),
-            Running {
+            RunningCall {
                 id: id.clone(),
                 calls,
             },
@@ -50,39 +51,40 @@ impl Calls {
         }
     }
 
-    /// Ends a call, if there is one of this id.
+    /// Aborts the call with this id, if there is one.
     pub(super) fn cancel(&mut self, id: &RequestId) {
         if let Some(handle) = self.handles.remove(&IdKey::from(id)) {
             handle.abort();
         }
     }
 
-    /// The answer of the next call that is finished.
+    /// Returns the response of the next call that finishes, or `None` if no calls are in flight.
     pub(super) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Vec<u8>>> {
         loop {
             match ready!(self.tasks.poll_join_next_with_id(context)) {
                 None => return Poll::Ready(None),
-                Some(Ok((task, answer))) => {
-                    self.forget(task);
-                    return Poll::Ready(Some(answer));
+                Some(Ok((task, response))) => {
+                    self.remove_call(task);
+                    return Poll::Ready(Some(response));
                 }
                 Some(Err(error)) => {
-                    self.forget(error.id());
+                    self.remove_call(error.id());
                     if !error.is_cancelled() {
-                        tracing::error!(%error, "a call was lost");
+                        tracing::error!(%error, "a call ended without a response");
                     }
                 }
             }
         }
     }
 
-    fn forget(&mut self, task: Id) {
-        let Some(Running { id, calls }) = self.running.remove(&task) else {
+    fn remove_call(&mut self, task: Id) {
+        let Some(RunningCall { id, calls }) = self.running.remove(&task) else {
             return;
         };
         self.in_flight -= calls;
-        // A later call may have the same id.
-        if let Some(id) = id.filter(|id| self.handles.get(id).is_some_and(|it| it.id() == task)) {
+        // The handle may belong to a later call with the same id.
+        let is_same_task = |id: &IdKey| self.handles.get(id).is_some_and(|it| it.id() == task);
+        if let Some(id) = id.filter(is_same_task) {
             self.handles.remove(&id);
         }
     }

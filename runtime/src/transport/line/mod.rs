@@ -1,12 +1,12 @@
-//! One message a line, over any pair of byte streams.
+//! Line transport: one message per line, over any pair of byte streams.
 //!
-//! One task reads, answers and writes; only a call that is not ready at once gets a task of its own. What cannot be
-//! written yet, and calls that are not finished, hold back reading: a slow peer slows the server down.
+//! One task reads, handles and writes messages. Only a call that does not finish in its first poll gets a task of its own.
+//! Unwritten output and unfinished calls stop reading, so a slow peer experiences back-pressure.
 
+mod backlog;
 mod calls;
-mod held;
+mod capacity;
 mod output;
-mod room;
 
 use std::future::{Future as _, poll_fn};
 use std::io::{self, ErrorKind};
@@ -20,23 +20,22 @@ use crate::deadline;
 use crate::error::Result;
 use crate::limits::Limits;
 use crate::server::{Connection, Handled, Server};
-use crate::transport::line::calls::Calls;
-use crate::transport::line::held::Held;
+use crate::transport::line::backlog::Backlog;
+use crate::transport::line::calls::CallTasks;
+use crate::transport::line::capacity::PermitFuture;
 use crate::transport::line::output::Output;
-use crate::transport::line::room::Places;
 use crate::wire::{Frame, LineBuffer};
 
 impl Server {
-    /// Serves one peer over a pair of byte streams, one message a line, until its input ends or the server
+    /// Serves one peer over a pair of byte streams, one message per line, until its input ends or the server
     /// [closes](Server::close).
     ///
-    /// Calls that are in flight then are finished, within
-    /// [`Limits::shutdown_timeout`](crate::Limits::shutdown_timeout), and their answers are written. It must run
-    /// on a tokio runtime with time enabled.
+    /// It then finishes the calls in flight, within [`Limits::shutdown_timeout`](crate::Limits::shutdown_timeout), and writes
+    /// their responses. It must run on a tokio runtime with time enabled.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`](crate::Error::Io) if reading or writing fails. A peer that has gone away is not an error.
+    /// [`Error::Io`](crate::Error::Io) if reading or writing fails. A disconnected peer is not an error.
     ///
     /// # Cancellation
     ///
@@ -51,9 +50,9 @@ impl Server {
 }
 
 impl Connection {
-    /// Serves the peer over a pair of byte streams, as [`Server::serve`] does with a connection of its own.
+    /// Serves the peer of this connection over a pair of byte streams, like [`Server::serve`].
     ///
-    /// It is for a peer that has been authenticated before its first message:
+    /// Use it for a peer that is authenticated before its first message:
     ///
     /// ```
     /// use tokio::io::{AsyncRead, AsyncWrite};
@@ -69,7 +68,7 @@ impl Connection {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`](crate::Error::Io) if reading or writing fails. A peer that has gone away is not an error.
+    /// [`Error::Io`](crate::Error::Io) if reading or writing fails. A disconnected peer is not an error.
     ///
     /// # Cancellation
     ///
@@ -81,12 +80,12 @@ impl Connection {
     {
         let server = self.server().clone();
         let mut closed = pin!(server.closed());
-        let mut session = LineSession::new(self, reader, writer);
+        let mut driver = LineDriver::new(self, reader, writer);
         let ended = poll_fn(|context| {
             loop {
-                let polled = session.poll(context);
-                let open = polled.is_pending() && !session.input.ended;
-                if !(open && closed.as_mut().poll(context).is_ready()) {
+                let polled = driver.poll(context);
+                let is_open = polled.is_pending() && !driver.input.ended;
+                if !(is_open && closed.as_mut().poll(context).is_ready()) {
                     return polled;
                 }
             }
@@ -99,7 +98,7 @@ impl Connection {
                     ErrorKind::BrokenPipe | ErrorKind::ConnectionReset
                 ) =>
             {
-                tracing::debug!(%error, "the peer has gone away");
+                tracing::debug!(%error, "the peer has disconnected");
                 Ok(())
             }
             other => Ok(other?),
@@ -107,36 +106,37 @@ impl Connection {
     }
 }
 
-struct LineSession<R, W> {
+/// State machine of one connection.
+struct LineDriver<R, W> {
     connection: Connection,
     limits: Limits,
     reader: R,
     input: Input,
     output: Output<W>,
-    calls: Calls,
-    held: Held,
-    /// Ready when the server has room for the first message that is held.
-    places: Option<Places>,
-    /// When calls and answers that are still under way after the end of the input are given up.
+    calls: CallTasks,
+    backlog: Backlog,
+    /// Ready when the server has call permits for the first message of the backlog.
+    permits: Option<PermitFuture>,
+    /// Ready when the time for remaining calls and output after the end of the input has elapsed.
     deadline: Option<Pin<Box<Sleep>>>,
 }
 
 struct Input {
     lines: LineBuffer,
     ended: bool,
-    /// The last line, which may lack its end, has been taken.
+    /// The last line, which may be unterminated, has been handled.
     drained: bool,
 }
 
 impl Input {
-    /// Takes no more than the whole lines that are there.
+    /// Stops reading. Only complete lines in the buffer are still handled.
     fn close(&mut self) {
         self.ended = true;
         self.drained = true;
     }
 }
 
-impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineSession<R, W> {
+impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineDriver<R, W> {
     fn new(connection: Connection, reader: R, writer: W) -> Self {
         let limits = connection.server().limits().clone();
         let input = Input {
@@ -145,33 +145,33 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineSession<R, W> {
             drained: false,
         };
         let output = Output::new(writer);
-        let held = Held::new(limits.backlog_bytes);
+        let backlog = Backlog::new(limits.backlog_bytes);
         Self {
             connection,
             limits,
             reader,
             input,
             output,
-            calls: Calls::default(),
-            held,
-            places: None,
+            calls: CallTasks::default(),
+            backlog,
+            permits: None,
             deadline: None,
         }
     }
 
-    /// Does all that can be done now; ready when the session has ended.
+    /// Makes all possible progress. Ready when the connection has ended.
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         loop {
             if !self.input.ended && self.connection.server().is_closed() {
                 self.input.close();
             }
             let mut progress = self.output.poll_write(context)?;
-            progress |= self.collect(context);
-            progress |= self.take_places(context);
-            progress |= self.answer();
-            progress |= self.read(context)?;
-            let finished = self.input.drained && self.is_done();
-            if finished || (self.input.ended && self.out_of_time(context)) {
+            progress |= self.collect_output(context);
+            progress |= self.poll_permits(context);
+            progress |= self.handle_lines();
+            progress |= self.read_input(context)?;
+            let is_finished = self.input.drained && self.is_idle();
+            if is_finished || (self.input.ended && self.is_past_deadline(context)) {
                 return Poll::Ready(Ok(()));
             }
             if !progress {
@@ -180,20 +180,20 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineSession<R, W> {
         }
     }
 
-    fn is_done(&self) -> bool {
-        self.calls.is_empty() && self.held.is_empty() && self.output.is_empty()
+    fn is_idle(&self) -> bool {
+        self.calls.is_empty() && self.backlog.is_empty() && self.output.is_empty()
     }
 
-    /// Takes over what calls in flight send, and the answers of those that are finished.
-    fn collect(&mut self, context: &mut Context<'_>) -> bool {
+    /// Moves messages of calls in flight, and responses of finished calls, to the output.
+    fn collect_output(&mut self, context: &mut Context<'_>) -> bool {
         let mut progress = false;
-        while self.output.waiting() <= self.limits.queued_output_bytes {
+        while self.output.pending_bytes() <= self.limits.queued_output_bytes {
             if let Poll::Ready(message) = self.connection.poll_outgoing(context) {
                 self.output.push_line(&message);
-            } else if let Poll::Ready(Some(answer)) = self.calls.poll_next(context) {
-                // What the call sent before it was finished comes before its answer.
+            } else if let Poll::Ready(Some(response)) = self.calls.poll_next(context) {
+                // Messages that the call sent before it finished precede its response.
                 self.send_outgoing();
-                self.output.push_line(&answer);
+                self.output.push_line(&response);
             } else {
                 break;
             }
@@ -202,13 +202,13 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineSession<R, W> {
         progress
     }
 
-    /// Puts what calls have sent before the answer that has been written since `start`: one of them may be answered there.
-    fn put_outgoing_before(&mut self, start: usize) {
+    /// Inserts outgoing messages before the output from `start`, which may be the response of the call that sent them.
+    fn insert_outgoing_at(&mut self, start: usize) {
         if let Some(message) = self.connection.next_outgoing() {
-            let answer = self.output.bytes.split_off(start);
+            let response = self.output.bytes.split_off(start);
             self.output.push_line(&message);
             self.send_outgoing();
-            self.output.bytes.extend_from_slice(&answer);
+            self.output.bytes.extend_from_slice(&response);
         }
     }
 
@@ -218,12 +218,16 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineSession<R, W> {
         }
     }
 
-    /// Answers the lines that are there, after those that have been held.
-    fn answer(&mut self) -> bool {
-        let mut progress = self.release();
-        while self.has_room() {
-            // Calls begin in the order in which they came.
-            let room = if self.held.is_empty() { self.room() } else { 0 };
+    /// Handles the backlog, and then the lines in the buffer.
+    fn handle_lines(&mut self) -> bool {
+        let mut progress = self.release_backlog();
+        while self.can_accept_input() {
+            // Calls start in the order of their messages.
+            let capacity = if self.backlog.is_empty() {
+                self.call_capacity()
+            } else {
+                0
+            };
             let frame = match self.input.lines.next_frame() {
                 Some(frame) => Some(frame),
                 None if self.input.ended && !self.input.drained => {
@@ -234,18 +238,18 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineSession<R, W> {
             };
             progress = true;
             let Some(frame) = frame else { break };
-            self.connection.set_call_capacity(room);
+            self.connection.set_call_capacity(capacity);
             self.connection.set_busy(self.calls.in_flight() > 0);
             let out = &mut self.output;
             let start = out.bytes.len();
-            let received = match frame {
+            let handled = match frame {
                 Frame::Line(line) => match self.connection.handle_message(line, &mut out.bytes) {
-                    Handled::Deferred(_) if self.held.is_full() => {
+                    Handled::Deferred(_) if self.backlog.is_full() => {
                         self.connection.reject_over_capacity(line, &mut out.bytes);
                         Handled::Complete
                     }
                     Handled::Deferred(id) => {
-                        self.held.push(id, line);
+                        self.backlog.push_back(id, line);
                         Handled::Complete
                     }
                     other => other,
@@ -255,37 +259,37 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineSession<R, W> {
                     Handled::Complete
                 }
             };
-            self.end(start, received);
+            self.finish_message(start, handled);
         }
         progress
     }
 
-    /// Ends what a message has brought: the answer that has been written since `start`, and what is left to do.
-    fn end(&mut self, start: usize, received: Handled) {
+    /// Completes the handling of a message, whose output starts at `start`.
+    fn finish_message(&mut self, start: usize, handled: Handled) {
         self.output.end_line(start);
-        self.put_outgoing_before(start);
-        match received {
+        self.insert_outgoing_at(start);
+        match handled {
             Handled::Complete | Handled::Deferred(_) => {}
-            Handled::Pending(answer) => self.calls.start(answer),
+            Handled::Pending(response) => self.calls.spawn_call(response),
             Handled::Cancelled(id) => {
                 self.calls.cancel(&id);
-                self.held.cancel(&id);
-                if self.held.is_empty() {
-                    self.places = None;
+                self.backlog.cancel(&id);
+                if self.backlog.is_empty() {
+                    self.permits = None;
                     self.connection.set_places(None);
                 }
             }
             Handled::Restarted => {
-                self.calls = Calls::default();
-                self.held = Held::new(self.limits.backlog_bytes);
+                self.calls = CallTasks::default();
+                self.backlog = Backlog::new(self.limits.backlog_bytes);
             }
         }
     }
 
-    /// Reads more, if all that was read before is being answered, or is little: the end of the input must be noticed also
-    /// while calls are held back.
-    fn read(&mut self, context: &mut Context<'_>) -> io::Result<bool> {
-        let may_read = self.has_room() || self.input.lines.has_little();
+    /// Reads more input if lines can be handled or little is buffered. The end of the input must be detected even while calls
+    /// wait for capacity.
+    fn read_input(&mut self, context: &mut Context<'_>) -> io::Result<bool> {
+        let may_read = self.can_accept_input() || self.input.lines.is_low();
         if self.input.ended || !may_read {
             return Ok(false);
         }
@@ -302,27 +306,29 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineSession<R, W> {
         Ok(true)
     }
 
-    /// Whether more can be taken in. Calls that wait for answers of their client must not hold these back.
-    fn has_room(&self) -> bool {
-        self.output.waiting() <= self.limits.queued_output_bytes
-            && (!self.held.is_full() || self.connection.has_pending_requests())
+    /// Returns true if more lines can be handled.
+    ///
+    /// A full backlog does not stop input while calls wait for responses of the client, because the input may contain them.
+    fn can_accept_input(&self) -> bool {
+        self.output.pending_bytes() <= self.limits.queued_output_bytes
+            && (!self.backlog.is_full() || self.connection.has_pending_requests())
     }
 
-    /// Whether the time for finishing and writing after the end of the input is over.
-    fn out_of_time(&mut self, context: &mut Context<'_>) -> bool {
-        let within = self.limits.shutdown_timeout;
+    /// Returns true if the shutdown timeout has elapsed since the end of the input.
+    fn is_past_deadline(&mut self, context: &mut Context<'_>) -> bool {
+        let timeout = self.limits.shutdown_timeout;
         let deadline = self
             .deadline
-            .get_or_insert_with(|| Box::pin(sleep_until(deadline::after(within))));
-        let over = deadline.as_mut().poll(context).is_ready();
-        if over {
-            let (calls, bytes) = (self.calls.in_flight(), self.output.waiting());
+            .get_or_insert_with(|| Box::pin(sleep_until(deadline::after(timeout))));
+        let is_past = deadline.as_mut().poll(context).is_ready();
+        if is_past {
+            let (calls, bytes) = (self.calls.in_flight(), self.output.pending_bytes());
             tracing::warn!(
                 calls,
                 bytes,
-                "calls and answers were given up after the end of the input"
+                "dropped unfinished calls and output after the shutdown timeout"
             );
         }
-        over
+        is_past
     }
 }

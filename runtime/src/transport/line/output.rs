@@ -1,4 +1,4 @@
-//! The bytes that wait to be written, many answers per write.
+//! Output buffer, with many messages per write.
 
 use std::io::{self, ErrorKind};
 use std::pin::Pin;
@@ -8,7 +8,7 @@ use tokio::io::AsyncWrite;
 
 use crate::wire::{is_one_line, keep_one_line};
 
-/// Answers on their way to the peer.
+/// Buffer for output to the peer.
 pub(super) struct Output<W> {
     writer: W,
     pub(super) bytes: Vec<u8>,
@@ -26,12 +26,12 @@ impl<W: AsyncWrite + Unpin> Output<W> {
         }
     }
 
-    pub(super) fn waiting(&self) -> usize {
+    pub(super) fn pending_bytes(&self) -> usize {
         self.bytes.len() - self.written
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.waiting() == 0 && self.flushed
+        self.pending_bytes() == 0 && self.flushed
     }
 
     pub(super) fn push_line(&mut self, line: &[u8]) {
@@ -41,7 +41,7 @@ impl<W: AsyncWrite + Unpin> Output<W> {
         self.end_line(start);
     }
 
-    /// Ends what has been appended since `start`, if anything, as a line.
+    /// Terminates the line that starts at `start`, if it is not empty.
     pub(super) fn end_line(&mut self, start: usize) {
         if self.bytes.len() > start {
             debug_assert!(
@@ -52,10 +52,10 @@ impl<W: AsyncWrite + Unpin> Output<W> {
         }
     }
 
-    /// Writes what the writer takes now.
+    /// Writes and flushes as far as possible without blocking. Returns true if there was progress.
     pub(super) fn poll_write(&mut self, context: &mut Context<'_>) -> io::Result<bool> {
         let mut progress = false;
-        while self.waiting() > 0 {
+        while self.pending_bytes() > 0 {
             match Pin::new(&mut self.writer).poll_write(context, &self.bytes[self.written..])? {
                 Poll::Ready(0) => return Err(ErrorKind::WriteZero.into()),
                 Poll::Ready(count) => self.written += count,
@@ -63,7 +63,7 @@ impl<W: AsyncWrite + Unpin> Output<W> {
             }
             (progress, self.flushed) = (true, false);
         }
-        self.recycle();
+        self.reset_buffer();
         if !self.flushed {
             match Pin::new(&mut self.writer).poll_flush(context)? {
                 Poll::Ready(()) => (progress, self.flushed) = (true, true),
@@ -73,11 +73,11 @@ impl<W: AsyncWrite + Unpin> Output<W> {
         Ok(progress)
     }
 
-    /// Starts over in the same memory, unless a burst has made it large.
-    fn recycle(&mut self) {
-        const KEPT: usize = 256 * 1024;
+    /// Clears the buffer, and releases memory that a burst of output has allocated.
+    fn reset_buffer(&mut self) {
+        const MAX_IDLE_CAPACITY: usize = 256 * 1024;
         self.bytes.clear();
-        self.bytes.shrink_to(KEPT);
+        self.bytes.shrink_to(MAX_IDLE_CAPACITY);
         self.written = 0;
     }
 }

@@ -1,7 +1,7 @@
-//! Values of users as JSON: on one line, and without numbers that JSON does not have.
+//! Serialization of users' values as JSON: on one line, and without numbers that JSON cannot represent.
 //!
-//! `serde_json` writes a `RawValue` with its line ends and NaN as null. The first would break the framing of lines and
-//! events, and the text copies of results; the second would tell a model that there is no number.
+//! `serde_json` writes a `RawValue` with its line ends, which would break the framing of lines and events, and the text
+//! copies of results. It writes NaN as `null`, which a model would read as a missing number.
 
 mod strict;
 
@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 
 use self::strict::Strict;
 
-/// Writes a value without line ends; fails where it has a number that is not finite.
+/// Writes a value as JSON without line ends. Fails if it contains a number that is not finite.
 pub(crate) fn write_json<W: io::Write, T: Serialize + ?Sized>(
     out: W,
     value: &T,
@@ -22,7 +22,7 @@ pub(crate) fn write_json<W: io::Write, T: Serialize + ?Sized>(
     value.serialize(Strict(&mut Serializer::with_formatter(out, OneLine)))
 }
 
-/// The JSON of a value, as [`write_json`] writes it.
+/// Returns the JSON of a value, as [`write_json`] writes it.
 pub(crate) fn raw_json<T: Serialize + ?Sized>(value: &T) -> serde_json::Result<Box<RawValue>> {
     let mut out = Vec::with_capacity(64);
     write_json(&mut out, value)?;
@@ -30,8 +30,8 @@ pub(crate) fn raw_json<T: Serialize + ?Sized>(value: &T) -> serde_json::Result<B
     RawValue::from_string(text)
 }
 
-/// Compact JSON, also where a value is JSON already: control characters stand between its tokens only, for strings have
-/// none, and a space is as good there.
+/// Compact formatter that also replaces line ends in raw JSON. Raw JSON has control characters only between tokens, never in
+/// strings, so a space is equivalent.
 struct OneLine;
 
 impl Formatter for OneLine {
@@ -50,13 +50,13 @@ impl Formatter for OneLine {
     }
 }
 
-/// Whether a message stands on one line, as all framing asks for.
+/// Returns true if a message has no line ends, as all framings require.
 pub(crate) fn is_one_line(message: &[u8]) -> bool {
     memchr2(b'\n', b'\r', message).is_none()
 }
 
-/// Puts spaces in place of line ends, of which a message has none: one would end it, and what follows would be read as a
-/// message of its own.
+/// Replaces line ends with spaces. A valid message has none: a line end would terminate it, and the rest would be read as
+/// another message.
 pub(crate) fn keep_one_line(message: &mut [u8]) {
     let one_line = is_one_line(message);
     debug_assert!(one_line, "a message has a line end");

@@ -1,4 +1,4 @@
-//! A serializer around another one, to which it leaves everything but numbers that are not finite.
+//! Serializer adapter that rejects numbers that are not finite.
 
 use std::fmt;
 
@@ -8,10 +8,10 @@ use serde::ser::{
 };
 use serde::{Serialize, Serializer};
 
-/// Refuses numbers that are not finite, at any depth.
+/// Serializer that rejects numbers that are not finite, at any depth, and delegates everything else.
 pub(super) struct Strict<S>(pub(super) S);
 
-/// A value inside of another one.
+/// Value nested in another one.
 struct Inner<'a, T: ?Sized>(&'a T);
 
 impl<T: Serialize + ?Sized> Serialize for Inner<'_, T> {

@@ -1,4 +1,4 @@
-//! One text for all ways to write the same JSON with its members in another order.
+//! Canonical form of JSON, independent of white space and of the order of members.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,11 +8,11 @@ use serde::de::{Deserializer as _, Visitor};
 use crate::wire::scan::skip::Key;
 use crate::wire::scan::{DEEPEST, Scanner, SyntaxError};
 
-/// The text of `json` without white space and with the members of each object sorted by their keys.
+/// Returns `json` without white space and with the members of each object sorted by key.
 ///
-/// Keys, strings and numbers stay as they are written: `1` and `1.0` differ, so do two ways to escape a character. Members
-/// are sorted by what their keys stand for, and those with the same key keep their order. So two texts have one canonical
-/// form only if everything that reads JSON finds the same in both, but for the order of members with different keys.
+/// Keys, strings and numbers stay unchanged: `1` and `1.0` differ, as do two escapes of one character. Members are sorted by
+/// their unescaped keys, and those with equal keys retain their order. Two texts thus have the same canonical form only if
+/// every JSON parser reads the same from both, except for the order of members with different keys.
 pub(crate) fn canonical(json: &str) -> Result<Vec<u8>, SyntaxError> {
     let mut scanner = Scanner::new(json, DEEPEST);
     let mut out = Vec::with_capacity(json.len());
@@ -21,7 +21,7 @@ pub(crate) fn canonical(json: &str) -> Result<Vec<u8>, SyntaxError> {
     Ok(out)
 }
 
-/// Appends the value that comes next. It calls itself once for each level of nesting, of which there are [`DEEPEST`] at most.
+/// Appends the next value. Recursive: at most [`DEEPEST`] levels.
 fn write_value(scanner: &mut Scanner<'_>, out: &mut Vec<u8>) -> Result<(), SyntaxError> {
     match scanner.peek() {
         Some(b'{') => write_object(scanner, out),
@@ -50,9 +50,9 @@ fn write_array(scanner: &mut Scanner<'_>, out: &mut Vec<u8>) -> Result<(), Synta
     Ok(())
 }
 
-/// A member that has been appended.
+/// Member that has been appended to the output.
 struct Member<'a> {
-    /// What its key stands for.
+    /// Unescaped key.
     key: Cow<'a, [u8]>,
     start: usize,
     end: usize,
@@ -83,7 +83,7 @@ fn write_object(scanner: &mut Scanner<'_>, out: &mut Vec<u8>) -> Result<(), Synt
         members.push(Member { key, start, end });
     }
     if !members.is_sorted_by(|one, next| one.key <= next.key) {
-        // The sort is stable: members with the same key keep their order.
+        // A stable sort retains the order of members with equal keys.
         members.sort_by(|one, other| one.key.cmp(&other.key));
         let sorted: Vec<u8> = members
             .iter()
@@ -97,7 +97,7 @@ fn write_object(scanner: &mut Scanner<'_>, out: &mut Vec<u8>) -> Result<(), Synt
     Ok(())
 }
 
-/// The bytes that a checked string stands for; half of a pair of surrogates, which is no text, has some of its own.
+/// Returns the bytes of a checked string. A lone surrogate, which is not valid text, has an encoding of its own.
 fn unescaped(token: &str) -> Vec<u8> {
     struct Bytes;
 
@@ -124,19 +124,19 @@ mod tests {
 
     #[track_caller]
     fn check(json: &str, expected: &str) {
-        let found = canonical(json).expect("it is JSON");
-        assert_eq!(String::from_utf8(found).expect("it is text"), expected);
+        let found = canonical(json).expect("valid JSON");
+        assert_eq!(String::from_utf8(found).expect("UTF-8"), expected);
     }
 
     #[test]
-    fn only_white_space_and_order_are_lost() {
+    fn only_white_space_and_order_are_normalized() {
         check(" 1e999 ", "1e999");
         check("[ 1 , 1.0,\n[ ] ]", "[1,1.0,[]]");
         check(
             r#"{"b":1, "a" : {"d":{},"c":"\u0041 "}}"#,
             r#"{"a":{"c":"\u0041 ","d":{},},"b":1,}"#,
         );
-        // The same key twice, in two ways to write it: the order decides what is read, so it stays.
+        // The same key twice, with different escapes: parsers depend on the order, so it must not change.
         check(
             r#"{"b":0,"a":1,"\u0061":2}"#,
             r#"{"a":1,"\u0061":2,"b":0,}"#,
@@ -145,27 +145,28 @@ mod tests {
             r#"{"b":0,"\u0061":2,"a":1}"#,
             r#"{"\u0061":2,"a":1,"b":0,}"#,
         );
-        // Half of a pair of surrogates.
+        // Lone surrogates.
         check(r#"{"\uDFFF":1,"\ud800":2}"#, r#"{"\ud800":2,"\uDFFF":1,}"#);
         check(r#"{"\uD800":2,"\ud800":1}"#, r#"{"\uD800":2,"\ud800":1,}"#);
     }
 
     #[test]
-    fn what_is_deep_is_read_on_a_small_stack() {
+    fn deep_nesting_fits_a_small_stack() {
         let nested = |depth: usize| format!("{}1{}", r#"{"b":["#.repeat(depth), "]}".repeat(depth));
         let depth = DEEPEST as usize / 2;
         let small = std::thread::Builder::new().stack_size(256 << 10);
-        let read = small.spawn(move || {
+        let thread = small.spawn(move || {
             let found = canonical(&nested(depth)).map(|text| text.len());
             (found, canonical(&nested(depth + 1)).is_err())
         });
-        let (found, refused) = read.expect("a thread").join().expect("its stack is enough");
+        let thread = thread.expect("a thread can be spawned");
+        let (found, is_rejected) = thread.join().expect("the stack is large enough");
         assert_eq!(found, Ok(depth * "{\"b\":[],}".len() + 1));
-        assert!(refused);
+        assert!(is_rejected);
     }
 
     #[test]
-    fn no_json_is_refused() {
+    fn invalid_json_is_rejected() {
         for text in ["", "{", r#"{"a"}"#, "[1,]", "1 2", r#"{"a":1,}"#] {
             assert!(canonical(text).is_err(), "{text}");
         }

@@ -1,7 +1,7 @@
-//! Walks over JSON text without building values: checks it, and cuts out the members of an object.
+//! Scanner that checks JSON text and extracts the members of objects, without building values.
 //!
-//! This is the one pass over a message before its arguments are read with their types. It accepts exactly RFC 8259,
-//! keeps slices of the input instead of copies, and bounds nesting without recursion.
+//! It is the only pass over a message before its arguments are deserialized. It accepts exactly RFC 8259, returns slices of
+//! the input instead of copies, and bounds nesting without recursion.
 
 mod canonical;
 mod skip;
@@ -14,23 +14,23 @@ use std::fmt;
 pub(crate) use self::canonical::canonical;
 use self::skip::Key;
 
-/// The deepest nesting that [`Scanner`] can be told to accept; one bit each is kept on the stack.
+/// Maximum nesting that a [`Scanner`] can accept. Its stack holds one bit per level.
 pub const DEEPEST: u32 = 128;
 
-/// Why a text is not the JSON that was expected, and at which byte.
+/// Error of the scanner: the reason, and the position in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SyntaxError {
-    what: &'static str,
+    reason: &'static str,
     at: usize,
 }
 
 impl fmt::Display for SyntaxError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{} at byte {}", self.what, self.at)
+        write!(formatter, "{} at byte {}", self.reason, self.at)
     }
 }
 
-/// A position in a JSON text.
+/// Cursor in a JSON text.
 #[derive(Debug)]
 pub(crate) struct Scanner<'a> {
     text: &'a str,
@@ -41,7 +41,7 @@ pub(crate) struct Scanner<'a> {
 }
 
 impl<'a> Scanner<'a> {
-    /// Starts at the beginning of `text`; values nested deeper than `depth` (at most [`DEEPEST`]) are refused.
+    /// Creates a scanner at the start of `text`. Values nested deeper than `depth` (at most [`DEEPEST`]) are errors.
     pub(crate) fn new(text: &'a str, depth: u32) -> Self {
         Self {
             text,
@@ -51,12 +51,12 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The same with an object for [`Scanner::known_value`], which has been checked at the same place of an earlier text.
+    /// Sets the object for [`Scanner::known_value`], which was checked at the same place of an earlier text.
     pub(crate) fn with_known(self, known: &'a str) -> Self {
         Self { known, ..self }
     }
 
-    /// The next byte that is not white space, without taking it.
+    /// Skips white space and returns the next byte without consuming it.
     #[inline]
     pub(crate) fn peek(&mut self) -> Option<u8> {
         match self.byte() {
@@ -96,7 +96,7 @@ impl<'a> Scanner<'a> {
         Ok(self.since(start))
     }
 
-    /// Takes the opening brace, and returns where it was; the members follow with [`Scanner::next_member`].
+    /// Consumes an opening brace and returns its position. Call [`Scanner::next_member`] for the members.
     pub(crate) fn open_object(&mut self) -> Result<usize, SyntaxError> {
         if self.peek() != Some(b'{') {
             return self.fail("expected an object");
@@ -110,12 +110,12 @@ impl<'a> Scanner<'a> {
         Ok(start)
     }
 
-    /// The text from `start` up to here.
+    /// Returns the text from `start` up to the current position.
     pub(crate) fn since(&self, start: usize) -> &'a str {
         &self.text[start..self.at]
     }
 
-    /// The key of the next member, or `None` after the closing brace. `first` is true right after the opening brace.
+    /// Returns the key of the next member, or `None` after the closing brace. `first` is true right after the opening brace.
     #[expect(clippy::inline_always, reason = "see the module `skip`")]
     #[inline(always)]
     pub(crate) fn next_member(&mut self, first: bool) -> Result<Option<Cow<'a, str>>, SyntaxError> {
@@ -132,8 +132,8 @@ impl<'a> Scanner<'a> {
         self.key().map(Some)
     }
 
-    /// Whether another member or element comes before `close`, which is taken if it comes next, as the comma is. `first` is
-    /// true right after the opening bracket.
+    /// Consumes a comma or `close`, and returns true if another member or element follows. `first` is true right after the
+    /// opening bracket.
     fn has_next(&mut self, close: u8, first: bool) -> Result<bool, SyntaxError> {
         match (self.peek(), first) {
             (Some(byte), _) if byte == close => {
@@ -148,7 +148,7 @@ impl<'a> Scanner<'a> {
         Ok(true)
     }
 
-    /// Takes the opening bracket; the elements follow with [`Scanner::next_element`].
+    /// Consumes an opening bracket. Call [`Scanner::next_element`] for the elements.
     pub(crate) fn open_array(&mut self) -> Result<(), SyntaxError> {
         match self.peek() {
             Some(b'[') => self.advance(),
@@ -161,7 +161,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// The text of the next element, or `None` after the closing bracket.
+    /// Returns the text of the next element, or `None` after the closing bracket.
     pub(crate) fn next_element(&mut self, first: bool) -> Result<Option<&'a str>, SyntaxError> {
         match (self.peek(), first) {
             (Some(b']'), _) => {
@@ -176,7 +176,7 @@ impl<'a> Scanner<'a> {
         self.value().map(Some)
     }
 
-    /// Makes sure that nothing but white space is left.
+    /// Fails unless only white space is left.
     pub(crate) fn end(&mut self) -> Result<(), SyntaxError> {
         match self.peek() {
             None => Ok(()),
@@ -213,16 +213,19 @@ impl<'a> Scanner<'a> {
     }
 
     #[cold]
-    fn error(&self, what: &'static str) -> SyntaxError {
-        SyntaxError { what, at: self.at }
+    fn error(&self, reason: &'static str) -> SyntaxError {
+        SyntaxError {
+            reason,
+            at: self.at,
+        }
     }
 
-    fn fail<T>(&self, what: &'static str) -> Result<T, SyntaxError> {
-        Err(self.error(what))
+    fn fail<T>(&self, reason: &'static str) -> Result<T, SyntaxError> {
+        Err(self.error(reason))
     }
 }
 
-/// The string that `text`, one checked JSON value, stands for, if it is a string.
+/// Returns the unescaped string if the checked JSON value `text` is a string.
 pub(crate) fn as_string(text: &str) -> Option<Cow<'_, str>> {
     let inner = text.strip_prefix('"')?.strip_suffix('"')?;
     if inner.bytes().any(|byte| byte == b'\\') {

@@ -1,4 +1,4 @@
-//! Both parsers, ours and that of serde, on the same texts; depth, and members.
+//! Comparison with `serde_json` on the same texts, nesting, and members.
 
 use super::*;
 use crate::wire::Members;
@@ -10,7 +10,7 @@ fn check(text: &str) -> Result<(), SyntaxError> {
 }
 
 #[test]
-fn accepts_what_serde_json_accepts() {
+fn accepts_the_same_texts_as_serde_json() {
     let texts = [
         "{}",
         "[]",
@@ -64,7 +64,7 @@ fn accepts_what_serde_json_accepts() {
     }
 }
 
-/// Changes one byte after the other of a valid text at random, and compares what both parsers say.
+/// Mutates random bytes of a valid text, and compares the outcomes of both parsers.
 #[test]
 fn agrees_with_serde_json_on_mutated_texts() {
     let seed = br#"{"a":[1,-2.5e3,{"b\u00e9":"x\\y"},true,null],"c":{},"d":[[]]}"#;
@@ -86,7 +86,7 @@ fn agrees_with_serde_json_on_mutated_texts() {
         let Ok(text) = String::from_utf8(text) else {
             continue;
         };
-        // serde_json refuses half of a surrogate pair; JSON itself does not, and nothing here reads it.
+        // serde_json rejects lone surrogates, which JSON allows. They cannot occur in these texts.
         let expected = serde_json::from_str::<serde::de::IgnoredAny>(&text);
         assert_eq!(
             check(&text).is_ok(),
@@ -102,12 +102,12 @@ fn nesting_is_bounded_in_objects_and_arrays() {
     for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
         let nested = |depth| open.repeat(depth) + "1" + &close.repeat(depth);
         assert_eq!(check(&nested(128)), Ok(()));
-        assert!(check(&nested(129)).is_err_and(|error| error.what == "nested too deeply"));
+        assert!(check(&nested(129)).is_err_and(|error| error.reason == "nested too deeply"));
     }
 }
 
 #[test]
-fn members_are_cut_out_with_their_keys_unescaped() {
+fn members_are_extracted_with_unescaped_keys() {
     let mut members = Members::new(r#"{"a":[1, 2] , "b\u0063" : "x"}"#).expect("an object");
     assert_eq!(members.next(), Ok(Some(("a".into(), "[1, 2]"))));
     assert_eq!(members.next(), Ok(Some(("bc".into(), "\"x\""))));

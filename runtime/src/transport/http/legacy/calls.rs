@@ -1,4 +1,4 @@
-//! The calls of one session that are in flight.
+//! Calls in flight of one session.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -11,43 +11,43 @@ use treenail_schema::RequestId;
 use crate::request_id::IdKey;
 use crate::server::PendingResponse;
 
-/// The calls in flight. Dropping it ends them.
+/// Calls in flight of one session. Dropping it stops them.
 #[derive(Debug, Default)]
-pub(super) struct Calls {
+pub(super) struct SessionCalls {
     table: Mutex<Table>,
 }
 
 #[derive(Debug, Default)]
 struct Table {
-    running: HashMap<u64, Running>,
-    last: u64,
+    running: HashMap<u64, RunningCall>,
+    last_key: u64,
 }
 
-/// A call in flight.
+/// Task of a call, or of the calls of a batch.
 #[derive(Debug)]
-pub(super) struct Running {
+pub(super) struct RunningCall {
     id: Option<IdKey>,
-    /// A batch may be many.
+    /// Number of calls.
     calls: usize,
     stream: u64,
-    /// Places in the budget of the server. They are free as soon as the call is stopped, though its task ends later.
-    #[allow(dead_code, reason = "they are held")]
-    places: Vec<OwnedSemaphorePermit>,
+    /// Call permits of the server. They are released when the call is stopped, although its task ends later.
+    #[allow(dead_code, reason = "held until it is dropped")]
+    permits: Vec<OwnedSemaphorePermit>,
     handle: Option<AbortHandle>,
 }
 
-impl Running {
+impl RunningCall {
     pub(super) fn new(call: &mut PendingResponse, stream: u64) -> Self {
         Self {
             id: call.key(),
             calls: call.calls(),
             stream,
-            places: call.take_places(),
+            permits: call.take_places(),
             handle: None,
         }
     }
 
-    /// Stops it, and says which stream it had.
+    /// Stops the call, and returns its stream.
     fn stop(self) -> u64 {
         if let Some(handle) = self.handle {
             handle.abort();
@@ -56,40 +56,43 @@ impl Running {
     }
 }
 
-impl Calls {
-    /// How many there are.
+impl SessionCalls {
+    /// Returns the number of calls in flight.
     pub(super) fn count(&self) -> usize {
         let table = self.lock();
         table.running.values().map(|running| running.calls).sum()
     }
 
-    /// Goes on with a call. `run` makes the call of what tells that it is over.
-    pub(super) fn start<F>(self: &Arc<Self>, running: Running, run: impl FnOnce(Over) -> F)
-    where
+    /// Spawns a call. `run` receives the guard that removes the call from the table.
+    pub(super) fn spawn_call<F>(
+        self: &Arc<Self>,
+        call: RunningCall,
+        run: impl FnOnce(CallGuard) -> F,
+    ) where
         F: Future<Output = ()> + Send + 'static,
     {
-        let key = self.add(running);
-        let over = Over {
+        let key = self.insert_call(call);
+        let guard = CallGuard {
             calls: Arc::clone(self),
             key,
         };
-        let handle = tokio::spawn(run(over)).abort_handle();
+        let handle = tokio::spawn(run(guard)).abort_handle();
         match self.lock().running.get_mut(&key) {
             Some(call) => call.handle = Some(handle),
-            // It is over, or was stopped in between.
+            // The call has finished or was stopped in the meantime.
             None => handle.abort(),
         }
     }
 
-    fn add(&self, call: Running) -> u64 {
+    fn insert_call(&self, call: RunningCall) -> u64 {
         let mut table = self.lock();
-        table.last += 1;
-        let key = table.last;
+        table.last_key += 1;
+        let key = table.last_key;
         table.running.insert(key, call);
         key
     }
 
-    /// Stops the call that a request has begun, and says which stream it had.
+    /// Stops the call of a request, and returns its stream.
     pub(super) fn cancel(&self, id: &RequestId) -> Option<u64> {
         let id = Some(IdKey::from(id));
         let mut table = self.lock();
@@ -100,19 +103,23 @@ impl Calls {
         Some(call.stop())
     }
 
-    /// How many there are on those streams.
-    pub(super) fn count_on(&self, is_one: impl Fn(u64) -> bool) -> usize {
+    /// Returns the number of calls on the streams for which `is_selected` returns true.
+    pub(super) fn count_on(&self, is_selected: impl Fn(u64) -> bool) -> usize {
         let table = self.lock();
         let running = table.running.values();
-        let running = running.filter(|running| is_one(running.stream));
+        let running = running.filter(|running| is_selected(running.stream));
         running.map(|running| running.calls).sum()
     }
 
-    /// Stops those on some streams; returns the id of the request of each, how many calls it was, and its stream.
-    pub(super) fn end_on(&self, is_one: impl Fn(u64) -> bool) -> Vec<(Option<IdKey>, usize, u64)> {
+    /// Stops the calls on the streams for which `is_selected` returns true. Returns request id, number of calls and stream of
+    /// each task.
+    pub(super) fn stop_on(
+        &self,
+        is_selected: impl Fn(u64) -> bool,
+    ) -> Vec<(Option<IdKey>, usize, u64)> {
         let mut table = self.lock();
         let running = table.running.iter();
-        let found = running.filter(|(_, running)| is_one(running.stream));
+        let found = running.filter(|(_, running)| is_selected(running.stream));
         let keys: Vec<u64> = found.map(|(key, _)| *key).collect();
         let found = keys.iter().filter_map(|key| table.running.remove(key));
         found
@@ -120,8 +127,8 @@ impl Calls {
             .collect()
     }
 
-    /// Stops all, and says which streams they had.
-    pub(super) fn end(&self) -> Vec<u64> {
+    /// Stops all calls, and returns their streams.
+    pub(super) fn stop_all(&self) -> Vec<u64> {
         let mut table = self.lock();
         table.running.drain().map(|(_, call)| call.stop()).collect()
     }
@@ -131,13 +138,13 @@ impl Calls {
     }
 }
 
-/// Tells that a call is over, at the latest when it is dropped.
-pub(super) struct Over {
-    calls: Arc<Calls>,
+/// Removes a call from the table when it is dropped.
+pub(super) struct CallGuard {
+    calls: Arc<SessionCalls>,
     key: u64,
 }
 
-impl Drop for Over {
+impl Drop for CallGuard {
     fn drop(&mut self) {
         self.calls.lock().running.remove(&self.key);
     }

@@ -1,4 +1,4 @@
-//! The streams of one session: events that are kept until they are read, and a while longer for clients that come back.
+//! Event streams of one session. Events are stored until they are read, and longer for clients that reconnect.
 
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,7 +8,7 @@ use crate::limits::Limits;
 use crate::transport::http::legacy::reader::Reader;
 use crate::transport::http::legacy::store::{EventId, Store};
 
-/// All streams of one session.
+/// Streams of one session, shared by their readers and writers.
 #[derive(Debug)]
 pub(super) struct Events {
     store: Mutex<Store>,
@@ -22,18 +22,18 @@ impl Events {
         })
     }
 
-    /// Begins a stream.
+    /// Opens a stream.
     pub(super) fn open(&self) -> u64 {
         self.lock().open()
     }
 
-    /// Adds a message to a stream, unless that has ended.
+    /// Appends a message to a stream, unless the stream has ended.
     pub(super) fn push(&self, id: u64, message: Vec<u8>, last: bool) {
         self.lock().push(id, message, last);
     }
 
-    /// Adds a message to a stream when that has room for it. It is taken over then.
-    pub(super) async fn tell(&self, id: u64, message: &mut Option<Vec<u8>>, last: bool) {
+    /// Appends a message to a stream as soon as the stream has room, and sets `message` to `None`.
+    pub(super) async fn push_when_ready(&self, id: u64, message: &mut Option<Vec<u8>>, last: bool) {
         poll_fn(|context| {
             let mut store = self.lock();
             if !store.has_room(id, context) {
@@ -64,32 +64,32 @@ impl Events {
             stream.wake_reader();
             stream.wake_writers();
         }
-        store.tidy(id);
+        store.remove_if_finished(id);
     }
 
-    /// Forgets a stream.
-    pub(super) fn forget(&self, id: u64) {
+    /// Removes a stream with its events.
+    pub(super) fn remove(&self, id: u64) {
         self.lock().remove(id);
     }
 
-    /// Sends away who reads a stream, which goes on without.
+    /// Detaches the reader of a stream. The stream continues without it.
     pub(super) fn detach(&self, id: u64) {
         let mut store = self.lock();
         if let Some(stream) = store.streams.get_mut(&id) {
             stream.detach();
         }
-        store.tidy(id);
+        store.remove_if_finished(id);
     }
 
-    /// Lets who reads a stream look at it again.
+    /// Wakes the reader of a stream.
     pub(super) fn wake_reader(&self, id: u64) {
         if let Some(stream) = self.lock().streams.get_mut(&id) {
             stream.wake_reader();
         }
     }
 
-    /// Begins to read a stream after an event; whoever has read it before gets nothing more. `None` if there is no such
-    /// stream any more, or has been no such event.
+    /// Attaches a reader to a stream after an event, and detaches the previous reader. `None` if the stream or the event does
+    /// not exist.
     pub(super) fn read(self: &Arc<Self>, after: EventId) -> Option<Reader> {
         let mut store = self.lock();
         let stream = store.streams.get_mut(&after.stream);
@@ -97,10 +97,14 @@ impl Events {
         stream.detach();
         stream.attached = true;
         stream.read = after.number;
-        Some(Reader::new(Arc::clone(self), stream.readers, after))
+        Some(Reader::new(
+            Arc::clone(self),
+            stream.reader_generation,
+            after,
+        ))
     }
 
-    /// Whether someone reads this stream.
+    /// Returns true if a reader is attached to the stream.
     pub(super) fn is_read(&self, id: u64) -> bool {
         self.lock()
             .streams
@@ -108,12 +112,12 @@ impl Events {
             .is_some_and(|stream| stream.attached)
     }
 
-    /// Whether nothing more comes of a stream.
+    /// Returns true if the stream has ended or does not exist.
     pub(super) fn has_ended(&self, id: u64) -> bool {
         self.lock().streams.get(&id).is_none_or(|one| one.ended)
     }
 
-    /// The newest event of a stream.
+    /// Returns the id of the newest event of a stream.
     pub(super) fn newest(&self, id: u64) -> EventId {
         let store = self.lock();
         EventId {
@@ -122,8 +126,8 @@ impl Events {
         }
     }
 
-    /// Whether someone reads any stream.
-    pub(super) fn are_read(&self) -> bool {
+    /// Returns true if a reader is attached to any stream.
+    pub(super) fn is_any_read(&self) -> bool {
         self.lock().streams.values().any(|stream| stream.attached)
     }
 
@@ -140,12 +144,12 @@ mod tests {
     use crate::limits::HttpLimits;
 
     #[test]
-    fn streams_of_which_nothing_is_kept_are_forgotten() {
+    fn finished_streams_without_events_are_removed() {
         let limits = Limits::default().http(HttpLimits::default().session_events(2));
         let events = Events::new(&limits);
         for _ in 0..10 {
             let stream = events.open();
-            let reader = events.read(EventId::beginning(stream)).unwrap();
+            let reader = events.read(EventId::stream_start(stream)).unwrap();
             events.end(stream);
             drop(reader);
         }
@@ -159,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_about_to_be_read_is_not_dropped_for_others() {
+    fn events_with_an_attached_reader_are_not_dropped() {
         let limits =
             Limits::default().http(HttpLimits::default().session_events(2).session_bytes(10));
         let mut context = Context::from_waker(Waker::noop());
@@ -167,12 +171,12 @@ mod tests {
         let streams: Vec<u64> = (0..8).map(|_| events.open()).collect();
         let mut readers: Vec<Reader> = streams
             .iter()
-            .map(|stream| events.read(EventId::beginning(*stream)).unwrap())
+            .map(|stream| events.read(EventId::stream_start(*stream)).unwrap())
             .collect();
         for stream in &streams {
             assert!(events.poll_room(*stream, &mut context).is_ready());
             events.push(*stream, vec![0; 8], false);
-            // Whoever wants to send more waits, for there are more bytes than may be kept.
+            // Further writers wait, because the stored bytes exceed the limit.
             assert_eq!(
                 events.poll_room(*stream, &mut context).is_pending(),
                 *stream > 1
@@ -189,12 +193,12 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_kept_of_a_stream_that_cannot_be_resumed() {
+    fn events_of_a_non_resumable_stream_are_dropped_after_reading() {
         let mut context = Context::from_waker(Waker::noop());
         let events = Events::new(&Limits::default());
         let stream = events.open();
-        let reader = events.read(EventId::beginning(stream)).unwrap();
-        let mut reader = reader.once();
+        let reader = events.read(EventId::stream_start(stream)).unwrap();
+        let mut reader = reader.not_resumable();
         for _ in 0..10 {
             events.push(stream, vec![0; 8], false);
             assert!(reader.poll_next(&mut context).is_ready());

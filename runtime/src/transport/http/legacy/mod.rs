@@ -1,12 +1,13 @@
-//! Clients of the legacy era: sessions, which begin with `initialize`, for the revisions from 2025-03-26 on.
+//! Legacy era: sessions started by `initialize`, for revisions 2025-03-26 and later.
 //!
-//! A call runs on a branch of the session's connection, so that what it sends goes to the stream of its own request, and
-//! goes on without its client, which may come back for the rest. What belongs to no request goes to the stream of a GET.
+//! A call runs on a branch of the session's connection, so that its messages are sent on the stream of its own request. It
+//! continues without its client, which can reconnect for the rest. Messages unrelated to a request are sent on the stream
+//! of a GET.
 //!
-//! A session of HTTP+SSE (`sse`) is the same with one stream for everything.
+//! A session of HTTP+SSE (`sse`) works the same, with one stream for everything.
 
-mod answer;
 mod calls;
+mod dispatch;
 mod events;
 mod reader;
 mod replay;
@@ -21,74 +22,74 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use treenail_schema::Revision;
 
-use self::answer::{answer, plain};
+use self::dispatch::{dispatch_body, plain_response};
 pub(super) use self::replay::Replay;
-use self::session::{Kind, Session};
+use self::session::{Session, SessionKind};
 pub(super) use self::sessions::Sessions;
-pub(super) use self::sse::Place;
+pub(super) use self::sse::SseEndpoint;
 pub use self::sse::SsePaths;
 use self::store::EventId;
 use crate::ask::random_id;
 use crate::extensions::Principal;
 use crate::server::{Connection, Server};
-use crate::transport::http::headers::{PROTOCOL_VERSION, single};
-use crate::transport::http::reply::{HttpBody, Refusal, json, replay};
-use crate::transport::http::slots::StreamSlots;
+use crate::transport::http::headers::{PROTOCOL_VERSION, single_header};
+use crate::transport::http::response::{HttpBody, Rejection, json_response, replay_stream};
+use crate::transport::http::stream_permits::StreamPermits;
 use crate::wire::{Body, Message};
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 
-type Answer = Result<Response<HttpBody>, Refusal>;
+type HttpResult = Result<Response<HttpBody>, Rejection>;
 
-/// One request of HTTP for a session, or for a new one.
+/// One HTTP request that belongs to a session or starts one.
 pub(super) struct Legacy<'a> {
     pub(super) server: &'a Server,
     pub(super) sessions: &'a Arc<Sessions>,
-    pub(super) slots: &'a StreamSlots,
+    pub(super) stream_permits: &'a StreamPermits,
     pub(super) parts: Parts,
 }
 
 impl Legacy<'_> {
-    /// Answers what is posted.
-    pub(super) async fn post(self, body: Body<'_>) -> Answer {
+    /// Handles a POST.
+    pub(super) async fn post(self, body: Body<'_>) -> HttpResult {
         check_version(&self.parts.headers)?;
-        let begins = matches!(
+        let is_initialize = matches!(
             &body,
             Body::One(Ok(Message::Request(_, envelope))) if envelope.method == "initialize"
         );
-        if begins && !self.parts.headers.contains_key(SESSION) {
-            return self.begin(body);
+        if is_initialize && !self.parts.headers.contains_key(SESSION) {
+            return self.start_session(body);
         }
         let session = self.session()?;
-        answer(&session, self, body).await
+        dispatch_body(&session, self, body).await
     }
 
-    /// Begins a session.
-    fn begin(self, body: Body<'_>) -> Answer {
+    /// Starts a session.
+    fn start_session(self, body: Body<'_>) -> HttpResult {
         let Body::One(Ok(Message::Request(id, _))) = &body else {
-            return Err(Refusal::bare(StatusCode::BAD_REQUEST));
+            return Err(Rejection::empty(StatusCode::BAD_REQUEST));
         };
         let id = *id;
         let (mut connection, principal) = self.connect();
         let mut out = Vec::new();
         connection.handle_body(body, &mut out);
         let Some(revision) = connection.legacy_revision() else {
-            return Ok(plain(out, Some(id)));
+            return Ok(plain_response(out, Some(id)));
         };
-        let session_id = new_id()?;
-        let session = Session::new(connection, Kind::Streams(revision), principal);
+        let session_id = new_session_id()?;
+        let session = Session::new(connection, SessionKind::Streamable(revision), principal);
         self.sessions
-            .add(&session_id, session, self.server.limits())?;
-        let mut response = plain(out, Some(id));
+            .insert(&session_id, session, self.server.limits())?;
+        let mut response = plain_response(out, Some(id));
         if let Ok(session_id) = HeaderValue::from_str(&session_id) {
             response.headers_mut().insert(SESSION, session_id);
         }
         Ok(response)
     }
 
-    /// A connection for a session. Each call brings its headers with it; those of the first request would be kept as long as
-    /// the session.
+    /// Creates the connection of a session. It does not get the headers of the request, which would stay in memory as long as
+    /// the session. Each call gets the headers of its own request.
     fn connect(&self) -> (Connection, Option<Principal>) {
         let mut connection = self.server.connect().for_one_session();
         let principal = self.parts.extensions.get::<Principal>().cloned();
@@ -98,60 +99,62 @@ impl Legacy<'_> {
         (connection, principal)
     }
 
-    /// Streams what belongs to no request, or the rest of a stream that a client has lost.
-    pub(super) fn get(self) -> Answer {
+    /// Handles a GET: opens the shared stream, or resumes a stream after its client has reconnected.
+    pub(super) fn get(self) -> HttpResult {
         check_version(&self.parts.headers)?;
         let session = self.session()?;
-        let last = single(&self.parts.headers, &LAST_EVENT);
-        let last = last.map_err(|error| Refusal::of(StatusCode::BAD_REQUEST, None, error))?;
+        let last = single_header(&self.parts.headers, &LAST_EVENT);
+        let last =
+            last.map_err(|error| Rejection::with_error(StatusCode::BAD_REQUEST, None, error))?;
         let after = match last {
             Some(last) => EventId::parse(last).ok_or_else(unknown_event)?,
-            None if session.events.is_read(session.own_stream) => {
-                let why = "the session has a stream already";
-                return Err(Refusal::new(StatusCode::CONFLICT, why));
+            None if session.events.is_read(session.shared_stream) => {
+                let message = "the session already has an open stream";
+                return Err(Rejection::new(StatusCode::CONFLICT, message));
             }
-            None => session.events.newest(session.own_stream),
+            None => session.events.newest(session.shared_stream),
         };
         let reader = session.events.read(after).ok_or_else(unknown_event)?;
-        let until = session.open_until();
-        let mut stream = Replay::new(reader, None).until(until);
-        if session.polls() {
-            stream = stream.primed();
+        let deadline = session.stream_deadline();
+        let mut stream = Replay::new(reader, None).with_deadline(deadline);
+        if session.supports_polling() {
+            stream = stream.with_priming_event();
         }
-        if after.stream == session.own_stream {
-            stream = stream.of_session(session, self.server, self.slots.take()?);
+        if after.stream == session.shared_stream {
+            let permit = self.stream_permits.try_acquire()?;
+            stream = stream.for_session(session, self.server, permit);
         }
-        Ok(replay(stream))
+        Ok(replay_stream(stream))
     }
 
-    /// Ends a session.
-    pub(super) fn delete(self) -> Answer {
+    /// Handles a DELETE: ends a session.
+    pub(super) fn delete(self) -> HttpResult {
         check_version(&self.parts.headers)?;
         self.session()?;
         let id = self.parts.headers.get(SESSION);
         if let Some(id) = id.and_then(|id| id.to_str().ok()) {
             self.sessions.remove(id);
         }
-        Ok(json(StatusCode::NO_CONTENT, Vec::new()))
+        Ok(json_response(StatusCode::NO_CONTENT, Vec::new()))
     }
 
-    /// The session that the request names. One of somebody else is as good as none.
-    fn session(&self) -> Result<Arc<Session>, Refusal> {
-        let id = single(&self.parts.headers, &SESSION)
-            .map_err(|error| Refusal::of(StatusCode::BAD_REQUEST, None, error))?;
+    /// Returns the session named by the request. A session of another principal counts as unknown.
+    fn session(&self) -> Result<Arc<Session>, Rejection> {
+        let id = single_header(&self.parts.headers, &SESSION)
+            .map_err(|error| Rejection::with_error(StatusCode::BAD_REQUEST, None, error))?;
         let id = id.ok_or_else(|| {
-            let why = "neither `params._meta` nor `Mcp-Session-Id` says who is asking; begin with `initialize`";
-            Refusal::new(StatusCode::BAD_REQUEST, why)
+            let message = "neither `params._meta` nor `Mcp-Session-Id` identifies the client; start with `initialize`";
+            Rejection::new(StatusCode::BAD_REQUEST, message)
         })?;
         let session = self.find(id)?;
-        if session.kind == Kind::OneStream {
+        if session.kind == SessionKind::HttpSse {
             return Err(no_session());
         }
         Ok(session)
     }
 
-    /// The session of this id.
-    fn find(&self, id: &str) -> Result<Arc<Session>, Refusal> {
+    /// Returns the session with this id.
+    fn find(&self, id: &str) -> Result<Arc<Session>, Rejection> {
         let principal = self.parts.extensions.get::<Principal>();
         self.sessions
             .get(id, principal, self.server.limits())
@@ -159,29 +162,29 @@ impl Legacy<'_> {
     }
 }
 
-/// Refuses headers that name a revision which has no sessions; who names none is older than that header.
-fn check_version(headers: &HeaderMap) -> Result<(), Refusal> {
-    let version = single(headers, &PROTOCOL_VERSION)
-        .map_err(|error| Refusal::of(StatusCode::BAD_REQUEST, None, error))?;
+/// Rejects headers that name a revision without sessions. Clients that send no version predate the header.
+fn check_version(headers: &HeaderMap) -> Result<(), Rejection> {
+    let version = single_header(headers, &PROTOCOL_VERSION)
+        .map_err(|error| Rejection::with_error(StatusCode::BAD_REQUEST, None, error))?;
     let known = |version: &str| version.parse().is_ok_and(|one: Revision| !one.is_modern());
     if version.is_none_or(known) {
         return Ok(());
     }
-    let why = "`MCP-Protocol-Version` is not a revision that is served";
-    Err(Refusal::new(StatusCode::BAD_REQUEST, why))
+    let message = "`MCP-Protocol-Version` is not a supported revision";
+    Err(Rejection::new(StatusCode::BAD_REQUEST, message))
 }
 
-fn unknown_event() -> Refusal {
-    let why = "there is no stream with the event of `Last-Event-ID`";
-    Refusal::new(StatusCode::BAD_REQUEST, why)
+fn unknown_event() -> Rejection {
+    let message = "no stream contains the event of `Last-Event-ID`";
+    Rejection::new(StatusCode::BAD_REQUEST, message)
 }
 
-fn no_session() -> Refusal {
-    Refusal::new(StatusCode::NOT_FOUND, "there is no such session")
+fn no_session() -> Rejection {
+    Rejection::new(StatusCode::NOT_FOUND, "unknown session")
 }
 
-/// The id of a new session.
-fn new_id() -> Result<String, Refusal> {
-    let why = crate::ask::NO_RANDOM_BYTES;
-    random_id().map_err(|_| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, why))
+/// Generates the id of a new session.
+fn new_session_id() -> Result<String, Rejection> {
+    let message = crate::ask::NO_RANDOM_BYTES;
+    random_id().map_err(|_| Rejection::new(StatusCode::INTERNAL_SERVER_ERROR, message))
 }

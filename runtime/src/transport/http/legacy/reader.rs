@@ -1,4 +1,4 @@
-//! Someone who reads one stream of a session.
+//! Reader of one stream of a session.
 
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -6,31 +6,31 @@ use std::task::{Context, Poll};
 use crate::transport::http::legacy::events::Events;
 use crate::transport::http::legacy::store::{Event, EventId};
 
-/// Someone who reads a stream, until the stream ends or someone else reads it.
+/// Reader of a stream, until the stream ends or another reader replaces it.
 #[derive(Debug)]
 pub(super) struct Reader {
     events: Arc<Events>,
-    number: u64,
+    generation: u64,
     after: EventId,
-    over: bool,
-    /// Nobody comes back, so nothing is kept of what has been read.
-    once: bool,
+    finished: bool,
+    /// The stream cannot be resumed, so events are dropped once they have been read.
+    not_resumable: bool,
 }
 
 impl Reader {
-    pub(super) fn new(events: Arc<Events>, number: u64, after: EventId) -> Self {
+    pub(super) fn new(events: Arc<Events>, generation: u64, after: EventId) -> Self {
         Self {
             events,
-            number,
+            generation,
             after,
-            over: false,
-            once: false,
+            finished: false,
+            not_resumable: false,
         }
     }
 
-    /// The same for a stream that cannot be resumed.
-    pub(super) fn once(mut self) -> Self {
-        self.once = true;
+    /// Drops events once they have been read, for a stream that cannot be resumed.
+    pub(super) fn not_resumable(mut self) -> Self {
+        self.not_resumable = true;
         self
     }
 
@@ -38,20 +38,22 @@ impl Reader {
         self.after
     }
 
-    /// Whether the stream has sent this reader away, to come back later.
-    pub(super) fn is_sent_away(&self) -> bool {
+    /// Returns true if the stream has detached this reader. The client can reconnect.
+    pub(super) fn is_detached(&self) -> bool {
         let store = self.events.lock();
         let stream = store.streams.get(&self.after.stream);
-        stream.is_some_and(|stream| stream.readers != self.number)
+        stream.is_some_and(|stream| stream.reader_generation != self.generation)
     }
 
-    /// The next event; `None` at the end, or if someone else has begun to read.
+    /// Returns the next event. `None` at the end, or once another reader is attached.
     pub(super) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Event>> {
         let mut store = self.events.lock();
         let stream = store.streams.get_mut(&self.after.stream);
-        let Some(stream) = stream.filter(|stream| !self.over && stream.readers == self.number)
+        let is_current = !self.finished;
+        let Some(stream) =
+            stream.filter(|stream| is_current && stream.reader_generation == self.generation)
         else {
-            self.over = true;
+            self.finished = true;
             return Poll::Ready(None);
         };
         let after = self.after.number;
@@ -60,17 +62,17 @@ impl Reader {
             .partition_point(|event| event.id.number <= after);
         if let Some(event) = stream.events.get(seen).cloned() {
             self.after = event.id;
-            self.over = event.last;
+            self.finished = event.last;
             stream.read = event.id.number;
             stream.wake_writers();
-            if self.once {
+            if self.not_resumable {
                 let read = stream.events.pop_front();
-                store.dropped(read);
+                store.count_dropped(read);
             }
             return Poll::Ready(Some(event));
         }
         if stream.ended {
-            self.over = true;
+            self.finished = true;
             return Poll::Ready(None);
         }
         stream.reader = Some(context.waker().clone());
@@ -82,11 +84,11 @@ impl Drop for Reader {
     fn drop(&mut self) {
         let mut store = self.events.lock();
         if let Some(stream) = store.streams.get_mut(&self.after.stream) {
-            if stream.readers == self.number {
+            if stream.reader_generation == self.generation {
                 stream.attached = false;
                 stream.wake_writers();
             }
         }
-        store.tidy(self.after.stream);
+        store.remove_if_finished(self.after.stream);
     }
 }

@@ -1,4 +1,4 @@
-//! A response that streams the events of a session.
+//! Response body that streams the events of a session.
 
 use std::fmt;
 use std::future::Future;
@@ -10,50 +10,50 @@ use bytes::Bytes;
 use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::server::Server;
-use crate::transport::http::exchange::ENOUGH;
+use crate::transport::http::exchange::WRITE_CHUNK_BYTES;
+use crate::transport::http::keep_alive::KeepAlive;
 use crate::transport::http::legacy::reader::Reader;
 use crate::transport::http::legacy::session::Session;
-use crate::transport::http::legacy::sessions::Leave;
+use crate::transport::http::legacy::sessions::SessionGuard;
 use crate::transport::http::legacy::store::{Event, EventId};
-use crate::transport::http::quiet::Quiet;
-use crate::transport::http::slots::StreamSlot;
+use crate::transport::http::stream_permits::StreamPermit;
 use crate::wire::keep_one_line;
 
-/// How soon, in milliseconds, a client may come back after it has lost a stream.
+/// Reconnection delay for clients, in milliseconds.
 const RETRY_MS: u32 = 1_000;
 
-/// The events of one stream, each with its id.
+/// Events of one stream.
 pub(crate) struct Replay {
     reader: Reader,
-    /// What stands before all events, and an event that has been taken over already.
-    head: Option<String>,
+    /// Text before all events.
+    preamble: Option<String>,
+    /// Event that has already been taken from the reader.
     first: Option<Event>,
-    own: Option<Own>,
-    /// When its client has to ask again for the rest.
-    until: Option<Pin<Box<Sleep>>>,
-    layout: Layout,
-    quiet: Quiet,
+    session: Option<SharedStream>,
+    /// Ready when the client has to reconnect for the rest.
+    deadline: Option<Pin<Box<Sleep>>>,
+    format: EventFormat,
+    keep_alive: KeepAlive,
 }
 
-/// How events are written.
+/// Format of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Layout {
-    /// With an id, after which the stream can be resumed.
-    Numbered,
-    /// With a name, as HTTP+SSE wants it.
-    Named,
+enum EventFormat {
+    /// With an id, from which the stream can be resumed.
+    WithId,
+    /// With a name, for HTTP+SSE.
+    WithName,
 }
 
-/// The session whose own stream it is.
-struct Own {
+/// State of a shared stream, as opposed to the stream of a request.
+struct SharedStream {
     session: Arc<Session>,
     server: Server,
     /// Ready once, when the server closes.
     closed: Pin<Box<dyn Future<Output = ()> + Send>>,
-    /// Its place among the streams that listen.
-    _slot: StreamSlot,
-    /// Ends the session with its stream.
-    leave: Option<Leave>,
+    _permit: StreamPermit,
+    /// Ends the session together with the stream.
+    guard: Option<SessionGuard>,
 }
 
 impl fmt::Debug for Replay {
@@ -69,102 +69,106 @@ impl Replay {
     pub(super) fn new(reader: Reader, first: Option<Event>) -> Self {
         Self {
             reader,
-            head: None,
+            preamble: None,
             first,
-            own: None,
-            until: None,
-            layout: Layout::Numbered,
-            quiet: Quiet::default(),
+            session: None,
+            deadline: None,
+            format: EventFormat::WithId,
+            keep_alive: KeepAlive::default(),
         }
     }
 
-    /// The same with an event without data before all others, so that the stream can be resumed from its beginning.
-    pub(super) fn primed(mut self) -> Self {
+    /// Adds a priming event without data, so that the stream can be resumed from its start.
+    pub(super) fn with_priming_event(mut self) -> Self {
         let first = self.first.as_ref().map(|first| EventId {
             number: first.id.number - 1,
             ..first.id
         });
         let id = first.unwrap_or(self.reader.after());
-        self.head = Some(format!("retry: {RETRY_MS}\nid: {id}\ndata:\n\n"));
+        self.preamble = Some(format!("retry: {RETRY_MS}\nid: {id}\ndata:\n\n"));
         self
     }
 
-    /// The same until a time; then the client has to ask for the rest.
-    pub(super) fn until(mut self, until: Option<Instant>) -> Self {
-        self.until = until.map(|until| Box::pin(sleep_until(until)));
+    /// Ends the response at `deadline`, after which the client has to reconnect for the rest.
+    pub(super) fn with_deadline(mut self, deadline: Option<Instant>) -> Self {
+        self.deadline = deadline.map(|deadline| Box::pin(sleep_until(deadline)));
         self
     }
 
-    /// The same for the own stream of a session, which ends when the server closes.
-    pub(super) fn of_session(
+    /// Makes it the stream of a session, which ends when the server closes.
+    pub(super) fn for_session(
         mut self,
         session: Arc<Session>,
         server: &Server,
-        slot: StreamSlot,
+        permit: StreamPermit,
     ) -> Self {
         let (server, closing) = (server.clone(), server.clone());
         let closed = Box::pin(async move { closing.closed().await });
-        self.own = Some(Own {
+        self.session = Some(SharedStream {
             session,
             server,
             closed,
-            _slot: slot,
-            leave: None,
+            _permit: permit,
+            guard: None,
         });
         self
     }
 
-    /// The same for HTTP+SSE: first `head`, then events without ids, and the session ends with it.
-    pub(super) fn once(mut self, head: String, leave: Leave) -> Self {
-        (self.head, self.layout) = (Some(head), Layout::Named);
-        if let Some(own) = &mut self.own {
-            own.leave = Some(leave);
+    /// Makes it a stream of HTTP+SSE: `preamble`, then events without ids. Its session ends with it.
+    pub(super) fn for_http_sse(mut self, preamble: String, guard: SessionGuard) -> Self {
+        (self.preamble, self.format) = (Some(preamble), EventFormat::WithName);
+        if let Some(session) = &mut self.session {
+            session.guard = Some(guard);
         }
         self
     }
 
-    /// The next events, as many as there are now, or `None` at the end.
+    /// Returns all events that are ready, or `None` at the end.
     pub(crate) fn poll_events(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
         let mut events = Vec::new();
-        // It is looked at each time, so that it wakes this stream.
-        let until = self.until.as_mut();
-        let due = until.is_some_and(|until| until.as_mut().poll(context).is_ready());
-        match self.head.take() {
-            Some(head) => events.extend_from_slice(head.as_bytes()),
-            None if due => return Poll::Ready(None),
+        // Poll the timer each time, so that it wakes this stream.
+        let deadline = self.deadline.as_mut();
+        let is_due = deadline.is_some_and(|deadline| deadline.as_mut().poll(context).is_ready());
+        match self.preamble.take() {
+            Some(preamble) => events.extend_from_slice(preamble.as_bytes()),
+            None if is_due => return Poll::Ready(None),
             None => {}
         }
         if let Some(event) = self.first.take() {
-            self.layout.write(&mut events, &event);
+            self.format.write_event(&mut events, &event);
         }
-        let closed = self.own.as_mut().is_some_and(|own| own.poll(context));
-        while events.len() < ENOUGH {
+        let session = self.session.as_mut();
+        let closed = session.is_some_and(|session| session.poll_closed(context));
+        while events.len() < WRITE_CHUNK_BYTES {
             match self.reader.poll_next(context) {
-                Poll::Ready(Some(event)) => self.layout.write(&mut events, &event),
-                Poll::Pending if events.is_empty() && !closed => return self.quiet.poll(context),
+                Poll::Ready(Some(event)) => self.format.write_event(&mut events, &event),
+                Poll::Pending if events.is_empty() && !closed => {
+                    return self.keep_alive.poll(context);
+                }
                 Poll::Ready(None) | Poll::Pending => break,
             }
         }
-        self.quiet.reset();
+        self.keep_alive.reset();
         Poll::Ready((!events.is_empty()).then(|| events.into()))
     }
 }
 
-impl Own {
-    /// Takes over what the session tells of itself; whether the stream has to end, as soon as nothing is left to send.
-    fn poll(&mut self, context: &mut Context<'_>) -> bool {
-        self.session.poll_own(context);
+impl SharedStream {
+    /// Moves outgoing messages of the session to the stream. Returns true if the stream must end once nothing is left to
+    /// send.
+    fn poll_closed(&mut self, context: &mut Context<'_>) -> bool {
+        self.session.poll_shared_stream(context);
         let closed = self.server.is_closed() || self.closed.as_mut().poll(context).is_ready();
-        // The answers to calls in flight have no other way.
-        closed && (self.leave.is_none() || self.session.in_flight() == 0)
+        // In HTTP+SSE, the responses of calls in flight need this stream.
+        closed && (self.guard.is_none() || self.session.in_flight() == 0)
     }
 }
 
-impl Layout {
-    fn write(self, out: &mut Vec<u8>, event: &Event) {
+impl EventFormat {
+    fn write_event(self, out: &mut Vec<u8>, event: &Event) {
         let head = match self {
-            Self::Numbered => format!("id: {}\ndata: ", event.id),
-            Self::Named => "event: message\ndata: ".to_owned(),
+            Self::WithId => format!("id: {}\ndata: ", event.id),
+            Self::WithName => "event: message\ndata: ".to_owned(),
         };
         out.extend_from_slice(head.as_bytes());
         let start = out.len();

@@ -1,4 +1,4 @@
-//! One session: a peer that has had a handshake, its calls and its streams.
+//! One session: its connection, calls and streams.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,67 +13,71 @@ use crate::extensions::Principal;
 use crate::server::{Connection, PendingResponse};
 use crate::stream_close::StreamCloser;
 use crate::transport::http::exchange::Exchange;
-use crate::transport::http::legacy::calls::{Calls, Running};
+use crate::transport::http::legacy::calls::{RunningCall, SessionCalls};
 use crate::transport::http::legacy::events::Events;
 use crate::transport::http::legacy::reader::Reader;
 use crate::transport::http::legacy::store::EventId;
 use crate::wire::{RpcError, write_error};
 
-/// A session. Dropping it ends its calls.
+/// Session of one client. Dropping it ends its calls.
 #[derive(Debug)]
 pub(super) struct Session {
-    pub(super) kind: Kind,
+    pub(super) kind: SessionKind,
     principal: Option<Principal>,
     pub(super) events: Arc<Events>,
-    /// The stream of what belongs to no request.
-    pub(super) own_stream: u64,
-    /// What is not a call runs here; what it sends goes to the session's own stream.
+    /// Stream for messages unrelated to a request.
+    pub(super) shared_stream: u64,
+    /// Connection for messages that start no call. Its output is sent on the shared stream.
     connection: Mutex<Connection>,
-    calls: Arc<Calls>,
-    used: Mutex<Instant>,
-    /// Whether there has been a handshake.
-    begun: AtomicBool,
-    /// Whoever reads the own stream.
-    listener: Mutex<Option<Waker>>,
-    /// How long a reader may hold its call back.
-    patience: Duration,
-    /// How long a stream stays open before its client has to poll.
-    open_for: Option<Duration>,
+    calls: Arc<SessionCalls>,
+    last_used: Mutex<Instant>,
+    /// The handshake is complete.
+    initialized: AtomicBool,
+    /// Waker of the task that sends the shared stream.
+    stream_waker: Mutex<Option<Waker>>,
+    /// Time for which a stalled reader may block its call.
+    write_timeout: Duration,
+    /// Time after which a stream is closed and its client has to reconnect.
+    stream_max_age: Option<Duration>,
 }
 
-/// How messages find their client.
+/// Transport of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// All on the own stream: HTTP+SSE.
-    OneStream,
-    /// Those of each request on a stream of its own: Streamable HTTP.
-    Streams(Revision),
+pub(super) enum SessionKind {
+    /// HTTP+SSE: all messages on the shared stream.
+    HttpSse,
+    /// Streamable HTTP: the messages of each request on a stream of their own.
+    Streamable(Revision),
 }
 
-/// The stream for what comes of a request, before it is known whether anything will.
+/// Stream for the output of a request, which may turn out to have none.
 #[derive(Debug)]
-pub(super) struct Begun {
+pub(super) struct StreamHandle {
     pub(super) stream: u64,
-    /// `None` if others read it already.
+    /// `None` for the shared stream, which has a reader.
     pub(super) reader: Option<Reader>,
 }
 
 impl Session {
-    pub(super) fn new(connection: Connection, kind: Kind, principal: Option<Principal>) -> Self {
+    pub(super) fn new(
+        connection: Connection,
+        kind: SessionKind,
+        principal: Option<Principal>,
+    ) -> Self {
         let limits = connection.server().limits();
         let events = Events::new(limits);
         Self {
             kind,
             principal,
-            own_stream: events.open(),
+            shared_stream: events.open(),
             events,
-            patience: limits.http.write_timeout,
-            open_for: limits.http.stream_max_age,
+            write_timeout: limits.http.write_timeout,
+            stream_max_age: limits.http.stream_max_age,
             connection: Mutex::new(connection),
             calls: Arc::default(),
-            used: Mutex::new(Instant::now()),
-            begun: AtomicBool::new(matches!(kind, Kind::Streams(_))),
-            listener: Mutex::default(),
+            last_used: Mutex::new(Instant::now()),
+            initialized: AtomicBool::new(matches!(kind, SessionKind::Streamable(_))),
+            stream_waker: Mutex::default(),
         }
     }
 
@@ -81,205 +85,215 @@ impl Session {
         self.principal.as_ref() == principal
     }
 
-    /// Whether its client comes back when a stream is closed before its end.
-    pub(super) fn polls(&self) -> bool {
-        matches!(self.kind, Kind::Streams(revision) if revision >= Revision::V2025_11_25)
+    /// Returns true if the client reconnects when a stream is closed early.
+    pub(super) fn supports_polling(&self) -> bool {
+        matches!(self.kind, SessionKind::Streamable(revision) if revision >= Revision::V2025_11_25)
     }
 
-    /// When a stream that is begun now has to be closed, to go on with another request.
-    pub(super) fn open_until(&self) -> Option<Instant> {
-        let open_for = self.open_for.filter(|_| self.polls())?;
-        Some(deadline::after(open_for))
+    /// Returns the time at which a stream opened now must be closed, if there is one. Its client then reconnects.
+    pub(super) fn stream_deadline(&self) -> Option<Instant> {
+        let max_age = self.stream_max_age.filter(|_| self.supports_polling())?;
+        Some(deadline::after(max_age))
     }
 
-    /// Does something with the connection of the session.
-    pub(super) fn with<T>(&self, action: impl FnOnce(&mut Connection) -> T) -> T {
+    /// Runs `action` with the connection of the session.
+    pub(super) fn with_connection<T>(&self, action: impl FnOnce(&mut Connection) -> T) -> T {
         let mut connection = lock(&self.connection);
-        let done = action(&mut connection);
+        let output = action(&mut connection);
         if connection.legacy_revision().is_some() {
-            self.begun.store(true, Ordering::Relaxed);
+            self.initialized.store(true, Ordering::Relaxed);
         }
         drop(connection);
-        // There may be something to hear of now.
-        if let Some(waker) = lock(&self.listener).take() {
+        // The action may have changed subscriptions or produced messages.
+        if let Some(waker) = lock(&self.stream_waker).take() {
             waker.wake();
         }
-        done
+        output
     }
 
-    /// Takes over what the session has to tell of itself, for its own stream.
-    pub(super) fn poll_own(&self, context: &mut Context<'_>) {
-        *lock(&self.listener) = Some(context.waker().clone());
+    /// Moves outgoing messages of the session's connection to the shared stream.
+    pub(super) fn poll_shared_stream(&self, context: &mut Context<'_>) {
+        *lock(&self.stream_waker) = Some(context.waker().clone());
         let mut connection = lock(&self.connection);
-        while self.events.poll_room(self.own_stream, context).is_ready() {
+        while self
+            .events
+            .poll_room(self.shared_stream, context)
+            .is_ready()
+        {
             match connection.poll_outgoing(context) {
-                Poll::Ready(message) => self.events.push(self.own_stream, message, false),
+                Poll::Ready(message) => self.events.push(self.shared_stream, message, false),
                 Poll::Pending => return,
             }
         }
     }
 
-    /// How many calls are in flight.
+    /// Returns the number of calls in flight.
     pub(super) fn in_flight(&self) -> usize {
         self.calls.count()
     }
 
-    /// A stream for a request, and a connection for it.
-    pub(super) fn begin(&self) -> (Connection, Begun) {
-        let mut connection = self.with(|connection| connection.branch());
-        if self.kind == Kind::OneStream {
-            let (stream, reader) = (self.own_stream, None);
-            return (connection, Begun { stream, reader });
+    /// Opens a stream for a request, and creates a branch of the connection for it.
+    pub(super) fn open_request_stream(&self) -> (Connection, StreamHandle) {
+        let mut connection = self.with_connection(|connection| connection.branch());
+        if self.kind == SessionKind::HttpSse {
+            let (stream, reader) = (self.shared_stream, None);
+            return (connection, StreamHandle { stream, reader });
         }
         let stream = self.events.open();
-        let reader = self.events.read(EventId::beginning(stream));
-        if self.polls() {
+        let reader = self.events.read(EventId::stream_start(stream));
+        if self.supports_polling() {
             let events = Arc::clone(&self.events);
             let closer = StreamCloser::new(move || events.detach(stream));
             connection.extensions_mut().insert(closer);
         }
-        (connection, Begun { stream, reader })
+        (connection, StreamHandle { stream, reader })
     }
 
-    /// Goes on with a call, whether its client stays or not; what comes of it goes to a stream.
-    pub(super) fn start(
+    /// Spawns a call, which continues even if its client disconnects. Its output is sent on `stream`.
+    pub(super) fn spawn_call(
         self: &Arc<Self>,
         connection: Connection,
         mut call: PendingResponse,
-        to: u64,
+        stream: u64,
     ) {
-        let running = Running::new(&mut call, to);
+        let running = RunningCall::new(&mut call, stream);
         let session = Arc::downgrade(self);
-        self.calls.start(running, |over| async move {
+        self.calls.spawn_call(running, |guard| async move {
             let mut exchange = Exchange::new(connection, Some(call), None);
-            let mut over = Some(over);
+            let mut guard = Some(guard);
             while let Some((message, last)) = exchange.next().await {
                 if last {
-                    // Who reads the answer may begin another call.
-                    over.take();
+                    // A client that has the result may start another call.
+                    guard.take();
                 }
                 let Some(session) = session.upgrade() else {
                     return;
                 };
-                session.tell(to, message, last).await;
+                session.send(stream, message, last).await;
             }
-            drop(over);
+            drop(guard);
             if let Some(session) = session.upgrade() {
-                session.finish(to);
+                session.finish_stream(stream);
             }
         });
     }
 
-    /// Adds a message to a stream, as soon as its reader has come far enough. Readers that take too long are sent away.
-    pub(super) async fn tell(&self, stream: u64, message: Vec<u8>, last: bool) {
-        let ends = last && self.kind != Kind::OneStream;
+    /// Sends a message on a stream, with back-pressure from its reader. A reader that stalls for the write timeout is
+    /// detached.
+    pub(super) async fn send(&self, stream: u64, message: Vec<u8>, last: bool) {
+        let ends_stream = last && self.kind != SessionKind::HttpSse;
         let mut message = Some(message);
         loop {
-            let told = self.events.tell(stream, &mut message, ends);
-            if timeout(self.patience, told).await.is_ok() {
+            let pushed = self
+                .events
+                .push_when_ready(stream, &mut message, ends_stream);
+            if timeout(self.write_timeout, pushed).await.is_ok() {
                 return;
             }
-            self.send_away(stream);
+            self.detach_reader(stream);
         }
     }
 
-    /// Adds what a call has sent before anyone could read it; nothing waits unless others read too.
-    pub(super) async fn note(&self, stream: u64, message: Vec<u8>, last: bool) {
+    /// Sends a message on a stream that is not being read yet, so without back-pressure. The shared stream of HTTP+SSE
+    /// always has a reader.
+    pub(super) async fn send_unread(&self, stream: u64, message: Vec<u8>, last: bool) {
         match self.kind {
-            Kind::OneStream => self.tell(stream, message, last).await,
-            Kind::Streams(_) => self.events.push(stream, message, last),
+            SessionKind::HttpSse => self.send(stream, message, last).await,
+            SessionKind::Streamable(_) => self.events.push(stream, message, last),
         }
     }
 
-    /// Goes on without a reader, who may come back if there is a way.
-    fn send_away(&self, stream: u64) {
-        tracing::debug!("a client that reads nothing has lost its stream");
+    /// Detaches a stalled reader. Its client can reconnect, except in HTTP+SSE.
+    fn detach_reader(&self, stream: u64) {
+        tracing::debug!("detached a client that does not read its stream");
         match self.kind {
-            Kind::Streams(_) => self.events.detach(stream),
-            Kind::OneStream => self.end(),
+            SessionKind::Streamable(_) => self.events.detach(stream),
+            SessionKind::HttpSse => self.end(),
         }
     }
 
-    /// Nothing more comes of a request.
-    fn finish(&self, stream: u64) {
-        if stream == self.own_stream {
+    /// Ends the stream of a request. The shared stream continues.
+    fn finish_stream(&self, stream: u64) {
+        if stream == self.shared_stream {
             self.events.wake_reader(stream);
         } else {
             self.events.end(stream);
         }
     }
 
-    /// Forgets the stream of a request that needs none.
-    pub(super) fn forget(&self, stream: u64) {
-        if stream != self.own_stream {
-            self.events.forget(stream);
+    /// Removes the stream of a request that needs none.
+    pub(super) fn remove_stream(&self, stream: u64) {
+        if stream != self.shared_stream {
+            self.events.remove(stream);
         }
     }
 
-    /// How many calls are in flight whose answers nobody reads.
-    pub(super) fn left_calls(&self) -> usize {
+    /// Returns the number of calls in flight whose output is not being read.
+    pub(super) fn abandoned_calls(&self) -> usize {
         match self.kind {
-            Kind::Streams(_) => self.calls.count_on(|stream| !self.events.is_read(stream)),
-            // Without its stream there is no session.
-            Kind::OneStream => 0,
+            SessionKind::Streamable(_) => {
+                self.calls.count_on(|stream| !self.events.is_read(stream))
+            }
+            // A session of HTTP+SSE ends with its stream.
+            SessionKind::HttpSse => 0,
         }
     }
 
-    /// Ends those calls, with an error for clients that come back for the answer; returns how many.
-    pub(super) fn end_left_calls(&self) -> usize {
-        let left = self.calls.end_on(|stream| !self.events.is_read(stream));
+    /// Ends the abandoned calls and returns their number. Clients that reconnect for a result receive an error.
+    pub(super) fn end_abandoned_calls(&self) -> usize {
+        let abandoned = self.calls.stop_on(|stream| !self.events.is_read(stream));
         let mut ended = 0;
-        for (id, calls, stream) in left {
+        for (id, calls, stream) in abandoned {
             if let Some(id) = id {
                 let error = RpcError::internal("the call was ended because the server is busy");
-                let mut answer = Vec::new();
-                write_error(&mut answer, Some(id.as_json()), &error);
-                self.events.push(stream, answer, true);
+                let mut response = Vec::new();
+                write_error(&mut response, Some(id.as_json()), &error);
+                self.events.push(stream, response, true);
             } else {
-                self.finish(stream);
+                self.finish_stream(stream);
             }
             ended += calls;
         }
         ended
     }
 
-    /// Stops the call that a request has begun.
+    /// Stops the call of a request.
     pub(super) fn cancel(&self, id: &RequestId) {
         if let Some(stream) = self.calls.cancel(id) {
-            self.finish(stream);
+            self.finish_stream(stream);
         }
     }
 
-    /// Notes that the session is used.
+    /// Records the use of the session.
     pub(super) fn touch(&self) {
-        *lock(&self.used) = Instant::now();
+        *lock(&self.last_used) = Instant::now();
     }
 
-    pub(super) fn used(&self) -> Instant {
-        *lock(&self.used)
+    pub(super) fn last_used(&self) -> Instant {
+        *lock(&self.last_used)
     }
 
-    /// Whether nobody waits for what goes on, as far as can be seen: its clients have gone, and may come back.
-    pub(super) fn is_left(&self) -> bool {
-        !self.events.are_read()
+    /// Returns true if no stream is being read. The client may have disconnected, and can reconnect.
+    pub(super) fn is_abandoned(&self) -> bool {
+        !self.events.is_any_read()
     }
 
-    /// Whether something goes on that an end would break off.
-    pub(super) fn is_at_work(&self) -> bool {
-        let is_read = || self.begun.load(Ordering::Relaxed) && self.events.are_read();
+    /// Returns true if ending the session would interrupt a call or a stream.
+    pub(super) fn is_active(&self) -> bool {
+        let is_read = || self.initialized.load(Ordering::Relaxed) && self.events.is_any_read();
         !self.has_ended() && (self.in_flight() > 0 || is_read())
     }
 
     pub(super) fn has_ended(&self) -> bool {
-        self.events.has_ended(self.own_stream)
+        self.events.has_ended(self.shared_stream)
     }
 
     /// Ends the calls and the streams.
     pub(super) fn end(&self) {
-        for stream in self.calls.end() {
+        for stream in self.calls.stop_all() {
             self.events.end(stream);
         }
-        self.events.end(self.own_stream);
+        self.events.end(self.shared_stream);
     }
 }
 

@@ -1,4 +1,4 @@
-//! All sessions of a service, no more than there may be.
+//! Table of all sessions of a service, limited in size.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -10,44 +10,44 @@ use tokio::time::Instant;
 use crate::extensions::Principal;
 use crate::limits::Limits;
 use crate::transport::http::legacy::session::Session;
-use crate::transport::http::reply::Refusal;
+use crate::transport::http::response::Rejection;
 
-/// The sessions by their ids.
+/// Sessions by id.
 #[derive(Debug, Default)]
 pub(crate) struct Sessions {
     table: Mutex<HashMap<Box<str>, Arc<Session>>>,
 }
 
 impl Sessions {
-    /// Adds a session, if there is room for it.
-    pub(super) fn add(
+    /// Inserts a session. If the table is full, idle sessions are evicted first.
+    pub(super) fn insert(
         &self,
         id: &str,
         session: Session,
         limits: &Limits,
-    ) -> Result<Arc<Session>, Refusal> {
+    ) -> Result<Arc<Session>, Rejection> {
         let session = Arc::new(session);
         let mut table = self.lock();
-        let mut ended = Vec::new();
+        let mut evicted = Vec::new();
         if table.len() >= limits.http.sessions {
-            ended = make_room(&mut table, limits);
+            evicted = evict_sessions(&mut table, limits);
         }
-        let room = table.len() < limits.http.sessions;
-        if room {
+        let has_room = table.len() < limits.http.sessions;
+        if has_room {
             table.insert(id.into(), Arc::clone(&session));
         }
         drop(table);
-        for session in ended {
+        for session in evicted {
             session.end();
         }
-        if room {
+        if has_room {
             return Ok(session);
         }
-        let why = "there are as many sessions at work as there may be";
-        Err(Refusal::new(StatusCode::SERVICE_UNAVAILABLE, why))
+        let message = "too many sessions are active";
+        Err(Rejection::new(StatusCode::SERVICE_UNAVAILABLE, message))
     }
 
-    /// The session of an id, which is used now. One of somebody else is as good as none.
+    /// Returns the session with this id, and records its use. A session of another principal counts as unknown.
     pub(super) fn get(
         &self,
         id: &str,
@@ -57,7 +57,7 @@ impl Sessions {
         let mut table = self.lock();
         let session = table.get(id).filter(|one| one.belongs_to(principal))?;
         let session = Arc::clone(session);
-        if is_over(&session, limits) {
+        if is_expired(&session, limits) {
             table.remove(id);
             drop(table);
             session.end();
@@ -67,31 +67,33 @@ impl Sessions {
         Some(session)
     }
 
-    /// Ends calls that their clients have left alone, until `enough` are ended or there are no more; returns how many.
+    /// Ends abandoned calls until at least `count` have ended or none are left, and returns their number.
     ///
-    /// The sessions with the most of them come first: a client that polls has left a call too for the moment.
-    pub(in crate::transport::http) fn end_left_calls(&self, enough: usize) -> usize {
-        let mut left: Vec<_> = {
+    /// Sessions with the most abandoned calls are first, because a call of a polling client only looks abandoned between two
+    /// requests.
+    pub(in crate::transport::http) fn end_abandoned_calls(&self, count: usize) -> usize {
+        let mut abandoned: Vec<_> = {
             let table = self.lock();
             let sessions = table
                 .values()
-                .map(|session| (session.left_calls(), session));
-            let left = sessions.filter(|(calls, _)| *calls > 0);
-            left.map(|(calls, session)| (calls, session.used(), Arc::clone(session)))
+                .map(|session| (session.abandoned_calls(), session));
+            sessions
+                .filter(|(calls, _)| *calls > 0)
+                .map(|(calls, session)| (calls, session.last_used(), Arc::clone(session)))
                 .collect()
         };
-        left.sort_unstable_by_key(|(calls, used, _)| (Reverse(*calls), *used));
+        abandoned.sort_unstable_by_key(|(calls, last_used, _)| (Reverse(*calls), *last_used));
         let mut ended = 0;
-        for (_, _, session) in left {
-            if ended >= enough {
+        for (_, _, session) in abandoned {
+            if ended >= count {
                 break;
             }
-            ended += session.end_left_calls();
+            ended += session.end_abandoned_calls();
         }
         ended
     }
 
-    /// Ends a session.
+    /// Removes a session and ends it.
     pub(super) fn remove(&self, id: &str) {
         let session = self.lock().remove(id);
         if let Some(session) = session {
@@ -105,51 +107,57 @@ impl Sessions {
 }
 
 /// Ends a session when it is dropped.
-pub(super) struct Leave {
+pub(super) struct SessionGuard {
     pub(super) sessions: Arc<Sessions>,
     pub(super) id: String,
 }
 
-impl Drop for Leave {
+impl Drop for SessionGuard {
     fn drop(&mut self) {
         self.sessions.remove(&self.id);
     }
 }
 
-fn is_over(session: &Session, limits: &Limits) -> bool {
-    let idle = session.used().elapsed() > limits.http.session_idle_timeout;
-    session.has_ended() || (idle && !session.is_at_work())
+fn is_expired(session: &Session, limits: &Limits) -> bool {
+    let is_idle = session.last_used().elapsed() > limits.http.session_idle_timeout;
+    session.has_ended() || (is_idle && !session.is_active())
 }
 
-/// Takes out the sessions that have been idle too long; if there are none, some that have been idle the longest. Several at
-/// once, so that a flood of new ones does not look through all of them each time.
+/// Removes the sessions idle for longest and all others beyond the idle timeout, and returns them.
 ///
-/// If hardly any is idle, those count too whose clients have left their calls alone: whoever begins calls and leaves could
-/// keep all others out otherwise, while who stays needs a connection for each session.
-fn make_room(table: &mut HashMap<Box<str>, Arc<Session>>, limits: &Limits) -> Vec<Arc<Session>> {
-    let some = (limits.http.sessions / 16).max(1);
-    let mut idle = those(table, |session| !session.is_at_work());
-    if idle.len() <= some {
-        idle = those(table, |session| !session.is_at_work() || session.is_left());
+/// It removes several at once, so that a flood of new sessions does not search the whole table each time.
+///
+/// If hardly any session is idle, abandoned ones count as idle too. Otherwise a client could block all others by starting
+/// calls and disconnecting. A client that stays connected needs a connection per session, and connections are limited.
+fn evict_sessions(
+    table: &mut HashMap<Box<str>, Arc<Session>>,
+    limits: &Limits,
+) -> Vec<Arc<Session>> {
+    let batch = (limits.http.sessions / 16).max(1);
+    let mut idle = find_sessions(table, |session| !session.is_active());
+    if idle.len() <= batch {
+        idle = find_sessions(table, |session| {
+            !session.is_active() || session.is_abandoned()
+        });
     }
-    let some = some.min(idle.len());
-    if some > 0 {
-        idle.select_nth_unstable(some - 1);
+    let batch = batch.min(idle.len());
+    if batch > 0 {
+        idle.select_nth_unstable(batch - 1);
     }
-    let over = |used: &Instant| used.elapsed() > limits.http.session_idle_timeout;
-    let (oldest, others) = idle.split_at(some);
-    let others = others.iter().filter(|(used, _)| over(used));
-    let ended = oldest.iter().chain(others);
-    ended.filter_map(|(_, id)| table.remove(id)).collect()
+    let is_expired = |last_used: &Instant| last_used.elapsed() > limits.http.session_idle_timeout;
+    let (oldest, others) = idle.split_at(batch);
+    let others = others.iter().filter(|(last_used, _)| is_expired(last_used));
+    let evicted = oldest.iter().chain(others);
+    evicted.filter_map(|(_, id)| table.remove(id)).collect()
 }
 
-/// When some sessions were used, and their ids.
-fn those(
+/// Returns last use and id of the sessions for which `is_selected` returns true.
+fn find_sessions(
     table: &HashMap<Box<str>, Arc<Session>>,
-    are: impl Fn(&Session) -> bool,
+    is_selected: impl Fn(&Session) -> bool,
 ) -> Vec<(Instant, Box<str>)> {
-    let found = table.iter().filter(|(_, session)| are(session));
+    let found = table.iter().filter(|(_, session)| is_selected(session));
     found
-        .map(|(id, session)| (session.used(), id.clone()))
+        .map(|(id, session)| (session.last_used(), id.clone()))
         .collect()
 }

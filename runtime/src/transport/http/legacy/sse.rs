@@ -1,24 +1,26 @@
-//! The HTTP+SSE transport of revision 2024-11-05: one stream for all that a server sends, and a second path to post to.
+//! HTTP+SSE, the transport of revision 2024-11-05: one stream for all output of the server, and a second path for POSTs.
 
 use std::sync::Arc;
 
 use http::StatusCode;
 use http::uri::PathAndQuery;
 
-use crate::transport::http::legacy::answer::{accepted, answer};
+use crate::transport::http::legacy::dispatch::{accepted, dispatch_body};
 use crate::transport::http::legacy::replay::Replay;
-use crate::transport::http::legacy::session::{Kind, Session};
-use crate::transport::http::legacy::sessions::Leave;
+use crate::transport::http::legacy::session::{Session, SessionKind};
+use crate::transport::http::legacy::sessions::SessionGuard;
 use crate::transport::http::legacy::store::EventId;
-use crate::transport::http::legacy::{Answer, Legacy, check_version, new_id, no_session};
-use crate::transport::http::reply::{Refusal, replay};
+use crate::transport::http::legacy::{
+    HttpResult, Legacy, check_version, new_session_id, no_session,
+};
+use crate::transport::http::response::{Rejection, replay_stream};
 use crate::transport::http::without_slash;
 use crate::wire::{Body, RpcError, write_error};
 
-/// The member of the query that names the session.
+/// Query parameter that names the session.
 const SESSION: &str = "sessionId";
 
-/// Where clients of the HTTP+SSE transport of revision 2024-11-05 find a server; see
+/// Paths of the HTTP+SSE transport of revision 2024-11-05, see
 /// [`HttpService::legacy_sse`](crate::HttpService::legacy_sse).
 ///
 /// ```
@@ -30,12 +32,12 @@ const SESSION: &str = "sessionId";
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SsePaths {
-    /// The path of the stream, which begins a session. Default `/sse`.
+    /// Path of the stream, which starts a session. Default `/sse`.
     pub stream: PathAndQuery,
-    /// The path to which messages are posted. Default `/messages`.
+    /// Path to which messages are posted. Default `/messages`.
     pub messages: PathAndQuery,
-    /// The path of `messages` as clients see it, where a router takes a part of it away before the service sees it. Default
-    /// `None`: as it is in `messages`.
+    /// Path of `messages` that is announced to clients. Set it if a router strips a prefix before the service receives the
+    /// request. Default `None`: the same as `messages`.
     pub announced: Option<PathAndQuery>,
 }
 
@@ -49,71 +51,77 @@ impl Default for SsePaths {
     }
 }
 
-/// Which of the two a request goes to.
+/// Endpoint of HTTP+SSE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::transport::http) enum Place {
+pub(in crate::transport::http) enum SseEndpoint {
     Stream,
     Messages,
 }
 
 impl SsePaths {
-    /// Which of the two is at a path.
-    pub(in crate::transport::http) fn place(&self, path: &str) -> Option<Place> {
-        let is = |place: &PathAndQuery| without_slash(place.path()) == without_slash(path);
-        if is(&self.stream) {
-            return Some(Place::Stream);
+    /// Returns the endpoint at a path, if there is one.
+    pub(in crate::transport::http) fn endpoint_at(&self, path: &str) -> Option<SseEndpoint> {
+        let is_at = |endpoint: &PathAndQuery| without_slash(endpoint.path()) == without_slash(path);
+        if is_at(&self.stream) {
+            return Some(SseEndpoint::Stream);
         }
-        is(&self.messages).then_some(Place::Messages)
+        is_at(&self.messages).then_some(SseEndpoint::Messages)
     }
 }
 
 impl Legacy<'_> {
-    /// Begins a session, which ends with its stream.
-    pub(in crate::transport::http) fn open_sse(self, paths: &SsePaths) -> Answer {
+    /// Starts a session, which ends with its stream.
+    pub(in crate::transport::http) fn open_sse(self, paths: &SsePaths) -> HttpResult {
         check_version(&self.parts.headers)?;
-        let slot = self.slots.take()?;
-        let id = new_id()?;
+        let permit = self.stream_permits.try_acquire()?;
+        let id = new_session_id()?;
         let messages = paths.announced.as_ref().unwrap_or(&paths.messages).path();
-        let head = format!("event: endpoint\ndata: {messages}?{SESSION}={id}\n\n");
+        let preamble = format!("event: endpoint\ndata: {messages}?{SESSION}={id}\n\n");
         let (connection, principal) = self.connect();
-        let session = Session::new(connection, Kind::OneStream, principal);
-        let session = self.sessions.add(&id, session, self.server.limits())?;
-        let reader = session.events.read(EventId::beginning(session.own_stream));
-        let reader = reader.ok_or_else(no_session)?.once();
+        let session = Session::new(connection, SessionKind::HttpSse, principal);
+        let session = self.sessions.insert(&id, session, self.server.limits())?;
+        let reader = session
+            .events
+            .read(EventId::stream_start(session.shared_stream));
+        let reader = reader.ok_or_else(no_session)?.not_resumable();
         let sessions = Arc::clone(self.sessions);
         let stream = Replay::new(reader, None)
-            .of_session(session, self.server, slot)
-            .once(head, Leave { sessions, id });
-        Ok(replay(stream))
+            .for_session(session, self.server, permit)
+            .for_http_sse(preamble, SessionGuard { sessions, id });
+        Ok(replay_stream(stream))
     }
 
-    /// Answers what is posted: what comes of it goes to the stream of the session.
-    pub(in crate::transport::http) async fn post_sse(self, body: Body<'_>) -> Answer {
+    /// Handles a POST. Its output is sent on the shared stream.
+    pub(in crate::transport::http) async fn post_sse(self, body: Body<'_>) -> HttpResult {
         check_version(&self.parts.headers)?;
         let session = self.sse_session()?;
-        answer(&session, self, body).await
+        dispatch_body(&session, self, body).await
     }
 
-    /// Answers a request that this transport does not have with an error on the stream of the session.
-    pub(in crate::transport::http) async fn refuse_sse(self, id: &str, error: &RpcError) -> Answer {
+    /// Responds to a request with an error on the shared stream.
+    pub(in crate::transport::http) async fn reject_sse(
+        self,
+        id: &str,
+        error: &RpcError,
+    ) -> HttpResult {
         let session = self.sse_session()?;
-        let mut answer = Vec::new();
-        write_error(&mut answer, Some(id), error);
-        session.tell(session.own_stream, answer, false).await;
+        let mut response = Vec::new();
+        write_error(&mut response, Some(id), error);
+        session.send(session.shared_stream, response, false).await;
         Ok(accepted())
     }
 
-    /// The session that the query names.
-    fn sse_session(&self) -> Result<Arc<Session>, Refusal> {
+    /// Returns the session named in the query.
+    fn sse_session(&self) -> Result<Arc<Session>, Rejection> {
         let query = self.parts.uri.query().unwrap_or_default();
         let id = query.split('&').find_map(|member| {
             let (name, id) = member.split_once('=')?;
             (name == SESSION).then_some(id)
         });
-        let why = "the query has no `sessionId`; open the stream first";
-        let id = id.ok_or_else(|| Refusal::new(StatusCode::BAD_REQUEST, why))?;
+        let message = "the query has no `sessionId`; open the stream first";
+        let id = id.ok_or_else(|| Rejection::new(StatusCode::BAD_REQUEST, message))?;
         let session = self.find(id)?;
-        if session.kind != Kind::OneStream {
+        if session.kind != SessionKind::HttpSse {
             return Err(no_session());
         }
         Ok(session)

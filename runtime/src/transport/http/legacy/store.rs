@@ -1,14 +1,14 @@
-//! What is kept of the streams of one session, within its bounds.
+//! Bounded store for the events of one session's streams.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::sync::Arc;
 use std::task::{Context, Waker};
 
-/// Unread events of a stream that hold back its call while someone reads.
-const UNREAD: u64 = 16;
+/// Number of unread events from which an attached reader blocks the call of its stream.
+const MAX_UNREAD_EVENTS: u64 = 16;
 
-/// The name of an event: its stream, and its number there from 1 on. 0 stands for the beginning of the stream.
+/// Id of an event: its stream, and its number in the stream, from 1. The number 0 is the start of the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct EventId {
     pub(super) stream: u64,
@@ -22,7 +22,7 @@ impl fmt::Display for EventId {
 }
 
 impl EventId {
-    /// Reads what was written before.
+    /// Parses the id from the form in which `Display` writes it.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let (stream, number) = text.split_once('-')?;
         Some(Self {
@@ -31,44 +31,44 @@ impl EventId {
         })
     }
 
-    /// Stands before all events of a stream.
-    pub(super) fn beginning(stream: u64) -> Self {
+    /// Returns the position before the first event of a stream.
+    pub(super) fn stream_start(stream: u64) -> Self {
         Self { stream, number: 0 }
     }
 }
 
-/// A message of a stream.
+/// Stored message of a stream.
 #[derive(Clone, Debug)]
 pub(super) struct Event {
     pub(super) id: EventId,
     pub(super) message: Arc<[u8]>,
-    /// Nothing follows it.
+    /// The stream ends with it.
     pub(super) last: bool,
 }
 
-/// All streams of a session.
+/// Streams of a session with their stored events.
 #[derive(Debug, Default)]
 pub(super) struct Store {
     pub(super) streams: BTreeMap<u64, Stream>,
     last_stream: u64,
     pub(super) events: usize,
     pub(super) bytes: usize,
-    /// How many events, and how many bytes of them, are kept for those who come back.
-    most: usize,
-    most_bytes: usize,
+    /// Limits on the events stored for clients that reconnect.
+    max_events: usize,
+    max_bytes: usize,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Stream {
     pub(super) events: VecDeque<Event>,
-    /// The number of the last event.
+    /// Number of the last event.
     pub(super) last: u64,
-    /// The number of the last event that was read.
+    /// Number of the last event that was read.
     pub(super) read: u64,
     pub(super) ended: bool,
     pub(super) reader: Option<Waker>,
-    /// Counts those who have read, so that an earlier one does not take the place of a later one.
-    pub(super) readers: u64,
+    /// Generation of the current reader. Readers of earlier generations are detached.
+    pub(super) reader_generation: u64,
     pub(super) attached: bool,
     writers: Vec<Waker>,
 }
@@ -86,9 +86,9 @@ impl Stream {
         }
     }
 
-    /// Who reads it gets nothing more.
+    /// Detaches the reader, which receives no further events.
     pub(super) fn detach(&mut self) {
-        self.readers += 1;
+        self.reader_generation += 1;
         self.attached = false;
         self.wake_reader();
         self.wake_writers();
@@ -98,8 +98,8 @@ impl Stream {
         self.last - self.read
     }
 
-    /// Whether its first event is of use only to those who come back.
-    fn has_leftovers(&self, newest: Option<EventId>) -> bool {
+    /// Returns true if the first event is needed only by a client that reconnects, and is not the newest one.
+    fn has_droppable_event(&self, newest: Option<EventId>) -> bool {
         let Some(event) = self.events.front() else {
             return false;
         };
@@ -109,10 +109,10 @@ impl Stream {
 }
 
 impl Store {
-    pub(super) fn new(most: usize, most_bytes: usize) -> Self {
+    pub(super) fn new(max_events: usize, max_bytes: usize) -> Self {
         Self {
-            most,
-            most_bytes,
+            max_events,
+            max_bytes,
             ..Self::default()
         }
     }
@@ -123,7 +123,7 @@ impl Store {
         self.last_stream
     }
 
-    /// Adds a message to a stream, unless that has ended.
+    /// Appends a message to a stream, unless the stream has ended.
     pub(super) fn push(&mut self, id: u64, message: Vec<u8>, last: bool) {
         let length = message.len();
         let Some(stream) = self.streams.get_mut(&id).filter(|stream| !stream.ended) else {
@@ -143,21 +143,23 @@ impl Store {
         stream.wake_reader();
         self.events += 1;
         self.bytes += length;
-        self.shrink(Some(id));
+        self.drop_oldest(Some(id));
     }
 
-    /// Whether a stream can take a message: whoever reads it has come far enough. Without a reader it takes all, and the
-    /// oldest are dropped. If it cannot, the writer hears of it when it can.
+    /// Returns true if a stream has room for a message, otherwise registers the writer to be woken.
+    ///
+    /// An attached reader must have read enough of the stream. A stream without a reader always has room, because its oldest
+    /// events are dropped.
     pub(super) fn has_room(&mut self, id: u64, context: &mut Context<'_>) -> bool {
-        self.shrink(None);
-        // What is left are events that someone is about to read.
-        let full = self.bytes > self.most_bytes || self.events > self.most;
+        self.drop_oldest(None);
+        // The remaining events have attached readers.
+        let is_full = self.bytes > self.max_bytes || self.events > self.max_events;
         let Some(stream) = self.streams.get_mut(&id) else {
             return true;
         };
         let unread = stream.unread();
-        let waits = stream.attached && !stream.ended;
-        if !waits || unread == 0 || (unread < UNREAD && !full) {
+        let has_reader = stream.attached && !stream.ended;
+        if !has_reader || unread == 0 || (unread < MAX_UNREAD_EVENTS && !is_full) {
             return true;
         }
         let waker = context.waker();
@@ -167,33 +169,33 @@ impl Store {
         false
     }
 
-    /// Drops the oldest events of the oldest streams until no more are kept than may be, but never the newest one, nor any
-    /// that someone is about to read.
-    fn shrink(&mut self, newest: Option<EventId>) {
-        while self.events > 1 && (self.events > self.most || self.bytes > self.most_bytes) {
+    /// Drops the oldest events of the oldest streams until the limits are met, except the newest event and those with an
+    /// attached reader.
+    fn drop_oldest(&mut self, newest: Option<EventId>) {
+        while self.events > 1 && (self.events > self.max_events || self.bytes > self.max_bytes) {
             let oldest = self.streams.iter_mut();
             let Some((id, stream)) = oldest
                 .into_iter()
-                .find(|(_, stream)| stream.has_leftovers(newest))
+                .find(|(_, stream)| stream.has_droppable_event(newest))
             else {
                 return;
             };
             let (id, event) = (*id, stream.events.pop_front());
-            self.dropped(event);
-            self.tidy(id);
+            self.count_dropped(event);
+            self.remove_if_finished(id);
         }
     }
 
-    /// Counts an event that is kept no longer.
-    pub(super) fn dropped(&mut self, event: Option<Event>) {
+    /// Subtracts a dropped event from the totals.
+    pub(super) fn count_dropped(&mut self, event: Option<Event>) {
         if let Some(event) = event {
             self.events -= 1;
             self.bytes -= event.message.len();
         }
     }
 
-    /// Forgets a stream that has ended if nothing is kept of it.
-    pub(super) fn tidy(&mut self, id: u64) {
+    /// Removes a stream that has ended, without stored events and without a reader.
+    pub(super) fn remove_if_finished(&mut self, id: u64) {
         let stream = self.streams.get(&id);
         if stream.is_some_and(|one| one.ended && one.events.is_empty() && !one.attached) {
             self.streams.remove(&id);
@@ -207,7 +209,7 @@ impl Store {
         stream.wake_reader();
         stream.wake_writers();
         for event in stream.events.drain(..) {
-            self.dropped(Some(event));
+            self.count_dropped(Some(event));
         }
     }
 }

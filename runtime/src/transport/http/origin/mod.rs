@@ -1,4 +1,4 @@
-//! Who may ask: defence against pages that reach a local server through a browser (DNS rebinding).
+//! Host and origin checks: protection against web pages that reach a local server through a browser (DNS rebinding).
 
 #[cfg(test)]
 mod tests;
@@ -11,18 +11,18 @@ use http::request::Parts;
 use http::uri::{Authority, Uri};
 use http::{HeaderValue, StatusCode};
 
-use crate::seldom::Seldom;
-use crate::transport::http::reply::Refusal;
+use crate::log_throttle::LogThrottle;
+use crate::transport::http::response::Rejection;
 
-/// The hosts and origins that requests may name.
+/// Allowed values of `Host` and `Origin`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Guard {
     hosts: Allowed,
     origins: Allowed,
-    warned: Arc<Seldom>,
+    warned: Arc<LogThrottle>,
 }
 
-/// This computer, and what else is allowed.
+/// Allowed names. This computer is always allowed.
 #[derive(Clone, Debug)]
 enum Allowed {
     Any,
@@ -61,19 +61,19 @@ impl Guard {
         self.origins = Allowed::Any;
     }
 
-    /// Refuses requests from where none may come.
-    pub(super) fn check(&self, parts: &Parts) -> Result<(), Refusal> {
+    /// Rejects requests for other hosts or from other origins.
+    pub(super) fn check(&self, parts: &Parts) -> Result<(), Rejection> {
         self.check_host(&parts.headers, &parts.uri)?;
         self.check_origin(&parts.headers)
     }
 
-    fn check_host(&self, headers: &HeaderMap, uri: &Uri) -> Result<(), Refusal> {
+    fn check_host(&self, headers: &HeaderMap, uri: &Uri) -> Result<(), Rejection> {
         let Allowed::Listed(names) = &self.hosts else {
             return Ok(());
         };
         let header = single(headers.get_all(HOST).iter())
-            .map_err(|()| Refusal::new(StatusCode::BAD_REQUEST, "`Host` is given twice"))?;
-        // Most requests to a local server need no parsing.
+            .map_err(|()| Rejection::new(StatusCode::BAD_REQUEST, "`Host` occurs twice"))?;
+        // Fast path for most requests to a local server.
         if uri.authority().is_none() && header.is_some_and(is_plainly_local) {
             return Ok(());
         }
@@ -81,7 +81,7 @@ impl Guard {
         let header = header.transpose()?;
         let target = uri.authority().map(Authority::as_str);
         if header.is_none() && target.is_none() {
-            return Err(Refusal::new(StatusCode::BAD_REQUEST, "`Host` is missing"));
+            return Err(Rejection::new(StatusCode::BAD_REQUEST, "`Host` is missing"));
         }
         if header
             .into_iter()
@@ -91,12 +91,12 @@ impl Guard {
             return Ok(());
         }
         if self.warned.is_due() {
-            tracing::warn!("a request for another host was refused; see `HttpService::allow_host`");
+            tracing::warn!("rejected a request for another host; see `HttpService::allow_host`");
         }
         Err(foreign_host())
     }
 
-    fn check_origin(&self, headers: &HeaderMap) -> Result<(), Refusal> {
+    fn check_origin(&self, headers: &HeaderMap) -> Result<(), Rejection> {
         let Allowed::Listed(names) = &self.origins else {
             return Ok(());
         };
@@ -106,20 +106,20 @@ impl Guard {
         }
         if self.warned.is_due() {
             tracing::warn!(
-                "a request from another origin was refused; see `HttpService::allow_origin`"
+                "rejected a request from another origin; see `HttpService::allow_origin`"
             );
         }
-        let why = "requests from the origin of this one are not allowed";
-        Err(Refusal::new(StatusCode::FORBIDDEN, why))
+        let message = "requests from this origin are not allowed";
+        Err(Rejection::new(StatusCode::FORBIDDEN, message))
     }
 }
 
-fn foreign_host() -> Refusal {
-    let why = "requests for the host of this one are not allowed";
-    Refusal::new(StatusCode::FORBIDDEN, why)
+fn foreign_host() -> Rejection {
+    let message = "requests for this host are not allowed";
+    Rejection::new(StatusCode::FORBIDDEN, message)
 }
 
-/// The only value, if there is one.
+/// Returns the value if there is exactly one, `None` if there is none, and an error if there are more.
 fn single<'a>(
     mut values: impl Iterator<Item = &'a HeaderValue>,
 ) -> Result<Option<&'a HeaderValue>, ()> {
@@ -127,7 +127,7 @@ fn single<'a>(
     values.next().map_or(Ok(first), |_| Err(()))
 }
 
-/// Whether a host is written as most clients write this computer; `false` says nothing.
+/// Returns true for the usual spellings of this computer. `false` is inconclusive.
 fn is_plainly_local(host: &HeaderValue) -> bool {
     let port = ["localhost", "127.0.0.1", "[::1]"]
         .iter()
@@ -139,7 +139,7 @@ fn is_plainly_local(host: &HeaderValue) -> bool {
     }
 }
 
-/// The name in a host, without its port; `None` for what is no host, such as `[::1]x` or `localhost:x`.
+/// Returns the name of a host without its port. `None` for an invalid host such as `[::1]x` or `localhost:x`.
 fn host_name(host: &str) -> Option<&str> {
     let end = match host.strip_prefix('[') {
         Some(rest) => rest.find(']')? + 2,
@@ -151,7 +151,7 @@ fn host_name(host: &str) -> Option<&str> {
         || (port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok());
     let is_name = match name.strip_prefix('[') {
         Some(address) => address.strip_suffix(']')?.parse::<Ipv6Addr>().is_ok(),
-        // No delimiter of a URI: what stands before an `@`, for one, is not part of a host.
+        // No delimiters of a URI. For example, text before an `@` is not part of the host.
         None => name.bytes().all(
             |byte| matches!(byte, b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~'),
         ),
@@ -159,7 +159,7 @@ fn host_name(host: &str) -> Option<&str> {
     (is_port && is_name && !name.is_empty()).then_some(name)
 }
 
-/// A name without a port stands for every port.
+/// Returns true if a host is allowed. An allowed name without a port allows every port.
 fn allows_host(names: &[String], host: &str) -> bool {
     let Some(name) = host_name(host) else {
         return false;
@@ -185,7 +185,7 @@ fn allows_origin(names: &[String], origin: &HeaderValue) -> bool {
     })
 }
 
-/// An origin as browsers write it: in lower case, without the default port and without a slash.
+/// Normalizes an origin as browsers do: lower case, without the default port and without a trailing slash.
 pub(super) fn normalized_origin(origin: &str) -> Option<String> {
     let origin = origin.trim_end_matches('/').to_ascii_lowercase();
     let (scheme, host) = origin.split_once("://")?;
@@ -202,7 +202,7 @@ pub(super) fn normalized_origin(origin: &str) -> Option<String> {
     is_scheme.then(|| format!("{scheme}://{host}"))
 }
 
-/// Whether a host is this computer, whatever a name server says.
+/// Returns true if a host is this computer, independent of DNS.
 fn is_local(host: &str) -> bool {
     host.eq_ignore_ascii_case("localhost") || matches!(host, "127.0.0.1" | "[::1]")
 }

@@ -1,9 +1,9 @@
-//! Hosts and origins, allowed and foreign.
+//! Allowed and rejected hosts and origins.
 
 use super::*;
 
 #[test]
-fn hosts_are_this_computer_or_listed() {
+fn local_and_listed_hosts_are_allowed() {
     let names = [
         "mcp.example.com".to_owned(),
         "other.example:8080".to_owned(),
@@ -47,7 +47,7 @@ fn hosts_are_this_computer_or_listed() {
 }
 
 #[test]
-fn origins_are_written_as_browsers_write_them() {
+fn origins_are_normalized_as_in_browsers() {
     let cases = [
         ("https://App.example.com/", Some("https://app.example.com")),
         (
@@ -76,7 +76,7 @@ fn origins_are_written_as_browsers_write_them() {
 }
 
 #[test]
-fn origins_are_this_computer_or_listed() {
+fn local_and_listed_origins_are_allowed() {
     let names = ["https://app.example.com".to_owned()];
     let cases = [
         ("http://localhost", true),

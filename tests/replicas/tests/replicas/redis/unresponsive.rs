@@ -69,7 +69,7 @@ fn invalid_redis_urls_are_rejected() {
         "redis://user:secret@host:port",
     ] {
         let error = RedisBus::new(url).unwrap_err().to_string();
-        assert!(error.starts_with("the URL of Redis is wrong: "), "{error}");
+        assert!(error.starts_with("invalid Redis URL: "), "{error}");
         assert!(!error.contains("secret"), "{error}");
     }
     let bus = RedisBus::new("redis://user:secret@127.0.0.1").unwrap();

@@ -13,7 +13,7 @@ const KEY: &str = "x-mcp-header";
     not(any(feature = "http-server", feature = "client", test)),
     allow(dead_code, reason = "other transports have no headers")
 )]
-pub(crate) struct Mirror {
+pub(crate) struct HeaderParam {
     /// The name of the header in lower case, with what all of them begin with.
     pub(crate) header: String,
     /// The keys that lead to the argument, from the outermost object on.
@@ -21,7 +21,7 @@ pub(crate) struct Mirror {
 }
 
 /// Those that an input schema names; an error if clients would refuse the tool for one of them.
-pub(crate) fn mirrors(schema: &Map<String, Value>) -> Result<Vec<Mirror>, String> {
+pub(crate) fn mirrors(schema: &Map<String, Value>) -> Result<Vec<HeaderParam>, String> {
     let mut found = Found::default();
     found.object(schema, Some(&mut Vec::new()))?;
     Ok(found.mirrors)
@@ -29,7 +29,7 @@ pub(crate) fn mirrors(schema: &Map<String, Value>) -> Result<Vec<Mirror>, String
 
 #[derive(Default)]
 struct Found {
-    mirrors: Vec<Mirror>,
+    mirrors: Vec<HeaderParam>,
     names: HashSet<String>,
 }
 
@@ -104,7 +104,7 @@ impl Found {
         if !self.names.insert(lower.clone()) {
             return Err(format!("`{KEY}` = `{name}` is given twice"));
         }
-        self.mirrors.push(Mirror {
+        self.mirrors.push(HeaderParam {
             header: format!("mcp-param-{lower}"),
             path: path.clone(),
         });
@@ -142,7 +142,7 @@ mod tests {
 
     fn outcome(schema: &Value) -> Result<Vec<String>, String> {
         let found = mirrors(schema.as_object().unwrap())?;
-        let show = |mirror: Mirror| format!("{}={}", mirror.path.join("/"), mirror.header);
+        let show = |mirror: HeaderParam| format!("{}={}", mirror.path.join("/"), mirror.header);
         Ok(found.into_iter().map(show).collect())
     }
 

@@ -1,4 +1,4 @@
-//! What goes back: a response and its body.
+//! HTTP responses and their bodies.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -16,9 +16,9 @@ use crate::transport::http::exchange::Exchange;
 use crate::transport::http::legacy::Replay;
 use crate::wire::{RpcError, write_error};
 
-/// The body of an answer: one JSON text, or a stream of server-sent events that goes on while the call does.
+/// Response body: one JSON text, or a stream of server-sent events for the duration of a call.
 ///
-/// Dropping it before its end tells the server that nobody reads on.
+/// Dropping it before its end signals the server that the client has disconnected.
 pub struct HttpBody(Kind);
 
 enum Kind {
@@ -62,7 +62,7 @@ impl Body for HttpBody {
     fn is_end_stream(&self) -> bool {
         match &self.0 {
             Kind::Whole(bytes) => bytes.is_none(),
-            Kind::Stream(exchange) => exchange.is_over(),
+            Kind::Stream(exchange) => exchange.is_finished(),
             Kind::Replay(_) => false,
         }
     }
@@ -77,52 +77,52 @@ impl Body for HttpBody {
     }
 }
 
-/// A request that is answered without being served.
+/// Rejection of a request before it is handled.
 #[derive(Debug)]
-pub(super) struct Refusal {
+pub(super) struct Rejection {
     status: StatusCode,
-    /// The text of the request's id, if it could be read.
+    /// JSON text of the request id, if it is known.
     id: Option<Box<str>>,
     error: Option<Box<RpcError>>,
-    allowed: Option<&'static str>,
+    allowed_methods: Option<&'static str>,
 }
 
-impl Refusal {
-    /// A refusal whose body says why; the words are ours alone.
-    pub(super) fn new(status: StatusCode, why: &'static str) -> Self {
-        Self::of(status, None, RpcError::invalid_request(why))
+impl Rejection {
+    /// Creates a rejection with an error message. The message is static, so it never repeats input.
+    pub(super) fn new(status: StatusCode, message: &'static str) -> Self {
+        Self::with_error(status, None, RpcError::invalid_request(message))
     }
 
-    pub(super) fn of(status: StatusCode, id: Option<&str>, error: RpcError) -> Self {
+    pub(super) fn with_error(status: StatusCode, id: Option<&str>, error: RpcError) -> Self {
         Self {
             status,
             id: id.map(Into::into),
             error: Some(Box::new(error)),
-            allowed: None,
+            allowed_methods: None,
         }
     }
 
-    /// The same for the request with this id.
-    pub(super) fn to(mut self, id: &str) -> Self {
+    /// Sets the id of the rejected request.
+    pub(super) fn with_id(mut self, id: &str) -> Self {
         self.id = Some(id.into());
         self
     }
 
-    /// A refusal of a method, where there are others.
-    pub(super) fn method(allowed: &'static str) -> Self {
+    /// Creates a rejection of the HTTP method, with the methods that are allowed.
+    pub(super) fn method_not_allowed(allowed_methods: &'static str) -> Self {
         Self {
-            allowed: Some(allowed),
-            ..Self::bare(StatusCode::METHOD_NOT_ALLOWED)
+            allowed_methods: Some(allowed_methods),
+            ..Self::empty(StatusCode::METHOD_NOT_ALLOWED)
         }
     }
 
-    /// A refusal that has no body.
-    pub(super) fn bare(status: StatusCode) -> Self {
+    /// Creates a rejection without a body.
+    pub(super) fn empty(status: StatusCode) -> Self {
         Self {
             status,
             id: None,
             error: None,
-            allowed: None,
+            allowed_methods: None,
         }
     }
 
@@ -131,12 +131,12 @@ impl Refusal {
         if let Some(error) = &self.error {
             write_error(&mut body, self.id.as_deref(), error);
         }
-        let mut response = json(self.status, body);
+        let mut response = json_response(self.status, body);
         if self.status == StatusCode::SERVICE_UNAVAILABLE {
-            let soon = HeaderValue::from_static("1");
-            response.headers_mut().insert(RETRY_AFTER, soon);
+            let seconds = HeaderValue::from_static("1");
+            response.headers_mut().insert(RETRY_AFTER, seconds);
         }
-        if let Some(methods) = self.allowed {
+        if let Some(methods) = self.allowed_methods {
             let methods = HeaderValue::from_static(methods);
             response.headers_mut().insert(ALLOW, methods);
         }
@@ -144,25 +144,25 @@ impl Refusal {
     }
 }
 
-/// A response with one JSON text, or without a body.
-pub(super) fn json(status: StatusCode, body: Vec<u8>) -> Response<HttpBody> {
-    let content = (!body.is_empty()).then_some("application/json");
-    respond(status, content, HttpBody::whole(body))
+/// Creates a response with one JSON text, or without a body if `body` is empty.
+pub(super) fn json_response(status: StatusCode, body: Vec<u8>) -> Response<HttpBody> {
+    let content_type = (!body.is_empty()).then_some("application/json");
+    build_response(status, content_type, HttpBody::whole(body))
 }
 
-/// A response that streams what comes of a message.
-pub(super) fn stream(exchange: Exchange) -> Response<HttpBody> {
-    streaming(HttpBody(Kind::Stream(Box::new(exchange))))
+/// Creates a response that streams the output of an exchange.
+pub(super) fn exchange_stream(exchange: Exchange) -> Response<HttpBody> {
+    event_stream(HttpBody(Kind::Stream(Box::new(exchange))))
 }
 
-/// A response that streams what a session keeps.
-pub(super) fn replay(replay: Replay) -> Response<HttpBody> {
-    streaming(HttpBody(Kind::Replay(Box::new(replay))))
+/// Creates a response that streams stored events of a session.
+pub(super) fn replay_stream(replay: Replay) -> Response<HttpBody> {
+    event_stream(HttpBody(Kind::Replay(Box::new(replay))))
 }
 
-fn streaming(body: HttpBody) -> Response<HttpBody> {
-    let mut response = respond(StatusCode::OK, Some("text/event-stream"), body);
-    // Proxies of the nginx kind would keep the events back otherwise.
+fn event_stream(body: HttpBody) -> Response<HttpBody> {
+    let mut response = build_response(StatusCode::OK, Some("text/event-stream"), body);
+    // nginx and similar proxies would buffer the events otherwise.
     response.headers_mut().insert(
         HeaderName::from_static("x-accel-buffering"),
         HeaderValue::from_static("no"),
@@ -170,16 +170,16 @@ fn streaming(body: HttpBody) -> Response<HttpBody> {
     response
 }
 
-fn respond(
+fn build_response(
     status: StatusCode,
-    content: Option<&'static str>,
+    content_type: Option<&'static str>,
     body: HttpBody,
 ) -> Response<HttpBody> {
     let mut response = Response::new(body);
     *response.status_mut() = status;
     let headers = response.headers_mut();
-    if let Some(content) = content {
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static(content));
+    if let Some(content_type) = content_type {
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     }

@@ -1,39 +1,41 @@
-//! The headers that repeat arguments of tools: `Mcp-Param-…`.
+//! Headers that repeat tool arguments: `Mcp-Param-…`.
 
 use std::borrow::Cow;
 
 use http::{HeaderMap, HeaderName};
 
-use crate::tool::mirror::{Mirror, find};
-use crate::transport::http::headers::{decode, mismatch, single};
+use crate::tool::header_params::{HeaderParam, find};
+use crate::transport::http::headers::{decode_header, header_mismatch, single_header};
 use crate::wire::{RpcError, as_string};
 
-/// Compares the headers of a call with its arguments, the text of an object.
-pub(super) fn check(
+/// Compares the parameter headers of a call with its arguments, the JSON text of an object.
+pub(super) fn check_header_params(
     headers: &HeaderMap,
-    mirrors: &[Mirror],
+    params: &[HeaderParam],
     arguments: Option<&str>,
 ) -> Result<(), RpcError> {
-    mirrors.iter().try_for_each(|mirror| {
-        let Ok(name) = HeaderName::from_bytes(mirror.header.as_bytes()) else {
+    params.iter().try_for_each(|param| {
+        let Ok(name) = HeaderName::from_bytes(param.header.as_bytes()) else {
             return Ok(());
         };
-        let argument = arguments.and_then(|arguments| find(arguments, &mirror.path));
-        let header = single(headers, &name)?;
-        let header = header.map(|header| decode(&name, header)).transpose()?;
+        let argument = arguments.and_then(|arguments| find(arguments, &param.path));
+        let header = single_header(headers, &name)?;
+        let header = header
+            .map(|header| decode_header(&name, header))
+            .transpose()?;
         match (header, argument) {
             (None, None) => Ok(()),
-            (Some(header), Some(argument)) if says(&header, argument) => Ok(()),
-            (None, Some(_)) => Err(mismatch(format!("the header `{name}` is missing"))),
-            (Some(_), _) => Err(mismatch(format!(
-                "the header `{name}` does not say what the argument says"
+            (Some(header), Some(argument)) if matches_argument(&header, argument) => Ok(()),
+            (None, Some(_)) => Err(header_mismatch(format!("the header `{name}` is missing"))),
+            (Some(_), _) => Err(header_mismatch(format!(
+                "the header `{name}` does not match the argument"
             ))),
         }
     })
 }
 
-/// Whether a header says what an argument, the text of a JSON value, says.
-fn says(header: &str, argument: &str) -> bool {
+/// Returns true if a header has the value of an argument, the JSON text of a value.
+fn matches_argument(header: &str, argument: &str) -> bool {
     match argument.as_bytes().first() {
         Some(b'"') => as_string(argument) == Some(Cow::Borrowed(header)),
         Some(b'-' | b'0'..=b'9') => header == argument || is_same_number(header, argument),
@@ -41,14 +43,14 @@ fn says(header: &str, argument: &str) -> bool {
     }
 }
 
-/// Whether two texts are the same integer, however it is written.
+/// Returns true if two texts denote the same integer, in any notation.
 fn is_same_number(one: &str, other: &str) -> bool {
-    // All integers up to here are exact, and clients send no others.
-    const LARGEST: f64 = 9_007_199_254_740_991.0;
+    // A double represents all integers up to here exactly, and clients send no larger ones.
+    const MAX_SAFE_INTEGER: f64 = 9_007_199_254_740_991.0;
     let number = |text: &str| {
         let plain = |byte: u8| byte.is_ascii_digit() || b"+-.eE".contains(&byte);
         let number: f64 = text.bytes().all(plain).then(|| text.parse().ok())??;
-        (number.abs() <= LARGEST).then_some(number)
+        (number.abs() <= MAX_SAFE_INTEGER).then_some(number)
     };
     matches!((number(one), number(other)), (Some(one), Some(other)) if one.total_cmp(&other).is_eq())
 }
@@ -58,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_compared_by_what_they_mean() {
+    fn header_values_are_compared_by_meaning() {
         let cases = [
             ("Oslo", r#""Oslo""#, true),
             ("oslo", r#""Oslo""#, false),
@@ -78,7 +80,7 @@ mod tests {
         ];
         for (header, argument, same) in cases {
             assert_eq!(
-                says(header, argument),
+                matches_argument(header, argument),
                 same,
                 "SRV-HDR-12: {header} {argument}"
             );

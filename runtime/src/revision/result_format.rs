@@ -1,4 +1,4 @@
-//! The shape in which a peer of one revision gets its results.
+//! Format of the results sent to peers of one revision.
 
 use serde_json::{Value, json};
 use treenail_schema::internal::wrap_schema;
@@ -7,40 +7,40 @@ use treenail_schema::{ContentBlock, ResultMetaObject, Revision, Tool, field};
 use crate::revision::wrapped::{self, WrapResults};
 use crate::tool::shape::Shape;
 
-/// The key in the `_meta` of a result under which a server of the modern era names itself.
+/// Key in the `_meta` of a result for the name of the server (modern era).
 const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 
 const RESULT_TYPE: &[u8] = br#","resultType":"complete""#;
 
-/// How results are written for a peer of one revision.
+/// Format in which results are written for peers of one revision.
 #[derive(Debug)]
-pub(crate) struct Style {
+pub(crate) struct ResultFormat {
     revision: Revision,
     server_info: Value,
-    /// Where outputs go that are always objects, or that can be anything.
+    /// Placement of outputs that are always objects, and of those of any type.
     objects: Placement,
-    /// Where other structured outputs go.
+    /// Placement of other structured outputs.
     values: Placement,
-    /// What ends a complete result: its `resultType` and its `_meta`.
+    /// Closing members of a complete result: its `resultType` and its `_meta`.
     result_end: Vec<u8>,
-    /// The same for a result that is wrapped.
+    /// Closing members of a wrapped result.
     wrapped_end: Vec<u8>,
 }
 
-/// Where the structured output of a tool goes in its result, beside its text.
+/// Placement of the structured output of a tool in its result, in addition to its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Placement {
-    /// In structured content, as it is.
+    /// In structured content, unchanged.
     Bare,
-    /// In structured content if it is an object, else nowhere.
+    /// In structured content if it is an object, otherwise as text only.
     Object,
-    /// In structured content, within an object that holds it.
+    /// In structured content, wrapped in an object.
     Wrapped,
-    /// Nowhere.
+    /// As text only.
     Text,
 }
 
-impl Style {
+impl ResultFormat {
     pub(crate) fn new(revision: Revision, server_info: Value, wrap: WrapResults) -> Self {
         let end = |mark: Option<(&'static str, Value)>| {
             let (mut end, mut meta) = (Vec::new(), serde_json::Map::new());
@@ -69,12 +69,12 @@ impl Style {
             objects,
             values,
             result_end: end(None),
-            wrapped_end: end(Some(wrapped::marks())),
+            wrapped_end: end(Some(wrapped::wrapped_mark())),
             server_info,
         }
     }
 
-    /// As the newest revision has results, without what belongs to every result there.
+    /// Returns the format of the newest revision, without the members that each of its results has.
     #[cfg(feature = "tower")]
     pub(crate) fn bare() -> Self {
         Self {
@@ -91,17 +91,17 @@ impl Style {
         self.revision
     }
 
-    /// What ends a complete result without `_meta` of its own.
+    /// Closing members of a complete result without `_meta` of its own.
     pub(crate) fn result_end(&self) -> &[u8] {
         &self.result_end
     }
 
-    /// What ends a complete result that is wrapped and has no `_meta` of its own.
+    /// Closing members of a complete wrapped result without `_meta` of its own.
     pub(crate) fn wrapped_end(&self) -> &[u8] {
         &self.wrapped_end
     }
 
-    /// The `resultType` of a complete result.
+    /// The `resultType` member of a complete result.
     pub(crate) fn result_type(&self) -> &'static [u8] {
         if self.revision.is_modern() {
             RESULT_TYPE
@@ -110,14 +110,14 @@ impl Style {
         }
     }
 
-    /// Adds to the `_meta` of a result what belongs to every result.
+    /// Adds the members that each result has to the `_meta` of a result.
     pub(crate) fn complete_meta(&self, meta: &mut ResultMetaObject) {
         if self.revision.is_modern() && meta.server_info.is_none() {
             meta.server_info = serde_json::from_value(self.server_info.clone()).ok();
         }
     }
 
-    /// Where the output of a tool goes whose schema has this shape.
+    /// Returns the placement of tool outputs whose schema has this shape.
     pub(crate) fn placement(&self, shape: Shape) -> Placement {
         match shape {
             Shape::Value => self.values,
@@ -125,14 +125,14 @@ impl Style {
         }
     }
 
-    /// A tool as a peer of this revision may be told of it.
+    /// Returns the definition of a tool for peers of this revision.
     pub(crate) fn tool(&self, tool: &Tool) -> Tool {
         let mut tool = tool.clone();
         tool.output_schema = tool.output_schema.take().and_then(|schema| {
             let shape = Shape::of_members(&schema);
             match self.placement(shape) {
                 Placement::Bare => Some(schema),
-                // What may be no object has no schema: such values go as text, and a schema would promise otherwise.
+                // Values that are not objects are sent as text, which an output schema would contradict.
                 Placement::Object => (shape == Shape::Object).then_some(schema),
                 Placement::Wrapped => Some(wrap_schema(&schema).into()),
                 Placement::Text => None,
@@ -142,27 +142,27 @@ impl Style {
     }
 }
 
-/// Content blocks as a peer of `revision` knows them: a kind of block that came later becomes a text.
-pub(crate) fn speak_content(
+/// Replaces the content blocks of kinds that `revision` does not have with text.
+pub(crate) fn downgrade_content(
     mut content: Vec<ContentBlock>,
     revision: Revision,
 ) -> Vec<ContentBlock> {
     for block in &mut content {
-        speak_block(block, revision);
+        downgrade_block(block, revision);
     }
     content
 }
 
-/// As [`speak_content`], for one block.
-pub(crate) fn speak_block(block: &mut ContentBlock, revision: Revision) {
+/// Replaces a content block of a kind that `revision` does not have with text.
+pub(crate) fn downgrade_block(block: &mut ContentBlock, revision: Revision) {
     if block.since() > revision {
         *block = ContentBlock::text(match &*block {
             ContentBlock::Audio(audio) => format!(
-                "[audio of type {}, which this client cannot take]",
+                "[audio of type {}, which this client does not support]",
                 audio.mime_type
             ),
             ContentBlock::ResourceLink(link) => format!("{}: {}", link.name, link.uri),
-            _ => "[content of a kind that this client cannot take]".to_owned(),
+            _ => "[content of a type that this client does not support]".to_owned(),
         });
     }
 }

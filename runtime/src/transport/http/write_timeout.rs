@@ -1,4 +1,4 @@
-//! A socket whose peer has to read.
+//! Socket wrapper with a write timeout.
 
 use std::future::Future;
 use std::io::{self, ErrorKind, IoSlice};
@@ -9,44 +9,43 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
-/// Fails if nothing could be written for some time, although there is something to write.
-pub(super) struct Impatient<T> {
+/// Socket that fails if a write makes no progress for the timeout.
+pub(super) struct WriteTimeout<T> {
     inner: T,
-    patience: Duration,
-    waiting: Option<Pin<Box<Sleep>>>,
+    timeout: Duration,
+    /// Timer of the write in progress.
+    timer: Option<Pin<Box<Sleep>>>,
 }
 
-impl<T> Impatient<T> {
-    pub(super) fn new(inner: T, patience: Duration) -> Self {
+impl<T> WriteTimeout<T> {
+    pub(super) fn new(inner: T, timeout: Duration) -> Self {
         Self {
             inner,
-            patience,
-            waiting: None,
+            timeout,
+            timer: None,
         }
     }
 
-    /// Passes on what has become of a write, unless the peer has had its time.
-    fn check<R>(
+    /// Returns the outcome of a write, or an error if it is pending and the timeout has elapsed.
+    fn apply_timeout<R>(
         &mut self,
         context: &mut Context<'_>,
         written: Poll<io::Result<R>>,
     ) -> Poll<io::Result<R>> {
         if written.is_ready() {
-            self.waiting = None;
+            self.timer = None;
             return written;
         }
-        let patience = self.patience;
-        let waiting = self
-            .waiting
-            .get_or_insert_with(|| Box::pin(sleep(patience)));
-        match waiting.as_mut().poll(context) {
+        let timeout = self.timeout;
+        let timer = self.timer.get_or_insert_with(|| Box::pin(sleep(timeout)));
+        match timer.as_mut().poll(context) {
             Poll::Ready(()) => Poll::Ready(Err(ErrorKind::TimedOut.into())),
             Poll::Pending => Poll::Pending,
         }
     }
 }
 
-impl<T: AsyncRead + Unpin> AsyncRead for Impatient<T> {
+impl<T: AsyncRead + Unpin> AsyncRead for WriteTimeout<T> {
     fn poll_read(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -56,7 +55,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for Impatient<T> {
     }
 }
 
-impl<T: AsyncWrite + Unpin> AsyncWrite for Impatient<T> {
+impl<T: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<T> {
     fn poll_write(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -64,7 +63,7 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Impatient<T> {
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         let written = Pin::new(&mut this.inner).poll_write(context, bytes);
-        this.check(context, written)
+        this.apply_timeout(context, written)
     }
 
     fn poll_write_vectored(
@@ -74,7 +73,7 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Impatient<T> {
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         let written = Pin::new(&mut this.inner).poll_write_vectored(context, bytes);
-        this.check(context, written)
+        this.apply_timeout(context, written)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -84,12 +83,12 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Impatient<T> {
     fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         let flushed = Pin::new(&mut this.inner).poll_flush(context);
-        this.check(context, flushed)
+        this.apply_timeout(context, flushed)
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         let shut = Pin::new(&mut this.inner).poll_shutdown(context);
-        this.check(context, shut)
+        this.apply_timeout(context, shut)
     }
 }

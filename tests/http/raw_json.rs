@@ -1,4 +1,4 @@
-//! What functions return, as it is written into bodies and events.
+//! Results of functions in bodies and events.
 
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use treenail::{HttpService, http_service};
 
 use crate::client::Post;
 
-/// JSON of somebody else, with line ends of both kinds, a tab, and an event of its own.
+/// Foreign JSON with both kinds of line ends, a tab, and an embedded event.
 const UPSTREAM: &str = "{\n\t\"a\": \"x\\ny\",\r\n\n \"data: {}\" :\n\n{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\r\n\r\n}";
 
 #[mcp_type]
@@ -50,8 +50,8 @@ fn expected() -> Value {
 
 #[tokio::test]
 async fn raw_json_does_not_break_a_body() {
-    let answer = Post::tool("relay", json!({})).send(&service()).await;
-    let result = &answer.json()["result"];
+    let response = Post::tool("relay", json!({})).send(&service()).await;
+    let result = &response.json()["result"];
     assert_eq!(result["structuredContent"], expected());
     let text = result["content"][0]["text"].as_str().unwrap();
     assert_eq!(serde_json::from_str::<Value>(text).unwrap(), expected());
@@ -67,9 +67,9 @@ async fn raw_json_does_not_break_events() {
                 body["params"]["_meta"][key] = value.clone();
             }
         });
-        let answer = post.send(&service()).await;
-        let events: Vec<&str> = answer.body.split_terminator("\n\n").collect();
-        assert_eq!(events.len(), messages, "{tool}: {answer:?}");
+        let response = post.send(&service()).await;
+        let events: Vec<&str> = response.body.split_terminator("\n\n").collect();
+        assert_eq!(events.len(), messages, "{tool}: {response:?}");
         let events: Vec<Value> = events
             .iter()
             .map(|event| serde_json::from_str(event.strip_prefix("data: ").unwrap()).unwrap())

@@ -1,4 +1,4 @@
-//! A connection to Redis on which no long message is read.
+//! A Redis connection that discards overlong messages while they are read.
 
 use std::io::{self, ErrorKind};
 use std::pin::Pin;
@@ -6,56 +6,57 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// Bytes of one line of the protocol, which has a length or a short text.
-const LINE: usize = 64 * 1024;
-/// Bytes that are read at once.
-const CHUNK: usize = 8 * 1024;
+/// Longest line of the protocol, in bytes. A line holds a length or a short text.
+const MAX_LINE_BYTES: usize = 64 * 1024;
+/// Bytes read at once.
+const READ_CHUNK_BYTES: usize = 8 * 1024;
 
-/// A stream of RESP3 in which strings beyond a length arrive as empty ones. A message that is published reaches the parser
-/// as one string, which the parser would hold in memory as a whole.
-pub(super) struct Guarded<S> {
+/// RESP3 stream that replaces strings beyond a length with empty ones.
+///
+/// A published message reaches the parser as one string, and the parser would hold all of it in memory.
+pub(super) struct BoundedStream<S> {
     stream: S,
     filter: Filter,
-    /// What has passed the filter, and how much of that has been taken.
-    passed: Vec<u8>,
+    /// Filtered bytes, of which the reader has taken the first `taken`.
+    filtered: Vec<u8>,
     taken: usize,
 }
 
-/// What comes next in the stream.
+/// Position in the stream of RESP3 elements.
 struct Filter {
-    longest: u64,
+    max_string_bytes: u64,
     state: State,
 }
 
 enum State {
-    /// A line, as far as it has arrived.
+    /// In a line. Holds the part that has arrived.
     Line(Vec<u8>),
-    /// Bytes of a string.
-    Passed(u64),
-    /// Bytes of a string that is too long.
-    Dropped(u64),
+    /// In a string, with this many bytes left.
+    String(u64),
+    /// In an overlong string, with this many bytes left.
+    LongString(u64),
 }
 
-impl<S> Guarded<S> {
-    pub(super) fn new(stream: S, longest: usize) -> Self {
+impl<S> BoundedStream<S> {
+    pub(super) fn new(stream: S, max_string_bytes: usize) -> Self {
         Self {
             stream,
             filter: Filter {
-                longest: longest as u64,
+                max_string_bytes: max_string_bytes as u64,
                 state: State::Line(Vec::new()),
             },
-            passed: Vec::new(),
+            filtered: Vec::new(),
             taken: 0,
         }
     }
 }
 
 impl Filter {
-    /// Adds to `out` what may pass of `bytes`.
-    fn pass(&mut self, mut bytes: &[u8], out: &mut Vec<u8>) -> io::Result<()> {
+    /// Appends `bytes` to `out`, without overlong strings.
+    fn filter_bytes(&mut self, mut bytes: &[u8], out: &mut Vec<u8>) -> io::Result<()> {
         while !bytes.is_empty() {
             let used = match &mut self.state {
-                State::Passed(left) | State::Dropped(left) => {
+                State::String(left) | State::LongString(left) => {
                     let used =
                         usize::try_from(*left).map_or(bytes.len(), |left| left.min(bytes.len()));
                     *left -= used as u64;
@@ -66,19 +67,19 @@ impl Filter {
             let (these, rest) = bytes.split_at(used);
             bytes = rest;
             match &mut self.state {
-                State::Passed(left) => {
+                State::String(left) => {
                     out.extend_from_slice(these);
                     if *left == 0 {
                         self.state = State::Line(Vec::new());
                     }
                 }
-                State::Dropped(0) => self.state = State::Line(Vec::new()),
-                State::Dropped(_) => {}
+                State::LongString(0) => self.state = State::Line(Vec::new()),
+                State::LongString(_) => {}
                 State::Line(line) => {
                     line.extend_from_slice(these);
-                    if line.len() > LINE {
-                        let why = "a line of the protocol is too long";
-                        return Err(io::Error::new(ErrorKind::InvalidData, why));
+                    if line.len() > MAX_LINE_BYTES {
+                        let reason = "a protocol line is too long";
+                        return Err(io::Error::new(ErrorKind::InvalidData, reason));
                     }
                     if line.ends_with(b"\n") {
                         let line = std::mem::take(line);
@@ -90,24 +91,24 @@ impl Filter {
         Ok(())
     }
 
-    /// Passes a whole line on, unless it begins a string that is too long.
+    /// Forwards a complete line, unless it is the header of an overlong string.
     fn end_line(&mut self, line: &[u8], out: &mut Vec<u8>) {
-        match length(line) {
-            Some(length) if length > self.longest => {
+        match string_length(line) {
+            Some(length) if length > self.max_string_bytes => {
                 out.extend_from_slice(b"$0\r\n");
-                self.state = State::Dropped(length);
+                self.state = State::LongString(length);
             }
             Some(length) if length > 0 => {
                 out.extend_from_slice(line);
-                self.state = State::Passed(length);
+                self.state = State::String(length);
             }
             _ => out.extend_from_slice(line),
         }
     }
 }
 
-/// The length of the string that a line begins, if it begins one.
-fn length(line: &[u8]) -> Option<u64> {
+/// Returns the length of the string that follows if `line` is the header of a string.
+fn string_length(line: &[u8]) -> Option<u64> {
     let (kind, length) = line.split_first()?;
     if !matches!(kind, b'$' | b'=' | b'!' | b';') {
         return None;
@@ -115,25 +116,26 @@ fn length(line: &[u8]) -> Option<u64> {
     std::str::from_utf8(length).ok()?.trim_end().parse().ok()
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Guarded<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for BoundedStream<S> {
     fn poll_read(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let this = self.get_mut();
-        while this.taken == this.passed.len() {
-            this.passed.clear();
+        while this.taken == this.filtered.len() {
+            this.filtered.clear();
             this.taken = 0;
-            let mut chunk = [0; CHUNK];
+            let mut chunk = [0; READ_CHUNK_BYTES];
             let mut read = ReadBuf::new(&mut chunk);
             ready!(Pin::new(&mut this.stream).poll_read(context, &mut read))?;
             if read.filled().is_empty() {
                 return Poll::Ready(Ok(()));
             }
-            this.filter.pass(read.filled(), &mut this.passed)?;
+            this.filter
+                .filter_bytes(read.filled(), &mut this.filtered)?;
         }
-        let rest = &this.passed[this.taken..];
+        let rest = &this.filtered[this.taken..];
         let count = rest.len().min(buffer.remaining());
         buffer.put_slice(&rest[..count]);
         this.taken += count;
@@ -141,7 +143,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Guarded<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Guarded<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for BoundedStream<S> {
     fn poll_write(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -165,13 +167,13 @@ mod tests {
 
     fn filter() -> Filter {
         Filter {
-            longest: 8,
+            max_string_bytes: 8,
             state: State::Line(Vec::new()),
         }
     }
 
     #[test]
-    fn strings_that_are_too_long_arrive_empty() {
+    fn overlong_strings_become_empty() {
         let long = "\r\n$3\r\n".repeat(2);
         let stream = format!(
             ">3\r\n$7\r\nmessage\r\n$4\r\ndesk\r\n$8\r\n12\r\n5678\r\n+OK\r\n$12\r\n{long}\r\n$0\r\n\r\n$-1\r\n:7\r\n"
@@ -180,28 +182,32 @@ mod tests {
         for size in 1..=stream.len() {
             let (mut filter, mut out) = (filter(), Vec::new());
             for piece in stream.as_bytes().chunks(size) {
-                filter.pass(piece, &mut out).unwrap();
+                filter.filter_bytes(piece, &mut out).unwrap();
             }
             assert_eq!(String::from_utf8_lossy(&out), passed, "{size}");
         }
     }
 
     #[test]
-    fn nothing_is_kept_of_what_is_too_long() {
+    fn an_overlong_string_takes_no_memory() {
         let (mut filter, mut out) = (filter(), Vec::new());
-        filter.pass(b"$536870912\r\n", &mut out).unwrap();
-        let chunk = [0; CHUNK];
+        filter.filter_bytes(b"$536870912\r\n", &mut out).unwrap();
+        let chunk = [0; READ_CHUNK_BYTES];
         for _ in 0..1_000 {
-            filter.pass(&chunk, &mut out).unwrap();
+            filter.filter_bytes(&chunk, &mut out).unwrap();
         }
         assert_eq!(out, b"$0\r\n");
-        assert!(out.capacity() <= CHUNK);
+        assert!(out.capacity() <= READ_CHUNK_BYTES);
     }
 
     #[test]
-    fn a_line_without_end_is_an_error() {
+    fn a_line_without_an_end_is_an_error() {
         let (mut filter, mut out) = (filter(), Vec::new());
-        let endless = (0..1_000).find(|_| filter.pass(&[b'+'; CHUNK], &mut out).is_err());
-        assert_eq!(endless, Some(LINE / CHUNK));
+        let endless = (0..1_000).find(|_| {
+            filter
+                .filter_bytes(&[b'+'; READ_CHUNK_BYTES], &mut out)
+                .is_err()
+        });
+        assert_eq!(endless, Some(MAX_LINE_BYTES / READ_CHUNK_BYTES));
     }
 }

@@ -1,0 +1,65 @@
+//! Backlog of messages whose calls have to wait for capacity.
+
+use std::collections::VecDeque;
+
+use treenail_schema::RequestId;
+
+/// Queue of deferred messages in the order of arrival, limited in bytes.
+pub(super) struct Backlog {
+    messages: VecDeque<DeferredMessage>,
+    bytes: usize,
+    max_bytes: usize,
+}
+
+pub(super) struct DeferredMessage {
+    id: Option<RequestId>,
+    pub(super) text: Box<[u8]>,
+}
+
+impl Backlog {
+    pub(super) fn new(max_bytes: usize) -> Self {
+        Self {
+            messages: VecDeque::new(),
+            bytes: 0,
+            max_bytes,
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.messages.is_empty()
+    }
+
+    /// Returns true if no further message should be deferred.
+    pub(super) fn is_full(&self) -> bool {
+        self.bytes > self.max_bytes
+    }
+
+    pub(super) fn push_back(&mut self, id: Option<RequestId>, text: &[u8]) {
+        self.bytes += text.len();
+        let text = text.into();
+        self.messages.push_back(DeferredMessage { id, text });
+    }
+
+    /// Removes and returns the first message.
+    pub(super) fn pop_front(&mut self) -> Option<DeferredMessage> {
+        let message = self.messages.pop_front()?;
+        self.bytes -= message.text.len();
+        Some(message)
+    }
+
+    /// Inserts a message at the front.
+    pub(super) fn push_front(&mut self, message: DeferredMessage) {
+        self.bytes += message.text.len();
+        self.messages.push_front(message);
+    }
+
+    /// Removes the message of the request with this id.
+    pub(super) fn cancel(&mut self, id: &RequestId) {
+        let is_cancelled = |message: &DeferredMessage| message.id.as_ref() == Some(id);
+        if let Some(message) = self.messages.iter().position(is_cancelled) {
+            if let Some(message) = self.messages.remove(message) {
+                self.bytes -= message.text.len();
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Capacity for calls, of the connection and of the server as a whole.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::OwnedSemaphorePermit;
+
+use super::LineDriver;
+use crate::server::Handled;
+
+/// Future for call permits of the server.
+pub(super) type PermitFuture = Pin<Box<dyn Future<Output = Option<OwnedSemaphorePermit>> + Send>>;
+
+impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineDriver<R, W> {
+    /// Returns the number of calls that the connection may start.
+    pub(super) fn call_capacity(&self) -> usize {
+        let max_calls = self.limits.calls_in_flight;
+        max_calls.saturating_sub(self.calls.in_flight())
+    }
+
+    /// Handles messages of the backlog as long as there is capacity for their calls.
+    pub(super) fn release_backlog(&mut self) -> bool {
+        let mut progress = false;
+        while self.output.pending_bytes() <= self.limits.queued_output_bytes {
+            let Some(message) = self.backlog.pop_front() else {
+                break;
+            };
+            self.connection.set_call_capacity(self.call_capacity());
+            self.connection.set_busy(self.calls.in_flight() > 0);
+            let start = self.output.bytes.len();
+            let out = &mut self.output.bytes;
+            let handled = self.connection.handle_message(&message.text, out);
+            if let Handled::Deferred(_) = handled {
+                self.backlog.push_front(message);
+                self.request_permits();
+                break;
+            }
+            self.finish_message(start, handled);
+            progress = true;
+        }
+        progress
+    }
+
+    /// Starts waiting for call permits of the server, unless the first message waits for capacity of the connection.
+    fn request_permits(&mut self) {
+        let calls = self.connection.wanted();
+        if self.permits.is_none() && calls <= self.call_capacity() {
+            let budget = self.connection.server().calls();
+            self.permits = Some(Box::pin(budget.wait(calls)));
+        }
+    }
+
+    /// Passes acquired call permits to the connection, for the first message of the backlog.
+    pub(super) fn poll_permits(&mut self, context: &mut Context<'_>) -> bool {
+        let Some(permits) = &mut self.permits else {
+            return false;
+        };
+        if self.backlog.is_empty() {
+            self.permits = None;
+            return false;
+        }
+        let Poll::Ready(permits) = permits.as_mut().poll(context) else {
+            return false;
+        };
+        self.permits = None;
+        self.connection.set_places(permits);
+        true
+    }
+}
