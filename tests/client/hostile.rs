@@ -358,7 +358,7 @@ async fn an_unreadable_request_of_the_server_fails_no_request_of_the_client() {
 
 #[tokio::test(start_paused = true)]
 async fn a_server_that_writes_garbage_is_quoted_when_connecting_fails() {
-    let quoted = "the server wrote a line that is no message: `Listening on \\u{1b}[1mport 80";
+    let quoted = "the server wrote a line that is not a message: `Listening on \\u{1b}[1mport 80";
     for leaves in [false, true] {
         let say = move |_: &Value| {
             let line = format!("Listening on \u{1b}[1mport 80 {}", "x".repeat(5_000));

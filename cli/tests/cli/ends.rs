@@ -156,7 +156,7 @@ fn a_server_that_prints_a_line_is_quoted_at_once_and_in_the_error() {
     let error = ended.stderr.lines().nth(1).unwrap_or_default();
     assert!(error.starts_with("error: no connection: "), "{error}");
     assert!(
-        error.contains("a line that is no message: `Listening on"),
+        error.contains("a line that is not a message: `Listening on"),
         "{error}"
     );
 

@@ -1,7 +1,7 @@
 //! The client: for programs that use servers, and for the tests of servers.
 //!
 //! From the bytes up: `session` (what is needed of a connection), `line` and `child` (connections over byte streams),
-//! `fetch` (requests over HTTP) and `http` (a connection made of them), `protocol` (the requests of the protocol, typed),
+//! `http_client` (requests over HTTP) and `http` (a connection made of them), `protocol` (the requests of the protocol, typed),
 //! `kept` (lists that are kept and followed), `contract` (what a server offers, as data that can be kept and compared),
 //! `typed` (calls of tools with types).
 
@@ -10,9 +10,9 @@ mod child;
 mod contract;
 mod error;
 #[cfg(feature = "http-client")]
-pub(crate) mod fetch;
-#[cfg(feature = "http-client")]
 mod http;
+#[cfg(feature = "http-client")]
+pub(crate) mod http_client;
 pub(crate) mod jitter;
 mod kept;
 mod limits;

@@ -14,8 +14,8 @@ use super::request::{MaxTokensField, RESERVED_FIELDS};
 use super::{Endpoint, OpenAiModel};
 use crate::agent::{ModelCapabilities, ModelError};
 use crate::client::ClientError;
-use crate::client::fetch::engine::Engine;
-use crate::client::fetch::url;
+use crate::client::http_client::pool::Pool;
+use crate::client::http_client::url;
 
 /// Base URL of the public endpoint.
 const DEFAULT_BASE_URL: &str = "https://api.openai.com/v1";
@@ -155,14 +155,14 @@ impl OpenAiModelBuilder {
             return Err(ModelError::misconfigured(why));
         }
         let headers = headers(&self.headers, self.key.as_ref())?;
-        let engine = Engine::new(&url, &self.limits.client_limits()).map_err(misconfigured)?;
+        let pool = Pool::new(&url, &self.limits.client_limits()).map_err(misconfigured)?;
         let default_field = || MaxTokensField::for_host(url.host().unwrap_or_default());
         Ok(OpenAiModel(Arc::new(Endpoint {
             max_tokens_field: self.max_tokens_field.unwrap_or_else(default_field),
             url: completions_url(&url)?,
             headers,
             key: self.key,
-            engine,
+            pool,
             limits: self.limits,
             model: self.model,
             capabilities: self.capabilities,
@@ -263,7 +263,7 @@ mod tests {
             ),
             (
                 |it| it.base_url("http://me:sk-1@localhost/"),
-                Err("a URL with a user in it; set the header `Authorization`"),
+                Err("the URL contains a user name; set the header `Authorization` instead"),
             ),
             (
                 |it| it.key("sk-\u{1}"),

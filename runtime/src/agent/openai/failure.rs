@@ -12,7 +12,7 @@ use super::headers::redact_secrets;
 use super::limits::OpenAiLimits;
 use super::retry;
 use crate::agent::ModelError;
-use crate::client::fetch::head::may_pass;
+use crate::client::http_client::response::is_transient;
 use crate::client::jitter::jitter;
 
 /// Maximum number of characters passed on from an error message of an endpoint.
@@ -76,7 +76,7 @@ impl Failure {
             Some(b"true") => true,
             Some(b"false") => false,
             // An account without credit gets the status of a rate limit.
-            _ => may_pass(status) && !details.codes().any(|name| name == INSUFFICIENT_QUOTA),
+            _ => is_transient(status) && !details.codes().any(|name| name == INSUFFICIENT_QUOTA),
         };
         let kind = if may_pass {
             FailureKind::Transient
@@ -157,7 +157,7 @@ fn is_permanent(name: &str) -> bool {
     let status = name.parse().map(StatusCode::from_u16);
     name.starts_with("invalid")
         || matches!(name, INSUFFICIENT_QUOTA | "context_length_exceeded")
-        || matches!(status, Ok(Ok(status)) if !may_pass(status))
+        || matches!(status, Ok(Ok(status)) if !is_transient(status))
 }
 
 /// Error details from an endpoint.

@@ -28,7 +28,7 @@ pub use self::request::MaxTokensField;
 use self::request::Outgoing;
 use self::response::Assembler;
 use crate::agent::{Model, ModelCapabilities, ModelError, ModelFuture, ModelReply, TextSink};
-use crate::client::fetch::engine::Engine;
+use crate::client::http_client::pool::Pool;
 
 /// Language model behind an OpenAI-compatible endpoint: streamed chat completions, with tools.
 ///
@@ -92,7 +92,7 @@ struct Endpoint {
     headers: HeaderMap,
     /// Only for redaction in errors.
     key: Option<ApiKey>,
-    engine: Engine,
+    pool: Pool,
     limits: OpenAiLimits,
     model: String,
     capabilities: ModelCapabilities,

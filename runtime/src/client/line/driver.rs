@@ -146,7 +146,7 @@ impl<R: AsyncRead, W: AsyncWrite> Driver<R, W> {
             match self.lines.last() {
                 Some(Frame::Line(line)) if is_cut_off(line) => {
                     let error = RpcError::invalid_request("it has no end");
-                    self.shared.stray.note(line, &error);
+                    self.shared.stray.record(line, &error);
                 }
                 Some(frame) => receive(&self.shared, frame),
                 None => {}
@@ -208,7 +208,9 @@ fn receive(shared: &Arc<Shared>, frame: Frame<'_>) {
                 shared.answer(id, Err(ClientError::protocol(reason)));
             } else {
                 let reason = format!("longer than {limit} bytes");
-                shared.stray.note(head, &RpcError::invalid_request(reason));
+                shared
+                    .stray
+                    .record(head, &RpcError::invalid_request(reason));
             }
         }
     }
@@ -254,6 +256,6 @@ fn refuse(shared: &Shared, invalid: &Invalid<'_>, text: &[u8]) {
             let reason = format!("its answer is no message: {}", error.message);
             shared.answer(id, Err(ClientError::protocol(reason)));
         }
-        None => shared.stray.note(text, error),
+        None => shared.stray.record(text, error),
     }
 }

@@ -13,7 +13,7 @@ use super::failure::Failure;
 use super::limits::OpenAiLimits;
 use super::request::ToolNames;
 use crate::agent::{ModelError, ModelReply, TextSink, Usage};
-use crate::client::fetch::sse::Event;
+use crate::client::http_client::sse::Event;
 
 /// Maximum length of a model name or finish reason, in characters.
 const MAX_WORD_CHARS: usize = 256;

@@ -1,4 +1,4 @@
-//! One question of a server, answered as the protocol has it.
+//! Checks around the handler: declared capabilities, form contents, panics.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -10,18 +10,18 @@ use treenail_schema::{
     ElicitRequestParams, ElicitResult, InputRequest,
 };
 
-use crate::client::protocol::handler::{ClientHandler, unanswered};
+use crate::client::protocol::handler::{ClientHandler, unsupported_method};
 use crate::form::parse_form_content;
 use crate::respond::catch;
 use crate::wire::RpcError;
 
-/// Who answers, and what the server has been told of that.
-pub(super) struct Answers {
+/// Handler with the capabilities that were declared to the server. It rejects requests that they do not cover.
+pub(super) struct CheckedHandler {
     handler: Box<dyn ClientHandler>,
     capabilities: ClientCapabilities,
 }
 
-impl Answers {
+impl CheckedHandler {
     pub(super) fn new(handler: Box<dyn ClientHandler>, capabilities: ClientCapabilities) -> Self {
         Self {
             handler,
@@ -33,42 +33,40 @@ impl Answers {
         &self.capabilities
     }
 
-    /// The text of the answer to a question. A panic of a handler is an error: the question is answered all the same.
-    pub(super) async fn answer(&self, question: InputRequest) -> Result<String, RpcError> {
-        let mut answering = pin!(self.ask(question));
+    /// Returns the result of a request as JSON text. A panic of the handler becomes an error.
+    pub(super) async fn answer(&self, request: InputRequest) -> Result<String, RpcError> {
+        let mut answering = pin!(self.call_handler(request));
         poll_fn(|context| {
             let polled = catch(|| answering.as_mut().poll(context));
             polled.unwrap_or_else(|panic| {
-                tracing::error!(panic, "a handler of questions of the server has panicked");
-                Poll::Ready(Err(RpcError::internal(
-                    "the handler of the client has failed",
-                )))
+                tracing::error!(panic, "the handler for requests of the server panicked");
+                Poll::Ready(Err(RpcError::internal("the handler of the client failed")))
             })
         })
         .await
     }
 
-    async fn ask(&self, question: InputRequest) -> Result<String, RpcError> {
-        match question {
-            InputRequest::Elicit(params) => write(&self.elicit(params).await?),
+    async fn call_handler(&self, request: InputRequest) -> Result<String, RpcError> {
+        match request {
+            InputRequest::Elicit(params) => serialize(&self.elicit(params).await?),
             InputRequest::CreateMessage(params) => {
-                self.allow_sampling(&params)?;
-                write(&self.handler.create_message(params).await?)
+                self.check_sampling(&params)?;
+                serialize(&self.handler.create_message(params).await?)
             }
             InputRequest::ListRoots(_) if self.capabilities.roots.is_some() => {
-                write(&self.handler.list_roots().await?)
+                serialize(&self.handler.list_roots().await?)
             }
-            other => Err(unanswered(other.method())),
+            other => Err(unsupported_method(other.method())),
         }
     }
 
     async fn elicit(&self, params: ElicitRequestParams) -> Result<ElicitResult, RpcError> {
         let declared = self.capabilities.elicitation.as_ref();
-        let declared = declared.ok_or_else(|| unanswered("elicitation/create"))?;
-        // Without a mode, it is forms that are meant.
+        let declared = declared.ok_or_else(|| unsupported_method("elicitation/create"))?;
+        // An empty capability means forms only.
         let forms = declared.form.is_some() || declared.url.is_none();
         match params {
-            ElicitRequestParams::Form(form) if forms => self.fill_in(form).await,
+            ElicitRequestParams::Form(form) if forms => self.elicit_form(form).await,
             ElicitRequestParams::Url(page) if declared.url.is_some() => {
                 let mut result = self.handler.elicit(page.into()).await?;
                 result.content = None;
@@ -80,8 +78,8 @@ impl Answers {
         }
     }
 
-    /// Has a form filled in; fields without a value get their defaults.
-    async fn fill_in(&self, form: ElicitRequestFormParams) -> Result<ElicitResult, RpcError> {
+    /// Elicits a form and checks its content. Fields without a value get their defaults.
+    async fn elicit_form(&self, form: ElicitRequestFormParams) -> Result<ElicitResult, RpcError> {
         let schema = form.requested_schema.clone();
         let mut result = self.handler.elicit(form.into()).await?;
         if result.action != ElicitAction::Accept {
@@ -95,17 +93,17 @@ impl Answers {
                 Ok(result)
             }
             Err(error) => {
-                tracing::warn!(%error, "a form was not filled in as its schema says");
+                tracing::warn!(%error, "the content of a form does not match its schema");
                 Err(RpcError::internal(
-                    "the form was not filled in as its schema says",
+                    "the content of the form does not match its schema",
                 ))
             }
         }
     }
 
-    fn allow_sampling(&self, params: &CreateMessageRequestParams) -> Result<(), RpcError> {
+    fn check_sampling(&self, params: &CreateMessageRequestParams) -> Result<(), RpcError> {
         let declared = self.capabilities.sampling.as_ref();
-        let declared = declared.ok_or_else(|| unanswered("sampling/createMessage"))?;
+        let declared = declared.ok_or_else(|| unsupported_method("sampling/createMessage"))?;
         let needs_tools = params.tools.is_some() || params.tool_choice.is_some();
         if needs_tools && declared.tools.is_none() {
             return Err(RpcError::invalid_params(
@@ -116,7 +114,7 @@ impl Answers {
     }
 }
 
-fn write(result: &impl Serialize) -> Result<String, RpcError> {
+fn serialize(result: &impl Serialize) -> Result<String, RpcError> {
     serde_json::to_string(result)
-        .map_err(|error| RpcError::internal(format!("the answer cannot be written: {error}")))
+        .map_err(|error| RpcError::internal(format!("the result cannot be serialized: {error}")))
 }

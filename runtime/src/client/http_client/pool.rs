@@ -1,4 +1,4 @@
-//! The HTTP library, set up with bounds: connections that are kept, TLS, proxies.
+//! Connection pool with limits, TLS and proxies.
 
 use std::error::Error as _;
 use std::fmt;
@@ -17,53 +17,53 @@ use hyper_util::client::legacy::{Builder, Client, Error};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tokio::sync::Notify;
 
-use crate::client::fetch::body::Whole;
-use crate::client::fetch::proxy::{Connector, Route};
+use crate::client::http_client::body::FullBody;
+use crate::client::http_client::proxy::{Connector, Route};
 use crate::client::{ClientError, ClientLimits};
 
-/// Connections that are idle are kept up to this number.
-const IDLE: usize = 32;
-/// The least that the library takes.
-const LEAST: usize = 8 * 1024;
+/// Maximum number of idle connections.
+const MAX_IDLE_CONNECTIONS: usize = 32;
+/// Minimum size of the header buffer that hyper accepts, in bytes.
+const MIN_HEADER_BYTES: usize = 8 * 1024;
 
-/// Sends requests to one origin.
-pub(crate) struct Engine {
-    client: Connections,
-    /// What a proxy that gets whole requests wants to see in each.
+/// Pool of connections to one origin.
+pub(crate) struct Pool {
+    client: HyperClient,
+    /// Value of `Proxy-Authorization` for a proxy that forwards requests.
     proxy_authorization: Option<HeaderValue>,
 }
 
-/// Without TLS, nobody has to be trusted: then the certificates of the system are not read.
-enum Connections {
-    Plain(Client<Connector, Whole>),
-    Tls(Client<HttpsConnector<Connector>, Whole>),
+/// The hyper client. Without TLS, the certificates of the system are not read.
+enum HyperClient {
+    Plain(Client<Connector, FullBody>),
+    Tls(Client<HttpsConnector<Connector>, FullBody>),
 }
 
-impl fmt::Debug for Engine {
+impl fmt::Debug for Pool {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Engine").finish_non_exhaustive()
+        formatter.debug_struct("Pool").finish_non_exhaustive()
     }
 }
 
-impl Engine {
-    /// Connections to the origin of `url`, of which none is opened yet.
+impl Pool {
+    /// Creates a pool for the origin of `url`. No connection is opened yet.
     pub(crate) fn new(url: &Uri, limits: &ClientLimits) -> Result<Self, ClientError> {
         let route = Route::to(url)?;
-        let proxy_authorization = route.authorization_of_requests();
+        let proxy_authorization = route.request_authorization();
         let connector = Connector::new(route, limits.http.connect_timeout);
-        let builder = bounded(limits);
+        let builder = client_builder(limits);
         let client = if url.scheme_str() == Some("https") {
             let provider = rustls::crypto::ring::default_provider();
             let tls = HttpsConnectorBuilder::new()
                 .with_provider_and_native_roots(provider)
                 .map_err(|error| {
-                    let error = format!("the certificates of this system cannot be read: {error}");
+                    let error = format!("could not read the certificates of this system: {error}");
                     ClientError::closed(error)
                 })?;
             let tls = tls.https_only().enable_all_versions();
-            Connections::Tls(builder.build(tls.wrap_connector(connector)))
+            HyperClient::Tls(builder.build(tls.wrap_connector(connector)))
         } else {
-            Connections::Plain(builder.build(connector))
+            HyperClient::Plain(builder.build(connector))
         };
         Ok(Self {
             client,
@@ -71,7 +71,7 @@ impl Engine {
         })
     }
 
-    /// Sends a request, and waits for the head of its response.
+    /// Sends a request and waits for the head of its response.
     pub(crate) async fn send(
         &self,
         mut request: Request<Bytes>,
@@ -80,35 +80,35 @@ impl Engine {
             let headers = request.headers_mut();
             headers.insert(PROXY_AUTHORIZATION, value.clone());
         }
-        let request = request.map(Whole::new);
+        let request = request.map(FullBody::new);
         let sent = match &self.client {
-            Connections::Plain(client) => client.request(request),
-            Connections::Tls(client) => client.request(request),
+            HyperClient::Plain(client) => client.request(request),
+            HyperClient::Tls(client) => client.request(request),
         };
-        sent.await.map_err(|error| failure(&error))
+        sent.await.map_err(|error| connection_error(&error))
     }
-}
 
-impl Engine {
-    /// [`send`](Self::send) for a request that no time bounds: it fails after more than `most` informational responses (1xx),
-    /// which a server could send without end.
-    pub(crate) async fn send_patiently(
+    /// As [`send`](Self::send), for a request without a timeout. It fails after more than `max_informational` informational
+    /// responses (1xx), which a server could otherwise send without end.
+    pub(crate) async fn send_without_timeout(
         &self,
         mut request: Request<Bytes>,
-        most: u32,
+        max_informational: u32,
     ) -> Result<Response<Incoming>, ClientError> {
         let exceeded = Arc::new(Notify::new());
         let (seen, signal) = (AtomicU32::new(0), Arc::clone(&exceeded));
         hyper::ext::on_informational(&mut request, move |_| {
-            if seen.fetch_add(1, Ordering::Relaxed) >= most {
+            if seen.fetch_add(1, Ordering::Relaxed) >= max_informational {
                 signal.notify_one();
             }
         });
         let (mut sent, mut exceeded) = (pin!(self.send(request)), pin!(exceeded.notified()));
         poll_fn(|context| {
             if exceeded.as_mut().poll(context).is_ready() {
-                let why = format!("the server has sent more than {most} informational responses");
-                return Poll::Ready(Err(ClientError::protocol(why)));
+                let reason = format!(
+                    "the server sent more than {max_informational} informational responses"
+                );
+                return Poll::Ready(Err(ClientError::protocol(reason)));
             }
             sent.as_mut().poll(context)
         })
@@ -116,26 +116,26 @@ impl Engine {
     }
 }
 
-fn bounded(limits: &ClientLimits) -> Builder {
-    let header_bytes = limits.http.header_bytes.max(LEAST);
+fn client_builder(limits: &ClientLimits) -> Builder {
+    let header_bytes = limits.http.header_bytes.max(MIN_HEADER_BYTES);
     let mut builder = Client::builder(TokioExecutor::new());
     builder
         .timer(TokioTimer::new())
         .pool_timer(TokioTimer::new())
-        .pool_max_idle_per_host(IDLE)
+        .pool_max_idle_per_host(MAX_IDLE_CONNECTIONS)
         .http1_max_buf_size(header_bytes)
         .http2_max_header_list_size(header_bytes.try_into().unwrap_or(u32::MAX));
     builder
 }
 
-/// Why there is no response, with all that the library says of it, which is no text of the server.
-fn failure(error: &Error) -> ClientError {
-    let what = if error.is_connect() {
+/// Converts an error of hyper with all its sources. None of them contains text from the server.
+fn connection_error(error: &Error) -> ClientError {
+    let message = if error.is_connect() {
         "no connection to the server"
     } else {
         "the server did not answer"
     };
-    let mut reason = what.to_owned();
+    let mut reason = message.to_owned();
     let mut source = error.source();
     while let Some(cause) = source {
         reason = format!("{reason}: {cause}");

@@ -1,4 +1,4 @@
-//! Sockets to the server, or to the proxy that the environment names for it.
+//! Sockets to the server, or to its proxy from the environment.
 
 use std::error::Error;
 use std::future::Future;
@@ -17,34 +17,34 @@ use tokio::net::TcpStream;
 use tower_service::Service;
 
 use crate::client::ClientError;
-use crate::client::fetch::url::is_loopback;
+use crate::client::http_client::url::is_loopback;
 
 type BoxError = Box<dyn Error + Send + Sync>;
 
-/// How the origin of a session is reached.
+/// Route to the origin of a session.
 #[derive(Clone)]
 pub(super) enum Route {
     Direct,
-    /// A proxy that passes on bytes, as for `https`.
+    /// A proxy that tunnels bytes, for `https`.
     Tunnel(Uri, Option<HeaderValue>),
-    /// A proxy that passes on requests, as for `http`.
+    /// A proxy that forwards requests, for `http`.
     Forward(Uri, Option<HeaderValue>),
 }
 
 impl Route {
-    /// What `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY` say. Loopback addresses are reached without a proxy.
+    /// Reads `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`. Loopback addresses never use a proxy.
     pub(super) fn to(url: &Uri) -> Result<Self, ClientError> {
-        Self::by(&Matcher::from_env(), url)
+        Self::with_proxies(&Matcher::from_env(), url)
     }
 
-    fn by(proxies: &Matcher, url: &Uri) -> Result<Self, ClientError> {
+    fn with_proxies(proxies: &Matcher, url: &Uri) -> Result<Self, ClientError> {
         let proxy = proxies.intercept(url);
         let Some(proxy) = proxy.filter(|_| !is_loopback(url.host().unwrap_or_default())) else {
             return Ok(Self::Direct);
         };
         if proxy.uri().scheme_str() != Some("http") {
-            let why = "the environment names a proxy of a kind that is not supported; those of `http://` are";
-            return Err(ClientError::invalid(why));
+            let reason = "the environment configures an unsupported proxy; use one with `http://`";
+            return Err(ClientError::invalid(reason));
         }
         let authorization = proxy.basic_auth().cloned();
         Ok(match url.scheme_str() {
@@ -53,8 +53,8 @@ impl Route {
         })
     }
 
-    /// What each request has to have for the proxy.
-    pub(super) fn authorization_of_requests(&self) -> Option<HeaderValue> {
+    /// Value of `Proxy-Authorization` in each request, if the proxy forwards requests.
+    pub(super) fn request_authorization(&self) -> Option<HeaderValue> {
         match self {
             Self::Forward(_, authorization) => authorization.clone().map(sensitive),
             Self::Direct | Self::Tunnel(..) => None,
@@ -67,7 +67,7 @@ fn sensitive(mut value: HeaderValue) -> HeaderValue {
     value
 }
 
-/// Opens sockets.
+/// Opens sockets along a route.
 #[derive(Clone)]
 pub(super) struct Connector {
     tcp: HttpConnector,
@@ -75,13 +75,13 @@ pub(super) struct Connector {
 }
 
 impl Connector {
-    pub(super) fn new(route: Route, within: Duration) -> Self {
+    pub(super) fn new(route: Route, timeout: Duration) -> Self {
         let mut tcp = HttpConnector::new();
-        // A URL of `https` is the business of TLS, which is put around this.
+        // The TLS connector around this one handles `https`.
         tcp.enforce_http(false);
-        // Small messages would wait for acknowledgements otherwise.
+        // Otherwise small messages would wait for acknowledgements.
         tcp.set_nodelay(true);
-        tcp.set_connect_timeout(Some(within));
+        tcp.set_connect_timeout(Some(timeout));
         Self { tcp, route }
     }
 }
@@ -115,7 +115,7 @@ impl Service<Uri> for Connector {
     }
 }
 
-/// A socket, which knows whether a proxy wants to be told the whole URL.
+/// A socket. For a forwarding proxy, requests must contain the absolute URL.
 pub(super) struct Socket {
     stream: TokioIo<TcpStream>,
     forwards: bool,
@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_environment_says_how_a_server_is_reached() {
+    fn the_route_depends_on_scheme_host_and_proxy() {
         let proxies = Matcher::builder()
             .all("http://me:secret@proxy:3128")
             .no("inside.example")
@@ -187,14 +187,14 @@ mod tests {
             ("http://localhost/", "direct"),
         ];
         for (url, expected) in cases {
-            let route = Route::by(&proxies, &Uri::from_static(url)).unwrap();
-            let in_requests = route.authorization_of_requests().is_some();
+            let route = Route::with_proxies(&proxies, &Uri::from_static(url)).unwrap();
+            let in_requests = route.request_authorization().is_some();
             let got = match route {
                 Route::Direct => "direct".to_owned(),
                 Route::Tunnel(_, authorization) => {
                     assert!(
                         !in_requests,
-                        "the server is not told how the proxy knows us"
+                        "the server must not receive the proxy credentials"
                     );
                     format!("tunnel {}", authorization.is_some())
                 }
@@ -203,7 +203,7 @@ mod tests {
             assert_eq!(got, expected, "{url}");
         }
         let socks = Matcher::builder().all("socks5://proxy:1").build();
-        let refused = Route::by(&socks, &Uri::from_static("http://example.com/"));
+        let refused = Route::with_proxies(&socks, &Uri::from_static("http://example.com/"));
         assert!(matches!(refused, Err(ClientError::Invalid(_))));
     }
 }

@@ -1,4 +1,4 @@
-//! What a client knows of its server once they have met.
+//! Description of the server, known after the handshake.
 
 use treenail_schema::{
     DiscoverResult, Implementation, InitializeResult, Revision, ServerCapabilities,
@@ -6,21 +6,21 @@ use treenail_schema::{
 
 use crate::client::ClientError;
 
-/// What a client knows of its server once they have met: the revision they speak, and what the server says of itself.
+/// Description of the server, known after the handshake: the negotiated revision and the server's own metadata.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct PeerInfo {
-    /// The revision that is spoken.
+    /// The negotiated revision.
     pub revision: Revision,
-    /// What the server can do.
+    /// The capabilities that the server has declared.
     pub capabilities: ServerCapabilities,
-    /// The server's name and version, as it gives them. They are for showing, not for decisions.
+    /// The server's name and version, as it reports them. They are meant for display, not for decisions.
     pub info: Option<Implementation>,
-    /// How a model should use the server.
+    /// Instructions for a model that uses the server.
     pub instructions: Option<String>,
-    /// The revisions that the server says it speaks (modern era), newest first or as it likes.
+    /// The revisions that the server supports (modern era), in the server's own order.
     pub supported_versions: Vec<String>,
-    /// What each request has in its `_meta`: texts of members.
+    /// Members of `_meta` in each request, as JSON text.
     pub(super) meta: String,
 }
 
@@ -48,8 +48,8 @@ impl PeerInfo {
         }
     }
 
-    /// Whether the server has declared neither tools nor prompts nor resources. There are servers that forget to declare
-    /// their tools, so that these may be tried.
+    /// Returns true if the server has declared neither tools nor prompts nor resources. Some servers forget to declare
+    /// their tools, so these may still be requested.
     pub(in crate::client) fn declares_nothing(&self) -> bool {
         let capabilities = &self.capabilities;
         capabilities.tools.is_none()
@@ -57,12 +57,12 @@ impl PeerInfo {
             && capabilities.resources.is_none()
     }
 
-    /// Refuses a request that the server has not said it can answer.
-    pub(super) fn allow(&self, method: &str) -> Result<(), ClientError> {
+    /// Rejects a request that the capabilities or the revision of the server do not cover.
+    pub(super) fn check_support(&self, method: &str) -> Result<(), ClientError> {
         use treenail_schema::method::{Direction, exists};
 
         let capabilities = &self.capabilities;
-        // These are in every revision.
+        // These methods exist in every revision.
         let (name, declared) = match method {
             "tools/call" | "tools/list" => {
                 let declared = capabilities.tools.is_some() || self.declares_nothing();
@@ -82,7 +82,7 @@ impl PeerInfo {
                 let subscribe = resources.and_then(|resources| resources.subscribe);
                 ("resources.subscribe", subscribe == Some(true))
             }
-            // The first revision has completions without a capability for them.
+            // The first revision has completions, but no capability for them.
             "completion/complete" if self.revision > Revision::V2024_11_05 => {
                 ("completions", capabilities.completions.is_some())
             }
@@ -92,7 +92,7 @@ impl PeerInfo {
         if declared {
             return Ok(());
         }
-        let reason = format!("the server has not declared `{name}`, which `{method}` needs");
+        let reason = format!("the server has not declared `{name}`, which `{method}` requires");
         Err(ClientError::unsupported(reason))
     }
 }

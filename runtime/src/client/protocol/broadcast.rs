@@ -1,4 +1,4 @@
-//! Notifications on their way to those who listen, within bounds.
+//! Broadcast of notifications to all listeners, with bounded queues.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -8,7 +8,7 @@ use futures_core::Stream;
 use treenail_schema::Notification;
 
 use crate::client::ClientLimits;
-use crate::client::protocol::queue::{Queue, Weighed};
+use crate::client::protocol::queue::{ByteSize, Queue};
 
 /// A notification of a server.
 #[derive(Clone, Debug)]
@@ -16,32 +16,32 @@ use crate::client::protocol::queue::{Queue, Weighed};
 pub struct ServerNotification {
     /// The method, as in `notifications/message`.
     pub method: String,
-    /// The parameters: the text of an object.
+    /// The parameters: JSON text of an object.
     pub params: String,
 }
 
 impl ServerNotification {
-    /// The parameters, if it is a notification `N` that can be read.
+    /// Decodes the parameters; `None` if this is not a valid notification `N`.
     pub fn decode<N: Notification>(&self) -> Option<N::Params> {
         let params = (self.method == N::METHOD).then(|| serde_json::from_str(&self.params))?;
         params.ok()
     }
 }
 
-impl Weighed for Arc<ServerNotification> {
+impl ByteSize for Arc<ServerNotification> {
     fn bytes(&self) -> usize {
         self.method.len() + self.params.len()
     }
 }
 
-/// All who listen to one server.
+/// Broadcast channel for the notifications of one server.
 #[derive(Debug, Default)]
-pub(super) struct Feed {
+pub(super) struct Broadcast {
     listeners: Mutex<Vec<Weak<Queue<Arc<ServerNotification>>>>>,
 }
 
-impl Feed {
-    pub(super) fn listen(&self, limits: &ClientLimits) -> Notifications {
+impl Broadcast {
+    pub(super) fn subscribe(&self, limits: &ClientLimits) -> Notifications {
         let queue = Queue::new(limits);
         let mut listeners = self.listeners();
         listeners.retain(|listener| listener.strong_count() > 0);
@@ -49,11 +49,11 @@ impl Feed {
         Notifications { queue }
     }
 
-    pub(super) fn is_heard(&self) -> bool {
+    pub(super) fn has_listeners(&self) -> bool {
         !self.listeners().is_empty()
     }
 
-    pub(super) fn push(&self, notification: &Arc<ServerNotification>) {
+    pub(super) fn send(&self, notification: &Arc<ServerNotification>) {
         self.listeners().retain(|listener| {
             let listener = listener.upgrade();
             listener.is_some_and(|queue| {
@@ -63,10 +63,10 @@ impl Feed {
         });
     }
 
-    pub(super) fn end(&self) {
+    pub(super) fn close(&self) {
         for listener in self.listeners().drain(..) {
             if let Some(queue) = listener.upgrade() {
-                queue.end();
+                queue.close();
             }
         }
     }
@@ -78,16 +78,16 @@ impl Feed {
     }
 }
 
-/// The notifications of a server, from now on until the connection ends.
+/// Stream of the notifications of a server, until the connection ends.
 ///
-/// So many wait as [`ClientLimits::queued_notifications`] allows; when more come, the oldest are lost.
+/// It buffers at most [`ClientLimits::queued_notifications`]; after that, the oldest are dropped.
 #[derive(Debug)]
 pub struct Notifications {
     queue: Arc<Queue<Arc<ServerNotification>>>,
 }
 
 impl Notifications {
-    /// How many have been lost because they were not taken in time.
+    /// Number of notifications that were dropped because the buffer was full.
     pub fn lost(&self) -> u64 {
         self.queue.lost()
     }

@@ -1,9 +1,9 @@
-//! What the head of a response says.
+//! Status and headers of responses.
 
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE, LOCATION};
 use http::{HeaderMap, HeaderValue, StatusCode, Uri};
 
-/// The type of a body, without parameters, in small letters.
+/// Media type of a body, in lower case and without parameters.
 pub(crate) fn media_type(headers: &HeaderMap) -> Option<String> {
     let value = headers.get(CONTENT_TYPE)?;
     let text = String::from_utf8_lossy(value.as_bytes());
@@ -11,19 +11,19 @@ pub(crate) fn media_type(headers: &HeaderMap) -> Option<String> {
     Some(kind.trim().to_ascii_lowercase())
 }
 
-/// Whether a body is compressed, which nobody asks for.
+/// Returns true if a body is compressed, although no request accepts compression.
 pub(crate) fn is_compressed(headers: &HeaderMap) -> bool {
     let encoding = headers.get(CONTENT_ENCODING);
     encoding.is_some_and(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"identity"))
 }
 
-/// The reference in a header `Location`.
+/// Value of the header `Location`.
 pub(crate) fn location(headers: &HeaderMap) -> Option<&[u8]> {
     headers.get(LOCATION).map(HeaderValue::as_bytes)
 }
 
-/// Where a redirect leads, without what may be secret in it.
-pub(crate) fn redirect(headers: &HeaderMap) -> String {
+/// Describes the target of a redirect, without its query, which may contain secrets.
+pub(crate) fn describe_redirect(headers: &HeaderMap) -> String {
     let target = headers
         .get(LOCATION)
         .and_then(|target| target.to_str().ok());
@@ -36,8 +36,8 @@ pub(crate) fn redirect(headers: &HeaderMap) -> String {
     format!("a redirect to {host}, {path}, which is not followed")
 }
 
-/// Whether a request that has failed so may succeed another time.
-pub(crate) fn may_pass(status: StatusCode) -> bool {
+/// Returns true for a status with which a retry may succeed.
+pub(crate) fn is_transient(status: StatusCode) -> bool {
     status.is_server_error()
         || matches!(
             status,

@@ -1,42 +1,42 @@
-//! Server-sent events, read from pieces of any size.
+//! Parser of server-sent events, for chunks of any size.
 
 use std::time::Duration;
 
 use http::HeaderValue;
 use memchr::memchr2;
 
-/// The longest value of a field other than `data`; nothing that matters is longer.
-const LONGEST: usize = 1024;
+/// Maximum length of the value of a field other than `data`, in bytes. Longer values are not useful.
+const MAX_VALUE_BYTES: usize = 1024;
 
-/// Bytes of an event that are kept if it is too long.
-const HEAD: usize = 256;
+/// Number of bytes that are retained of an oversized event.
+const OVERSIZED_HEAD_BYTES: usize = 256;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// The longest name of a field that means something.
-const LONGEST_NAME: usize = 5;
+/// Length of the longest known field name.
+const MAX_NAME_BYTES: usize = 5;
 
-/// What has come out of a stream.
+/// An event of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
-    /// A message, which may be empty.
+    /// A message, possibly empty.
     Message(Vec<u8>),
-    /// The address that HTTP+SSE of 2024-11-05 begins with.
+    /// The endpoint to post to, first event of HTTP+SSE of 2024-11-05.
     Endpoint(Vec<u8>),
     /// The data of an event of another type.
     Other(Vec<u8>),
-    /// An event has more data than it may have, and is skipped but for the beginning of that.
+    /// First bytes of the data of an oversized event, which is skipped.
     TooLong(Vec<u8>),
 }
 
-/// Where a stream is, so that it can be taken up again there.
+/// Position in a stream, from which it can be resumed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Position {
     /// The id of the last event.
     pub(crate) id: Option<HeaderValue>,
-    /// How long the server wants a client to wait.
+    /// Delay before a reconnection, as the server has set it.
     pub(crate) retry: Option<Duration>,
-    /// Whether an event has come since this was last looked at.
+    /// True if an event has arrived since this was last reset.
     pub(crate) moved: bool,
 }
 
@@ -48,62 +48,64 @@ enum Field {
     Retry,
 }
 
-/// What the next byte belongs to.
+/// Place of the next byte.
 #[derive(Clone, Copy, Debug)]
 enum State {
-    /// The byte order mark that a stream may begin with, of which so much has come.
-    Mark(usize),
-    /// The name of a field, which is at the beginning of `name`.
+    /// The optional byte order mark at the start, after this many of its bytes.
+    ByteOrderMark(usize),
+    /// The name of a field, after this many of its bytes.
     Name(usize),
-    /// The space that may stand before a value.
+    /// The optional space before a value.
     Space(Field),
     Value(Field),
-    /// A comment, or a field that means nothing.
+    /// A comment, or an unknown field.
     Ignored,
 }
 
-/// Reads the events of one stream. It keeps at most one event, and no comments.
+/// Incremental parser of one stream. It buffers at most one event, and no comments.
 #[derive(Debug)]
 pub(crate) struct Parser {
-    most: usize,
+    max_bytes: usize,
     state: State,
-    name: [u8; LONGEST_NAME],
-    /// A line has ended with a carriage return, so a line feed that follows belongs to it.
+    name: [u8; MAX_NAME_BYTES],
+    /// The last line ended with a carriage return, so a line feed right after it is part of that line end.
     after_return: bool,
-    /// The beginning of the value of a field other than `data`.
+    /// The value of a field other than `data`, truncated.
     value: Vec<u8>,
     data: Option<Vec<u8>>,
-    /// The data is longer than it may be; that is told once, and as soon as it is known.
+    /// The data exceeds the limit.
     too_long: bool,
-    tell_too_long: bool,
-    /// The beginning of that data.
+    /// The oversized event is still to be reported, which happens once and without waiting for its end.
+    report_too_long: bool,
+    /// The first bytes of the oversized data.
     head: Vec<u8>,
     kind: Kind,
-    /// The id of the event that is being read, and of those after it.
+    /// The id of the event in progress, and of later events without an id of their own.
     id: Option<HeaderValue>,
     pub(crate) position: Position,
 }
 
 impl Parser {
-    /// Begins a stream that goes on from `position`; an event has at most `most` bytes of data.
-    pub(crate) fn new(most: usize, position: Position) -> Self {
+    /// Creates a parser for a stream that continues at `position`. An event has at most `max_bytes` bytes of data.
+    pub(crate) fn new(max_bytes: usize, position: Position) -> Self {
         Self {
-            most,
-            state: State::Mark(0),
-            name: [0; LONGEST_NAME],
+            max_bytes,
+            state: State::ByteOrderMark(0),
+            name: [0; MAX_NAME_BYTES],
             after_return: false,
             value: Vec::new(),
             data: None,
             too_long: false,
             head: Vec::new(),
-            tell_too_long: false,
+            report_too_long: false,
             kind: Kind::default(),
             id: position.id.clone(),
             position,
         }
     }
 
-    /// The next event that ends within `input`, which is taken up to there; without one, all of it is taken.
+    /// Returns the next event that ends within `input`, and consumes the input up to that end. Without such an event, it
+    /// consumes all input.
     pub(crate) fn next(&mut self, input: &mut &[u8]) -> Option<Event> {
         while let Some(&byte) = input.first() {
             if std::mem::take(&mut self.after_return) && byte == b'\n' {
@@ -115,9 +117,9 @@ impl Parser {
                     return Some(event);
                 }
             } else {
-                self.take(byte, input);
+                self.consume(byte, input);
             }
-            if std::mem::take(&mut self.tell_too_long) {
+            if std::mem::take(&mut self.report_too_long) {
                 let head = std::mem::take(&mut self.head);
                 return Some(Event::TooLong(head));
             }
@@ -125,25 +127,25 @@ impl Parser {
         None
     }
 
-    /// Takes one byte or more of a line, or only goes to another state.
-    fn take(&mut self, byte: u8, input: &mut &[u8]) {
+    /// Consumes bytes of a line, or only changes the state.
+    fn consume(&mut self, byte: u8, input: &mut &[u8]) {
         let state = match self.state {
-            State::Mark(at) if byte == BYTE_ORDER_MARK[at] => {
+            State::ByteOrderMark(at) if byte == BYTE_ORDER_MARK[at] => {
                 *input = &input[1..];
                 let whole = at + 1 == BYTE_ORDER_MARK.len();
                 if whole {
                     State::Name(0)
                 } else {
-                    State::Mark(at + 1)
+                    State::ByteOrderMark(at + 1)
                 }
             }
-            State::Mark(0) => State::Name(0),
-            // Half a mark is the beginning of a name that means nothing.
-            State::Mark(_) => State::Ignored,
-            State::Name(LONGEST_NAME) if byte != b':' => State::Ignored,
+            State::ByteOrderMark(0) => State::Name(0),
+            // An incomplete mark starts an unknown field name.
+            State::ByteOrderMark(_) => State::Ignored,
+            State::Name(MAX_NAME_BYTES) if byte != b':' => State::Ignored,
             State::Name(length) => {
                 *input = &input[1..];
-                self.name_byte(byte, length)
+                self.push_name_byte(byte, length)
             }
             State::Space(field) => {
                 if byte == b' ' {
@@ -151,31 +153,31 @@ impl Parser {
                 }
                 State::Value(field)
             }
-            State::Value(_) | State::Ignored => return self.take_rest(input),
+            State::Value(_) | State::Ignored => return self.consume_rest(input),
         };
         self.state = state;
     }
 
-    fn name_byte(&mut self, byte: u8, length: usize) -> State {
+    fn push_name_byte(&mut self, byte: u8, length: usize) -> State {
         if byte == b':' {
             return self
-                .begin_value(length)
+                .start_value(length)
                 .map_or(State::Ignored, State::Space);
         }
         self.name[length] = byte;
         State::Name(length + 1)
     }
 
-    /// Takes the rest of a line, as far as it is there.
-    fn take_rest(&mut self, input: &mut &[u8]) {
+    /// Consumes the rest of the line, as far as it has arrived.
+    fn consume_rest(&mut self, input: &mut &[u8]) {
         let end = memchr2(b'\r', b'\n', input).unwrap_or(input.len());
         let (part, rest) = input.split_at(end);
         *input = rest;
         match self.state {
             State::Value(Field::Data) => self.push_data(part),
             State::Value(_) => {
-                // One byte more than may be shows that there was more.
-                let room = (LONGEST + 1).saturating_sub(self.value.len());
+                // One byte more than allowed marks the value as too long.
+                let room = (MAX_VALUE_BYTES + 1).saturating_sub(self.value.len());
                 self.value.extend_from_slice(&part[..part.len().min(room)]);
             }
             _ => {}
@@ -187,22 +189,22 @@ impl Parser {
         if self.too_long {
             return;
         }
-        if data.len() + part.len() <= self.most {
+        if data.len() + part.len() <= self.max_bytes {
             data.extend_from_slice(part);
         } else {
             let mut head = std::mem::take(data);
-            let most = HEAD.min(self.most);
-            head.truncate(most);
+            let length = OVERSIZED_HEAD_BYTES.min(self.max_bytes);
+            head.truncate(length);
             head.shrink_to_fit();
-            head.extend_from_slice(&part[..part.len().min(most - head.len())]);
+            head.extend_from_slice(&part[..part.len().min(length - head.len())]);
             self.head = head;
             self.too_long = true;
-            self.tell_too_long = true;
+            self.report_too_long = true;
         }
     }
 
-    /// The field of the name that has ended, if it means something. Its value follows.
-    fn begin_value(&mut self, length: usize) -> Option<Field> {
+    /// Returns the field with the name that has just ended, if it is known. Its value follows.
+    fn start_value(&mut self, length: usize) -> Option<Field> {
         let field = match &self.name[..length] {
             b"data" => Field::Data,
             b"event" => Field::Event,
@@ -212,22 +214,22 @@ impl Parser {
         };
         self.value.clear();
         if field == Field::Data {
-            let further = self.data.is_some();
-            self.push_data(if further { b"\n" } else { b"" });
+            let has_data = self.data.is_some();
+            self.push_data(if has_data { b"\n" } else { b"" });
         }
         Some(field)
     }
 
     fn end_line(&mut self) -> Option<Event> {
         let field = match std::mem::replace(&mut self.state, State::Name(0)) {
-            State::Name(0) | State::Mark(0) => return self.end_event(),
-            State::Name(length) => self.begin_value(length),
+            State::Name(0) | State::ByteOrderMark(0) => return self.end_event(),
+            State::Name(length) => self.start_value(length),
             State::Space(field) | State::Value(field) => Some(field),
-            State::Mark(_) | State::Ignored => None,
+            State::ByteOrderMark(_) | State::Ignored => None,
         };
         match field? {
             Field::Data => {}
-            Field::Event => self.kind = Kind::of(&self.value),
+            Field::Event => self.kind = Kind::from_name(&self.value),
             Field::Id => self.end_id(),
             Field::Retry => {
                 let digits = std::str::from_utf8(&self.value).ok();
@@ -242,9 +244,9 @@ impl Parser {
 
     fn end_id(&mut self) {
         if !self.value.contains(&0) {
-            // A stream with an id that cannot be sent cannot be taken up again.
-            let known = !self.value.is_empty() && self.value.len() <= LONGEST;
-            let id = known.then(|| HeaderValue::from_bytes(&self.value).ok());
+            // An id that cannot be sent in a header cannot be used to resume the stream.
+            let is_usable = !self.value.is_empty() && self.value.len() <= MAX_VALUE_BYTES;
+            let id = is_usable.then(|| HeaderValue::from_bytes(&self.value).ok());
             self.id = id.flatten();
         }
     }
@@ -273,7 +275,7 @@ enum Kind {
 }
 
 impl Kind {
-    fn of(name: &[u8]) -> Self {
+    fn from_name(name: &[u8]) -> Self {
         match name {
             b"" | b"message" => Self::Message,
             b"endpoint" => Self::Endpoint,

@@ -1,4 +1,4 @@
-//! Bodies: one that is sent as a whole, and the bounded reading of one that comes.
+//! Bodies: a complete one to send, and bounded reading of a received one.
 
 use std::convert::Infallible;
 use std::future::poll_fn;
@@ -11,22 +11,22 @@ use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 use tokio::time::timeout;
 
-/// How long a response may go on after what was wanted of it.
-const SOON: Duration = Duration::from_secs(1);
-/// Bytes that may come after that.
-const DREGS: usize = 4 * 1024;
+/// How long the rest of a response is read after its answer.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
+/// Maximum size of that rest in bytes.
+const MAX_DRAIN_BYTES: usize = 4 * 1024;
 
-/// A body that is there already.
+/// A request body that is complete in memory.
 #[derive(Debug)]
-pub(crate) struct Whole(Option<Bytes>);
+pub(crate) struct FullBody(Option<Bytes>);
 
-impl Whole {
+impl FullBody {
     pub(crate) fn new(bytes: Bytes) -> Self {
         Self((!bytes.is_empty()).then_some(bytes))
     }
 }
 
-impl Body for Whole {
+impl Body for FullBody {
     type Data = Bytes;
     type Error = Infallible;
 
@@ -47,29 +47,29 @@ impl Body for Whole {
     }
 }
 
-/// How reading a body has ended.
+/// Outcome of reading a body.
 #[derive(Debug)]
 pub(crate) enum End {
-    Whole,
-    /// There is more than may be read.
+    Complete,
+    /// The body exceeds the limit.
     TooLong,
     Broken(hyper::Error),
 }
 
-/// Reads a body, but not more than `most` bytes of it.
-pub(crate) async fn read(body: &mut Incoming, most: usize) -> (Vec<u8>, End) {
+/// Reads at most `max_bytes` bytes of a body.
+pub(crate) async fn read(body: &mut Incoming, max_bytes: usize) -> (Vec<u8>, End) {
     let mut bytes = Vec::new();
-    if body.size_hint().lower() > most as u64 {
+    if body.size_hint().lower() > max_bytes as u64 {
         return (bytes, End::TooLong);
     }
     loop {
-        match next(body).await {
-            None => return (bytes, End::Whole),
+        match next_chunk(body).await {
+            None => return (bytes, End::Complete),
             Some(Err(error)) => return (bytes, End::Broken(error)),
-            Some(Ok(piece)) => {
-                let room = most - bytes.len();
-                bytes.extend_from_slice(&piece[..piece.len().min(room)]);
-                if piece.len() > room {
+            Some(Ok(chunk)) => {
+                let room = max_bytes - bytes.len();
+                bytes.extend_from_slice(&chunk[..chunk.len().min(room)]);
+                if chunk.len() > room {
                     return (bytes, End::TooLong);
                 }
             }
@@ -77,24 +77,24 @@ pub(crate) async fn read(body: &mut Incoming, most: usize) -> (Vec<u8>, End) {
     }
 }
 
-/// The next piece of a body; trailers are nothing to us.
-pub(crate) async fn next(body: &mut Incoming) -> Option<Result<Bytes, hyper::Error>> {
+/// Returns the next chunk of a body. Trailers are skipped.
+pub(crate) async fn next_chunk(body: &mut Incoming) -> Option<Result<Bytes, hyper::Error>> {
     loop {
         let frame = poll_fn(|context| Pin::new(&mut *body).poll_frame(context)).await?;
         match frame.map(Frame::into_data) {
-            Ok(Ok(piece)) => return Some(Ok(piece)),
+            Ok(Ok(chunk)) => return Some(Ok(chunk)),
             Ok(Err(_)) => {}
             Err(error) => return Some(Err(error)),
         }
     }
 }
 
-/// Lets a response end by itself, if it does that soon: then its connection can be used again, and the server does not see a
-/// client that leaves.
+/// Reads a response to its end in the background, if that follows soon. Its connection can then be reused, and the server
+/// does not see a disconnect.
 pub(crate) fn release(mut body: Incoming) {
     tokio::spawn(async move {
-        let end = read(&mut body, DREGS);
-        // Whatever comes of it, dropping the body is the end.
-        drop(timeout(SOON, end).await);
+        let end = read(&mut body, MAX_DRAIN_BYTES);
+        // On failure the connection is closed, since the body is dropped.
+        drop(timeout(DRAIN_TIMEOUT, end).await);
     });
 }

@@ -1,14 +1,17 @@
 use super::*;
 
-/// All that comes out of pieces of a stream.
-fn read<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, most: usize) -> (Vec<Event>, Position) {
-    let mut parser = Parser::new(most, Position::default());
+/// Parses a stream that arrives in `chunks`.
+fn parse<'a>(
+    chunks: impl IntoIterator<Item = &'a [u8]>,
+    max_bytes: usize,
+) -> (Vec<Event>, Position) {
+    let mut parser = Parser::new(max_bytes, Position::default());
     let mut events = Vec::new();
-    for mut piece in pieces {
-        while let Some(event) = parser.next(&mut piece) {
+    for mut chunk in chunks {
+        while let Some(event) = parser.next(&mut chunk) {
             events.push(event);
         }
-        assert!(piece.is_empty(), "all of a piece is taken");
+        assert!(chunk.is_empty(), "a chunk is consumed completely");
     }
     (events, parser.position)
 }
@@ -18,7 +21,7 @@ fn message(text: &str) -> Event {
 }
 
 #[test]
-fn streams_are_read_as_the_standard_says() {
+fn streams_are_parsed_by_the_standard() {
     let cases: [(&str, &[&str]); 18] = [
         ("data: a\n\n", &["a"]),
         ("data:a\r\n\r\ndata: b\r\rdata:  c\n\n", &["a", "b", " c"]),
@@ -41,17 +44,17 @@ fn streams_are_read_as_the_standard_says() {
     ];
     for (stream, expected) in cases {
         let expected: Vec<_> = expected.iter().map(|text| message(text)).collect();
-        assert_eq!(read([stream.as_bytes()], 100).0, expected, "{stream:?}");
+        assert_eq!(parse([stream.as_bytes()], 100).0, expected, "{stream:?}");
     }
-    let other = read([b"event: ping\ndata: a\n\ndata: b\n\n".as_slice()], 100).0;
+    let other = parse([b"event: ping\ndata: a\n\ndata: b\n\n".as_slice()], 100).0;
     assert_eq!(other, [Event::Other(b"a".to_vec()), message("b")]);
-    let endpoint = read([b"event: endpoint\ndata: /x\n\n".as_slice()], 100).0;
+    let endpoint = parse([b"event: endpoint\ndata: /x\n\n".as_slice()], 100).0;
     assert_eq!(endpoint, [Event::Endpoint(b"/x".to_vec())], "SRV-SSE-02");
 }
 
 #[test]
-fn the_position_is_that_of_the_last_event_that_has_ended() {
-    let long = format!("id: 1\n\nid: {}\n\n", "x".repeat(LONGEST + 1));
+fn the_position_is_that_of_the_last_complete_event() {
+    let long = format!("id: 1\n\nid: {}\n\n", "x".repeat(MAX_VALUE_BYTES + 1));
     let cases: [(&str, Option<&str>, Option<u64>); 11] = [
         ("id: 1\nretry: 500\ndata:\n\n", Some("1"), Some(500)),
         ("id: 1\n\nid: 2\ndata: a\n", Some("1"), None),
@@ -66,7 +69,7 @@ fn the_position_is_that_of_the_last_event_that_has_ended() {
         ("id:1\nid:2\n\n", Some("2"), None),
     ];
     for (stream, id, retry) in cases {
-        let position = read([stream.as_bytes()], 100).1;
+        let position = parse([stream.as_bytes()], 100).1;
         let got = position.id.as_ref().map(|id| id.to_str().unwrap());
         let wait = position.retry.map(|retry| retry.as_millis());
         assert_eq!((got, wait), (id, retry.map(u128::from)), "{stream:?}");
@@ -74,19 +77,19 @@ fn the_position_is_that_of_the_last_event_that_has_ended() {
 }
 
 #[test]
-fn a_long_event_is_told_of_once_and_skipped() {
+fn an_oversized_event_is_reported_once_and_skipped() {
     let stream = b"id: 1\ndata: 12345\ndata: 6789\ndata: 0\n\ndata: 123\ndata: 56\n\n";
-    let (events, position) = read([stream.as_slice()], 6);
+    let (events, position) = parse([stream.as_slice()], 6);
     let head = b"12345\n".to_vec();
     assert_eq!(events, [Event::TooLong(head), message("123\n56")]);
     assert_eq!(position.id.unwrap(), "1");
     let empty = "data\n".repeat(100);
-    let events = read([empty.as_bytes()], 6).0;
+    let events = parse([empty.as_bytes()], 6).0;
     assert_eq!(events, [Event::TooLong(b"\n".repeat(6))]);
 }
 
 #[test]
-fn what_is_not_an_event_takes_no_memory() {
+fn unfinished_fields_take_bounded_memory() {
     let mut parser = Parser::new(10, Position::default());
     for line in [": ", "event: ", "id: ", "unknown: ", "data: "] {
         let mut input = line.as_bytes();
@@ -95,14 +98,14 @@ fn what_is_not_an_event_takes_no_memory() {
             let mut input: &[u8] = &[b'x'; 10_000];
             while parser.next(&mut input).is_some() {}
         }
-        let held = parser.value.capacity() + parser.data.as_ref().map_or(0, Vec::capacity);
-        assert!(held <= 4 * LONGEST, "{line}: {held}");
+        let buffered = parser.value.capacity() + parser.data.as_ref().map_or(0, Vec::capacity);
+        assert!(buffered <= 4 * MAX_VALUE_BYTES, "{line}: {buffered}");
         while parser.next(&mut b"\n\n".as_slice()).is_some() {}
     }
 }
 
-/// A stream of lines that may mean something, and of bytes that may end them.
-fn any_stream(random: &mut fastrand::Rng) -> Vec<u8> {
+/// Random stream of field names, values and line ends.
+fn random_stream(random: &mut fastrand::Rng) -> Vec<u8> {
     const PARTS: [&str; 18] = [
         "data", "data: ", ":", " ", "\n", "\r", "\r\n", "\n\n", "id: ", "event: ", "retry: ", "12",
         "endpoint", "message", "\u{feff}", "\0", "ø", "x",
@@ -112,8 +115,8 @@ fn any_stream(random: &mut fastrand::Rng) -> Vec<u8> {
     parts.collect::<String>().into_bytes()
 }
 
-/// The same as the parser, for a stream that is there as a whole, in the words of the standard.
-fn read_whole(stream: &[u8]) -> Vec<Event> {
+/// Reference implementation for a complete stream, close to the text of the standard.
+fn parse_complete(stream: &[u8]) -> Vec<Event> {
     let text = String::from_utf8(stream.to_vec()).unwrap();
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
@@ -148,23 +151,23 @@ fn read_whole(stream: &[u8]) -> Vec<Event> {
 }
 
 #[test]
-fn any_pieces_give_the_same_events() {
+fn chunk_boundaries_do_not_change_the_events() {
     let mut random = fastrand::Rng::with_seed(7);
     for _ in 0..20_000 {
-        let stream = any_stream(&mut random);
-        let most = if random.bool() { 4 } else { 10_000 };
-        let (whole, position) = read([stream.as_slice()], most);
-        if most > stream.len() {
-            assert_eq!(whole, read_whole(&stream), "{stream:?}");
+        let stream = random_stream(&mut random);
+        let max_bytes = if random.bool() { 4 } else { 10_000 };
+        let (expected, position) = parse([stream.as_slice()], max_bytes);
+        if max_bytes > stream.len() {
+            assert_eq!(expected, parse_complete(&stream), "{stream:?}");
         }
-        let (mut pieces, mut rest) = (Vec::new(), stream.as_slice());
+        let (mut chunks, mut rest) = (Vec::new(), stream.as_slice());
         while !rest.is_empty() {
-            let (piece, others) = rest.split_at(random.usize(0..=rest.len().min(5)));
-            pieces.push(piece);
+            let (chunk, others) = rest.split_at(random.usize(0..=rest.len().min(5)));
+            chunks.push(chunk);
             rest = others;
         }
-        let (events, same) = read(pieces, most);
-        assert_eq!(events, whole, "{stream:?}");
+        let (events, same) = parse(chunks, max_bytes);
+        assert_eq!(events, expected, "{stream:?}");
         assert_eq!(format!("{same:?}"), format!("{position:?}"), "{stream:?}");
     }
 }
