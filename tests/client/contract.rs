@@ -67,7 +67,7 @@ async fn what_is_refused_keeps_a_client_from_being_made_and_the_rest_is_kept() {
     let error = builder().contract(more.clone()).build().await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the server is not what its contract says: 1 breaking change; the first: tool `gone`: it is gone"
+        "the server differs from its contract: 1 breaking change; the first: tool `gone`: it is gone"
     );
     let ClientError::Drift(drift) = error else {
         panic!("{error}");

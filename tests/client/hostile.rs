@@ -122,7 +122,7 @@ async fn the_questions_of_a_round_are_bounded() {
     let client = builder.build().await.unwrap();
     let error = client.call_tool("t", ()).await.unwrap_err();
     assert!(matches!(error, ClientError::Protocol(_)), "{error}");
-    assert!(error.to_string().contains("questions"), "{error}");
+    assert!(error.to_string().contains("input requests"), "{error}");
     assert_eq!(asked.load(Ordering::Relaxed), 0, "none is asked");
 }
 

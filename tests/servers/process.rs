@@ -182,7 +182,7 @@ async fn a_server_ends_when_its_input_does() {
 async fn a_server_that_stays_is_terminated_and_then_killed() {
     // The first needs time to react to the signal.
     let cases = [
-        ("heeds-sigterm", "was told to terminate", 5_000),
+        ("heeds-sigterm", "was terminated", 5_000),
         ("ignores-sigterm", "was killed", 200),
     ];
     for (manner, reason, millis) in cases {

@@ -1,9 +1,8 @@
-//! The client: for programs that use servers, and for the tests of servers.
+//! Client, for programs that use servers and for tests of servers.
 //!
-//! From the bytes up: `session` (what is needed of a connection), `line` and `child` (connections over byte streams),
-//! `http_client` (requests over HTTP) and `http` (a connection made of them), `protocol` (the requests of the protocol, typed),
-//! `kept` (lists that are kept and followed), `contract` (what a server offers, as data that can be kept and compared),
-//! `typed` (calls of tools with types).
+//! From the bytes up: `session` (the connection trait), `line` and `child` (connections over byte streams), `http_client`
+//! (HTTP requests) and `http` (connections over HTTP), `protocol` (typed requests of the protocol), `kept` (cached lists that
+//! follow changes), `contract` (the catalog of a server as data to save and compare), `typed` (typed tool calls).
 
 pub(crate) mod answers;
 mod child;
@@ -36,7 +35,7 @@ pub use self::limits::{
 };
 pub use self::line::LineSession;
 #[cfg(feature = "jsoncall")]
-pub(crate) use self::line::{Ending, IN_MEMORY};
+pub(crate) use self::line::{CloseReason, IN_MEMORY_BUFFER_BYTES};
 pub use self::mock::MockSession;
 pub use self::protocol::{
     ClientHandler, ClientRequest, HandlerFuture, McpClientSession, McpClientSessionBuilder,

@@ -13,8 +13,8 @@ use tokio::time::sleep;
 
 use crate::client::stray::StrayLines;
 use crate::client::{
-    ClientError, ClientLimits, Ending, IN_MEMORY, IncomingHandler, ServerCommand, Session,
-    SessionFuture, SessionNotification, SessionRequest, TransportKind,
+    ClientError, ClientLimits, CloseReason, IN_MEMORY_BUFFER_BYTES, IncomingHandler, ServerCommand,
+    Session, SessionFuture, SessionNotification, SessionRequest, TransportKind,
 };
 use crate::jsoncall::backlog::Backlog;
 use crate::jsoncall::calls::Calls;
@@ -72,7 +72,7 @@ impl JsoncallSession {
         W: AsyncWrite + Send + 'static,
     {
         let stray = StrayLines::default();
-        Self::with_ending(reader, writer, limits, (Ending::of_streams(), stray))
+        Self::with_ending(reader, writer, limits, (CloseReason::of_streams(), stray))
     }
 
     /// Starts a server as a child process and creates a session with it. The process is stopped as [`ServerCommand`]
@@ -86,7 +86,7 @@ impl JsoncallSession {
     ///
     /// As [`JsoncallSession::new`].
     pub fn command(command: &ServerCommand, limits: &ClientLimits) -> Result<Self, ClientError> {
-        let (stdout, stdin, ending) = command.open(limits)?;
+        let (stdout, stdin, ending) = command.spawn(limits)?;
         let ending = (ending, command.stray_lines());
         Ok(Self::with_ending(stdout, stdin, limits, ending))
     }
@@ -97,7 +97,7 @@ impl JsoncallSession {
     ///
     /// As [`JsoncallSession::new`].
     pub fn in_memory(server: &Server, limits: &ClientLimits) -> Self {
-        let (ours, theirs) = duplex(IN_MEMORY);
+        let (ours, theirs) = duplex(IN_MEMORY_BUFFER_BYTES);
         let server = server.clone();
         tokio::spawn(async move {
             let (reader, writer) = split(theirs);
@@ -113,7 +113,7 @@ impl JsoncallSession {
         reader: R,
         writer: W,
         limits: &ClientLimits,
-        (ending, stray): (Ending, StrayLines),
+        (ending, stray): (CloseReason, StrayLines),
     ) -> Self
     where
         R: AsyncRead + Send + 'static,
@@ -281,9 +281,9 @@ impl Driver {
         reader: R,
         writer: W,
         pipe: (ReadHalf<DuplexStream>, WriteHalf<DuplexStream>),
-        ending: Ending,
+        ending: CloseReason,
     ) {
-        let Ending { exited, reason } = ending;
+        let CloseReason { exited, reason } = ending;
         let (mut from_inner, mut to_inner) = pipe;
         let result = self
             .pump((reader, writer), &mut from_inner, &mut to_inner, exited)

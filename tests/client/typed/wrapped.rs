@@ -222,7 +222,7 @@ async fn a_type_that_does_not_fit_is_to_blame_and_not_the_server() {
     assert!(matches!(wrong, ClientError::Output(_)), "{wrong:?}");
     assert_eq!(
         wrong.to_string(),
-        "the output of the tool does not fit: it is no `i64`: at `result`: invalid type: string \"three\", expected i64"
+        "the output of the tool does not match its type: it is no `i64`: at `result`: invalid type: string \"three\", expected i64"
     );
     let content = json!({"city": "Oslo", "days": [1, "two"]});
     let result = json!({

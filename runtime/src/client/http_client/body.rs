@@ -11,7 +11,7 @@ use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 use tokio::time::timeout;
 
-/// How long the rest of a response is read after its answer.
+/// Time limit for reading the rest of a response after its answer.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 /// Maximum size of that rest in bytes.
 const MAX_DRAIN_BYTES: usize = 4 * 1024;

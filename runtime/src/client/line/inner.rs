@@ -1,4 +1,4 @@
-//! What the requests of a session share with the task that writes and reads.
+//! State that the requests of a session share with the driver task.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -15,33 +15,33 @@ use crate::client::{
 
 type Answer = Result<String, ClientError>;
 
-pub(super) struct Shared {
+pub(super) struct Inner {
     state: Mutex<State>,
     incoming: OnceLock<Arc<dyn IncomingHandler>>,
-    /// One for each request that may be in flight.
+    /// One permit for each request in flight.
     permits: Semaphore,
-    /// Told when the server has taken messages.
-    room: Notify,
+    /// Notified when output has been written.
+    output_space: Notify,
     ended: watch::Sender<bool>,
-    /// The lines of the server that are no messages.
+    /// Stray lines of the server.
     pub(super) stray: StrayLines,
     pub(super) limits: ClientLimits,
 }
 
 #[derive(Default)]
 struct State {
-    /// Lines that the driver has not taken over yet.
+    /// Lines that the driver has not taken yet.
     output: Vec<u8>,
-    /// Bytes that the driver has taken over and not written yet.
+    /// Bytes that the driver has taken and not written yet.
     being_written: usize,
-    /// The requests that wait for their answers.
-    waiting: HashMap<i64, oneshot::Sender<Answer>, BuildHasherDefault<IdHasher>>,
-    driver: Option<Waker>,
+    /// The requests that wait for a reply.
+    pending: HashMap<i64, oneshot::Sender<Answer>, BuildHasherDefault<IdHasher>>,
+    driver_waker: Option<Waker>,
     closing: bool,
     closed: Option<ClientError>,
 }
 
-/// Spreads ids, which are chosen on this side, so that no server can make them collide.
+/// Fast hasher for request ids. The client chooses the ids, so a server cannot cause collisions.
 #[derive(Default)]
 struct IdHasher(u64);
 
@@ -57,7 +57,7 @@ impl Hasher for IdHasher {
     }
 
     fn write_u64(&mut self, number: u64) {
-        // The golden ratio, as a fraction of 64 bits.
+        // Multiplier of Fibonacci hashing: 2^64 divided by the golden ratio.
         self.0 = (self.0 ^ number)
             .wrapping_mul(0x9E37_79B9_7F4A_7C15)
             .rotate_left(26);
@@ -70,12 +70,12 @@ impl Hasher for IdHasher {
 
 impl State {
     fn wake_driver(&mut self) {
-        if let Some(driver) = self.driver.take() {
-            driver.wake();
+        if let Some(waker) = self.driver_waker.take() {
+            waker.wake();
         }
     }
 
-    fn queued(&self) -> usize {
+    fn queued_bytes(&self) -> usize {
         self.output.len() + self.being_written
     }
 
@@ -88,13 +88,13 @@ impl State {
     }
 }
 
-impl Shared {
+impl Inner {
     pub(super) fn new(limits: ClientLimits, stray: StrayLines) -> Self {
         Self {
             state: Mutex::default(),
             incoming: OnceLock::new(),
             permits: Semaphore::new(limits.requests_in_flight.clamp(1, Semaphore::MAX_PERMITS)),
-            room: Notify::new(),
+            output_space: Notify::new(),
             ended: watch::Sender::new(false),
             stray,
             limits,
@@ -105,9 +105,9 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn listen(&self, incoming: Arc<dyn IncomingHandler>) {
+    pub(super) fn set_handler(&self, incoming: Arc<dyn IncomingHandler>) {
         if self.incoming.set(incoming).is_err() {
-            tracing::warn!("a session has one listener; a second one was ignored");
+            tracing::warn!("a session has one handler; a second one was ignored");
         }
     }
 
@@ -115,22 +115,23 @@ impl Shared {
         self.incoming.get()
     }
 
-    /// Waits for its turn to have a request in flight.
-    pub(super) async fn permit(&self) -> Result<SemaphorePermit<'_>, ClientError> {
-        self.permits.acquire().await.map_err(|_| self.reason())
+    /// Waits for a permit for one request in flight.
+    pub(super) async fn acquire_permit(&self) -> Result<SemaphorePermit<'_>, ClientError> {
+        self.permits.acquire().await.map_err(|_| self.close_error())
     }
 
-    /// Waits until the server has taken what was sent before, or most of it.
-    pub(super) async fn room(&self) {
+    /// Waits while the output queue is full.
+    pub(super) async fn wait_for_output_space(&self) {
         loop {
-            let room = self.room.notified();
+            let space = self.output_space.notified();
             {
                 let state = self.state();
-                if state.queued() <= self.limits.queued_output_bytes || state.closed.is_some() {
+                if state.queued_bytes() <= self.limits.queued_output_bytes || state.closed.is_some()
+                {
                     return;
                 }
             }
-            room.await;
+            space.await;
         }
     }
 
@@ -141,7 +142,7 @@ impl Shared {
         let mut state = self.state();
         state.check_open()?;
         let (sender, receiver) = oneshot::channel();
-        state.waiting.insert(request.id, sender);
+        state.pending.insert(request.id, sender);
         message::push_request(
             &mut state.output,
             request.id,
@@ -167,14 +168,14 @@ impl Shared {
         Ok(())
     }
 
-    /// Where the answer to a request of the server goes; `id` is the text of its id.
+    /// Returns a responder for a request of the server, whose id is the JSON text `id`.
     pub(super) fn responder(self: &Arc<Self>, id: &str) -> Responder {
-        let (shared, id) = (Arc::downgrade(self), id.to_owned());
+        let (inner, id) = (Arc::downgrade(self), id.to_owned());
         Responder::new(move |answer| {
-            let Some(shared) = Weak::upgrade(&shared) else {
+            let Some(inner) = Weak::upgrade(&inner) else {
                 return;
             };
-            let mut state = shared.state();
+            let mut state = inner.state();
             if state.closed.is_none() {
                 message::push_answer(&mut state.output, &id, answer);
                 state.wake_driver();
@@ -182,31 +183,34 @@ impl Shared {
         })
     }
 
-    /// Gives an answer to the request that waits for it, if there is one.
-    pub(super) fn answer(&self, id: i64, answer: Answer) {
-        let waiting = self.state().waiting.remove(&id);
-        if let Some(waiting) = waiting {
-            // One that has just been dropped needs no answer.
-            drop(waiting.send(answer));
+    /// Passes an answer to its request, if that still waits.
+    pub(super) fn complete(&self, id: i64, answer: Answer) {
+        let reply = self.state().pending.remove(&id);
+        if let Some(reply) = reply {
+            // The receiver may already be gone.
+            drop(reply.send(answer));
         } else {
-            tracing::debug!(id, "an answer to no request was dropped");
+            tracing::debug!(
+                id,
+                "dropped an answer of the server that no request waits for"
+            );
         }
     }
 
-    /// Remembers whom to wake when there is something to do; says whether the session is to end.
-    pub(super) fn register(&self, waker: &Waker) -> Closing {
+    /// Stores the waker of the driver, and returns the closing state.
+    pub(super) fn register_driver(&self, waker: &Waker) -> Closing {
         let mut state = self.state();
         if !state
-            .driver
+            .driver_waker
             .as_ref()
-            .is_some_and(|driver| driver.will_wake(waker))
+            .is_some_and(|current| current.will_wake(waker))
         {
-            state.driver = Some(waker.clone());
+            state.driver_waker = Some(waker.clone());
         }
         Closing(state.closing)
     }
 
-    /// Takes over the lines that are to be written, in place of what has been written.
+    /// Replaces the buffer of written lines with the lines to write next.
     pub(super) fn take_output(&self, written: &mut Vec<u8>) -> Closing {
         let mut state = self.state();
         written.clear();
@@ -216,91 +220,91 @@ impl Shared {
         let closing = Closing(state.closing);
         drop(state);
         if was_writing {
-            self.room.notify_waiters();
+            self.output_space.notify_waiters();
         }
         closing
     }
 
-    /// Whether so much waits to be written that the server must not make more work.
-    pub(super) fn is_full(&self) -> bool {
-        self.state().queued() > self.limits.queued_output_bytes
+    /// Returns true if the output queue is full. The driver then stops reading, so that the server cannot cause more output.
+    pub(super) fn is_output_full(&self) -> bool {
+        self.state().queued_bytes() > self.limits.queued_output_bytes
     }
 
-    pub(super) fn begin_closing(&self) {
+    pub(super) fn start_closing(&self) {
         let mut state = self.state();
         state.closing = true;
         state.wake_driver();
     }
 
-    /// Ends the session, and with it all requests that wait.
-    pub(super) fn end(&self, reason: &ClientError) {
-        let waiting = {
+    /// Closes the session and fails all pending requests.
+    pub(super) fn close(&self, reason: &ClientError) {
+        let pending = {
             let mut state = self.state();
             if state.closed.is_some() {
                 return;
             }
             state.closed = Some(reason.clone());
             state.output = Vec::new();
-            std::mem::take(&mut state.waiting)
+            std::mem::take(&mut state.pending)
         };
-        for (_, waiting) in waiting {
-            drop(waiting.send(Err(reason.clone())));
+        for (_, reply) in pending {
+            drop(reply.send(Err(reason.clone())));
         }
         self.permits.close();
-        self.room.notify_waiters();
+        self.output_space.notify_waiters();
         if let Some(incoming) = self.incoming() {
             incoming.closed();
         }
         self.ended.send_replace(true);
     }
 
-    pub(super) async fn ended(&self) {
+    pub(super) async fn wait_until_closed(&self) {
         let mut ended = self.ended.subscribe();
-        // The sender lives as long as this borrow.
+        // This cannot fail: the sender outlives the borrow.
         drop(ended.wait_for(|ended| *ended).await);
     }
 
-    /// Why the session has ended.
-    pub(super) fn reason(&self) -> ClientError {
+    /// Returns the error of requests on the closed session.
+    pub(super) fn close_error(&self) -> ClientError {
         let state = self.state();
         state
             .closed
             .clone()
-            .unwrap_or_else(|| ClientError::closed("it was given up"))
+            .unwrap_or_else(|| ClientError::closed("the request was dropped"))
     }
 }
 
-/// Whether the session is to end when all has been written.
+/// True if the session is to close after all output has been written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Closing(pub(super) bool);
 
-/// A request in flight; dropping it cancels the request.
-pub(super) struct Waiting<'a> {
-    shared: &'a Shared,
+/// A request without an answer yet. Dropping it cancels the request on the server.
+pub(super) struct PendingReply<'a> {
+    inner: &'a Inner,
     id: Option<i64>,
     cancellable: bool,
 }
 
-impl<'a> Waiting<'a> {
-    pub(super) fn new(shared: &'a Shared, request: &SessionRequest) -> Self {
+impl<'a> PendingReply<'a> {
+    pub(super) fn new(inner: &'a Inner, request: &SessionRequest) -> Self {
         Self {
-            shared,
+            inner,
             id: Some(request.id),
             cancellable: request.cancellable,
         }
     }
 
-    /// The request has been answered.
-    pub(super) fn end(&mut self) {
+    /// Marks the request as answered, so that it is not cancelled.
+    pub(super) fn mark_answered(&mut self) {
         self.id = None;
     }
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for PendingReply<'_> {
     fn drop(&mut self) {
         let Some(id) = self.id else { return };
-        let mut state = self.shared.state();
-        if state.waiting.remove(&id).is_some() && self.cancellable {
+        let mut state = self.inner.state();
+        if state.pending.remove(&id).is_some() && self.cancellable {
             message::push_cancellation(&mut state.output, id);
             state.wake_driver();
         }
