@@ -1,4 +1,4 @@
-//! A session with a server, and what is heard in it.
+//! HTTP session with a recorder for incoming messages.
 
 use std::sync::Arc;
 
@@ -14,68 +14,68 @@ use treenail_runtime::client::{
 
 use crate::client::MODERN;
 
-/// What a server has sent of its own accord.
+/// Incoming message that is not an answer.
 #[derive(Debug)]
-pub(crate) enum Heard {
+pub(crate) enum Incoming {
     Notification(String, Value),
     Request(String, Value, Responder),
     Closed,
 }
 
-struct Ears(UnboundedSender<Heard>);
+struct Listener(UnboundedSender<Incoming>);
 
-impl Ears {
-    fn tell(&self, heard: Heard) {
-        // A test that is over does not listen any more.
-        let _ = self.0.send(heard);
+impl Listener {
+    fn record(&self, incoming: Incoming) {
+        // The test may already be over.
+        let _ = self.0.send(incoming);
     }
 }
 
-impl IncomingHandler for Ears {
+impl IncomingHandler for Listener {
     fn notification(&self, method: &str, params: &str) {
         let params = serde_json::from_str(params).unwrap();
-        self.tell(Heard::Notification(method.to_owned(), params));
+        self.record(Incoming::Notification(method.to_owned(), params));
     }
 
     fn request(&self, request: IncomingRequest<'_>) {
         let params = serde_json::from_str(request.params).unwrap();
         let method = request.method.to_owned();
-        self.tell(Heard::Request(method, params, request.responder));
+        self.record(Incoming::Request(method, params, request.responder));
     }
 
     fn closed(&self) {
-        self.tell(Heard::Closed);
+        self.record(Incoming::Closed);
     }
 }
 
-/// A session, and what is heard in it.
-pub(crate) struct Dialog {
+/// HTTP session with a recorder for incoming messages.
+pub(crate) struct TestSession {
     pub(crate) session: Arc<HttpSession>,
-    heard: UnboundedReceiver<Heard>,
+    incoming: UnboundedReceiver<Incoming>,
 }
 
-impl Dialog {
-    pub(crate) fn with(url: &str) -> Self {
-        Self::of(HttpSession::builder(url))
+impl TestSession {
+    pub(crate) fn connect(url: &str) -> Self {
+        Self::from_builder(HttpSession::builder(url))
     }
 
-    pub(crate) fn within(url: &str, limits: ClientLimits) -> Self {
-        Self::of(HttpSession::builder(url).limits(limits))
+    pub(crate) fn with_limits(url: &str, limits: ClientLimits) -> Self {
+        Self::from_builder(HttpSession::builder(url).limits(limits))
     }
 
-    pub(crate) fn of(builder: HttpSessionBuilder) -> Self {
+    pub(crate) fn from_builder(builder: HttpSessionBuilder) -> Self {
         let session = Arc::new(builder.build().unwrap());
-        let (sender, heard) = unbounded_channel();
-        session.listen(Arc::new(Ears(sender)));
-        Self { session, heard }
+        let (sender, incoming) = unbounded_channel();
+        session.listen(Arc::new(Listener(sender)));
+        Self { session, incoming }
     }
 
-    /// A session of the legacy era that has had its handshake.
+    /// Legacy session after its handshake.
     pub(crate) async fn legacy(url: &str) -> Self {
-        let dialog = Self::with(url);
-        dialog.initialize().await.unwrap();
-        dialog.initialized().await.unwrap();
-        dialog
+        let client = Self::connect(url);
+        client.initialize().await.unwrap();
+        client.initialized().await.unwrap();
+        client
     }
 
     pub(crate) async fn initialize(&self) -> Result<Value, ClientError> {
@@ -94,19 +94,19 @@ impl Dialog {
         Ok(serde_json::from_str(&result).unwrap())
     }
 
-    /// Sends a request, and goes on.
-    pub(crate) fn begin(&self, request: SessionRequest) -> JoinHandle<Result<String, ClientError>> {
+    /// Sends a request in a separate task.
+    pub(crate) fn spawn(&self, request: SessionRequest) -> JoinHandle<Result<String, ClientError>> {
         let session = Arc::clone(&self.session);
         tokio::spawn(async move { session.request(request).await })
     }
 
-    pub(crate) async fn heard(&mut self) -> Heard {
-        self.heard.recv().await.unwrap()
+    pub(crate) async fn next_incoming(&mut self) -> Incoming {
+        self.incoming.recv().await.unwrap()
     }
 
-    /// Whether nothing more has been heard so far.
-    pub(crate) fn is_silent(&mut self) -> bool {
-        self.heard.try_recv().is_err()
+    /// Returns true if no other message has arrived so far.
+    pub(crate) fn has_no_incoming(&mut self) -> bool {
+        self.incoming.try_recv().is_err()
     }
 }
 
@@ -121,7 +121,7 @@ pub(crate) fn initialize() -> SessionRequest {
     request
 }
 
-/// A request of the modern era.
+/// Modern request.
 pub(crate) fn modern(id: i64, method: &'static str, mut params: Value) -> SessionRequest {
     params["_meta"]["io.modelcontextprotocol/protocolVersion"] = MODERN.into();
     params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({});
@@ -130,7 +130,7 @@ pub(crate) fn modern(id: i64, method: &'static str, mut params: Value) -> Sessio
     request
 }
 
-/// A request of the legacy era.
+/// Legacy request.
 pub(crate) fn legacy(id: i64, method: &'static str, params: &Value) -> SessionRequest {
     let mut request = SessionRequest::new(id, method, params.to_string());
     request.revision = Some(Revision::LATEST_LEGACY);
@@ -141,7 +141,7 @@ pub(crate) fn tool(name: &str, arguments: &Value) -> Value {
     json!({"name": name, "arguments": arguments})
 }
 
-/// A server of ours that listens, and its URL.
+/// Serves our own server over HTTP, and returns its URL.
 pub(crate) async fn serve(builder: ServerBuilder) -> (Server, String) {
     let server = builder.build().unwrap();
     let http = server.bind_http("127.0.0.1:0").await.unwrap();

@@ -1,4 +1,4 @@
-//! A server that says what it is told to say, byte by byte.
+//! Server with scripted responses, byte by byte.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -9,46 +9,46 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-/// A request that has come.
+/// HTTP request that the server has received.
 #[derive(Clone, Debug)]
-pub(crate) struct Asked {
+pub(crate) struct Received {
     pub(crate) method: String,
     pub(crate) path: String,
     headers: HashMap<String, String>,
     pub(crate) body: Value,
 }
 
-impl Asked {
+impl Received {
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).map(String::as_str)
     }
 
-    /// The method of the message in it.
+    /// Method of the JSON-RPC message in the body.
     pub(crate) fn rpc(&self) -> &str {
         self.body["method"].as_str().unwrap_or_default()
     }
 }
 
-/// What is said to a request.
-pub(crate) struct Told {
+/// Scripted response.
+pub(crate) struct Response {
     bytes: Vec<u8>,
-    more: More,
+    rest: Rest,
 }
 
-enum More {
-    /// The connection is closed.
-    End,
-    /// This is said again and again.
+enum Rest {
+    /// Closes the connection.
+    Close,
+    /// Sends these bytes without end.
     Endless(Vec<u8>),
-    /// What comes from here is said, until that ends.
+    /// Sends all texts of a channel, until that ends.
     Channel(UnboundedReceiver<String>),
 }
 
-impl Told {
+impl Response {
     pub(crate) fn raw(bytes: impl Into<Vec<u8>>) -> Self {
         Self {
             bytes: bytes.into(),
-            more: More::End,
+            rest: Rest::Close,
         }
     }
 
@@ -69,89 +69,95 @@ impl Told {
         Self::response(200, "content-type: application/json", &body.to_string())
     }
 
-    /// The result of a request.
-    pub(crate) fn result(asked: &Asked, result: &Value) -> Self {
-        Self::json(&serde_json::json!({"jsonrpc": "2.0", "id": asked.body["id"], "result": result}))
+    /// Result of a request.
+    pub(crate) fn result(received: &Received, result: &Value) -> Self {
+        Self::json(
+            &serde_json::json!({"jsonrpc": "2.0", "id": received.body["id"], "result": result}),
+        )
     }
 
     pub(crate) fn accepted() -> Self {
         Self::response(202, "", "")
     }
 
-    /// A stream that ends after these events.
+    /// Stream that ends after these events.
     pub(crate) fn stream(events: &str) -> Self {
         Self::raw(format!(
             "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: text/event-stream\r\n\r\n{events}"
         ))
     }
 
-    /// A stream that goes on.
+    /// Stream that sends further events from a channel.
     pub(crate) fn open_stream(events: &str) -> (Self, UnboundedSender<String>) {
         let (sender, receiver) = unbounded_channel();
-        let mut told = Self::stream(events);
-        told.more = More::Channel(receiver);
-        (told, sender)
+        let mut response = Self::stream(events);
+        response.rest = Rest::Channel(receiver);
+        (response, sender)
     }
 
-    /// These bytes, again and again.
-    pub(crate) fn forever(bytes: &str) -> Self {
-        let mut told = Self::raw("");
-        told.more = More::Endless(bytes.repeat(1_000).into());
-        told
+    /// Bytes that are repeated without end.
+    pub(crate) fn repeated(bytes: &str) -> Self {
+        let mut response = Self::raw("");
+        response.rest = Rest::Endless(bytes.repeat(1_000).into());
+        response
     }
 
-    /// A stream that never ends.
+    /// Stream that continues with `more` without end.
     pub(crate) fn endless(events: &str, more: impl Into<Vec<u8>>) -> Self {
-        let mut told = Self::stream(events);
-        told.more = More::Endless(more.into());
-        told
+        let mut response = Self::stream(events);
+        response.rest = Rest::Endless(more.into());
+        response
     }
 }
 
-/// A running server.
-pub(crate) struct Script {
+/// Running scripted server.
+pub(crate) struct ScriptedServer {
     pub(crate) url: String,
-    asked: UnboundedReceiver<Asked>,
-    /// A client has closed a connection on which there was still something to say.
-    pub(crate) left: Arc<Notify>,
+    requests: UnboundedReceiver<Received>,
+    /// Notified when a client disconnects before the end of its response.
+    pub(crate) disconnected: Arc<Notify>,
 }
 
-type Answer = Box<dyn FnMut(&Asked) -> Told + Send>;
+type Answer = Box<dyn FnMut(&Received) -> Response + Send>;
 
-impl Script {
-    /// Begins a server that answers so.
-    pub(crate) async fn new(answer: impl FnMut(&Asked) -> Told + Send + 'static) -> Self {
+impl ScriptedServer {
+    /// Starts a server that responds with `answer`.
+    pub(crate) async fn new(answer: impl FnMut(&Received) -> Response + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/mcp", listener.local_addr().unwrap());
-        let (sender, asked) = unbounded_channel();
-        let left = Arc::<Notify>::default();
+        let (sender, requests) = unbounded_channel();
+        let disconnected = Arc::<Notify>::default();
         let answer: Arc<Mutex<Answer>> = Arc::new(Mutex::new(Box::new(answer)));
-        let gone = Arc::clone(&left);
+        let notify = Arc::clone(&disconnected);
         tokio::spawn(async move {
             while let Ok((socket, _)) = listener.accept().await {
                 let (answer, sender) = (Arc::clone(&answer), sender.clone());
-                tokio::spawn(serve(socket, answer, sender, Arc::clone(&gone)));
+                tokio::spawn(serve(socket, answer, sender, Arc::clone(&notify)));
             }
         });
-        Self { url, asked, left }
+        Self {
+            url,
+            requests,
+            disconnected,
+        }
     }
 
-    /// The next request that has come.
-    pub(crate) async fn asked(&mut self) -> Asked {
-        self.asked.recv().await.unwrap()
+    /// Returns the next request.
+    pub(crate) async fn next_request(&mut self) -> Received {
+        self.requests.recv().await.unwrap()
     }
 
-    /// Whether no other request has come.
-    pub(crate) fn is_idle(&mut self) -> bool {
-        self.asked.try_recv().is_err()
+    /// Returns true if no other request has arrived.
+    pub(crate) fn has_no_request(&mut self) -> bool {
+        self.requests.try_recv().is_err()
     }
 
-    /// The next request that has come, but of those that hold this method of HTTP or of the protocol.
-    pub(crate) async fn asked_to(&mut self, method: &str) -> Asked {
+    /// Returns the next request with this HTTP or JSON-RPC method.
+    pub(crate) async fn next_request_with(&mut self, method: &str) -> Received {
         loop {
-            let asked = self.asked().await;
-            if asked.method == method || asked.rpc() == method {
-                return asked;
+            let received = self.next_request().await;
+            if received.method == method || received.rpc() == method {
+                return received;
             }
         }
     }
@@ -160,31 +166,31 @@ impl Script {
 async fn serve(
     socket: TcpStream,
     answer: Arc<Mutex<Answer>>,
-    sender: UnboundedSender<Asked>,
-    gone: Arc<Notify>,
+    sender: UnboundedSender<Received>,
+    disconnected: Arc<Notify>,
 ) {
-    if converse(socket, &answer, &sender).await.is_none() {
-        gone.notify_one();
+    if respond(socket, &answer, &sender).await.is_none() {
+        disconnected.notify_one();
     }
 }
 
-/// Answers one request; `None` if the client has left before the end.
-async fn converse(
+/// Responds to one request; `None` if the client disconnects early.
+async fn respond(
     mut socket: TcpStream,
     answer: &Mutex<Answer>,
-    sender: &UnboundedSender<Asked>,
+    sender: &UnboundedSender<Received>,
 ) -> Option<()> {
-    let asked = read(&mut socket).await?;
-    let told = answer.lock().unwrap()(&asked);
-    // A test that is over does not look any more.
-    let _ = sender.send(asked);
-    socket.write_all(&told.bytes).await.ok()?;
-    match told.more {
-        More::End => {}
-        More::Endless(bytes) => loop {
+    let received = read(&mut socket).await?;
+    let response = answer.lock().unwrap()(&received);
+    // The test may already be over.
+    let _ = sender.send(received);
+    socket.write_all(&response.bytes).await.ok()?;
+    match response.rest {
+        Rest::Close => {}
+        Rest::Endless(bytes) => loop {
             socket.write_all(&bytes).await.ok()?;
         },
-        More::Channel(mut receiver) => {
+        Rest::Channel(mut receiver) => {
             let (mut reading, mut writing) = socket.split();
             let mut byte = [0];
             loop {
@@ -201,7 +207,7 @@ async fn converse(
     socket.shutdown().await.ok()
 }
 
-async fn read(socket: &mut TcpStream) -> Option<Asked> {
+async fn read(socket: &mut TcpStream) -> Option<Received> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
         head.push(socket.read_u8().await.ok()?);
@@ -218,7 +224,7 @@ async fn read(socket: &mut TcpStream) -> Option<Asked> {
     let mut body = vec![0; length.map_or(0, |length| length.parse().unwrap())];
     socket.read_exact(&mut body).await.ok()?;
     let body = serde_json::from_slice(&body).unwrap_or_default();
-    Some(Asked {
+    Some(Received {
         method,
         path,
         headers,
