@@ -148,8 +148,8 @@ impl ServerCommand {
     ///     .on_stray_line(|line| eprintln!("the server printed {line:?}"));
     /// ```
     #[must_use]
-    pub fn on_stray_line(mut self, take: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        self.stray = Some(Arc::new(take));
+    pub fn on_stray_line(mut self, on_line: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.stray = Some(Arc::new(on_line));
         self
     }
 
@@ -185,8 +185,8 @@ impl ServerCommand {
             ClientError::closed(format!("`{program}` cannot be started: {error}"))
         })?;
         let stderr = match (&self.stderr, child.stderr.take()) {
-            (Stderr::Lines(take), Some(stderr)) => {
-                Some(tokio::spawn(pass_lines(stderr, Arc::clone(take))))
+            (Stderr::Lines(on_line), Some(stderr)) => {
+                Some(tokio::spawn(pass_lines(stderr, Arc::clone(on_line))))
             }
             _ => None,
         };

@@ -33,7 +33,7 @@ pub(super) async fn open(inner: &Arc<Inner>, state: SessionState) {
         let listen = listen(&reading, &state, opened);
         reading.state.while_open(listen).await;
     });
-    inner.state.set_reader(handshake, task.abort_handle());
+    inner.state.set_reader(handshake, &task.abort_handle());
     // Requests can be sent even if the stream is not open yet.
     drop(timeout(OPEN_TIMEOUT, is_open).await);
 }

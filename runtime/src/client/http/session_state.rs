@@ -124,7 +124,7 @@ impl StateStore {
 
     /// Replaces the task that reads the stream of the session. Aborts `reader` if the session is closed, or another
     /// handshake has started.
-    pub(super) fn set_reader(&self, handshake: u64, reader: AbortHandle) {
+    pub(super) fn set_reader(&self, handshake: u64, reader: &AbortHandle) {
         let stored = self.update(handshake, |current| {
             current.stop_reader();
             current.reader = Some(reader.clone());

@@ -58,7 +58,7 @@ fn spawn_reader(inner: &Arc<Inner>, mut events: Events, handshake: u64) {
             on_stream_end(&reading, handshake);
         }
     });
-    inner.state.set_reader(handshake, task.abort_handle());
+    inner.state.set_reader(handshake, &task.abort_handle());
 }
 
 /// Ends the connection, since this transport cannot resume its stream.

@@ -1,12 +1,13 @@
 //! State that the requests of a session share with the driver task.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::BuildHasherDefault;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::task::Waker;
 
 use tokio::sync::{Notify, Semaphore, SemaphorePermit, oneshot, watch};
 
+use crate::client::line::id_hasher::IdHasher;
 use crate::client::line::message;
 use crate::client::stray::StrayLines;
 use crate::client::{
@@ -39,33 +40,6 @@ struct State {
     driver_waker: Option<Waker>,
     closing: bool,
     closed: Option<ClientError>,
-}
-
-/// Fast hasher for request ids. The client chooses the ids, so a server cannot cause collisions.
-#[derive(Default)]
-struct IdHasher(u64);
-
-impl Hasher for IdHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.write_u64(u64::from(*byte));
-        }
-    }
-
-    fn write_u64(&mut self, number: u64) {
-        // Multiplier of Fibonacci hashing: 2^64 divided by the golden ratio.
-        self.0 = (self.0 ^ number)
-            .wrapping_mul(0x9E37_79B9_7F4A_7C15)
-            .rotate_left(26);
-    }
-
-    fn write_i64(&mut self, number: i64) {
-        self.write_u64(u64::from_ne_bytes(number.to_ne_bytes()));
-    }
 }
 
 impl State {

@@ -4,6 +4,7 @@
 //! the lines of the server, and completes the request that an answer belongs to.
 
 mod driver;
+mod id_hasher;
 mod inner;
 mod message;
 

@@ -12,7 +12,6 @@ use treenail_schema::{
 };
 
 use crate::client::child::ServerCommand;
-use crate::client::line::LineSession;
 use crate::client::protocol::McpClientSession;
 use crate::client::protocol::checked_handler::CheckedHandler;
 use crate::client::protocol::handler::{ClientHandler, Closures};
@@ -20,6 +19,7 @@ use crate::client::protocol::handshake::{Expectation, Handshake};
 use crate::client::protocol::inner::{Inner, Link};
 use crate::client::protocol::router::Router;
 use crate::client::protocol::server_info::PeerInfo;
+use crate::client::protocol::target::Target;
 use crate::client::{ClientError, ClientLimits, Session};
 #[cfg(feature = "http-client")]
 use crate::client::{HttpSession, HttpSessionBuilder};
@@ -38,16 +38,6 @@ pub struct McpClientSessionBuilder {
     closures: Closures,
     handler: Option<Box<dyn ClientHandler>>,
     limits: ClientLimits,
-}
-
-/// Server to connect to.
-enum Target {
-    Session(Arc<dyn Session>),
-    Command(ServerCommand),
-    /// `None` once it has been opened.
-    Memory(Option<Connection>),
-    #[cfg(feature = "http-client")]
-    Http(Box<HttpSessionBuilder>),
 }
 
 impl McpClientSessionBuilder {
@@ -251,27 +241,6 @@ impl McpClientSessionBuilder {
             sends_client_info: !self.hide_client_info,
             next_id: AtomicI64::new(1),
         }
-    }
-}
-
-impl Target {
-    fn open(&mut self, limits: &ClientLimits) -> Result<Arc<dyn Session>, ClientError> {
-        Ok(match self {
-            Self::Session(session) => Arc::clone(session),
-            Self::Command(command) => Arc::new(command.start(limits)?),
-            #[cfg(feature = "http-client")]
-            Self::Http(builder) => Arc::new(builder.clone().limits(limits.clone()).build()?),
-            Self::Memory(connection) => {
-                let connection = connection.take();
-                let connection =
-                    connection.ok_or_else(|| ClientError::closed("it has already been used"))?;
-                Arc::new(LineSession::in_memory(connection, limits))
-            }
-        })
-    }
-
-    fn can_restart(&self, expected: Expectation) -> bool {
-        matches!(self, Self::Command(_)) && !matches!(expected, Expectation::Only(_))
     }
 }
 

@@ -5,6 +5,7 @@ use std::pin::pin;
 use std::task::Poll;
 
 use serde::Serialize;
+use serde_json::Value;
 use treenail_schema::{
     ClientCapabilities, CreateMessageRequestParams, ElicitAction, ElicitRequestFormParams,
     ElicitRequestParams, ElicitResult, InputRequest,
@@ -13,7 +14,7 @@ use treenail_schema::{
 use crate::client::protocol::handler::{ClientHandler, unsupported_method};
 use crate::form::parse_form_content;
 use crate::respond::catch;
-use crate::wire::RpcError;
+use crate::wire::{RpcError, is_heavier};
 
 /// Handler with the capabilities that were declared to the server. It rejects requests that they do not cover.
 pub(super) struct CheckedHandler {
@@ -117,4 +118,24 @@ impl CheckedHandler {
 fn serialize(result: &impl Serialize) -> Result<String, RpcError> {
     serde_json::to_string(result)
         .map_err(|error| RpcError::internal(format!("the result cannot be serialized: {error}")))
+}
+
+/// Parses a legacy request as an input request.
+pub(super) fn parse_input_request(
+    method: &str,
+    params: &str,
+    max_bytes: usize,
+) -> Result<InputRequest, RpcError> {
+    const METHODS: [&str; 3] = ["elicitation/create", "sampling/createMessage", "roots/list"];
+
+    if !METHODS.contains(&method) {
+        return Err(unsupported_method(&crate::wire::quoted(method)));
+    }
+    if is_heavier(params, max_bytes) {
+        return Err(RpcError::invalid_params("the parameters are too large"));
+    }
+    let params: Value = serde_json::from_str(params)
+        .map_err(|error| RpcError::invalid_params(error.to_string()))?;
+    let request = serde_json::json!({"method": method, "params": params});
+    serde_json::from_value(request).map_err(|error| RpcError::invalid_params(error.to_string()))
 }

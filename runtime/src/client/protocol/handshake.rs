@@ -1,6 +1,6 @@
 //! Handshake: negotiation of the protocol revision with the server.
 
-use std::future::{Future, pending, poll_fn};
+use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
@@ -11,8 +11,9 @@ use treenail_schema::{InitializeRequestParams, InitializeResult, Revision, error
 use crate::client::protocol::discovery::{CommonRevision, Discovery};
 use crate::client::protocol::inner::Link;
 use crate::client::protocol::params::{Meta, Params, RoundParams, era_meta};
+use crate::client::protocol::probe::{Found, Probe, suggests_legacy};
 use crate::client::protocol::server_info::PeerInfo;
-use crate::client::{ClientError, SessionFuture, SessionNotification, SessionRequest};
+use crate::client::{ClientError, SessionNotification, SessionRequest};
 
 /// Expected revision of the server.
 #[derive(Clone, Copy, Debug, Default)]
@@ -211,7 +212,7 @@ impl<'a> Handshake<'a> {
     }
 
     /// Rejects an oversized result of `server/discover` or `initialize`.
-    fn check_size(self, text: &str) -> Result<(), ClientError> {
+    pub(super) fn check_size(self, text: &str) -> Result<(), ClientError> {
         let limit = self.link.limits.handshake_bytes;
         if text.len() <= limit {
             return Ok(());
@@ -232,66 +233,6 @@ impl<'a> Handshake<'a> {
         let mut request = SessionRequest::new(self.link.next_id(), method, params);
         request.cancellable = false;
         request
-    }
-}
-
-/// Outcome of probing a server for its revisions.
-enum Found<'a> {
-    Modern(Box<PeerInfo>),
-    Legacy {
-        /// The revision to propose, if the server has listed one.
-        revision: Option<Revision>,
-        /// The failure that suggests a legacy server, if it can have other reasons too.
-        cause: Option<ClientError>,
-    },
-    /// No answer within the probe timeout.
-    Silent(Probe<'a>),
-}
-
-impl From<Discovery> for Found<'_> {
-    fn from(discovery: Discovery) -> Self {
-        match discovery {
-            Discovery::Modern(peer) => Self::Modern(peer),
-            Discovery::Legacy(revision) => Self::Legacy {
-                revision,
-                cause: None,
-            },
-        }
-    }
-}
-
-/// A `server/discover` request without an answer yet.
-struct Probe<'a> {
-    handshake: Handshake<'a>,
-    answer: SessionFuture<'a, String>,
-    revision: Revision,
-    meta: String,
-}
-
-impl Probe<'_> {
-    /// Waits for the answer of a modern server. Never completes after any other answer.
-    async fn modern_peer(self) -> Result<PeerInfo, ClientError> {
-        if let Ok(text) = self.answer.await {
-            self.handshake.check_size(&text)?;
-            let discovery = Discovery::parse(&text, self.revision, self.meta);
-            if let Ok(Discovery::Modern(peer)) = discovery {
-                return Ok(*peer);
-            }
-        }
-        pending().await
-    }
-}
-
-/// Returns true if a failed probe suggests a legacy server, although it can have other reasons too.
-///
-/// A server that denies access, or that is broken, reveals nothing about its revision.
-fn suggests_legacy(error: &ClientError) -> bool {
-    match error {
-        ClientError::Http { status, .. } => {
-            (400..500).contains(status) && !matches!(status, 401 | 403 | 429)
-        }
-        ClientError::Protocol(_) => true,
-        _ => false,
     }
 }
 

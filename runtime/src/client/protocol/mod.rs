@@ -2,6 +2,7 @@
 
 mod broadcast;
 mod builder;
+mod changes;
 mod checked_handler;
 mod discovery;
 mod handler;
@@ -9,12 +10,14 @@ mod handshake;
 mod inner;
 mod input_required;
 mod params;
+mod probe;
 mod progress;
 mod queue;
 mod request;
 mod router;
 mod server_info;
 mod subscription;
+mod target;
 
 use std::sync::Arc;
 
@@ -30,13 +33,13 @@ use treenail_schema::{
 
 pub use self::broadcast::{Notifications, ServerNotification};
 pub use self::builder::McpClientSessionBuilder;
+pub(in crate::client) use self::changes::Changes;
 pub use self::handler::{ClientHandler, HandlerFuture};
 pub(in crate::client) use self::handshake::read;
 pub(in crate::client) use self::inner::Inner;
 use self::params::{Params, serialize};
 pub use self::progress::ProgressStream;
 pub use self::request::ClientRequest;
-pub(in crate::client) use self::router::Changes;
 pub use self::server_info::PeerInfo;
 pub use self::subscription::Subscription;
 use crate::client::{ClientError, ClientLimits, Session, SessionNotification};

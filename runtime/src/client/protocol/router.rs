@@ -3,19 +3,17 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use serde::Deserialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
-use tokio::sync::Notify;
 use tokio::task::AbortHandle;
-use treenail_schema::{InputRequest, ProgressNotificationParams, ProgressToken, RequestId};
+use treenail_schema::{ProgressNotificationParams, ProgressToken, RequestId};
 
 use crate::client::protocol::broadcast::{Broadcast, Notifications, ServerNotification};
-use crate::client::protocol::checked_handler::CheckedHandler;
-use crate::client::protocol::handler::unsupported_method;
+use crate::client::protocol::changes::Changes;
+use crate::client::protocol::checked_handler::{CheckedHandler, parse_input_request};
 use crate::client::protocol::queue::Queue;
 use crate::client::{ClientLimits, IncomingHandler, IncomingRequest, Responder, Session};
 use crate::seldom::Seldom;
@@ -45,41 +43,6 @@ struct OpenRequest {
     responder: Responder,
     /// The task that answers; `None` until it has been spawned.
     task: Option<AbortHandle>,
-}
-
-/// Counters of the change notifications of the server.
-#[derive(Debug, Default)]
-pub(in crate::client) struct Changes {
-    pub(in crate::client) tools: AtomicU64,
-    pub(in crate::client) prompts: AtomicU64,
-    pub(in crate::client) resources: AtomicU64,
-    /// Updates of single resources.
-    pub(in crate::client) updates: AtomicU64,
-    pub(in crate::client) changed: Notify,
-    pub(in crate::client) closed: AtomicBool,
-}
-
-impl Changes {
-    /// Counts a notification, if it announces a change.
-    fn note_change(&self, method: &str) {
-        let counter = match method {
-            "notifications/tools/list_changed" => &self.tools,
-            "notifications/prompts/list_changed" => &self.prompts,
-            "notifications/resources/list_changed" => &self.resources,
-            "notifications/resources/updated" => &self.updates,
-            _ => return,
-        };
-        counter.fetch_add(1, Ordering::AcqRel);
-        self.changed.notify_waiters();
-    }
-
-    /// Counts a change of everything, after notifications may have been missed.
-    pub(in crate::client) fn note_all(&self) {
-        for counter in [&self.tools, &self.prompts, &self.resources, &self.updates] {
-            counter.fetch_add(1, Ordering::AcqRel);
-        }
-        self.changed.notify_waiters();
-    }
 }
 
 impl Router {
@@ -301,26 +264,6 @@ impl fmt::Debug for Registration {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Parses a legacy request as an input request.
-fn parse_input_request(
-    method: &str,
-    params: &str,
-    max_bytes: usize,
-) -> Result<InputRequest, RpcError> {
-    const METHODS: [&str; 3] = ["elicitation/create", "sampling/createMessage", "roots/list"];
-
-    if !METHODS.contains(&method) {
-        return Err(unsupported_method(&crate::wire::quoted(method)));
-    }
-    if is_heavier(params, max_bytes) {
-        return Err(RpcError::invalid_params("the parameters are too large"));
-    }
-    let params: Value = serde_json::from_str(params)
-        .map_err(|error| RpcError::invalid_params(error.to_string()))?;
-    let request = serde_json::json!({"method": method, "params": params});
-    serde_json::from_value(request).map_err(|error| RpcError::invalid_params(error.to_string()))
 }
 
 /// Returns the id of the subscription that a notification belongs to.
