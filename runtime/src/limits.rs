@@ -35,6 +35,7 @@ macro_rules! limits {
     };
 }
 
+#[cfg(feature = "client")]
 pub(crate) use limits;
 
 limits! {
@@ -72,7 +73,7 @@ limits! {
         message_bytes: usize = 4 << 20,
         /// Maximum nesting depth of an incoming message, up to 128. A deeper one is answered with -32700. Default 64.
         message_depth: u32 = 64,
-        /// Maximum size of a request id in bytes, as written. A longer one is answered with -32600 and a null id. A call
+        /// Maximum size of a request id in bytes, as written. A longer one is answered with -32600, without its id. A call
         /// stores its id once, and each of its responses repeats it. Default 4 KiB.
         request_id_bytes: usize = 4 << 10,
         /// Maximum number of messages in a batch (revision 2025-03-26). A longer batch is answered with -32600. Default 128.

@@ -22,7 +22,7 @@ pub(crate) fn flaw(name: &str) -> Option<&'static str> {
 }
 
 /// The one of `known` that is nearest to `asked`, if it is near enough to be worth naming.
-pub(crate) fn nearest<'a>(asked: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(asked: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     if asked.len() > LONGEST {
         return None;
     }

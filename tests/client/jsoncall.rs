@@ -17,7 +17,7 @@ use tokio::io::{
 };
 use treenail::Limits;
 use treenail::client::{ClientLimits, LineSession};
-use treenail::jsoncall::{self, JsoncallSession};
+use treenail::jsoncall::{self, JsoncallHandler, JsoncallSession};
 use treenail::prelude::*;
 use treenail::schema::{ElicitAction, ElicitResult, Revision};
 
@@ -429,7 +429,7 @@ async fn a_session_of_ones_own_can_have_a_server_as_its_handler() {
     let (server, _) = server();
     let (ours, theirs) = duplex(1 << 16);
     let (reader, writer) = split(theirs);
-    let handler = server.jsoncall_handler();
+    let handler = JsoncallHandler::new(&server);
     let options = ::jsoncall::SessionOptions::default();
     let _session = ::jsoncall::Session::new(handler, BufReader::new(reader), writer, &options);
     let (reader, writer) = split(ours);

@@ -54,7 +54,6 @@ const ASK_EVERY: Duration = Duration::from_secs(10);
 /// # Ok(())
 /// # }
 /// ```
-#[cfg_attr(docsrs, doc(cfg(feature = "redis")))]
 #[derive(Clone)]
 pub struct RedisBus {
     client: Client,

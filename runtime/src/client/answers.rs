@@ -25,7 +25,7 @@ pub(crate) fn read_answer(
 }
 
 /// Rejects a text whose decoded values would take too much memory.
-pub(crate) fn check_decoded_size(text: &str, limits: &ClientLimits) -> Result<(), ClientError> {
+pub fn check_decoded_size(text: &str, limits: &ClientLimits) -> Result<(), ClientError> {
     let limit = limits.decoded_bytes;
     if !is_heavier(text, limit) {
         return Ok(());
@@ -36,12 +36,12 @@ pub(crate) fn check_decoded_size(text: &str, limits: &ClientLimits) -> Result<()
 }
 
 /// Returns true if the last line, which has no line end, is incomplete.
-pub(crate) fn is_cut_off(line: &[u8]) -> bool {
+pub fn is_cut_off(line: &[u8]) -> bool {
     !matches!(line.trim_ascii_end().last(), Some(b'}' | b']'))
 }
 
 /// Returns the id of the request that a malformed message answers, if its first or last bytes contain it.
-pub(crate) fn answered_id(message: &[u8]) -> Option<i64> {
+pub fn answered_id(message: &[u8]) -> Option<i64> {
     let head = &message[..message.len().min(SEARCH_BYTES)];
     let tail = &message[message.len().saturating_sub(SEARCH_BYTES)..];
     id_at_ends(head, tail)
@@ -49,7 +49,7 @@ pub(crate) fn answered_id(message: &[u8]) -> Option<i64> {
 
 /// Returns the id of an answer from its first and last bytes. The id precedes or follows the result. A message that looks
 /// like a request has no such id.
-pub(crate) fn id_at_ends(head: &[u8], tail: &[u8]) -> Option<i64> {
+pub fn id_at_ends(head: &[u8], tail: &[u8]) -> Option<i64> {
     const KEY: &str = "\"id\":";
 
     let (head, tail) = (String::from_utf8_lossy(head), String::from_utf8_lossy(tail));

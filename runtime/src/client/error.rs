@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use treenail_schema::CallToolResult;
 
-use crate::client::Drift;
+use crate::client::{ContractError, Drift};
+use crate::error::Error;
 use crate::wire::RpcError;
 
 /// Error of a client request. The variants are divided by the reaction of the caller.
@@ -51,7 +52,7 @@ pub enum ClientError {
     Unsupported(Arc<str>),
     /// The server differs from the contract of this program by more than the caller accepts. The [`Drift`] lists the
     /// differences, and its `Display` shows them.
-    #[error("the server differs from its contract: {}", .0.told())]
+    #[error("the server differs from its contract: {}", .0.summary())]
     Drift(Arc<Drift>),
     /// The request is invalid, for example because its arguments are not an object. Nothing was sent.
     #[error("not sent: {0}")]
@@ -59,19 +60,23 @@ pub enum ClientError {
 }
 
 impl ClientError {
-    pub(crate) fn closed(reason: impl Into<Arc<str>>) -> Self {
+    /// Returns [`ClientError::Closed`] with this reason.
+    pub fn closed(reason: impl Into<Arc<str>>) -> Self {
         Self::Closed(reason.into())
     }
 
-    pub(crate) fn protocol(reason: impl Into<Arc<str>>) -> Self {
+    /// Returns [`ClientError::Protocol`] with this reason.
+    pub fn protocol(reason: impl Into<Arc<str>>) -> Self {
         Self::Protocol(reason.into())
     }
 
-    pub(crate) fn unsupported(reason: impl Into<Arc<str>>) -> Self {
+    /// Returns [`ClientError::Unsupported`] with this reason.
+    pub fn unsupported(reason: impl Into<Arc<str>>) -> Self {
         Self::Unsupported(reason.into())
     }
 
-    pub(crate) fn invalid(reason: impl Into<Arc<str>>) -> Self {
+    /// Returns [`ClientError::Invalid`] with this reason.
+    pub fn invalid(reason: impl Into<Arc<str>>) -> Self {
         Self::Invalid(reason.into())
     }
 
@@ -87,6 +92,18 @@ impl ClientError {
 impl From<RpcError> for ClientError {
     fn from(error: RpcError) -> Self {
         Self::Refused(error)
+    }
+}
+
+impl From<ClientError> for Error {
+    fn from(error: ClientError) -> Self {
+        Self::Other(error.into())
+    }
+}
+
+impl From<ContractError> for Error {
+    fn from(error: ContractError) -> Self {
+        Self::Other(error.into())
     }
 }
 

@@ -2,11 +2,10 @@
 //!
 //! From the bytes up: `session` (the connection trait), `line` and `child` (connections over byte streams), `http_client`
 //! (HTTP requests) and `http` (connections over HTTP), `protocol` (typed requests of the protocol), `kept` (cached lists that
-//! follow changes), `contract` (the catalog of a server as data to save and compare), `typed` (typed tool calls).
+//! follow changes), `typed` (typed tool calls).
 
 pub(crate) mod answers;
 mod child;
-mod contract;
 mod error;
 #[cfg(feature = "http-client")]
 mod http;
@@ -15,7 +14,7 @@ pub(crate) mod http_client;
 pub(crate) mod jitter;
 mod kept;
 mod limits;
-mod line;
+pub(crate) mod line;
 mod mock;
 mod protocol;
 mod session;
@@ -23,19 +22,14 @@ pub(crate) mod stray;
 pub(crate) mod typed;
 
 pub use self::child::{ServerCommand, Stderr};
-pub use self::contract::{Change, Contract, ContractError, Drift, Severity, Subject, is_invisible};
 pub use self::error::ClientError;
 #[cfg(feature = "http-client")]
 pub use self::http::{HttpSession, HttpSessionBuilder};
-#[cfg(feature = "tool-loop")]
+#[cfg(feature = "validation")]
 pub(crate) use self::kept::validation;
 pub use self::kept::{McpClient, McpClientBuilder, UrlTemplate};
-pub use self::limits::{
-    CacheLimits, ClientLimits, DriftLimits, HttpClientLimits, ListLimits, ValidationLimits,
-};
+pub use self::limits::{CacheLimits, ClientLimits, HttpClientLimits, ListLimits, ValidationLimits};
 pub use self::line::LineSession;
-#[cfg(feature = "jsoncall")]
-pub(crate) use self::line::{CloseReason, IN_MEMORY_BUFFER_BYTES};
 pub use self::mock::MockSession;
 pub use self::protocol::{
     ClientHandler, ClientRequest, HandlerFuture, McpClientSession, McpClientSessionBuilder,
@@ -47,3 +41,6 @@ pub use self::session::{
 };
 pub use self::typed::{MockCall, TypedCall, TypedCallFuture, TypedStream};
 pub use crate::form::{expected, parse_form_content};
+pub use treenail_contract::{
+    Change, Contract, ContractError, Drift, DriftLimits, Severity, Subject, is_invisible,
+};

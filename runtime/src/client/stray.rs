@@ -15,7 +15,7 @@ pub(crate) type StrayListener = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// Records the stray lines of one connection.
 #[derive(Default)]
-pub(crate) struct StrayLines {
+pub struct StrayLines {
     /// The first line, quoted.
     first: OnceLock<String>,
     warnings: Seldom,
@@ -31,7 +31,7 @@ impl StrayLines {
     }
 
     /// Records a line and passes it to the listener. Logs a warning, unless one was logged shortly before.
-    pub(crate) fn record(&self, line: &[u8], error: &RpcError) {
+    pub fn record(&self, line: &[u8], error: &RpcError) {
         let line = &line[..line.len().min(MAX_LINE_BYTES)];
         let is_first = self.first.get().is_none();
         let is_due = self.warnings.is_due();
@@ -54,7 +54,7 @@ impl StrayLines {
     }
 
     /// Returns the first stray line, quoted.
-    pub(crate) fn first(&self) -> Option<&str> {
+    pub fn first(&self) -> Option<&str> {
         self.first.get().map(String::as_str)
     }
 }

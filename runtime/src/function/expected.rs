@@ -24,7 +24,7 @@ pub(crate) fn known(schema: &Schema) -> String {
 }
 
 /// The schema that a JSON Pointer into the value leads to, through references within the schema and through choices.
-pub(crate) fn schema_at<'a>(root: &'a Schema, pointer: &str) -> Option<&'a Schema> {
+pub fn schema_at<'a>(root: &'a Schema, pointer: &str) -> Option<&'a Schema> {
     let mut found = root;
     let mut steps = STEPS;
     for token in pointer.split('/').skip(1) {
@@ -97,14 +97,12 @@ fn target<'a>(schema: &Schema, root: &'a Schema) -> Option<&'a Schema> {
 }
 
 /// Whether a value that a schema takes can be an integer, and cannot be another number.
-#[cfg(feature = "tool-loop")]
-pub(crate) fn takes_only_integers(schema: &Schema, root: &Schema) -> bool {
+pub fn takes_only_integers(schema: &Schema, root: &Schema) -> bool {
     let mut types = Vec::new();
     types_in(schema, root, &mut STEPS.clone(), &mut types);
     types.contains(&"integer") && !types.contains(&"number")
 }
 
-#[cfg(feature = "tool-loop")]
 fn types_in<'a>(schema: &'a Schema, root: &'a Schema, steps: &mut u32, types: &mut Vec<&'a str>) {
     let Some(left) = steps.checked_sub(1) else {
         return;

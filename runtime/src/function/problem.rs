@@ -16,7 +16,7 @@ const SHOWN: usize = 60;
 const REREAD: usize = 64 * 1024;
 
 /// How many unknown or repeated arguments of one call are told.
-pub(crate) const TOLD: usize = 16;
+pub const TOLD: usize = 16;
 
 /// One thing that is wrong with the arguments of a call.
 #[derive(Debug)]
@@ -26,27 +26,35 @@ pub struct Problem {
     fault: Fault,
 }
 
+/// Kind of a problem.
 #[derive(Debug)]
-pub(crate) enum Fault {
+pub enum Fault {
+    /// A required argument is missing.
     Missing,
+    /// The argument is given twice.
     Repeated,
+    /// There is no such argument.
     Unknown {
+        /// The known argument with the most similar name, if one is similar.
         nearest: Option<String>,
     },
     /// The value is not what the schema says.
     Wrong {
+        /// The value as it appears in a message.
         value: String,
     },
     /// The value could not be read, for a reason that the schema may not tell.
     Unreadable {
         /// As it stands in a message, if it is known.
         value: Option<String>,
+        /// The reason, from the deserializer.
         reason: String,
     },
 }
 
 impl Fault {
-    pub(crate) fn wrong(text: &str) -> Self {
+    /// Returns the fault of a value, given as JSON, that its schema does not allow.
+    pub fn wrong(text: &str) -> Self {
         Self::Wrong { value: shown(text) }
     }
 }
@@ -59,8 +67,7 @@ impl Problem {
     }
 
     /// A problem anywhere in the arguments.
-    #[cfg(feature = "tool-loop")]
-    pub(crate) fn at(pointer: String, fault: Fault) -> Self {
+    pub fn at(pointer: String, fault: Fault) -> Self {
         Self { pointer, fault }
     }
 
@@ -139,11 +146,7 @@ impl Problem {
 }
 
 /// What is wrong with the arguments: `heading`, and a line for each problem.
-pub(crate) fn report(
-    heading: String,
-    problems: &[Problem],
-    input_schema: &Map<String, Value>,
-) -> String {
+pub fn report(heading: String, problems: &[Problem], input_schema: &Map<String, Value>) -> String {
     let mut text = heading;
     for problem in problems {
         // Writing to a string cannot fail.
@@ -157,7 +160,8 @@ pub(crate) fn report(
     text
 }
 
-pub(crate) fn push_token(pointer: &mut String, token: &str) {
+/// Appends a token to a JSON Pointer, escaped.
+pub fn push_token(pointer: &mut String, token: &str) {
     pointer.push('/');
     pointer.push_str(&token.replace('~', "~0").replace('/', "~1"));
 }

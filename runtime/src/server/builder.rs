@@ -239,7 +239,6 @@ impl ServerBuilder {
     /// # }
     /// ```
     #[cfg(feature = "tower")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "tower")))]
     pub fn layer<L>(mut self, layer: L) -> Self
     where
         L: tower_layer::Layer<ToolService> + Send + Sync + 'static,

@@ -14,6 +14,7 @@ use crate::client::{ClientError, ClientLimits};
 /// Builder of an [`HttpSession`], returned by [`HttpSession::builder`].
 #[derive(Clone)]
 #[must_use = "a builder does nothing until `build` is called"]
+#[cfg(feature = "http-client")]
 pub struct HttpSessionBuilder {
     url: String,
     headers: Vec<(String, String)>,

@@ -87,6 +87,7 @@ type Answer = Result<String, ClientError>;
 /// [`HttpClientLimits::redirects`]: crate::client::HttpClientLimits::redirects
 /// [`HttpClientLimits::resume_attempts`]: crate::client::HttpClientLimits::resume_attempts
 /// [`ClientLimits::request_timeout`]: crate::client::ClientLimits::request_timeout
+#[cfg(feature = "http-client")]
 pub struct HttpSession(Arc<Inner>);
 
 impl fmt::Debug for HttpSession {

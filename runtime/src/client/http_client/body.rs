@@ -49,15 +49,17 @@ impl Body for FullBody {
 
 /// Outcome of reading a body.
 #[derive(Debug)]
-pub(crate) enum End {
+pub enum End {
+    /// The body was read completely.
     Complete,
     /// The body exceeds the limit.
     TooLong,
+    /// The connection failed.
     Broken(hyper::Error),
 }
 
 /// Reads at most `max_bytes` bytes of a body.
-pub(crate) async fn read(body: &mut Incoming, max_bytes: usize) -> (Vec<u8>, End) {
+pub async fn read(body: &mut Incoming, max_bytes: usize) -> (Vec<u8>, End) {
     let mut bytes = Vec::new();
     if body.size_hint().lower() > max_bytes as u64 {
         return (bytes, End::TooLong);
@@ -78,7 +80,7 @@ pub(crate) async fn read(body: &mut Incoming, max_bytes: usize) -> (Vec<u8>, End
 }
 
 /// Returns the next chunk of a body. Trailers are skipped.
-pub(crate) async fn next_chunk(body: &mut Incoming) -> Option<Result<Bytes, hyper::Error>> {
+pub async fn next_chunk(body: &mut Incoming) -> Option<Result<Bytes, hyper::Error>> {
     loop {
         let frame = poll_fn(|context| Pin::new(&mut *body).poll_frame(context)).await?;
         match frame.map(Frame::into_data) {
@@ -91,7 +93,7 @@ pub(crate) async fn next_chunk(body: &mut Incoming) -> Option<Result<Bytes, hype
 
 /// Reads a response to its end in the background, if that follows soon. Its connection can then be reused, and the server
 /// does not see a disconnect.
-pub(crate) fn release(mut body: Incoming) {
+pub fn release(mut body: Incoming) {
     tokio::spawn(async move {
         let end = read(&mut body, MAX_DRAIN_BYTES);
         // On failure the connection is closed, since the body is dropped.

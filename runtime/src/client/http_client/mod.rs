@@ -3,9 +3,9 @@
 //! `pool` sends requests over pooled connections, whose sockets `proxy` opens. `url` checks the targets of requests,
 //! `response` interprets status and headers, `body` reads and writes bodies, and `sse` parses event streams.
 
-pub(crate) mod body;
+pub mod body;
 pub(crate) mod pool;
 mod proxy;
-pub(crate) mod response;
-pub(crate) mod sse;
-pub(crate) mod url;
+pub mod response;
+pub mod sse;
+pub mod url;

@@ -27,7 +27,7 @@ const MAX_IDLE_CONNECTIONS: usize = 32;
 const MIN_HEADER_BYTES: usize = 8 * 1024;
 
 /// Pool of connections to one origin.
-pub(crate) struct Pool {
+pub struct Pool {
     client: HyperClient,
     /// Value of `Proxy-Authorization` for a proxy that forwards requests.
     proxy_authorization: Option<HeaderValue>,
@@ -47,7 +47,7 @@ impl fmt::Debug for Pool {
 
 impl Pool {
     /// Creates a pool for the origin of `url`. No connection is opened yet.
-    pub(crate) fn new(url: &Uri, limits: &ClientLimits) -> Result<Self, ClientError> {
+    pub fn new(url: &Uri, limits: &ClientLimits) -> Result<Self, ClientError> {
         let route = Route::to(url)?;
         let proxy_authorization = route.request_authorization();
         let connector = Connector::new(route, limits.http.connect_timeout);
@@ -72,7 +72,7 @@ impl Pool {
     }
 
     /// Sends a request and waits for the head of its response.
-    pub(crate) async fn send(
+    pub async fn send(
         &self,
         mut request: Request<Bytes>,
     ) -> Result<Response<Incoming>, ClientError> {

@@ -4,7 +4,7 @@ use http::header::{CONTENT_ENCODING, CONTENT_TYPE, LOCATION};
 use http::{HeaderMap, HeaderValue, StatusCode, Uri};
 
 /// Media type of a body, in lower case and without parameters.
-pub(crate) fn media_type(headers: &HeaderMap) -> Option<String> {
+pub fn media_type(headers: &HeaderMap) -> Option<String> {
     let value = headers.get(CONTENT_TYPE)?;
     let text = String::from_utf8_lossy(value.as_bytes());
     let kind = text.split(';').next().unwrap_or_default();
@@ -12,7 +12,7 @@ pub(crate) fn media_type(headers: &HeaderMap) -> Option<String> {
 }
 
 /// Returns true if a body is compressed, although no request accepts compression.
-pub(crate) fn is_compressed(headers: &HeaderMap) -> bool {
+pub fn is_compressed(headers: &HeaderMap) -> bool {
     let encoding = headers.get(CONTENT_ENCODING);
     encoding.is_some_and(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"identity"))
 }
@@ -23,7 +23,7 @@ pub(crate) fn location(headers: &HeaderMap) -> Option<&[u8]> {
 }
 
 /// Describes the target of a redirect, without its query, which may contain secrets.
-pub(crate) fn describe_redirect(headers: &HeaderMap) -> String {
+pub fn describe_redirect(headers: &HeaderMap) -> String {
     let target = headers
         .get(LOCATION)
         .and_then(|target| target.to_str().ok());
@@ -37,7 +37,7 @@ pub(crate) fn describe_redirect(headers: &HeaderMap) -> String {
 }
 
 /// Returns true for a status with which a retry may succeed.
-pub(crate) fn is_transient(status: StatusCode) -> bool {
+pub fn is_transient(status: StatusCode) -> bool {
     status.is_server_error()
         || matches!(
             status,

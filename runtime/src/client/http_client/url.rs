@@ -7,7 +7,7 @@ use crate::client::ClientError;
 use crate::wire::quoted;
 
 /// Parses the URL of a server. It must have the scheme `http` or `https` and a host, and no user name.
-pub(crate) fn parse(text: &str) -> Result<Uri, ClientError> {
+pub fn parse(text: &str) -> Result<Uri, ClientError> {
     // The fragment is not sent.
     let text = text.split('#').next().unwrap_or_default();
     let url: Uri = text
@@ -29,7 +29,7 @@ pub(crate) fn parse(text: &str) -> Result<Uri, ClientError> {
 }
 
 /// Returns true if a host, as written in a URL, is this computer.
-pub(crate) fn is_loopback(host: &str) -> bool {
+pub fn is_loopback(host: &str) -> bool {
     let address = host
         .strip_prefix('[')
         .and_then(|host| host.strip_suffix(']'));

@@ -188,8 +188,10 @@ passed_on! {
 #[cfg(feature = "http-client")]
 passed_on! {
     /// Connects to a server over HTTP, at the URL of its endpoint.
+    #[cfg(feature = "http-client")]
     url(url: impl Into<String>);
     /// Connects to a server over HTTP, with headers of the caller's.
+    #[cfg(feature = "http-client")]
     http(session: crate::client::HttpSessionBuilder);
 }
 
@@ -214,25 +216,14 @@ impl McpClientBuilder {
         self
     }
 
-    /// Answers sampling with a model, also where the server offers the model tools of its own (`sampling.tools`), which
-    /// servers may do from revision 2025-11-25 on. See [`SamplingModel`](crate::agent::SamplingModel).
-    ///
-    /// ```
-    /// use treenail_runtime::client::McpClient;
-    /// use treenail_runtime::agent::Model;
-    ///
-    /// # async fn example(model: impl Model + 'static) -> Result<(), Box<dyn std::error::Error>> {
-    /// let builder = McpClient::builder().command("research-server");
-    /// let client = builder.enable_tool_use_for_sampling(model).build().await?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    #[cfg(feature = "tool-loop")]
-    pub fn enable_tool_use_for_sampling(
-        mut self,
-        model: impl Into<crate::agent::SamplingModel>,
-    ) -> Self {
-        self.session = self.session.enable_tool_use_for_sampling(model);
+    /// Answers sampling with a closure, and declares `sampling.tools`. See
+    /// [`McpClientSessionBuilder::on_sample_with_tools`].
+    pub fn on_sample_with_tools<F, A>(mut self, answer: F) -> Self
+    where
+        F: Fn(CreateMessageRequestParams) -> A + Send + Sync + 'static,
+        A: Future<Output = Result<CreateMessageResult, RpcError>> + Send + 'static,
+    {
+        self.session = self.session.on_sample_with_tools(answer);
         self
     }
 }

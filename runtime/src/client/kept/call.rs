@@ -2,16 +2,19 @@
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+
 #[cfg(feature = "validation")]
 use treenail_schema::Revision;
 use treenail_schema::{CallToolRequest, CallToolResult, error_code};
 
 #[cfg(feature = "validation")]
+use treenail_schema::internal::is_wrapped_schema;
+
 use crate::client::kept::validation::{Clock, Expected};
 use crate::client::kept::{McpClient, headers};
 use crate::client::typed::output_of;
 use crate::client::{ClientError, ClientRequest, TransportKind};
-use crate::revision::{is_marked, is_wrapped_schema, mark, wrapped_value};
+use crate::revision::{is_marked, mark, wrapped_value};
 
 impl McpClient {
     /// Calls a tool. The arguments are what serializes to an object, such as a struct, a map or `json!({…})`, or `()` for

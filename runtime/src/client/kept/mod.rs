@@ -126,7 +126,6 @@ impl McpClient {
     }
 
     /// Counts the changes of its tools that the server has told of.
-    #[cfg(feature = "tool-loop")]
     pub(crate) fn tools_version(&self) -> u64 {
         self.session().changes().tools.load(Ordering::Acquire)
     }

@@ -82,7 +82,7 @@ impl McpClient {
             (false, Some(_)) => Lists::All,
         };
         let live = self.record(lists).await?;
-        Ok(contract.drift_within(&live, self.session().limits()))
+        Ok(contract.drift_within(&live, &self.session().limits().drift))
     }
 
     /// How the server differed from the contract that the builder was given, when the connection was opened; `None` without

@@ -25,7 +25,7 @@ use crate::client::{
 use crate::server::Connection;
 
 /// Size of the in-memory buffer of each direction, in bytes.
-pub(crate) const IN_MEMORY_BUFFER_BYTES: usize = 64 * 1024;
+pub const IN_MEMORY_BUFFER_BYTES: usize = 64 * 1024;
 
 /// A [`Session`] over any pair of byte streams, such as the halves of a socket. Each message is one line, as on the
 /// standard streams of a process.
@@ -50,16 +50,24 @@ pub struct LineSession {
 }
 
 /// Source of the reason for which a session closed.
-pub(crate) struct CloseReason {
+pub struct CloseReason {
     /// Ready when the server has exited. Its streams may still be open: another process may have inherited them.
-    pub(crate) exited: Pin<Box<dyn Future<Output = ()> + Send>>,
+    pub exited: Pin<Box<dyn Future<Output = ()> + Send>>,
     /// Polled when the streams have ended; returns the reason.
-    pub(crate) reason: Pin<Box<dyn Future<Output = String> + Send>>,
+    pub reason: Pin<Box<dyn Future<Output = String> + Send>>,
+}
+
+impl fmt::Debug for CloseReason {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("CloseReason")
+            .finish_non_exhaustive()
+    }
 }
 
 impl CloseReason {
     /// For a session without a child process, which closes when its streams end.
-    pub(crate) fn of_streams() -> Self {
+    pub fn of_streams() -> Self {
         Self {
             exited: Box::pin(pending()),
             reason: Box::pin(ready("the server has closed it".to_owned())),

@@ -29,6 +29,7 @@ use crate::transport::http::slots::StreamSlots;
 use crate::transport::http::stall::Impatient;
 use crate::transport::http::without_slash;
 
+#[cfg(feature = "http-server")]
 impl Server {
     /// Serves HTTP at `address`, such as `127.0.0.1:8080`, with the endpoint `/mcp`, until the server
     /// [closes](Server::close).

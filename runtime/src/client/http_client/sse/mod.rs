@@ -18,7 +18,7 @@ const MAX_NAME_BYTES: usize = 5;
 
 /// An event of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Event {
+pub enum Event {
     /// A message, possibly empty.
     Message(Vec<u8>),
     /// The endpoint to post to, first event of HTTP+SSE of 2024-11-05.
@@ -31,13 +31,13 @@ pub(crate) enum Event {
 
 /// Position in a stream, from which it can be resumed.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Position {
+pub struct Position {
     /// The id of the last event.
-    pub(crate) id: Option<HeaderValue>,
+    pub id: Option<HeaderValue>,
     /// Delay before a reconnection, as the server has set it.
-    pub(crate) retry: Option<Duration>,
+    pub retry: Option<Duration>,
     /// True if an event has arrived since this was last reset.
-    pub(crate) moved: bool,
+    pub moved: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +64,7 @@ enum State {
 
 /// Incremental parser of one stream. It buffers at most one event, and no comments.
 #[derive(Debug)]
-pub(crate) struct Parser {
+pub struct Parser {
     max_bytes: usize,
     state: State,
     name: [u8; MAX_NAME_BYTES],
@@ -82,12 +82,13 @@ pub(crate) struct Parser {
     kind: Kind,
     /// The id of the event in progress, and of later events without an id of their own.
     id: Option<HeaderValue>,
-    pub(crate) position: Position,
+    /// Position in the stream, after the last event.
+    pub position: Position,
 }
 
 impl Parser {
     /// Creates a parser for a stream that continues at `position`. An event has at most `max_bytes` bytes of data.
-    pub(crate) fn new(max_bytes: usize, position: Position) -> Self {
+    pub fn new(max_bytes: usize, position: Position) -> Self {
         Self {
             max_bytes,
             state: State::ByteOrderMark(0),
@@ -106,7 +107,7 @@ impl Parser {
 
     /// Returns the next event that ends within `input`, and consumes the input up to that end. Without such an event, it
     /// consumes all input.
-    pub(crate) fn next(&mut self, input: &mut &[u8]) -> Option<Event> {
+    pub fn next(&mut self, input: &mut &[u8]) -> Option<Event> {
         while let Some(&byte) = input.first() {
             if std::mem::take(&mut self.after_return) && byte == b'\n' {
                 *input = &input[1..];

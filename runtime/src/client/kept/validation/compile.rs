@@ -11,7 +11,6 @@ use treenail_schema::SchemaObject;
 use crate::client::ClientLimits;
 use crate::client::kept::validation::cost::{Cost, cost, is_larger};
 use crate::client::kept::validation::dialect::dialect;
-#[cfg(feature = "tool-loop")]
 use crate::client::kept::validation::mistake::{Verdict, mistakes};
 use crate::client::kept::validation::plan::{Plan, plan};
 
@@ -29,14 +28,14 @@ const AT_ONCE: u64 = 10_000;
 const SIMPLE: usize = 1_000;
 
 /// A schema of a tool.
-pub(crate) struct CompiledSchema {
+pub struct CompiledSchema {
     validator: Validator,
     plan: Plan,
 }
 
 impl CompiledSchema {
     /// Compiles a schema; the error tells what is wrong with it.
-    pub(crate) fn new(schema: &SchemaObject, limits: &ClientLimits) -> Result<Self, String> {
+    pub fn new(schema: &SchemaObject, limits: &ClientLimits) -> Result<Self, String> {
         check_size(schema, limits)?;
         let schema = Value::Object((**schema).clone());
         let draft = dialect(&schema)?;
@@ -57,8 +56,13 @@ impl CompiledSchema {
         })
     }
 
+    /// Whether validating a value takes so little that it may be done at once.
+    pub fn is_cheap(&self, value: &Value, limits: &ClientLimits) -> bool {
+        self.cheap(value, limits).is_some()
+    }
+
     /// Counts what it takes to validate a value, if that is so little that it may be done at once, whoever waits for it.
-    pub(crate) fn cheap(&self, value: &Value, limits: &ClientLimits) -> Option<Cost> {
+    pub(super) fn cheap(&self, value: &Value, limits: &ClientLimits) -> Option<Cost> {
         let most = limits.validation.steps.min(AT_ONCE);
         cost(&self.plan, value, limits, most).ok()
     }
@@ -92,8 +96,7 @@ impl CompiledSchema {
     }
 
     /// All that is wrong with a value; the error tells why it was not validated.
-    #[cfg(feature = "tool-loop")]
-    pub(crate) fn verdict(&self, value: &Value, limits: &ClientLimits) -> Result<Verdict, String> {
+    pub fn verdict(&self, value: &Value, limits: &ClientLimits) -> Result<Verdict, String> {
         check_value(value, limits)?;
         let cost = self.cost(value, limits)?;
         if guarded(|| self.validator.is_valid(value))? {
@@ -110,7 +113,7 @@ impl CompiledSchema {
 }
 
 /// Whether a schema is compiled so quickly that it may be done at once, whoever waits for it.
-pub(crate) fn is_simple(schema: &SchemaObject) -> bool {
+pub fn is_simple(schema: &SchemaObject) -> bool {
     fn take(schema: &Value, left: &mut usize) -> bool {
         let Some(rest) = left.checked_sub(1) else {
             return false;

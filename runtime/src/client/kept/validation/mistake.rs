@@ -7,11 +7,11 @@ use serde_json::Value;
 use crate::client::kept::validation::compile::words;
 
 /// How many mistakes are told of a value, and of each branch of a choice, or a few more.
-pub(crate) const MOST: usize = 256;
+pub const MOST: usize = 256;
 
 /// What came of validating a value.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Verdict {
+pub enum Verdict {
     /// It is what the schema says.
     Valid,
     /// It is not, for these reasons, of which there may be more than `MOST`.
@@ -22,15 +22,16 @@ pub(crate) enum Verdict {
 
 /// One thing that is wrong with a value.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Mistake {
+pub struct Mistake {
     /// Where, as a JSON Pointer.
-    pub(crate) pointer: String,
-    pub(crate) kind: Kind,
+    pub pointer: String,
+    /// Kind of the mistake.
+    pub kind: Kind,
 }
 
 /// What is wrong.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// The object there has no member of this name.
     Missing(String),
     /// The object there has a member of this name, and must not.
@@ -49,13 +50,20 @@ pub(crate) enum Kind {
 
 /// A type that a schema wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wanted {
+pub enum Wanted {
+    /// `null`.
     Null,
+    /// `boolean`.
     Boolean,
+    /// `integer`.
     Integer,
+    /// `number`.
     Number,
+    /// `string`.
     String,
+    /// `array`.
     Array,
+    /// `object`.
     Object,
 }
 

@@ -8,15 +8,12 @@ mod compile;
 mod cost;
 mod dialect;
 mod keyword;
-#[cfg(feature = "tool-loop")]
 mod mistake;
 mod pattern;
 mod plan;
 mod reference;
 mod validators;
 
-#[cfg(feature = "tool-loop")]
-pub(crate) use self::compile::{CompiledSchema, is_simple};
-#[cfg(feature = "tool-loop")]
-pub(crate) use self::mistake::{Kind, MOST, Mistake, Verdict, Wanted};
+pub use self::compile::{CompiledSchema, is_simple};
+pub use self::mistake::{Kind, MOST, Mistake, Verdict, Wanted};
 pub(in crate::client::kept) use self::validators::{Clock, Expected, Validators};

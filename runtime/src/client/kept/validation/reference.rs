@@ -1,7 +1,7 @@
 //! Where a reference leads to: nowhere out of its own schema.
 
-use percent_encoding::percent_decode_str;
 use serde_json::Value;
+use treenail_schema::internal::percent_decode;
 
 use crate::wire::quoted;
 
@@ -26,8 +26,7 @@ pub(super) fn target<'a>(schema: &'a Value, reference: &'a str) -> Result<Target
     if !fragment.is_empty() && !fragment.starts_with('/') {
         return Ok(Target::Anchor(fragment));
     }
-    let pointer = percent_decode_str(fragment).decode_utf8_lossy();
-    let found = schema.pointer(&pointer);
+    let found = percent_decode(fragment).and_then(|pointer| schema.pointer(&pointer));
     found
         .filter(|found| found.is_object() || found.is_boolean())
         .map(Target::Schema)
