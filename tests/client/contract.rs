@@ -67,7 +67,7 @@ async fn denied_drift_fails_the_build_and_other_drift_is_stored() {
     let error = builder().contract(more.clone()).build().await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the server is not what its contract says: 1 breaking change; first: tool `gone`: removed"
+        "the server differs from its contract: 1 breaking change; first: tool `gone`: removed"
     );
     let ClientError::Drift(drift) = error else {
         panic!("{error}");

@@ -124,7 +124,7 @@ async fn the_requests_of_an_input_round_are_limited() {
     let client = builder.build().await.unwrap();
     let error = client.call_tool("t", ()).await.unwrap_err();
     assert!(matches!(error, ClientError::Protocol(_)), "{error}");
-    assert!(error.to_string().contains("questions"), "{error}");
+    assert!(error.to_string().contains("input requests"), "{error}");
     assert_eq!(asked.load(Ordering::Relaxed), 0, "none is asked");
 }
 
@@ -365,7 +365,7 @@ async fn a_malformed_server_request_fails_no_client_request() {
 
 #[tokio::test(start_paused = true)]
 async fn connection_errors_quote_the_garbage_of_a_server() {
-    let quoted = "the server wrote a line that is no message: `Listening on \\u{1b}[1mport 80";
+    let quoted = "the server wrote a line that is not a message: `Listening on \\u{1b}[1mport 80";
     for leaves in [false, true] {
         let reply = move |_: &Value| {
             let line = format!("Listening on \u{1b}[1mport 80 {}", "x".repeat(5_000));

@@ -186,7 +186,7 @@ async fn server_exits_when_its_input_closes() {
 async fn lingering_server_is_terminated_and_then_killed() {
     // The first needs time to react to the signal.
     let cases = [
-        ("heeds-sigterm", "was told to terminate", 5_000),
+        ("heeds-sigterm", "was terminated", 5_000),
         ("ignores-sigterm", "was killed", 200),
     ];
     for (behaviour, reason, millis) in cases {

@@ -7,7 +7,7 @@ use tokio::sync::{Semaphore, SemaphorePermit, watch};
 use treenail_runtime::RpcError;
 use treenail_runtime::client::{ClientError, ClientLimits, IncomingHandler};
 use treenail_runtime::internal::StrayLines;
-use treenail_runtime::internal::{answered_id, check_weight, id_at_ends, is_cut_off};
+use treenail_runtime::internal::{answered_id, check_decoded_size, id_at_ends, is_cut_off};
 
 use crate::convert::{push_request, push_response, read_error};
 use crate::guard::{Rejected, Side};
@@ -131,7 +131,8 @@ impl Side for Arc<Calls> {
             tracing::debug!("ignored a response with an unknown id");
             return;
         };
-        let weighed = response.map_or_else(|error| check_weight(error, &self.limits), |_| Ok(()));
+        let weighed =
+            response.map_or_else(|error| check_decoded_size(error, &self.limits), |_| Ok(()));
         if let Err(error) = weighed {
             return self.fail(id, error, inward);
         }
@@ -177,7 +178,7 @@ impl Side for Arc<Calls> {
                 let reason = format!("its answer is no message: {}", error.message);
                 self.fail(id, ClientError::protocol(reason), inward);
             }
-            None => self.stray.note(text, &error),
+            None => self.stray.record(text, &error),
         }
     }
 
@@ -185,7 +186,7 @@ impl Side for Arc<Calls> {
         let is_cut_off = is_cut_off(line);
         if is_cut_off {
             let error = RpcError::invalid_request("it has no end");
-            self.stray.note(line, &error);
+            self.stray.record(line, &error);
         }
         is_cut_off
     }

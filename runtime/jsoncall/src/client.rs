@@ -15,7 +15,7 @@ use treenail_runtime::client::{
     ClientError, ClientLimits, IncomingHandler, ServerCommand, Session, SessionFuture,
     SessionNotification, SessionRequest, TransportKind,
 };
-use treenail_runtime::internal::{self, Ending, IN_MEMORY, StrayLines};
+use treenail_runtime::internal::{self, CloseReason, IN_MEMORY_BUFFER_BYTES, StrayLines};
 
 use crate::backlog::Backlog;
 use crate::calls::Calls;
@@ -72,7 +72,7 @@ impl JsoncallSession {
         W: AsyncWrite + Send + 'static,
     {
         let stray = StrayLines::default();
-        Self::with_ending(reader, writer, limits, (Ending::of_streams(), stray))
+        Self::with_ending(reader, writer, limits, (CloseReason::of_streams(), stray))
     }
 
     /// Starts a server as a child process and creates a session with it. The process is stopped as [`ServerCommand`]
@@ -97,7 +97,7 @@ impl JsoncallSession {
     ///
     /// As [`JsoncallSession::new`].
     pub fn in_memory(server: &Server, limits: &ClientLimits) -> Self {
-        let (ours, theirs) = duplex(IN_MEMORY);
+        let (ours, theirs) = duplex(IN_MEMORY_BUFFER_BYTES);
         let server = server.clone();
         tokio::spawn(async move {
             let (reader, writer) = split(theirs);
@@ -113,7 +113,7 @@ impl JsoncallSession {
         reader: R,
         writer: W,
         limits: &ClientLimits,
-        (ending, stray): (Ending, StrayLines),
+        (ending, stray): (CloseReason, StrayLines),
     ) -> Self
     where
         R: AsyncRead + Send + 'static,
@@ -285,9 +285,9 @@ impl Driver {
         reader: R,
         writer: W,
         pipe: (ReadHalf<DuplexStream>, WriteHalf<DuplexStream>),
-        ending: Ending,
+        ending: CloseReason,
     ) {
-        let Ending { exited, reason } = ending;
+        let CloseReason { exited, reason } = ending;
         let (mut from_inner, mut to_inner) = pipe;
         let result = self
             .pump((reader, writer), &mut from_inner, &mut to_inner, exited)

@@ -1,12 +1,12 @@
-//! Answers of a server as texts, and the ids of those that cannot be read.
+//! Answers of a server as JSON text, and the ids of malformed ones.
 
 use crate::client::{ClientError, ClientLimits};
 use crate::wire::{RpcError, is_heavier};
 
-/// Bytes of either end of a message in which its id is looked for.
-const END: usize = 256;
+/// Number of bytes at either end of a message that are searched for its id.
+const SEARCH_BYTES: usize = 256;
 
-/// The text of a result, or the error that came in its place. A result is weighed where it is read.
+/// Returns the text of a result, or the error in its place. The decoded size of a result is checked when it is decoded.
 pub(crate) fn read_answer(
     answer: Result<&str, &str>,
     limits: &ClientLimits,
@@ -15,7 +15,7 @@ pub(crate) fn read_answer(
         Ok(result) if result.starts_with('{') => Ok(result.to_owned()),
         Ok(_) => Err(ClientError::protocol("a result is not an object")),
         Err(error) => {
-            check_weight(error, limits)?;
+            check_decoded_size(error, limits)?;
             Err(match serde_json::from_str::<RpcError>(error) {
                 Ok(error) => ClientError::Refused(error),
                 Err(_) => ClientError::protocol("an error has no code or no message"),
@@ -24,30 +24,31 @@ pub(crate) fn read_answer(
     }
 }
 
-/// Refuses a text whose values would take too much memory.
-pub fn check_weight(text: &str, limits: &ClientLimits) -> Result<(), ClientError> {
-    let most = limits.decoded_bytes;
-    if !is_heavier(text, most) {
+/// Rejects a text whose decoded values would take too much memory.
+pub fn check_decoded_size(text: &str, limits: &ClientLimits) -> Result<(), ClientError> {
+    let limit = limits.decoded_bytes;
+    if !is_heavier(text, limit) {
         return Ok(());
     }
     Err(ClientError::protocol(format!(
-        "an answer would take more than {most} bytes of memory"
+        "an answer would take more than {limit} bytes of memory"
     )))
 }
 
-/// Whether a last line without its line end has been cut off: it may have been a message.
+/// Returns true if the last line, which has no line end, is incomplete.
 pub fn is_cut_off(line: &[u8]) -> bool {
     !matches!(line.trim_ascii_end().last(), Some(b'}' | b']'))
 }
 
-/// The id of the request that an unreadable message answers, as far as its ends show it.
+/// Returns the id of the request that a malformed message answers, if its first or last bytes contain it.
 pub fn answered_id(message: &[u8]) -> Option<i64> {
-    let head = &message[..message.len().min(END)];
-    let tail = &message[message.len().saturating_sub(END)..];
+    let head = &message[..message.len().min(SEARCH_BYTES)];
+    let tail = &message[message.len().saturating_sub(SEARCH_BYTES)..];
     id_at_ends(head, tail)
 }
 
-/// The id of an answer of which only the ends are known: it stands before or behind the result. A request has none.
+/// Returns the id of an answer from its first and last bytes. The id precedes or follows the result. A message that looks
+/// like a request has no such id.
 pub fn id_at_ends(head: &[u8], tail: &[u8]) -> Option<i64> {
     const KEY: &str = "\"id\":";
 
@@ -59,26 +60,26 @@ pub fn id_at_ends(head: &[u8], tail: &[u8]) -> Option<i64> {
         return None;
     }
     let envelope = &head[..answer.unwrap_or(head.len())];
-    let (id, behind) = match (envelope.find(KEY), tail.rfind(KEY)) {
+    let (id, rest) = match (envelope.find(KEY), tail.rfind(KEY)) {
         (Some(at), _) => split_number(&envelope[at + KEY.len()..]),
         (None, Some(at)) => split_number(&tail[at + KEY.len()..]),
         (None, None) => return None,
     };
-    let ends = |rest: &str| {
+    let is_end = |rest: &str| {
         let rest = rest.trim_start_matches(",\"jsonrpc\":\"2.0\"");
         rest.trim() == "}"
     };
-    let is_its_own = envelope.contains(KEY) || ends(behind);
-    id.filter(|_| is_its_own)
+    let is_outermost = envelope.contains(KEY) || is_end(rest);
+    id.filter(|_| is_outermost)
 }
 
-/// The number that a text begins with, and what is behind it.
+/// Splits a leading number from a text.
 fn split_number(text: &str) -> (Option<i64>, &str) {
     let text = text.trim_start();
     let is_digit = |character: char| character == '-' || character.is_ascii_digit();
     let end = text.find(|character| !is_digit(character));
-    let (number, behind) = text.split_at(end.unwrap_or(text.len()));
-    (number.parse().ok(), behind)
+    let (number, rest) = text.split_at(end.unwrap_or(text.len()));
+    (number.parse().ok(), rest)
 }
 
 #[cfg(test)]

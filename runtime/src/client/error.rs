@@ -1,4 +1,4 @@
-//! Why a request of a client has no result.
+//! Errors of client requests.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,53 +9,52 @@ use crate::client::{ContractError, Drift};
 use crate::error::Error;
 use crate::wire::RpcError;
 
-/// Why a request of a client has no result, cut by what its caller can do.
+/// Error of a client request. The variants are divided by the reaction of the caller.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClientError {
-    /// The server has answered with an error. Only this one comes from the server's own words.
+    /// The server answered with a JSON-RPC error. No other variant contains an error object of the server.
     #[error("the server refused: {0}")]
     Refused(RpcError),
-    /// The tool was run and failed, where its output was asked for as a type; the result tells why.
-    #[error("the tool failed: {}", told(.0))]
+    /// A call with a typed output ran the tool, and the tool failed. The result contains the reason.
+    #[error("the tool failed: {}", tool_message(.0))]
     Tool(Box<CallToolResult>),
-    /// There was no answer in time; the request has been cancelled.
+    /// No answer arrived before the timeout; the request was cancelled.
     #[error("no answer within {0:?}")]
     Timeout(Duration),
-    /// The connection is closed, or could not be opened. Requests that were waiting are lost, and it is not known
-    /// whether the server has done what they asked for.
+    /// The connection is closed, or could not be opened. The server may or may not have executed the requests that were
+    /// pending.
     #[error("the connection is closed: {0}")]
     Closed(Arc<str>),
-    /// The server does not know the session any more (legacy era over HTTP).
+    /// The server has ended the session (legacy era over HTTP).
     #[error("the server has ended the session")]
     SessionExpired,
-    /// An HTTP server has answered with a status and no message of the protocol.
-    #[error("the server answered with HTTP status {status}{}", shown(.body))]
+    /// An HTTP server answered with an error status and without a JSON-RPC message.
+    #[error("the server answered with HTTP status {status}{}", body_suffix(.body))]
     Http {
         /// The status, as in `404`.
         status: u16,
-        /// The beginning of a body that is text.
+        /// The first bytes of the body, if it is text.
         body: Arc<str>,
     },
-    /// The server has sent what the protocol does not allow.
+    /// The server violated the protocol.
     #[error("the server broke the protocol: {0}")]
     Protocol(Arc<str>),
-    /// The tool was run, and what it returned does not fit the type that it was asked for as; says where and why. Either the
-    /// type or the tool has changed since the type was written.
-    #[error("the output of the tool does not fit: {0}")]
+    /// The tool ran, but its output does not match the requested type; contains the place and the reason. Either the type or
+    /// the tool has changed since the type was written.
+    #[error("the output of the tool does not match its type: {0}")]
     Output(Arc<str>),
-    /// The server asked for input in the middle of a request, and there was none: nobody answers such questions, or the
-    /// one who does has failed.
-    #[error("the server's question has no answer: {0}")]
+    /// The server requested input during a request, and the client has no handler for it, or the handler failed.
+    #[error("the server's request for input was not answered: {0}")]
     Unanswered(Arc<str>),
-    /// The server cannot do that: it has not declared the capability, or its revision does not have the method.
+    /// The server does not support the request: the capability is not declared, or the revision has no such method.
     #[error("not supported: {0}")]
     Unsupported(Arc<str>),
-    /// The server is not what the contract says that this program was written against: it has changed by more than the
-    /// caller takes. What is different is in the [`Drift`], and `Display` of that shows it.
-    #[error("the server is not what its contract says: {}", .0.summary())]
+    /// The server differs from the contract of this program by more than the caller accepts. The [`Drift`] lists the
+    /// differences, and its `Display` shows them.
+    #[error("the server differs from its contract: {}", .0.summary())]
     Drift(Arc<Drift>),
-    /// What the caller gave cannot be sent, such as arguments that are not an object; nothing was sent.
+    /// The request is invalid, for example because its arguments are not an object. Nothing was sent.
     #[error("not sent: {0}")]
     Invalid(Arc<str>),
 }
@@ -81,7 +80,7 @@ impl ClientError {
         Self::Invalid(reason.into())
     }
 
-    /// The error that the server has answered with, if that is what went wrong.
+    /// Returns the JSON-RPC error of the server, for [`ClientError::Refused`].
     pub fn as_refused(&self) -> Option<&RpcError> {
         match self {
             Self::Refused(error) => Some(error),
@@ -108,14 +107,14 @@ impl From<ContractError> for Error {
     }
 }
 
-/// What a tool that failed says of it.
-fn told(result: &CallToolResult) -> &str {
+/// Returns the first text in the result of a failed tool.
+fn tool_message(result: &CallToolResult) -> &str {
     let mut texts = result.content.iter().filter_map(|block| block.as_text());
-    texts.next().unwrap_or("it does not say why")
+    texts.next().unwrap_or("no reason given")
 }
 
-/// The beginning of a body, behind a colon.
-fn shown(body: &str) -> String {
+/// Returns the body, quoted and after a colon.
+fn body_suffix(body: &str) -> String {
     if body.is_empty() {
         return String::new();
     }

@@ -1,4 +1,4 @@
-//! Lines of a server that are no messages, such as what it prints by mistake.
+//! Stray lines: output of a server that is not a message, such as debug output.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -7,18 +7,18 @@ use crate::log_throttle::LogThrottle;
 use crate::panic::catch;
 use crate::wire::{RpcError, quoted};
 
-/// Bytes of a line that are passed on.
-const LONGEST: usize = 1024;
+/// Maximum number of bytes of a line that are reported.
+const MAX_LINE_BYTES: usize = 1024;
 
-/// Function that takes lines that are no messages.
+/// Callback for stray lines.
 pub(crate) type StrayListener = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// Takes note of the lines of one connection that are no messages.
+/// Records the stray lines of one connection.
 #[derive(Default)]
 pub struct StrayLines {
-    /// The first one, quoted.
+    /// The first line, quoted.
     first: OnceLock<String>,
-    warned: LogThrottle,
+    warnings: LogThrottle,
     listener: Option<StrayListener>,
 }
 
@@ -30,11 +30,11 @@ impl StrayLines {
         }
     }
 
-    /// Takes note of a line, warns of it unless that was done a short time ago, and passes it on.
-    pub fn note(&self, line: &[u8], error: &RpcError) {
-        let line = &line[..line.len().min(LONGEST)];
+    /// Records a line and passes it to the listener. Logs a warning, unless one was logged shortly before.
+    pub fn record(&self, line: &[u8], error: &RpcError) {
+        let line = &line[..line.len().min(MAX_LINE_BYTES)];
         let is_first = self.first.get().is_none();
-        let is_due = self.warned.is_due();
+        let is_due = self.warnings.is_due();
         if !is_first && !is_due && self.listener.is_none() {
             return;
         }
@@ -43,20 +43,17 @@ impl StrayLines {
         let first = self.first.get_or_init(|| quoted(text));
         if is_due {
             let line = if is_first { first } else { &quoted(text) };
-            tracing::warn!(%error, line, "the server wrote a line that is no message");
+            tracing::warn!(%error, line, "the server wrote a line that is not a message");
         }
         if let Some(listener) = &self.listener {
-            // A panic there must not end the connection.
+            // A panic of the listener must not end the connection.
             if let Err(panic) = catch(|| listener(text)) {
-                tracing::error!(
-                    panic,
-                    "a function that takes lines of a server has panicked"
-                );
+                tracing::error!(panic, "a listener for stray lines panicked");
             }
         }
     }
 
-    /// The first of them, quoted, if there was one.
+    /// Returns the first stray line, quoted.
     pub fn first(&self) -> Option<&str> {
         self.first.get().map(String::as_str)
     }
@@ -76,21 +73,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_line_is_quoted_and_all_are_passed_on_shortened() {
-        let heard = Arc::new(Mutex::new(Vec::new()));
-        let hearing = Arc::clone(&heard);
+    fn the_first_line_is_quoted_and_all_are_reported_truncated() {
+        let reported = Arc::new(Mutex::new(Vec::new()));
+        let reports = Arc::clone(&reported);
         let lines = StrayLines::new(Some(Arc::new(move |line: &str| {
-            hearing.lock().unwrap().push(line.to_owned());
+            reports.lock().unwrap().push(line.to_owned());
             assert_ne!(line, "panics");
         })));
         assert_eq!(lines.first(), None);
         let error = RpcError::invalid_request("no");
         for line in ["one \u{1b}[2J`two`\r", "panics", &"x".repeat(5_000)] {
-            lines.note(line.as_bytes(), &error);
+            lines.record(line.as_bytes(), &error);
         }
         assert_eq!(lines.first(), Some("`one \\u{1b}[2J'two'`"));
-        let heard = heard.lock().unwrap();
-        assert_eq!(heard[..2], ["one \u{1b}[2J`two`", "panics"]);
-        assert_eq!(heard[2].len(), LONGEST);
+        let reported = reported.lock().unwrap();
+        assert_eq!(reported[..2], ["one \u{1b}[2J`two`", "panics"]);
+        assert_eq!(reported[2].len(), MAX_LINE_BYTES);
     }
 }

@@ -3,18 +3,18 @@
 use tokio::process::{ChildStdin, ChildStdout};
 use treenail_schema::{CallToolRequest, CallToolResult};
 
-pub use crate::client::answers::{answered_id, check_weight, id_at_ends, is_cut_off};
-pub use crate::client::line::{Ending, IN_MEMORY};
+pub use crate::client::answers::{answered_id, check_decoded_size, id_at_ends, is_cut_off};
+pub use crate::client::line::{CloseReason, IN_MEMORY_BUFFER_BYTES};
 pub use crate::client::stray::StrayLines;
 use crate::client::{ClientError, ClientLimits, ClientRequest, McpClient, ServerCommand};
 use crate::limits::Limits;
 pub use crate::retry::jitter;
 
-/// Requests over HTTP to one origin.
+/// HTTP client for one origin.
 #[cfg(feature = "http-client")]
-pub mod fetch {
-    pub use crate::client::fetch::engine::Engine;
-    pub use crate::client::fetch::{body, head, sse, url};
+pub mod http_client {
+    pub use crate::client::http_client::pool::Pool;
+    pub use crate::client::http_client::{body, response, sse, url};
 }
 
 /// Compiled JSON Schemas.
@@ -25,15 +25,15 @@ pub mod validation {
     };
 }
 
-/// Starts a server as a child process. Returns its streams, and their end.
+/// Starts a server as a child process. Returns its streams, and the source of its close reason.
 pub fn start(
     command: &ServerCommand,
     limits: &ClientLimits,
-) -> Result<(ChildStdout, ChildStdin, Ending), ClientError> {
-    command.open(limits)
+) -> Result<(ChildStdout, ChildStdin, CloseReason), ClientError> {
+    command.spawn(limits)
 }
 
-/// Returns the record of the lines of a server that are no messages.
+/// Returns the record of stray lines of a server.
 pub fn stray_lines(command: &ServerCommand) -> StrayLines {
     command.stray_lines()
 }

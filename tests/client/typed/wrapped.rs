@@ -218,7 +218,7 @@ async fn a_mismatching_type_is_an_output_error() {
     assert!(matches!(wrong, ClientError::Output(_)), "{wrong:?}");
     assert_eq!(
         wrong.to_string(),
-        "the output of the tool does not fit: it is not of type `i64`: at `result`: invalid type: string \"three\", expected i64"
+        "the output of the tool does not match its type: it is not of type `i64`: at `result`: invalid type: string \"three\", expected i64"
     );
     let content = json!({"city": "Oslo", "days": [1, "two"]});
     let result = json!({

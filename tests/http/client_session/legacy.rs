@@ -1,10 +1,10 @@
-//! The legacy era: sessions, with our own server.
+//! Sessions of the legacy era, with our own server.
 
 use serde_json::{Value, json};
 use treenail_runtime::client::{ClientError, Session};
 
-use super::ears::{Dialog, Heard, initialize, legacy, serve, tool};
-use super::script::{Asked, Script, Told};
+use super::listener::{Incoming, TestSession, initialize, legacy, serve, tool};
+use super::scripted_server::{Received, Response, ScriptedServer};
 use crate::fixture::{Desk, builder, builder_of};
 
 fn add(id: i64) -> treenail_runtime::client::SessionRequest {
@@ -12,35 +12,35 @@ fn add(id: i64) -> treenail_runtime::client::SessionRequest {
 }
 
 #[tokio::test]
-async fn a_session_is_held() {
+async fn a_session_serves_requests_and_notifications() {
     let (server, url) = serve(builder()).await;
-    let mut dialog = Dialog::legacy(&url).await;
-    let result = dialog.send(add(1)).await.unwrap();
+    let mut client = TestSession::legacy(&url).await;
+    let result = client.send(add(1)).await.unwrap();
     assert_eq!(result["content"][0]["text"], "3", "CLI-LHTTP-07");
 
     let mut params = tool("count", &json!({"to": 2}));
     params["_meta"]["progressToken"] = "p".into();
-    let result = dialog.send(legacy(2, "tools/call", &params)).await.unwrap();
+    let result = client.send(legacy(2, "tools/call", &params)).await.unwrap();
     assert_eq!(result["content"][0]["text"], "counted");
     for step in 1..=2 {
-        let heard = dialog.heard().await;
-        let Heard::Notification(_, params) = heard else {
-            panic!("{heard:?}");
+        let incoming = client.next_incoming().await;
+        let Incoming::Notification(_, params) = incoming else {
+            panic!("{incoming:?}");
         };
         assert_eq!(params, json!({"progressToken": "p", "progress": step}));
     }
 
     let subscribe = legacy(3, "resources/subscribe", &json!({"uri": "notes://1"}));
-    dialog.send(subscribe).await.unwrap();
+    client.send(subscribe).await.unwrap();
     server.resource_updated("notes://1");
-    let heard = dialog.heard().await;
-    let Heard::Notification(method, params) = heard else {
-        panic!("{heard:?}");
+    let incoming = client.next_incoming().await;
+    let Incoming::Notification(method, params) = incoming else {
+        panic!("{incoming:?}");
     };
     assert_eq!(method, "notifications/resources/updated", "CLI-LHTTP-05");
     assert_eq!(params["uri"], "notes://1");
 
-    let error = dialog
+    let error = client
         .send(legacy(4, "no/such", &json!({})))
         .await
         .unwrap_err();
@@ -48,14 +48,14 @@ async fn a_session_is_held() {
 }
 
 #[tokio::test]
-async fn the_server_may_ask() {
+async fn requests_of_the_server_are_answered() {
     let (_server, url) = serve(builder()).await;
-    let mut dialog = Dialog::legacy(&url).await;
+    let mut client = TestSession::legacy(&url).await;
     for (id, action) in [(1, Some("accept")), (2, Some("decline")), (3, None)] {
-        let call = dialog.begin(legacy(id, "tools/call", &tool("ask", &json!({}))));
-        let heard = dialog.heard().await;
-        let Heard::Request(method, params, responder) = heard else {
-            panic!("{heard:?}");
+        let call = client.spawn(legacy(id, "tools/call", &tool("ask", &json!({}))));
+        let incoming = client.next_incoming().await;
+        let Incoming::Request(method, params, responder) = incoming else {
+            panic!("{incoming:?}");
         };
         assert_eq!(method, "elicitation/create");
         assert_eq!(params["message"], "Sure?");
@@ -70,160 +70,168 @@ async fn the_server_may_ask() {
 }
 
 #[tokio::test]
-async fn dropping_a_request_tells_the_server() {
+async fn dropping_a_request_cancels_it_on_the_server() {
     let desk = Desk::default();
     let (_server, url) = serve(builder_of(&desk)).await;
-    let dialog = Dialog::legacy(&url).await;
-    let call = dialog.begin(legacy(1, "tools/call", &tool("wait", &json!({}))));
+    let client = TestSession::legacy(&url).await;
+    let call = client.spawn(legacy(1, "tools/call", &tool("wait", &json!({}))));
     desk.begun.notified().await;
     call.abort();
-    // CLI-LHTTP-04: that the connection is gone would not end the call (SRV-LHTTP-10).
+    // CLI-LHTTP-04: a closed connection alone would not cancel the call (SRV-LHTTP-10).
     desk.ended.notified().await;
-    dialog.send(add(2)).await.unwrap();
+    client.send(add(2)).await.unwrap();
 }
 
-/// Says what a server of the legacy era says to everything but calls.
-pub(crate) fn usual(asked: &Asked) -> Told {
-    match (&*asked.method, asked.rpc()) {
+/// Default responses of a legacy server.
+pub(crate) fn default_response(received: &Received) -> Response {
+    match (&*received.method, received.rpc()) {
         ("POST", "initialize") => {
             let result = json!({
-                "jsonrpc": "2.0", "id": asked.body["id"], "result": {"protocolVersion": "2025-11-25"},
+                "jsonrpc": "2.0", "id": received.body["id"], "result": {"protocolVersion": "2025-11-25"},
             });
             let headers = "content-type: application/json\r\nmcp-session-id: s-1";
-            Told::response(200, headers, &result.to_string())
+            Response::response(200, headers, &result.to_string())
         }
-        ("GET", _) => Told::response(405, "", ""),
-        ("DELETE", _) => Told::response(204, "", ""),
-        ("POST", method) if method.starts_with("notifications/") => Told::accepted(),
-        _ => Told::result(asked, &json!({})),
+        ("GET", _) => Response::response(405, "", ""),
+        ("DELETE", _) => Response::response(204, "", ""),
+        ("POST", method) if method.starts_with("notifications/") => Response::accepted(),
+        _ => Response::result(received, &json!({})),
     }
 }
 
 #[tokio::test]
-async fn every_message_names_the_session() {
-    let mut script = Script::new(usual).await;
-    let dialog = Dialog::legacy(&script.url).await;
-    dialog.send(add(1)).await.unwrap();
-    dialog.session.close().await.unwrap();
-    let mut asked = Vec::new();
+async fn every_message_carries_the_session_id() {
+    let mut server = ScriptedServer::new(default_response).await;
+    let client = TestSession::legacy(&server.url).await;
+    client.send(add(1)).await.unwrap();
+    client.session.close().await.unwrap();
+    let mut received = Vec::new();
     for _ in 0..5 {
-        asked.push(script.asked().await);
+        received.push(server.next_request().await);
     }
-    let session_of = |asked: &Asked| {
-        let what = if asked.method == "POST" {
-            asked.rpc()
+    let session_of = |received: &Received| {
+        let name = if received.method == "POST" {
+            received.rpc()
         } else {
-            &*asked.method
+            &*received.method
         };
         (
-            what.to_owned(),
-            asked.header("mcp-session-id").map(str::to_owned),
+            name.to_owned(),
+            received.header("mcp-session-id").map(str::to_owned),
         )
     };
-    let mut named: Vec<_> = asked.iter().map(session_of).collect();
+    let mut sessions: Vec<_> = received.iter().map(session_of).collect();
     assert_eq!(
-        named.remove(0),
+        sessions.remove(0),
         ("initialize".to_owned(), None),
         "CLI-LHTTP-08"
     );
-    assert_eq!(named.last().unwrap().0, "DELETE", "CLI-LHTTP-09");
-    named.sort();
+    assert_eq!(sessions.last().unwrap().0, "DELETE", "CLI-LHTTP-09");
+    sessions.sort();
     let session = Some("s-1".to_owned());
     let expected = ["DELETE", "GET", "notifications/initialized", "tools/call"];
     let expected = expected.map(|name| (name.to_owned(), session.clone()));
-    assert_eq!(named, expected, "CLI-LHTTP-07");
-    assert_eq!(asked[0].header("mcp-protocol-version"), None);
-    for asked in &asked[1..] {
-        let version = asked.header("mcp-protocol-version");
-        assert_eq!(version, Some("2025-11-25"), "CLI-LHTTP-10: {asked:?}");
-        assert_eq!(asked.header("mcp-method"), None);
-        let accept = asked.header("accept").unwrap();
+    assert_eq!(sessions, expected, "CLI-LHTTP-07");
+    assert_eq!(received[0].header("mcp-protocol-version"), None);
+    for received in &received[1..] {
+        let version = received.header("mcp-protocol-version");
+        assert_eq!(version, Some("2025-11-25"), "CLI-LHTTP-10: {received:?}");
+        assert_eq!(received.header("mcp-method"), None);
+        let accept = received.header("accept").unwrap();
         assert!(
             accept.contains("text/event-stream"),
-            "CLI-HTTP-02, CLI-LHTTP-05: {asked:?}"
+            "CLI-HTTP-02, CLI-LHTTP-05: {received:?}"
         );
     }
     assert!(
-        !format!("{:?}", dialog.session).contains("s-1"),
+        !format!("{:?}", client.session).contains("s-1"),
         "CLI-LHTTP-07"
     );
 }
 
 #[tokio::test]
-async fn a_session_that_has_expired_can_be_begun_anew() {
+async fn an_expired_session_can_be_initialized_again() {
     for body in [
         "",
         r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"no"}}"#,
     ] {
         let mut calls = 0;
-        let mut script = Script::new(move |asked| {
-            calls += usize::from(asked.rpc() == "tools/call");
-            match asked.rpc() {
-                "tools/call" if calls == 1 => Told::response(404, "", body),
-                _ => usual(asked),
+        let mut server = ScriptedServer::new(move |received| {
+            calls += usize::from(received.rpc() == "tools/call");
+            match received.rpc() {
+                "tools/call" if calls == 1 => Response::response(404, "", body),
+                _ => default_response(received),
             }
         })
         .await;
-        let dialog = Dialog::legacy(&script.url).await;
+        let client = TestSession::legacy(&server.url).await;
         for id in 1..3 {
-            let lost = dialog.send(add(id)).await;
+            let lost = client.send(add(id)).await;
             assert!(
                 matches!(lost, Err(ClientError::SessionExpired)),
                 "CLI-LHTTP-08: {lost:?}"
             );
         }
-        script.asked_to("initialize").await;
-        dialog.initialize().await.unwrap();
-        let asked = script.asked_to("initialize").await;
-        assert_eq!(asked.header("mcp-session-id"), None, "CLI-LHTTP-08");
-        dialog.send(add(3)).await.unwrap();
-        let asked = script.asked_to("tools/call").await;
-        assert_eq!(asked.body["id"], 3, "none was sent in between");
-        assert_eq!(asked.header("mcp-session-id"), Some("s-1"), "CLI-LHTTP-07");
+        server.next_request_with("initialize").await;
+        client.initialize().await.unwrap();
+        let received = server.next_request_with("initialize").await;
+        assert_eq!(received.header("mcp-session-id"), None, "CLI-LHTTP-08");
+        client.send(add(3)).await.unwrap();
+        let received = server.next_request_with("tools/call").await;
+        assert_eq!(received.body["id"], 3, "no other call was sent");
+        assert_eq!(
+            received.header("mcp-session-id"),
+            Some("s-1"),
+            "CLI-LHTTP-07"
+        );
     }
 }
 
 #[tokio::test]
-async fn only_what_may_be_cancelled_is_cancelled() {
-    let mut kept = Vec::new();
-    let mut script = Script::new(move |asked| {
-        if asked.rpc() == "tools/call" {
-            let (told, more) = Told::open_stream(": x\n\n");
-            kept.push(more);
-            return told;
+async fn only_cancellable_requests_are_cancelled() {
+    let mut open_streams = Vec::new();
+    let mut server = ScriptedServer::new(move |received| {
+        if received.rpc() == "tools/call" {
+            let (response, more) = Response::open_stream(": x\n\n");
+            open_streams.push(more);
+            return response;
         }
-        usual(asked)
+        default_response(received)
     })
     .await;
-    let dialog = Dialog::legacy(&script.url).await;
-    let mut begins = add(1);
-    begins.cancellable = false;
-    for request in [begins, add(2)] {
+    let client = TestSession::legacy(&server.url).await;
+    let mut uncancellable = add(1);
+    uncancellable.cancellable = false;
+    for request in [uncancellable, add(2)] {
         let id = request.id;
-        let call = dialog.begin(request);
-        assert_eq!(script.asked_to("tools/call").await.body["id"], id);
+        let call = client.spawn(request);
+        assert_eq!(server.next_request_with("tools/call").await.body["id"], id);
         call.abort();
-        script.left.notified().await;
+        server.disconnected.notified().await;
     }
-    let asked = script.asked_to("notifications/cancelled").await;
+    let received = server.next_request_with("notifications/cancelled").await;
     assert_eq!(
-        asked.body["params"],
+        received.body["params"],
         json!({"requestId": 2}),
         "CLI-LHTTP-04"
     );
-    assert_eq!(asked.header("mcp-session-id"), Some("s-1"), "CLI-LHTTP-07");
+    assert_eq!(
+        received.header("mcp-session-id"),
+        Some("s-1"),
+        "CLI-LHTTP-07"
+    );
 }
 
 #[tokio::test]
-async fn the_id_of_a_session_is_visible_ascii() {
+async fn a_session_id_must_be_visible_ascii() {
     for id in ["", "a b", "\u{e6}"] {
-        let script = Script::new(move |asked| {
-            let result = json!({"jsonrpc": "2.0", "id": asked.body["id"], "result": {}});
+        let server = ScriptedServer::new(move |received| {
+            let result = json!({"jsonrpc": "2.0", "id": received.body["id"], "result": {}});
             let headers = format!("content-type: application/json\r\nmcp-session-id: {id}");
-            Told::response(200, &headers, &result.to_string())
+            Response::response(200, &headers, &result.to_string())
         })
         .await;
-        let result = Dialog::with(&script.url).send(initialize()).await;
+        let result = TestSession::connect(&server.url).send(initialize()).await;
         assert!(
             matches!(result, Err(ClientError::Protocol(_))),
             "{id}: {result:?}"

@@ -1,11 +1,11 @@
-//! The session of a client over HTTP, through its trait: with our own server, and with servers that are old or hostile.
+//! HTTP sessions of a client: with our own server, and with old or hostile servers.
 
-mod broken;
-mod ears;
+mod informational;
 mod legacy;
+mod listener;
+mod malformed;
 mod modern;
-mod older;
-mod patience;
 mod redirects;
-mod script;
+mod scripted_server;
+mod sse_2024_11_05;
 mod streams;

@@ -1,59 +1,59 @@
-//! Redirects: those that keep the method and the origin are followed, with everything that was sent.
+//! Redirects that preserve the method and the origin are followed, with all headers and the body.
 
 use serde_json::{Value, json};
 use treenail_runtime::client::{ClientError, ClientLimits, HttpSession};
 
-use super::ears::{Dialog, modern, tool};
-use super::script::{Script, Told};
+use super::listener::{TestSession, modern, tool};
+use super::scripted_server::{Response, ScriptedServer};
 
-fn redirect(status: u16, location: &str) -> Told {
-    Told::response(status, &format!("location: {location}"), "")
+fn redirect(status: u16, location: &str) -> Response {
+    Response::response(status, &format!("location: {location}"), "")
 }
 
-/// A session that shows a secret to its server.
-fn dialog(script: &Script) -> Dialog {
-    let builder = HttpSession::builder(&script.url).header("authorization", "Bearer s3cret");
-    Dialog::of(builder)
+/// Session with a secret in a header.
+fn client(server: &ScriptedServer) -> TestSession {
+    let builder = HttpSession::builder(&server.url).header("authorization", "Bearer s3cret");
+    TestSession::from_builder(builder)
 }
 
 #[tokio::test]
 async fn a_redirect_within_the_origin_is_followed() {
     for status in [307, 308] {
-        let mut script = Script::new(move |asked| match asked.path.as_str() {
+        let mut server = ScriptedServer::new(move |received| match received.path.as_str() {
             "/mcp" => redirect(status, "/mcp/"),
             "/mcp/" => redirect(status, "there?a=b#part"),
-            _ => Told::result(asked, &json!({})),
+            _ => Response::result(received, &json!({})),
         })
         .await;
-        let dialog = dialog(&script);
+        let client = client(&server);
         let call = modern(1, "tools/call", tool("a", &json!({})));
-        dialog.send(call).await.unwrap();
-        let first = script.asked().await;
-        let again = [script.asked().await, script.asked().await];
+        client.send(call).await.unwrap();
+        let first = server.next_request().await;
+        let again = [server.next_request().await, server.next_request().await];
         assert_eq!(
             [&*again[0].path, &again[1].path],
             ["/mcp/", "/mcp/there?a=b"]
         );
-        for asked in again {
-            assert_eq!(asked.method, "POST");
-            assert_eq!(asked.body, first.body);
+        for received in again {
+            assert_eq!(received.method, "POST");
+            assert_eq!(received.body, first.body);
             for header in ["authorization", "mcp-method", "content-type", "accept"] {
-                assert!(asked.header(header).is_some(), "{header}");
-                assert_eq!(asked.header(header), first.header(header), "{header}");
+                assert!(received.header(header).is_some(), "{header}");
+                assert_eq!(received.header(header), first.header(header), "{header}");
             }
         }
-        // It is not remembered: where the next request leads is for the server to say.
-        dialog
+        // The redirect is not cached: the next request uses the original URL.
+        client
             .send(modern(2, "tools/list", json!({})))
             .await
             .unwrap();
-        assert_eq!(script.asked().await.path, "/mcp");
+        assert_eq!(server.next_request().await.path, "/mcp");
     }
 }
 
 #[tokio::test]
-async fn a_redirect_to_elsewhere_gets_nothing() {
-    let elsewhere = Script::new(|asked| Told::result(asked, &json!({}))).await;
+async fn a_redirect_to_another_origin_is_not_followed() {
+    let elsewhere = ScriptedServer::new(|received| Response::result(received, &json!({}))).await;
     let other_port = elsewhere.url.clone();
     let host = |url: &str| url.replace("127.0.0.1", "localhost");
     for location in [
@@ -67,43 +67,47 @@ async fn a_redirect_to_elsewhere_gets_nothing() {
         String::new(),
     ] {
         let target = location.clone();
-        let script = Script::new(move |asked| match asked.path.as_str() {
+        let server = ScriptedServer::new(move |received| match received.path.as_str() {
             "/mcp" => redirect(307, &target),
-            _ => Told::result(asked, &json!({})),
+            _ => Response::result(received, &json!({})),
         });
-        let dialog = dialog(&script.await);
-        let error = dialog.send(modern(1, "tools/list", json!({}))).await;
+        let client = client(&server.await);
+        let error = client.send(modern(1, "tools/list", json!({}))).await;
         let status = match error {
             Err(ClientError::Http { status, .. }) => status,
             other => panic!("{location}: {other:?}"),
         };
-        // An empty reference is the same URL, which leads there again and again.
+        // An empty reference is the same URL, so it redirects until the limit.
         assert_eq!(status, 307, "{location}");
     }
     let mut elsewhere = elsewhere;
-    let dialog = dialog(&elsewhere);
-    let sent = dialog.send(modern(9, "tools/list", json!({}))).await;
+    let client = client(&elsewhere);
+    let sent = client.send(modern(9, "tools/list", json!({}))).await;
     sent.unwrap();
-    assert_eq!(elsewhere.asked().await.body["id"], 9, "nothing came before");
+    assert_eq!(
+        elsewhere.next_request().await.body["id"],
+        9,
+        "no request was redirected there"
+    );
 }
 
 #[tokio::test]
-async fn redirects_have_an_end() {
-    for (most, sent) in [(None, 6), (Some(0), 1), (Some(1), 2)] {
+async fn the_number_of_redirects_is_bounded() {
+    for (limit, sent) in [(None, 6), (Some(0), 1), (Some(1), 2)] {
         let mut limits = ClientLimits::default();
-        limits.http.redirects = most.unwrap_or(limits.http.redirects);
+        limits.http.redirects = limit.unwrap_or(limits.http.redirects);
         let mut count = 0;
-        let mut script = Script::new(move |_| {
+        let mut server = ScriptedServer::new(move |_| {
             count += 1;
             redirect(308, &format!("/{count}"))
         })
         .await;
-        let dialog = Dialog::within(&script.url, limits);
-        let error = dialog.send(modern(1, "tools/list", json!({}))).await;
+        let client = TestSession::with_limits(&server.url, limits);
+        let error = client.send(modern(1, "tools/list", json!({}))).await;
         assert!(matches!(error, Err(ClientError::Http { status: 308, .. })));
         let mut last = String::new();
         for _ in 0..sent {
-            last = script.asked().await.path;
+            last = server.next_request().await.path;
         }
         let expected = if sent == 1 {
             "/mcp".to_owned()
@@ -111,36 +115,38 @@ async fn redirects_have_an_end() {
             format!("/{}", sent - 1)
         };
         assert_eq!(last, expected);
-        assert!(script.is_idle(), "{most:?}");
+        assert!(server.has_no_request(), "{limit:?}");
     }
 }
 
 #[tokio::test]
-async fn a_session_of_the_legacy_era_follows_redirects_too() {
-    let mut script = Script::new(|asked| match (&*asked.path, &*asked.method, asked.rpc()) {
-        ("/mcp", ..) => redirect(307, "/mcp/"),
-        (_, "POST", "initialize") => {
-            let result = json!({
-                "protocolVersion": "2025-11-25", "capabilities": {},
-                "serverInfo": {"name": "script", "version": "1"},
-            });
-            let body = json!({"jsonrpc": "2.0", "id": asked.body["id"], "result": result});
-            let headers = "content-type: application/json\r\nmcp-session-id: s1";
-            Told::response(200, headers, &body.to_string())
+async fn a_legacy_session_follows_redirects() {
+    let mut server = ScriptedServer::new(|received| {
+        match (&*received.path, &*received.method, received.rpc()) {
+            ("/mcp", ..) => redirect(307, "/mcp/"),
+            (_, "POST", "initialize") => {
+                let result = json!({
+                    "protocolVersion": "2025-11-25", "capabilities": {},
+                    "serverInfo": {"name": "server", "version": "1"},
+                });
+                let body = json!({"jsonrpc": "2.0", "id": received.body["id"], "result": result});
+                let headers = "content-type: application/json\r\nmcp-session-id: s1";
+                Response::response(200, headers, &body.to_string())
+            }
+            (_, "POST", "notifications/initialized") => Response::accepted(),
+            (_, "GET", _) => Response::response(405, "", ""),
+            (_, "DELETE", _) => Response::response(200, "", ""),
+            _ => Response::result(received, &Value::Object(serde_json::Map::new())),
         }
-        (_, "POST", "notifications/initialized") => Told::accepted(),
-        (_, "GET", _) => Told::response(405, "", ""),
-        (_, "DELETE", _) => Told::response(200, "", ""),
-        _ => Told::result(asked, &Value::Object(serde_json::Map::new())),
     })
     .await;
-    let dialog = Dialog::legacy(&script.url).await;
-    treenail_runtime::client::Session::close(&*dialog.session)
+    let client = TestSession::legacy(&server.url).await;
+    treenail_runtime::client::Session::close(&*client.session)
         .await
         .unwrap();
     for method in ["initialize", "notifications/initialized", "GET", "DELETE"] {
-        assert_eq!(script.asked_to(method).await.path, "/mcp");
-        let again = script.asked_to(method).await;
+        assert_eq!(server.next_request_with(method).await.path, "/mcp");
+        let again = server.next_request_with(method).await;
         assert_eq!(again.path, "/mcp/", "{method}");
         let session = again.header("mcp-session-id");
         assert_eq!(session.is_some(), method != "initialize", "{method}");

@@ -1,4 +1,4 @@
-//! Streams of the legacy era that break off.
+//! Legacy streams that break off.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,35 +10,35 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::broadcast;
 use treenail_runtime::client::{ClientError, ClientLimits, HttpClientLimits, SessionRequest};
 
-use super::ears::{Dialog, Heard, legacy, modern, serve, tool};
-use super::legacy::usual;
-use super::script::{Script, Told};
+use super::legacy::default_response;
+use super::listener::{Incoming, TestSession, legacy, modern, serve, tool};
+use super::scripted_server::{Response, ScriptedServer};
 use crate::fixture::builder;
 
 fn call(id: i64) -> SessionRequest {
     legacy(id, "tools/call", &tool("a", &json!({})))
 }
 
-/// The event that answers a request.
+/// Event with the answer to a request.
 fn answer(id: i64) -> String {
     format!("data: {{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{}}}}\n\n")
 }
 
-/// A wire to somewhere else.
-struct Wire {
+/// TCP proxy to a server.
+struct TcpProxy {
     url: String,
     /// Cuts all connections.
     cut: broadcast::Sender<()>,
-    /// How many connections there were.
+    /// Number of accepted connections.
     count: Arc<AtomicUsize>,
 }
 
-async fn wire_to(url: &str) -> Wire {
+async fn proxy_to(url: &str) -> TcpProxy {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap().to_string();
     let target = url.split('/').nth(2).unwrap().to_owned();
-    // Host and origin are those of the wire, which is loopback too.
-    let wired = url.replace(&target, &address);
+    // Host and origin are those of the proxy, which is on loopback too.
+    let proxy_url = url.replace(&target, &address);
     let (cut, _) = broadcast::channel::<()>(1);
     let cuts = cut.clone();
     let count = Arc::<AtomicUsize>::default();
@@ -56,85 +56,90 @@ async fn wire_to(url: &str) -> Wire {
             });
         }
     });
-    Wire {
-        url: wired,
+    TcpProxy {
+        url: proxy_url,
         cut,
         count,
     }
 }
 
 #[tokio::test]
-async fn a_call_goes_on_after_all_connections_were_cut() {
+async fn a_call_is_resumed_after_all_connections_were_cut() {
     let (server, url) = serve(builder()).await;
-    let wire = wire_to(&url).await;
-    let mut dialog = Dialog::legacy(&wire.url).await;
+    let proxy = proxy_to(&url).await;
+    let mut client = TestSession::legacy(&proxy.url).await;
     let subscribe = legacy(1, "resources/subscribe", &json!({"uri": "notes://1"}));
-    dialog.send(subscribe).await.unwrap();
-    let asking = dialog.begin(legacy(2, "tools/call", &tool("ask", &json!({}))));
-    let heard = dialog.heard().await;
-    let Heard::Request(_, _, responder) = heard else {
-        panic!("{heard:?}");
+    client.send(subscribe).await.unwrap();
+    let call = client.spawn(legacy(2, "tools/call", &tool("ask", &json!({}))));
+    let incoming = client.next_incoming().await;
+    let Incoming::Request(_, _, responder) = incoming else {
+        panic!("{incoming:?}");
     };
-    wire.cut.send(()).unwrap();
+    proxy.cut.send(()).unwrap();
     server.resource_updated("notes://1");
     responder.respond(Ok(json!({"action": "accept"}).to_string()));
-    let result = asking.await.unwrap().unwrap();
+    let result = call.await.unwrap().unwrap();
     assert!(result.contains("sure"), "CLI-LHTTP-06: {result}");
-    let heard = dialog.heard().await;
+    let incoming = client.next_incoming().await;
     assert!(
-        matches!(heard, Heard::Notification(..)),
-        "CLI-LHTTP-06: {heard:?}"
+        matches!(incoming, Incoming::Notification(..)),
+        "CLI-LHTTP-06: {incoming:?}"
     );
 }
 
 #[tokio::test]
-async fn a_connection_is_used_again_after_a_stream() {
+async fn a_connection_is_reused_after_a_stream() {
     let (_server, url) = serve(builder()).await;
-    let wire = wire_to(&url).await;
-    let dialog = Dialog::with(&wire.url);
+    let proxy = proxy_to(&url).await;
+    let client = TestSession::connect(&proxy.url);
     for id in 0..20 {
         let mut params = tool("count", &json!({"to": 2}));
         params["_meta"]["progressToken"] = id.into();
-        dialog.send(modern(id, "tools/call", params)).await.unwrap();
+        client.send(modern(id, "tools/call", params)).await.unwrap();
     }
-    // Some have to be opened because the end of a stream has not been seen yet.
-    let connections = wire.count.load(Ordering::Relaxed);
+    // Some connections are new because the end of the previous stream was not read yet.
+    let connections = proxy.count.load(Ordering::Relaxed);
     assert!(connections < 10, "{connections} connections for 20 streams");
 }
 
 #[tokio::test]
-async fn a_server_that_is_polled_is_not_asked_early() {
+async fn polling_honors_the_retry_delay() {
     let mut gets = 0;
-    let mut script = Script::new(move |asked| match (&*asked.method, asked.rpc()) {
-        ("POST", "tools/call") => Told::stream("id: e-1\nretry: 250\ndata:\n\n"),
-        ("GET", _) if asked.header("last-event-id").is_some() => {
-            gets += 1;
-            match gets {
-                1 => Told::stream("id: e-2\ndata:\n\n"),
-                _ => Told::stream(&format!("id: e-3\n{}", answer(1))),
+    let mut server =
+        ScriptedServer::new(move |received| match (&*received.method, received.rpc()) {
+            ("POST", "tools/call") => Response::stream("id: e-1\nretry: 250\ndata:\n\n"),
+            ("GET", _) if received.header("last-event-id").is_some() => {
+                gets += 1;
+                match gets {
+                    1 => Response::stream("id: e-2\ndata:\n\n"),
+                    _ => Response::stream(&format!("id: e-3\n{}", answer(1))),
+                }
             }
-        }
-        _ => usual(asked),
-    })
-    .await;
-    let dialog = Dialog::legacy(&script.url).await;
-    script.asked_to("GET").await;
-    let begun = Instant::now();
-    dialog.send(call(1)).await.unwrap();
+            _ => default_response(received),
+        })
+        .await;
+    let client = TestSession::legacy(&server.url).await;
+    server.next_request_with("GET").await;
+    let started = Instant::now();
+    client.send(call(1)).await.unwrap();
     assert!(
-        begun.elapsed() >= Duration::from_millis(500),
+        started.elapsed() >= Duration::from_millis(500),
         "CLI-LHTTP-02, twice"
     );
     for id in ["e-1", "e-2"] {
-        let asked = script.asked_to("GET").await;
+        let received = server.next_request_with("GET").await;
         assert_eq!(
-            asked.header("last-event-id"),
+            received.header("last-event-id"),
             Some(id),
             "CLI-LHTTP-03, CLI-LHTTP-06"
         );
-        assert_eq!(asked.header("mcp-session-id"), Some("s-1"), "CLI-LHTTP-07");
         assert_eq!(
-            asked.header("mcp-protocol-version"),
+            received.header("mcp-session-id"),
+            Some("s-1"),
+            "CLI-LHTTP-07"
+        );
+        assert_eq!(
+            received.header("mcp-protocol-version"),
             Some("2025-11-25"),
             "CLI-LHTTP-10"
         );
@@ -142,109 +147,112 @@ async fn a_server_that_is_polled_is_not_asked_early() {
 }
 
 #[tokio::test]
-async fn a_stream_is_not_asked_for_without_end() {
-    // What is said to a request for the rest of a stream, how often it is asked for, and what the call comes to.
-    let told: [fn() -> Told; 5] = [
-        || Told::stream(": x\n\n"),
-        || Told::response(503, "", ""),
-        || Told::response(405, "", ""),
-        || Told::response(400, "", ""),
-        || Told::response(404, "", ""),
+async fn resume_attempts_are_bounded() {
+    // The response to a request for the rest of a stream, the number of such requests, and the outcome of the call.
+    let responses: [fn() -> Response; 5] = [
+        || Response::stream(": x\n\n"),
+        || Response::response(503, "", ""),
+        || Response::response(405, "", ""),
+        || Response::response(400, "", ""),
+        || Response::response(404, "", ""),
     ];
     let cases = [
         ("a stream without events", 2, "closed"),
-        ("an error that may pass", 2, "closed"),
+        ("a transient error", 2, "closed"),
         ("no such stream", 1, "closed"),
         ("no such event", 1, "closed"),
         ("no such session", 1, "expired"),
     ];
-    for (told, (name, times, expected)) in told.into_iter().zip(cases) {
-        let mut script = Script::new(move |asked| match (&*asked.method, asked.rpc()) {
-            ("POST", "tools/call") => Told::stream("id: e-1\nretry: 1\ndata:\n\n"),
-            ("GET", _) if asked.header("last-event-id").is_some() => told(),
-            _ => usual(asked),
-        })
-        .await;
+    for (respond, (name, times, expected)) in responses.into_iter().zip(cases) {
+        let mut server =
+            ScriptedServer::new(move |received| match (&*received.method, received.rpc()) {
+                ("POST", "tools/call") => Response::stream("id: e-1\nretry: 1\ndata:\n\n"),
+                ("GET", _) if received.header("last-event-id").is_some() => respond(),
+                _ => default_response(received),
+            })
+            .await;
         let limits = ClientLimits::default().http(HttpClientLimits::default().resume_attempts(2));
-        let dialog = Dialog::within(&script.url, limits);
-        dialog.initialize().await.unwrap();
-        let outcome = match dialog.send(call(1)).await {
+        let client = TestSession::with_limits(&server.url, limits);
+        client.initialize().await.unwrap();
+        let outcome = match client.send(call(1)).await {
             Err(ClientError::Closed(_)) => "closed",
             Err(ClientError::SessionExpired) => "expired",
             other => panic!("{name}: {other:?}"),
         };
         assert_eq!(outcome, expected, "{name}");
-        script.asked_to("tools/call").await;
-        dialog.initialize().await.unwrap();
-        let mut asked = 0;
-        while script.asked().await.method == "GET" {
-            asked += 1;
+        server.next_request_with("tools/call").await;
+        client.initialize().await.unwrap();
+        let mut count = 0;
+        while server.next_request().await.method == "GET" {
+            count += 1;
         }
-        assert_eq!(asked, times, "{name}");
+        assert_eq!(count, times, "{name}");
     }
 }
 
 #[tokio::test]
-async fn a_stream_without_ids_is_lost() {
-    let script = Script::new(|asked| match asked.rpc() {
-        "tools/call" => Told::stream("retry: 1\ndata:\n\n"),
-        _ => usual(asked),
+async fn a_stream_without_ids_cannot_be_resumed() {
+    let server = ScriptedServer::new(|received| match received.rpc() {
+        "tools/call" => Response::stream("retry: 1\ndata:\n\n"),
+        _ => default_response(received),
     })
     .await;
-    let dialog = Dialog::legacy(&script.url).await;
-    let lost = dialog.send(call(1)).await;
+    let client = TestSession::legacy(&server.url).await;
+    let lost = client.send(call(1)).await;
     assert!(matches!(lost, Err(ClientError::Closed(_))), "{lost:?}");
 }
 
 #[tokio::test]
 async fn an_answer_is_taken_from_any_stream_of_the_session() {
-    let mut held = Vec::new();
-    let mut own = None;
-    let script = Script::new(move |asked| match (&*asked.method, asked.rpc()) {
+    let mut open_streams = Vec::new();
+    let mut session_stream = None;
+    let server = ScriptedServer::new(move |received| match (&*received.method, received.rpc()) {
         ("GET", _) => {
-            let (told, more) = Told::open_stream(": x\n\n");
-            own = Some(more);
-            told
+            let (response, more) = Response::open_stream(": x\n\n");
+            session_stream = Some(more);
+            response
         }
         ("POST", "tools/call") => {
-            let (told, more) = Told::open_stream("id: 1\ndata:\n\n");
-            held.push(more);
-            let own = own.as_ref().unwrap();
-            let id = asked.body["id"].as_i64().unwrap();
-            // Nobody waits for the first one.
-            own.send(answer(99) + "data: {\n\n" + &answer(id)).unwrap();
-            told
+            let (response, more) = Response::open_stream("id: 1\ndata:\n\n");
+            open_streams.push(more);
+            let session_stream = session_stream.as_ref().unwrap();
+            let id = received.body["id"].as_i64().unwrap();
+            // No request waits for the first answer.
+            session_stream
+                .send(answer(99) + "data: {\n\n" + &answer(id))
+                .unwrap();
+            response
         }
-        _ => usual(asked),
+        _ => default_response(received),
     });
-    let mut script = script.await;
-    let dialog = Dialog::legacy(&script.url).await;
-    script.asked_to("GET").await;
-    dialog.send(call(1)).await.unwrap();
-    script.left.notified().await;
+    let mut server = server.await;
+    let client = TestSession::legacy(&server.url).await;
+    server.next_request_with("GET").await;
+    client.send(call(1)).await.unwrap();
+    server.disconnected.notified().await;
 }
 
 #[tokio::test]
-async fn the_stream_of_a_session_is_held_open() {
+async fn the_session_stream_is_reopened() {
     let mut gets = 0;
-    let mut script = Script::new(move |asked| {
-        if asked.method != "GET" {
-            return usual(asked);
+    let mut server = ScriptedServer::new(move |received| {
+        if received.method != "GET" {
+            return default_response(received);
         }
         gets += 1;
-        let told =
+        let event =
             |n| format!("data: {{\"jsonrpc\":\"2.0\",\"method\":\"notifications/{n}\"}}\n\n");
         match gets {
-            1 => Told::stream(&format!("retry: 1\nid: e-1\n{}", told(1))),
-            // The event is not known any more.
-            2 => Told::response(400, "", ""),
-            3 => Told::response(503, "", ""),
-            4 => Told::stream(&told(2)),
-            _ => Told::response(405, "", ""),
+            1 => Response::stream(&format!("retry: 1\nid: e-1\n{}", event(1))),
+            // The server no longer has that event.
+            2 => Response::response(400, "", ""),
+            3 => Response::response(503, "", ""),
+            4 => Response::stream(&event(2)),
+            _ => Response::response(405, "", ""),
         }
     })
     .await;
-    let mut dialog = Dialog::legacy(&script.url).await;
+    let mut client = TestSession::legacy(&server.url).await;
     for (last, why) in [
         (None, "CLI-LHTTP-05"),
         (Some("e-1"), "CLI-LHTTP-06"),
@@ -252,13 +260,13 @@ async fn the_stream_of_a_session_is_held_open() {
         (None, "after 503"),
         (None, "after a stream without ids"),
     ] {
-        let asked = script.asked_to("GET").await;
-        assert_eq!(asked.header("last-event-id"), last, "{why}");
+        let received = server.next_request_with("GET").await;
+        assert_eq!(received.header("last-event-id"), last, "{why}");
     }
     for expected in ["notifications/1", "notifications/2"] {
-        let heard = dialog.heard().await;
-        let Heard::Notification(method, params) = heard else {
-            panic!("{heard:?}");
+        let incoming = client.next_incoming().await;
+        let Incoming::Notification(method, params) = incoming else {
+            panic!("{incoming:?}");
         };
         assert_eq!((&*method, params), (expected, json!({})));
     }

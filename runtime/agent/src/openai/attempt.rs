@@ -8,9 +8,11 @@ use hyper::body::Incoming;
 use tokio::time::{Instant, timeout, timeout_at};
 use treenail_runtime::client::ClientError;
 use treenail_runtime::internal::deadline;
-use treenail_runtime::internal::fetch::body::{self, End};
-use treenail_runtime::internal::fetch::head::{is_compressed, media_type, redirect};
-use treenail_runtime::internal::fetch::sse::{Parser, Position};
+use treenail_runtime::internal::http_client::body::{self, End};
+use treenail_runtime::internal::http_client::response::{
+    describe_redirect, is_compressed, media_type,
+};
+use treenail_runtime::internal::http_client::sse::{Parser, Position};
 use treenail_schema::internal::quoted;
 
 use super::Endpoint;
@@ -77,7 +79,7 @@ async fn send(
     *request.method_mut() = Method::POST;
     *request.uri_mut() = endpoint.url.clone();
     request.headers_mut().clone_from(&endpoint.headers);
-    match timeout_at(deadline, endpoint.engine.send(request)).await {
+    match timeout_at(deadline, endpoint.pool.send(request)).await {
         Ok(Ok(response)) => Ok(response),
         Ok(Err(ClientError::Closed(why))) => Err(Failure::transient(&*why)),
         Ok(Err(other)) => Err(Failure::transient(other.to_string())),
@@ -97,7 +99,7 @@ async fn error_response(
     mut body: Incoming,
 ) -> Failure {
     if status.is_redirection() {
-        return Failure::redirected(redirect(headers));
+        return Failure::redirected(describe_redirect(headers));
     }
     let reading = body::read(&mut body, MAX_ERROR_BYTES);
     let read = timeout(endpoint.limits.idle_timeout, reading).await;
@@ -107,7 +109,7 @@ async fn error_response(
 
 async fn read_body(body: &mut Incoming, max: usize) -> Result<Vec<u8>, Failure> {
     match body::read(body, max).await {
-        (bytes, End::Whole) => Ok(bytes),
+        (bytes, End::Complete) => Ok(bytes),
         (_, End::TooLong) => Err(Failure::invalid_response(format!(
             "the response has more than {max} bytes"
         ))),
@@ -131,7 +133,7 @@ async fn stream(
     let mut deadline = first;
     let mut has_started = false;
     loop {
-        let piece = match timeout_at(deadline, body::next(&mut body)).await {
+        let piece = match timeout_at(deadline, body::next_chunk(&mut body)).await {
             Ok(Some(Ok(piece))) => piece,
             // A complete message lacks only its usage, whatever ended the stream.
             _ if assembler.is_complete() => return Ok(()),

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use http::Uri;
 use serde_json::Value;
 use treenail_runtime::client::ClientError;
-use treenail_runtime::internal::fetch::Engine;
-use treenail_runtime::internal::fetch::url;
+use treenail_runtime::internal::http_client::Pool;
+use treenail_runtime::internal::http_client::url;
 use treenail_schema::JsonObject;
 
 use super::headers::headers;
@@ -156,14 +156,14 @@ impl OpenAiModelBuilder {
             return Err(ModelError::misconfigured(why));
         }
         let headers = headers(&self.headers, self.key.as_ref())?;
-        let engine = Engine::new(&url, &self.limits.client_limits()).map_err(misconfigured)?;
+        let pool = Pool::new(&url, &self.limits.client_limits()).map_err(misconfigured)?;
         let default_field = || MaxTokensField::for_host(url.host().unwrap_or_default());
         Ok(OpenAiModel(Arc::new(Endpoint {
             max_tokens_field: self.max_tokens_field.unwrap_or_else(default_field),
             url: completions_url(&url)?,
             headers,
             key: self.key,
-            engine,
+            pool,
             limits: self.limits,
             model: self.model,
             capabilities: self.capabilities,
@@ -264,7 +264,7 @@ mod tests {
             ),
             (
                 |it| it.base_url("http://me:sk-1@localhost/"),
-                Err("a URL with a user in it; set the header `Authorization`"),
+                Err("the URL contains a user name; set the header `Authorization` instead"),
             ),
             (
                 |it| it.key("sk-\u{1}"),

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use http::{HeaderMap, StatusCode};
 use serde_json::Value;
-use treenail_runtime::internal::fetch::head::may_pass;
+use treenail_runtime::internal::http_client::response::is_transient;
 use treenail_runtime::internal::jitter;
 
 use super::Endpoint;
@@ -76,7 +76,7 @@ impl Failure {
             Some(b"true") => true,
             Some(b"false") => false,
             // An account without credit gets the status of a rate limit.
-            _ => may_pass(status) && !details.codes().any(|name| name == INSUFFICIENT_QUOTA),
+            _ => is_transient(status) && !details.codes().any(|name| name == INSUFFICIENT_QUOTA),
         };
         let kind = if may_pass {
             FailureKind::Transient
@@ -157,7 +157,7 @@ fn is_permanent(name: &str) -> bool {
     let status = name.parse().map(StatusCode::from_u16);
     name.starts_with("invalid")
         || matches!(name, INSUFFICIENT_QUOTA | "context_length_exceeded")
-        || matches!(status, Ok(Ok(status)) if !may_pass(status))
+        || matches!(status, Ok(Ok(status)) if !is_transient(status))
 }
 
 /// Error details from an endpoint.

@@ -1,15 +1,15 @@
-//! The environment of a child process: a short list of variables, and those that were set for it.
+//! Environment of a child process: a short list of inherited variables, and explicit changes.
 
 use std::ffi::{OsStr, OsString};
 
 use tokio::process::Command;
 
-/// Variables that a server inherits: those without which programs do not find their files, and none that has secrets. The
-/// list is that of the official SDKs.
+/// Variables that a server inherits: those that programs need to find their files, and none with secrets. The official
+/// SDKs have the same list.
 #[cfg(not(windows))]
 const INHERITED: [&str; 6] = ["HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"];
 
-/// The list of the official SDKs, with the variables that the command interpreter and most runtimes need to start.
+/// The list of the official SDKs, and the variables that the command interpreter and most runtimes need to start.
 #[cfg(windows)]
 const INHERITED: [&str; 16] = [
     "APPDATA",
@@ -30,12 +30,12 @@ const INHERITED: [&str; 16] = [
     "WINDIR",
 ];
 
-/// Environment of a server, in the order in which the builder was called.
+/// Environment of a server.
 #[derive(Clone, Default)]
 pub(super) struct Environment {
-    /// Whether the environment of this process is inherited as a whole.
+    /// True if the whole environment of this process is inherited.
     inherits_all: bool,
-    /// Variables that are set, or removed where there is no value.
+    /// Variables to set, or to remove if there is no value, in the order of the calls.
     changes: Vec<(OsString, Option<OsString>)>,
 }
 
@@ -44,16 +44,16 @@ impl Environment {
         self.inherits_all = true;
     }
 
-    pub(super) fn change(&mut self, name: &OsStr, value: Option<&OsStr>) {
+    pub(super) fn set_variable(&mut self, name: &OsStr, value: Option<&OsStr>) {
         let value = value.map(OsStr::to_owned);
         self.changes.push((name.to_owned(), value));
     }
 
-    /// Gives a process this environment.
+    /// Applies the environment to a command.
     pub(super) fn apply(&self, command: &mut Command) {
         if !self.inherits_all {
             command.env_clear();
-            command.envs(inherited(|name| std::env::var_os(name)));
+            command.envs(inherited_variables(|name| std::env::var_os(name)));
         }
         for (name, value) in &self.changes {
             match value {
@@ -64,8 +64,8 @@ impl Environment {
     }
 }
 
-/// Variables of the short list that have a value. Shell functions, which begin with `()`, are code and are left out.
-fn inherited(
+/// Returns the variables of the short list that have a value. Shell functions, which start with `()`, are code and omitted.
+fn inherited_variables(
     value_of: impl Fn(&str) -> Option<OsString>,
 ) -> impl Iterator<Item = (&'static str, OsString)> {
     INHERITED.into_iter().filter_map(move |name| {
@@ -82,7 +82,9 @@ mod tests {
     fn secrets_and_shell_functions_are_not_inherited() {
         let names = |value: &'static str| -> Vec<_> {
             let value_of = |name: &str| (name != "HOME").then(|| OsString::from(value));
-            inherited(value_of).map(|(name, _)| name).collect()
+            inherited_variables(value_of)
+                .map(|(name, _)| name)
+                .collect()
         };
         let expected: Vec<_> = INHERITED
             .into_iter()

@@ -1,4 +1,4 @@
-//! Servers as child processes.
+//! Servers that run as child processes.
 
 mod environment;
 mod process;
@@ -15,11 +15,11 @@ use tokio::process::{ChildStdin, ChildStdout, Command};
 use self::environment::Environment;
 pub use self::stderr::Stderr;
 use self::stderr::pass_lines;
-use crate::client::line::{Ending, LineSession};
+use crate::client::line::{CloseReason, LineSession};
 use crate::client::stray::{StrayLines, StrayListener};
 use crate::client::{ClientError, ClientLimits};
 
-/// How to start a server that speaks over its standard streams.
+/// Command that starts a server on standard input and output.
 ///
 /// ```
 /// use treenail_runtime::client::{ServerCommand, Stderr};
@@ -30,17 +30,17 @@ use crate::client::{ClientError, ClientLimits};
 ///     .stderr(Stderr::lines(|line| eprintln!("server: {line}")));
 /// ```
 ///
-/// The server does not inherit the environment of this process, which may hold secrets, but a short list of variables, which
-/// is that of the official SDKs: `HOME`, `LOGNAME`, `PATH`, `SHELL`, `TERM` and `USER`, or their counterparts on Windows.
-/// [`env`](Self::env) adds to it, [`inherit_env`](Self::inherit_env) hands over everything.
+/// The environment of this process may contain secrets, so the server inherits only a short list of variables, the same as
+/// in the official SDKs: `HOME`, `LOGNAME`, `PATH`, `SHELL`, `TERM` and `USER`, or their counterparts on Windows.
+/// [`env`](Self::env) adds variables, and [`inherit_env`](Self::inherit_env) passes on the whole environment.
 ///
-/// The server is a process group of its own. When the session is closed, its input is closed; if it does not end within
-/// [`ClientLimits::shutdown_timeout`] it gets SIGTERM, and after that time again SIGKILL (on Windows it is terminated at
-/// once). A session that is dropped does the same in the background, as long as the runtime lives; when that ends first,
-/// the server is killed. What the server has started itself and left in its group is killed when the server has ended.
+/// The server runs in its own process group. Closing the session closes the input of the server. If the server does not exit
+/// within [`ClientLimits::shutdown_timeout`], it receives SIGTERM, and after the same time again SIGKILL (on Windows it is
+/// terminated at once). Dropping the session does the same in the background, while the tokio runtime is running; when the
+/// runtime stops first, the server is killed. After the server has exited, other processes in its group are killed.
 ///
-/// A server that ends by itself ends the session: requests that wait fail with [`ClientError::Closed`], which tells its
-/// exit status. It is not started again; that is the choice of the caller, who can use the same command for it.
+/// If the server exits without being asked to, the session closes: pending requests fail with [`ClientError::Closed`], which
+/// contains the exit status. The client does not restart the server; the caller can do so with the same command.
 #[derive(Clone)]
 pub struct ServerCommand {
     program: std::ffi::OsString,
@@ -74,7 +74,7 @@ impl From<&Path> for ServerCommand {
 }
 
 impl ServerCommand {
-    /// Starts `program`, which is looked for as a shell would, without arguments.
+    /// Creates a command that starts `program` without arguments. The program is searched for in `PATH`.
     pub fn new(program: impl AsRef<OsStr>) -> Self {
         Self {
             program: program.as_ref().to_owned(),
@@ -102,18 +102,19 @@ impl ServerCommand {
     /// Sets a variable of the environment.
     #[must_use]
     pub fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
-        self.environment.change(name.as_ref(), Some(value.as_ref()));
+        self.environment
+            .set_variable(name.as_ref(), Some(value.as_ref()));
         self
     }
 
     /// Removes a variable from the environment.
     #[must_use]
     pub fn env_remove(mut self, name: impl AsRef<OsStr>) -> Self {
-        self.environment.change(name.as_ref(), None);
+        self.environment.set_variable(name.as_ref(), None);
         self
     }
 
-    /// Inherits the whole environment of this process, secrets included. [`env`](Self::env) and
+    /// Passes on the whole environment of this process, including secrets. [`env`](Self::env) and
     /// [`env_remove`](Self::env_remove) still apply.
     #[must_use]
     pub fn inherit_env(mut self) -> Self {
@@ -121,23 +122,24 @@ impl ServerCommand {
         self
     }
 
-    /// Sets the working directory, which is otherwise that of this process.
+    /// Sets the working directory. Default: that of this process.
     #[must_use]
     pub fn current_dir(mut self, directory: impl AsRef<Path>) -> Self {
         self.current_dir = Some(directory.as_ref().to_owned());
         self
     }
 
-    /// Sets what becomes of standard error. Default: it goes to that of this process.
+    /// Sets the destination of standard error. Default: standard error of this process.
     #[must_use]
     pub fn stderr(mut self, stderr: Stderr) -> Self {
         self.stderr = stderr;
         self
     }
 
-    /// Passes lines of standard output that are no messages to a function, which must not wait; of a long line, the
-    /// beginning. A server that prints by mistake is the usual cause when no connection can be opened. Without a function, a
-    /// warning is logged.
+    /// Passes lines of standard output that are not messages to a function, which must not block. Long lines are truncated.
+    /// Without a function, such lines are only logged as warnings.
+    ///
+    /// A server that prints to standard output by mistake is a common reason for a failed connection.
     ///
     /// ```
     /// use treenail_runtime::client::ServerCommand;
@@ -146,17 +148,17 @@ impl ServerCommand {
     ///     .on_stray_line(|line| eprintln!("the server printed {line:?}"));
     /// ```
     #[must_use]
-    pub fn on_stray_line(mut self, take: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        self.stray = Some(Arc::new(take));
+    pub fn on_stray_line(mut self, on_line: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.stray = Some(Arc::new(on_line));
         self
     }
 
-    /// The note of lines that are no messages, for one connection.
+    /// Returns the record of stray lines for one connection.
     pub(crate) fn stray_lines(&self) -> StrayLines {
         StrayLines::new(self.stray.clone())
     }
 
-    /// Starts the server, and a session with it.
+    /// Starts the server and opens a session with it.
     ///
     /// # Errors
     ///
@@ -166,31 +168,33 @@ impl ServerCommand {
     ///
     /// Outside of a tokio runtime with its drivers for input, output and time.
     pub fn start(&self, limits: &ClientLimits) -> Result<LineSession, ClientError> {
-        let (stdout, stdin, ending) = self.open(limits)?;
-        let ending = (ending, self.stray_lines());
-        Ok(LineSession::with_ending(stdout, stdin, limits, ending))
+        let (stdout, stdin, close_reason) = self.spawn(limits)?;
+        let report = (close_reason, self.stray_lines());
+        Ok(LineSession::with_close_reason(
+            stdout, stdin, limits, report,
+        ))
     }
 
-    /// Starts the server: its streams, and how they end.
-    pub(crate) fn open(
+    /// Starts the server and returns its streams.
+    pub(crate) fn spawn(
         &self,
         limits: &ClientLimits,
-    ) -> Result<(ChildStdout, ChildStdin, Ending), ClientError> {
+    ) -> Result<(ChildStdout, ChildStdin, CloseReason), ClientError> {
         let mut child = self.command().spawn().map_err(|error| {
             let program = self.program.to_string_lossy();
             ClientError::closed(format!("`{program}` cannot be started: {error}"))
         })?;
         let stderr = match (&self.stderr, child.stderr.take()) {
-            (Stderr::Lines(take), Some(stderr)) => {
-                Some(tokio::spawn(pass_lines(stderr, Arc::clone(take))))
+            (Stderr::Lines(on_line), Some(stderr)) => {
+                Some(tokio::spawn(pass_lines(stderr, Arc::clone(on_line))))
             }
             _ => None,
         };
         let (Some(stdout), Some(stdin)) = (child.stdout.take(), child.stdin.take()) else {
             return Err(ClientError::closed("the server has no standard streams"));
         };
-        let ending = process::watch_over(child, stderr, limits.shutdown_timeout);
-        Ok((stdout, stdin, ending))
+        let close_reason = process::supervise(child, stderr, limits.shutdown_timeout);
+        Ok((stdout, stdin, close_reason))
     }
 
     fn command(&self) -> Command {

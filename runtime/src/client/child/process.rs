@@ -1,4 +1,4 @@
-//! A server's process, from its start to its end.
+//! Supervision of the process of a server.
 
 use std::future::{Future, poll_fn};
 use std::io;
@@ -14,109 +14,113 @@ use tokio::sync::{oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use crate::client::line::Ending;
+use crate::client::line::CloseReason;
 
-/// Watches over a server in a task of its own: the server ends by itself, or when the session does.
-pub(super) fn watch_over(child: Child, stderr: Option<JoinHandle<()>>, within: Duration) -> Ending {
+/// Supervises a server in a separate task, until the server exits or the session closes.
+pub(super) fn supervise(
+    child: Child,
+    stderr: Option<JoinHandle<()>>,
+    shutdown_timeout: Duration,
+) -> CloseReason {
     let process = Process {
         group: Group::of(&child),
         child,
     };
-    let (told, told_to_end) = oneshot::channel();
-    let (ended, mut reason) = watch::channel(None);
+    let (stop, stop_requested) = oneshot::channel();
+    let (reason_sender, mut reason) = watch::channel(None);
     tokio::spawn(async move {
-        let told = process.run(told_to_end, within).await;
+        let exit_reason = process.run(stop_requested, shutdown_timeout).await;
         if let Some(mut stderr) = stderr {
-            // What the server has said last is still on its way.
-            if timeout(within, &mut stderr).await.is_err() {
+            // The last lines of standard error may still be in the pipe.
+            if timeout(shutdown_timeout, &mut stderr).await.is_err() {
                 stderr.abort();
             }
         }
-        ended.send_replace(Some(told));
+        reason_sender.send_replace(Some(exit_reason));
     });
     let mut exited = reason.clone();
-    Ending {
+    CloseReason {
         exited: Box::pin(async move { drop(exited.wait_for(Option::is_some).await) }),
         reason: Box::pin(async move {
-            // It has ended already if it cannot be told.
-            let _has_ended = told.send(()).is_err();
+            // Fails only if the server has already exited.
+            let _already_exited = stop.send(()).is_err();
             let reason = reason.wait_for(Option::is_some).await;
             let reason = reason.ok().and_then(|reason| reason.clone());
-            reason.unwrap_or_else(|| "the server is not watched any more".to_owned())
+            reason.unwrap_or_else(|| "the server is no longer supervised".to_owned())
         }),
     }
 }
 
-/// A server and what it has started itself.
+/// A server and its own child processes.
 struct Process {
-    /// Dropped before the child: until that has been waited for, nothing else can have the number of its group.
+    /// Dropped before the child: until the child has been reaped, the id of its group cannot be reused.
     group: Group,
     child: Child,
 }
 
 impl Process {
-    /// Waits for the end, and makes sure of it once the session has ended: then the input of the server is closed.
-    async fn run(mut self, told: impl Future, within: Duration) -> String {
-        let by_itself = {
-            let (mut exit, mut told) = (pin!(self.exit()), pin!(told));
+    /// Waits for the server to exit, and stops it once `stop_requested` is ready. Returns the reason of the exit.
+    async fn run(mut self, stop_requested: impl Future, shutdown_timeout: Duration) -> String {
+        let exited = {
+            let (mut exit, mut stop) = (pin!(self.wait_for_exit()), pin!(stop_requested));
             poll_fn(|context| match exit.as_mut().poll(context) {
                 Poll::Ready(()) => Poll::Ready(true),
-                Poll::Pending => told.as_mut().poll(context).map(|_| false),
+                Poll::Pending => stop.as_mut().poll(context).map(|_| false),
             })
             .await
         };
-        if by_itself {
+        if exited {
             self.reap().await
         } else {
-            self.end(within).await
+            self.stop(shutdown_timeout).await
         }
     }
 
-    async fn end(&mut self, within: Duration) -> String {
-        if timeout(within, self.exit()).await.is_ok() {
+    /// Stops the server, whose input has been closed.
+    async fn stop(&mut self, limit: Duration) -> String {
+        if timeout(limit, self.wait_for_exit()).await.is_ok() {
             return self.reap().await;
         }
-        if self.group.terminate() && timeout(within, self.exit()).await.is_ok() {
+        if self.group.terminate() && timeout(limit, self.wait_for_exit()).await.is_ok() {
             self.reap().await;
-            return "the server did not end by itself and was told to terminate".to_owned();
+            return "the server did not exit in time and was terminated".to_owned();
         }
         self.group.kill();
         if let Err(error) = self.child.kill().await {
-            tracing::warn!(%error, "a server cannot be killed");
+            tracing::warn!(%error, "a server could not be killed");
         }
-        "the server did not end by itself and was killed".to_owned()
+        "the server did not exit in time and was killed".to_owned()
     }
 
-    /// Waits for the server's own process to exit, where possible without reaping it: a group whose leader has been reaped
-    /// may have a number that belongs to somebody else.
-    async fn exit(&mut self) {
+    /// Waits for the process of the server to exit, where possible without reaping it: once the leader of a group has been
+    /// reaped, the id of the group may be reused.
+    async fn wait_for_exit(&mut self) {
         #[cfg(unix)]
-        if self.group.exit().await {
+        if self.group.wait_for_exit().await {
             return;
         }
-        // The status is remembered for those who wait again.
+        // The child stores its status, so it can be waited for again.
         if let Err(error) = self.child.wait().await {
-            tracing::debug!(%error, "a server cannot be waited for");
+            tracing::debug!(%error, "could not wait for a server");
         }
     }
 
-    /// Ends what a server that has exited has left behind, and then the server itself.
+    /// Kills the rest of the group of a server that has exited, and reaps the server.
     async fn reap(&mut self) -> String {
         self.group.kill();
-        exited(self.child.wait().await)
+        describe_exit(self.child.wait().await)
     }
 }
 
-fn exited(ended: io::Result<ExitStatus>) -> String {
-    match ended.map(|status| (status.code(), status)) {
+fn describe_exit(status: io::Result<ExitStatus>) -> String {
+    match status.map(|status| (status.code(), status)) {
         Ok((Some(code), _)) => format!("the server has exited with status {code}"),
         Ok((None, status)) => format!("the server has ended: {status}"),
-        Err(error) => format!("the server cannot be waited for: {error}"),
+        Err(error) => format!("could not wait for the server: {error}"),
     }
 }
 
-/// The process group of a server: its own process, and what it has started. What is left of it when this is dropped, be
-/// it that the runtime ends, is killed.
+/// Process group of a server. Dropping it kills the remaining processes, also when the tokio runtime stops.
 #[cfg(unix)]
 struct Group(Option<rustix::process::Pid>);
 
@@ -127,13 +131,13 @@ impl Group {
         Self(id.and_then(rustix::process::Pid::from_raw))
     }
 
-    /// Waits for the leader of the group to exit, and leaves it to be reaped. Returns false if that cannot be waited for.
-    async fn exit(&self) -> bool {
+    /// Waits for the leader of the group to exit, without reaping it. Returns false if that is not possible.
+    async fn wait_for_exit(&self) -> bool {
         use rustix::process::{WaitId, WaitIdOptions, waitid};
 
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
-        // The signal is listened for before the first look, so that none is missed.
-        let Ok(mut exits) = signal(SignalKind::child()) else {
+        // Registered before the first check, so that no signal is missed.
+        let Ok(mut child_signals) = signal(SignalKind::child()) else {
             return false;
         };
         while let Some(leader) = self.0 {
@@ -142,25 +146,25 @@ impl Group {
                 Ok(Some(_)) => return true,
                 Err(_) => return false,
             }
-            if exits.recv().await.is_none() {
+            if child_signals.recv().await.is_none() {
                 return false;
             }
         }
         false
     }
 
-    /// Asks the processes to end; whether they could be asked.
+    /// Sends SIGTERM to the group. Returns false if that failed.
     fn terminate(&self) -> bool {
-        self.signal(rustix::process::Signal::TERM)
+        self.send_signal(rustix::process::Signal::TERM)
     }
 
-    /// Kills what is left, and forgets the group: its number may be free from now on.
+    /// Kills the remaining processes, and drops the id of the group, which may now be reused.
     fn kill(&mut self) {
-        self.signal(rustix::process::Signal::KILL);
+        self.send_signal(rustix::process::Signal::KILL);
         self.0 = None;
     }
 
-    fn signal(&self, signal: rustix::process::Signal) -> bool {
+    fn send_signal(&self, signal: rustix::process::Signal) -> bool {
         self.0
             .is_some_and(|group| rustix::process::kill_process_group(group, signal).is_ok())
     }
@@ -173,7 +177,7 @@ impl Drop for Group {
     }
 }
 
-/// Only the server's own process is known.
+/// Without process groups, only the process of the server itself is stopped.
 #[cfg(not(unix))]
 struct Group;
 
@@ -207,16 +211,19 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_group_is_still_that_of_the_server_when_its_exit_is_noticed() {
+    async fn the_group_id_is_not_reused_before_the_server_is_reaped() {
         for script in ["exit 3", "sleep 1000 & exit 3"] {
             let mut process = start(script);
-            process.exit().await;
-            // It waits again without a loss.
-            process.exit().await;
-            assert!(process.group.terminate(), "the number is in use: {script}");
-            let told = process.reap().await;
-            assert_eq!(told, "the server has exited with status 3");
-            assert!(process.group.0.is_none(), "it is not used again");
+            process.wait_for_exit().await;
+            // Waiting again returns at once.
+            process.wait_for_exit().await;
+            assert!(
+                process.group.terminate(),
+                "the group id is still in use: {script}"
+            );
+            let reason = process.reap().await;
+            assert_eq!(reason, "the server has exited with status 3");
+            assert!(process.group.0.is_none(), "the group id is dropped");
         }
     }
 }

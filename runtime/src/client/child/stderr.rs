@@ -1,4 +1,4 @@
-//! What a server writes to standard error.
+//! Standard error of a server.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,30 +9,30 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 
 use crate::wire::{Frame, LineBuffer};
 
-/// Bytes of one line of standard error; a longer one is told to be too long.
-const LONGEST: usize = 16 * 1024;
+/// Maximum length of a line of standard error, in bytes. A longer one is replaced by a note.
+const MAX_LINE_BYTES: usize = 16 * 1024;
 
-/// What becomes of what a server writes to standard error. It is for people, and not a sign of an error.
+/// Destination of standard error of a server. Servers write logs there, so output does not indicate a failure.
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub enum Stderr {
-    /// It goes to standard error of this process.
+    /// Standard error of this process.
     #[default]
     Inherit,
-    /// Nobody sees it.
+    /// Discarded.
     Null,
-    /// Each line, without its end, goes to a function, which must not wait. A line of more than 16 KiB is replaced by a
-    /// note that says so. When [`close`](crate::client::McpClientSession::close) is ready, all lines have been passed.
+    /// A function that receives each line without its line end, and must not block. A line of more than 16 KiB is replaced
+    /// by a note. [`close`](crate::client::McpClientSession::close) returns after all lines have been passed.
     Lines(Arc<dyn Fn(&str) + Send + Sync>),
 }
 
 impl Stderr {
-    /// Passes each line to a function, which must not wait.
-    pub fn lines(take: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        Self::Lines(Arc::new(take))
+    /// Passes each line to a function, which must not block.
+    pub fn lines(on_line: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        Self::Lines(Arc::new(on_line))
     }
 
-    /// What the process gets as its standard error.
+    /// Returns the handle for the process.
     pub(super) fn stdio(&self) -> Stdio {
         match self {
             Self::Inherit => Stdio::inherit(),
@@ -52,34 +52,34 @@ impl fmt::Debug for Stderr {
     }
 }
 
-/// Passes the lines on until there are no more.
+/// Passes all lines to the function.
 pub(super) async fn pass_lines(
     mut stderr: impl AsyncRead + Unpin,
-    take: Arc<dyn Fn(&str) + Send + Sync>,
+    on_line: Arc<dyn Fn(&str) + Send + Sync>,
 ) {
-    let mut lines = LineBuffer::new(LONGEST);
+    let mut lines = LineBuffer::new(MAX_LINE_BYTES);
     loop {
         let count = stderr.read(lines.room()).await.unwrap_or(0);
         lines.advance(count);
         while let Some(frame) = lines.next_frame() {
-            pass_line(&frame, &*take);
+            pass_line(&frame, &*on_line);
         }
         if count == 0 {
             break;
         }
     }
     if let Some(frame) = lines.last() {
-        pass_line(&frame, &*take);
+        pass_line(&frame, &*on_line);
     }
 }
 
-fn pass_line(frame: &Frame<'_>, take: &dyn Fn(&str)) {
+fn pass_line(frame: &Frame<'_>, on_line: &dyn Fn(&str)) {
     let line = match frame {
         Frame::Line(line) => String::from_utf8_lossy(line),
         Frame::TooLong { .. } => "[a line that is too long]".into(),
     };
-    // A panic must not keep the server from writing more.
-    if catch_unwind(AssertUnwindSafe(|| take(line.trim_end()))).is_err() {
-        tracing::error!("a function that takes standard error of a server has panicked");
+    // After a panic, the pipe must still be read, or the server would block.
+    if catch_unwind(AssertUnwindSafe(|| on_line(line.trim_end()))).is_err() {
+        tracing::error!("a function for standard error of a server panicked");
     }
 }

@@ -1,34 +1,36 @@
-//! How long to wait before a stream is asked for again.
+//! Delays before a stream is requested again.
 
 use std::time::Duration;
 
-use crate::client::fetch::sse::Position;
+use crate::client::http_client::sse::Position;
 
-/// How long, if the server does not say it.
-const USUAL: Duration = Duration::from_secs(1);
-/// A server that wants to be asked at once waits this long all the same.
-const LEAST: Duration = Duration::from_millis(100);
-/// After how long it does not get longer.
-const MOST: Duration = Duration::from_secs(60);
+/// Delay if the server has not set one with `retry`.
+const DEFAULT_DELAY: Duration = Duration::from_secs(1);
+/// Lower bound of the delay, even if the server sets a shorter one.
+const MIN_DELAY: Duration = Duration::from_millis(100);
+/// Upper bound of the exponential backoff. A longer `retry` of the server is still honored.
+const MAX_DELAY: Duration = Duration::from_secs(60);
 
-/// A stream that lives so long is not a failure, even if nothing comes.
-const LIVES: Duration = MOST;
+/// A stream that lasted this long is not a failure, even without a message.
+const HEALTHY_LIFETIME: Duration = MAX_DELAY;
 
-/// Attempts to read a stream that goes on for as long as its session.
+/// Backoff between attempts to read a stream that lasts as long as its session.
 #[derive(Debug, Default)]
-pub(super) struct Attempt {
+pub(super) struct Backoff {
     failures: u32,
-    /// Whether the stream brought a message.
+    /// True if the last attempt delivered a message.
     pub(super) delivered: bool,
 }
 
-impl Attempt {
-    /// Pause after this attempt. A stream that ends at once without a message counts as a failure, however many events of
-    /// other kinds it has. The exception is a server that names a pause and moves on: it wants to be polled.
-    pub(super) fn delay(&mut self, position: &mut Position, lived: Duration) -> Duration {
+impl Backoff {
+    /// Returns the delay after an attempt that lasted for `lifetime`.
+    ///
+    /// A stream that ends early without a message counts as a failure, even if it had other events. The exception is a
+    /// server that sets a delay and sends new events: it expects the client to poll.
+    pub(super) fn next_delay(&mut self, position: &mut Position, lifetime: Duration) -> Duration {
         let polls = std::mem::take(&mut position.moved)
-            && position.retry.is_some_and(|retry| retry >= USUAL);
-        self.failures = if self.delivered || polls || lived >= LIVES {
+            && position.retry.is_some_and(|retry| retry >= DEFAULT_DELAY);
+        self.failures = if self.delivered || polls || lifetime >= HEALTHY_LIFETIME {
             1
         } else {
             self.failures.saturating_add(1)
@@ -37,12 +39,12 @@ impl Attempt {
     }
 }
 
-/// How long to wait before the next attempt, of which this is the `attempt`th in a row: what the server has said, and twice
-/// as long each further time.
+/// Returns the delay before the next attempt, after `attempt` failures in a row: the delay that the server has set, doubled
+/// after each further failure.
 pub(super) fn delay(retry: Option<Duration>, attempt: u32) -> Duration {
-    let base = retry.unwrap_or(USUAL).max(LEAST);
+    let base = retry.unwrap_or(DEFAULT_DELAY).max(MIN_DELAY);
     let doubled = base.saturating_mul(1 << attempt.saturating_sub(1).min(10));
-    doubled.min(base.max(MOST))
+    doubled.min(base.max(MAX_DELAY))
 }
 
 #[cfg(test)]
@@ -50,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_is_asked_earlier_than_they_want() {
+    fn delays_honor_retry_and_double_up_to_a_maximum() {
         let seconds = |seconds| Some(Duration::from_secs(seconds));
         let cases = [
             (None, 1, 1_000),
@@ -71,27 +73,27 @@ mod tests {
     }
 
     #[test]
-    fn pauses_grow_after_streams_that_bring_nothing() {
-        let mut attempt = Attempt::default();
-        // Streams of events that are no messages.
-        let mut next = |retry: Option<u64>, delivered: bool, lived: u64| {
-            attempt.delivered = delivered;
+    fn delays_grow_after_streams_without_messages() {
+        let mut backoff = Backoff::default();
+        // Streams whose events are not messages.
+        let mut next = |retry: Option<u64>, delivered: bool, seconds: u64| {
+            backoff.delivered = delivered;
             let mut position = Position {
                 retry: retry.map(Duration::from_millis),
                 moved: true,
                 ..Position::default()
             };
-            let delay = attempt.delay(&mut position, Duration::from_secs(lived));
+            let delay = backoff.next_delay(&mut position, Duration::from_secs(seconds));
             delay.as_millis()
         };
         let empty = [0; 5].map(|_| next(None, false, 0));
         assert_eq!(empty, [1_000, 2_000, 4_000, 8_000, 16_000]);
-        assert_eq!(next(None, true, 0), 1_000, "a message has come");
+        assert_eq!(next(None, true, 0), 1_000, "a message was delivered");
         let hurried = [0; 4].map(|_| next(Some(0), false, 0));
         assert_eq!(hurried, [200, 400, 800, 1_600], "CLI-LHTTP-02");
-        assert_eq!(next(Some(0), false, 60), 100, "it has lived");
-        assert_eq!(next(None, false, 59), 2_000, "it has not lived");
+        assert_eq!(next(Some(0), false, 60), 100, "a healthy lifetime");
+        assert_eq!(next(None, false, 59), 2_000, "too short a lifetime");
         let polled = [0; 4].map(|_| next(Some(3_000), false, 0));
-        assert_eq!(polled, [3_000; 4], "the server wants to be polled");
+        assert_eq!(polled, [3_000; 4], "the server expects polling");
     }
 }

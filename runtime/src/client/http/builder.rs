@@ -1,20 +1,19 @@
-//! How a session over HTTP is described before it begins.
+//! Builder of HTTP sessions.
 
 use std::fmt;
-use std::sync::Arc;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 
-use crate::client::fetch::engine::Engine;
-use crate::client::fetch::url;
 use crate::client::http::HttpSession;
 use crate::client::http::headers::is_reserved;
-use crate::client::http::shared::Shared;
+use crate::client::http::inner::Inner;
+use crate::client::http_client::pool::Pool;
+use crate::client::http_client::url;
 use crate::client::{ClientError, ClientLimits};
 
-/// Describes an [`HttpSession`]; made by [`HttpSession::builder`].
+/// Builder of an [`HttpSession`], returned by [`HttpSession::builder`].
 #[derive(Clone)]
-#[must_use = "nothing is connected until it is built"]
+#[must_use = "a builder does nothing until `build` is called"]
 #[cfg(feature = "http-client")]
 pub struct HttpSessionBuilder {
     url: String,
@@ -24,7 +23,7 @@ pub struct HttpSessionBuilder {
 
 impl fmt::Debug for HttpSessionBuilder {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Values may be secret, and so may what stands in a URL.
+        // Header values and the URL may contain secrets.
         let names: Vec<_> = self.headers.iter().map(|(name, _)| name).collect();
         formatter
             .debug_struct("HttpSessionBuilder")
@@ -43,47 +42,46 @@ impl HttpSessionBuilder {
         }
     }
 
-    /// A header of every request, such as `Authorization`. Further ones of the same name are sent too.
+    /// Adds a header to every request, such as `Authorization`. Several headers of the same name are all sent.
     ///
-    /// It goes to the origin of the URL only: redirects to elsewhere are not followed. Headers that are the protocol's own, such as
-    /// `Mcp-Session-Id` and `Accept`, cannot be set. Values are kept out of logs and of `Debug`.
+    /// Headers are sent to the origin of the URL only: redirects to another origin are not followed. Headers of the protocol,
+    /// such as `Mcp-Session-Id` and `Accept`, cannot be set. Values do not appear in logs or in the output of `Debug`.
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.headers.push((name.into(), value.into()));
         self
     }
 
-    /// The bounds, in place of the usual ones.
+    /// Sets the limits, in place of the defaults.
     pub fn limits(mut self, limits: ClientLimits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Makes the session. Nothing is sent before its first request.
+    /// Creates the session. Nothing is sent before its first request.
     ///
     /// # Errors
     ///
-    /// [`ClientError::Invalid`] if the URL is not one of `http` or `https`, or names a user, if a header cannot be sent, or if
-    /// the environment names a proxy that is not supported; [`ClientError::Closed`] if the certificates of the system cannot
-    /// be read.
+    /// - [`ClientError::Invalid`] if the URL has another scheme than `http` or `https`, or contains a user name; if a header
+    ///   cannot be sent; or if the environment configures an unsupported proxy.
+    /// - [`ClientError::Closed`] if the certificates of the system cannot be read.
     pub fn build(self) -> Result<HttpSession, ClientError> {
         let url = url::parse(&self.url)?;
         let headers = headers(&self.headers)?;
-        let engine = Engine::new(&url, &self.limits)?;
-        let shared = Shared::new(url, headers, engine, self.limits);
-        Ok(HttpSession(Arc::new(shared)))
+        let pool = Pool::new(&url, &self.limits)?;
+        Ok(HttpSession(Inner::new(url, headers, pool, self.limits)))
     }
 }
 
 fn headers(given: &[(String, String)]) -> Result<HeaderMap, ClientError> {
     let mut headers = HeaderMap::new();
     for (text, value) in given {
-        let invalid = |what: &str| {
+        let invalid = |reason: &str| {
             let name = crate::wire::quoted(text);
-            ClientError::invalid(format!("the header {name} {what}"))
+            ClientError::invalid(format!("the header {name} {reason}"))
         };
-        let name: HeaderName = text.parse().map_err(|_| invalid("has no valid name"))?;
+        let name: HeaderName = text.parse().map_err(|_| invalid("has an invalid name"))?;
         if is_reserved(&name) {
-            return Err(invalid("belongs to the protocol"));
+            return Err(invalid("is set by the protocol"));
         }
         let value = HeaderValue::from_str(value);
         let mut value = value.map_err(|_| invalid("has a value that cannot be sent"))?;

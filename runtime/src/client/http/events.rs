@@ -1,55 +1,55 @@
-//! The events of one response.
+//! Event stream of one response.
 
 use bytes::{Buf, Bytes};
 use hyper::body::Incoming;
 
-use crate::client::fetch::body;
-use crate::client::fetch::sse::{Event, Parser, Position};
+use crate::client::http_client::body;
+use crate::client::http_client::sse::{Event, Parser, Position};
 
-/// A response that is a stream of events. Dropping it closes the stream.
+/// Event stream of one response. Dropping it closes the stream.
 #[derive(Debug)]
 pub(super) struct Events {
     body: Incoming,
-    piece: Bytes,
+    chunk: Bytes,
     parser: Parser,
 }
 
 impl Events {
-    /// Reads `body`, which goes on from `position`; an event has at most `most` bytes of data.
-    pub(super) fn new(body: Incoming, most: usize, position: Position) -> Self {
+    /// Reads `body`, which continues at `position`. An event has at most `max_bytes` bytes of data.
+    pub(super) fn new(body: Incoming, max_bytes: usize, position: Position) -> Self {
         Self {
             body,
-            piece: Bytes::new(),
-            parser: Parser::new(most, position),
+            chunk: Bytes::new(),
+            parser: Parser::new(max_bytes, position),
         }
     }
 
-    /// The next event; `None` when the stream has ended or broken off.
+    /// Returns the next event, or `None` when the stream has ended or broken off.
     pub(super) async fn next(&mut self) -> Option<Event> {
         loop {
-            let mut rest = &self.piece[..];
+            let mut rest = &self.chunk[..];
             let event = self.parser.next(&mut rest);
-            let taken = self.piece.len() - rest.len();
-            self.piece.advance(taken);
+            let consumed = self.chunk.len() - rest.len();
+            self.chunk.advance(consumed);
             if event.is_some() {
                 return event;
             }
-            match body::next(&mut self.body).await? {
-                Ok(piece) => self.piece = piece,
+            match body::next_chunk(&mut self.body).await? {
+                Ok(chunk) => self.chunk = chunk,
                 Err(error) => {
-                    tracing::debug!(%error, "a stream of the server has broken off");
+                    tracing::debug!(%error, "a stream of the server broke off");
                     return None;
                 }
             }
         }
     }
 
-    /// Lets a response end by itself after its answer.
+    /// Lets the server end the response after its answer, so that the connection can be reused.
     pub(super) fn release(self) {
         body::release(self.body);
     }
 
-    /// Where the stream is.
+    /// Returns the position from which the stream can be resumed.
     pub(super) fn into_position(self) -> Position {
         self.parser.position
     }

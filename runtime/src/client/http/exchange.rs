@@ -1,204 +1,201 @@
-//! One request and its answer.
+//! Request and answer over HTTP.
 
 use std::future::{Future, pending, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 
-use http::StatusCode;
 use hyper::body::Incoming as Body;
 use tokio::runtime::Handle;
 use tokio::time::sleep;
 use treenail_schema::Revision;
 
-use crate::client::fetch::head::may_pass;
-use crate::client::fetch::sse::{Event, Position};
 use crate::client::http::events::Events;
-use crate::client::http::hear::Source;
-use crate::client::http::legacy::Standing;
-use crate::client::http::reply::{Failed, Reply};
-use crate::client::http::send::Parts;
-use crate::client::http::shared::{Answer, Shared, closed};
-use crate::client::http::{backoff, headers, message, older};
+use crate::client::http::incoming::Source;
+use crate::client::http::inner::{Inner, closed};
+use crate::client::http::response::{ErrorResponse, HttpResponse};
+use crate::client::http::sender::Parts;
+use crate::client::http::session_state::SessionState;
+use crate::client::http::sse_2024_11_05::{self, may_be_http_sse};
+use crate::client::http::{Answer, backoff, headers, message};
+use crate::client::http_client::response::is_transient;
+use crate::client::http_client::sse::{Event, Position};
 use crate::client::{ClientError, SessionRequest};
 
-/// Sends a request of the modern era. All of it is in this future, so dropping that closes the stream.
-pub(super) async fn modern(
-    shared: &Arc<Shared>,
+/// Sends a modern request. The future owns the whole exchange, so dropping it closes the stream.
+pub(super) async fn send_modern(
+    inner: &Arc<Inner>,
     request: &SessionRequest,
     revision: Revision,
 ) -> Answer {
-    let response = shared.post(&shared.url, || {
+    let response = inner.sender.post(&inner.sender.url, || {
         let headers = headers::of_request(request, revision)?;
         let body = message::request(request);
         Ok(Parts { headers, body })
     });
     let response = response.await?;
     let source = Source::Modern(request.id);
-    match Reply::read(response, &shared.limits).await? {
-        Reply::Events(body) => {
-            let mut events = Events::new(body, shared.limits.message_bytes, Position::default());
-            let answer = answer_in(shared, &mut events, source).await;
+    match HttpResponse::read(response, &inner.limits).await? {
+        HttpResponse::Events(body) => {
+            let mut events = Events::new(body, inner.limits.message_bytes, Position::default());
+            let answer = read_until_answer(inner, &mut events, source).await;
             match answer {
                 Some(answer) => {
                     events.release();
                     answer
                 }
-                None => Err(broken_off()),
+                None => Err(stream_ended()),
             }
         }
-        other => whole(shared, other, source).await,
+        other => answer_in_body(inner, other, source).await,
     }
 }
 
-/// Sends a request of the legacy era. Its answer may come on any stream, but seldom comes on another one than its own.
-pub(super) async fn legacy(shared: &Arc<Shared>, request: &SessionRequest) -> Answer {
-    if begins(request) {
-        shared.begin_anew();
+/// Sends a legacy request. Its answer may arrive on any stream of the session, but usually arrives on its own.
+pub(super) async fn send_legacy(inner: &Arc<Inner>, request: &SessionRequest) -> Answer {
+    if starts_session(request) {
+        inner.state.reset();
     }
-    let standing = shared.standing(request.revision);
-    let elsewhere = shared.wait_for(request.id);
-    let mut open = Open {
-        shared,
+    let state = inner.state.update_revision(request.revision);
+    let elsewhere = inner.dispatcher.pending.insert(request.id);
+    let mut pending = PendingReply {
+        inner,
         id: request.id,
         runtime: Handle::current(),
-        cancels: request.cancellable && !begins(request),
+        cancel_on_drop: request.cancellable && !starts_session(request),
     };
-    let answer = first(converse(shared, request, standing), async {
+    let answer = first(exchange(inner, request, state), async {
         elsewhere.await.unwrap_or_else(|_| Err(closed()))
     });
     let answer = answer.await;
-    open.cancels = false;
+    pending.cancel_on_drop = false;
     answer
 }
 
-fn begins(request: &SessionRequest) -> bool {
+fn starts_session(request: &SessionRequest) -> bool {
     request.method == "initialize"
 }
 
-/// A request that has no answer yet. Dropping it tells the server that nobody wants one any more.
-struct Open<'a> {
-    shared: &'a Arc<Shared>,
+/// A request without an answer yet. Dropping it cancels the request on the server.
+struct PendingReply<'a> {
+    inner: &'a Arc<Inner>,
     id: i64,
     runtime: Handle,
-    cancels: bool,
+    cancel_on_drop: bool,
 }
 
-impl Drop for Open<'_> {
+impl Drop for PendingReply<'_> {
     fn drop(&mut self) {
-        self.shared.forget(self.id);
-        if self.cancels && !self.shared.is_closed() {
-            let standing = self.shared.standing(None);
-            let body = message::cancelled(self.id);
-            self.shared.send_aside(&self.runtime, standing, body);
+        self.inner.dispatcher.pending.remove(self.id);
+        if self.cancel_on_drop && !self.inner.state.is_closed() {
+            self.inner.send_cancellation(&self.runtime, self.id);
         }
     }
 }
 
-async fn converse(shared: &Arc<Shared>, request: &SessionRequest, standing: Standing) -> Answer {
-    let failed = match post(shared, request, &standing).await {
+async fn exchange(inner: &Arc<Inner>, request: &SessionRequest, state: SessionState) -> Answer {
+    let error = match post(inner, request, &state).await {
         Ok(answer) => return answer,
-        Err(failed) => failed,
+        Err(error) => error,
     };
-    if !begins(request) || !may_be_older(&failed) {
-        return Err(shared.failure(failed, &standing));
+    if !starts_session(request) || !may_be_http_sse(&error) {
+        return Err(inner.state.error_for(error, &state));
     }
-    let standing = older::begin(shared, standing, failed).await?;
-    let posted = post(shared, request, &standing).await;
-    posted.unwrap_or_else(|failed| Err(failed.into()))
-}
-
-/// Whether it may be a server of 2024-11-05 that has failed so: one that takes no messages here.
-fn may_be_older(failed: &Failed) -> bool {
-    const STATUSES: [StatusCode; 3] = [
-        StatusCode::BAD_REQUEST,
-        StatusCode::NOT_FOUND,
-        StatusCode::METHOD_NOT_ALLOWED,
-    ];
-    failed.error.is_none() && STATUSES.contains(&failed.status)
+    let state = sse_2024_11_05::connect(inner, state, error).await?;
+    let posted = post(inner, request, &state).await;
+    posted.unwrap_or_else(|error| Err(error.into()))
 }
 
 async fn post(
-    shared: &Arc<Shared>,
+    inner: &Arc<Inner>,
     request: &SessionRequest,
-    standing: &Standing,
-) -> Result<Answer, Failed> {
-    let reply = match send(shared, request, standing).await {
-        Ok(reply) => reply,
+    state: &SessionState,
+) -> Result<Answer, ErrorResponse> {
+    let response = match send(inner, request, state).await {
+        Ok(response) => response,
         Err(error) => return Ok(Err(error)),
     };
-    match reply {
-        Reply::Failed(failed) => Err(failed),
-        Reply::Accepted if standing.is_older() => pending().await,
-        Reply::Events(body) => Ok(follow(shared, body, request.id, standing).await),
-        other => Ok(whole(shared, other, Source::Legacy(request.id)).await),
+    match response {
+        HttpResponse::Error(error) => Err(error),
+        HttpResponse::Accepted if state.is_http_sse() => pending().await,
+        HttpResponse::Events(body) => {
+            Ok(read_resumable(inner, body, request.id, state.handshake).await)
+        }
+        other => Ok(answer_in_body(inner, other, Source::Legacy(request.id)).await),
     }
 }
 
 async fn send(
-    shared: &Arc<Shared>,
+    inner: &Arc<Inner>,
     request: &SessionRequest,
-    standing: &Standing,
-) -> Result<Reply, ClientError> {
-    let to = standing.target(&shared.url)?;
-    let response = shared.post(to, || {
-        let (headers, body) = (standing.headers(), message::request(request));
+    state: &SessionState,
+) -> Result<HttpResponse, ClientError> {
+    let to = state.target(&inner.sender.url)?;
+    let response = inner.sender.post(to, || {
+        let (headers, body) = (state.headers(), message::request(request));
         Ok(Parts { headers, body })
     });
     let response = response.await?;
-    if standing.is_older() {
-        let accepted = Reply::accepted(response).await;
-        return Ok(accepted.map_or_else(Reply::Failed, |()| Reply::Accepted));
+    if state.is_http_sse() {
+        let accepted = HttpResponse::expect_success(response).await;
+        return Ok(accepted.map_or_else(HttpResponse::Error, |()| HttpResponse::Accepted));
     }
-    if begins(request) && response.status().is_success() {
-        shared.note_session(standing.handshake, response.headers())?;
+    if starts_session(request) && response.status().is_success() {
+        let headers = response.headers();
+        inner.state.store_session_id(state.handshake, headers)?;
     }
-    Reply::read(response, &shared.limits).await
+    HttpResponse::read(response, &inner.limits).await
 }
 
-/// The answer in a response that is no stream.
-async fn whole(shared: &Arc<Shared>, reply: Reply, source: Source) -> Answer {
-    match reply {
-        Reply::Json(bytes) => {
-            let answer = shared.hear(&bytes, source).await;
-            answer
-                .unwrap_or_else(|| Err(ClientError::protocol("a response answers something else")))
+/// Returns the answer in a response that is not a stream.
+async fn answer_in_body(inner: &Arc<Inner>, response: HttpResponse, source: Source) -> Answer {
+    match response {
+        HttpResponse::Json(bytes) => {
+            let answer = inner.dispatcher.dispatch(&bytes, source).await;
+            answer.unwrap_or_else(|| {
+                let reason = "a response contains no answer to its request";
+                Err(ClientError::protocol(reason))
+            })
         }
-        Reply::Failed(failed) => Err(failed.into()),
-        Reply::Accepted | Reply::Events(_) => Err(ClientError::protocol(
+        HttpResponse::Error(error) => Err(error.into()),
+        HttpResponse::Accepted | HttpResponse::Events(_) => Err(ClientError::protocol(
             "a request was accepted without an answer",
         )),
     }
 }
 
-/// Reads a stream until the answer comes; `None` if it ends before.
-async fn answer_in(shared: &Arc<Shared>, events: &mut Events, source: Source) -> Option<Answer> {
+/// Reads a stream until the answer arrives; `None` if the stream ends before it.
+async fn read_until_answer(
+    inner: &Arc<Inner>,
+    events: &mut Events,
+    source: Source,
+) -> Option<Answer> {
     loop {
         match events.next().await? {
-            // Servers send such events only to tell their ids.
+            // Servers send an empty event only for its id.
             Event::Message(data) if data.is_empty() => {}
             Event::Message(data) => {
-                if let Some(answer) = shared.hear(&data, source).await {
+                if let Some(answer) = inner.dispatcher.dispatch(&data, source).await {
                     return Some(answer);
                 }
             }
             Event::Endpoint(_) | Event::Other(_) => {}
             Event::TooLong(_) => {
-                let most = shared.limits.message_bytes;
-                let why = format!("a message has more than {most} bytes");
-                return Some(Err(ClientError::protocol(why)));
+                let limit = inner.limits.message_bytes;
+                let reason = format!("a message has more than {limit} bytes");
+                return Some(Err(ClientError::protocol(reason)));
             }
         }
     }
 }
 
-/// Reads the stream of a request, and asks for the rest of it where it breaks off.
-async fn follow(shared: &Arc<Shared>, body: Body, id: i64, standing: &Standing) -> Answer {
-    let most = shared.limits.message_bytes;
-    let mut events = Events::new(body, most, Position::default());
+/// Reads the stream of a legacy request, and resumes it when it breaks off.
+async fn read_resumable(inner: &Arc<Inner>, body: Body, id: i64, handshake: u64) -> Answer {
+    let limit = inner.limits.message_bytes;
+    let mut events = Events::new(body, limit, Position::default());
     let mut failures = 0;
     loop {
-        let answer = answer_in(shared, &mut events, Source::Legacy(id)).await;
+        let answer = read_until_answer(inner, &mut events, Source::Legacy(id)).await;
         if let Some(answer) = answer {
             events.release();
             return answer;
@@ -209,46 +206,46 @@ async fn follow(shared: &Arc<Shared>, body: Body, id: i64, standing: &Standing) 
         }
         let body = loop {
             failures += 1;
-            if position.id.is_none() || failures > shared.limits.http.resume_attempts {
-                return Err(broken_off());
+            if position.id.is_none() || failures > inner.limits.http.resume_attempts {
+                return Err(stream_ended());
             }
             sleep(backoff::delay(position.retry, failures)).await;
-            if let Some(body) = resume(shared, &position, standing.handshake).await? {
+            if let Some(body) = resume(inner, &position, handshake).await? {
                 break body;
             }
         };
-        events = Events::new(body, most, position);
+        events = Events::new(body, limit, position);
     }
 }
 
-/// Asks for the rest of a stream; `None` if that may succeed another time.
+/// Requests the rest of a stream; `None` after a transient failure.
 async fn resume(
-    shared: &Arc<Shared>,
+    inner: &Arc<Inner>,
     position: &Position,
     handshake: u64,
 ) -> Result<Option<Body>, ClientError> {
-    let standing = shared.standing(None);
-    if standing.handshake != handshake {
-        return Err(broken_off());
+    let state = inner.state.current();
+    if state.handshake != handshake {
+        return Err(stream_ended());
     }
-    match shared.get(&standing, position.id.as_ref()).await {
-        Ok(Reply::Events(body)) => Ok(Some(body)),
-        Ok(Reply::Failed(failed)) if may_pass(failed.status) => Ok(None),
-        Ok(Reply::Failed(failed)) => Err(match shared.failure(failed, &standing) {
+    match inner.sender.get(&state, position.id.as_ref()).await {
+        Ok(HttpResponse::Events(body)) => Ok(Some(body)),
+        Ok(HttpResponse::Error(error)) if is_transient(error.status) => Ok(None),
+        Ok(HttpResponse::Error(error)) => Err(match inner.state.error_for(error, &state) {
             ClientError::SessionExpired => ClientError::SessionExpired,
-            _ => broken_off(),
+            _ => stream_ended(),
         }),
-        Ok(Reply::Json(_) | Reply::Accepted) => Err(broken_off()),
+        Ok(HttpResponse::Json(_) | HttpResponse::Accepted) => Err(stream_ended()),
         Err(ClientError::Closed(_)) => Ok(None),
         Err(error) => Err(error),
     }
 }
 
-fn broken_off() -> ClientError {
+fn stream_ended() -> ClientError {
     ClientError::closed("the stream of the response has ended before the answer")
 }
 
-/// What is ready first.
+/// Waits for the future that is ready first.
 async fn first<T>(one: impl Future<Output = T>, other: impl Future<Output = T>) -> T {
     let (mut one, mut other) = (pin!(one), pin!(other));
     poll_fn(|context| match one.as_mut().poll(context) {

@@ -1,4 +1,4 @@
-//! The headers of what is sent.
+//! Headers of outgoing requests.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -14,11 +14,11 @@ pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id")
 pub(super) const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
-const PARAMETER: &str = "mcp-param-";
+const PARAM_PREFIX: &str = "mcp-param-";
 
-/// Whether a header is the session's own, which a user of it cannot set.
+/// Returns true for headers of the protocol, which users cannot set.
 pub(super) fn is_reserved(name: &HeaderName) -> bool {
-    const OWN: [HeaderName; 10] = [
+    const RESERVED: [HeaderName; 10] = [
         ACCEPT,
         CONNECTION,
         CONTENT_LENGTH,
@@ -30,15 +30,15 @@ pub(super) fn is_reserved(name: &HeaderName) -> bool {
         LAST_EVENT,
         METHOD,
     ];
-    OWN.contains(name) || *name == NAME || name.as_str().starts_with(PARAMETER)
+    RESERVED.contains(name) || *name == NAME || name.as_str().starts_with(PARAM_PREFIX)
 }
 
-/// The header that tells the revision.
+/// Value of `MCP-Protocol-Version`.
 pub(super) fn version(revision: Revision) -> HeaderValue {
     HeaderValue::from_static(revision.as_str())
 }
 
-/// The headers of a request of the modern era, which repeat what its body says.
+/// Headers of a modern request, which repeat parts of its body.
 pub(super) fn of_request(
     request: &SessionRequest,
     revision: Revision,
@@ -48,10 +48,10 @@ pub(super) fn of_request(
         headers.insert(NAME, encode(&name)?);
     }
     for (name, value) in &request.headers {
-        let name = HeaderName::from_bytes(format!("{PARAMETER}{name}").as_bytes());
+        let name = HeaderName::from_bytes(format!("{PARAM_PREFIX}{name}").as_bytes());
         let name = name.map_err(|_| {
             ClientError::invalid(
-                "the name of an argument's header has characters that it cannot have",
+                "the header name of an argument contains characters that are not allowed",
             )
         })?;
         headers.insert(name, encode(value)?);
@@ -59,19 +59,21 @@ pub(super) fn of_request(
     Ok(headers)
 }
 
-/// The headers of a notification of the modern era.
+/// Headers of a modern notification.
 pub(super) fn of_notification(method: &str, revision: Revision) -> Result<HeaderMap, ClientError> {
     let mut headers = HeaderMap::new();
     headers.insert(VERSION, version(revision));
     let method = HeaderValue::from_str(method);
-    let method = method.map_err(|_| ClientError::invalid("no method has such characters"))?;
+    let method = method.map_err(|_| {
+        ClientError::invalid("the method contains characters that are not allowed in a header")
+    })?;
     headers.insert(METHOD, method);
     Ok(headers)
 }
 
-/// The member of the parameters that `Mcp-Name` repeats.
+/// Returns the member of the parameters that `Mcp-Name` repeats.
 fn name_in(method: &str, params: &str) -> Option<String> {
-    let wanted = match method {
+    let member = match method {
         "tools/call" | "prompts/get" => "name",
         "resources/read" => "uri",
         "tasks/get" | "tasks/update" | "tasks/cancel" => "taskId",
@@ -79,14 +81,14 @@ fn name_in(method: &str, params: &str) -> Option<String> {
     };
     let mut members = Members::new(params).ok()?;
     while let Some((key, value)) = members.next().ok()? {
-        if key == wanted {
+        if key == member {
             return as_string(value).map(Into::into);
         }
     }
     None
 }
 
-/// A text as the value of a header: as it is where it can be, in Base64 where not, or where it would be taken for that.
+/// Encodes a text as a header value. Text that is not visible ASCII, or that looks encoded already, is sent in Base64.
 fn encode(text: &str) -> Result<HeaderValue, ClientError> {
     let visible = text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
     let trimmed = !text.starts_with(' ') && !text.ends_with(' ');
@@ -105,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_encoded_where_they_have_to_be() {
+    fn values_are_encoded_where_necessary() {
         let cases = [
             ("us-west1", "us-west1"),
             ("", ""),
@@ -130,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_repeats_in_its_headers_what_its_body_says() {
+    fn headers_repeat_the_method_and_name_of_the_body() {
         let cases = [
             (
                 "tools/call",

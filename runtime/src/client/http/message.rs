@@ -1,4 +1,4 @@
-//! The messages that are sent.
+//! Bodies of outgoing messages.
 
 use crate::client::{SessionNotification, SessionRequest};
 use crate::wire::RpcError;
@@ -17,7 +17,7 @@ pub(super) fn cancelled(id: i64) -> Vec<u8> {
     message("", "notifications/cancelled", &params)
 }
 
-/// The answer to the request whose id is this text.
+/// Answer to a request of the server, whose id is the JSON text `id`.
 pub(super) fn answer(id: &str, answer: Result<String, RpcError>) -> Vec<u8> {
     let (member, value) = match answer {
         Ok(result) => ("result", result),

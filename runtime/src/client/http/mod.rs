@@ -1,23 +1,25 @@
-//! A session over Streamable HTTP, for servers of all eras.
+//! Session over Streamable HTTP, for servers of all eras.
 //!
-//! A message goes through `message` (its body), `headers`, `send` and `engine` (the HTTP library); its response through `reply`
-//! (status and type) and, if it is a stream, `events` and `sse`; and what comes out of those through `hear`, which finds out
-//! whom it concerns. `exchange` is one request from its beginning to its end. What only the legacy era has is in `legacy`
-//! (what is remembered), `standalone` (the stream of a session) and `older` (HTTP+SSE of 2024-11-05).
+//! - Outgoing: `message` and `headers` compose a request, `sender` sends it through the connection pool of `http_client`.
+//! - Incoming: `response` classifies a response by status and type, `events` reads it if it is a stream, and `incoming`
+//!   dispatches each message to the request (`pending`) or the handler that it belongs to.
+//! - `exchange` is one request from start to end. `inner` is the state that all requests share.
+//! - Legacy era only: `session_state`, `get_stream` (messages that belong to no request) and `sse_2024_11_05`.
 
 mod backoff;
 mod builder;
 mod events;
 mod exchange;
+mod get_stream;
 mod headers;
-mod hear;
-mod legacy;
+mod incoming;
+mod inner;
 mod message;
-mod older;
-mod reply;
-mod send;
-mod shared;
-mod standalone;
+mod pending;
+mod response;
+mod sender;
+mod session_state;
+mod sse_2024_11_05;
 
 use std::fmt;
 use std::sync::Arc;
@@ -26,29 +28,35 @@ use tokio::time::timeout;
 use treenail_schema::Revision;
 
 pub use self::builder::HttpSessionBuilder;
-use self::reply::Reply;
-use self::send::Parts;
-use self::shared::{Shared, closed};
+use self::inner::{Inner, closed};
+use self::response::HttpResponse;
+use self::sender::Parts;
 use crate::client::{
     ClientError, IncomingHandler, Session, SessionFuture, SessionNotification, SessionRequest,
     TransportKind,
 };
 
-/// A session over HTTP: Streamable HTTP of every revision, and HTTP+SSE of 2024-11-05 for servers that have nothing else.
+/// Text of a result, or the error in its place.
+type Answer = Result<String, ClientError>;
+
+/// A session over HTTP: Streamable HTTP of every revision, and HTTP+SSE of 2024-11-05 for servers that support nothing else.
 ///
-/// - Each message is a request of its own; connections are kept and shared, HTTP/2 is spoken where the server can.
-/// - *Modern era*: there is nothing to keep between requests. Dropping the future of a request closes its stream, which
-///   cancels it. A stream that breaks off fails its request.
-/// - *Legacy era*: the session that the server has begun is kept, and the stream of what it sends of its own accord is held
-///   open. Streams that break off are taken up again where they were ([`HttpClientLimits::resume_attempts`]). Dropping the future
-///   of a request sends `notifications/cancelled`. When the server does not know the session any more, requests fail with
-///   [`ClientError::SessionExpired`] until `initialize` begins another one.
-/// - TLS trusts whom the system trusts (`SSL_CERT_FILE` names others). `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and
-///   `NO_PROXY` are heeded, but not for loopback addresses. Redirects within the origin
-///   that keep the method (307, 308) are followed, up to [`HttpClientLimits::redirects`]; others are not. Compressed responses are refused.
+/// - Each message is a separate HTTP request. Connections are pooled, and HTTP/2 is used where the server supports it.
+/// - *Modern era*: the session is stateless. Dropping the future of a request closes its stream, which cancels the request.
+///   A stream that breaks off fails its request.
+/// - *Legacy era*: the client sends the session id of the server, and keeps a stream open for messages that belong to no
+///   request. Streams that break off are resumed ([`HttpClientLimits::resume_attempts`]). Dropping the future of a request
+///   sends `notifications/cancelled`. After the server has ended the session, requests fail with
+///   [`ClientError::SessionExpired`] until `initialize` starts another one.
+/// - TLS trusts the certificates of the system, or those in `SSL_CERT_FILE`.
+/// - The environment variables `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY` configure a proxy. Loopback addresses
+///   never use one.
+/// - Redirects within the origin that preserve the method (307, 308) are followed, up to [`HttpClientLimits::redirects`].
+///   Other redirects are errors.
+/// - Compressed responses are rejected.
 ///
-/// A notification has to be accepted within [`ClientLimits::request_timeout`]; how long a request may take is for its caller
-/// to say.
+/// The server must accept a notification within [`ClientLimits::request_timeout`]. The caller bounds the duration of a
+/// request.
 ///
 /// Requests need a Tokio runtime with IO and time.
 ///
@@ -80,7 +88,7 @@ use crate::client::{
 /// [`HttpClientLimits::resume_attempts`]: crate::client::HttpClientLimits::resume_attempts
 /// [`ClientLimits::request_timeout`]: crate::client::ClientLimits::request_timeout
 #[cfg(feature = "http-client")]
-pub struct HttpSession(Arc<Shared>);
+pub struct HttpSession(Arc<Inner>);
 
 impl fmt::Debug for HttpSession {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -89,7 +97,7 @@ impl fmt::Debug for HttpSession {
 }
 
 impl HttpSession {
-    /// Describes a session with the server at `url`, such as `https://example.com/mcp`.
+    /// Returns a builder of a session with the server at `url`, such as `https://example.com/mcp`.
     pub fn builder(url: impl Into<String>) -> HttpSessionBuilder {
         HttpSessionBuilder::new(url.into())
     }
@@ -97,19 +105,19 @@ impl HttpSession {
 
 impl Session for HttpSession {
     fn listen(&self, incoming: Arc<dyn IncomingHandler>) {
-        self.0.listen(incoming);
+        self.0.dispatcher.set_handler(incoming);
     }
 
     fn request(&self, request: SessionRequest) -> SessionFuture<'_, String> {
         let exchange = async move {
-            let _turn = self.0.turns.acquire().await.map_err(|_| closed())?;
+            let _permit = self.0.permits.acquire().await.map_err(|_| closed())?;
             match request.revision.filter(|revision| revision.is_modern()) {
-                Some(revision) => exchange::modern(&self.0, &request, revision).await,
-                None => exchange::legacy(&self.0, &request).await,
+                Some(revision) => exchange::send_modern(&self.0, &request, revision).await,
+                None => exchange::send_legacy(&self.0, &request).await,
             }
         };
         Box::pin(async move {
-            let answer = self.0.while_open(exchange).await;
+            let answer = self.0.state.while_open(exchange).await;
             answer.unwrap_or_else(|| Err(closed()))
         })
     }
@@ -117,8 +125,8 @@ impl Session for HttpSession {
     fn notify(&self, notification: SessionNotification) -> SessionFuture<'_, ()> {
         Box::pin(async move {
             let limit = self.0.limits.request_timeout;
-            let sent = timeout(limit, notify(&self.0, notification));
-            match self.0.while_open(sent).await {
+            let sent = timeout(limit, send_notification(&self.0, notification));
+            match self.0.state.while_open(sent).await {
                 Some(sent) => sent.unwrap_or(Err(ClientError::Timeout(limit))),
                 None => Err(closed()),
             }
@@ -131,9 +139,9 @@ impl Session for HttpSession {
 
     fn close(&self) -> SessionFuture<'_, ()> {
         Box::pin(async move {
-            if let Some(standing) = self.0.end() {
-                if standing.session.is_some() {
-                    self.0.delete(&standing).await;
+            if let Some(state) = self.0.close() {
+                if state.id.is_some() {
+                    self.0.sender.delete(&state).await;
                 }
             }
             Ok(())
@@ -143,12 +151,12 @@ impl Session for HttpSession {
 
 impl Drop for HttpSession {
     fn drop(&mut self) {
-        self.0.end();
+        self.0.close();
     }
 }
 
-async fn notify(
-    shared: &Arc<Shared>,
+async fn send_notification(
+    inner: &Arc<Inner>,
     notification: SessionNotification,
 ) -> Result<(), ClientError> {
     let method = &notification.method;
@@ -156,18 +164,18 @@ async fn notify(
         .revision
         .filter(|one| Revision::is_modern(*one))
     {
-        let response = shared.post(&shared.url, || {
+        let response = inner.sender.post(&inner.sender.url, || {
             let headers = headers::of_notification(method, revision)?;
             let body = message::notification(&notification);
             Ok(Parts { headers, body })
         });
-        return Ok(Reply::accepted(response.await?).await?);
+        return Ok(HttpResponse::expect_success(response.await?).await?);
     }
-    let standing = shared.standing(notification.revision);
+    let state = inner.state.update_revision(notification.revision);
     let body = message::notification(&notification);
-    shared.deliver(&standing, body).await?;
-    if method == "notifications/initialized" && !standing.is_older() {
-        standalone::begin(shared, standing).await;
+    inner.deliver(&state, &body).await?;
+    if method == "notifications/initialized" && !state.is_http_sse() {
+        get_stream::open(inner, state).await;
     }
     Ok(())
 }

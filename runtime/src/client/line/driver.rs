@@ -1,4 +1,4 @@
-//! The task that writes the lines of a session and reads those of the server.
+//! Driver task: writes the lines of a session and reads those of the server.
 
 use std::future::Future;
 use std::io::{self, ErrorKind};
@@ -10,43 +10,43 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep_until};
 
 use crate::client::answers::{answered_id, id_at_ends, is_cut_off, read_answer};
-use crate::client::line::Ending;
-use crate::client::line::shared::{Closing, Shared};
+use crate::client::line::CloseReason;
+use crate::client::line::inner::{Closing, Inner};
 use crate::client::{ClientError, IncomingRequest};
 use crate::deadline;
 use crate::wire::{Body, Frame, Invalid, LineBuffer, Message, RpcError, parse, parse_element};
 
 pub(super) struct Driver<R, W> {
-    shared: Arc<Shared>,
+    inner: Arc<Inner>,
     reader: Pin<Box<R>>,
-    /// Until all has been written and the session is to end.
+    /// `None` once the session is closing and all output has been written.
     writer: Option<Pin<Box<W>>>,
     lines: LineBuffer,
     output: Vec<u8>,
     written: usize,
     flushed: bool,
-    /// When a server that has been told to end, or has ended, is waited for no longer.
+    /// Deadline for the end of the streams, once the session is closing or the server has exited.
     deadline: Option<Pin<Box<Sleep>>>,
     phase: Phase,
-    ending: Ending,
+    close_reason: CloseReason,
 }
 
 enum Phase {
     Running,
-    /// The streams have ended; an error of theirs is kept.
+    /// The streams have ended, possibly with an error.
     Ended(Option<io::Error>),
 }
 
 impl<R: AsyncRead, W: AsyncWrite> Driver<R, W> {
     pub(super) fn new(
-        shared: Arc<Shared>,
+        inner: Arc<Inner>,
         reader: Pin<Box<R>>,
         writer: Pin<Box<W>>,
-        ending: Ending,
+        close_reason: CloseReason,
     ) -> Self {
-        let lines = LineBuffer::new(shared.limits.message_bytes);
+        let lines = LineBuffer::new(inner.limits.message_bytes);
         Self {
-            shared,
+            inner,
             reader,
             writer: Some(writer),
             lines,
@@ -55,29 +55,29 @@ impl<R: AsyncRead, W: AsyncWrite> Driver<R, W> {
             flushed: true,
             deadline: None,
             phase: Phase::Running,
-            ending,
+            close_reason,
         }
     }
 
     /// Writes and reads until the streams end.
-    fn run(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let is_closing = self.shared.register(context.waker()) == Closing(true);
+    fn poll_streams(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let is_closing = self.inner.register_driver(context.waker()) == Closing(true);
         if self.deadline.is_none()
-            && (is_closing || self.ending.exited.as_mut().poll(context).is_ready())
+            && (is_closing || self.close_reason.exited.as_mut().poll(context).is_ready())
         {
-            let within = self.shared.limits.shutdown_timeout;
-            self.deadline = Some(Box::pin(sleep_until(deadline::after(within))));
+            let timeout = self.inner.limits.shutdown_timeout;
+            self.deadline = Some(Box::pin(sleep_until(deadline::after(timeout))));
         }
         loop {
-            let mut progress = match self.write(context) {
+            let mut progress = match self.poll_write(context) {
                 Ok(progress) => progress,
-                // What the server has sent before it went away may be the answer that somebody waits for.
+                // The server may have sent answers before it closed its input.
                 Err(error) => {
-                    while self.read(context).unwrap_or(Some(false)) == Some(true) {}
+                    while self.poll_read(context).unwrap_or(Some(false)) == Some(true) {}
                     return Poll::Ready(Err(error));
                 }
             };
-            match self.read(context)? {
+            match self.poll_read(context)? {
                 Some(more) => progress |= more,
                 None => return Poll::Ready(Ok(())),
             }
@@ -92,8 +92,8 @@ impl<R: AsyncRead, W: AsyncWrite> Driver<R, W> {
         }
     }
 
-    /// Writes what can be written now; ends the input of the server if that was the last.
-    fn write(&mut self, context: &mut Context<'_>) -> io::Result<bool> {
+    /// Writes as much as possible. Returns true on progress. Closes the input of the server after the last output.
+    fn poll_write(&mut self, context: &mut Context<'_>) -> io::Result<bool> {
         let mut progress = false;
         let Some(writer) = &mut self.writer else {
             return Ok(false);
@@ -101,7 +101,7 @@ impl<R: AsyncRead, W: AsyncWrite> Driver<R, W> {
         let closing = loop {
             if self.written == self.output.len() {
                 self.written = 0;
-                let closing = self.shared.take_output(&mut self.output);
+                let closing = self.inner.take_output(&mut self.output);
                 if self.output.is_empty() {
                     break closing;
                 }
@@ -123,16 +123,16 @@ impl<R: AsyncRead, W: AsyncWrite> Driver<R, W> {
             (progress, self.flushed) = (true, true);
         }
         if closing == Closing(true) && writer.as_mut().poll_shutdown(context)?.is_ready() {
-            // A pipe is closed by dropping it.
+            // Dropping a pipe closes it.
             self.writer = None;
             progress = true;
         }
         Ok(progress)
     }
 
-    /// Reads what is there: whether there was something, or `None` at the end.
-    fn read(&mut self, context: &mut Context<'_>) -> io::Result<Option<bool>> {
-        if self.shared.is_full() {
+    /// Reads available input. Returns true if there was any, and `None` at the end of the stream.
+    fn poll_read(&mut self, context: &mut Context<'_>) -> io::Result<Option<bool>> {
+        if self.inner.is_output_full() {
             return Ok(Some(false));
         }
         let mut buffer = ReadBuf::new(self.lines.room());
@@ -145,16 +145,16 @@ impl<R: AsyncRead, W: AsyncWrite> Driver<R, W> {
         if count == 0 {
             match self.lines.last() {
                 Some(Frame::Line(line)) if is_cut_off(line) => {
-                    let error = RpcError::invalid_request("it has no end");
-                    self.shared.stray.note(line, &error);
+                    let error = RpcError::invalid_request("the line is incomplete");
+                    self.inner.stray.record(line, &error);
                 }
-                Some(frame) => receive(&self.shared, frame),
+                Some(frame) => receive_line(&self.inner, frame),
                 None => {}
             }
             return Ok(None);
         }
         while let Some(frame) = self.lines.next_frame() {
-            receive(&self.shared, frame);
+            receive_line(&self.inner, frame);
         }
         Ok(Some(true))
     }
@@ -166,72 +166,72 @@ impl<R: AsyncRead, W: AsyncWrite> Future for Driver<R, W> {
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         let this = self.get_mut();
         if matches!(this.phase, Phase::Running) {
-            let ended = ready!(this.run(context));
+            let ended = ready!(this.poll_streams(context));
             this.writer = None;
             this.phase = Phase::Ended(ended.err());
         }
-        let mut reason = ready!(this.ending.reason.as_mut().poll(context));
+        let mut reason = ready!(this.close_reason.reason.as_mut().poll(context));
         if let Phase::Ended(Some(error)) = &this.phase {
             reason = format!("{reason} ({error})");
         }
-        this.shared.end(&ClientError::closed(reason));
+        this.inner.close(&ClientError::closed(reason));
         Poll::Ready(())
     }
 }
 
 impl<R, W> Drop for Driver<R, W> {
     fn drop(&mut self) {
-        let reason = "the runtime that drove it has stopped";
-        self.shared.end(&ClientError::closed(reason));
+        let reason = "its tokio runtime has stopped";
+        self.inner.close(&ClientError::closed(reason));
     }
 }
 
-/// Takes one line of the server.
-fn receive(shared: &Arc<Shared>, frame: Frame<'_>) {
-    let limits = shared.limits.parsing();
+/// Handles one line of the server.
+fn receive_line(inner: &Arc<Inner>, frame: Frame<'_>) {
+    let limits = inner.limits.parsing();
     match frame {
         Frame::Line(line) => match parse(line, &limits) {
-            Body::One(message) => receive_message(shared, message, line),
-            // Only revision 2025-03-26 has batches; what their messages say is clear in all of them.
+            Body::One(message) => receive_message(inner, message, line),
+            // Only revision 2025-03-26 has batches, but accepting them in every revision is harmless.
             Body::Batch(messages) => {
                 for message in messages {
                     let parsed = parse_element(message, &limits);
-                    receive_message(shared, parsed, message.as_bytes());
+                    receive_message(inner, parsed, message.as_bytes());
                 }
             }
         },
         Frame::TooLong { head, tail } => {
-            let limit = shared.limits.message_bytes;
+            let limit = inner.limits.message_bytes;
             if let Some(id) = id_at_ends(head, tail) {
-                tracing::debug!(limit, id, "an answer that is too long was dropped");
+                tracing::debug!(limit, id, "dropped an oversized answer");
                 let reason = format!("its answer is longer than {limit} bytes");
-                shared.answer(id, Err(ClientError::protocol(reason)));
+                inner.complete(id, Err(ClientError::protocol(reason)));
             } else {
                 let reason = format!("longer than {limit} bytes");
-                shared.stray.note(head, &RpcError::invalid_request(reason));
+                inner.stray.record(head, &RpcError::invalid_request(reason));
             }
         }
     }
 }
 
-fn receive_message(shared: &Arc<Shared>, message: Result<Message<'_>, Invalid<'_>>, text: &[u8]) {
+fn receive_message(inner: &Arc<Inner>, message: Result<Message<'_>, Invalid<'_>>, text: &[u8]) {
     match message {
         Ok(Message::Response(id, answer)) => {
             if let Ok(id) = id.parse() {
-                shared.answer(id, read_answer(answer, &shared.limits));
+                inner.complete(id, read_answer(answer, &inner.limits));
             } else {
-                tracing::debug!("an answer to no request was dropped");
+                tracing::debug!("dropped an answer whose id is not that of a request");
             }
         }
         Ok(Message::Notification(envelope)) => {
-            if let Some(incoming) = shared.incoming() {
+            if let Some(incoming) = inner.incoming() {
                 let params = envelope.params.text.unwrap_or("{}");
                 incoming.notification(&envelope.method, params);
             }
         }
         Ok(Message::Request(id, envelope)) => {
-            let responder = shared.responder(id);
-            if let Some(incoming) = shared.incoming() {
+            let responder = inner.responder(id);
+            if let Some(incoming) = inner.incoming() {
                 let params = envelope.params.text.unwrap_or("{}");
                 incoming.request(IncomingRequest::new(
                     id,
@@ -241,19 +241,19 @@ fn receive_message(shared: &Arc<Shared>, message: Result<Message<'_>, Invalid<'_
                 ));
             }
         }
-        Err(invalid) => refuse(shared, &invalid, text),
+        Err(invalid) => reject_malformed(inner, &invalid, text),
     }
 }
 
-/// Drops a text that is no message. If it names a request, that one has been answered badly.
-fn refuse(shared: &Shared, invalid: &Invalid<'_>, text: &[u8]) {
+/// Drops a malformed text. If it contains the id of a request, that request fails.
+fn reject_malformed(inner: &Inner, invalid: &Invalid<'_>, text: &[u8]) {
     let error = &invalid.error;
     let id = invalid.id.and_then(|id| id.parse().ok());
     match id.or_else(|| answered_id(text)) {
         Some(id) => {
-            let reason = format!("its answer is no message: {}", error.message);
-            shared.answer(id, Err(ClientError::protocol(reason)));
+            let reason = format!("its answer is malformed: {}", error.message);
+            inner.complete(id, Err(ClientError::protocol(reason)));
         }
-        None => shared.stray.note(text, error),
+        None => inner.stray.record(text, error),
     }
 }

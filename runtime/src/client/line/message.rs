@@ -1,4 +1,4 @@
-//! The lines that a client writes.
+//! Lines that a client writes.
 
 use std::fmt::Write;
 
@@ -22,13 +22,13 @@ pub(super) fn push_notification(out: &mut Vec<u8>, method: &str, params: &str) {
     push_params(out, params);
 }
 
-/// Appends the notification that a request is not wanted any more.
+/// Appends the notification that cancels a request.
 pub(super) fn push_cancellation(out: &mut Vec<u8>, id: i64) {
     let method = "notifications/cancelled";
     push_notification(out, method, &format!(r#"{{"requestId":{id}}}"#));
 }
 
-/// Appends the answer to a request of the server; `id` is the text of its id.
+/// Appends the answer to a request of the server, whose id is the JSON text `id`.
 pub(super) fn push_answer(out: &mut Vec<u8>, id: &str, answer: Result<String, RpcError>) {
     out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
     push_text(out, id);
@@ -51,7 +51,7 @@ fn push_params(out: &mut Vec<u8>, params: &str) {
     out.extend_from_slice(b"}\n");
 }
 
-/// Appends a JSON text on one line: a line end in it can only be white space.
+/// Appends a JSON text on one line. Line ends in valid JSON are white space, so they are replaced with spaces.
 fn push_text(out: &mut Vec<u8>, text: &str) {
     let mut rest = text.as_bytes();
     while let Some(at) = memchr2(b'\n', b'\r', rest) {
@@ -63,12 +63,12 @@ fn push_text(out: &mut Vec<u8>, text: &str) {
 }
 
 fn push_json<T: serde::Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) {
-    serde_json::to_writer(out, value).expect("texts and errors can be written to memory");
+    serde_json::to_writer(out, value).expect("strings and errors always serialize");
 }
 
 fn push_display(out: &mut Vec<u8>, value: i64) {
     let mut text = String::with_capacity(20);
-    write!(text, "{value}").expect("a string takes everything");
+    write!(text, "{value}").expect("writing to a string cannot fail");
     out.extend_from_slice(text.as_bytes());
 }
 
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_message_takes_one_line() {
+    fn each_message_is_written_on_one_line() {
         let mut out = Vec::new();
         push_request(&mut out, 7, "a\"b", "{\n \"a\": \"b\\n\"\r\n}");
         push_cancellation(&mut out, 7);

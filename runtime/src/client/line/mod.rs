@@ -1,11 +1,12 @@
-//! A session over a pair of byte streams, one message a line.
+//! Session over a pair of byte streams, with one message per line.
 //!
-//! Requests write their lines into one buffer and wait; one task writes that buffer, many lines at once, reads what the
-//! server sends, and wakes the request that an answer belongs to.
+//! Requests append their lines to a shared buffer and wait. The driver task writes that buffer, many lines at once, reads
+//! the lines of the server, and completes the request that an answer belongs to.
 
 mod driver;
+mod id_hasher;
+mod inner;
 mod message;
-mod shared;
 
 use std::fmt;
 use std::future::{Future, pending, ready};
@@ -15,7 +16,7 @@ use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite, duplex};
 
 use self::driver::Driver;
-use self::shared::{Shared, Waiting};
+use self::inner::{Inner, PendingReply};
 use crate::client::stray::StrayLines;
 use crate::client::{
     ClientLimits, IncomingHandler, Session, SessionFuture, SessionNotification, SessionRequest,
@@ -23,11 +24,11 @@ use crate::client::{
 };
 use crate::server::Connection;
 
-/// The bytes that are under way in memory, each way.
-pub const IN_MEMORY: usize = 64 * 1024;
+/// Size of the in-memory buffer of each direction, in bytes.
+pub const IN_MEMORY_BUFFER_BYTES: usize = 64 * 1024;
 
-/// A [`Session`] over any pair of byte streams, such as the halves of a socket: one message a line, as over the standard
-/// streams of a process.
+/// A [`Session`] over any pair of byte streams, such as the halves of a socket. Each message is one line, as on the
+/// standard streams of a process.
 ///
 /// ```no_run
 /// use std::sync::Arc;
@@ -42,28 +43,30 @@ pub const IN_MEMORY: usize = 64 * 1024;
 /// # }
 /// ```
 ///
-/// One that is dropped lets the server know by ending its input, and reads on for at most
+/// Dropping the session closes the input of the server. The driver task continues to read for at most
 /// [`ClientLimits::shutdown_timeout`].
 pub struct LineSession {
-    shared: Arc<Shared>,
+    inner: Arc<Inner>,
 }
 
-/// How a session ends.
-pub struct Ending {
-    /// Ready when the server has ended, although its streams may be open still: somebody else may have them.
+/// Source of the reason for which a session closed.
+pub struct CloseReason {
+    /// Ready when the server has exited. Its streams may still be open: another process may have inherited them.
     pub exited: Pin<Box<dyn Future<Output = ()> + Send>>,
-    /// Polled when the streams have ended; it tells why they did.
+    /// Polled when the streams have ended; returns the reason.
     pub reason: Pin<Box<dyn Future<Output = String> + Send>>,
 }
 
-impl fmt::Debug for Ending {
+impl fmt::Debug for CloseReason {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Ending").finish_non_exhaustive()
+        formatter
+            .debug_struct("CloseReason")
+            .finish_non_exhaustive()
     }
 }
 
-impl Ending {
-    /// When it is the streams alone that end.
+impl CloseReason {
+    /// For a session without a child process, which closes when its streams end.
     pub fn of_streams() -> Self {
         Self {
             exited: Box::pin(pending()),
@@ -73,11 +76,11 @@ impl Ending {
 }
 
 impl LineSession {
-    /// A session over a pair of streams, with the default limits.
+    /// Creates a session over a pair of streams, with the default limits.
     ///
     /// # Panics
     ///
-    /// Outside of a tokio runtime, where it has a task of its own.
+    /// Outside of a tokio runtime, on which it spawns its driver task.
     pub fn new<R, W>(reader: R, writer: W) -> Self
     where
         R: AsyncRead + Send + 'static,
@@ -86,7 +89,7 @@ impl LineSession {
         Self::with_limits(reader, writer, &ClientLimits::default())
     }
 
-    /// As [`LineSession::new`], with other limits.
+    /// As [`LineSession::new`], with custom limits.
     ///
     /// # Panics
     ///
@@ -97,64 +100,66 @@ impl LineSession {
         W: AsyncWrite + Send + 'static,
     {
         let stray = StrayLines::default();
-        Self::with_ending(reader, writer, limits, (Ending::of_streams(), stray))
+        let close_reason = CloseReason::of_streams();
+        Self::with_close_reason(reader, writer, limits, (close_reason, stray))
     }
 
-    /// A session with a server in the same process, which serves the connection in a task of its own.
+    /// Creates a session with a server in the same process, which serves the connection in a separate task.
     ///
     /// # Panics
     ///
     /// As [`LineSession::new`].
     pub fn in_memory(connection: Connection, limits: &ClientLimits) -> Self {
-        let (ours, theirs) = duplex(IN_MEMORY);
+        let (ours, theirs) = duplex(IN_MEMORY_BUFFER_BYTES);
         tokio::spawn(async move {
             let (reader, writer) = tokio::io::split(theirs);
             if let Err(error) = connection.serve(reader, writer).await {
-                tracing::debug!(%error, "a server in memory has stopped");
+                tracing::debug!(%error, "an in-memory server stopped");
             }
         });
         let (reader, writer) = tokio::io::split(ours);
         Self::with_limits(reader, writer, limits)
     }
 
-    pub(in crate::client) fn with_ending<R, W>(
+    pub(in crate::client) fn with_close_reason<R, W>(
         reader: R,
         writer: W,
         limits: &ClientLimits,
-        (ending, stray): (Ending, StrayLines),
+        (close_reason, stray): (CloseReason, StrayLines),
     ) -> Self
     where
         R: AsyncRead + Send + 'static,
         W: AsyncWrite + Send + 'static,
     {
-        let shared = Arc::new(Shared::new(limits.clone(), stray));
+        let inner = Arc::new(Inner::new(limits.clone(), stray));
         let (reader, writer) = (Box::pin(reader), Box::pin(writer));
-        tokio::spawn(Driver::new(Arc::clone(&shared), reader, writer, ending));
-        Self { shared }
+        let driver = Driver::new(Arc::clone(&inner), reader, writer, close_reason);
+        tokio::spawn(driver);
+        Self { inner }
     }
 }
 
 impl Session for LineSession {
     fn listen(&self, incoming: Arc<dyn IncomingHandler>) {
-        self.shared.listen(incoming);
+        self.inner.set_handler(incoming);
     }
 
     fn request(&self, request: SessionRequest) -> SessionFuture<'_, String> {
         Box::pin(async move {
-            let _permit = self.shared.permit().await?;
-            self.shared.room().await;
-            let answer = self.shared.send_request(&request)?;
-            let mut waiting = Waiting::new(&self.shared, &request);
+            let _permit = self.inner.acquire_permit().await?;
+            self.inner.wait_for_output_space().await;
+            let answer = self.inner.send_request(&request)?;
+            let mut pending = PendingReply::new(&self.inner, &request);
             let answer = answer.await;
-            waiting.end();
-            answer.unwrap_or_else(|_| Err(self.shared.reason()))
+            pending.mark_answered();
+            answer.unwrap_or_else(|_| Err(self.inner.close_error()))
         })
     }
 
     fn notify(&self, notification: SessionNotification) -> SessionFuture<'_, ()> {
         Box::pin(async move {
-            self.shared.room().await;
-            self.shared.send_notification(&notification)
+            self.inner.wait_for_output_space().await;
+            self.inner.send_notification(&notification)
         })
     }
 
@@ -163,13 +168,13 @@ impl Session for LineSession {
     }
 
     fn stray_line(&self) -> Option<String> {
-        self.shared.stray.first().map(str::to_owned)
+        self.inner.stray.first().map(str::to_owned)
     }
 
     fn close(&self) -> SessionFuture<'_, ()> {
         Box::pin(async move {
-            self.shared.begin_closing();
-            self.shared.ended().await;
+            self.inner.start_closing();
+            self.inner.wait_until_closed().await;
             Ok(())
         })
     }
@@ -177,7 +182,7 @@ impl Session for LineSession {
 
 impl Drop for LineSession {
     fn drop(&mut self) {
-        self.shared.begin_closing();
+        self.inner.start_closing();
     }
 }
 

@@ -1,4 +1,4 @@
-//! How a session of the protocol is begun.
+//! Builder of a client session.
 
 use std::fmt;
 use std::future::Future;
@@ -12,21 +12,21 @@ use treenail_schema::{
 };
 
 use crate::client::child::ServerCommand;
-use crate::client::line::LineSession;
 use crate::client::protocol::McpClientSession;
-use crate::client::protocol::answer::Answers;
-use crate::client::protocol::core::{Core, Greeter};
-use crate::client::protocol::facts::PeerInfo;
-use crate::client::protocol::greet::Expectation;
+use crate::client::protocol::checked_handler::CheckedHandler;
 use crate::client::protocol::handler::{ClientHandler, Closures};
+use crate::client::protocol::handshake::{Expectation, Handshake};
+use crate::client::protocol::inner::{Inner, Link};
 use crate::client::protocol::router::Router;
+use crate::client::protocol::server_info::PeerInfo;
+use crate::client::protocol::target::Target;
 use crate::client::{ClientError, ClientLimits, Session};
 #[cfg(feature = "http-client")]
 use crate::client::{HttpSession, HttpSessionBuilder};
 use crate::server::{Connection, Server};
 use crate::wire::RpcError;
 
-/// [`McpClientSession::builder`] makes one; [`build`](Self::build) connects.
+/// Builder of an [`McpClientSession`], returned by [`McpClientSession::builder`]. [`build`](Self::build) connects.
 #[derive(Default)]
 #[must_use = "`build` connects"]
 pub struct McpClientSessionBuilder {
@@ -40,24 +40,14 @@ pub struct McpClientSessionBuilder {
     limits: ClientLimits,
 }
 
-/// What is connected to.
-enum Target {
-    Session(Arc<dyn Session>),
-    Command(ServerCommand),
-    /// Until it is opened.
-    Memory(Option<Connection>),
-    #[cfg(feature = "http-client")]
-    Http(Box<HttpSessionBuilder>),
-}
-
 impl McpClientSessionBuilder {
-    /// Connects over a session that exists already.
+    /// Connects over an existing session.
     pub fn session(mut self, session: Arc<dyn Session>) -> Self {
         self.target = Some(Target::Session(session));
         self
     }
 
-    /// Starts a server as a child process: the name of a program, or a [`ServerCommand`].
+    /// Starts a server as a child process, from the name of a program or a [`ServerCommand`].
     pub fn command(mut self, command: impl Into<ServerCommand>) -> Self {
         self.target = Some(Target::Command(command.into()));
         self
@@ -69,7 +59,7 @@ impl McpClientSessionBuilder {
         self.http(HttpSession::builder(url))
     }
 
-    /// Connects to a server over HTTP, with headers of the caller's. The bounds are those of this builder.
+    /// Connects to a server over HTTP, with custom headers. The limits of this builder replace those of `session`.
     ///
     /// ```
     /// use treenail_runtime::client::{HttpSession, McpClientSession};
@@ -83,65 +73,65 @@ impl McpClientSessionBuilder {
         self
     }
 
-    /// Connects to a server in the same process, as tests do.
+    /// Connects to a server in the same process, for example in a test.
     pub fn server(self, server: &Server) -> Self {
         self.connection(server.connect())
     }
 
-    /// Connects to a server in the same process over a connection that has been prepared, for example with a
+    /// Connects to a server in the same process over a prepared connection, for example one with a
     /// [`Principal`](crate::Principal).
     pub fn connection(mut self, connection: Connection) -> Self {
         self.target = Some(Target::Memory(Some(connection)));
         self
     }
 
-    /// Speaks this revision and no other; in the legacy era, the server may choose an older one. By default the client
-    /// finds out what the server speaks, and takes the newest that both do.
+    /// Accepts only this revision; in the legacy era, the server may choose an older one. By default, the client negotiates
+    /// the newest revision that both sides support.
     pub fn protocol_version(mut self, revision: Revision) -> Self {
         self.expected = Expectation::Only(revision);
         self
     }
 
-    /// Tries this revision first, since the same server spoke it the last time
-    /// ([`McpClientSession::protocol_version`]); if it does not any more, the client finds out anew. For a server of the
-    /// legacy era this saves a question that it would not understand.
+    /// Tries this revision first, for example that of the last connection to the same server
+    /// ([`McpClientSession::protocol_version`]). If the server does not support it, the client negotiates as usual. With a
+    /// legacy server this saves the probe, a request that it would not understand.
     pub fn prefer_version(mut self, revision: Revision) -> Self {
-        self.expected = Expectation::Known(revision);
+        self.expected = Expectation::Preferred(revision);
         self
     }
 
-    /// The client's name and version. Default: those of this crate.
+    /// Sets the client's name and version. Default: those of this crate.
     pub fn client_info(mut self, name: impl Into<String>, version: impl Into<String>) -> Self {
         self.info = Some(Implementation::new(name, version));
         self
     }
 
-    /// The client's name and version, with what else there is to say of it.
+    /// Sets the complete description of the client, with its name and version.
     pub fn implementation(mut self, info: Implementation) -> Self {
         self.info = Some(info);
         self
     }
 
-    /// Does not say in each request of the modern era who asks. (The handshake of the legacy era has to say it.)
+    /// Omits the client's name and version from modern requests. The legacy handshake must contain them.
     pub fn hide_client_info(mut self) -> Self {
         self.hide_client_info = true;
         self
     }
 
-    /// Says what the client can do, in place of what follows from the questions that it answers.
+    /// Declares these capabilities, in place of those that follow from the configured handlers.
     pub fn client_capabilities(mut self, capabilities: ClientCapabilities) -> Self {
         self.capabilities = Some(capabilities);
         self
     }
 
-    /// Answers elicitation, forms and pages, with a closure.
+    /// Answers elicitation of forms and URLs with a closure.
     ///
     /// ```
     /// use treenail_runtime::client::McpClientSession;
     /// use treenail_runtime::schema::{ElicitAction, ElicitResult};
     ///
-    /// let builder = McpClientSession::builder().on_elicit(|question| async move {
-    ///     // A form that is accepted without content is filled in with its defaults.
+    /// let builder = McpClientSession::builder().on_elicit(|params| async move {
+    ///     // A form that is accepted without content gets its defaults.
     ///     Ok(ElicitResult::new(ElicitAction::Accept))
     /// });
     /// ```
@@ -178,138 +168,101 @@ impl McpClientSessionBuilder {
         self
     }
 
-    /// Tells the server which directories it may work in.
+    /// Sets the directories that the server may use.
     pub fn roots(mut self, roots: impl Into<Vec<Root>>) -> Self {
         self.closures.set_roots(roots.into());
         self
     }
 
-    /// Answers all questions with one value, in place of the closures.
+    /// Sets one handler for all requests of the server, in place of the closures.
     pub fn handler(mut self, handler: impl ClientHandler) -> Self {
         self.handler = Some(Box::new(handler));
         self
     }
 
-    /// Sets the bounds of the client.
+    /// Sets the limits of the client.
     pub fn limits(mut self, limits: ClientLimits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Sets how long a request may take that does not say otherwise. Default 60 s.
+    /// Sets the timeout of requests that have none of their own. Default 60 s.
     pub fn request_timeout(mut self, limit: Duration) -> Self {
         self.limits.request_timeout = limit;
         self
     }
 
-    /// Connects: finds out what the server speaks, and has the handshake of the legacy era where it is one of that.
+    /// Connects and negotiates the revision, with the legacy handshake if the server needs it.
     ///
-    /// A server that is started, and ends when it is asked something of the modern era, is started again and taken for
-    /// one of the legacy era.
+    /// A child process that exits on the modern probe is restarted and treated as a legacy server.
     ///
     /// # Errors
     ///
-    /// [`ClientError::Invalid`] if nothing was given to connect to; otherwise what the server makes of it.
+    /// [`ClientError::Invalid`] if the builder has no server to connect to; any other [`ClientError`] if connecting fails.
     pub async fn build(mut self) -> Result<McpClientSession, ClientError> {
         let mut target = self.target.take().ok_or_else(|| {
-            ClientError::invalid("give the builder a `command`, a `url`, a `session` or a `server`")
+            ClientError::invalid(
+                "the builder needs a `command`, a `url`, a `session` or a `server`",
+            )
         })?;
         let session = target.open(&self.limits)?;
         let (expected, limits) = (self.expected, self.limits.clone());
-        let greeter = self.greeter(session);
-        match Box::pin(greeter.meet(expected)).await {
-            Ok(facts) => Ok(begin(greeter, facts)),
-            Err(ClientError::Closed(_)) if target.can_be_opened_again(expected) => {
-                tracing::debug!("the server ended when it was probed; it is started again");
-                let greeter = greeter.again(target.open(&limits)?);
-                let facts = Box::pin(greeter.meet(Expectation::Legacy)).await;
-                end_unless(facts, greeter).await
+        let link = self.into_link(session);
+        match Box::pin(Handshake::new(&link).negotiate(expected)).await {
+            Err(ClientError::Closed(_)) if target.can_restart(expected) => {
+                tracing::debug!("the server exited when it was probed; restarting it");
+                let link = link.with_session(target.open(&limits)?);
+                let handshake = Handshake::new(&link);
+                let result = Box::pin(handshake.negotiate(Expectation::Legacy)).await;
+                finish_handshake(result, link).await
             }
-            failed => end_unless(failed, greeter).await,
+            result => finish_handshake(result, link).await,
         }
     }
 
-    fn greeter(self, session: Arc<dyn Session>) -> Greeter {
+    fn into_link(self, session: Arc<dyn Session>) -> Link {
         let handler = self.handler.unwrap_or_else(|| Box::new(self.closures));
         let capabilities = self.capabilities.unwrap_or_else(|| handler.capabilities());
-        let answers = Arc::new(Answers::new(handler, capabilities));
-        let router = Router::new(answers, self.limits.clone());
-        session.listen(Arc::clone(&router) as Arc<_>);
-        let info = self.info.unwrap_or_else(|| {
+        let handler = Arc::new(CheckedHandler::new(handler, capabilities));
+        let router = Router::listen_to(&*session, handler, self.limits.clone());
+        let client_info = self.info.unwrap_or_else(|| {
             Implementation::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"))
         });
-        Greeter {
+        Link {
             session,
             router,
             limits: self.limits,
-            info,
-            shows_info: !self.hide_client_info,
+            client_info,
+            sends_client_info: !self.hide_client_info,
             next_id: AtomicI64::new(1),
         }
     }
 }
 
-impl Greeter {
-    /// For another session, since the first one has ended.
-    fn again(self, session: Arc<dyn Session>) -> Self {
-        let router = Router::new(Arc::clone(&self.router.answers), self.limits.clone());
-        session.listen(Arc::clone(&router) as Arc<_>);
-        Self {
-            session,
-            router,
-            ..self
-        }
-    }
-}
-
-impl Target {
-    fn open(&mut self, limits: &ClientLimits) -> Result<Arc<dyn Session>, ClientError> {
-        Ok(match self {
-            Self::Session(session) => Arc::clone(session),
-            Self::Command(command) => Arc::new(command.start(limits)?),
-            #[cfg(feature = "http-client")]
-            Self::Http(builder) => Arc::new(builder.clone().limits(limits.clone()).build()?),
-            Self::Memory(connection) => {
-                let connection = connection.take();
-                let connection = connection.ok_or_else(|| ClientError::closed("it has ended"))?;
-                Arc::new(LineSession::in_memory(connection, limits))
-            }
-        })
-    }
-
-    fn can_be_opened_again(&self, expected: Expectation) -> bool {
-        matches!(self, Self::Command(_)) && !matches!(expected, Expectation::Only(_))
-    }
-}
-
-fn begin(greeter: Greeter, facts: PeerInfo) -> McpClientSession {
-    McpClientSession {
-        core: Core::new(greeter, facts),
-    }
-}
-
-/// Ends a connection with a server that nothing can be agreed on with.
-async fn end_unless(
-    met: Result<PeerInfo, ClientError>,
-    greeter: Greeter,
+/// Returns the session, or closes the connection after a failed handshake.
+async fn finish_handshake(
+    result: Result<PeerInfo, ClientError>,
+    link: Link,
 ) -> Result<McpClientSession, ClientError> {
-    match met {
-        Ok(facts) => Ok(begin(greeter, facts)),
+    match result {
+        Ok(peer) => Ok(McpClientSession {
+            inner: Inner::new(link, peer),
+        }),
         Err(error) => {
-            if let Err(error) = greeter.session.close().await {
+            if let Err(error) = link.session.close().await {
                 tracing::debug!(%error, "a connection could not be closed");
             }
-            Err(explained(error, greeter.session.stray_line()))
+            Err(add_stray_line(error, link.session.stray_line()))
         }
     }
 }
 
-/// Adds the first line that was no message to an error that it may explain.
-fn explained(error: ClientError, line: Option<String>) -> ClientError {
+/// Adds the first stray line to an error that it may explain.
+fn add_stray_line(error: ClientError, line: Option<String>) -> ClientError {
     let Some(line) = line else {
         return error;
     };
-    let why = format!("the server wrote a line that is no message: {line}");
+    let why = format!("the server wrote a line that is not a message: {line}");
     match error {
         ClientError::Closed(reason) => ClientError::closed(format!("{reason}; {why}")),
         ClientError::Protocol(reason) => ClientError::protocol(format!("{reason}; {why}")),

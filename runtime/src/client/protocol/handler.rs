@@ -1,4 +1,4 @@
-//! Who answers what a server asks.
+//! Handler for requests of the server.
 
 use std::fmt;
 use std::future::{Future, ready};
@@ -16,41 +16,42 @@ use crate::wire::RpcError;
 /// A future of a [`ClientHandler`].
 pub type HandlerFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, RpcError>> + Send + 'a>>;
 
-/// Answers what a server asks: the same for requests of the legacy era and for results of the modern one that ask for
-/// input. Closures on the builder are enough for most clients; a type that implements this can share state between them.
+/// Handler for requests of the server: requests of the legacy era, and the input requests in modern results.
+///
+/// Closures on the builder are enough for most clients. An implementation of this trait can share state between requests.
 ///
 /// # Cancellation
 ///
-/// A future is dropped when the server, or the caller whose request it belongs to, does not want the answer any more.
+/// A future is dropped when the server cancels its request, or when the caller drops the request that it belongs to.
 pub trait ClientHandler: Send + Sync + 'static {
-    /// What is answered; the server is told this, and what is not in it is refused before the handler sees it.
+    /// Capabilities that are declared to the server. Other requests are rejected before they reach the handler.
     fn capabilities(&self) -> ClientCapabilities;
 
-    /// Answers a form or a page that the user is to look at.
+    /// Answers the elicitation of a form or a URL.
     ///
-    /// What is entered in a form is checked against its schema, and fields without a value get their defaults.
+    /// The content of a form is checked against its schema. Fields without a value get their defaults.
     fn elicit(&self, params: ElicitRequestParams) -> HandlerFuture<'_, ElicitResult> {
         drop(params);
-        Box::pin(ready(Err(unanswered("elicitation/create"))))
+        Box::pin(ready(Err(unsupported_method("elicitation/create"))))
     }
 
-    /// Answers with what a model has written.
+    /// Answers a sampling request with the message of a model.
     fn create_message(
         &self,
         params: CreateMessageRequestParams,
     ) -> HandlerFuture<'_, CreateMessageResult> {
         drop(params);
-        Box::pin(ready(Err(unanswered("sampling/createMessage"))))
+        Box::pin(ready(Err(unsupported_method("sampling/createMessage"))))
     }
 
-    /// Answers with the directories that the server may work in.
+    /// Answers with the directories that the server may use.
     fn list_roots(&self) -> HandlerFuture<'_, ListRootsResult> {
-        Box::pin(ready(Err(unanswered("roots/list"))))
+        Box::pin(ready(Err(unsupported_method("roots/list"))))
     }
 }
 
-/// The error for a request that nobody answers.
-pub(super) fn unanswered(method: &str) -> RpcError {
+/// The error for a request that the client does not support.
+pub(super) fn unsupported_method(method: &str) -> RpcError {
     let message = format!("this client does not answer `{method}`");
     RpcError::new(error_code::METHOD_NOT_FOUND, message)
 }
@@ -59,12 +60,12 @@ type Elicit = dyn Fn(ElicitRequestParams) -> HandlerFuture<'static, ElicitResult
 type Sample =
     dyn Fn(CreateMessageRequestParams) -> HandlerFuture<'static, CreateMessageResult> + Send + Sync;
 
-/// The closures of a builder.
+/// Handler made of the closures of a builder.
 #[derive(Clone, Default)]
 pub(super) struct Closures {
     elicit: Option<Arc<Elicit>>,
     sample: Option<Arc<Sample>>,
-    /// Whether tools may be among what is sampled with.
+    /// True if sampling supports tools.
     samples_with_tools: bool,
     roots: Option<Vec<Root>>,
 }
@@ -119,7 +120,7 @@ impl ClientHandler for Closures {
     fn elicit(&self, params: ElicitRequestParams) -> HandlerFuture<'_, ElicitResult> {
         match &self.elicit {
             Some(elicit) => elicit(params),
-            None => Box::pin(ready(Err(unanswered("elicitation/create")))),
+            None => Box::pin(ready(Err(unsupported_method("elicitation/create")))),
         }
     }
 
@@ -129,13 +130,13 @@ impl ClientHandler for Closures {
     ) -> HandlerFuture<'_, CreateMessageResult> {
         match &self.sample {
             Some(sample) => sample(params),
-            None => Box::pin(ready(Err(unanswered("sampling/createMessage")))),
+            None => Box::pin(ready(Err(unsupported_method("sampling/createMessage")))),
         }
     }
 
     fn list_roots(&self) -> HandlerFuture<'_, ListRootsResult> {
         let roots = self.roots.clone();
-        let roots = roots.ok_or_else(|| unanswered("roots/list"));
+        let roots = roots.ok_or_else(|| unsupported_method("roots/list"));
         Box::pin(ready(roots.map(ListRootsResult::new)))
     }
 }

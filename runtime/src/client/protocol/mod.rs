@@ -1,21 +1,24 @@
-//! The protocol as a client speaks it: each request, typed.
+//! Typed requests of the protocol, from the view of a client.
 
-mod answer;
+mod broadcast;
 mod builder;
-mod core;
-mod facts;
-mod feed;
-mod greet;
+mod changes;
+mod checked_handler;
+mod discovery;
 mod handler;
-mod offer;
+mod handshake;
+mod inner;
+mod input_required;
+mod params;
+mod probe;
 mod progress;
 mod queue;
 mod request;
 mod result;
-mod rounds;
 mod router;
+mod server_info;
 mod subscription;
-mod text;
+mod target;
 
 use std::sync::Arc;
 
@@ -29,21 +32,21 @@ use treenail_schema::{
     SubscriptionFilter, UnsubscribeRequest,
 };
 
+pub use self::broadcast::{Notifications, ServerNotification};
 pub use self::builder::McpClientSessionBuilder;
-pub(in crate::client) use self::core::Core;
-pub use self::facts::PeerInfo;
-pub use self::feed::{Notifications, ServerNotification};
+pub(in crate::client) use self::changes::Changes;
 pub use self::handler::{ClientHandler, HandlerFuture};
+pub(in crate::client) use self::inner::Inner;
+use self::params::{Params, serialize};
 pub use self::progress::ProgressStream;
 pub use self::request::ClientRequest;
 pub(in crate::client) use self::result::read;
-pub(in crate::client) use self::router::Changes;
+pub use self::server_info::PeerInfo;
 pub use self::subscription::Subscription;
-use self::text::{Head, write};
 use crate::client::{ClientError, ClientLimits, Session, SessionNotification};
 
-/// A session with one server, with a method for each request of the protocol. It keeps nothing of what it is told; for
-/// lists that are kept and followed there is [`McpClient`](crate::client::McpClient).
+/// A session with one server, with a method for each request of the protocol. It caches nothing; for cached lists that
+/// follow changes of the server, use [`McpClient`](crate::client::McpClient).
 ///
 /// ```
 /// use serde_json::json;
@@ -59,184 +62,183 @@ use crate::client::{ClientError, ClientLimits, Session, SessionNotification};
 /// # }
 /// ```
 ///
-/// Each method returns a [`ClientRequest`], which is sent when it is awaited. A method that the server's revision does not
-/// have, or for which the server has not declared the capability, fails with [`ClientError::Unsupported`] and is not sent.
+/// Each method returns a [`ClientRequest`], which is sent when it is awaited. If the server's revision or capabilities do not
+/// cover the method, the request fails with [`ClientError::Unsupported`] and is not sent.
 ///
-/// One that is dropped without [`close`](Self::close) closes the connection too, in the background.
+/// Dropping the session without [`close`](Self::close) closes the connection in the background.
 #[derive(Debug)]
 pub struct McpClientSession {
-    pub(in crate::client) core: Arc<Core>,
+    pub(in crate::client) inner: Arc<Inner>,
 }
 
 impl McpClientSession {
-    /// Says what to connect to, and how.
+    /// Returns a builder of a session.
     pub fn builder() -> McpClientSessionBuilder {
         McpClientSessionBuilder::default()
     }
 
-    /// The revision that is spoken.
+    /// Returns the negotiated revision.
     pub fn protocol_version(&self) -> Revision {
-        self.core.facts().revision
+        self.inner.peer().revision
     }
 
-    /// What the server can do.
+    /// Returns the capabilities that the server has declared.
     pub fn server_capabilities(&self) -> ServerCapabilities {
-        self.core.facts().capabilities.clone()
+        self.inner.peer().capabilities.clone()
     }
 
-    /// The server's name and version, as it gives them. They are for showing, not for decisions.
+    /// Returns the server's name and version, as it reports them. They are meant for display, not for decisions.
     pub fn server_info(&self) -> Option<Implementation> {
-        self.core.facts().info.clone()
+        self.inner.peer().info.clone()
     }
 
-    /// How a model should use the server.
+    /// Returns the instructions for a model that uses the server.
     pub fn instructions(&self) -> Option<String> {
-        self.core.facts().instructions.clone()
+        self.inner.peer().instructions.clone()
     }
 
-    /// The capabilities that the client declares.
+    /// Returns the capabilities that the client declares.
     pub fn client_capabilities(&self) -> &ClientCapabilities {
-        self.core.router.answers.capabilities()
+        self.inner.link.router.handler.capabilities()
     }
 
-    /// All that is known of the server.
+    /// Returns the complete description of the server.
     pub fn peer_info(&self) -> Arc<PeerInfo> {
-        self.core.facts()
+        self.inner.peer()
     }
 
-    /// What carries the messages.
+    /// Returns the underlying session.
     pub fn session(&self) -> &Arc<dyn Session> {
-        &self.core.session
+        &self.inner.link.session
     }
 
     /// `tools/list`: one page of the tools, the first one without a cursor.
     pub fn tools_list(&self, cursor: Option<&str>) -> ClientRequest<ListToolsRequest> {
-        ClientRequest::new(&self.core, Head::page(cursor))
+        ClientRequest::new(&self.inner, Params::page(cursor))
     }
 
-    /// `tools/call`. The arguments are what serializes to an object, such as a struct, a map or `json!({…})`, or `()` for
-    /// none.
+    /// `tools/call`. The arguments must serialize to an object, such as a struct, a map or `json!({…})`; `()` sends none.
     pub fn tools_call(
         &self,
         name: &str,
         arguments: impl Serialize,
     ) -> ClientRequest<CallToolRequest> {
-        ClientRequest::new(&self.core, Head::named(name, &arguments))
+        ClientRequest::new(&self.inner, Params::named(name, &arguments))
     }
 
     /// `prompts/list`: one page of the prompts, the first one without a cursor.
     pub fn prompts_list(&self, cursor: Option<&str>) -> ClientRequest<ListPromptsRequest> {
-        ClientRequest::new(&self.core, Head::page(cursor))
+        ClientRequest::new(&self.inner, Params::page(cursor))
     }
 
-    /// `prompts/get`. The arguments are what serializes to an object of texts, or `()` for none.
+    /// `prompts/get`. The arguments must serialize to an object of strings; `()` sends none.
     pub fn prompts_get(
         &self,
         name: &str,
         arguments: impl Serialize,
     ) -> ClientRequest<GetPromptRequest> {
-        ClientRequest::new(&self.core, Head::named(name, &arguments))
+        ClientRequest::new(&self.inner, Params::named(name, &arguments))
     }
 
     /// `resources/list`: one page of the resources, the first one without a cursor.
     pub fn resources_list(&self, cursor: Option<&str>) -> ClientRequest<ListResourcesRequest> {
-        ClientRequest::new(&self.core, Head::page(cursor))
+        ClientRequest::new(&self.inner, Params::page(cursor))
     }
 
-    /// `resources/templates/list`: one page of the templates for URIs, the first one without a cursor.
+    /// `resources/templates/list`: one page of the resource templates, the first one without a cursor.
     pub fn resources_templates_list(
         &self,
         cursor: Option<&str>,
     ) -> ClientRequest<ListResourceTemplatesRequest> {
-        ClientRequest::new(&self.core, Head::page(cursor))
+        ClientRequest::new(&self.inner, Params::page(cursor))
     }
 
     /// `resources/read`.
     pub fn resources_read(&self, uri: &str) -> ClientRequest<ReadResourceRequest> {
-        ClientRequest::new(&self.core, Head::new(&json!({ "uri": uri })))
+        ClientRequest::new(&self.inner, Params::new(&json!({ "uri": uri })))
     }
 
-    /// `resources/subscribe` (legacy era): the server tells of changes of the resource from now on. In the modern era
-    /// there is [`subscriptions_listen`](Self::subscriptions_listen).
+    /// `resources/subscribe` (legacy era): subscribes to changes of a resource. In the modern era, use
+    /// [`subscriptions_listen`](Self::subscriptions_listen).
     pub fn resources_subscribe(&self, uri: &str) -> ClientRequest<SubscribeRequest> {
-        ClientRequest::new(&self.core, Head::new(&json!({ "uri": uri })))
+        ClientRequest::new(&self.inner, Params::new(&json!({ "uri": uri })))
     }
 
     /// `resources/unsubscribe` (legacy era).
     pub fn resources_unsubscribe(&self, uri: &str) -> ClientRequest<UnsubscribeRequest> {
-        ClientRequest::new(&self.core, Head::new(&json!({ "uri": uri })))
+        ClientRequest::new(&self.inner, Params::new(&json!({ "uri": uri })))
     }
 
-    /// `completion/complete`: the values that the server proposes for an argument of a prompt or a variable of a URI.
+    /// `completion/complete`: completions for an argument of a prompt or a variable of a resource template.
     pub fn completion_complete(
         &self,
         params: &CompleteRequestParams,
     ) -> ClientRequest<CompleteRequest> {
-        ClientRequest::new(&self.core, Head::new(params))
+        ClientRequest::new(&self.inner, Params::new(params))
     }
 
-    /// `logging/setLevel` (legacy era): the least serious log messages that the server sends from now on. In the modern era
-    /// each request asks for its own, see [`ClientRequest::log_level`].
+    /// `logging/setLevel` (legacy era): sets the minimum level of log messages. In the modern era the level is set for each
+    /// request, see [`ClientRequest::log_level`].
     pub fn logging_set_level(&self, level: LoggingLevel) -> ClientRequest<SetLevelRequest> {
-        ClientRequest::new(&self.core, Head::new(&json!({ "level": level })))
+        ClientRequest::new(&self.inner, Params::new(&json!({ "level": level })))
     }
 
-    /// `ping` (legacy era): whether the server is there.
+    /// `ping` (legacy era): checks that the server responds.
     pub fn ping(&self) -> ClientRequest<PingRequest> {
-        ClientRequest::new(&self.core, Head::page(None))
+        ClientRequest::new(&self.inner, Params::page(None))
     }
 
-    /// `server/discover` (modern era): what the server says of itself now.
+    /// `server/discover` (modern era): the current description of the server.
     pub fn server_discover(&self) -> ClientRequest<DiscoverRequest> {
-        ClientRequest::new(&self.core, Head::page(None))
+        ClientRequest::new(&self.inner, Params::page(None))
     }
 
-    /// `subscriptions/listen` (modern era): hears of the changes that `filter` names, until the stream is dropped. It is
-    /// ready when the server has said what it will tell of.
+    /// `subscriptions/listen` (modern era): subscribes to the changes that `filter` selects, until the stream is dropped.
+    /// Returns when the server has acknowledged the subscription.
     pub async fn subscriptions_listen(
         &self,
         filter: &SubscriptionFilter,
     ) -> Result<Subscription, ClientError> {
-        Subscription::open(&self.core, filter).await
+        Subscription::open(&self.inner, filter).await
     }
 
-    /// Any request, with its parameters but without what belongs to every request: `_meta` is added.
+    /// Sends any request. `_meta` is added to the parameters.
     pub fn request<R: Request>(&self, params: &impl Serialize) -> ClientRequest<R> {
-        ClientRequest::new(&self.core, Head::new(params))
+        ClientRequest::new(&self.inner, Params::new(params))
     }
 
-    /// Any notification, such as `notifications/roots/list_changed` in the legacy era.
+    /// Sends any notification, such as `notifications/roots/list_changed` in the legacy era.
     ///
     /// # Errors
     ///
-    /// When the parameters cannot be written, or the connection is closed.
+    /// If the parameters cannot be serialized, or the connection is closed.
     pub async fn notify<N: Notification>(&self, params: &N::Params) -> Result<(), ClientError> {
-        let params = write(params)?;
+        let params = serialize(params)?;
         let mut notification = SessionNotification::new(N::METHOD, params);
         notification.revision = Some(self.protocol_version());
-        self.core.session.notify(notification).await
+        self.inner.link.session.notify(notification).await
     }
 
-    /// All notifications of the server from now on: log messages, changes, progress, and those of extensions.
+    /// Returns a stream of all notifications from now on: log messages, changes, progress, and those of extensions.
     pub fn notifications(&self) -> Notifications {
-        self.core.router.notifications()
+        self.inner.link.router.notifications()
     }
 
     pub(in crate::client) fn changes(&self) -> &Changes {
-        &self.core.router.changes
+        &self.inner.link.router.changes
     }
 
     pub(in crate::client) fn limits(&self) -> &ClientLimits {
-        &self.core.limits
+        &self.inner.link.limits
     }
 
-    /// Ends the connection in an orderly way: what is under way fails with [`ClientError::Closed`], a child process is
-    /// ended and waited for.
+    /// Closes the connection gracefully: pending requests fail with [`ClientError::Closed`], and a child process is stopped
+    /// and waited for.
     ///
     /// # Errors
     ///
-    /// When the server could not be told; the connection has ended all the same.
+    /// If the server could not be notified. The connection is closed anyway.
     pub async fn close(&self) -> Result<(), ClientError> {
-        self.core.session.close().await
+        self.inner.link.session.close().await
     }
 }

@@ -1,4 +1,4 @@
-//! The progress of one request, as a stream.
+//! Progress of one request, as a stream.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -8,17 +8,17 @@ use futures_core::Stream;
 use treenail_schema::ProgressNotificationParams;
 
 use crate::client::ClientLimits;
-use crate::client::protocol::queue::{Queue, Weighed};
+use crate::client::protocol::queue::{ByteSize, Queue};
 
-/// The progress of one request: a stream that ends with the request. Made by
+/// Stream of the progress of one request, which ends with the request. Returned by
 /// [`ClientRequest::progress`](crate::client::ClientRequest::progress).
 ///
-/// So much waits as [`ClientLimits::queued_notifications`] allows; when more comes, the oldest is lost.
+/// It buffers at most [`ClientLimits::queued_notifications`]; after that, the oldest are dropped.
 #[derive(Debug)]
 pub struct ProgressStream(Arc<Queue<ProgressNotificationParams>>);
 
 impl ProgressStream {
-    /// How many have been lost because they were not taken in time.
+    /// Number of notifications that were dropped because the buffer was full.
     pub fn lost(&self) -> u64 {
         self.0.lost()
     }
@@ -32,9 +32,9 @@ impl Stream for ProgressStream {
     }
 }
 
-impl Weighed for ProgressNotificationParams {
+impl ByteSize for ProgressNotificationParams {
     fn bytes(&self) -> usize {
-        // Extensions put much more into `_meta` than there is otherwise.
+        // Extensions may put far more into `_meta` than the other members contain.
         let meta = self
             .meta
             .as_ref()
@@ -44,23 +44,23 @@ impl Weighed for ProgressNotificationParams {
     }
 }
 
-/// Where the progress comes from; the stream ends when it is dropped.
+/// Sender of a [`ProgressStream`]. Dropping it ends the stream.
 #[derive(Debug)]
-pub(super) struct Source(Arc<Queue<ProgressNotificationParams>>);
+pub(super) struct ProgressSender(Arc<Queue<ProgressNotificationParams>>);
 
-impl Source {
-    pub(super) fn new(limits: &ClientLimits) -> (Self, ProgressStream) {
+impl ProgressSender {
+    pub(super) fn channel(limits: &ClientLimits) -> (Self, ProgressStream) {
         let queue = Queue::new(limits);
         (Self(Arc::clone(&queue)), ProgressStream(queue))
     }
 
-    pub(super) fn push(&self, progress: ProgressNotificationParams) {
+    pub(super) fn send(&self, progress: ProgressNotificationParams) {
         self.0.push(progress);
     }
 }
 
-impl Drop for Source {
+impl Drop for ProgressSender {
     fn drop(&mut self) {
-        self.0.end();
+        self.0.close();
     }
 }

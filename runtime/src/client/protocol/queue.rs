@@ -1,4 +1,4 @@
-//! What waits for one who listens, within bounds.
+//! Bounded queue of notifications for one listener.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,41 +6,41 @@ use std::task::{Context, Poll, Waker};
 
 use crate::client::ClientLimits;
 
-/// What can wait.
-pub(super) trait Weighed {
-    /// About how many bytes it takes.
+/// Approximate size of an item.
+pub(super) trait ByteSize {
+    /// Returns the approximate size in bytes.
     fn bytes(&self) -> usize;
 }
 
-/// What waits for one who listens.
+/// Bounded queue of notifications for one listener. When it is full, the oldest item is dropped.
 #[derive(Debug)]
 pub(super) struct Queue<T> {
     state: Mutex<State<T>>,
-    most: usize,
-    most_bytes: usize,
+    max_items: usize,
+    max_bytes: usize,
 }
 
 #[derive(Debug)]
 struct State<T> {
-    waiting: VecDeque<T>,
+    items: VecDeque<T>,
     bytes: usize,
     lost: u64,
-    ended: bool,
+    closed: bool,
     waker: Option<Waker>,
 }
 
-impl<T: Weighed> Queue<T> {
+impl<T: ByteSize> Queue<T> {
     pub(super) fn new(limits: &ClientLimits) -> Arc<Self> {
         Arc::new(Self {
             state: Mutex::new(State {
-                waiting: VecDeque::new(),
+                items: VecDeque::new(),
                 bytes: 0,
                 lost: 0,
-                ended: false,
+                closed: false,
                 waker: None,
             }),
-            most: limits.queued_notifications.max(1),
-            most_bytes: limits.queued_notification_bytes,
+            max_items: limits.queued_notifications.max(1),
+            max_bytes: limits.queued_notification_bytes,
         })
     }
 
@@ -48,13 +48,13 @@ impl<T: Weighed> Queue<T> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds an item; the oldest make room for it.
+    /// Adds an item, and drops the oldest ones if the queue is full.
     pub(super) fn push(&self, item: T) {
         let mut state = self.state();
         state.bytes += item.bytes();
-        state.waiting.push_back(item);
-        while state.waiting.len() > self.most || state.bytes > self.most_bytes {
-            let Some(oldest) = state.waiting.pop_front() else {
+        state.items.push_back(item);
+        while state.items.len() > self.max_items || state.bytes > self.max_bytes {
+            let Some(oldest) = state.items.pop_front() else {
                 break;
             };
             state.bytes -= oldest.bytes();
@@ -65,10 +65,10 @@ impl<T: Weighed> Queue<T> {
         }
     }
 
-    /// Lets the one who listens know that nothing more will come.
-    pub(super) fn end(&self) {
+    /// Ends the queue after the items that are in it.
+    pub(super) fn close(&self) {
         let mut state = self.state();
-        state.ended = true;
+        state.closed = true;
         if let Some(waker) = state.waker.take() {
             waker.wake();
         }
@@ -76,12 +76,12 @@ impl<T: Weighed> Queue<T> {
 
     pub(super) fn poll_next(&self, context: &mut Context<'_>) -> Poll<Option<T>> {
         let mut state = self.state();
-        match state.waiting.pop_front() {
+        match state.items.pop_front() {
             Some(next) => {
                 state.bytes -= next.bytes();
                 Poll::Ready(Some(next))
             }
-            None if state.ended => Poll::Ready(None),
+            None if state.closed => Poll::Ready(None),
             None => {
                 state.waker = Some(context.waker().clone());
                 Poll::Pending

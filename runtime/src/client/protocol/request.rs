@@ -1,4 +1,4 @@
-//! A request that can be given options before it is sent.
+//! Request with options that are set before it is sent.
 
 use std::fmt;
 use std::future::{Future, IntoFuture};
@@ -12,94 +12,97 @@ use tokio::time::{Instant, timeout, timeout_at};
 use treenail_schema::{LoggingLevel, ProgressNotificationParams, Request};
 
 use crate::client::ClientError;
-use crate::client::protocol::core::{Core, Draft};
-use crate::client::protocol::progress::{ProgressStream, Source};
+use crate::client::protocol::inner::{Inner, RequestTemplate};
+use crate::client::protocol::input_required::CompleteResult;
+use crate::client::protocol::params::{Params, push_member};
+use crate::client::protocol::progress::{ProgressSender, ProgressStream};
 use crate::client::protocol::result::read;
-use crate::client::protocol::rounds::Finished;
 use crate::client::protocol::router::ProgressSink;
-use crate::client::protocol::text::{Head, push_member};
 use crate::deadline;
 
-/// A request that has not been sent yet; awaiting it sends it and brings its result.
+/// A request that is sent when it is awaited, and returns its result.
 ///
-/// It borrows nothing, so it can be given to a task of its own.
+/// It borrows nothing, so it can run in a separate task.
 ///
 /// # Errors
 ///
-/// Whatever a [`ClientError`] can be. A tool that fails is no error here, but a result with `isError`.
+/// Any [`ClientError`]. A failed tool is not an error here, but a result with `isError`.
 ///
 /// # Cancellation
 ///
-/// Dropping the future cancels the request: the server is told, in the way of the transport and the era.
+/// Dropping the future cancels the request on the server, in the way of the transport and the era.
 #[must_use = "a request is sent when it is awaited"]
 pub struct ClientRequest<R: Request> {
-    core: Arc<Core>,
-    draft: Result<Draft, ClientError>,
-    limit: Option<Duration>,
-    /// Progress begins the time anew, but not beyond this.
-    at_most: Option<Duration>,
+    inner: Arc<Inner>,
+    template: Result<RequestTemplate, ClientError>,
+    timeout: Option<Duration>,
+    /// Maximum duration if progress resets the timeout.
+    max_duration: Option<Duration>,
     progress: Option<ProgressSink>,
     result: PhantomData<fn() -> R::Result>,
 }
 
 impl<R: Request> ClientRequest<R> {
-    pub(super) fn new(core: &Arc<Core>, head: Result<Head, ClientError>) -> Self {
+    pub(super) fn new(inner: &Arc<Inner>, params: Result<Params, ClientError>) -> Self {
         Self {
-            core: Arc::clone(core),
-            draft: head.map(|head| Draft::new(R::METHOD, head)),
-            limit: None,
-            at_most: None,
+            inner: Arc::clone(inner),
+            template: params.map(|params| RequestTemplate::new(R::METHOD, params)),
+            timeout: None,
+            max_duration: None,
             progress: None,
             result: PhantomData,
         }
     }
 
-    /// The same request once more.
+    /// Returns a copy of the request.
     pub(in crate::client) fn again(&self) -> Self {
         Self {
-            core: Arc::clone(&self.core),
-            draft: self.draft.clone(),
-            limit: self.limit,
-            at_most: self.at_most,
+            inner: Arc::clone(&self.inner),
+            template: self.template.clone(),
+            timeout: self.timeout,
+            max_duration: self.max_duration,
             progress: self.progress.clone(),
             result: PhantomData,
         }
     }
 
-    /// The text of the arguments, if it has any.
+    /// Returns the arguments as JSON text.
     pub(in crate::client) fn arguments(&self) -> Option<&str> {
-        self.draft.as_ref().ok()?.head.member("arguments")
+        self.template.as_ref().ok()?.params.member("arguments")
     }
 
-    /// The most time that it may take.
+    /// Returns the maximum duration of the request.
     #[cfg(feature = "validation")]
     pub(in crate::client) fn time_limit(&self) -> Duration {
-        let limit = self.limit.unwrap_or(self.core.limits.request_timeout);
-        self.at_most.map_or(limit, |at_most| at_most.max(limit))
+        let timeout = self
+            .timeout
+            .unwrap_or(self.inner.link.limits.request_timeout);
+        self.max_duration
+            .map_or(timeout, |max_duration| max_duration.max(timeout))
     }
 
-    /// Repeats arguments in headers, where there are headers.
+    /// Sets arguments to repeat in headers, on transports with headers.
     pub(in crate::client) fn with_headers(mut self, headers: Vec<(String, String)>) -> Self {
-        if let Ok(draft) = &mut self.draft {
-            draft.headers = headers;
+        if let Ok(template) = &mut self.template {
+            template.headers = headers;
         }
         self
     }
 
-    /// How long it may take, questions of the server included; then it is cancelled and fails with
-    /// [`ClientError::Timeout`]. Default: [`ClientLimits::request_timeout`](crate::client::ClientLimits::request_timeout).
-    pub fn timeout(mut self, limit: Duration) -> Self {
-        self.limit = Some(limit);
+    /// Sets the timeout, which includes the time for input requests of the server. After it the request is cancelled and
+    /// fails with [`ClientError::Timeout`]. Default: [`ClientLimits::request_timeout`](crate::client::ClientLimits::request_timeout).
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
         self
     }
 
-    /// Begins the time anew with each progress that the server tells, until it has taken `at_most` in all.
-    pub fn reset_timeout_on_progress(mut self, at_most: Duration) -> Self {
-        self.at_most = Some(at_most);
+    /// Restarts the timeout with each progress notification, up to a total of `max_duration`.
+    pub fn reset_timeout_on_progress(mut self, max_duration: Duration) -> Self {
+        self.max_duration = Some(max_duration);
         self
     }
 
-    /// Asks for progress, and passes it to a function, which must not wait: it is called where messages are read.
+    /// Requests progress and passes it to a function, which must not block: the task that reads messages calls it.
     ///
     /// ```
     /// # use treenail_runtime::client::McpClientSession;
@@ -119,7 +122,7 @@ impl<R: Request> ClientRequest<R> {
         self
     }
 
-    /// Asks for progress, as a stream that ends with the request. The request is still to be awaited, or given to a task.
+    /// Requests progress as a stream that ends with the request. The returned request must still be awaited or spawned.
     ///
     /// ```
     /// # use treenail_runtime::client::McpClientSession;
@@ -133,23 +136,23 @@ impl<R: Request> ClientRequest<R> {
     /// # }
     /// ```
     pub fn progress(self) -> (ProgressStream, Self) {
-        let (source, stream) = Source::new(&self.core.limits);
-        let request = self.on_progress(move |progress| source.push(progress));
+        let (sender, stream) = ProgressSender::channel(&self.inner.link.limits);
+        let request = self.on_progress(move |progress| sender.send(progress));
         (stream, request)
     }
 
     /// Adds a member to the `_meta` of the request, for extensions and tracing.
     pub fn meta(mut self, key: &str, value: impl Into<Value>) -> Self {
-        if let Ok(draft) = &mut self.draft {
-            push_member(&mut draft.meta, key, &value.into());
+        if let Ok(template) = &mut self.template {
+            push_member(&mut template.meta, key, &value.into());
         }
         self
     }
 
-    /// Asks for the log messages of this request, of this level and above (modern era; servers of the legacy era are told
-    /// with `logging/setLevel`).
+    /// Requests log messages of this level and above for this request (modern era). In the legacy era, use
+    /// [`logging_set_level`](crate::client::McpClientSession::logging_set_level).
     pub fn log_level(self, level: LoggingLevel) -> Self {
-        let is_modern = self.core.facts().revision.is_modern();
+        let is_modern = self.inner.peer().revision.is_modern();
         if is_modern {
             self.meta("io.modelcontextprotocol/logLevel", json!(level))
         } else {
@@ -157,54 +160,55 @@ impl<R: Request> ClientRequest<R> {
         }
     }
 
-    /// Sends it, and brings the text of the result. The future is small, since each request has one: what is used is
-    /// taken over and not moved, and what is rare is boxed.
+    /// Sends the request and returns the text of its result.
+    ///
+    /// Each request has such a future, so it is small: the parts are moved in separately, and the rare path is boxed.
     pub(in crate::client) fn finish(
         self,
-    ) -> impl Future<Output = Result<Finished, ClientError>> + Send {
+    ) -> impl Future<Output = Result<CompleteResult, ClientError>> + Send {
         let Self {
-            core,
-            draft,
-            limit,
-            at_most,
+            inner,
+            template,
+            timeout: limit,
+            max_duration,
             progress,
             ..
         } = self;
         async move {
-            let draft = draft.as_ref().map_err(ClientError::clone)?;
-            let limit = limit.unwrap_or(core.limits.request_timeout);
-            if progress.is_some() || at_most.is_some() {
-                return Box::pin(with_progress(&core, draft, limit, at_most, progress)).await;
+            let template = template.as_ref().map_err(ClientError::clone)?;
+            let limit = limit.unwrap_or(inner.link.limits.request_timeout);
+            if progress.is_some() || max_duration.is_some() {
+                let deadline = ProgressDeadline::start(limit, max_duration);
+                return Box::pin(with_progress(&inner, template, deadline, progress)).await;
             }
-            let finished = timeout(limit, core.finish(draft)).await;
-            finished.map_err(|_| ClientError::Timeout(limit))?
+            let result = timeout(limit, inner.complete(template)).await;
+            result.map_err(|_| ClientError::Timeout(limit))?
         }
     }
 }
 
-/// As [`ClientRequest::finish`], for a request that hears of progress.
+/// As [`ClientRequest::finish`], for a request with progress notifications.
 async fn with_progress(
-    core: &Arc<Core>,
-    draft: &Draft,
-    limit: Duration,
-    at_most: Option<Duration>,
+    inner: &Arc<Inner>,
+    template: &RequestTemplate,
+    deadline: ProgressDeadline,
     progress: Option<ProgressSink>,
-) -> Result<Finished, ClientError> {
-    let token = core.next_id();
-    let draft = Draft {
+) -> Result<CompleteResult, ClientError> {
+    let token = inner.link.next_id();
+    let template = RequestTemplate {
         progress_token: Some(token),
-        ..draft.clone()
+        ..template.clone()
     };
-    let clock = Arc::new(Clock::start(limit, at_most));
-    let ticking = Arc::clone(&clock);
-    let sink = move |told| {
-        ticking.restart();
+    let deadline = Arc::new(deadline);
+    let restarting = Arc::clone(&deadline);
+    let sink = move |params| {
+        restarting.restart();
         if let Some(progress) = &progress {
-            progress(told);
+            progress(params);
         }
     };
-    let _listening = core.router.on_progress(token, Arc::new(sink));
-    clock.bound(core.finish(&draft)).await
+    let _registration = inner.link.router.on_progress(token, Arc::new(sink));
+    deadline.apply(inner.complete(&template)).await
 }
 
 impl<R: Request + 'static> IntoFuture for ClientRequest<R> {
@@ -212,52 +216,54 @@ impl<R: Request + 'static> IntoFuture for ClientRequest<R> {
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
 
     fn into_future(self) -> Self::IntoFuture {
-        let finished = self.finish();
-        Box::pin(async move { read(&finished.await?.text) })
+        let result = self.finish();
+        Box::pin(async move { read(&result.await?.text) })
     }
 }
 
 impl<R: Request> fmt::Debug for ClientRequest<R> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shown = formatter.debug_struct("ClientRequest");
-        shown.field("method", &R::METHOD).finish_non_exhaustive()
+        formatter
+            .debug_struct("ClientRequest")
+            .field("method", &R::METHOD)
+            .finish_non_exhaustive()
     }
 }
 
-/// Until when a request may take.
-struct Clock {
+/// Deadline of a request, which progress may extend.
+struct ProgressDeadline {
     started: Instant,
-    limit: Duration,
-    /// The end, whatever progress there is; `None` if progress does not count.
-    last: Option<Instant>,
+    timeout: Duration,
+    /// Latest end; `None` if progress does not extend the deadline.
+    latest: Option<Instant>,
     end: Mutex<Instant>,
 }
 
-impl Clock {
-    fn start(limit: Duration, at_most: Option<Duration>) -> Self {
+impl ProgressDeadline {
+    fn start(timeout: Duration, max_duration: Option<Duration>) -> Self {
         let now = Instant::now();
-        let end = deadline::from(now, limit);
+        let end = deadline::from(now, timeout);
         Self {
             started: now,
-            limit,
-            last: at_most.map(|at_most| deadline::from(now, at_most)),
+            timeout,
+            latest: max_duration.map(|duration| deadline::from(now, duration)),
             end: Mutex::new(end),
         }
     }
 
     fn end(&self) -> Instant {
         let end = *self.end.lock().unwrap_or_else(PoisonError::into_inner);
-        self.last.map_or(end, |last| last.min(end))
+        self.latest.map_or(end, |latest| latest.min(end))
     }
 
     fn restart(&self) {
-        if self.last.is_some() {
+        if self.latest.is_some() {
             let mut end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
-            *end = deadline::after(self.limit);
+            *end = deadline::after(self.timeout);
         }
     }
 
-    async fn bound<T>(
+    async fn apply<T>(
         &self,
         future: impl Future<Output = Result<T, ClientError>>,
     ) -> Result<T, ClientError> {

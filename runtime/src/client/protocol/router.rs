@@ -1,139 +1,109 @@
-//! Where what a server sends of its own accord goes.
+//! Routing of notifications and requests of the server.
 
 use std::collections::HashMap;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use serde::Deserialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
-use tokio::sync::Notify;
 use tokio::task::AbortHandle;
-use treenail_schema::{InputRequest, ProgressNotificationParams, ProgressToken, RequestId};
+use treenail_schema::{ProgressNotificationParams, ProgressToken, RequestId};
 
-use crate::client::protocol::answer::Answers;
-use crate::client::protocol::feed::{Feed, Notifications, ServerNotification};
-use crate::client::protocol::handler::unanswered;
+use crate::client::protocol::broadcast::{Broadcast, Notifications, ServerNotification};
+use crate::client::protocol::changes::Changes;
+use crate::client::protocol::checked_handler::{CheckedHandler, parse_input_request};
 use crate::client::protocol::queue::Queue;
-use crate::client::{ClientLimits, IncomingHandler, IncomingRequest, Responder};
+use crate::client::{ClientLimits, IncomingHandler, IncomingRequest, Responder, Session};
 use crate::log_throttle::LogThrottle;
 use crate::wire::{RpcError, is_heavier};
 
-/// Hears of the progress of one request.
+/// Callback for the progress of one request.
 pub(super) type ProgressSink = Arc<dyn Fn(ProgressNotificationParams) + Send + Sync>;
 
-/// Where what a server sends of its own accord goes.
+/// Routes notifications and requests of the server to their receivers.
 pub(super) struct Router {
     itself: Weak<Self>,
-    pub(super) answers: Arc<Answers>,
+    pub(super) handler: Arc<CheckedHandler>,
     pub(super) changes: Changes,
     limits: ClientLimits,
-    /// Whether the server is one of the modern era, which sends no requests.
+    /// True for a modern server, which must not send requests.
     modern: AtomicBool,
     progress: Mutex<HashMap<i64, ProgressSink>>,
     subscriptions: Mutex<HashMap<i64, Arc<Queue<Arc<ServerNotification>>>>>,
-    feed: Feed,
-    /// The requests of the server that are being answered, by the text of their id.
-    open: Mutex<HashMap<Box<str>, Open>>,
-    /// Warnings of requests that a server must not send.
-    warned: LogThrottle,
+    broadcast: Broadcast,
+    /// The requests of the server that are being answered, by the JSON text of their id.
+    open_requests: Mutex<HashMap<Box<str>, OpenRequest>>,
+    /// Rate limit for warnings about requests of a modern server.
+    warnings: LogThrottle,
 }
 
-struct Open {
+struct OpenRequest {
     responder: Responder,
-    /// Of the task that answers; it is not known yet when the task begins.
+    /// The task that answers; `None` until it has been spawned.
     task: Option<AbortHandle>,
 }
 
-/// How often the server has told that something has changed.
-#[derive(Debug, Default)]
-pub(in crate::client) struct Changes {
-    pub(in crate::client) tools: AtomicU64,
-    pub(in crate::client) prompts: AtomicU64,
-    pub(in crate::client) resources: AtomicU64,
-    /// Of single resources.
-    pub(in crate::client) updates: AtomicU64,
-    pub(in crate::client) changed: Notify,
-    pub(in crate::client) closed: AtomicBool,
-}
-
-impl Changes {
-    /// Takes note of what a notification says.
-    fn note(&self, method: &str) {
-        let counter = match method {
-            "notifications/tools/list_changed" => &self.tools,
-            "notifications/prompts/list_changed" => &self.prompts,
-            "notifications/resources/list_changed" => &self.resources,
-            "notifications/resources/updated" => &self.updates,
-            _ => return,
-        };
-        counter.fetch_add(1, Ordering::AcqRel);
-        self.changed.notify_waiters();
-    }
-
-    /// Takes note that anything may have changed, since notifications may have been missed.
-    pub(in crate::client) fn note_all(&self) {
-        for counter in [&self.tools, &self.prompts, &self.resources, &self.updates] {
-            counter.fetch_add(1, Ordering::AcqRel);
-        }
-        self.changed.notify_waiters();
-    }
-}
-
 impl Router {
-    pub(super) fn new(answers: Arc<Answers>, limits: ClientLimits) -> Arc<Self> {
-        Arc::new_cyclic(|itself| Self {
+    /// Creates a router for the incoming messages of `session`.
+    pub(super) fn listen_to(
+        session: &dyn Session,
+        handler: Arc<CheckedHandler>,
+        limits: ClientLimits,
+    ) -> Arc<Self> {
+        let router = Arc::new_cyclic(|itself| Self {
             itself: Weak::clone(itself),
-            answers,
+            handler,
             changes: Changes::default(),
             limits,
             modern: AtomicBool::new(false),
             progress: Mutex::default(),
             subscriptions: Mutex::default(),
-            feed: Feed::default(),
-            open: Mutex::default(),
-            warned: LogThrottle::default(),
-        })
+            broadcast: Broadcast::default(),
+            open_requests: Mutex::default(),
+            warnings: LogThrottle::default(),
+        });
+        session.listen(Arc::clone(&router) as Arc<_>);
+        router
     }
 
     pub(super) fn set_modern(&self, modern: bool) {
         self.modern.store(modern, Ordering::Release);
     }
 
-    /// Passes progress with this token on, until the guard is dropped.
-    pub(super) fn on_progress(self: &Arc<Self>, token: i64, sink: ProgressSink) -> Listening {
+    /// Passes progress with this token to `sink` until the guard is dropped.
+    pub(super) fn on_progress(self: &Arc<Self>, token: i64, sink: ProgressSink) -> Registration {
         lock(&self.progress).insert(token, sink);
         let router = Arc::clone(self);
-        Listening(Box::new(move || {
+        Registration(Box::new(move || {
             drop(lock(&router.progress).remove(&token));
         }))
     }
 
-    /// Passes the notifications of a subscription on, until the guard is dropped.
+    /// Queues the notifications of a subscription until the guard is dropped.
     pub(super) fn on_subscription(
         self: &Arc<Self>,
         id: i64,
-    ) -> (Arc<Queue<Arc<ServerNotification>>>, Listening) {
+    ) -> (Arc<Queue<Arc<ServerNotification>>>, Registration) {
         let queue = Queue::new(&self.limits);
         lock(&self.subscriptions).insert(id, Arc::clone(&queue));
         let router = Arc::clone(self);
         let remove = move || drop(lock(&router.subscriptions).remove(&id));
-        (queue, Listening(Box::new(remove)))
+        (queue, Registration(Box::new(remove)))
     }
 
     pub(super) fn notifications(&self) -> Notifications {
-        self.feed.listen(&self.limits)
+        self.broadcast.subscribe(&self.limits)
     }
 
-    fn tell_progress(&self, params: &str) {
-        let heavy = is_heavier(params, self.limits.decoded_bytes);
-        let params = (!heavy)
+    fn deliver_progress(&self, params: &str) {
+        let too_large = is_heavier(params, self.limits.decoded_bytes);
+        let params = (!too_large)
             .then(|| serde_json::from_str(params).ok())
             .flatten();
         let Some::<ProgressNotificationParams>(params) = params else {
-            tracing::debug!("a notification of progress that cannot be read was dropped");
+            tracing::debug!("dropped a malformed progress notification");
             return;
         };
         let ProgressToken::Number(token) = params.progress_token else {
@@ -141,25 +111,25 @@ impl Router {
         };
         let sink = lock(&self.progress).get(&token).cloned();
         if let Some(sink) = sink {
-            // A panic of the caller's function must not end the connection.
+            // A panic of the callback must not end the connection.
             if catch_unwind(AssertUnwindSafe(|| sink(params))).is_err() {
-                tracing::error!("a function that hears of progress has panicked");
+                tracing::error!("a progress callback panicked");
             }
         }
     }
 
-    /// Begins to answer a request of the server.
-    fn answer(&self, request: IncomingRequest<'_>) {
-        let most = self.limits.decoded_bytes;
-        let question = match read_question(request.method, request.params, most) {
-            Ok(question) => question,
+    /// Answers a request of the server in a separate task.
+    fn spawn_answer(&self, request: IncomingRequest<'_>) {
+        let max_bytes = self.limits.decoded_bytes;
+        let input = match parse_input_request(request.method, request.params, max_bytes) {
+            Ok(input) => input,
             Err(error) => return request.responder.respond(Err(error)),
         };
         let Some(router) = self.itself.upgrade() else {
             return;
         };
         let id: Box<str> = request.id.into();
-        let mut open = lock(&self.open);
+        let mut open = lock(&self.open_requests);
         if open.len() >= self.limits.pending_server_requests || open.contains_key(&id) {
             let error = RpcError::internal("too many requests of the server are open");
             drop(open);
@@ -168,7 +138,7 @@ impl Router {
         let responder = request.responder;
         open.insert(
             id.clone(),
-            Open {
+            OpenRequest {
                 responder,
                 task: None,
             },
@@ -177,20 +147,20 @@ impl Router {
         let task = tokio::spawn({
             let id = id.clone();
             async move {
-                let answer = router.answers.answer(question).await;
-                let open = lock(&router.open).remove(&id);
+                let answer = router.handler.answer(input).await;
+                let open = lock(&router.open_requests).remove(&id);
                 if let Some(open) = open {
                     open.responder.respond(answer);
                 }
             }
         });
-        if let Some(open) = lock(&self.open).get_mut(&id) {
+        if let Some(open) = lock(&self.open_requests).get_mut(&id) {
             open.task = Some(task.abort_handle());
         }
     }
 
-    /// The server does not want an answer any more.
-    fn cancel(&self, params: &str) {
+    /// Cancels the answer to a request of the server.
+    fn cancel_answer(&self, params: &str) {
         #[derive(Deserialize)]
         struct Cancelled<'a> {
             #[serde(borrow, rename = "requestId")]
@@ -200,7 +170,7 @@ impl Router {
         let Ok(cancelled) = serde_json::from_str::<Cancelled<'_>>(params) else {
             return;
         };
-        let open = lock(&self.open).remove(cancelled.request_id.get());
+        let open = lock(&self.open_requests).remove(cancelled.request_id.get());
         if let Some(open) = open {
             open.responder.discard();
             if let Some(task) = open.task {
@@ -209,13 +179,13 @@ impl Router {
         }
     }
 
-    /// Notifications of a subscription go to it; all go to those who listen to everything.
+    /// Passes a notification to its subscription, if it has one, and to all listeners.
     fn publish(&self, method: &str, params: &str) {
         let subscription = subscription_of(params).and_then(|id| {
             let subscriptions = lock(&self.subscriptions);
             subscriptions.get(&id).cloned()
         });
-        if subscription.is_none() && !self.feed.is_heard() {
+        if subscription.is_none() && !self.broadcast.has_listeners() {
             return;
         }
         let notification = Arc::new(ServerNotification {
@@ -225,42 +195,44 @@ impl Router {
         if let Some(subscription) = subscription {
             subscription.push(Arc::clone(&notification));
         }
-        self.feed.push(&notification);
+        self.broadcast.send(&notification);
     }
 }
 
 impl IncomingHandler for Router {
     fn notification(&self, method: &str, params: &str) {
         match method {
-            "notifications/progress" => self.tell_progress(params),
-            "notifications/cancelled" => self.cancel(params),
-            _ => self.changes.note(method),
+            "notifications/progress" => self.deliver_progress(params),
+            "notifications/cancelled" => self.cancel_answer(params),
+            _ => self.changes.note_change(method),
         }
         self.publish(method, params);
     }
 
     fn request(&self, request: IncomingRequest<'_>) {
         if self.modern.load(Ordering::Acquire) {
-            // There are no answers of clients in the modern era.
-            if self.warned.is_due() {
-                tracing::warn!("a server of the modern era has sent a request, which is ignored");
+            // Modern clients never send answers.
+            if self.warnings.is_due() {
+                tracing::warn!(
+                    "ignored a request of the server, which its modern revision does not allow"
+                );
             }
             return request.responder.discard();
         }
         match request.method {
             "ping" => request.responder.respond(Ok("{}".to_owned())),
-            _ => self.answer(request),
+            _ => self.spawn_answer(request),
         }
     }
 
     fn closed(&self) {
         self.changes.closed.store(true, Ordering::Release);
         self.changes.changed.notify_waiters();
-        self.feed.end();
+        self.broadcast.close();
         for (_, subscription) in lock(&self.subscriptions).drain() {
-            subscription.end();
+            subscription.close();
         }
-        for (_, open) in lock(&self.open).drain() {
+        for (_, open) in lock(&self.open_requests).drain() {
             open.responder.discard();
             if let Some(task) = open.task {
                 task.abort();
@@ -275,18 +247,18 @@ impl fmt::Debug for Router {
     }
 }
 
-/// Ends what has been listened to when it is dropped.
-pub(super) struct Listening(Box<dyn Fn() + Send + Sync>);
+/// Guard of a registered receiver, which is removed when the guard is dropped.
+pub(super) struct Registration(Box<dyn Fn() + Send + Sync>);
 
-impl Drop for Listening {
+impl Drop for Registration {
     fn drop(&mut self) {
         (self.0)();
     }
 }
 
-impl fmt::Debug for Listening {
+impl fmt::Debug for Registration {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("Listening")
+        formatter.write_str("Registration")
     }
 }
 
@@ -294,23 +266,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Reads a request of the legacy era as the question that it is.
-fn read_question(method: &str, params: &str, most: usize) -> Result<InputRequest, RpcError> {
-    const KNOWN: [&str; 3] = ["elicitation/create", "sampling/createMessage", "roots/list"];
-
-    if !KNOWN.contains(&method) {
-        return Err(unanswered(&crate::wire::quoted(method)));
-    }
-    if is_heavier(params, most) {
-        return Err(RpcError::invalid_params("the parameters are too large"));
-    }
-    let params: Value = serde_json::from_str(params)
-        .map_err(|error| RpcError::invalid_params(error.to_string()))?;
-    let question = serde_json::json!({"method": method, "params": params});
-    serde_json::from_value(question).map_err(|error| RpcError::invalid_params(error.to_string()))
-}
-
-/// The id of the subscription that a notification belongs to.
+/// Returns the id of the subscription that a notification belongs to.
 fn subscription_of(params: &str) -> Option<i64> {
     #[derive(Deserialize)]
     struct Tagged {
@@ -323,7 +279,7 @@ fn subscription_of(params: &str) -> Option<i64> {
         subscription_id: RequestId,
     }
 
-    // Most notifications belong to none; looking for the key is cheaper than reading them.
+    // Most notifications belong to none, and searching for the key is cheaper than parsing them.
     if !params.contains("io.modelcontextprotocol/subscriptionId") {
         return None;
     }

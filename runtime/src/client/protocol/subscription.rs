@@ -1,4 +1,4 @@
-//! `subscriptions/listen`: the changes that a client of the modern era wants to hear of.
+//! `subscriptions/listen`: subscription to changes in the modern era.
 
 use std::fmt;
 use std::future::Future;
@@ -14,15 +14,16 @@ use treenail_schema::{
 };
 
 use crate::client::ClientError;
-use crate::client::protocol::core::{Core, Draft};
-use crate::client::protocol::feed::ServerNotification;
+use crate::client::protocol::broadcast::ServerNotification;
+use crate::client::protocol::inner::{Inner, RequestTemplate};
+use crate::client::protocol::params::{Params, RoundParams};
 use crate::client::protocol::queue::Queue;
-use crate::client::protocol::router::Listening;
-use crate::client::protocol::text::{Head, Round};
+use crate::client::protocol::router::Registration;
 
-/// The changes that a client of the modern era hears of: a stream of notifications, which ends with an error when the
-/// connection breaks, and without one when the server ends it. Nothing is remembered by the server, so one that has ended
-/// is opened anew.
+/// Subscription to changes in the modern era: a stream of notifications. It ends with an error when the connection breaks,
+/// and without one when the server ends the subscription.
+///
+/// The server stores no state for it, so an ended subscription must be opened again.
 ///
 /// # Cancellation
 ///
@@ -31,42 +32,43 @@ pub struct Subscription {
     acknowledged: SubscriptionFilter,
     queue: Arc<Queue<Arc<ServerNotification>>>,
     /// The request, which is answered when the server ends the subscription.
-    request: Option<Running>,
-    /// Why it has ended, until that has been told.
-    end: Option<ClientError>,
-    _listening: Listening,
+    request: Option<PendingRequest>,
+    /// The error that ended the request, until the stream has returned it.
+    error: Option<ClientError>,
+    _registration: Registration,
 }
 
-type Running = Pin<Box<dyn Future<Output = Result<String, ClientError>> + Send>>;
+type PendingRequest = Pin<Box<dyn Future<Output = Result<String, ClientError>> + Send>>;
 
 impl Subscription {
-    /// What the server tells of; it may be less than what was asked for.
+    /// Returns the filter that the server acknowledged, which may cover less than the requested one.
     pub fn acknowledged(&self) -> &SubscriptionFilter {
         &self.acknowledged
     }
 
-    /// How many notifications have been lost because they were not taken in time. What they said may be known by
-    /// fetching the lists and resources anew.
+    /// Number of notifications that were dropped because the buffer was full. After a loss, fetch the lists and resources
+    /// again.
     pub fn lost(&self) -> u64 {
         self.queue.lost()
     }
 
     pub(super) async fn open(
-        core: &Arc<Core>,
+        inner: &Arc<Inner>,
         filter: &SubscriptionFilter,
     ) -> Result<Self, ClientError> {
         const METHOD: &str = SubscriptionsListenRequest::METHOD;
 
-        let facts = core.facts();
-        facts.allow(METHOD)?;
-        let id = core.next_id();
-        let (queue, listening) = core.router.on_subscription(id);
-        let draft = Draft::new(METHOD, Head::new(&json!({ "notifications": filter }))?);
-        let request = draft.compose(id, &Round::default(), &facts);
-        let session = Arc::clone(&core.session);
-        let mut request: Running = Box::pin(async move { session.request(request).await });
+        let (link, peer) = (&inner.link, inner.peer());
+        peer.check_support(METHOD)?;
+        let id = link.next_id();
+        let (queue, registration) = link.router.on_subscription(id);
+        let params = Params::new(&json!({ "notifications": filter }))?;
+        let template = RequestTemplate::new(METHOD, params);
+        let request = template.compose(id, &RoundParams::default(), &peer);
+        let session = Arc::clone(&link.session);
+        let mut request: PendingRequest = Box::pin(async move { session.request(request).await });
 
-        let limit = core.limits.request_timeout;
+        let limit = link.limits.request_timeout;
         let first = poll_fn(|context| match queue.poll_next(context) {
             Poll::Ready(first) => Poll::Ready(Ok(first)),
             Poll::Pending => request
@@ -76,17 +78,19 @@ impl Subscription {
         });
         let first = tokio::time::timeout(limit, first).await;
         let first = first.map_err(|_| ClientError::Timeout(limit))??;
-        let first = first.ok_or_else(|| ClientError::closed("it ended before it was open"))?;
+        let first = first.ok_or_else(|| {
+            ClientError::closed("the subscription ended before its acknowledgement")
+        })?;
         let acknowledged = first.decode::<SubscriptionsAcknowledgedNotification>();
         let acknowledged = acknowledged.ok_or_else(|| {
-            ClientError::protocol("a subscription does not begin with its acknowledgement")
+            ClientError::protocol("a subscription does not start with its acknowledgement")
         })?;
         Ok(Self {
             acknowledged: acknowledged.notifications,
             queue,
             request: Some(request),
-            end: None,
-            _listening: listening,
+            error: None,
+            _registration: registration,
         })
     }
 }
@@ -100,15 +104,15 @@ impl Stream for Subscription {
             return Poll::Ready(Some(Ok(Arc::unwrap_or_clone(next))));
         }
         let Some(request) = &mut this.request else {
-            return Poll::Ready(this.end.take().map(Err));
+            return Poll::Ready(this.error.take().map(Err));
         };
-        let ended = std::task::ready!(request.as_mut().poll(context));
+        let result = std::task::ready!(request.as_mut().poll(context));
         this.request = None;
-        // What came before the end is told before it.
-        this.end = ended.err();
+        // Notifications that arrived before the end are returned first.
+        this.error = result.err();
         match this.queue.poll_next(context) {
             Poll::Ready(Some(next)) => Poll::Ready(Some(Ok(Arc::unwrap_or_clone(next)))),
-            _ => Poll::Ready(this.end.take().map(Err)),
+            _ => Poll::Ready(this.error.take().map(Err)),
         }
     }
 }

@@ -1,39 +1,39 @@
-//! What a server sends of its own accord.
+//! Notifications and requests from a server.
 
 use std::fmt;
 
 use crate::wire::RpcError;
 
-/// Hears what a server sends of its own accord.
+/// Handler for notifications and requests from a server.
 ///
-/// It is called from the task that reads, so it must not wait.
+/// The task that reads messages calls it, so it must not block.
 pub trait IncomingHandler: Send + Sync {
-    /// A notification has come; `params` is the text of an object.
+    /// Handles a notification; `params` is the JSON text of an object.
     fn notification(&self, method: &str, params: &str);
 
-    /// A request has come, which only servers of the legacy era send.
+    /// Handles a request, which only legacy servers send.
     fn request(&self, request: IncomingRequest<'_>);
 
-    /// The connection has ended, and nothing will come any more.
+    /// Handles the end of the connection. No other method is called after it.
     fn closed(&self);
 }
 
-/// A request of a server.
+/// A request from a server.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct IncomingRequest<'a> {
-    /// The text of its id, by which the server can cancel it.
+    /// The JSON text of its id, which the server uses to cancel it.
     pub id: &'a str,
     /// The method, as in `elicitation/create`.
     pub method: &'a str,
-    /// The parameters: the text of an object.
+    /// The parameters: JSON text of an object.
     pub params: &'a str,
-    /// Where the answer goes.
+    /// Receiver of the answer.
     pub responder: Responder,
 }
 
 impl<'a> IncomingRequest<'a> {
-    /// A request of a server.
+    /// Creates a request.
     pub fn new(id: &'a str, method: &'a str, params: &'a str, responder: Responder) -> Self {
         Self {
             id,
@@ -46,21 +46,21 @@ impl<'a> IncomingRequest<'a> {
 
 type Respond = dyn FnOnce(Result<String, RpcError>) + Send;
 
-/// Takes the answer to a request of a server. One that is dropped answers that the request failed.
+/// Sends the answer to a request from a server. Dropping it answers with an error.
 pub struct Responder(Option<Box<Respond>>);
 
 impl Responder {
-    /// Passes the answer to `respond`, which must not wait: the text of a result, or an error.
+    /// Passes the answer, the JSON text of a result or an error, to `respond`, which must not block.
     pub fn new(respond: impl FnOnce(Result<String, RpcError>) + Send + 'static) -> Self {
         Self(Some(Box::new(respond)))
     }
 
-    /// Answers with the text of a result, or with an error.
+    /// Answers with the JSON text of a result, or with an error.
     pub fn respond(mut self, answer: Result<String, RpcError>) {
         self.send(answer);
     }
 
-    /// Gives no answer, since the server has cancelled its request.
+    /// Sends no answer, because the server has cancelled its request.
     pub fn discard(mut self) {
         self.0 = None;
     }

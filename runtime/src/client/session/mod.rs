@@ -1,4 +1,4 @@
-//! What a client needs of a connection to a server, whatever carries it.
+//! Connection to a server, independent of the transport.
 
 mod incoming;
 
@@ -16,79 +16,79 @@ use crate::client::ClientError;
 /// A future of a [`Session`].
 pub type SessionFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, ClientError>> + Send + 'a>>;
 
-/// A connection to one server: it sends messages there, finds the answer that belongs to a request, and passes on what
-/// the server sends of its own accord. What the messages mean is the business of
-/// [`McpClientSession`](crate::client::McpClientSession).
+/// A connection to one server. It sends messages, matches answers to requests, and passes notifications and requests of the
+/// server to an [`IncomingHandler`]. [`McpClientSession`](crate::client::McpClientSession) interprets the messages.
 ///
-/// Texts are JSON: the parameters of a request and the result of its answer are texts of objects.
+/// Parameters and results are JSON text of objects.
 ///
 /// # Cancellation
 ///
 /// Dropping the future of a request cancels the request in the way of the transport, unless
-/// [`SessionRequest::cancellable`] is `false`; an answer that comes later is dropped.
+/// [`SessionRequest::cancellable`] is `false`. A later answer is dropped.
 pub trait Session: fmt::Debug + Send + Sync {
-    /// Says who hears what the server sends of its own accord. It is called once, before the first request.
+    /// Sets the handler for notifications and requests of the server. Called once, before the first request.
     fn listen(&self, incoming: Arc<dyn IncomingHandler>);
 
-    /// Sends a request and waits for its answer: the text of its result, or [`ClientError::Refused`] with the error.
+    /// Sends a request and returns the JSON text of its result.
     ///
     /// # Errors
     ///
-    /// Also when the connection is closed, or is closed before the answer has come.
+    /// [`ClientError::Refused`] with the error of the server, or another error if the connection is closed before the
+    /// answer arrives.
     fn request(&self, request: SessionRequest) -> SessionFuture<'_, String>;
 
-    /// Sends a notification; ready when it is on its way.
+    /// Sends a notification. Ready when it has been handed to the transport.
     ///
     /// # Errors
     ///
-    /// When the connection is closed.
+    /// If the connection is closed.
     fn notify(&self, notification: SessionNotification) -> SessionFuture<'_, ()>;
 
-    /// What carries the messages.
+    /// Returns the kind of transport.
     fn transport(&self) -> TransportKind;
 
-    /// First line of the server that was no message, quoted, if there was one. It explains why connecting failed: servers
-    /// print to standard output by mistake. Transports without lines have none.
+    /// Returns the first line of the server that was not a message, quoted. It may explain a failed connection: some servers
+    /// print to standard output by mistake. Transports without lines return `None`.
     fn stray_line(&self) -> Option<String> {
         None
     }
 
-    /// Ends the connection in an orderly way; ready when it has ended. Requests that wait fail with
-    /// [`ClientError::Closed`]. A connection that is dropped instead ends too, but nobody learns when.
+    /// Closes the connection gracefully. Pending requests fail with [`ClientError::Closed`]. Ready when the connection has
+    /// ended; dropping the session ends it in the background.
     fn close(&self) -> SessionFuture<'_, ()>;
 }
 
-/// What carries the messages of a [`Session`].
+/// Kind of transport of a [`Session`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TransportKind {
-    /// One stream each way, for all messages: a child process, a socket, memory.
+    /// One stream in each direction for all messages: a child process, a socket, memory.
     Stream,
-    /// Streamable HTTP, where each message is a request of its own.
+    /// Streamable HTTP, with a separate HTTP request for each message.
     Http,
 }
 
-/// A request on its way to a [`Session`].
+/// A request to send over a [`Session`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct SessionRequest {
-    /// The id, unlike that of any other request of this connection.
+    /// The id, unique within the connection.
     pub id: i64,
     /// The method, as in `tools/call`.
     pub method: Cow<'static, str>,
-    /// The parameters: the text of an object, with its `_meta`.
+    /// The parameters: JSON text of an object, including `_meta`.
     pub params: String,
-    /// The revision that the request is written in; `None` for `initialize`.
+    /// The protocol revision of the request; `None` for `initialize`.
     pub revision: Option<Revision>,
-    /// Arguments that the tool wants to have in headers too: the names behind `Mcp-Param-` and the values as they are.
-    /// Transports without headers do without them.
+    /// Arguments to repeat in headers, for tools that require it: names without the prefix `Mcp-Param-`, and unencoded
+    /// values. Transports without headers ignore them.
     pub headers: Vec<(String, String)>,
-    /// Whether dropping the future cancels the request. It does not for what begins a connection.
+    /// True if dropping the future cancels the request. False for handshake requests.
     pub cancellable: bool,
 }
 
 impl SessionRequest {
-    /// A request without headers that may be cancelled.
+    /// Creates a cancellable request without headers.
     pub fn new(id: i64, method: impl Into<Cow<'static, str>>, params: String) -> Self {
         Self {
             id,
@@ -101,20 +101,20 @@ impl SessionRequest {
     }
 }
 
-/// A notification on its way to a [`Session`].
+/// A notification to send over a [`Session`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct SessionNotification {
     /// The method, as in `notifications/initialized`.
     pub method: Cow<'static, str>,
-    /// The parameters: the text of an object.
+    /// The parameters: JSON text of an object.
     pub params: String,
-    /// The revision that the notification is written in.
+    /// The protocol revision of the notification.
     pub revision: Option<Revision>,
 }
 
 impl SessionNotification {
-    /// A notification.
+    /// Creates a notification.
     pub fn new(method: impl Into<Cow<'static, str>>, params: String) -> Self {
         Self {
             method: method.into(),

@@ -1,0 +1,99 @@
+//! State that all requests of an HTTP session share.
+
+use std::fmt;
+use std::sync::Arc;
+
+use http::{HeaderMap, Uri};
+use tokio::runtime::Handle;
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+use crate::client::http::incoming::Dispatcher;
+use crate::client::http::message;
+use crate::client::http::response::HttpResponse;
+use crate::client::http::sender::Sender;
+use crate::client::http::session_state::{SessionState, StateStore};
+use crate::client::http_client::pool::Pool;
+use crate::client::{ClientError, ClientLimits};
+
+/// State that all requests of an HTTP session share.
+pub(super) struct Inner {
+    pub(super) limits: ClientLimits,
+    pub(super) sender: Sender,
+    pub(super) state: StateStore,
+    pub(super) dispatcher: Dispatcher,
+    /// One permit for each request in flight.
+    pub(super) permits: Semaphore,
+    /// One permit for each cancellation that is being sent.
+    cancellations: Arc<Semaphore>,
+}
+
+impl fmt::Debug for Inner {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // A query, the headers and a session id may contain secrets.
+        formatter
+            .debug_struct("HttpSession")
+            .field("host", &self.sender.url.host().unwrap_or_default())
+            .field("path", &self.sender.url.path())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Inner {
+    pub(super) fn new(url: Uri, headers: HeaderMap, pool: Pool, limits: ClientLimits) -> Arc<Self> {
+        Arc::new_cyclic(|inner| Self {
+            sender: Sender::new(url, headers, pool, limits.clone()),
+            state: StateStore::default(),
+            dispatcher: Dispatcher::new(inner.clone(), limits.clone()),
+            permits: semaphore(limits.requests_in_flight),
+            cancellations: Arc::new(semaphore(limits.requests_in_flight)),
+            limits,
+        })
+    }
+
+    /// Posts a legacy message that has no answer.
+    pub(super) async fn deliver(
+        &self,
+        state: &SessionState,
+        body: &[u8],
+    ) -> Result<(), ClientError> {
+        let response = self.sender.post_legacy(state, body).await?;
+        let accepted = HttpResponse::expect_success(response).await;
+        accepted.map_err(|error| self.state.error_for(error, state))
+    }
+
+    /// Sends the cancellation of a legacy request in the background. Drops it if too many others are being sent.
+    pub(super) fn send_cancellation(self: &Arc<Self>, runtime: &Handle, id: i64) {
+        let Ok(permit) = Arc::clone(&self.cancellations).try_acquire_owned() else {
+            tracing::debug!("dropped a cancellation: the server does not accept earlier ones");
+            return;
+        };
+        let inner = Arc::clone(self);
+        let state = self.state.current();
+        runtime.spawn(async move {
+            let body = message::cancelled(id);
+            let sent = timeout(inner.limits.request_timeout, inner.deliver(&state, &body));
+            if !matches!(inner.state.while_open(sent).await, Some(Ok(Ok(())))) {
+                tracing::debug!("a cancellation could not be sent to the server");
+            }
+            drop(permit);
+        });
+    }
+
+    /// Closes the session on this side. The first call returns the state that was current.
+    pub(super) fn close(&self) -> Option<SessionState> {
+        let state = self.state.close()?;
+        self.dispatcher.close(&closed());
+        Some(state)
+    }
+}
+
+/// Creates a semaphore with `permits` permits, but at least one.
+pub(super) fn semaphore(permits: usize) -> Semaphore {
+    Semaphore::new(permits.clamp(1, Semaphore::MAX_PERMITS))
+}
+
+/// The error of a request on a closed session.
+pub(super) fn closed() -> ClientError {
+    ClientError::closed("the session was closed")
+}

@@ -1,0 +1,145 @@
+//! Connection pool with limits, TLS and proxies.
+
+use std::error::Error as _;
+use std::fmt;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::task::Poll;
+
+use bytes::Bytes;
+use http::header::PROXY_AUTHORIZATION;
+use http::{HeaderValue, Request, Response, Uri};
+use hyper::body::Incoming;
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy::{Builder, Client, Error};
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use tokio::sync::Notify;
+
+use crate::client::http_client::body::FullBody;
+use crate::client::http_client::proxy::{Connector, Route};
+use crate::client::{ClientError, ClientLimits};
+
+/// Maximum number of idle connections.
+const MAX_IDLE_CONNECTIONS: usize = 32;
+/// Minimum size of the header buffer that hyper accepts, in bytes.
+const MIN_HEADER_BYTES: usize = 8 * 1024;
+
+/// Pool of connections to one origin.
+pub struct Pool {
+    client: HyperClient,
+    /// Value of `Proxy-Authorization` for a proxy that forwards requests.
+    proxy_authorization: Option<HeaderValue>,
+}
+
+/// The hyper client. Without TLS, the certificates of the system are not read.
+enum HyperClient {
+    Plain(Client<Connector, FullBody>),
+    Tls(Client<HttpsConnector<Connector>, FullBody>),
+}
+
+impl fmt::Debug for Pool {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Pool").finish_non_exhaustive()
+    }
+}
+
+impl Pool {
+    /// Creates a pool for the origin of `url`. No connection is opened yet.
+    pub fn new(url: &Uri, limits: &ClientLimits) -> Result<Self, ClientError> {
+        let route = Route::to(url)?;
+        let proxy_authorization = route.request_authorization();
+        let connector = Connector::new(route, limits.http.connect_timeout);
+        let builder = client_builder(limits);
+        let client = if url.scheme_str() == Some("https") {
+            let provider = rustls::crypto::ring::default_provider();
+            let tls = HttpsConnectorBuilder::new()
+                .with_provider_and_native_roots(provider)
+                .map_err(|error| {
+                    let error = format!("could not read the certificates of this system: {error}");
+                    ClientError::closed(error)
+                })?;
+            let tls = tls.https_only().enable_all_versions();
+            HyperClient::Tls(builder.build(tls.wrap_connector(connector)))
+        } else {
+            HyperClient::Plain(builder.build(connector))
+        };
+        Ok(Self {
+            client,
+            proxy_authorization,
+        })
+    }
+
+    /// Sends a request and waits for the head of its response.
+    pub async fn send(
+        &self,
+        mut request: Request<Bytes>,
+    ) -> Result<Response<Incoming>, ClientError> {
+        if let Some(value) = &self.proxy_authorization {
+            let headers = request.headers_mut();
+            headers.insert(PROXY_AUTHORIZATION, value.clone());
+        }
+        let request = request.map(FullBody::new);
+        let sent = match &self.client {
+            HyperClient::Plain(client) => client.request(request),
+            HyperClient::Tls(client) => client.request(request),
+        };
+        sent.await.map_err(|error| connection_error(&error))
+    }
+
+    /// As [`send`](Self::send), for a request without a timeout. It fails after more than `max_informational` informational
+    /// responses (1xx), which a server could otherwise send without end.
+    pub(crate) async fn send_without_timeout(
+        &self,
+        mut request: Request<Bytes>,
+        max_informational: u32,
+    ) -> Result<Response<Incoming>, ClientError> {
+        let exceeded = Arc::new(Notify::new());
+        let (seen, signal) = (AtomicU32::new(0), Arc::clone(&exceeded));
+        hyper::ext::on_informational(&mut request, move |_| {
+            if seen.fetch_add(1, Ordering::Relaxed) >= max_informational {
+                signal.notify_one();
+            }
+        });
+        let (mut sent, mut exceeded) = (pin!(self.send(request)), pin!(exceeded.notified()));
+        poll_fn(|context| {
+            if exceeded.as_mut().poll(context).is_ready() {
+                let reason = format!(
+                    "the server sent more than {max_informational} informational responses"
+                );
+                return Poll::Ready(Err(ClientError::protocol(reason)));
+            }
+            sent.as_mut().poll(context)
+        })
+        .await
+    }
+}
+
+fn client_builder(limits: &ClientLimits) -> Builder {
+    let header_bytes = limits.http.header_bytes.max(MIN_HEADER_BYTES);
+    let mut builder = Client::builder(TokioExecutor::new());
+    builder
+        .timer(TokioTimer::new())
+        .pool_timer(TokioTimer::new())
+        .pool_max_idle_per_host(MAX_IDLE_CONNECTIONS)
+        .http1_max_buf_size(header_bytes)
+        .http2_max_header_list_size(header_bytes.try_into().unwrap_or(u32::MAX));
+    builder
+}
+
+/// Converts an error of hyper with all its sources. None of them contains text from the server.
+fn connection_error(error: &Error) -> ClientError {
+    let message = if error.is_connect() {
+        "no connection to the server"
+    } else {
+        "the server did not answer"
+    };
+    let mut reason = message.to_owned();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        reason = format!("{reason}: {cause}");
+        source = cause.source();
+    }
+    ClientError::closed(reason)
+}

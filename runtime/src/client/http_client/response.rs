@@ -1,0 +1,49 @@
+//! Status and headers of responses.
+
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE, LOCATION};
+use http::{HeaderMap, HeaderValue, StatusCode, Uri};
+
+/// Media type of a body, in lower case and without parameters.
+pub fn media_type(headers: &HeaderMap) -> Option<String> {
+    let value = headers.get(CONTENT_TYPE)?;
+    let text = String::from_utf8_lossy(value.as_bytes());
+    let kind = text.split(';').next().unwrap_or_default();
+    Some(kind.trim().to_ascii_lowercase())
+}
+
+/// Returns true if a body is compressed, although no request accepts compression.
+pub fn is_compressed(headers: &HeaderMap) -> bool {
+    let encoding = headers.get(CONTENT_ENCODING);
+    encoding.is_some_and(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"identity"))
+}
+
+/// Value of the header `Location`.
+pub(crate) fn location(headers: &HeaderMap) -> Option<&[u8]> {
+    headers.get(LOCATION).map(HeaderValue::as_bytes)
+}
+
+/// Describes the target of a redirect, without its query, which may contain secrets.
+pub fn describe_redirect(headers: &HeaderMap) -> String {
+    let target = headers
+        .get(LOCATION)
+        .and_then(|target| target.to_str().ok());
+    let target = target.and_then(|target| target.parse::<Uri>().ok());
+    let host = target
+        .as_ref()
+        .and_then(Uri::host)
+        .unwrap_or("the same host");
+    let path = target.as_ref().map_or("", Uri::path);
+    format!("a redirect to {host}, {path}, which is not followed")
+}
+
+/// Returns true for a status with which a retry may succeed.
+pub fn is_transient(status: StatusCode) -> bool {
+    status.is_server_error()
+        || matches!(
+            status,
+            StatusCode::REQUEST_TIMEOUT
+                | StatusCode::CONFLICT
+                | StatusCode::TOO_EARLY
+                | StatusCode::TOO_MANY_REQUESTS
+        )
+}

@@ -1,0 +1,69 @@
+//! Checks of request URLs.
+
+use http::Uri;
+use iri_string::types::{UriAbsoluteStr, UriReferenceStr};
+
+use crate::client::ClientError;
+use crate::wire::quoted;
+
+/// Parses the URL of a server. It must have the scheme `http` or `https` and a host, and no user name.
+pub fn parse(text: &str) -> Result<Uri, ClientError> {
+    // The fragment is not sent.
+    let text = text.split('#').next().unwrap_or_default();
+    let url: Uri = text
+        .parse()
+        .map_err(|_| ClientError::invalid("the text is not a URL"))?;
+    let known = matches!(url.scheme_str(), Some("http" | "https"));
+    let Some(authority) = url.authority().filter(|_| known) else {
+        let reason = "the URL of a server must start with `https://` or `http://`";
+        return Err(ClientError::invalid(reason));
+    };
+    if authority.as_str().contains('@') {
+        let reason = "the URL contains a user name; set the header `Authorization` instead";
+        return Err(ClientError::invalid(reason));
+    }
+    if authority.host().is_empty() {
+        return Err(ClientError::invalid("the URL has no host"));
+    }
+    Ok(url)
+}
+
+/// Returns true if a host, as written in a URL, is this computer.
+pub fn is_loopback(host: &str) -> bool {
+    let address = host
+        .strip_prefix('[')
+        .and_then(|host| host.strip_suffix(']'));
+    let address = address.unwrap_or(host).parse();
+    address.is_ok_and(|address: std::net::IpAddr| address.is_loopback())
+        || host.eq_ignore_ascii_case("localhost")
+}
+
+/// Resolves a reference against `url`. The target must have the same origin: a server must not send our headers elsewhere.
+///
+/// # Errors
+///
+/// The reason, as a predicate such as "is not a URL".
+pub(crate) fn same_origin(url: &Uri, reference: &[u8]) -> Result<Uri, String> {
+    let text = std::str::from_utf8(reference).unwrap_or_default();
+    let base = url.to_string();
+    let base = UriAbsoluteStr::new(&base).map_err(|_| "cannot be resolved")?;
+    let reference = UriReferenceStr::new(text.trim()).map_err(|_| "is not a URI")?;
+    let target = reference.resolve_against(base).to_string();
+    // The fragment is not sent.
+    let target = target.split('#').next().unwrap_or_default();
+    let target: Uri = target.parse().map_err(|_| "is not a URL")?;
+    if origin(&target).is_none() || origin(&target) != origin(url) {
+        let host = quoted(target.host().unwrap_or_default());
+        return Err(format!("has another origin, {host}"));
+    }
+    Ok(target)
+}
+
+/// Scheme, host and port; `None` for a URL with a user name.
+fn origin(url: &Uri) -> Option<(String, String, u16)> {
+    let authority = url.authority().filter(|one| !one.as_str().contains('@'))?;
+    let scheme = url.scheme_str()?.to_ascii_lowercase();
+    let default_port = if scheme == "https" { 443 } else { 80 };
+    let port = authority.port_u16().unwrap_or(default_port);
+    Some((scheme, authority.host().to_ascii_lowercase(), port))
+}

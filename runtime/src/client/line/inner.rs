@@ -1,0 +1,286 @@
+//! State that the requests of a session share with the driver task.
+
+use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::task::Waker;
+
+use tokio::sync::{Notify, Semaphore, SemaphorePermit, oneshot, watch};
+
+use crate::client::line::id_hasher::IdHasher;
+use crate::client::line::message;
+use crate::client::stray::StrayLines;
+use crate::client::{
+    ClientError, ClientLimits, IncomingHandler, Responder, SessionNotification, SessionRequest,
+};
+
+type Answer = Result<String, ClientError>;
+
+pub(super) struct Inner {
+    state: Mutex<State>,
+    incoming: OnceLock<Arc<dyn IncomingHandler>>,
+    /// One permit for each request in flight.
+    permits: Semaphore,
+    /// Notified when output has been written.
+    output_space: Notify,
+    ended: watch::Sender<bool>,
+    /// Stray lines of the server.
+    pub(super) stray: StrayLines,
+    pub(super) limits: ClientLimits,
+}
+
+#[derive(Default)]
+struct State {
+    /// Lines that the driver has not taken yet.
+    output: Vec<u8>,
+    /// Bytes that the driver has taken and not written yet.
+    being_written: usize,
+    /// The requests that wait for a reply.
+    pending: HashMap<i64, oneshot::Sender<Answer>, BuildHasherDefault<IdHasher>>,
+    driver_waker: Option<Waker>,
+    closing: bool,
+    closed: Option<ClientError>,
+}
+
+impl State {
+    fn wake_driver(&mut self) {
+        if let Some(waker) = self.driver_waker.take() {
+            waker.wake();
+        }
+    }
+
+    fn queued_bytes(&self) -> usize {
+        self.output.len() + self.being_written
+    }
+
+    fn check_open(&self) -> Result<(), ClientError> {
+        match &self.closed {
+            Some(reason) => Err(reason.clone()),
+            None if self.closing => Err(ClientError::closed("it is being closed")),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Inner {
+    pub(super) fn new(limits: ClientLimits, stray: StrayLines) -> Self {
+        Self {
+            state: Mutex::default(),
+            incoming: OnceLock::new(),
+            permits: Semaphore::new(limits.requests_in_flight.clamp(1, Semaphore::MAX_PERMITS)),
+            output_space: Notify::new(),
+            ended: watch::Sender::new(false),
+            stray,
+            limits,
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn set_handler(&self, incoming: Arc<dyn IncomingHandler>) {
+        if self.incoming.set(incoming).is_err() {
+            tracing::warn!("a session has one handler; a second one was ignored");
+        }
+    }
+
+    pub(super) fn incoming(&self) -> Option<&Arc<dyn IncomingHandler>> {
+        self.incoming.get()
+    }
+
+    /// Waits for a permit for one request in flight.
+    pub(super) async fn acquire_permit(&self) -> Result<SemaphorePermit<'_>, ClientError> {
+        self.permits.acquire().await.map_err(|_| self.close_error())
+    }
+
+    /// Waits while the output queue is full.
+    pub(super) async fn wait_for_output_space(&self) {
+        loop {
+            let space = self.output_space.notified();
+            {
+                let state = self.state();
+                if state.queued_bytes() <= self.limits.queued_output_bytes || state.closed.is_some()
+                {
+                    return;
+                }
+            }
+            space.await;
+        }
+    }
+
+    pub(super) fn send_request(
+        &self,
+        request: &SessionRequest,
+    ) -> Result<oneshot::Receiver<Answer>, ClientError> {
+        let mut state = self.state();
+        state.check_open()?;
+        let (sender, receiver) = oneshot::channel();
+        state.pending.insert(request.id, sender);
+        message::push_request(
+            &mut state.output,
+            request.id,
+            &request.method,
+            &request.params,
+        );
+        state.wake_driver();
+        Ok(receiver)
+    }
+
+    pub(super) fn send_notification(
+        &self,
+        notification: &SessionNotification,
+    ) -> Result<(), ClientError> {
+        let mut state = self.state();
+        state.check_open()?;
+        message::push_notification(
+            &mut state.output,
+            &notification.method,
+            &notification.params,
+        );
+        state.wake_driver();
+        Ok(())
+    }
+
+    /// Returns a responder for a request of the server, whose id is the JSON text `id`.
+    pub(super) fn responder(self: &Arc<Self>, id: &str) -> Responder {
+        let (inner, id) = (Arc::downgrade(self), id.to_owned());
+        Responder::new(move |answer| {
+            let Some(inner) = Weak::upgrade(&inner) else {
+                return;
+            };
+            let mut state = inner.state();
+            if state.closed.is_none() {
+                message::push_answer(&mut state.output, &id, answer);
+                state.wake_driver();
+            }
+        })
+    }
+
+    /// Passes an answer to its request, if that still waits.
+    pub(super) fn complete(&self, id: i64, answer: Answer) {
+        let reply = self.state().pending.remove(&id);
+        if let Some(reply) = reply {
+            // The receiver may already be gone.
+            drop(reply.send(answer));
+        } else {
+            tracing::debug!(
+                id,
+                "dropped an answer of the server that no request waits for"
+            );
+        }
+    }
+
+    /// Stores the waker of the driver, and returns the closing state.
+    pub(super) fn register_driver(&self, waker: &Waker) -> Closing {
+        let mut state = self.state();
+        if !state
+            .driver_waker
+            .as_ref()
+            .is_some_and(|current| current.will_wake(waker))
+        {
+            state.driver_waker = Some(waker.clone());
+        }
+        Closing(state.closing)
+    }
+
+    /// Replaces the buffer of written lines with the lines to write next.
+    pub(super) fn take_output(&self, written: &mut Vec<u8>) -> Closing {
+        let mut state = self.state();
+        written.clear();
+        std::mem::swap(written, &mut state.output);
+        let was_writing = state.being_written > 0;
+        state.being_written = written.len();
+        let closing = Closing(state.closing);
+        drop(state);
+        if was_writing {
+            self.output_space.notify_waiters();
+        }
+        closing
+    }
+
+    /// Returns true if the output queue is full. The driver then stops reading, so that the server cannot cause more output.
+    pub(super) fn is_output_full(&self) -> bool {
+        self.state().queued_bytes() > self.limits.queued_output_bytes
+    }
+
+    pub(super) fn start_closing(&self) {
+        let mut state = self.state();
+        state.closing = true;
+        state.wake_driver();
+    }
+
+    /// Closes the session and fails all pending requests.
+    pub(super) fn close(&self, reason: &ClientError) {
+        let pending = {
+            let mut state = self.state();
+            if state.closed.is_some() {
+                return;
+            }
+            state.closed = Some(reason.clone());
+            state.output = Vec::new();
+            std::mem::take(&mut state.pending)
+        };
+        for (_, reply) in pending {
+            drop(reply.send(Err(reason.clone())));
+        }
+        self.permits.close();
+        self.output_space.notify_waiters();
+        if let Some(incoming) = self.incoming() {
+            incoming.closed();
+        }
+        self.ended.send_replace(true);
+    }
+
+    pub(super) async fn wait_until_closed(&self) {
+        let mut ended = self.ended.subscribe();
+        // This cannot fail: the sender outlives the borrow.
+        drop(ended.wait_for(|ended| *ended).await);
+    }
+
+    /// Returns the error of requests on the closed session.
+    pub(super) fn close_error(&self) -> ClientError {
+        let state = self.state();
+        state
+            .closed
+            .clone()
+            .unwrap_or_else(|| ClientError::closed("the request was dropped"))
+    }
+}
+
+/// True if the session is to close after all output has been written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Closing(pub(super) bool);
+
+/// A request without an answer yet. Dropping it cancels the request on the server.
+pub(super) struct PendingReply<'a> {
+    inner: &'a Inner,
+    id: Option<i64>,
+    cancellable: bool,
+}
+
+impl<'a> PendingReply<'a> {
+    pub(super) fn new(inner: &'a Inner, request: &SessionRequest) -> Self {
+        Self {
+            inner,
+            id: Some(request.id),
+            cancellable: request.cancellable,
+        }
+    }
+
+    /// Marks the request as answered, so that it is not cancelled.
+    pub(super) fn mark_answered(&mut self) {
+        self.id = None;
+    }
+}
+
+impl Drop for PendingReply<'_> {
+    fn drop(&mut self) {
+        let Some(id) = self.id else { return };
+        let mut state = self.inner.state();
+        if state.pending.remove(&id).is_some() && self.cancellable {
+            message::push_cancellation(&mut state.output, id);
+            state.wake_driver();
+        }
+    }
+}

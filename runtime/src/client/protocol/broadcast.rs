@@ -1,0 +1,103 @@
+//! Broadcast of notifications to all listeners, with bounded queues.
+
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::task::{Context, Poll};
+
+use futures_core::Stream;
+use treenail_schema::Notification;
+
+use crate::client::ClientLimits;
+use crate::client::protocol::queue::{ByteSize, Queue};
+
+/// A notification of a server.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ServerNotification {
+    /// The method, as in `notifications/message`.
+    pub method: String,
+    /// The parameters: JSON text of an object.
+    pub params: String,
+}
+
+impl ServerNotification {
+    /// Decodes the parameters; `None` if this is not a valid notification `N`.
+    pub fn decode<N: Notification>(&self) -> Option<N::Params> {
+        let params = (self.method == N::METHOD).then(|| serde_json::from_str(&self.params))?;
+        params.ok()
+    }
+}
+
+impl ByteSize for Arc<ServerNotification> {
+    fn bytes(&self) -> usize {
+        self.method.len() + self.params.len()
+    }
+}
+
+/// Broadcast channel for the notifications of one server.
+#[derive(Debug, Default)]
+pub(super) struct Broadcast {
+    listeners: Mutex<Vec<Weak<Queue<Arc<ServerNotification>>>>>,
+}
+
+impl Broadcast {
+    pub(super) fn subscribe(&self, limits: &ClientLimits) -> Notifications {
+        let queue = Queue::new(limits);
+        let mut listeners = self.listeners();
+        listeners.retain(|listener| listener.strong_count() > 0);
+        listeners.push(Arc::downgrade(&queue));
+        Notifications { queue }
+    }
+
+    pub(super) fn has_listeners(&self) -> bool {
+        !self.listeners().is_empty()
+    }
+
+    pub(super) fn send(&self, notification: &Arc<ServerNotification>) {
+        self.listeners().retain(|listener| {
+            let listener = listener.upgrade();
+            listener.is_some_and(|queue| {
+                queue.push(Arc::clone(notification));
+                true
+            })
+        });
+    }
+
+    pub(super) fn close(&self) {
+        for listener in self.listeners().drain(..) {
+            if let Some(queue) = listener.upgrade() {
+                queue.close();
+            }
+        }
+    }
+
+    fn listeners(&self) -> MutexGuard<'_, Vec<Weak<Queue<Arc<ServerNotification>>>>> {
+        self.listeners
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Stream of the notifications of a server, until the connection ends.
+///
+/// It buffers at most [`ClientLimits::queued_notifications`]; after that, the oldest are dropped.
+#[derive(Debug)]
+pub struct Notifications {
+    queue: Arc<Queue<Arc<ServerNotification>>>,
+}
+
+impl Notifications {
+    /// Number of notifications that were dropped because the buffer was full.
+    pub fn lost(&self) -> u64 {
+        self.queue.lost()
+    }
+}
+
+impl Stream for Notifications {
+    type Item = ServerNotification;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let next = self.queue.poll_next(context);
+        next.map(|next| next.map(Arc::unwrap_or_clone))
+    }
+}

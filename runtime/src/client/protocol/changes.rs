@@ -1,0 +1,40 @@
+//! Counters of the change notifications of a server.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use tokio::sync::Notify;
+
+/// Counters of the change notifications of the server.
+#[derive(Debug, Default)]
+pub(in crate::client) struct Changes {
+    pub(in crate::client) tools: AtomicU64,
+    pub(in crate::client) prompts: AtomicU64,
+    pub(in crate::client) resources: AtomicU64,
+    /// Updates of single resources.
+    pub(in crate::client) updates: AtomicU64,
+    pub(in crate::client) changed: Notify,
+    pub(in crate::client) closed: AtomicBool,
+}
+
+impl Changes {
+    /// Counts a notification, if it announces a change.
+    pub(super) fn note_change(&self, method: &str) {
+        let counter = match method {
+            "notifications/tools/list_changed" => &self.tools,
+            "notifications/prompts/list_changed" => &self.prompts,
+            "notifications/resources/list_changed" => &self.resources,
+            "notifications/resources/updated" => &self.updates,
+            _ => return,
+        };
+        counter.fetch_add(1, Ordering::AcqRel);
+        self.changed.notify_waiters();
+    }
+
+    /// Counts a change of everything, after notifications may have been missed.
+    pub(in crate::client) fn note_all(&self) {
+        for counter in [&self.tools, &self.prompts, &self.resources, &self.updates] {
+            counter.fetch_add(1, Ordering::AcqRel);
+        }
+        self.changed.notify_waiters();
+    }
+}

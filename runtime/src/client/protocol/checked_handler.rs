@@ -1,0 +1,141 @@
+//! Checks around the handler: declared capabilities, form contents, panics.
+
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::task::Poll;
+
+use serde::Serialize;
+use serde_json::Value;
+use treenail_schema::{
+    ClientCapabilities, CreateMessageRequestParams, ElicitAction, ElicitRequestFormParams,
+    ElicitRequestParams, ElicitResult, InputRequest,
+};
+
+use crate::client::protocol::handler::{ClientHandler, unsupported_method};
+use crate::form::parse_form_content;
+use crate::panic::catch;
+use crate::wire::{RpcError, is_heavier};
+
+/// Handler with the capabilities that were declared to the server. It rejects requests that they do not cover.
+pub(super) struct CheckedHandler {
+    handler: Box<dyn ClientHandler>,
+    capabilities: ClientCapabilities,
+}
+
+impl CheckedHandler {
+    pub(super) fn new(handler: Box<dyn ClientHandler>, capabilities: ClientCapabilities) -> Self {
+        Self {
+            handler,
+            capabilities,
+        }
+    }
+
+    pub(super) fn capabilities(&self) -> &ClientCapabilities {
+        &self.capabilities
+    }
+
+    /// Returns the result of a request as JSON text. A panic of the handler becomes an error.
+    pub(super) async fn answer(&self, request: InputRequest) -> Result<String, RpcError> {
+        let mut answering = pin!(self.call_handler(request));
+        poll_fn(|context| {
+            let polled = catch(|| answering.as_mut().poll(context));
+            polled.unwrap_or_else(|panic| {
+                tracing::error!(panic, "the handler for requests of the server panicked");
+                Poll::Ready(Err(RpcError::internal("the handler of the client failed")))
+            })
+        })
+        .await
+    }
+
+    async fn call_handler(&self, request: InputRequest) -> Result<String, RpcError> {
+        match request {
+            InputRequest::Elicit(params) => serialize(&self.elicit(params).await?),
+            InputRequest::CreateMessage(params) => {
+                self.check_sampling(&params)?;
+                serialize(&self.handler.create_message(params).await?)
+            }
+            InputRequest::ListRoots(_) if self.capabilities.roots.is_some() => {
+                serialize(&self.handler.list_roots().await?)
+            }
+            other => Err(unsupported_method(other.method())),
+        }
+    }
+
+    async fn elicit(&self, params: ElicitRequestParams) -> Result<ElicitResult, RpcError> {
+        let declared = self.capabilities.elicitation.as_ref();
+        let declared = declared.ok_or_else(|| unsupported_method("elicitation/create"))?;
+        // An empty capability means forms only.
+        let forms = declared.form.is_some() || declared.url.is_none();
+        match params {
+            ElicitRequestParams::Form(form) if forms => self.elicit_form(form).await,
+            ElicitRequestParams::Url(page) if declared.url.is_some() => {
+                let mut result = self.handler.elicit(page.into()).await?;
+                result.content = None;
+                Ok(result)
+            }
+            _ => Err(RpcError::invalid_params(
+                "this client has not declared that mode of elicitation",
+            )),
+        }
+    }
+
+    /// Elicits a form and checks its content. Fields without a value get their defaults.
+    async fn elicit_form(&self, form: ElicitRequestFormParams) -> Result<ElicitResult, RpcError> {
+        let schema = form.requested_schema.clone();
+        let mut result = self.handler.elicit(form.into()).await?;
+        if result.action != ElicitAction::Accept {
+            result.content = None;
+            return Ok(result);
+        }
+        let entered = result.content.take().unwrap_or_default();
+        match parse_form_content(&schema, entered) {
+            Ok(content) => {
+                result.content = Some(content);
+                Ok(result)
+            }
+            Err(error) => {
+                tracing::warn!(%error, "the content of a form does not match its schema");
+                Err(RpcError::internal(
+                    "the content of the form does not match its schema",
+                ))
+            }
+        }
+    }
+
+    fn check_sampling(&self, params: &CreateMessageRequestParams) -> Result<(), RpcError> {
+        let declared = self.capabilities.sampling.as_ref();
+        let declared = declared.ok_or_else(|| unsupported_method("sampling/createMessage"))?;
+        let needs_tools = params.tools.is_some() || params.tool_choice.is_some();
+        if needs_tools && declared.tools.is_none() {
+            return Err(RpcError::invalid_params(
+                "this client has not declared `sampling.tools`",
+            ));
+        }
+        Ok(())
+    }
+}
+
+fn serialize(result: &impl Serialize) -> Result<String, RpcError> {
+    serde_json::to_string(result)
+        .map_err(|error| RpcError::internal(format!("the result cannot be serialized: {error}")))
+}
+
+/// Parses a legacy request as an input request.
+pub(super) fn parse_input_request(
+    method: &str,
+    params: &str,
+    max_bytes: usize,
+) -> Result<InputRequest, RpcError> {
+    const METHODS: [&str; 3] = ["elicitation/create", "sampling/createMessage", "roots/list"];
+
+    if !METHODS.contains(&method) {
+        return Err(unsupported_method(&crate::wire::quoted(method)));
+    }
+    if is_heavier(params, max_bytes) {
+        return Err(RpcError::invalid_params("the parameters are too large"));
+    }
+    let params: Value = serde_json::from_str(params)
+        .map_err(|error| RpcError::invalid_params(error.to_string()))?;
+    let request = serde_json::json!({"method": method, "params": params});
+    serde_json::from_value(request).map_err(|error| RpcError::invalid_params(error.to_string()))
+}

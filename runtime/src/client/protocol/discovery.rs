@@ -1,0 +1,83 @@
+//! Choice of a revision from those that a server lists.
+
+use serde::Deserialize;
+use treenail_schema::{DiscoverResult, Revision};
+
+use crate::client::ClientError;
+use crate::client::protocol::server_info::PeerInfo;
+use crate::wire::RpcError;
+
+/// Newest revision that both sides support, by era.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CommonRevision {
+    Modern(Revision),
+    Legacy(Revision),
+}
+
+impl CommonRevision {
+    /// Chooses from the revisions that an error -32022 lists.
+    ///
+    /// # Errors
+    ///
+    /// If it lists none, or none that the client supports.
+    pub(super) fn from_error(error: &RpcError) -> Result<Self, ClientError> {
+        #[derive(Deserialize)]
+        struct Data {
+            supported: Vec<String>,
+        }
+
+        let data = error.data.as_ref().map(Data::deserialize);
+        let Some(Ok(data)) = data else {
+            return Err(ClientError::Refused(error.clone()));
+        };
+        Self::choose(&data.supported)
+    }
+
+    fn choose(supported: &[String]) -> Result<Self, ClientError> {
+        let newest = |modern: bool| {
+            let known = supported.iter().filter_map(|it| it.parse().ok());
+            known
+                .filter(|revision: &Revision| revision.is_modern() == modern)
+                .max()
+        };
+        match (newest(true), newest(false)) {
+            (Some(modern), _) => Ok(Self::Modern(modern)),
+            (None, Some(legacy)) => Ok(Self::Legacy(legacy)),
+            (None, None) => {
+                let supported = crate::wire::quoted(&supported.join(", "));
+                Err(ClientError::unsupported(format!(
+                    "the server supports {supported}, none of which this client supports"
+                )))
+            }
+        }
+    }
+}
+
+/// Result of `server/discover`.
+#[derive(Debug)]
+pub(super) enum Discovery {
+    Modern(Box<PeerInfo>),
+    /// The revision to propose in the handshake, if the server lists one.
+    Legacy(Option<Revision>),
+}
+
+impl Discovery {
+    /// Parses the answer to a request that was sent in `revision`, with `meta`.
+    pub(super) fn parse(text: &str, revision: Revision, meta: String) -> Result<Self, ClientError> {
+        // Some legacy servers answer an unknown method with an arbitrary result.
+        let Ok(result) = serde_json::from_str::<DiscoverResult>(text) else {
+            return Ok(Self::Legacy(None));
+        };
+        let is_same = |version: &String| version == revision.as_str();
+        if result.supported_versions.iter().any(is_same) {
+            let peer = PeerInfo::discovered(revision, result, meta);
+            return Ok(Self::Modern(Box::new(peer)));
+        }
+        match CommonRevision::choose(&result.supported_versions)? {
+            CommonRevision::Legacy(legacy) => Ok(Self::Legacy(Some(legacy))),
+            CommonRevision::Modern(modern) => Err(ClientError::unsupported(format!(
+                "the server supports revision {modern} but not {revision}"
+            ))),
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! State that all requests of a client share.
+
+use std::fmt;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use treenail_schema::Implementation;
+
+use crate::client::protocol::handshake::Handshake;
+use crate::client::protocol::params::{Meta, Params, RoundParams};
+use crate::client::protocol::router::Router;
+use crate::client::protocol::server_info::PeerInfo;
+use crate::client::{ClientError, ClientLimits, Session, SessionRequest};
+
+/// Session with a server, and the means to send requests over it.
+pub(super) struct Link {
+    pub(super) session: Arc<dyn Session>,
+    pub(super) router: Arc<Router>,
+    pub(super) limits: ClientLimits,
+    pub(super) client_info: Implementation,
+    /// False if modern requests do not contain `client_info`.
+    pub(super) sends_client_info: bool,
+    pub(super) next_id: AtomicI64,
+}
+
+impl Link {
+    /// Returns a link over another session, after the first one has ended.
+    pub(super) fn with_session(self, session: Arc<dyn Session>) -> Self {
+        let handler = Arc::clone(&self.router.handler);
+        let router = Router::listen_to(&*session, handler, self.limits.clone());
+        Self {
+            session,
+            router,
+            ..self
+        }
+    }
+
+    pub(super) fn next_id(&self) -> i64 {
+        self.next_id.fetch_add(1, Ordering::Relaxed)
+    }
+}
+
+/// State that all requests of a client share, after the handshake.
+pub(in crate::client) struct Inner {
+    pub(super) link: Link,
+    peer: RwLock<Arc<PeerInfo>>,
+    /// Locked while an expired session is renewed.
+    renewal: tokio::sync::Mutex<()>,
+}
+
+/// Request without the parts that differ between input rounds.
+#[derive(Clone, Debug)]
+pub(super) struct RequestTemplate {
+    pub(super) method: &'static str,
+    pub(super) params: Params,
+    pub(super) headers: Vec<(String, String)>,
+    /// Members that the caller adds to `_meta`, as JSON text.
+    pub(super) meta: String,
+    pub(super) progress_token: Option<i64>,
+}
+
+impl RequestTemplate {
+    pub(super) fn new(method: &'static str, params: Params) -> Self {
+        Self {
+            method,
+            params,
+            headers: Vec::new(),
+            meta: String::new(),
+            progress_token: None,
+        }
+    }
+
+    /// Returns the request of one input round.
+    pub(super) fn compose(&self, id: i64, round: &RoundParams, peer: &PeerInfo) -> SessionRequest {
+        let meta = Meta {
+            era: &peer.meta,
+            progress_token: self.progress_token,
+            caller: &self.meta,
+        };
+        let params = self.params.complete(round, &meta);
+        let mut request = SessionRequest::new(id, self.method, params);
+        request.revision = Some(peer.revision);
+        request.headers.clone_from(&self.headers);
+        request
+    }
+}
+
+impl Inner {
+    pub(super) fn new(link: Link, peer: PeerInfo) -> Arc<Self> {
+        link.router.set_modern(peer.revision.is_modern());
+        Arc::new(Self {
+            link,
+            peer: RwLock::new(Arc::new(peer)),
+            renewal: tokio::sync::Mutex::default(),
+        })
+    }
+
+    pub(super) fn peer(&self) -> Arc<PeerInfo> {
+        let peer = self.peer.read().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&peer)
+    }
+
+    /// Sends a request, and sends it again in a new session if the session has expired.
+    pub(super) async fn send(
+        &self,
+        template: &RequestTemplate,
+        round: &RoundParams,
+        peer: &Arc<PeerInfo>,
+    ) -> Result<String, ClientError> {
+        let request = template.compose(self.link.next_id(), round, peer);
+        match self.link.session.request(request).await {
+            Err(ClientError::SessionExpired) => {
+                // Boxed: expiry is rare and must not enlarge the future of every request.
+                let peer = Box::pin(self.renew_session(peer)).await?;
+                let request = template.compose(self.link.next_id(), round, &peer);
+                self.link.session.request(request).await
+            }
+            other => other,
+        }
+    }
+
+    /// Starts a new session, unless another request has already done so.
+    async fn renew_session(&self, stale: &Arc<PeerInfo>) -> Result<Arc<PeerInfo>, ClientError> {
+        let _renewal = self.renewal.lock().await;
+        let peer = self.peer();
+        if !Arc::ptr_eq(&peer, stale) {
+            return Ok(peer);
+        }
+        let handshake = Handshake::new(&self.link);
+        let renewed = Arc::new(handshake.initialize(stale.revision).await?);
+        let mut peer = self.peer.write().unwrap_or_else(PoisonError::into_inner);
+        *peer = Arc::clone(&renewed);
+        drop(peer);
+        // Notifications between the two sessions are lost.
+        self.link.router.changes.note_all();
+        Ok(renewed)
+    }
+}
+
+impl fmt::Debug for Inner {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Inner")
+            .field("session", &self.link.session)
+            .field("peer", &self.peer())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,169 @@
+//! Input rounds: modern servers may request input before they return the result of a request.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use memchr::memmem::Finder;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use treenail_schema::InputRequest;
+
+use crate::client::ClientError;
+use crate::client::answers::check_decoded_size;
+use crate::client::protocol::inner::{Inner, RequestTemplate};
+use crate::client::protocol::params::{RoundParams, serialize};
+use crate::wire::{Members, as_string, quoted};
+
+/// Delay before the next round if the server requests a retry without input.
+const RETRY_DELAY: Duration = Duration::from_millis(50);
+
+/// Final result of a request.
+#[derive(Debug)]
+pub(in crate::client) struct CompleteResult {
+    pub(in crate::client) text: String,
+    /// True if the server requested input first. Such a result must not be cached: it is valid for this request only.
+    pub(in crate::client) was_asked: bool,
+}
+
+impl Inner {
+    /// Sends a request, and answers input requests until the result is complete.
+    pub(super) async fn complete(
+        &self,
+        template: &RequestTemplate,
+    ) -> Result<CompleteResult, ClientError> {
+        let peer = self.peer();
+        let limits = &self.link.limits;
+        peer.check_support(template.method)?;
+        let mut round = RoundParams::default();
+        for number in 0..=limits.input_rounds {
+            let text = self.send(template, &round, &peer).await?;
+            check_decoded_size(&text, limits)?;
+            let complete = |text| {
+                let was_asked = number > 0;
+                Ok(CompleteResult { text, was_asked })
+            };
+            if !peer.revision.is_modern() || is_obviously_complete(&text) {
+                return complete(text);
+            }
+            match result_type(&text)?.as_deref() {
+                None | Some("complete") => return complete(text),
+                Some("input_required") if number == limits.input_rounds => break,
+                Some("input_required") => {
+                    // Boxed: input rounds are rare and must not enlarge the future of every request.
+                    round = Box::pin(self.answer_round(&text)).await?;
+                }
+                Some(other) => {
+                    let reason = format!("a result has the unknown type {}", quoted(other));
+                    return Err(ClientError::protocol(reason));
+                }
+            }
+        }
+        let rounds = limits.input_rounds;
+        let reason = format!("it requested input in more than {rounds} rounds of one request");
+        Err(ClientError::protocol(reason))
+    }
+
+    /// Answers the input requests of one round.
+    async fn answer_round(&self, text: &str) -> Result<RoundParams, ClientError> {
+        #[derive(Deserialize)]
+        struct InputRequired<'a> {
+            #[serde(borrow, default, rename = "inputRequests")]
+            requests: Option<&'a RawValue>,
+            /// Opaque to the client, which returns it unchanged.
+            #[serde(borrow, default, rename = "requestState")]
+            state: Option<&'a RawValue>,
+        }
+
+        let required: InputRequired<'_> =
+            serde_json::from_str(text).map_err(|error| malformed_requests(&error))?;
+        let max_requests = self.link.limits.input_requests_per_round;
+        let requests = parse_input_requests(required.requests, max_requests)?;
+        let mut members = String::new();
+        if requests.is_empty() {
+            tokio::time::sleep(RETRY_DELAY).await;
+        } else {
+            members.push_str("\"inputResponses\":{");
+            for (key, request) in requests {
+                let method = request.method();
+                let answer = self.link.router.handler.answer(request).await;
+                let answer = answer.map_err(|error| {
+                    let reason = format!("it requested `{method}`, which failed: {error}");
+                    ClientError::Unanswered(reason.into())
+                })?;
+                if !members.ends_with('{') {
+                    members.push(',');
+                }
+                members.push_str(&serialize(&key)?);
+                members.push(':');
+                members.push_str(&answer);
+            }
+            members.push('}');
+        }
+        if let Some(state) = required
+            .state
+            .map(RawValue::get)
+            .filter(|state| *state != "null")
+        {
+            if !members.is_empty() {
+                members.push(',');
+            }
+            members.push_str("\"requestState\":");
+            members.push_str(state);
+        }
+        Ok(RoundParams(members))
+    }
+}
+
+/// Parses the input requests of a round, by key. They are counted first, so that too many take no memory.
+fn parse_input_requests(
+    requests: Option<&RawValue>,
+    max_requests: usize,
+) -> Result<BTreeMap<String, InputRequest>, ClientError> {
+    let Some(requests) = requests.map(RawValue::get) else {
+        return Ok(BTreeMap::new());
+    };
+    let mut members = Members::new(requests).map_err(|error| malformed_requests(&error))?;
+    let mut count = 0;
+    while members
+        .next()
+        .map_err(|error| malformed_requests(&error))?
+        .is_some()
+    {
+        count += 1;
+        if count > max_requests {
+            let reason = format!("it sent more than {max_requests} input requests in one round");
+            return Err(ClientError::protocol(reason));
+        }
+    }
+    serde_json::from_str(requests).map_err(|error| malformed_requests(&error))
+}
+
+fn malformed_requests(error: &dyn std::fmt::Display) -> ClientError {
+    ClientError::protocol(format!("its input requests are malformed: {error}"))
+}
+
+/// Fast check that covers nearly all results: true if each occurrence of `resultType`, at any depth, has the value
+/// `complete`.
+fn is_obviously_complete(text: &str) -> bool {
+    const KEY: &str = "\"resultType\"";
+    static KEYS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(KEY));
+
+    let is_complete = |at: usize| text[at + KEY.len()..].starts_with(":\"complete\"");
+    KEYS.find_iter(text.as_bytes()).all(is_complete)
+}
+
+/// Returns the `resultType` of a result, if it has one.
+fn result_type(text: &str) -> Result<Option<String>, ClientError> {
+    let not_an_object = |_| ClientError::protocol("a result is not an object");
+    let mut members = Members::new(text).map_err(not_an_object)?;
+    while let Some((key, value)) = members.next().map_err(not_an_object)? {
+        if key == "resultType" {
+            let value = as_string(value);
+            let value =
+                value.ok_or_else(|| ClientError::protocol("`resultType` is not a string"))?;
+            return Ok(Some(value.into_owned()));
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,98 @@
+//! Description of the server, known after the handshake.
+
+use treenail_schema::{
+    DiscoverResult, Implementation, InitializeResult, Revision, ServerCapabilities,
+};
+
+use crate::client::ClientError;
+
+/// Description of the server, known after the handshake: the negotiated revision and the server's own metadata.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct PeerInfo {
+    /// The negotiated revision.
+    pub revision: Revision,
+    /// The capabilities that the server has declared.
+    pub capabilities: ServerCapabilities,
+    /// The server's name and version, as it reports them. They are meant for display, not for decisions.
+    pub info: Option<Implementation>,
+    /// Instructions for a model that uses the server.
+    pub instructions: Option<String>,
+    /// The revisions that the server supports (modern era), in the server's own order.
+    pub supported_versions: Vec<String>,
+    /// Members of `_meta` in each request, as JSON text.
+    pub(super) meta: String,
+}
+
+impl PeerInfo {
+    pub(super) fn discovered(revision: Revision, result: DiscoverResult, meta: String) -> Self {
+        let info = result.meta.and_then(|meta| meta.server_info);
+        Self {
+            revision,
+            capabilities: result.capabilities,
+            info,
+            instructions: result.instructions,
+            supported_versions: result.supported_versions,
+            meta,
+        }
+    }
+
+    pub(super) fn initialized(revision: Revision, result: InitializeResult) -> Self {
+        Self {
+            revision,
+            capabilities: result.capabilities,
+            info: Some(result.server_info),
+            instructions: result.instructions,
+            supported_versions: Vec::new(),
+            meta: String::new(),
+        }
+    }
+
+    /// Returns true if the server has declared neither tools nor prompts nor resources. Some servers forget to declare
+    /// their tools, so these may still be requested.
+    pub(in crate::client) fn declares_nothing(&self) -> bool {
+        let capabilities = &self.capabilities;
+        capabilities.tools.is_none()
+            && capabilities.prompts.is_none()
+            && capabilities.resources.is_none()
+    }
+
+    /// Rejects a request that the capabilities or the revision of the server do not cover.
+    pub(super) fn check_support(&self, method: &str) -> Result<(), ClientError> {
+        use treenail_schema::method::{Direction, exists};
+
+        let capabilities = &self.capabilities;
+        // These methods exist in every revision.
+        let (name, declared) = match method {
+            "tools/call" | "tools/list" => {
+                let declared = capabilities.tools.is_some() || self.declares_nothing();
+                ("tools", declared)
+            }
+            "prompts/get" | "prompts/list" => ("prompts", capabilities.prompts.is_some()),
+            "resources/read" | "resources/list" | "resources/templates/list" => {
+                ("resources", capabilities.resources.is_some())
+            }
+            _ if !exists(method, Direction::ClientToServer, self.revision) => {
+                let revision = self.revision;
+                let reason = format!("revision {revision} of the protocol has no `{method}`");
+                return Err(ClientError::unsupported(reason));
+            }
+            "resources/subscribe" | "resources/unsubscribe" => {
+                let resources = capabilities.resources.as_ref();
+                let subscribe = resources.and_then(|resources| resources.subscribe);
+                ("resources.subscribe", subscribe == Some(true))
+            }
+            // The first revision has completions, but no capability for them.
+            "completion/complete" if self.revision > Revision::V2024_11_05 => {
+                ("completions", capabilities.completions.is_some())
+            }
+            "logging/setLevel" => ("logging", capabilities.logging.is_some()),
+            _ => return Ok(()),
+        };
+        if declared {
+            return Ok(());
+        }
+        let reason = format!("the server has not declared `{name}`, which `{method}` requires");
+        Err(ClientError::unsupported(reason))
+    }
+}

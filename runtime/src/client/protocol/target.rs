@@ -1,0 +1,44 @@
+//! Server to connect to.
+
+use std::sync::Arc;
+
+#[cfg(feature = "http-client")]
+use crate::client::HttpSessionBuilder;
+use crate::client::child::ServerCommand;
+use crate::client::line::LineSession;
+use crate::client::protocol::handshake::Expectation;
+use crate::client::{ClientError, ClientLimits, Session};
+use crate::server::Connection;
+
+/// Server to connect to.
+pub(super) enum Target {
+    Session(Arc<dyn Session>),
+    Command(ServerCommand),
+    /// `None` once it has been opened.
+    Memory(Option<Connection>),
+    #[cfg(feature = "http-client")]
+    Http(Box<HttpSessionBuilder>),
+}
+
+impl Target {
+    /// Opens a session with the server.
+    pub(super) fn open(&mut self, limits: &ClientLimits) -> Result<Arc<dyn Session>, ClientError> {
+        Ok(match self {
+            Self::Session(session) => Arc::clone(session),
+            Self::Command(command) => Arc::new(command.start(limits)?),
+            #[cfg(feature = "http-client")]
+            Self::Http(builder) => Arc::new(builder.clone().limits(limits.clone()).build()?),
+            Self::Memory(connection) => {
+                let connection = connection.take();
+                let connection =
+                    connection.ok_or_else(|| ClientError::closed("it has already been used"))?;
+                Arc::new(LineSession::in_memory(connection, limits))
+            }
+        })
+    }
+
+    /// Returns true if the server is a child process that may be restarted for a legacy handshake.
+    pub(super) fn can_restart(&self, expected: Expectation) -> bool {
+        matches!(self, Self::Command(_)) && !matches!(expected, Expectation::Only(_))
+    }
+}

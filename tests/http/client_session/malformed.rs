@@ -1,0 +1,155 @@
+//! Servers that violate the protocol or break the connection: only the affected request fails.
+
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+use treenail_runtime::client::{ClientError, ClientLimits, Session};
+
+use super::listener::{TestSession, legacy, modern, tool};
+use super::scripted_server::{Response, ScriptedServer};
+
+const LIMITS: fn() -> ClientLimits = || ClientLimits::default().message_bytes(1_000);
+
+/// Short form of the outcome of a request.
+fn outcome(result: &Result<serde_json::Value, ClientError>) -> String {
+    match result {
+        Ok(_) => "a result".to_owned(),
+        Err(ClientError::Refused(error)) => format!("refused {}", error.code),
+        Err(ClientError::Http { status, body }) => format!("http {status} {body}"),
+        Err(ClientError::Closed(_)) => "closed".to_owned(),
+        Err(ClientError::Protocol(_)) => "protocol".to_owned(),
+        Err(other) => format!("{other:?}"),
+    }
+}
+
+/// Responses to a modern request, with the expected outcome.
+fn cases() -> Vec<(&'static str, Response, &'static str)> {
+    const JSON: &str = "content-type: application/json";
+    const TEXT: &str = "content-type: text/plain";
+    let result = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
+    let error = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32022,"message":"no"}}"#;
+    let long = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"result":{{"a":"{}"}}}}"#,
+        "x".repeat(1_000)
+    );
+    let event = |data: &str| Response::stream(&format!("data: {data}\n\n"));
+    let huge_head = format!("HTTP/1.1 200 OK\r\nx: {}\r\n\r\n", "x".repeat(300_000));
+    let many_heads = format!("HTTP/1.1 200 OK\r\n{}\r\n", "x: y\r\n".repeat(1_000));
+    vec![
+        ("a result", Response::response(200, JSON, result), "a result"),
+        ("a media type in another spelling", Response::response(200, "Content-Type: Application/JSON; charset=utf-8", result), "a result"),
+        ("a stream", event(result), "a result"),
+        ("a stream with a byte order mark and comments", Response::stream(&format!("\u{feff}:x\r\r\nretry: 1\rdata: {result}\r\r")), "a result"),
+        ("an error with a status", Response::response(400, JSON, error), "refused -32022"),
+        ("an error without its type", Response::response(400, "", error), "refused -32022"),
+        ("an error with status 200", Response::response(200, JSON, &error.replace("null", "1")), "refused -32022"),
+        ("400 without a body", Response::response(400, "", ""), "http 400 "),
+        ("404 with a page", Response::response(404, TEXT, "no such page"), "http 404 no such page"),
+        ("an error that is not JSON-RPC", Response::response(401, JSON, r#"{"error":{"code":1,"message":"x"}}"#), r#"http 401 {"error":{"code":1,"message":"x"}}"#),
+        ("401 with a JSON-RPC error", Response::response(401, JSON, error), r#"http 401 {"jsonrpc":"2.0","id":null,"error":{"code":-32022,"message":"no"}}"#),
+        ("CLI-HTTP-09: 413", Response::response(413, "content-type: image/png", "x"), "http 413 "),
+        ("503", Response::response(503, TEXT, &"x".repeat(600)), "http 503 xxxxxxxx"),
+        ("a redirect", Response::response(307, "location: http://evil.example/secret?token=x", ""), "http 307 a redirect to evil.example, /secret, which is not followed"),
+        ("a redirect that may change the method", Response::response(302, "location: /else", ""), "http 302 a redirect to the same host, /else, which is not followed"),
+        ("a redirect to the same host", Response::response(308, "location: /else", ""), "a result"),
+        ("invalid JSON", Response::response(200, JSON, "{"), "protocol"),
+        ("invalid UTF-8", Response::raw(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 1\r\n\r\n\xff".as_slice()), "protocol"),
+        ("an empty body", Response::response(200, JSON, ""), "protocol"),
+        ("an answer to another request", Response::response(200, JSON, &result.replace(":1,", ":2,")), "protocol"),
+        ("an answer with a string id", Response::response(200, JSON, &result.replace(":1,", ":\"1\",")), "protocol"),
+        ("a result that is not an object", Response::response(200, JSON, &result.replace("{}", "[]")), "protocol"),
+        ("a malformed error", Response::response(200, JSON, r#"{"jsonrpc":"2.0","id":1,"error":[]}"#), "protocol"),
+        ("a batch", Response::response(200, JSON, &format!("[{result}]")), "protocol"),
+        ("too deeply nested", Response::response(200, JSON, &result.replace("{}", &("{\"a\":".repeat(200) + "1" + &"}".repeat(200)))), "protocol"),
+        ("an oversized body", Response::response(200, JSON, &long), "protocol"),
+        ("an oversized body without a length", Response::raw(format!("HTTP/1.1 200 OK\r\n{JSON}\r\n\r\n{long}")), "protocol"),
+        ("an oversized event", event(&long), "protocol"),
+        ("an event without an end", Response::endless("data: ", [b'x'; 1_000]), "protocol"),
+        ("an event that is not a message", event("{"), "protocol"),
+        ("an event of another kind", Response::stream(&format!("event: x\ndata: {{\n\ndata: {result}\n\n")), "a result"),
+        ("a request of the server", Response::stream(&format!("data: {{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}}\n\ndata: {result}\n\n")), "a result"),
+        ("an HTML page", Response::response(200, "content-type: text/html", result), "protocol"),
+        ("no media type", Response::response(200, "", result), "protocol"),
+        ("202", Response::accepted(), "protocol"),
+        ("a compressed body", Response::response(200, &format!("{JSON}\r\ncontent-encoding: gzip"), result), "protocol"),
+        ("CLI-HTTP-07: a stream that ends", Response::stream(": x\n\n"), "closed"),
+        ("half an event", Response::stream(&format!("id: 1\ndata: {result}\n")), "closed"),
+        ("the answer to another request on a stream", event(&result.replace(":1,", ":2,")), "closed"),
+        ("half a body", Response::raw(format!("HTTP/1.1 200 OK\r\n{JSON}\r\ncontent-length: 99\r\n\r\n{result}")), "closed"),
+        ("not HTTP", Response::raw("SSH-2.0-x\r\n"), "closed"),
+        ("an empty response", Response::raw(""), "closed"),
+        ("a huge header", Response::raw(huge_head), "closed"),
+        ("many headers", Response::raw(many_heads), "closed"),
+    ]
+}
+
+#[tokio::test]
+async fn malformed_responses_fail_only_their_request() {
+    for (name, response, expected) in cases() {
+        let mut first = Some(response);
+        let server = ScriptedServer::new(move |received| match first.take() {
+            Some(response) => response,
+            None => Response::result(received, &json!({})),
+        });
+        let server = server.await;
+        let mut client = TestSession::with_limits(&server.url, LIMITS());
+        let call = modern(1, "tools/call", tool("a", &json!({})));
+        let result = client.send(call).await;
+        let got = outcome(&result);
+        let same = got == expected || (expected.ends_with('x') && got.starts_with(expected));
+        assert!(same, "{name}: {got}, {result:?}");
+        assert!(
+            !format!("{result:?}").contains("token"),
+            "{name}: {result:?}"
+        );
+        let next = client.send(modern(2, "tools/list", json!({}))).await;
+        assert_eq!(outcome(&next), "a result", "after {name}: {next:?}");
+        assert!(client.has_no_incoming(), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn an_endless_comment_takes_no_memory_and_can_be_abandoned() {
+    let mut server = ScriptedServer::new(|_| Response::endless(": ", [b'x'; 10_000])).await;
+    let client = TestSession::with_limits(&server.url, LIMITS());
+    let call = client.spawn(modern(1, "tools/list", json!({})));
+    server.next_request_with("tools/list").await;
+    // The caller times out, and the server sees the disconnect.
+    let result = tokio::time::timeout(Duration::from_millis(50), call);
+    assert!(result.await.is_err(), "CLI-HTTP-06");
+    client.session.close().await.unwrap();
+    server.disconnected.notified().await;
+}
+
+#[tokio::test]
+async fn a_refused_connection_is_an_error_without_secrets() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp?secret=1", listener.local_addr().unwrap());
+    drop(listener);
+    for request in [modern(1, "a", json!({})), legacy(2, "a", &json!({}))] {
+        let error = TestSession::connect(&url).send(request).await.unwrap_err();
+        let text = error.to_string();
+        assert!(matches!(error, ClientError::Closed(_)), "{error:?}");
+        assert!(text.contains("no connection to the server"), "{text}");
+        assert!(!text.contains("secret"), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_without_tls_is_rejected() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("https://{}/mcp", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        let (mut socket, _) = listener.accept().await.unwrap();
+        let answer = b"HTTP/1.1 400 X\r\ncontent-length: 0\r\n\r\n";
+        socket.write_all(answer).await.unwrap();
+        // The client must read the response before the connection ends.
+        while socket.read_u8().await.is_ok() {}
+    });
+    let result = TestSession::connect(&url)
+        .send(modern(1, "a", json!({})))
+        .await;
+    assert_eq!(outcome(&result), "closed", "{result:?}");
+}
