@@ -72,7 +72,7 @@ impl Problems<'_> {
                 None => self.wrong(pointer),
             },
             ViolationKind::Type(_) | ViolationKind::Option(_) | ViolationKind::Bounds => {
-                self.wrong(pointer)
+                self.wrong(pointer);
             }
             ViolationKind::Other(reason) => {
                 let (value, reason) = (None, reason.clone());
