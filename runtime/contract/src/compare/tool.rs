@@ -36,7 +36,7 @@ pub(super) fn compare(old: &Tool, new: &Tool, entry: &mut EntryReport<'_, '_>) {
     let new = new.output_schema.as_ref().filter(is_constraining);
     match (old, new) {
         (Some(old), Some(new)) => {
-            compare_schemas(old, new, Direction::Output, "/outputSchema", entry)
+            compare_schemas(old, new, Direction::Output, "/outputSchema", entry);
         }
         (Some(_), None) => {
             let message = "no longer declares the schema of its results";

@@ -178,10 +178,10 @@ impl<'a> Walk<'_, 'a, '_, '_> {
         match (added, !removed.is_empty(), has_new) {
             (_, false, false) => {}
             (AddedBranch::Widens, false, true) => {
-                self.report_effect(Effect::Widened, at, "added an alternative")
+                self.report_effect(Effect::Widened, at, "added an alternative");
             }
             (AddedBranch::Widens, true, false) => {
-                self.report_effect(Effect::Narrowed, at, "removed an alternative")
+                self.report_effect(Effect::Narrowed, at, "removed an alternative");
             }
             (AddedBranch::Narrows, false, true) => {
                 self.report_effect(Effect::Narrowed, at, "added a constraint");

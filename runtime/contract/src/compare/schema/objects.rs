@@ -185,7 +185,11 @@ impl<'a> Walk<'_, 'a, '_, '_> {
             (true, false) => match at.direction {
                 Direction::Unknown => self.report_changed(at),
                 _ => {
-                    self.report_member(Severity::Additive, at, "undeclared members are now allowed")
+                    self.report_member(
+                        Severity::Additive,
+                        at,
+                        "undeclared members are now allowed",
+                    );
                 }
             },
             (false, false) => self.compare(old.others, new.others, at),
