@@ -16,7 +16,7 @@ pub use crate::contract::{
 };
 pub use crate::definition::{Definition, Head};
 pub use crate::form::{
-    Field, FormFields, FormVisitor, check_content, parse_form_content, speak_form,
+    Field, FormFields, FormVisitor, check_content, downgrade_form, parse_form_content,
 };
 pub use crate::function::argument::{Argument, ArgumentList, DefaultValue};
 pub use crate::function::bounds::Check;

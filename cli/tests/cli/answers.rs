@@ -12,7 +12,7 @@ fn without_a_terminal_questions_are_declined_and_that_is_said() {
     for revision in ASKING {
         let shown = run(&["call", "book", "-q", "--protocol-version", revision]);
         assert_eq!((shown.code, &*shown.stdout), (1, ""), "{revision}");
-        let expected = "declined what `test ␛[1mserver` asks (\"Who stays?␛[1m\"): `name`: missing; expected a text; ";
+        let expected = "declined what `test ␛[1mserver` asks (\"Who stays?␛[1m\"): `name`: missing; expected a string; ";
         assert!(
             shown.stderr.starts_with(expected),
             "CLI-ELI-07: {revision}: {}",

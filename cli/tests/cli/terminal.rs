@@ -129,7 +129,7 @@ fn a_form_is_filled_in_field_by_field() {
     for revision in ["2025-11-25", "2026-07-28"] {
         let mut terminal = Terminal::call(&["book", "--protocol-version", revision]);
         terminal.expect("`test ␛[1mserver` asks: Who stays?␛[1m\n");
-        terminal.expect("\nGuest (name)\n  As it stands in the passport\n  a text\n> ");
+        terminal.expect("\nGuest (name)\n  As it stands in the passport\n  a string\n> ");
         terminal
             .enter("Ada")
             .expect("\nnights\n  an integer (1 to 30)\n[2] > ");
@@ -146,7 +146,9 @@ fn a_form_is_filled_in_field_by_field() {
             .expect("\nnights\n")
             .expect("[3] > ");
         terminal.enter("").expect("\nroom\n").expect("> ");
-        terminal.enter("2").expect("a text; may be left empty\n> ");
+        terminal
+            .enter("2")
+            .expect("a string; may be left empty\n> ");
         terminal
             .enter("")
             .expect("\n  name: Ada\n  nights: 3\n  room: double\n");

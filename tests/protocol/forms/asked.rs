@@ -1,7 +1,7 @@
 //! What is asked, in each revision.
 
 use serde_json::{Value, json};
-use treenail::__private::speak_form;
+use treenail::__private::downgrade_form;
 use treenail::Form;
 use treenail::schema::Revision;
 
@@ -17,7 +17,7 @@ const REVISIONS: [Revision; 3] = [
 ];
 
 fn spoken(revision: Revision) -> Value {
-    serde_json::to_value(speak_form(Booking::schema(), revision)).unwrap()
+    serde_json::to_value(downgrade_form(Booking::schema(), revision)).unwrap()
 }
 
 #[test]

@@ -134,7 +134,7 @@ fn all_problems_are_told_at_once() {
     let expected = "the form is not filled in as asked:
 - `day`: expected a date like 2026-07-28, got the string \"2026-02-30\"
 - `guests`: expected an integer (1 to 12), got the string \"3\"
-- `note`: expected a text (2 to 20 characters), got the string \"?\"
+- `note`: expected a string (2 to 20 characters), got the string \"?\"
 - `breakfast`: missing; expected true or false
 - `late`: expected true or false, got 1
 - `room`: expected one of `Single`, `double`, got the string \"Suite\"

@@ -1,67 +1,67 @@
-//! Forms for older peers.
+//! Conversion of forms for peers of older protocol revisions.
 
 use treenail_schema::{
     ElicitSchema, EnumOption, LegacyTitledEnumSchema, PrimitiveSchemaDefinition as Kind, Revision,
     StringSchema, TitledSingleSelectEnumSchema,
 };
 
-use crate::form::options::{choices, counts};
+use crate::form::options::{choices, count_bounds};
 
-/// The form as a peer of `revision` may be told of it.
+/// Converts a form to the schema that `revision` supports.
 ///
-/// 2025-06-18, the first revision with forms, has defaults for yes-or-no fields only: the others are told in the
-/// description. It has no lists of choices: such a field becomes a text whose description names them, and what
-/// is written there is understood. Titles of choices stand in a list of their own.
-pub fn speak_form(mut schema: ElicitSchema, revision: Revision) -> ElicitSchema {
+/// 2025-06-18, the first revision with forms, supports defaults for boolean fields only; other defaults are appended to
+/// the description. It has no multiple-choice fields: such a field becomes a string whose description lists the
+/// choices, and the comma-separated answer is parsed. Titles of choices are in a separate list.
+pub fn downgrade_form(mut schema: ElicitSchema, revision: Revision) -> ElicitSchema {
     if revision >= Revision::V2025_11_25 {
         return schema;
     }
     schema.schema = None;
     for (_, field) in schema.properties.iter_mut() {
-        speak_field(field);
+        downgrade_field(field);
     }
     schema
 }
 
-fn speak_field(field: &mut Kind) {
+fn downgrade_field(field: &mut Kind) {
     match field {
-        Kind::String(text) => tell_default(&mut text.description, text.default.take()),
+        Kind::String(text) => add_default_note(&mut text.description, text.default.take()),
         Kind::Number(number) => {
             let default = number.default.take().map(|default| default.to_string());
-            tell_default(&mut number.description, default);
+            add_default_note(&mut number.description, default);
         }
         Kind::UntitledSingleSelectEnum(choice) => {
-            tell_default(&mut choice.description, choice.default.take());
+            add_default_note(&mut choice.description, choice.default.take());
         }
         Kind::LegacyTitledEnum(choice) => {
-            tell_default(&mut choice.description, choice.default.take());
+            add_default_note(&mut choice.description, choice.default.take());
         }
-        Kind::TitledSingleSelectEnum(choice) => *field = names_and_titles(choice).into(),
+        Kind::TitledSingleSelectEnum(choice) => *field = to_legacy_choice(choice).into(),
         Kind::UntitledMultiSelectEnum(_) | Kind::TitledMultiSelectEnum(_) => {
-            *field = text_of_choices(field).into();
+            *field = multiple_choice_to_string(field).into();
         }
         _ => {}
     }
 }
 
-/// The same choice, with the titles in a list of their own.
-fn names_and_titles(choice: &TitledSingleSelectEnumSchema) -> LegacyTitledEnumSchema {
+/// Converts a choice to the older schema, with its titles in a separate list.
+fn to_legacy_choice(choice: &TitledSingleSelectEnumSchema) -> LegacyTitledEnumSchema {
     let options = choice.one_of.iter();
     let (names, titles): (Vec<_>, Vec<_>) = options
         .map(|option| (option.const_.clone(), option.title.clone()))
         .unzip();
     let chosen = |option: &&EnumOption| Some(&option.const_) == choice.default.as_ref();
     let default = choice.one_of.iter().find(chosen);
-    let mut spoken = LegacyTitledEnumSchema::new(names).with_enum_names(titles);
-    spoken.title.clone_from(&choice.title);
-    spoken.description.clone_from(&choice.description);
+    let mut converted = LegacyTitledEnumSchema::new(names).with_enum_names(titles);
+    converted.title.clone_from(&choice.title);
+    converted.description.clone_from(&choice.description);
     let default = default.map(|option| option.title.clone());
-    tell_default(&mut spoken.description, default);
-    spoken
+    add_default_note(&mut converted.description, default);
+    converted
 }
 
-/// A text in which choices can be listed.
-fn text_of_choices(field: &Kind) -> StringSchema {
+/// Converts a multiple-choice field to a string field.
+fn multiple_choice_to_string(field: &Kind) -> StringSchema {
     let options = choices(field).map(|choices| choices.options);
     let options = options.unwrap_or_default();
     let (title, description, default) = match field {
@@ -73,16 +73,16 @@ fn text_of_choices(field: &Kind) -> StringSchema {
     text.title.clone_from(title);
     text.description.clone_from(description);
     let titles: Vec<_> = options.iter().map(|(_, title)| *title).collect();
-    let count = count(counts(field));
+    let count = count(count_bounds(field));
     let list = format!("{count} {}, separated by commas", titles.join(", "));
-    tell(&mut text.description, &list);
+    add_note(&mut text.description, &list);
     let starts = |name: &str| default.iter().flatten().any(|it| it == name);
     let starts: Vec<_> = options
         .iter()
         .filter(|(name, _)| starts(name))
         .map(|(_, title)| *title)
         .collect();
-    tell_default(&mut text.description, Some(starts.join(", ")));
+    add_default_note(&mut text.description, Some(starts.join(", ")));
     text
 }
 
@@ -96,14 +96,14 @@ fn count((minimum, maximum): (Option<i64>, Option<i64>)) -> String {
     }
 }
 
-fn tell_default(description: &mut Option<String>, default: Option<String>) {
+fn add_default_note(description: &mut Option<String>, default: Option<String>) {
     if let Some(default) = default.filter(|default| !default.is_empty()) {
-        tell(description, &format!("default: {default}"));
+        add_note(description, &format!("default: {default}"));
     }
 }
 
-/// Adds a note to a description.
-fn tell(description: &mut Option<String>, note: &str) {
+/// Appends a note to a description.
+fn add_note(description: &mut Option<String>, note: &str) {
     *description = Some(match description {
         Some(description) => format!("{description} ({note})"),
         None => note.to_owned(),
@@ -121,11 +121,11 @@ mod tests {
         let form = json!({"$schema": "a", "type": "object", "properties": {"a": field}});
         let form: ElicitSchema = serde_json::from_value(form).unwrap();
         for revision in [Revision::V2025_11_25, Revision::V2026_07_28] {
-            assert_eq!(speak_form(form.clone(), revision), form);
+            assert_eq!(downgrade_form(form.clone(), revision), form);
         }
-        let spoken = serde_json::to_value(speak_form(form, Revision::V2025_06_18)).unwrap();
+        let converted = serde_json::to_value(downgrade_form(form, Revision::V2025_06_18)).unwrap();
         assert_eq!(
-            spoken,
+            converted,
             json!({"type": "object", "properties": {"a": older}})
         );
     }

@@ -1,13 +1,13 @@
-//! Fields and values in words, for people.
+//! Descriptions of fields and values for messages to people.
 
 use treenail_schema::{
     ElicitValue, NumberSchemaType, PrimitiveSchemaDefinition as Kind, StringSchemaFormat,
 };
 
-use crate::form::options::{choices, counts};
+use crate::form::options::{choices, count_bounds};
 use crate::function::problem;
 
-/// What can be entered in a field of a form, in words, for those who fill it in.
+/// Describes the valid values of a form field, for messages to the user.
 ///
 /// ```
 /// use treenail_runtime::client::expected;
@@ -20,7 +20,7 @@ use crate::function::problem;
 /// ```
 #[cfg_attr(
     not(feature = "client"),
-    expect(unreachable_pub, reason = "the client shows it")
+    expect(unreachable_pub, reason = "only the client exports it")
 )]
 pub fn expected(definition: &Kind) -> String {
     if let Some(choices) = choices(definition) {
@@ -29,7 +29,7 @@ pub fn expected(definition: &Kind) -> String {
             .iter()
             .map(|(name, _)| format!("`{name}`"))
             .collect();
-        let (minimum, maximum) = counts(definition);
+        let (minimum, maximum) = count_bounds(definition);
         let many = if choices.many {
             "a list of some of"
         } else {
@@ -44,12 +44,12 @@ pub fn expected(definition: &Kind) -> String {
     match definition {
         Kind::String(schema) => {
             let text = match schema.format {
-                None => "a text",
+                None => "a string",
                 Some(StringSchemaFormat::Email) => "an e-mail address",
                 Some(StringSchemaFormat::Uri) => "a URI",
                 Some(StringSchemaFormat::Date) => "a date like 2026-07-28",
                 Some(StringSchemaFormat::DateTime) => "a date and time like 2026-07-28T09:30:00Z",
-                Some(_) => "a text of the right format",
+                Some(_) => "a string in the required format",
             };
             let bounds = bounds(schema.min_length, schema.max_length, " characters");
             format!("{text}{bounds}")
@@ -81,7 +81,7 @@ fn bounds<T: ToString>(minimum: Option<T>, maximum: Option<T>, unit: &str) -> St
     }
 }
 
-/// A value as it stands in a message: short, whole or cut.
-pub(super) fn shown(value: &ElicitValue) -> String {
+/// Returns the JSON of a value for a message, truncated if it is long.
+pub(super) fn truncated_json(value: &ElicitValue) -> String {
     problem::shown(&serde_json::to_string(value).unwrap_or_default())
 }
