@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use treenail_schema::Tool;
 
-use crate::definition::Bound;
+use crate::definition::Registered;
 #[cfg(feature = "tower")]
 use crate::layer::Layers;
 
@@ -18,7 +18,7 @@ pub(crate) struct Around {
 
 impl Around {
     /// Puts the policy of a tool around its function, and the layers around both. A tool that has neither stays as it is.
-    pub(crate) fn wrap(&self, tool: Bound<Tool>) -> Bound<Tool> {
+    pub(crate) fn wrap(&self, tool: Registered<Tool>) -> Registered<Tool> {
         let around = self.clone();
         tool.wrap(move |descriptor, policy, handler| {
             let policy = policy.or_timeout(around.call_timeout);

@@ -10,10 +10,10 @@ use treenail_schema::{CompleteRequestParams, Completion};
 
 use crate::call::Call;
 use crate::function::argument::ArgumentList;
+use crate::function::argument_error::{Fault, Problem};
 use crate::function::kind;
-use crate::function::problem::{Fault, Problem};
-use crate::function::run::panicked;
-use crate::function::{Function, Output, Purpose};
+use crate::function::run::panic_error;
+use crate::function::{FeatureKind, Function, Output};
 use crate::respond::{Handler, ResultWriter};
 use crate::wire::RpcError;
 
@@ -125,7 +125,7 @@ fn first(values: impl IntoIterator<Item: Into<String>>) -> Completion {
 }
 
 /// What proposes values for an argument of a prompt or resource of the state `S`.
-pub struct Completer<S>(Function<S, CompleterFacts>);
+pub struct Completer<S>(Function<S, CompleterInfo>);
 
 impl<S> fmt::Debug for Completer<S> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -157,7 +157,7 @@ impl<S: Send + Sync + 'static> Completer<S> {
     }
 
     pub(crate) fn bind(self, argument: &'static str, state: &Arc<S>) -> Handler {
-        self.0.bind(Arc::clone(state), CompleterFacts { argument })
+        self.0.bind(Arc::clone(state), CompleterInfo { argument })
     }
 }
 
@@ -200,22 +200,22 @@ impl ArgumentList for TypedArgument {
 
 /// What a request needs to know of what proposes values.
 #[derive(Debug)]
-pub struct CompleterFacts {
+pub struct CompleterInfo {
     argument: &'static str,
 }
 
-impl Purpose for CompleterFacts {
+impl FeatureKind for CompleterInfo {
     type Details = ();
-    type Subject = ();
+    type WriteContext = ();
 
-    fn subject(_: &Call<'_>) {}
+    fn write_context(_: &Call<'_>) {}
 
     fn reject(&self, _: &[Problem], _: &mut ResultWriter<'_>) -> Result<(), RpcError> {
         let message = "`params` is not what `completion/complete` takes";
         Err(RpcError::invalid_params(message))
     }
 
-    fn panicked(&self, message: &str, _: &mut ResultWriter<'_>) -> Result<(), RpcError> {
-        Err(panicked("completion of", self.argument, message))
+    fn on_panic(&self, message: &str, _: &mut ResultWriter<'_>) -> Result<(), RpcError> {
+        Err(panic_error("completion of", self.argument, message))
     }
 }

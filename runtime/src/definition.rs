@@ -1,4 +1,4 @@
-//! What a type offers, as the macros write it down: a head that is told, and a function that answers.
+//! What a type offers, as the macros write it down: a metadata that is told, and a function that answers.
 
 use std::any::{TypeId, type_name};
 use std::borrow::Cow;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use treenail_schema::{Icon, MetaObject};
 
 use crate::completion::Completer;
-use crate::function::{Function, Purpose};
+use crate::function::{FeatureKind, Function};
 use crate::name;
 use crate::policy::Policy;
 use crate::prompt::PromptDefinition;
@@ -88,11 +88,11 @@ impl<T: Mount> Mount for Arc<T> {
 }
 
 /// Definitions of a state as those of an `Arc` of it.
-fn shared<S: Send + Sync + 'static, P: Purpose>(
+fn shared<S: Send + Sync + 'static, P: FeatureKind>(
     definitions: Vec<Definition<S, P>>,
 ) -> Vec<Definition<Arc<S>, P>> {
     let share = |definition: Definition<S, P>| Definition {
-        head: definition.head,
+        metadata: definition.metadata,
         function: definition.function.shared(),
         completers: definition
             .completers
@@ -105,7 +105,7 @@ fn shared<S: Send + Sync + 'static, P: Purpose>(
 
 /// What is told about a tool, a prompt or a resource beside what its function says.
 #[derive(Debug)]
-pub struct Head<P: Purpose> {
+pub struct Metadata<P: FeatureKind> {
     pub(crate) name: Cow<'static, str>,
     pub(crate) title: Option<&'static str>,
     pub(crate) description: Option<&'static str>,
@@ -114,7 +114,7 @@ pub struct Head<P: Purpose> {
     pub(crate) details: P::Details,
 }
 
-impl<P: Purpose> Head<P> {
+impl<P: FeatureKind> Metadata<P> {
     /// Begins with the name, without its namespace.
     pub fn new(name: &'static str) -> Self {
         Self {
@@ -158,7 +158,7 @@ impl<P: Purpose> Head<P> {
     /// Adds what answers the requests for it.
     pub fn define<S>(self, function: Function<S, P>) -> Definition<S, P> {
         Definition {
-            head: self,
+            metadata: self,
             function,
             completers: Vec::new(),
         }
@@ -184,22 +184,22 @@ impl<P: Purpose> Head<P> {
 }
 
 /// A tool, a prompt or a resource of the state `S`, not yet bound to a value of it.
-pub struct Definition<S, P: Purpose> {
-    pub(crate) head: Head<P>,
+pub struct Definition<S, P: FeatureKind> {
+    pub(crate) metadata: Metadata<P>,
     pub(crate) function: Function<S, P>,
     completers: Vec<(&'static str, Completer<S>)>,
 }
 
-impl<S, P: Purpose> fmt::Debug for Definition<S, P> {
+impl<S, P: FeatureKind> fmt::Debug for Definition<S, P> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("Definition")
-            .field("name", &self.head.name)
+            .field("name", &self.metadata.name)
             .finish_non_exhaustive()
     }
 }
 
-impl<S: Send + Sync + 'static, P: Purpose> Definition<S, P> {
+impl<S: Send + Sync + 'static, P: FeatureKind> Definition<S, P> {
     /// Proposes values for `argument`.
     #[must_use]
     pub fn complete(mut self, argument: &'static str, completer: Completer<S>) -> Self {
@@ -207,18 +207,18 @@ impl<S: Send + Sync + 'static, P: Purpose> Definition<S, P> {
         self
     }
 
-    /// Binds the functions to `state`; `facts` tells the main one what it needs to know of the descriptor.
+    /// Binds the functions to `state`; `info` tells the main one what it needs to know of the descriptor.
     pub(crate) fn bind_to<D>(
         self,
         state: &Arc<S>,
         descriptor: D,
-        facts: impl FnOnce(&D) -> P + Send + Sync + 'static,
-    ) -> Bound<D> {
+        info: impl FnOnce(&D) -> P + Send + Sync + 'static,
+    ) -> Registered<D> {
         let (function, own) = (self.function, Arc::clone(state));
-        Bound {
+        Registered {
             descriptor,
             detail: (),
-            handler: Box::new(move |descriptor| function.bind(own, facts(descriptor))),
+            handler: Box::new(move |descriptor| function.bind(own, info(descriptor))),
             completers: self
                 .completers
                 .into_iter()
@@ -230,7 +230,7 @@ impl<S: Send + Sync + 'static, P: Purpose> Definition<S, P> {
 }
 
 /// A tool, a prompt or a resource that is complete but for its name, which the server may still change.
-pub(crate) struct Bound<D, X = ()> {
+pub(crate) struct Registered<D, X = ()> {
     pub(crate) descriptor: D,
     /// What the server needs to know of it beside what peers see.
     pub(crate) detail: X,
@@ -242,10 +242,10 @@ pub(crate) struct Bound<D, X = ()> {
 /// What proposes values, for each argument that has it.
 pub(crate) type Completers = Vec<(&'static str, Handler)>;
 
-impl<D> Bound<D> {
+impl<D> Registered<D> {
     /// The same with what the server needs to know of it.
-    pub(crate) fn with<X>(self, detail: X) -> Bound<D, X> {
-        Bound {
+    pub(crate) fn with<X>(self, detail: X) -> Registered<D, X> {
+        Registered {
             descriptor: self.descriptor,
             detail,
             handler: self.handler,
@@ -255,7 +255,7 @@ impl<D> Bound<D> {
     }
 }
 
-impl<D: 'static> Bound<D> {
+impl<D: 'static> Registered<D> {
     pub(crate) fn with_policy(mut self, policy: Policy) -> Self {
         self.policy = policy;
         self
@@ -272,7 +272,7 @@ impl<D: 'static> Bound<D> {
     }
 }
 
-impl<D, X> Bound<D, X> {
+impl<D, X> Registered<D, X> {
     /// The same, complete.
     pub(crate) fn finish(self) -> Entry<D, X> {
         Entry {
@@ -301,10 +301,10 @@ impl<D: fmt::Debug, X> fmt::Debug for Entry<D, X> {
     }
 }
 
-impl<D: fmt::Debug, X> fmt::Debug for Bound<D, X> {
+impl<D: fmt::Debug, X> fmt::Debug for Registered<D, X> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
-            .debug_struct("Bound")
+            .debug_struct("Registered")
             .field("descriptor", &self.descriptor)
             .finish_non_exhaustive()
     }

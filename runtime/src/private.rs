@@ -9,28 +9,28 @@ pub use crate::call::{CallValue, Lifetime};
 pub use crate::client::typed::{
     ClientOf, MockCalls, MockStream, Mocked, Scope, connect, described, missing, mocked, unanswered,
 };
-pub use crate::completion::{Completer, CompleterFacts};
+pub use crate::completion::{Completer, CompleterInfo};
 pub use crate::contract::{
     Arguments, FromBlock, FromContent, FromItem, FromToolResult, Given, ItemReader, OutputReader,
     TraitContract, within,
 };
-pub use crate::definition::{Definition, Head};
+pub use crate::definition::{Definition, Metadata};
 pub use crate::form::{
     Field, FormFields, FormVisitor, check_content, downgrade_form, parse_form_content,
 };
 pub use crate::function::argument::{Argument, ArgumentList, DefaultValue};
+pub use crate::function::argument_error::Problem;
 pub use crate::function::bounds::Check;
 pub use crate::function::kind::{self, Kind, Returns, ReturnsValue};
-pub use crate::function::problem::Problem;
-pub use crate::function::{Function, Output, Purpose};
-pub use crate::prompt::{PromptFacts, PromptHead};
+pub use crate::function::{FeatureKind, Function, Output};
+pub use crate::prompt::{PromptInfo, PromptMetadata};
 pub use crate::resource::output::{IntoContents, ResourceReply};
 pub use crate::resource::pattern::Part;
-pub use crate::resource::{ResourceDetails, ResourceFacts, ResourceHead};
+pub use crate::resource::{ResourceDetails, ResourceInfo, ResourceMetadata};
 pub use crate::respond::ResultWriter;
 pub use crate::stream::{Fold, Gathered, Gathering, IntoBlock, Items, Streaming};
 pub use crate::tool::output::IntoContent;
-pub use crate::tool::{ToolDetails, ToolFacts, ToolHead};
+pub use crate::tool::{ToolDetails, ToolInfo, ToolMetadata};
 
 /// Whether `name` is one of `names`; for the check of `tools![…]` that no two tools have one name.
 pub const fn contains(names: &[&str], name: &str) -> bool {

@@ -171,6 +171,6 @@ fn default_that_its_own_bounds_refuse_does_not_build() {
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "tool `double`: the default of argument `number` is out of its bounds"
+        "tool `double`: the default of argument `number` is out of range"
     );
 }

@@ -171,7 +171,7 @@ async fn a_wrong_request_is_told_what_is_wrong() {
         ),
         (
             json!({"name": "library.recommend", "arguments": {"subject": 7}}),
-            format!("{recommend}\n- /subject: expected a text in quotes, got 7"),
+            format!("{recommend}\n- /subject: expected a string in quotes, got 7"),
         ),
         (
             json!({"name": "library.recommend", "arguments": {"subject": "a", "unit": "feet"}}),

@@ -61,7 +61,7 @@ impl<S: Send + Sync + 'static> TraitContract<S> {
 pub fn within<S>(part: &'static str, tools: Vec<ToolDefinition<S>>) -> Vec<ToolDefinition<S>> {
     let mut tools = tools;
     for tool in &mut tools {
-        tool.head.name = format!("{part}.{}", tool.head.name).into();
+        tool.metadata.name = format!("{part}.{}", tool.metadata.name).into();
     }
     tools
 }

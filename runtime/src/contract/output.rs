@@ -12,7 +12,7 @@ use crate::contract::structured::{locate, read_structured};
 use crate::function::Output;
 use crate::function::kind::{self, Kind};
 use crate::function::schema::Direction;
-use crate::tool::ToolFacts;
+use crate::tool::ToolInfo;
 use crate::tool::output::{Shape, ToolOutput};
 
 /// A `Result`: what each method of a trait with `#[mcp_client]` returns, since a call can fail on its way.
@@ -42,7 +42,7 @@ impl<T, E> Fallible for Result<T, E> {
 )]
 pub trait ContractOutput<K, T>: Sized {
     /// How the server writes it.
-    fn output(kind: Kind<K>) -> Output<Self, ToolFacts>;
+    fn output(kind: Kind<K>) -> Output<Self, ToolInfo>;
 
     /// How the client reads it.
     fn reader(kind: Kind<K>) -> OutputReader<T>;
@@ -57,7 +57,7 @@ where
     T: ToolOutput<K> + FromToolResult<K>,
     E: Into<Box<dyn Error + Send + Sync>>,
 {
-    fn output(kind: Kind<kind::Fallible<K>>) -> Output<Self, ToolFacts> {
+    fn output(kind: Kind<kind::Fallible<K>>) -> Output<Self, ToolInfo> {
         <Self as ToolOutput<_>>::output(kind)
     }
 
@@ -71,7 +71,7 @@ macro_rules! refused_elsewhere {
     ($($kind:ident)*) => {$(
         #[diagnostic::do_not_recommend]
         impl<T: ToolOutput<kind::$kind>> ContractOutput<kind::$kind, ()> for T {
-            fn output(kind: Kind<kind::$kind>) -> Output<Self, ToolFacts> {
+            fn output(kind: Kind<kind::$kind>) -> Output<Self, ToolInfo> {
                 <Self as ToolOutput<_>>::output(kind)
             }
 

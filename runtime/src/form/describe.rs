@@ -5,7 +5,7 @@ use treenail_schema::{
 };
 
 use crate::form::options::{choices, count_bounds};
-use crate::function::problem;
+use crate::function::argument_error;
 
 /// Describes the valid values of a form field, for messages to the user.
 ///
@@ -83,5 +83,5 @@ fn bounds<T: ToString>(minimum: Option<T>, maximum: Option<T>, unit: &str) -> St
 
 /// Returns the JSON of a value for a message, truncated if it is long.
 pub(super) fn truncated_json(value: &ElicitValue) -> String {
-    problem::shown(&serde_json::to_string(value).unwrap_or_default())
+    argument_error::truncated_json(&serde_json::to_string(value).unwrap_or_default())
 }

@@ -5,8 +5,8 @@ use std::error::Error;
 use treenail_schema::{ContentBlock, GetPromptResult, PromptMessage};
 
 use crate::function::Output;
-use crate::function::run::failure;
-use crate::prompt::PromptFacts;
+use crate::function::run::to_rpc_error;
+use crate::prompt::PromptInfo;
 use crate::respond::ResultWriter;
 use crate::revision::speak_block;
 use crate::wire::RpcError;
@@ -27,25 +27,25 @@ pub trait PromptOutput: Sized {
     fn into_prompt(self) -> Result<GetPromptResult, RpcError>;
 
     /// The output of a prompt as functions, so that the bounds on the type are asked for in one place only.
-    fn output() -> Output<Self, PromptFacts> {
+    fn output() -> Output<Self, PromptInfo> {
         Output {
             schema: |_| None,
-            write: |value, facts, (), result| {
-                write(value.into_prompt()?, facts, result);
+            write: |value, info, (), result| {
+                write(value.into_prompt()?, info, result);
                 Ok(())
             },
         }
     }
 }
 
-fn write(mut prompt: GetPromptResult, facts: &PromptFacts, result: &mut ResultWriter<'_>) {
+fn write(mut prompt: GetPromptResult, info: &PromptInfo, result: &mut ResultWriter<'_>) {
     let revision = result.style().revision();
     for message in &mut prompt.messages {
         speak_block(&mut message.content, revision);
     }
     result.push(br#"{"messages":"#);
     result.value(&prompt.messages);
-    if let Some(description) = prompt.description.as_ref().or(facts.description.as_ref()) {
+    if let Some(description) = prompt.description.as_ref().or(info.description.as_ref()) {
         result.push(br#","description":"#);
         result.value(description);
     }
@@ -93,6 +93,6 @@ where
     E: Into<Box<dyn Error + Send + Sync>>,
 {
     fn into_prompt(self) -> Result<GetPromptResult, RpcError> {
-        self.map_err(failure)?.into_prompt()
+        self.map_err(to_rpc_error)?.into_prompt()
     }
 }

@@ -12,20 +12,20 @@ use serde_json::{Map, Value};
 use treenail_schema::{Annotations, Resource, ResourceTemplate};
 
 use crate::call::Call;
-use crate::definition::{Bound, Definition, Head};
-use crate::function::Purpose;
-use crate::function::problem::{Problem, report};
-use crate::function::run::panicked;
+use crate::definition::{Definition, Metadata, Registered};
+use crate::function::FeatureKind;
+use crate::function::argument_error::{Problem, format_problems};
+use crate::function::run::panic_error;
 use crate::resource::output::Form;
 use crate::resource::pattern::{Part, Pattern};
 use crate::respond::ResultWriter;
 use crate::wire::RpcError;
 
 /// What is told about a resource, or about a family of them that a template stands for.
-pub type ResourceHead = Head<ResourceFacts>;
+pub type ResourceMetadata = Metadata<ResourceInfo>;
 
 /// A resource or a template of the state `S`, not yet bound to a value of it.
-pub type ResourceDefinition<S> = Definition<S, ResourceFacts>;
+pub type ResourceDefinition<S> = Definition<S, ResourceInfo>;
 
 /// What is told about a resource beside what is told of everything.
 #[derive(Debug, Default)]
@@ -39,7 +39,7 @@ pub struct ResourceDetails {
     subscribe: bool,
 }
 
-impl ResourceHead {
+impl ResourceMetadata {
     /// Where the resource is.
     #[must_use]
     pub fn uri(mut self, uri: &'static str) -> Self {
@@ -86,21 +86,21 @@ impl ResourceHead {
 
 /// A resource or a template that is complete but for its name.
 #[derive(Debug)]
-pub(crate) enum BoundResource {
-    One(Bound<Resource, Single>),
-    Family(Bound<ResourceTemplate, Family>),
+pub(crate) enum RegisteredResource {
+    Fixed(Registered<Resource, Fixed>),
+    Template(Registered<ResourceTemplate, Template>),
 }
 
 /// What the server needs to know of a resource.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Single {
+pub(crate) struct Fixed {
     /// Whether clients may ask to be told of its changes.
     pub(crate) subscribe: bool,
 }
 
 /// What the server needs to know of a template.
 #[derive(Debug)]
-pub(crate) struct Family {
+pub(crate) struct Template {
     pub(crate) pattern: Pattern,
     /// Whether clients may ask to be told of the changes of its resources.
     pub(crate) subscribe: bool,
@@ -108,29 +108,33 @@ pub(crate) struct Family {
 
 impl<S: Send + Sync + 'static> ResourceDefinition<S> {
     /// The resource or template in `namespace`, read from `state`.
-    pub(crate) fn bind(mut self, namespace: &str, state: &Arc<S>) -> Result<BoundResource, String> {
-        let name = self.head.full_name("resource", namespace)?;
+    pub(crate) fn bind(
+        mut self,
+        namespace: &str,
+        state: &Arc<S>,
+    ) -> Result<RegisteredResource, String> {
+        let name = self.metadata.full_name("resource", namespace)?;
         let at_fault = |error| format!("resource `{name}`: {error}");
-        let mut details = std::mem::take(&mut self.head.details);
+        let mut details = std::mem::take(&mut self.metadata.details);
         check_uri(&details).map_err(at_fault)?;
         let form = Form::of(self.function.output_schema);
         details.mime_type = details.mime_type.or(form.mime_type());
-        let facts = ResourceFacts {
+        let info = ResourceInfo {
             name: name.clone(),
             form,
             mime_type: details.mime_type,
             input_schema: self.function.take_input_schema().map_err(at_fault)?,
         };
         let subscribe = details.subscribe;
-        let (resource, parts) = descriptor(name, &mut self.head, details);
+        let (resource, parts) = descriptor(name, &mut self.metadata, details);
         if parts.is_empty() {
-            let bound = self.bind_to(state, resource, |_| facts);
-            return Ok(BoundResource::One(bound.with(Single { subscribe })));
+            let bound = self.bind_to(state, resource, |_| info);
+            return Ok(RegisteredResource::Fixed(bound.with(Fixed { subscribe })));
         }
         let pattern = Pattern::new(parts);
-        let bound = self.bind_to(state, into_template(resource), |_| facts);
-        Ok(BoundResource::Family(
-            bound.with(Family { pattern, subscribe }),
+        let bound = self.bind_to(state, into_template(resource), |_| info);
+        Ok(RegisteredResource::Template(
+            bound.with(Template { pattern, subscribe }),
         ))
     }
 }
@@ -138,14 +142,14 @@ impl<S: Send + Sync + 'static> ResourceDefinition<S> {
 /// What is told of a resource, and the parts of its URI if that is a template.
 fn descriptor(
     name: String,
-    head: &mut ResourceHead,
+    metadata: &mut ResourceMetadata,
     details: ResourceDetails,
 ) -> (Resource, Vec<Part>) {
     let mut resource = Resource::new(name, details.uri);
-    resource.title = head.title.map(str::to_owned);
-    resource.description = head.description.map(str::to_owned);
-    resource.icons = head.take_icons();
-    resource.meta = head.meta.take();
+    resource.title = metadata.title.map(str::to_owned);
+    resource.description = metadata.description.map(str::to_owned);
+    resource.icons = metadata.take_icons();
+    resource.meta = metadata.meta.take();
     resource.mime_type = details.mime_type.map(str::to_owned);
     resource.size = details.size;
     resource.annotations = details.annotations;
@@ -180,19 +184,19 @@ fn check_uri(details: &ResourceDetails) -> Result<(), String> {
 
 /// What a request needs to know of its resource.
 #[derive(Debug)]
-pub struct ResourceFacts {
+pub struct ResourceInfo {
     name: String,
     form: Form,
     mime_type: Option<&'static str>,
     input_schema: Map<String, Value>,
 }
 
-impl Purpose for ResourceFacts {
+impl FeatureKind for ResourceInfo {
     type Details = ResourceDetails;
     /// The URI that was asked for.
-    type Subject = Box<str>;
+    type WriteContext = Box<str>;
 
-    fn subject(call: &Call<'_>) -> Box<str> {
+    fn write_context(call: &Call<'_>) -> Box<str> {
         call.origin.target.into()
     }
 
@@ -201,14 +205,14 @@ impl Purpose for ResourceFacts {
             "wrong variables in the URI of the resource `{}`:",
             self.name
         );
-        Err(RpcError::invalid_params(report(
+        Err(RpcError::invalid_params(format_problems(
             heading,
             problems,
             &self.input_schema,
         )))
     }
 
-    fn panicked(&self, message: &str, _: &mut ResultWriter<'_>) -> Result<(), RpcError> {
-        Err(panicked("resource", &self.name, message))
+    fn on_panic(&self, message: &str, _: &mut ResultWriter<'_>) -> Result<(), RpcError> {
+        Err(panic_error("resource", &self.name, message))
     }
 }

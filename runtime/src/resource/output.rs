@@ -10,10 +10,10 @@ use treenail_schema::{
 };
 
 use crate::function::kind::{self, Kind};
-use crate::function::run::failure;
+use crate::function::run::to_rpc_error;
 use crate::function::schema::Direction;
 use crate::function::{Output, OutputSchema};
-use crate::resource::{ResourceFacts, bytes};
+use crate::resource::{ResourceInfo, bytes};
 use crate::respond::ResultWriter;
 use crate::revision::resource_not_found;
 use crate::tool::output::Shape;
@@ -44,12 +44,10 @@ pub trait ResourceOutput<K>: Sized {
     fn write(self, reply: &mut ResourceReply<'_, '_>) -> Result<(), RpcError>;
 
     /// The output of a resource as functions, so that the bounds on the type are asked for in one place only.
-    fn output(_: Kind<K>) -> Output<Self, ResourceFacts> {
+    fn output(_: Kind<K>) -> Output<Self, ResourceInfo> {
         Output {
             schema: Self::schema,
-            write: |value, facts, uri, result| {
-                value.write(&mut ResourceReply { facts, uri, result })
-            },
+            write: |value, info, uri, result| value.write(&mut ResourceReply { info, uri, result }),
         }
     }
 }
@@ -127,7 +125,7 @@ where
     }
 
     fn write(self, reply: &mut ResourceReply<'_, '_>) -> Result<(), RpcError> {
-        self.map_err(failure)?.write(reply)
+        self.map_err(to_rpc_error)?.write(reply)
     }
 }
 
@@ -169,7 +167,7 @@ impl Form {
 /// Writes the result of reading one resource.
 #[derive(Debug)]
 pub struct ResourceReply<'a, 'o> {
-    facts: &'a ResourceFacts,
+    info: &'a ResourceInfo,
     uri: &'a str,
     result: &'a mut ResultWriter<'o>,
 }
@@ -179,11 +177,11 @@ impl ResourceReply<'_, '_> {
     fn value<T: Serialize>(&mut self, value: &T) -> Result<(), RpcError> {
         self.result.push(br#"{"contents":[{"uri":"#);
         self.result.value(self.uri);
-        if let Some(mime_type) = self.facts.mime_type {
+        if let Some(mime_type) = self.info.mime_type {
             self.result.push(br#","mimeType":"#);
             self.result.value(mime_type);
         }
-        let written = match self.facts.form {
+        let written = match self.info.form {
             Form::Text => self.text(value),
             Form::Bytes => {
                 self.result.push(br#","blob":""#);

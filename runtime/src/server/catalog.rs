@@ -5,7 +5,7 @@ use std::sync::Arc;
 use treenail_schema::{Prompt, Resource, ResourceTemplate, Tool};
 
 use crate::name::nearest;
-use crate::resource::{BoundResource, Family, Single};
+use crate::resource::{Fixed, RegisteredResource, Template};
 use crate::server::edit::{Component, Which};
 use crate::server::namespace::{Group, Parts};
 use crate::server::setup::Setup;
@@ -16,8 +16,8 @@ use crate::server::shelf::{Change, Origin, Shelf};
 pub(crate) struct Catalog {
     pub(crate) tools: Shelf<Tool>,
     pub(crate) prompts: Shelf<Prompt>,
-    pub(crate) resources: Shelf<Resource, Single>,
-    pub(crate) templates: Shelf<ResourceTemplate, Family>,
+    pub(crate) resources: Shelf<Resource, Fixed>,
+    pub(crate) templates: Shelf<ResourceTemplate, Template>,
     origins: Vec<Arc<Origin>>,
 }
 
@@ -67,8 +67,8 @@ impl Catalog {
         }
         for resource in group.resources {
             match resource {
-                BoundResource::One(one) => self.resources.add(one, &origin, separator)?,
-                BoundResource::Family(family) => {
+                RegisteredResource::Fixed(one) => self.resources.add(one, &origin, separator)?,
+                RegisteredResource::Template(family) => {
                     self.templates.add(family, &origin, separator)?;
                 }
             }

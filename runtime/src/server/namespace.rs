@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use treenail_schema::{Prompt, Tool};
 
-use crate::definition::{Bound, Mount};
+use crate::definition::{Mount, Registered};
 use crate::name::flaw;
-use crate::resource::BoundResource;
+use crate::resource::RegisteredResource;
 use crate::tool::ToolSet;
 
 /// What is going to be offered under one namespace: types, functions, and namespaces within it.
@@ -96,9 +96,9 @@ pub(crate) struct Group {
     /// The type that was mounted, if it was one.
     pub(crate) mounted: Option<TypeId>,
     pub(crate) instructions: &'static str,
-    pub(crate) tools: Vec<Bound<Tool>>,
-    pub(crate) prompts: Vec<Bound<Prompt>>,
-    pub(crate) resources: Vec<BoundResource>,
+    pub(crate) tools: Vec<Registered<Tool>>,
+    pub(crate) prompts: Vec<Registered<Prompt>>,
+    pub(crate) resources: Vec<RegisteredResource>,
 }
 
 impl Parts {

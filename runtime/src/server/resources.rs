@@ -9,7 +9,7 @@ use treenail_schema::{Resource, ResourceTemplate, Revision};
 use crate::definition::{Completers, Entry};
 use crate::name::nearest;
 use crate::resource::pattern::Variables;
-use crate::resource::{Family, Single};
+use crate::resource::{Fixed, Template};
 use crate::respond::Handler;
 use crate::revision::resource_not_found;
 use crate::server::list::Section;
@@ -18,8 +18,8 @@ use crate::wire::{RpcError, quoted};
 /// The resources of a server, and the templates with what takes their URIs apart.
 #[derive(Debug)]
 pub(crate) struct Resources {
-    pub(crate) single: Arc<Section<Resource, Single>>,
-    pub(crate) families: Arc<Section<ResourceTemplate, Family>>,
+    pub(crate) single: Arc<Section<Resource, Fixed>>,
+    pub(crate) families: Arc<Section<ResourceTemplate, Template>>,
 }
 
 impl Resources {
@@ -106,7 +106,7 @@ impl Resources {
     fn family<'a, 'u>(
         &'a self,
         uri: &'u str,
-    ) -> Option<(&'a Entry<ResourceTemplate, Family>, Variables<'u>)> {
+    ) -> Option<(&'a Entry<ResourceTemplate, Template>, Variables<'u>)> {
         let mut families = self.families.table.entries().iter();
         families.find_map(|family| Some((&**family, family.detail.pattern.matches(uri)?)))
     }

@@ -14,7 +14,7 @@ use crate::function::kind::{self, Kind};
 use crate::function::schema::Direction;
 use crate::function::{Output, OutputSchema};
 use crate::stream::gathered::{Fold, Form, Gathered, Stop};
-use crate::tool::ToolFacts;
+use crate::tool::ToolInfo;
 use crate::tool::error::ToolError;
 use crate::tool::output::Shape;
 
@@ -113,11 +113,11 @@ impl<I> fmt::Debug for Items<I> {
 
 impl<I> Items<I> {
     /// The output of the tool.
-    pub fn output(self) -> Output<Gathered, ToolFacts> {
+    pub fn output(self) -> Output<Gathered, ToolInfo> {
         Output {
             schema: self.schema,
-            write: |gathered, facts, (), result| {
-                gathered.write_result(facts, result);
+            write: |gathered, info, (), result| {
+                gathered.write_result(info, result);
                 Ok(())
             },
         }

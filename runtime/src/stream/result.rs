@@ -8,7 +8,7 @@ use crate::function::run::unexpected;
 use crate::respond::ResultWriter;
 use crate::revision::{Placement, speak_content};
 use crate::stream::gathered::{Fold, Form, Gathered, Stop, TEXT_BLOCK, TEXT_BLOCK_END};
-use crate::tool::ToolFacts;
+use crate::tool::ToolInfo;
 use crate::tool::error::ToolError;
 use crate::tool::output::Shape;
 use crate::tool::reply::{WRAPPED, WRAPPED_END};
@@ -19,16 +19,16 @@ impl Gathered {
     ///
     /// Structured content is there in that case too: an array of fewer items, or another one of them, is what the declared
     /// schema allows.
-    pub(super) fn write_result(mut self, facts: &ToolFacts, result: &mut ResultWriter<'_>) {
+    pub(super) fn write_result(mut self, info: &ToolInfo, result: &mut ResultWriter<'_>) {
         let missing = self.items == 0 && self.fold == Fold::Last && self.form == Form::Json;
-        if missing && facts.shape != Shape::Nothing {
+        if missing && info.shape != Shape::Nothing {
             let none = || Stop::Failed(ToolError::new("the stream ended without an item"));
             self.stop.get_or_insert_with(none);
         }
-        let stop = self.stop.take().map(|stop| self.explain(stop, facts));
+        let stop = self.stop.take().map(|stop| self.explain(stop, info));
         result.push(b"{");
         let placement = if self.items > 0 || stop.is_none() {
-            self.write_kept(facts.shape, result)
+            self.write_kept(info.shape, result)
         } else {
             result.push(br#""content":["#);
             Placement::Text
@@ -50,10 +50,10 @@ impl Gathered {
     }
 
     /// What the model is told of an early end.
-    fn explain(&self, stop: Stop, facts: &ToolFacts) -> Vec<ContentBlock> {
+    fn explain(&self, stop: Stop, info: &ToolInfo) -> Vec<ContentBlock> {
         let error = match stop {
             Stop::Failed(error) => error,
-            Stop::Panicked(message) => ToolError::new(unexpected("tool", &facts.name, &message)),
+            Stop::Panicked(message) => ToolError::new(unexpected("tool", &info.name, &message)),
             Stop::TooManyItems => ToolError::new(format!(
                 "stopped after {} items, the most that the server takes of one stream",
                 self.bounds.items

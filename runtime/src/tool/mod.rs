@@ -13,11 +13,11 @@ use serde_json::Value;
 use treenail_schema::{SchemaObject, Tool as Descriptor, ToolAnnotations};
 
 use crate::call::Call;
-use crate::definition::{Bound, Definition, Head};
+use crate::definition::{Definition, Metadata, Registered};
+use crate::function::FeatureKind;
 #[cfg(feature = "client")]
 use crate::function::Function;
-use crate::function::Purpose;
-use crate::function::problem::{Problem, report};
+use crate::function::argument_error::{Problem, format_problems};
 use crate::function::run::unexpected;
 use crate::policy::Policy;
 use crate::respond::ResultWriter;
@@ -75,12 +75,12 @@ impl<const N: usize> From<[ToolDefinition<()>; N]> for ToolSet {
 }
 
 /// What is told about a tool beside its arguments and output.
-pub type ToolHead = Head<ToolFacts>;
+pub type ToolMetadata = Metadata<ToolInfo>;
 
 /// A tool of the state `S`, not yet bound to a value of it.
-pub type ToolDefinition<S> = Definition<S, ToolFacts>;
+pub type ToolDefinition<S> = Definition<S, ToolInfo>;
 
-impl ToolHead {
+impl ToolMetadata {
     /// Whether the tool changes nothing.
     #[must_use]
     pub fn read_only(mut self, hint: bool) -> Self {
@@ -150,9 +150,9 @@ impl<S: Send + Sync + 'static> ToolDefinition<S> {
         mut self,
         namespace: &str,
         state: &Arc<S>,
-    ) -> Result<Bound<Descriptor>, String> {
+    ) -> Result<Registered<Descriptor>, String> {
         let (descriptor, policy, shape) = self.take_description(namespace)?;
-        let bound = self.bind_to(state, descriptor, move |descriptor| ToolFacts {
+        let bound = self.bind_to(state, descriptor, move |descriptor| ToolInfo {
             name: descriptor.name.clone(),
             input_schema: descriptor.input_schema.clone(),
             shape,
@@ -168,38 +168,38 @@ impl<S: Send + Sync + 'static> ToolDefinition<S> {
 
     /// What the tool says of itself; it can be taken once.
     fn take_description(&mut self, namespace: &str) -> Result<(Descriptor, Policy, Shape), String> {
-        let name = self.head.full_name("tool", namespace)?;
-        let policy = self.head.details.policy.check(&name)?;
+        let name = self.metadata.full_name("tool", namespace)?;
+        let policy = self.metadata.details.policy.check(&name)?;
         let (output_schema, shape) = declare(self.function.output_schema);
-        let head = &mut self.head;
+        let metadata = &mut self.metadata;
         let input_schema = self
             .function
             .take_input_schema()
-            .and_then(|schema| keywords::add(head.details.schema.take(), schema))
+            .and_then(|schema| keywords::add(metadata.details.schema.take(), schema))
             .map_err(|error| format!("tool `{name}`: {error}"))?;
         mirror::mirrors(&input_schema).map_err(|error| format!("tool `{name}`: {error}"))?;
         let mut descriptor = Descriptor::new(name, input_schema);
-        descriptor.title = head.title.map(str::to_owned);
-        descriptor.description = head.description.map(str::to_owned);
-        descriptor.annotations = head.details.annotations.take();
-        descriptor.icons = head.take_icons();
-        descriptor.meta = head.meta.take();
+        descriptor.title = metadata.title.map(str::to_owned);
+        descriptor.description = metadata.description.map(str::to_owned);
+        descriptor.annotations = metadata.details.annotations.take();
+        descriptor.icons = metadata.take_icons();
+        descriptor.meta = metadata.meta.take();
         descriptor.output_schema = output_schema.map(Into::into);
         Ok((descriptor, policy, shape))
     }
 }
 
 #[cfg(feature = "client")]
-impl<S: Send + Sync + 'static> Function<S, ToolFacts> {
+impl<S: Send + Sync + 'static> Function<S, ToolInfo> {
     /// The same, which fails with what `reason` says, if it says something.
     pub(crate) fn unless(
         self,
         reason: impl Fn(&S) -> Option<String> + Send + Sync + 'static,
     ) -> Self {
-        self.map_handler(move |state, facts, handler| {
+        self.map_handler(move |state, info, handler| {
             Box::new(move |call, result| match reason(&state) {
                 Some(reason) => {
-                    facts.fail(reason, result);
+                    info.fail(reason, result);
                     Ok(None)
                 }
                 None => handler(call, result),
@@ -210,33 +210,33 @@ impl<S: Send + Sync + 'static> Function<S, ToolFacts> {
 
 /// What a call needs to know of its tool.
 #[derive(Debug)]
-pub struct ToolFacts {
+pub struct ToolInfo {
     pub(crate) name: String,
     input_schema: SchemaObject,
     pub(crate) shape: Shape,
 }
 
-impl Purpose for ToolFacts {
+impl FeatureKind for ToolInfo {
     type Details = ToolDetails;
-    type Subject = ();
+    type WriteContext = ();
 
-    fn subject(_: &Call<'_>) {}
+    fn write_context(_: &Call<'_>) {}
 
     /// Wrong arguments are a result, so that the model reads how to repair its call.
     fn reject(&self, problems: &[Problem], result: &mut ResultWriter<'_>) -> Result<(), RpcError> {
         let heading = format!("Wrong arguments for the tool `{}`:", self.name);
-        let report = report(heading, problems, &self.input_schema);
+        let report = format_problems(heading, problems, &self.input_schema);
         self.fail(report + "\nCorrect them and call the tool again.", result);
         Ok(())
     }
 
-    fn panicked(&self, message: &str, result: &mut ResultWriter<'_>) -> Result<(), RpcError> {
+    fn on_panic(&self, message: &str, result: &mut ResultWriter<'_>) -> Result<(), RpcError> {
         self.fail(unexpected("tool", &self.name, message), result);
         Ok(())
     }
 }
 
-impl ToolFacts {
+impl ToolInfo {
     fn fail(&self, message: String, result: &mut ResultWriter<'_>) {
         ToolResultWriter::new(result, self.shape).failure(ToolError::new(message));
     }

@@ -14,7 +14,7 @@ use treenail_schema::{
 use crate::function::kind::{self, Kind};
 use crate::function::schema::Direction;
 use crate::function::{Output, OutputSchema};
-use crate::tool::ToolFacts;
+use crate::tool::ToolInfo;
 use crate::tool::error::ToolError;
 use crate::tool::reply::ToolResultWriter;
 
@@ -46,14 +46,14 @@ pub trait ToolOutput<K> {
     fn write(self, reply: &mut ToolResultWriter<'_, '_>);
 
     /// The output of a tool as functions, so that the bounds on the type are asked for in one place only.
-    fn output(_: Kind<K>) -> Output<Self, ToolFacts>
+    fn output(_: Kind<K>) -> Output<Self, ToolInfo>
     where
         Self: Sized,
     {
         Output {
             schema: Self::schema,
-            write: |value, facts, (), result| {
-                value.write(&mut ToolResultWriter::new(result, facts.shape));
+            write: |value, info, (), result| {
+                value.write(&mut ToolResultWriter::new(result, info.shape));
                 Ok(())
             },
         }

@@ -70,7 +70,7 @@ impl Mode {
 
 /// Expands to
 /// ```text
-/// ::treenail::__private::ToolHead::new("forecast")
+/// ::treenail::__private::ToolMetadata::new("forecast")
 ///     .title("…").description("…").read_only(true).timeout(…).schema(…).icons(…).meta(…)
 ///     .define(::treenail::__private::Function::asynchronous((<argument>, …), <output>, <handler>))
 /// ```
@@ -78,9 +78,9 @@ impl Mode {
 pub(crate) fn entry(krate: &Krate, feature: &Feature, target: Target) -> TokenStream {
     let name = &feature.name.text;
     let head = match &feature.kind {
-        Kind::Tool(_) => quote!(ToolHead),
-        Kind::Prompt => quote!(PromptHead),
-        Kind::Resource(_) => quote!(ResourceHead),
+        Kind::Tool(_) => quote!(ToolMetadata),
+        Kind::Prompt => quote!(PromptMetadata),
+        Kind::Resource(_) => quote!(ResourceMetadata),
     };
     let title = feature.title.iter();
     let description = feature.description.iter();

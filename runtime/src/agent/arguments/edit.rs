@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 
 use super::number::{number_text, parse_number, to_integer};
 use crate::client::validation::{Kind, Mistake, Wanted};
-use crate::function::expected::schema_at;
-use crate::function::problem::push_token;
+use crate::function::argument_error::push_token;
+use crate::function::schema_hint::schema_at;
 
 /// An edit of arguments.
 #[derive(Clone, Debug)]

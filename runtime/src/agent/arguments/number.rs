@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Number, Value};
 
-use crate::function::expected::{schema_at, takes_only_integers};
-use crate::function::problem::push_token;
+use crate::function::argument_error::push_token;
+use crate::function::schema_hint::{schema_at, takes_only_integers};
 
 /// Bound below which floating-point numbers represent each integer exactly.
 const EXACT_INTEGER_LIMIT: f64 = 9_007_199_254_740_992.0;

@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 
 use crate::client::validation::{Kind, Mistake};
-use crate::function::expected::schema_at;
-use crate::function::problem::{self, Fault, Problem, TOLD, push_token};
+use crate::function::argument_error::{self, Fault, MAX_REPORTED, Problem, push_token};
+use crate::function::schema_hint::schema_at;
 use crate::name::nearest;
 use crate::wire::quoted;
 
@@ -28,7 +28,7 @@ pub(super) fn report(
         .into_iter()
         .map(|(_, problem)| problem)
         .collect();
-    let mut text = problem::report(heading, &reported, root);
+    let mut text = argument_error::format_problems(heading, &reported, root);
     if problems.has_more {
         text.push_str("\n- and more");
     }
@@ -100,7 +100,7 @@ impl Problems<'_> {
         {
             return;
         }
-        if self.reported.len() == TOLD {
+        if self.reported.len() == MAX_REPORTED {
             self.has_more = true;
             return;
         }

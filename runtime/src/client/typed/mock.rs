@@ -80,7 +80,7 @@ pub fn mocked<S: Mocked + Send + Sync + 'static>(
     tools: Vec<ToolDefinition<S>>,
 ) -> Vec<ToolDefinition<S>> {
     let guard = |mut tool: ToolDefinition<S>| {
-        let name = tool.head.name.clone();
+        let name = tool.metadata.name.clone();
         tool.function = tool.function.unless(move |mock| mock.missing(&name));
         tool
     };

@@ -1,4 +1,4 @@
-//! What a schema expects at some place of a value, in words.
+//! Descriptions of the values that a schema expects, for error messages.
 
 use std::fmt::Write;
 
@@ -6,13 +6,13 @@ use serde_json::{Map, Value};
 
 use crate::wire::quoted;
 
-/// How many steps are taken to find or to say what a schema expects: schemas of others can refer to themselves.
-const STEPS: u32 = 64;
+/// Maximum number of schemas visited for one lookup or description; schemas can be recursive.
+const MAX_STEPS: u32 = 64;
 
 type Schema = Map<String, Value>;
 
-/// The arguments that a schema knows, for a message.
-pub(crate) fn known(schema: &Schema) -> String {
+/// Lists the arguments of a schema, for an error message.
+pub(crate) fn list_arguments(schema: &Schema) -> String {
     match schema.get("properties") {
         Some(Value::Object(properties)) if !properties.is_empty() => properties
             .keys()
@@ -23,26 +23,26 @@ pub(crate) fn known(schema: &Schema) -> String {
     }
 }
 
-/// The schema that a JSON Pointer into the value leads to, through references within the schema and through choices.
+/// Returns the schema at a JSON Pointer into the value, following references within the schema and alternatives.
 pub(crate) fn schema_at<'a>(root: &'a Schema, pointer: &str) -> Option<&'a Schema> {
     let mut found = root;
-    let mut steps = STEPS;
+    let mut steps = MAX_STEPS;
     for token in pointer.split('/').skip(1) {
         let token = token.replace("~1", "/").replace("~0", "~");
-        found = inner(found, &token, root, &mut steps)?;
+        found = child_schema(found, &token, root, &mut steps)?;
     }
-    Some(resolved(found, root, &mut steps))
+    Some(resolve_ref(found, root, &mut steps))
 }
 
-/// The schema of a member or an item.
-fn inner<'a>(
+/// Returns the schema of a member or an item.
+fn child_schema<'a>(
     schema: &'a Schema,
     token: &str,
     root: &'a Schema,
     steps: &mut u32,
 ) -> Option<&'a Schema> {
     *steps = steps.checked_sub(1)?;
-    let schema = resolved(schema, root, steps);
+    let schema = resolve_ref(schema, root, steps);
     let property = || schema.get("properties")?.get(token)?.as_object();
     let first = || {
         schema
@@ -58,20 +58,20 @@ fn inner<'a>(
     };
     property().or_else(first).or_else(other).or_else(|| {
         let mut branches = branches(schema);
-        branches.find_map(|branch| inner(branch, token, root, steps))
+        branches.find_map(|branch| child_schema(branch, token, root, steps))
     })
 }
 
-/// The schemas that this one is put together from.
+/// Returns the subschemas of `allOf`, `anyOf` and `oneOf`.
 fn branches(schema: &Schema) -> impl Iterator<Item = &Schema> {
     let lists = ["allOf", "anyOf", "oneOf"].into_iter();
     let lists = lists.filter_map(|keyword| schema.get(keyword)?.as_array());
     lists.flatten().filter_map(Value::as_object)
 }
 
-/// The schema itself, or the one that it refers to if it says nothing else.
-fn resolved<'a>(mut schema: &'a Schema, root: &'a Schema, steps: &mut u32) -> &'a Schema {
-    while let Some(target) = target(schema, root) {
+/// Follows references, unless the schema has constraints of its own.
+fn resolve_ref<'a>(mut schema: &'a Schema, root: &'a Schema, steps: &mut u32) -> &'a Schema {
+    while let Some(target) = ref_target(schema, root) {
         let Some(left) = steps.checked_sub(1) else {
             break;
         };
@@ -81,9 +81,10 @@ fn resolved<'a>(mut schema: &'a Schema, root: &'a Schema, steps: &mut u32) -> &'
     schema
 }
 
-fn target<'a>(schema: &Schema, root: &'a Schema) -> Option<&'a Schema> {
-    let says_more = |name: &String| matches!(&**name, "type" | "properties" | "items" | "enum");
-    if schema.keys().any(says_more) {
+fn ref_target<'a>(schema: &Schema, root: &'a Schema) -> Option<&'a Schema> {
+    let has_constraints =
+        |name: &String| matches!(&**name, "type" | "properties" | "items" | "enum");
+    if schema.keys().any(has_constraints) {
         return None;
     }
     let pointer = schema.get("$ref")?.as_str()?.strip_prefix("#/")?;
@@ -96,36 +97,41 @@ fn target<'a>(schema: &Schema, root: &'a Schema) -> Option<&'a Schema> {
         .as_object()
 }
 
-/// Whether a value that a schema takes can be an integer, and cannot be another number.
+/// Returns whether the schema allows integers and no other numbers.
 #[cfg(feature = "tool-loop")]
 pub(crate) fn takes_only_integers(schema: &Schema, root: &Schema) -> bool {
     let mut types = Vec::new();
-    types_in(schema, root, &mut STEPS.clone(), &mut types);
+    collect_types(schema, root, &mut MAX_STEPS.clone(), &mut types);
     types.contains(&"integer") && !types.contains(&"number")
 }
 
 #[cfg(feature = "tool-loop")]
-fn types_in<'a>(schema: &'a Schema, root: &'a Schema, steps: &mut u32, types: &mut Vec<&'a str>) {
+fn collect_types<'a>(
+    schema: &'a Schema,
+    root: &'a Schema,
+    steps: &mut u32,
+    types: &mut Vec<&'a str>,
+) {
     let Some(left) = steps.checked_sub(1) else {
         return;
     };
     *steps = left;
-    let schema = resolved(schema, root, steps);
+    let schema = resolve_ref(schema, root, steps);
     match schema.get("type") {
         Some(Value::String(only)) => types.push(only),
         Some(Value::Array(several)) => types.extend(several.iter().filter_map(Value::as_str)),
-        _ => branches(schema).for_each(|branch| types_in(branch, root, steps, types)),
+        _ => branches(schema).for_each(|branch| collect_types(branch, root, steps, types)),
     }
 }
 
-/// A schema in words, where it says something that can be told in a few.
-pub(crate) fn expectation(schema: &Schema, root: &Schema) -> Option<String> {
-    said(schema, root, &mut STEPS.clone())
+/// Describes the values of a schema, or returns `None` if there is no short description.
+pub(crate) fn describe_schema(schema: &Schema, root: &Schema) -> Option<String> {
+    describe_steps(schema, root, &mut MAX_STEPS.clone())
 }
 
-fn said(schema: &Schema, root: &Schema, steps: &mut u32) -> Option<String> {
+fn describe_steps(schema: &Schema, root: &Schema, steps: &mut u32) -> Option<String> {
     *steps = steps.checked_sub(1)?;
-    let schema = resolved(schema, root, steps);
+    let schema = resolve_ref(schema, root, steps);
     if let Some(Value::Array(values)) = schema.get("enum") {
         let values: Vec<_> = values.iter().map(Value::to_string).collect();
         return Some(format!("one of {}", values.join(", ")));
@@ -134,17 +140,17 @@ fn said(schema: &Schema, root: &Schema, steps: &mut u32) -> Option<String> {
         return Some(value.to_string());
     }
     let kinds = match schema.get("type") {
-        Some(Value::String(only)) => kind(only)?.to_owned(),
+        Some(Value::String(only)) => type_description(only)?.to_owned(),
         Some(Value::Array(several)) => {
-            let several = several.iter().map(|name| kind(name.as_str()?));
+            let several = several.iter().map(|name| type_description(name.as_str()?));
             several.collect::<Option<Vec<_>>>()?.join(" or ")
         }
-        _ => return choice(schema, root, steps),
+        _ => return describe_alternatives(schema, root, steps),
     };
     Some(with_conditions(kinds, schema))
 }
 
-fn kind(name: &str) -> Option<&'static str> {
+fn type_description(name: &str) -> Option<&'static str> {
     Some(match name {
         "integer" => "an integer",
         "number" => "a number",
@@ -157,15 +163,15 @@ fn kind(name: &str) -> Option<&'static str> {
     })
 }
 
-/// A choice between schemas, if each can be told.
-fn choice(schema: &Schema, root: &Schema, steps: &mut u32) -> Option<String> {
+/// Describes alternatives, if each of them has a description.
+fn describe_alternatives(schema: &Schema, root: &Schema, steps: &mut u32) -> Option<String> {
     let choices = schema
         .get("anyOf")
         .or_else(|| schema.get("oneOf"))?
         .as_array()?;
     let choices = choices
         .iter()
-        .map(|choice| said(choice.as_object()?, root, steps));
+        .map(|choice| describe_steps(choice.as_object()?, root, steps));
     Some(choices.collect::<Option<Vec<_>>>()?.join(" or "))
 }
 
@@ -201,7 +207,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_expected_is_told_through_references_and_choices() {
+    fn descriptions_follow_references_and_alternatives() {
         let root = json!({
             "type": "object",
             "properties": {
@@ -234,18 +240,18 @@ mod tests {
             ("/nothing", None),
         ];
         for (pointer, expected) in table {
-            let found = schema_at(root, pointer).and_then(|schema| expectation(schema, root));
+            let found = schema_at(root, pointer).and_then(|schema| describe_schema(schema, root));
             assert_eq!(found.as_deref(), expected, "{pointer}");
         }
     }
 
     #[test]
-    fn known_arguments_are_told() {
+    fn known_arguments_are_listed() {
         let schema = json!({"properties": {"a": {}, "b`": {}}});
-        assert_eq!(known(schema.as_object().unwrap()), "`a`, `b'`");
-        for nothing in [json!({}), json!({"properties": {}})] {
-            let told = known(nothing.as_object().unwrap());
-            assert_eq!(told, "none, it takes no arguments");
+        assert_eq!(list_arguments(schema.as_object().unwrap()), "`a`, `b'`");
+        for schema in [json!({}), json!({"properties": {}})] {
+            let listed = list_arguments(schema.as_object().unwrap());
+            assert_eq!(listed, "none, it takes no arguments");
         }
     }
 }

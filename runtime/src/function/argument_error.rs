@@ -1,27 +1,27 @@
-//! What is wrong with the arguments of a call, told so that a model can repair it.
+//! Problems with the arguments of a call, described so that a model can correct them.
 
 use std::fmt::Write;
 
 use serde_json::{Map, Value};
 use serde_path_to_error::Segment;
 
-use crate::function::expected::{expectation, known, schema_at};
+use crate::function::schema_hint::{describe_schema, list_arguments, schema_at};
 use crate::name::nearest;
 use crate::wire::shortened;
 
-/// The longest value that is repeated in a message, in bytes of JSON.
-const SHOWN: usize = 60;
+/// Maximum length of a value in a message, in bytes of JSON.
+const MAX_SHOWN_BYTES: usize = 60;
 
-/// The longest argument that is read once more to show what is wrong in it, in bytes of JSON.
-const REREAD: usize = 64 * 1024;
+/// Maximum length of an argument that is parsed again to locate its problem, in bytes of JSON.
+const MAX_REPARSED_BYTES: usize = 64 * 1024;
 
-/// How many unknown or repeated arguments of one call are told.
-pub(crate) const TOLD: usize = 16;
+/// Maximum number of unknown or repeated arguments that are reported for one call.
+pub(crate) const MAX_REPORTED: usize = 16;
 
-/// One thing that is wrong with the arguments of a call.
+/// A problem with the arguments of a call.
 #[derive(Debug)]
 pub struct Problem {
-    /// Where, as a JSON Pointer (RFC 6901) into the arguments.
+    /// Location, as a JSON Pointer (RFC 6901) into the arguments.
     pointer: String,
     fault: Fault,
 }
@@ -33,13 +33,13 @@ pub(crate) enum Fault {
     Unknown {
         nearest: Option<String>,
     },
-    /// The value is not what the schema says.
+    /// The value violates the schema.
     Wrong {
         value: String,
     },
-    /// The value could not be read, for a reason that the schema may not tell.
+    /// The value cannot be deserialized, for a reason that the schema may not contain.
     Unreadable {
-        /// As it stands in a message, if it is known.
+        /// The value as it appears in the message, if it is known.
         value: Option<String>,
         reason: String,
     },
@@ -47,7 +47,9 @@ pub(crate) enum Fault {
 
 impl Fault {
     pub(crate) fn wrong(text: &str) -> Self {
-        Self::Wrong { value: shown(text) }
+        Self::Wrong {
+            value: truncated_json(text),
+        }
     }
 }
 
@@ -58,7 +60,7 @@ impl Problem {
         Self { pointer, fault }
     }
 
-    /// A problem anywhere in the arguments.
+    /// Creates a problem at any location in the arguments.
     #[cfg(feature = "tool-loop")]
     pub(crate) fn at(pointer: String, fault: Fault) -> Self {
         Self { pointer, fault }
@@ -67,12 +69,12 @@ impl Problem {
     pub(crate) fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Self {
         let nearest = nearest(name, known).map(str::to_owned);
         Self::new(
-            &name.chars().take(SHOWN).collect::<String>(),
+            &name.chars().take(MAX_SHOWN_BYTES).collect::<String>(),
             Fault::Unknown { nearest },
         )
     }
 
-    pub(crate) fn located(
+    pub(crate) fn from_path_error(
         name: &str,
         text: &str,
         error: &serde_path_to_error::Error<serde_json::Error>,
@@ -82,16 +84,16 @@ impl Problem {
             match segment {
                 Segment::Seq { index } => push_token(&mut inner, &index.to_string()),
                 Segment::Map { key } => push_token(&mut inner, key),
-                // The variant of an enum may or may not be a key; what follows decides nothing, so stop here.
+                // An enum variant may or may not be a key, so the rest of the path is ambiguous.
                 Segment::Enum { .. } | Segment::Unknown => break,
             }
         }
-        // As a value, a text takes many times its length.
-        let value = if text.len() <= REREAD {
+        // Parsed into a `Value`, JSON takes many times its length, so long arguments are not parsed again.
+        let value = if text.len() <= MAX_REPARSED_BYTES {
             let value = serde_json::from_str::<Value>(text).ok();
-            value.and_then(|value| Some(shown(&value.pointer(&inner)?.to_string())))
+            value.and_then(|value| Some(truncated_json(&value.pointer(&inner)?.to_string())))
         } else {
-            inner.is_empty().then(|| shown(text))
+            inner.is_empty().then(|| truncated_json(text))
         };
         let reason = error.inner().to_string();
         let reason = reason.split(" at line ").next().unwrap_or_default();
@@ -103,7 +105,7 @@ impl Problem {
 
     fn describe(&self, input_schema: &Map<String, Value>) -> String {
         let expected = schema_at(input_schema, &self.pointer)
-            .and_then(|schema| expectation(schema, input_schema));
+            .and_then(|schema| describe_schema(schema, input_schema));
         match (&self.fault, expected) {
             (Fault::Missing, Some(expected)) => format!("missing; expected {expected}"),
             (Fault::Missing, None) => "missing".to_owned(),
@@ -119,7 +121,7 @@ impl Problem {
                     .pointer
                     .rsplit_once('/')
                     .map_or("", |(parent, _)| parent);
-                let known = known(schema_at(input_schema, parent).unwrap_or(input_schema));
+                let known = list_arguments(schema_at(input_schema, parent).unwrap_or(input_schema));
                 format!("unknown argument; known are {known}")
             }
             (Fault::Wrong { value }, Some(expected)) => format!("expected {expected}, got {value}"),
@@ -138,8 +140,8 @@ impl Problem {
     }
 }
 
-/// What is wrong with the arguments: `heading`, and a line for each problem.
-pub(crate) fn report(
+/// Formats the problems: `heading`, then one line for each.
+pub(crate) fn format_problems(
     heading: String,
     problems: &[Problem],
     input_schema: &Map<String, Value>,
@@ -162,15 +164,15 @@ pub(crate) fn push_token(pointer: &mut String, token: &str) {
     pointer.push_str(&token.replace('~', "~0").replace('/', "~1"));
 }
 
-/// A value as it stands in a message: short, whole or cut.
-pub(crate) fn shown(json: &str) -> String {
+/// Formats a value for a message, truncated if it is long.
+pub(crate) fn truncated_json(json: &str) -> String {
     let kind = match json.as_bytes().first() {
         Some(b'"') => "the string ",
         Some(b'{') => "the object ",
         Some(b'[') => "the array ",
         _ => "",
     };
-    let mut end = json.len().min(SHOWN);
+    let mut end = json.len().min(MAX_SHOWN_BYTES);
     while !json.is_char_boundary(end) {
         end -= 1;
     }
