@@ -14,13 +14,13 @@
 pub mod agent;
 mod around;
 pub mod ask;
+mod attribute_value;
 mod bus;
 mod call;
 #[cfg(feature = "client")]
 pub mod client;
 mod completion;
 mod context;
-mod contract;
 mod deadline;
 mod definition;
 mod error;
@@ -32,7 +32,7 @@ pub mod jsoncall;
 #[cfg(feature = "tower")]
 mod layer;
 mod limits;
-mod name;
+mod naming;
 mod outbox;
 mod owned_call;
 mod policy;
@@ -50,20 +50,23 @@ mod server;
 mod stream;
 mod tool;
 mod transport;
-mod value;
+mod typed_contract;
+
 mod wire;
 
 pub use futures_core::Stream;
 pub use treenail_schema as schema;
 
 pub use self::ask::{AskError, RequestStateKey};
+pub use self::attribute_value::{
+    IntoAnnotations, IntoDefault, IntoIcons, IntoMeta, IntoRange, IntoSchema,
+};
 #[cfg(feature = "redis")]
 pub use self::bus::RedisBus;
 pub use self::bus::{BusFuture, EventBus, EventLink};
 pub use self::call::{Call, FromCall};
 pub use self::completion::{CompletionRequest, FromCompletionRequest, IntoCompletions};
 pub use self::context::{Context, Progress};
-pub use self::contract::{ContractArgument, ContractItem, ContractOutput, Fallible};
 pub use self::definition::Mount;
 pub use self::error::{Error, Result};
 pub use self::extensions::{Extensions, Principal};
@@ -91,5 +94,5 @@ pub use self::tool::{Tool, ToolDefinition, ToolSet};
 pub use self::transport::http::{
     HttpBody, HttpFuture, HttpServer, HttpService, SsePaths, http_service,
 };
-pub use self::value::{IntoAnnotations, IntoDefault, IntoIcons, IntoMeta, IntoRange, IntoSchema};
+pub use self::typed_contract::{ContractArgument, ContractItem, ContractOutput, Fallible};
 pub use self::wire::RpcError;

@@ -1,4 +1,4 @@
-//! What the macros write. Nothing of this is meant to be named by hand, and it may change with any release.
+//! Items for the code that the macros generate. They are not part of the public API and may change in any release.
 
 pub use schemars;
 pub use serde;
@@ -10,10 +10,6 @@ pub use crate::client::typed::{
     ClientOf, MockCalls, MockStream, Mocked, Scope, connect, described, missing, mocked, unanswered,
 };
 pub use crate::completion::{Completer, CompleterInfo};
-pub use crate::contract::{
-    Arguments, FromBlock, FromContent, FromItem, FromToolResult, Given, ItemReader, OutputReader,
-    TraitContract, within,
-};
 pub use crate::definition::{Definition, Metadata};
 pub use crate::form::{
     Field, FormFields, FormVisitor, check_content, downgrade_form, parse_form_content,
@@ -28,11 +24,15 @@ pub use crate::resource::output::{IntoContents, ResourceReply};
 pub use crate::resource::pattern::Part;
 pub use crate::resource::{ResourceDetails, ResourceInfo, ResourceMetadata};
 pub use crate::respond::ResultWriter;
-pub use crate::stream::{Fold, Gathered, Gathering, IntoBlock, Items, Streaming};
+pub use crate::stream::{Collected, Collecting, Fold, IntoBlock, Items, Streaming};
 pub use crate::tool::output::IntoContent;
 pub use crate::tool::{ToolDetails, ToolInfo, ToolMetadata};
+pub use crate::typed_contract::{
+    Arguments, FromBlock, FromContent, FromItem, FromToolResult, Given, ItemReader, OutputReader,
+    TraitContract, prefix_names,
+};
 
-/// Whether `name` is one of `names`; for the check of `tools![…]` that no two tools have one name.
+/// Returns whether `names` contains `name`. `tools![…]` uses it to reject tools with the same name.
 pub const fn contains(names: &[&str], name: &str) -> bool {
     let mut index = 0;
     while index < names.len() {

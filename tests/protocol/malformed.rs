@@ -231,7 +231,7 @@ async fn a_tool_that_does_not_exist_is_named_with_the_nearest_one() {
         ("ad", "unknown tool `ad`; did you mean `add`?"),
         (
             "weather.",
-            "the tool name `weather.` has nothing before, after or between dots; did you mean `weather.wait`?",
+            "the tool name `weather.` has an empty part before, after or between dots; did you mean `weather.wait`?",
         ),
         (
             "a b",

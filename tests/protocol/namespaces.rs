@@ -161,7 +161,7 @@ fn what_is_wrong_with_a_name_is_told_with_the_whole_of_it() {
         ),
         (
             add(|admin| admin.namespace("", |inner| inner.tools(tools![first]))),
-            "the namespace `admin.` has nothing before, after or between dots",
+            "the namespace `admin.` has an empty part before, after or between dots",
         ),
         (
             treenail::server!().namespace("", |inner| inner),

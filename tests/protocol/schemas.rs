@@ -116,7 +116,7 @@ fn what_the_arguments_say_is_not_said_again() {
     let build = |tools| treenail::server!().tools(tools).build().unwrap_err();
     assert_eq!(
         build(tools![find_all]).to_string(),
-        "tool `find_all`: `properties` in its `schema` comes from the arguments; remove it"
+        "tool `find_all`: `properties` in its `schema` is generated from the arguments; remove it"
     );
     assert_eq!(
         build(tools![find_none]).to_string(),

@@ -47,7 +47,7 @@ pub struct Argument<T> {
     read: fn(&str) -> Option<T>,
     /// Parses the value again and explains the failure. The parameters are the name of the argument and its JSON.
     explain: fn(&str, &str) -> Option<Problem>,
-    absent: fn() -> Option<T>,
+    missing_value: fn() -> Option<T>,
     default: Option<DefaultValue<T>>,
     checks: Vec<Check<T>>,
 }
@@ -91,7 +91,7 @@ impl<T> Argument<T> {
             schema: |generator| generator.subschema_for::<T>().to_value(),
             read,
             explain,
-            absent: absent::<T>,
+            missing_value: value_if_missing::<T>,
             default: None,
             checks: Vec::new(),
         }
@@ -120,7 +120,7 @@ impl<T> Argument<T> {
 
     /// Returns whether the argument is optional.
     fn is_optional(&self) -> bool {
-        self.default.is_some() || (self.absent)().is_some()
+        self.default.is_some() || (self.missing_value)().is_some()
     }
 
     /// Returns the schema of the argument, as a property of the input schema.
@@ -161,7 +161,7 @@ impl<T> Argument<T> {
     fn read(&self, text: Option<&str>) -> Result<T, Problem> {
         let fallback = || match &self.default {
             Some(default) => Some((default.make)()),
-            None => (self.absent)(),
+            None => (self.missing_value)(),
         };
         let Some(text) = text else {
             return fallback().ok_or_else(|| Problem::new(self.name, Fault::Missing));
@@ -185,14 +185,14 @@ impl<T> Argument<T> {
 }
 
 /// Returns the value that a type has when its field is missing, such as `None`.
-pub(crate) fn absent<T: DeserializeOwned>() -> Option<T> {
-    T::deserialize(Absent).ok()
+pub(crate) fn value_if_missing<T: DeserializeOwned>() -> Option<T> {
+    T::deserialize(MissingValue).ok()
 }
 
 /// A deserializer without a value. Only types that accept a missing value, such as `Option`, can be read from it.
-struct Absent;
+struct MissingValue;
 
-impl<'de> serde::Deserializer<'de> for Absent {
+impl<'de> serde::Deserializer<'de> for MissingValue {
     type Error = serde::de::value::Error;
 
     fn deserialize_any<V: serde::de::Visitor<'de>>(self, _: V) -> Result<V::Value, Self::Error> {

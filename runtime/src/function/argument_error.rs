@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use serde_path_to_error::Segment;
 
 use crate::function::schema_hint::{describe_schema, list_arguments, schema_at};
-use crate::name::nearest;
+use crate::naming::nearest;
 use crate::wire::shortened;
 
 /// Maximum length of a value in a message, in bytes of JSON.

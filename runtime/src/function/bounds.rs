@@ -5,7 +5,7 @@ use std::ops::{Bound, RangeBounds};
 
 use serde_json::Value;
 
-use crate::value::IntoRange;
+use crate::attribute_value::IntoRange;
 
 /// A constraint on the value of an argument, with the schema keywords that declare it.
 pub struct Check<T> {

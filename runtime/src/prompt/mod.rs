@@ -1,4 +1,4 @@
-//! Prompts: what `#[prompt]` declares, and what the server makes of it.
+//! Prompts: declarations made with `#[prompt]`, and their registration with the server.
 
 pub(crate) mod output;
 
@@ -15,14 +15,14 @@ use crate::function::run::panic_error;
 use crate::respond::ResultWriter;
 use crate::wire::RpcError;
 
-/// What is told about a prompt beside its arguments.
+/// Metadata of a prompt beside its arguments.
 pub type PromptMetadata = Metadata<PromptInfo>;
 
-/// A prompt of the state `S`, not yet bound to a value of it.
+/// A prompt on the state `S` that is not bound to a value of it yet.
 pub type PromptDefinition<S> = Definition<S, PromptInfo>;
 
 impl<S: Send + Sync + 'static> PromptDefinition<S> {
-    /// The prompt in `namespace`, run on `state`.
+    /// Binds the prompt to `state`, in `namespace`.
     pub(crate) fn bind(
         mut self,
         namespace: &str,
@@ -48,7 +48,7 @@ impl<S: Send + Sync + 'static> PromptDefinition<S> {
     }
 }
 
-/// The arguments, as far as the protocol tells of them.
+/// Converts the input schema to the argument list of the protocol.
 fn arguments(input_schema: &Map<String, Value>) -> Option<Vec<PromptArgument>> {
     let required = input_schema.get("required").and_then(Value::as_array);
     let properties = input_schema.get("properties")?.as_object();
@@ -63,7 +63,7 @@ fn arguments(input_schema: &Map<String, Value>) -> Option<Vec<PromptArgument>> {
     Some(properties.iter().map(argument).collect())
 }
 
-/// What a request needs to know of its prompt.
+/// Information about a prompt that its requests need.
 #[derive(Debug)]
 pub struct PromptInfo {
     name: String,

@@ -1,4 +1,4 @@
-//! What a prompt may return, and how it becomes a result.
+//! Output types of prompts, and their conversion to a result.
 
 use std::error::Error;
 
@@ -13,20 +13,20 @@ use crate::wire::RpcError;
 
 /// A type that a prompt can return.
 ///
-/// - `String`, `&'static str` and [`ContentBlock`]: one message of the user.
+/// - `String`, `&'static str` and [`ContentBlock`]: one user message.
 /// - [`PromptMessage`], a `Vec` of them, and [`GetPromptResult`].
-/// - `Result<T, E>` of those, where `E` is any error that turns into `Box<dyn Error + Send + Sync>`: its text becomes an
-///   internal error (-32603); an [`RpcError`] is passed on as it is.
+/// - `Result<T, E>` of those, where `E` is any error that converts to `Box<dyn Error + Send + Sync>`: its message becomes an
+///   internal error (-32603); an [`RpcError`] is returned unchanged.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the output of a prompt",
     label = "a prompt returns text or messages",
     note = "return `String`, `PromptMessage`, `Vec<PromptMessage>`, or a `Result` of those with an `Error`"
 )]
 pub trait PromptOutput: Sized {
-    /// The whole result.
+    /// Converts the value to a complete result.
     fn into_prompt(self) -> Result<GetPromptResult, RpcError>;
 
-    /// The output of a prompt as functions, so that the bounds on the type are asked for in one place only.
+    /// Returns the operations of the output as functions, so only this function needs trait bounds on the type.
     fn output() -> Output<Self, PromptInfo> {
         Output {
             schema: |_| None,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use treenail_schema::{Prompt, Resource, ResourceTemplate, Tool};
 
-use crate::name::nearest;
+use crate::naming::nearest;
 use crate::resource::{Fixed, RegisteredResource, Template};
 use crate::server::edit::{Component, Which};
 use crate::server::namespace::{Group, Parts};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use treenail_schema::{Prompt, Tool};
 
 use crate::definition::{Mount, Registered};
-use crate::name::flaw;
+use crate::naming::validate_name;
 use crate::resource::RegisteredResource;
 use crate::tool::ToolSet;
 
@@ -62,9 +62,9 @@ impl Namespace {
             "" => name.to_owned(),
             outer => format!("{outer}.{name}"),
         };
-        let parts = self.parts.and_then(|parts| match flaw(&path) {
-            Some(flaw) => Err(format!("the namespace `{path}` {flaw}")),
-            None => Ok(parts),
+        let parts = self.parts.and_then(|parts| match validate_name(&path) {
+            Err(problem) => Err(format!("the namespace `{path}` {problem}")),
+            Ok(()) => Ok(parts),
         });
         let parts = fill(Self { path, parts }).parts;
         Self { parts, ..self }

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use treenail_schema::{CompleteRequestParams, CompletionReference, Prompt, Revision, Tool, field};
 
-use crate::completion::nothing;
+use crate::completion::empty_handler;
 use crate::definition::Completers;
-use crate::name::nearest;
+use crate::naming::nearest;
 use crate::respond::Handler;
 use crate::server::catalog::Catalog;
 use crate::server::list::Section;
@@ -27,7 +27,8 @@ pub(crate) struct Offer {
     tools: Arc<Section<Tool>>,
     /// The arguments that clients repeat in headers of HTTP, of the tools that have such arguments.
     #[cfg(feature = "http-server")]
-    mirrors: std::collections::HashMap<Box<str>, Vec<crate::tool::mirror::Mirror>>,
+    header_params:
+        std::collections::HashMap<Box<str>, Vec<crate::tool::header_params::HeaderParam>>,
     prompts: Arc<Section<Prompt>>,
     pub(crate) resources: Resources,
     /// The results of `initialize`, and of `server/discover`, for each revision.
@@ -74,12 +75,12 @@ impl Offer {
             version: old.map_or(0, |old| old.version + 1),
             dynamic: setup.dynamic,
             #[cfg(feature = "http-server")]
-            mirrors: mirrors(&tools.table),
+            header_params: header_params(&tools.table),
             tools,
             prompts: Section::new(prompts, old.map(|old| &old.prompts), setup),
             resources,
             greetings: Default::default(),
-            nothing: nothing(),
+            nothing: empty_handler(),
         };
         let instructions = catalog.instructions();
         offer.greetings = Revision::ALL
@@ -102,8 +103,8 @@ impl Offer {
 
     /// The arguments of a tool that clients repeat in headers.
     #[cfg(feature = "http-server")]
-    pub(crate) fn mirrors(&self, tool: &str) -> &[crate::tool::mirror::Mirror] {
-        if self.mirrors.is_empty() {
+    pub(crate) fn header_params(&self, tool: &str) -> &[crate::tool::header_params::HeaderParam] {
+        if self.header_params.is_empty() {
             return &[];
         }
         // A tool has the same headers under each of its names.
@@ -111,7 +112,7 @@ impl Offer {
             Ok(entry) => entry.descriptor.key(),
             Err(_) => return &[],
         };
-        self.mirrors.get(tool).map_or(&[], Vec::as_slice)
+        self.header_params.get(tool).map_or(&[], Vec::as_slice)
     }
 
     /// The result of `initialize`, or of `server/discover` in the modern era.
@@ -275,15 +276,15 @@ impl Offer {
 
 /// The arguments that are repeated in headers, of the tools that have any.
 #[cfg(feature = "http-server")]
-fn mirrors(
+fn header_params(
     tools: &Table<Tool>,
-) -> std::collections::HashMap<Box<str>, Vec<crate::tool::mirror::Mirror>> {
+) -> std::collections::HashMap<Box<str>, Vec<crate::tool::header_params::HeaderParam>> {
     let entries = tools.entries().iter();
     let found = entries.filter_map(|entry| {
         let tool = &entry.descriptor;
         // Schemas were checked when the tool was added.
-        let mirrors = crate::tool::mirror::mirrors(&tool.input_schema).ok()?;
-        (!mirrors.is_empty()).then(|| (tool.name.as_str().into(), mirrors))
+        let header_params = crate::tool::header_params::header_params(&tool.input_schema).ok()?;
+        (!header_params.is_empty()).then(|| (tool.name.as_str().into(), header_params))
     });
     found.collect()
 }

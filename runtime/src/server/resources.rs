@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use treenail_schema::{Resource, ResourceTemplate, Revision};
 
 use crate::definition::{Completers, Entry};
-use crate::name::nearest;
+use crate::naming::nearest;
 use crate::resource::pattern::Variables;
 use crate::resource::{Fixed, Template};
 use crate::respond::Handler;

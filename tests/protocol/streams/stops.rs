@@ -86,11 +86,11 @@ async fn a_panic_keeps_what_came_before_it_and_its_secret() {
 #[tokio::test]
 async fn bounds_stop_a_stream_and_keep_what_came_before() {
     let limits = Limits::default().streams(StreamLimits::default().items(3).bytes(60));
-    let items = "stopped after 3 items, the most that the server takes of one stream";
+    let items = "stopped after 3 items, the maximum that the server accepts from one stream";
     let bytes = |items| {
         format!(
-            "stopped after {items} items; with the next one there would be more than 60 bytes, the most that the server \
-             takes of one stream"
+            "stopped after {items} items; with the next one there would be more than 60 bytes, the maximum that the server \
+             accepts from one stream"
         )
     };
     let three = json!(["c\\d ea \"b\"\n", items]);

@@ -15,7 +15,7 @@ use crate::tool::model::{Argument, CallInput, Feature, Input, Kind, Output, Reso
 
 use super::complete::complete;
 use super::policy::policy;
-use super::stream::{gather, items};
+use super::stream::{collect_items, items};
 
 /// Item that contains the function.
 #[derive(Clone, Copy)]
@@ -315,7 +315,7 @@ fn handler(krate: &Krate, feature: &Feature, target: Target) -> TokenStream {
     let arguments = names(feature);
     let call = call(krate, feature, target);
     let call = match feature.stream {
-        Some(_) => gather(krate, feature, &call),
+        Some(_) => collect_items(krate, feature, &call),
         None => call,
     };
     let (state, body) = match Mode::of(feature) {

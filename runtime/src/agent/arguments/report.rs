@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::client::validation::{Kind, Mistake};
 use crate::function::argument_error::{self, Fault, MAX_REPORTED, Problem, push_token};
 use crate::function::schema_hint::schema_at;
-use crate::name::nearest;
+use crate::naming::nearest;
 use crate::wire::quoted;
 
 /// Describes all mistakes, in the words that a Treenail server uses.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::client::ClientError;
-use crate::name::nearest;
+use crate::naming::nearest;
 use crate::wire::{quoted, shortened};
 
 /// Maximum number of tool names listed in a message.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 use treenail_schema::Tool;
 
-use crate::name::nearest;
+use crate::naming::nearest;
 
 /// Tools listed in the prompt, by name.
 #[derive(Debug, Default)]

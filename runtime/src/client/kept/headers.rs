@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use treenail_schema::Tool;
 
-use crate::tool::mirror::{Mirror, find, mirrors};
+use crate::tool::header_params::{HeaderParam, find_value, header_params};
 use crate::wire::as_string;
 
 /// What the header of an argument begins with.
@@ -16,7 +16,7 @@ const WARNED: usize = 10;
 /// Drops the tools that say it wrongly, as clients over HTTP have to; the others stay.
 pub(super) fn without_wrong(tools: Vec<Tool>) -> Vec<Tool> {
     let mut wrong = 0_usize;
-    let is_right = |tool: &Tool| match mirrors(&tool.input_schema) {
+    let is_right = |tool: &Tool| match header_params(&tool.input_schema) {
         Ok(_) => true,
         Err(reason) => {
             wrong += 1;
@@ -36,12 +36,12 @@ pub(super) fn without_wrong(tools: Vec<Tool>) -> Vec<Tool> {
 
 /// The headers of a call with these arguments, a JSON object: the names behind `Mcp-Param-`, and the values.
 pub(super) fn headers(tool: &Tool, arguments: &str) -> Vec<(String, String)> {
-    let mirrors = mirrors(&tool.input_schema).unwrap_or_default();
-    let header = |mirror: Mirror| {
-        let value = find(arguments, &mirror.path)?;
+    let header_params = header_params(&tool.input_schema).unwrap_or_default();
+    let header = |param: HeaderParam| {
+        let value = find_value(arguments, &param.path)?;
         let value = as_string(value).map_or_else(|| value.to_owned(), Cow::into_owned);
-        let name = mirror.header.strip_prefix(PREFIX)?.to_owned();
+        let name = param.header.strip_prefix(PREFIX)?.to_owned();
         Some((name, value))
     };
-    mirrors.into_iter().filter_map(header).collect()
+    header_params.into_iter().filter_map(header).collect()
 }

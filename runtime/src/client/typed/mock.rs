@@ -9,11 +9,11 @@ use futures_core::Stream;
 use serde_json::Value;
 
 use crate::client::McpClient;
-use crate::contract::Arguments;
 use crate::definition::Mount;
 use crate::error::Result;
 use crate::server::Server;
 use crate::tool::ToolDefinition;
+use crate::typed_contract::Arguments;
 
 /// A call that a mock has got.
 #[derive(Clone, Debug, PartialEq)]
@@ -81,7 +81,7 @@ pub fn mocked<S: Mocked + Send + Sync + 'static>(
 ) -> Vec<ToolDefinition<S>> {
     let guard = |mut tool: ToolDefinition<S>| {
         let name = tool.metadata.name.clone();
-        tool.function = tool.function.unless(move |mock| mock.missing(&name));
+        tool.function = tool.function.fail_if(move |mock| mock.missing(&name));
         tool
     };
     tools.into_iter().map(guard).collect()

@@ -3,9 +3,9 @@
 use serde_json::Value;
 use treenail_schema::{CallToolResult, ContentBlock};
 
-use crate::contract::text_of_blocks;
 use crate::revision::{is_marked, wrapped_value};
 use crate::stream::{Fold, Form};
+use crate::typed_contract::text_of_blocks;
 
 /// What is known of the items that have come live: enough to find where they end in the result.
 #[derive(Debug, Default)]

@@ -15,8 +15,8 @@ use crate::client::typed::live::Live;
 use crate::client::typed::read::unfit;
 use crate::client::typed::rest::Seen;
 use crate::client::{ClientError, ClientRequest, McpClient};
-use crate::contract::{Arguments, ItemReader};
 use crate::stream::WANTS_ITEMS;
+use crate::typed_contract::{Arguments, ItemReader};
 
 /// A call of a tool that streams: a stream of its items, which is sent when it is first polled.
 ///

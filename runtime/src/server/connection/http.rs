@@ -8,7 +8,7 @@ use super::Connection;
 use crate::extensions::Extensions;
 use crate::revision::{KnownPeer, Peer};
 use crate::server::subscriptions::Subscriber;
-use crate::tool::mirror::Mirror;
+use crate::tool::header_params::HeaderParam;
 use crate::wire::RpcError;
 
 impl Connection {
@@ -56,8 +56,8 @@ impl Connection {
     }
 
     /// The arguments of a tool that clients repeat in headers.
-    pub(crate) fn mirrors(&mut self, tool: &str) -> &[Mirror] {
+    pub(crate) fn header_params(&mut self, tool: &str) -> &[HeaderParam] {
         self.server.shared.offers.refresh(&mut self.offer);
-        self.offer.mirrors(tool)
+        self.offer.header_params(tool)
     }
 }

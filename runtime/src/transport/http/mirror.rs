@@ -4,21 +4,21 @@ use std::borrow::Cow;
 
 use http::{HeaderMap, HeaderName};
 
-use crate::tool::mirror::{Mirror, find};
+use crate::tool::header_params::{HeaderParam, find_value};
 use crate::transport::http::headers::{decode, mismatch, single};
 use crate::wire::{RpcError, as_string};
 
 /// Compares the headers of a call with its arguments, the text of an object.
 pub(super) fn check(
     headers: &HeaderMap,
-    mirrors: &[Mirror],
+    header_params: &[HeaderParam],
     arguments: Option<&str>,
 ) -> Result<(), RpcError> {
-    mirrors.iter().try_for_each(|mirror| {
-        let Ok(name) = HeaderName::from_bytes(mirror.header.as_bytes()) else {
+    header_params.iter().try_for_each(|param| {
+        let Ok(name) = HeaderName::from_bytes(param.header.as_bytes()) else {
             return Ok(());
         };
-        let argument = arguments.and_then(|arguments| find(arguments, &mirror.path));
+        let argument = arguments.and_then(|arguments| find_value(arguments, &param.path));
         let header = single(headers, &name)?;
         let header = header.map(|header| decode(&name, header)).transpose()?;
         match (header, argument) {

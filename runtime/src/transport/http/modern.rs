@@ -152,7 +152,7 @@ fn check(
     };
     mirror::check(
         headers,
-        connection.mirrors(&tool),
+        connection.header_params(&tool),
         envelope.params.arguments,
     )
 }

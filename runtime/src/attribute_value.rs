@@ -1,6 +1,6 @@
-//! What the keys of the macros take where that is more than one type.
+//! Types of attribute values, for macro keys that accept more than one type.
 //!
-//! Each has a trait of its own, so that a wrong value is told in the words of its key.
+//! Each key has a trait of its own, so that the compiler's message about a wrong value names the key.
 
 use std::ops::RangeBounds;
 
@@ -17,7 +17,7 @@ use crate::function::argument::DefaultValue;
     note = "write `icons = [Icon::new(\"https://…\")]`"
 )]
 pub trait IntoIcons {
-    /// The icons.
+    /// Converts the value.
     fn into_icons(self) -> Vec<Icon>;
 }
 
@@ -28,13 +28,13 @@ impl<I: IntoIterator<Item: Into<Icon>>> IntoIcons for I {
     }
 }
 
-/// A value for `meta = …`: a [`MetaObject`], or what becomes one.
+/// A value for `meta = …`: a [`MetaObject`], or a type that converts to one.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the value of `meta`",
     label = "expected a `MetaObject`"
 )]
 pub trait IntoMeta {
-    /// The object.
+    /// Converts the value.
     fn into_meta(self) -> MetaObject;
 }
 
@@ -52,7 +52,7 @@ impl<M: Into<MetaObject>> IntoMeta for M {
     note = "write `schema = json!({{…}})`, with `serde_json::json`"
 )]
 pub trait IntoSchema {
-    /// The object.
+    /// Converts the value.
     fn into_schema(self) -> Value;
 }
 
@@ -63,13 +63,13 @@ impl<V: Into<Value>> IntoSchema for V {
     }
 }
 
-/// A value for `annotations = …`: [`Annotations`], or what becomes that.
+/// A value for `annotations = …`: [`Annotations`], or a type that converts to them.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the value of `annotations`",
     label = "expected `Annotations`"
 )]
 pub trait IntoAnnotations {
-    /// The annotations.
+    /// Converts the value.
     fn into_annotations(self) -> Annotations;
 }
 
@@ -90,14 +90,14 @@ pub trait IntoRange<N>: RangeBounds<N> + Send + Sync + 'static {}
 #[diagnostic::do_not_recommend]
 impl<N, R: RangeBounds<N> + Send + Sync + 'static> IntoRange<N> for R {}
 
-/// A type whose values can stand in a schema as what an argument is when it is left out.
+/// A type that can have a default: the default of an argument is part of the schema.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot have a default",
     label = "a default is written into the schema, and so needs `Serialize`",
     note = "put `#[mcp_type]` on your own types"
 )]
 pub trait IntoDefault: Sized {
-    /// The default that `make` makes.
+    /// Creates the default; `make` returns its value.
     fn default_value(make: fn() -> Self) -> DefaultValue<Self>;
 }
 

@@ -1,5 +1,5 @@
-//! What both halves of a trait with `#[mcp_client]` share: what they ask of the user's types, and what the trait says of
-//! itself.
+//! The contract between the server and the client that `#[mcp_client]` generates from one trait: requirements on user
+//! types, and the metadata of the trait.
 
 mod argument;
 mod content;
@@ -24,13 +24,13 @@ pub(crate) use self::structured::read_structured;
 use crate::error::{Error, Result};
 use crate::tool::ToolDefinition;
 
-/// What a trait with `#[mcp_client]` says of itself, for a type `S` that implements it.
+/// Metadata of a trait with `#[mcp_client]`, for a type `S` that implements it.
 pub struct TraitContract<S> {
-    /// What the names of the tools begin with, before a dot; empty if with nothing.
+    /// Namespace of the tools; empty for tools without a prefix.
     pub namespace: &'static str,
     /// The documentation of the trait.
     pub instructions: &'static str,
-    /// The tools, in the order in which they are written.
+    /// The tools in source order.
     pub tools: fn() -> Vec<ToolDefinition<S>>,
 }
 
@@ -45,11 +45,11 @@ impl<S> fmt::Debug for TraitContract<S> {
 
 #[cfg(feature = "client")]
 impl<S: Send + Sync + 'static> TraitContract<S> {
-    /// The tools as peers see them, in `namespace`.
+    /// Returns the descriptors of the tools in `namespace`, as peers receive them.
     ///
     /// # Errors
     ///
-    /// [`Error::Build`] where a server could not be built either.
+    /// [`Error::Build`] if a server with these tools could not be built.
     pub(crate) fn describe(&self, namespace: &str) -> Result<Vec<Descriptor>> {
         let tools = (self.tools)().into_iter();
         let described = tools.map(|tool| tool.describe(namespace));
@@ -57,8 +57,11 @@ impl<S: Send + Sync + 'static> TraitContract<S> {
     }
 }
 
-/// The tools of a part of the state, as tools of the whole: their names begin with that of the part.
-pub fn within<S>(part: &'static str, tools: Vec<ToolDefinition<S>>) -> Vec<ToolDefinition<S>> {
+/// Adds the name of a part of the state as a prefix to the names of its tools.
+pub fn prefix_names<S>(
+    part: &'static str,
+    tools: Vec<ToolDefinition<S>>,
+) -> Vec<ToolDefinition<S>> {
     let mut tools = tools;
     for tool in &mut tools {
         tool.metadata.name = format!("{part}.{}", tool.metadata.name).into();

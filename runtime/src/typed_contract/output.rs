@@ -1,4 +1,4 @@
-//! What a tool returns, written by the server half and read by the client half.
+//! Tool output of a trait that has both a server and a client.
 
 use std::error::Error;
 
@@ -7,22 +7,22 @@ use serde::de::{DeserializeOwned, Error as _};
 use serde_json::Value;
 use treenail_schema::{CallToolResult, ContentBlock};
 
-use crate::contract::content::FromContent;
-use crate::contract::structured::{locate, read_structured};
 use crate::function::Output;
 use crate::function::kind::{self, Kind};
 use crate::function::schema::Direction;
 use crate::tool::ToolInfo;
 use crate::tool::output::{Shape, ToolOutput};
+use crate::typed_contract::content::FromContent;
+use crate::typed_contract::structured::{add_location, read_structured};
 
-/// A `Result`: what each method of a trait with `#[mcp_client]` returns, since a call can fail on its way.
+/// A `Result`: the return type of each method of a trait with `#[mcp_client]`, because any remote call can fail.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a `Result`",
-    label = "a call can fail on its way, so this has to be a `Result`",
+    label = "a remote call can fail, so this has to be a `Result`",
     note = "write `Result<{Self}, ToolError>`, or any other error in place of `ToolError`"
 )]
 pub trait Fallible {
-    /// What there is after success.
+    /// Type of the success value.
     type Ok;
 }
 
@@ -31,24 +31,25 @@ impl<T, E> Fallible for Result<T, E> {
     type Ok = T;
 }
 
-/// A type that a tool can return where one trait has a server half and a client half.
+/// A tool output of a trait that has both a server and a client.
 ///
-/// As [`ToolOutput`](crate::ToolOutput), and values have to be readable too: [`serde::Deserialize`], which `#[mcp_type]`
-/// derives with the others. The parameters, the way in which it is written and what the client gets, are always inferred.
+/// It is a [`ToolOutput`](crate::ToolOutput) whose values can also be deserialized: [`serde::Deserialize`] is required
+/// too, which `#[mcp_type]` derives with the others. The parameters, the encoding and the output type of the client,
+/// are always inferred.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the output of a tool that has a client",
     label = "an output needs `Serialize`, `Deserialize` and `JsonSchema`",
     note = "put `#[mcp_type]` on your own types, or return content blocks; the error is any `Error`"
 )]
 pub trait ContractOutput<K, T>: Sized {
-    /// How the server writes it.
+    /// Returns the serialization of the output, for the server.
     fn output(kind: Kind<K>) -> Output<Self, ToolInfo>;
 
-    /// How the client reads it.
+    /// Returns the deserialization of the output, for the client.
     fn reader(kind: Kind<K>) -> OutputReader<T>;
 }
 
-/// Reads what a tool has returned from a result that tells of no failure.
+/// Function that reads the output from a successful result.
 pub type OutputReader<T> = fn(CallToolResult) -> serde_json::Result<T>;
 
 #[diagnostic::do_not_recommend]
@@ -66,8 +67,8 @@ where
     }
 }
 
-/// What is no `Result` is refused by [`Fallible`], in one place.
-macro_rules! refused_elsewhere {
+/// Implements the trait for types other than `Result`, so that only [`Fallible`] reports them as an error.
+macro_rules! impl_for_other_types {
     ($($kind:ident)*) => {$(
         #[diagnostic::do_not_recommend]
         impl<T: ToolOutput<kind::$kind>> ContractOutput<kind::$kind, ()> for T {
@@ -82,11 +83,11 @@ macro_rules! refused_elsewhere {
     )*};
 }
 
-refused_elsewhere!(Json Content);
+impl_for_other_types!(Json Content);
 
-/// What is read from the result of a tool; the kind `K` is always inferred.
+/// Output that can be read from a tool result. The kind `K` is always inferred.
 pub trait FromToolResult<K>: Sized {
-    /// Reads it from a result that tells of no failure.
+    /// Deserializes the output of a successful result.
     fn from_tool_result(result: CallToolResult) -> serde_json::Result<Self>;
 }
 
@@ -105,7 +106,7 @@ impl<T: DeserializeOwned + JsonSchema> FromToolResult<kind::Json> for T {
     }
 }
 
-/// The texts of a result; `None` if it has no content.
+/// Returns the text of a result, or `None` without content.
 pub(crate) fn text_of(result: &CallToolResult) -> Option<String> {
     if result.content.is_empty() {
         return None;
@@ -113,33 +114,33 @@ pub(crate) fn text_of(result: &CallToolResult) -> Option<String> {
     Some(text_of_blocks(&result.content))
 }
 
-/// The texts among some blocks, each in lines of its own.
+/// Joins the text blocks with line breaks.
 pub(crate) fn text_of_blocks(blocks: &[ContentBlock]) -> String {
     let texts = blocks.iter().filter_map(ContentBlock::as_text);
     texts.collect::<Vec<_>>().join("\n")
 }
 
-/// A value from the text that stands for it: its JSON, or the text itself for a type that is a plain text, or if the text
-/// is no such JSON.
+/// Reads a value from text: as JSON, or as the text itself for a string type or if the text is not valid JSON for the
+/// type.
 pub(crate) fn read_text<T: DeserializeOwned>(
     text: Option<String>,
     is_plain_text: fn() -> bool,
 ) -> serde_json::Result<T> {
     let Some(text) = text else {
-        let nothing = serde_json::from_value(Value::Null);
-        return nothing.or_else(|error| from_text(String::new()).map_err(|_| error));
+        let missing = serde_json::from_value(Value::Null);
+        return missing.or_else(|error| from_text(String::new()).map_err(|_| error));
     };
-    // Only such a text could be taken for the JSON of a text, so only then the schema has to say what it is.
-    let may_be_both = text.starts_with('"') || text == "null";
-    if may_be_both && is_plain_text() {
+    // Other texts are never the JSON of a string, so only these need the schema of the type.
+    let is_ambiguous = text.starts_with('"') || text == "null";
+    if is_ambiguous && is_plain_text() {
         return from_text(text);
     }
     let read = serde_json::from_str(&text);
     read.or_else(|error| {
-        // Only in such a text is there a place where something does not fit.
+        // Only JSON of an object or a list has locations inside.
         let json = text.starts_with(['{', '[']).then(|| text.clone());
         from_text(text).map_err(|_| match json {
-            Some(json) => locate::<T>(error, &json),
+            Some(json) => add_location::<T>(error, &json),
             None => error,
         })
     })
@@ -149,7 +150,7 @@ fn from_text<T: DeserializeOwned>(text: String) -> serde_json::Result<T> {
     serde_json::from_value(Value::String(text))
 }
 
-/// Whether the server writes a value of this type as a text that is not JSON.
+/// Returns whether the server writes this type as plain text, not as JSON.
 fn is_plain_text<T: JsonSchema>() -> bool {
     let mut schema = Direction::Output
         .generator()

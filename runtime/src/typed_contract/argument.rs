@@ -1,4 +1,4 @@
-//! The arguments of a call, from Rust types to JSON: what the client half does with them.
+//! Serialization of call arguments by a typed client.
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -6,13 +6,13 @@ use serde::ser::{Error as _, SerializeMap};
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use crate::function::argument::{Argument, ToolArgument, absent};
+use crate::function::argument::{Argument, ToolArgument, value_if_missing};
 use crate::wire::raw_json;
 
-/// A type that can be an argument where one trait has a server half and a client half: the server reads it, the client
-/// writes it.
+/// A type that can be an argument of a trait that has both a server and a client: the server deserializes it, the
+/// client serializes it.
 ///
-/// It is implemented for every type that implements [`serde::Serialize`], [`serde::Deserialize`] and
+/// Implemented for every type that implements [`serde::Serialize`], [`serde::Deserialize`] and
 /// [`schemars::JsonSchema`]; `#[mcp_type]` derives them.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an argument of a tool that has a client",
@@ -20,11 +20,13 @@ use crate::wire::raw_json;
     note = "put `#[mcp_type]` on your own types; take what belongs to the call by reference, as in `cx: &Context`"
 )]
 pub trait ContractArgument: Sized + Send + 'static {
-    /// How the server describes and reads the argument called `name`.
+    /// Returns the schema and the conversion of the argument called `name`, for the server.
     fn argument(name: &'static str) -> Argument<Self>;
 
-    /// How the client writes it. A value that nothing at all stands for, such as `None`, is left out, unless nothing stands
-    /// for a default.
+    /// Serializes the value for a request.
+    ///
+    /// A value that equals a missing argument, such as `None`, is omitted. If the argument has a default, it is sent as
+    /// `null`.
     fn given(&self, name: &'static str, has_default: bool) -> Given;
 }
 
@@ -40,18 +42,18 @@ impl<T: Serialize + DeserializeOwned + JsonSchema + Send + 'static> ContractArgu
         let may_be_absent = is_null && !has_default;
         Given {
             name,
-            json: (!may_be_absent || !is_nothing_null::<T>()).then_some(json),
+            json: (!may_be_absent || !missing_equals_null::<T>()).then_some(json),
         }
     }
 }
 
-/// Whether what is read from nothing is also what null is read as.
-fn is_nothing_null<T: Serialize + DeserializeOwned>() -> bool {
-    let nothing = absent::<T>().and_then(|value| raw_json(&value).ok());
-    nothing.is_some_and(|nothing| nothing.get() == "null")
+/// Returns whether a missing value and null deserialize to the same value.
+fn missing_equals_null<T: Serialize + DeserializeOwned>() -> bool {
+    let missing = value_if_missing::<T>().and_then(|value| raw_json(&value).ok());
+    missing.is_some_and(|missing| missing.get() == "null")
 }
 
-/// An argument as JSON; `None` if it is left out.
+/// An argument as JSON; `None` if it is omitted.
 #[derive(Debug)]
 pub struct Given {
     name: &'static str,
@@ -63,12 +65,12 @@ pub struct Given {
 pub struct Arguments(Vec<(&'static str, serde_json::Result<Box<RawValue>>)>);
 
 impl Arguments {
-    /// None yet.
+    /// Creates an empty list.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// With one more.
+    /// Appends an argument.
     #[must_use]
     pub fn with(mut self, Given { name, json }: Given) -> Self {
         self.0.extend(json.map(|json| (name, json)));

@@ -1,29 +1,29 @@
-//! Names of tools: what is allowed, and which known one was probably meant.
+//! Validation of names, and suggestions for unknown ones.
 
-/// The longest name that the specification recommends.
-const LONGEST: usize = 128;
+/// Maximum length of a name that the specification recommends.
+const MAX_NAME_BYTES: usize = 128;
 
-/// Says what is wrong with `name` as the name of a tool, if anything.
+/// Validates the name of a tool, a prompt or a resource. The error completes the sentence "the name …".
 ///
-/// Allowed are 1 to 128 of `A-Z a-z 0-9 _ - .`, and nothing between two dots may be empty.
-pub(crate) fn flaw(name: &str) -> Option<&'static str> {
+/// A name has 1 to 128 characters of `A-Z a-z 0-9 _ - .`; parts separated by dots must not be empty.
+pub(crate) fn validate_name(name: &str) -> Result<(), &'static str> {
     let legal = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
     if name.is_empty() {
-        Some("is empty")
-    } else if name.len() > LONGEST {
-        Some("is longer than 128 characters")
+        Err("is empty")
+    } else if name.len() > MAX_NAME_BYTES {
+        Err("is longer than 128 characters")
     } else if !name.bytes().all(legal) {
-        Some("has characters other than `A-Z a-z 0-9 _ - .`")
+        Err("has characters other than `A-Z a-z 0-9 _ - .`")
     } else if name.split('.').any(str::is_empty) {
-        Some("has nothing before, after or between dots")
+        Err("has an empty part before, after or between dots")
     } else {
-        None
+        Ok(())
     }
 }
 
-/// The one of `known` that is nearest to `asked`, if it is near enough to be worth naming.
+/// Returns the name among `known` that is most similar to `asked`, if it is similar enough to suggest.
 pub(crate) fn nearest<'a>(asked: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    if asked.len() > LONGEST {
+    if asked.len() > MAX_NAME_BYTES {
         return None;
     }
     known
@@ -33,8 +33,8 @@ pub(crate) fn nearest<'a>(asked: &str, known: impl Iterator<Item = &'a str>) -> 
         .map(|(_, name)| name)
 }
 
-/// How many insertions, deletions, changes and swaps of neighbours lead from one text to the other, case aside
-/// (optimal string alignment).
+/// Returns the edit distance, ignoring case: the number of insertions, deletions, substitutions and transpositions of
+/// adjacent characters (optimal string alignment).
 fn distance(from: &str, to: &str) -> usize {
     let from = from.to_ascii_lowercase().into_bytes();
     let to = to.to_ascii_lowercase().into_bytes();
@@ -61,18 +61,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn flaws_of_names_are_told() {
+    fn invalid_names_are_rejected() {
         for name in ["a", "weather.forecast", "a-b_c.D9", "a.b.c"] {
-            assert_eq!(flaw(name), None, "{name}");
+            assert_eq!(validate_name(name), Ok(()), "{name}");
         }
         for name in ["", "a b", "a,b", "é", ".a", "a.", "a..b", "a/b"] {
-            assert!(flaw(name).is_some(), "{name}");
+            assert!(validate_name(name).is_err(), "{name}");
         }
-        assert!(flaw(&"a".repeat(128)).is_none() && flaw(&"a".repeat(129)).is_some());
+        assert!(
+            validate_name(&"a".repeat(128)).is_ok() && validate_name(&"a".repeat(129)).is_err()
+        );
     }
 
     #[test]
-    fn the_nearest_name_is_found_if_it_is_near() {
+    fn similar_names_are_suggested() {
         let known = ["files.list", "files.read", "files.search"];
         let table = [
             ("files.serach", Some("files.search")),

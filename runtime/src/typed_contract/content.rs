@@ -1,4 +1,4 @@
-//! Content blocks as what a tool has returned.
+//! Conversion of tool results to content blocks, for the client.
 
 use serde::de::Error as _;
 use serde_json::{Error, Result};
@@ -10,9 +10,9 @@ use treenail_schema::{
 use crate::stream::IntoBlock;
 use crate::tool::output::IntoContent;
 
-/// Content blocks and what is made of them, read from a result that tells of no failure.
+/// Content blocks, and types that convert to them, which can be read from a successful result.
 pub trait FromContent: IntoContent + Sized {
-    /// The result as this.
+    /// Extracts the value from a result.
     fn from_result(result: CallToolResult) -> Result<Self>;
 }
 
@@ -37,9 +37,9 @@ impl<T: FromContent> FromContent for Option<T> {
     }
 }
 
-/// A content block and what is one.
+/// A content block, or one of its variants.
 pub trait FromBlock: IntoBlock + Sized {
-    /// The block as this.
+    /// Extracts the value from a block.
     fn from_block(block: ContentBlock) -> Result<Self>;
 }
 

@@ -1,4 +1,4 @@
-//! What a tool streams, written by the server half and read by the client half.
+//! Stream items of a trait that has both a server and a client.
 
 use std::error::Error;
 use std::fmt;
@@ -7,25 +7,26 @@ use schemars::JsonSchema;
 use serde::de::{DeserializeOwned, Error as _};
 use serde_json::Value;
 
-use crate::contract::content::FromBlock;
-use crate::contract::structured::read_item;
 use crate::function::kind::{self, Kind};
-use crate::stream::{Fold, Form, Items, ToolItem, folded};
+use crate::stream::{Fold, Form, Items, ToolItem, form_and_fold};
+use crate::typed_contract::content::FromBlock;
+use crate::typed_contract::structured::read_item;
 
-/// A type that a tool can stream where one trait has a server half and a client half.
+/// A stream item of a trait that has both a server and a client.
 ///
-/// As [`ToolItem`](crate::ToolItem), and values have to be readable too: [`serde::Deserialize`], which `#[mcp_type]`
-/// derives with the others. The parameters, the way in which it is written and what the client gets, are always inferred.
+/// It is a [`ToolItem`](crate::ToolItem) whose values can also be deserialized: [`serde::Deserialize`] is required too,
+/// which `#[mcp_type]` derives with the others. The parameters, the encoding and the item type of the client, are
+/// always inferred.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be streamed by a tool that has a client",
     label = "an item needs `Serialize`, `Deserialize` and `JsonSchema`",
     note = "put `#[mcp_type]` on your own types, or stream content blocks; the error is any `Error`"
 )]
 pub trait ContractItem<K, T>: Sized {
-    /// How the server writes the items.
+    /// Returns the serialization of the items, for the server.
     fn items(kind: Kind<K>, fold: Option<Fold>) -> Items<Self>;
 
-    /// How the client reads them.
+    /// Returns the deserialization of the items, for the client.
     fn reader(kind: Kind<K>, fold: Option<Fold>) -> ItemReader<T>;
 }
 
@@ -40,7 +41,7 @@ where
     }
 
     fn reader(_: Kind<kind::Fallible<K>>, fold: Option<Fold>) -> ItemReader<T> {
-        let (form, fold) = folded::<T, K>(fold);
+        let (form, fold) = form_and_fold::<T, K>(fold);
         ItemReader {
             form,
             fold,
@@ -49,8 +50,9 @@ where
     }
 }
 
-/// What is no `Result` is refused by [`Fallible`](super::Fallible), in one place.
-macro_rules! refused_elsewhere {
+/// Implements the trait for types other than `Result`, so that only [`Fallible`](super::Fallible) reports them as an
+/// error.
+macro_rules! impl_for_other_types {
     ($($kind:ident)*) => {$(
         #[diagnostic::do_not_recommend]
         impl<T: ToolItem<kind::$kind>> ContractItem<kind::$kind, ()> for T {
@@ -59,7 +61,7 @@ macro_rules! refused_elsewhere {
             }
 
             fn reader(_: Kind<kind::$kind>, fold: Option<Fold>) -> ItemReader<()> {
-                let (form, fold) = folded::<T, kind::$kind>(fold);
+                let (form, fold) = form_and_fold::<T, kind::$kind>(fold);
                 ItemReader {
                     form,
                     fold,
@@ -70,11 +72,11 @@ macro_rules! refused_elsewhere {
     )*};
 }
 
-refused_elsewhere!(Json Content);
+impl_for_other_types!(Json Content);
 
-/// An item that is read from its JSON; the kind `K` is always inferred.
+/// An item that can be read from JSON. The kind `K` is always inferred.
 pub trait FromItem<K>: Sized {
-    /// Reads it.
+    /// Deserializes the item.
     fn from_item(json: Value) -> serde_json::Result<Self>;
 }
 
@@ -90,11 +92,14 @@ impl<T: FromBlock> FromItem<kind::Content> for T {
     }
 }
 
-/// How the items of a stream come, and how they are read.
+/// Encoding and deserialization of stream items.
 pub struct ItemReader<T> {
     pub(crate) form: Form,
     pub(crate) fold: Fold,
-    #[cfg_attr(not(feature = "client"), allow(dead_code, reason = "the client reads"))]
+    #[cfg_attr(
+        not(feature = "client"),
+        allow(dead_code, reason = "only the client reads items")
+    )]
     pub(crate) read: fn(Value) -> serde_json::Result<T>,
 }
 

@@ -1,16 +1,16 @@
-//! A value in structured content: as it is, or within an object that holds it.
+//! Deserialization of structured content, which may be wrapped in an object.
 
 use serde::de::{DeserializeOwned, Error as _};
 use serde_json::{Error, Result, Value};
 use treenail_schema::CallToolResult;
 
-use crate::contract::output::text_of;
 use crate::revision::{is_marked, wrapped_value};
+use crate::typed_contract::output::text_of;
 
-/// Reads a value from the structured content of `result`, which has been taken from it.
+/// Deserializes `content`, the structured content taken from `result`.
 ///
-/// Servers that have to send an object wrap other values as `{"result": …}`. If the result has the mark of that, the value is
-/// what is within; if not, only where the whole does not fit the type.
+/// A server that must send an object wraps other values as `{"result": …}`. If the result is marked as wrapped, the
+/// value is the inner one. Without a mark, it is the inner one only if the whole object does not fit the type.
 pub(crate) fn read_structured<T: DeserializeOwned>(
     content: Value,
     result: &CallToolResult,
@@ -19,12 +19,12 @@ pub(crate) fn read_structured<T: DeserializeOwned>(
         return read_wrapped(&content, inner, is_marked(result.meta.as_ref()));
     }
     serde_json::from_value(content).map_err(|error| match text_of(result) {
-        Some(text) => locate::<T>(error, &text),
+        Some(text) => add_location::<T>(error, &text),
         None => error,
     })
 }
 
-/// Reads one of several values of a stream, as [`read_structured`] does without a mark.
+/// Deserializes a stream item like [`read_structured`], without a mark.
 pub(crate) fn read_item<T: DeserializeOwned>(item: Value) -> Result<T> {
     match wrapped_value(&item) {
         Some(inner) => read_wrapped(&item, inner, false),
@@ -43,38 +43,38 @@ fn read_wrapped<T: DeserializeOwned>(whole: &Value, inner: &Value, marked: bool)
         .map_err(|_| explain::<T>(whole, inner, marked))
 }
 
-/// Why neither an object nor what it holds fits: the reason of the one that is nearer to it.
+/// Explains why neither the whole object nor its inner value fits: returns the error of the likelier one.
 #[cold]
 fn explain<T: DeserializeOwned>(whole: &Value, inner: &Value, marked: bool) -> Error {
-    let (path, of_whole) = misfit::<T>(whole);
+    let (path, of_whole) = find_error::<T>(whole);
     if !marked && !path.is_empty() {
-        return at(&path, &of_whole);
+        return error_at(&path, &of_whole);
     }
-    let (path, of_inner) = misfit::<T>(inner);
+    let (path, of_inner) = find_error::<T>(inner);
     let path = if path.starts_with('[') || path.is_empty() {
         format!("result{path}")
     } else {
         format!("result.{path}")
     };
-    at(&path, &of_inner)
+    error_at(&path, &of_inner)
 }
 
-/// Adds the place to an error, which the JSON of the value tells.
+/// Adds the location to an error, found by deserializing the JSON again.
 #[cold]
-pub(crate) fn locate<T: DeserializeOwned>(error: Error, json: &str) -> Error {
+pub(crate) fn add_location<T: DeserializeOwned>(error: Error, json: &str) -> Error {
     let Ok(value) = serde_json::from_str::<Value>(json) else {
         return error;
     };
-    let (path, reason) = misfit::<T>(&value);
-    // A text in other words than the value says nothing of it.
+    let (path, reason) = find_error::<T>(&value);
+    // An error whose message differs from that of the value is not about the same failure.
     if path.is_empty() || !error.to_string().starts_with(&reason) {
         return error;
     }
-    at(&path, &reason)
+    error_at(&path, &reason)
 }
 
-/// The place in a value that does not fit, empty for all of it, and why.
-fn misfit<T: DeserializeOwned>(value: &Value) -> (String, String) {
+/// Returns the location and the reason of a deserialization error; the location is empty for the whole value.
+fn find_error<T: DeserializeOwned>(value: &Value) -> (String, String) {
     match serde_path_to_error::deserialize::<_, T>(value) {
         Ok(_) => Default::default(),
         Err(error) => {
@@ -85,7 +85,7 @@ fn misfit<T: DeserializeOwned>(value: &Value) -> (String, String) {
     }
 }
 
-fn at(path: &str, reason: &str) -> Error {
+fn error_at(path: &str, reason: &str) -> Error {
     Error::custom(format!("at `{path}`: {reason}"))
 }
 
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_is_taken_out_of_the_object_that_holds_it() {
+    fn wrapped_values_are_unwrapped() {
         let three = || json!({"result": 3});
         for marked in [false, true] {
             assert_eq!(read(three(), marked), Ok(3));
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_told_with_its_place() {
+    fn errors_include_their_location() {
         let error = |content, marked| read::<Vec<Sum>>(content, marked).unwrap_err();
         let text = || json!({"result": "three"});
         let reason = "invalid type: string \"three\", expected i64";
