@@ -82,7 +82,7 @@ impl<A: Into<Annotations>> IntoAnnotations for A {
 
 /// A value for `range = …` on a number of type `N`: a range of such numbers.
 #[diagnostic::on_unimplemented(
-    message = "the bounds of a `{N}` are of another type",
+    message = "the bounds of a `{N}` have another type",
     label = "expected a range of `{N}`"
 )]
 pub trait IntoRange<N>: RangeBounds<N> + Send + Sync + 'static {}
@@ -93,7 +93,7 @@ impl<N, R: RangeBounds<N> + Send + Sync + 'static> IntoRange<N> for R {}
 /// A type that can have a default: the default of an argument is part of the schema.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot have a default",
-    label = "a default is written into the schema, and so needs `Serialize`",
+    label = "a default is part of the schema, so it needs `Serialize`",
     note = "put `#[mcp_type]` on your own types"
 )]
 pub trait IntoDefault: Sized {

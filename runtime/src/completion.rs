@@ -93,7 +93,7 @@ pub trait IntoCompletions<K>: Sized {
 }
 
 #[diagnostic::do_not_recommend]
-impl<T> IntoCompletions<kind::Now> for T
+impl<T> IntoCompletions<kind::Immediate> for T
 where
     T: IntoIterator<Item: Into<String>>,
 {
@@ -103,7 +103,7 @@ where
 }
 
 #[diagnostic::do_not_recommend]
-impl<F> IntoCompletions<kind::Later> for F
+impl<F> IntoCompletions<kind::Deferred> for F
 where
     F: Future<Output: IntoIterator<Item: Into<String>>> + Send,
 {

@@ -68,7 +68,7 @@ impl FieldError {
         &self.field
     }
 
-    /// Describes the problem: the expected value and the actual one.
+    /// Returns the description of the problem, with the expected value and the actual one.
     pub fn message(&self) -> &str {
         &self.message
     }

@@ -122,7 +122,7 @@ impl Problem {
                     .rsplit_once('/')
                     .map_or("", |(parent, _)| parent);
                 let known = list_arguments(schema_at(input_schema, parent).unwrap_or(input_schema));
-                format!("unknown argument; known are {known}")
+                format!("unknown argument; known arguments: {known}")
             }
             (Fault::Wrong { value }, Some(expected)) => format!("expected {expected}, got {value}"),
             (Fault::Wrong { value }, None) => format!("{value} is not allowed here"),

@@ -85,7 +85,7 @@ pub trait HasLength: Sized {
 /// impl HeaderArgument for Region {}
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`header` cannot mirror a `{Self}`",
+    message = "`header` cannot be used on a `{Self}`",
     label = "this is not a string, an integer or a `bool`",
     note = "a type of your own whose schema is a string, an integer or a boolean can implement `HeaderArgument`"
 )]

@@ -16,11 +16,11 @@ pub struct Fallible<K>(PhantomData<K>);
 
 /// A value that is available immediately.
 #[derive(Debug)]
-pub enum Now {}
+pub enum Immediate {}
 
 /// A future that resolves to a value.
 #[derive(Debug)]
-pub enum Later {}
+pub enum Deferred {}
 
 /// A kind as a value, for type inference.
 #[derive(Debug)]

@@ -19,7 +19,7 @@ pub(crate) fn list_arguments(schema: &Schema) -> String {
             .map(|name| quoted(name))
             .collect::<Vec<_>>()
             .join(", "),
-        _ => "none, it takes no arguments".to_owned(),
+        _ => "none".to_owned(),
     }
 }
 
@@ -251,7 +251,7 @@ mod tests {
         assert_eq!(list_arguments(schema.as_object().unwrap()), "`a`, `b'`");
         for schema in [json!({}), json!({"properties": {}})] {
             let listed = list_arguments(schema.as_object().unwrap());
-            assert_eq!(listed, "none, it takes no arguments");
+            assert_eq!(listed, "none");
         }
     }
 }

@@ -27,8 +27,7 @@ pub(crate) struct Offer {
     tools: Arc<Section<Tool>>,
     /// The arguments that clients repeat in headers of HTTP, of the tools that have such arguments.
     #[cfg(feature = "http-server")]
-    header_params:
-        std::collections::HashMap<Box<str>, Vec<crate::tool::header_params::HeaderParam>>,
+    mirrors: std::collections::HashMap<Box<str>, Vec<crate::tool::header_params::HeaderParam>>,
     prompts: Arc<Section<Prompt>>,
     pub(crate) resources: Resources,
     /// The results of `initialize`, and of `server/discover`, for each revision.
@@ -75,7 +74,7 @@ impl Offer {
             version: old.map_or(0, |old| old.version + 1),
             dynamic: setup.dynamic,
             #[cfg(feature = "http-server")]
-            header_params: header_params(&tools.table),
+            mirrors: mirrors(&tools.table),
             tools,
             prompts: Section::new(prompts, old.map(|old| &old.prompts), setup),
             resources,
@@ -103,8 +102,8 @@ impl Offer {
 
     /// The arguments of a tool that clients repeat in headers.
     #[cfg(feature = "http-server")]
-    pub(crate) fn header_params(&self, tool: &str) -> &[crate::tool::header_params::HeaderParam] {
-        if self.header_params.is_empty() {
+    pub(crate) fn mirrors(&self, tool: &str) -> &[crate::tool::header_params::HeaderParam] {
+        if self.mirrors.is_empty() {
             return &[];
         }
         // A tool has the same headers under each of its names.
@@ -112,7 +111,7 @@ impl Offer {
             Ok(entry) => entry.descriptor.key(),
             Err(_) => return &[],
         };
-        self.header_params.get(tool).map_or(&[], Vec::as_slice)
+        self.mirrors.get(tool).map_or(&[], Vec::as_slice)
     }
 
     /// The result of `initialize`, or of `server/discover` in the modern era.
@@ -276,15 +275,15 @@ impl Offer {
 
 /// The arguments that are repeated in headers, of the tools that have any.
 #[cfg(feature = "http-server")]
-fn header_params(
+fn mirrors(
     tools: &Table<Tool>,
 ) -> std::collections::HashMap<Box<str>, Vec<crate::tool::header_params::HeaderParam>> {
     let entries = tools.entries().iter();
     let found = entries.filter_map(|entry| {
         let tool = &entry.descriptor;
         // Schemas were checked when the tool was added.
-        let header_params = crate::tool::header_params::header_params(&tool.input_schema).ok()?;
-        (!header_params.is_empty()).then(|| (tool.name.as_str().into(), header_params))
+        let mirrors = crate::tool::header_params::header_params(&tool.input_schema).ok()?;
+        (!mirrors.is_empty()).then(|| (tool.name.as_str().into(), mirrors))
     });
     found.collect()
 }

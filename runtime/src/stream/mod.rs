@@ -38,7 +38,7 @@ use crate::tool::error::ToolError;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a stream that a tool can return",
     label = "not a `Stream` that is `Send`, nor a `Result` of one with an `Error`",
-    note = "what a stream holds is `Send`, like `Arc` and not `Rc`; the keys `stream` and `fold` are for streams only"
+    note = "everything in a stream must be `Send`, such as `Arc` instead of `Rc`; the keys `stream` and `fold` are for streams only"
 )]
 pub trait ToolStream<I, S>: Sized {
     /// Polls the stream to its end and collects its items.

@@ -116,7 +116,7 @@ impl Collector {
 ///
 /// Duplicate members are rejected later, when the arguments are parsed.
 #[cfg(any(feature = "http-server", feature = "client"))]
-pub(crate) fn find_value<'a>(mut text: &'a str, path: &[String]) -> Option<&'a str> {
+pub(crate) fn find<'a>(mut text: &'a str, path: &[String]) -> Option<&'a str> {
     for key in path {
         let mut members = crate::wire::Members::new(text).ok()?;
         text = loop {

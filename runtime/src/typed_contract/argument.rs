@@ -17,7 +17,7 @@ use crate::wire::raw_json;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an argument of a tool that has a client",
     label = "an argument needs `Serialize`, `Deserialize` and `JsonSchema`",
-    note = "put `#[mcp_type]` on your own types; take what belongs to the call by reference, as in `cx: &Context`"
+    note = "put `#[mcp_type]` on your own types; take call values such as `cx: &Context` by reference"
 )]
 pub trait ContractArgument: Sized + Send + 'static {
     /// Returns the schema and the conversion of the argument called `name`, for the server.

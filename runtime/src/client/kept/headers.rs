@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use treenail_schema::Tool;
 
-use crate::tool::header_params::{HeaderParam, find_value, header_params};
+use crate::tool::header_params::{HeaderParam, find, header_params};
 use crate::wire::as_string;
 
 /// What the header of an argument begins with.
@@ -38,7 +38,7 @@ pub(super) fn without_wrong(tools: Vec<Tool>) -> Vec<Tool> {
 pub(super) fn headers(tool: &Tool, arguments: &str) -> Vec<(String, String)> {
     let header_params = header_params(&tool.input_schema).unwrap_or_default();
     let header = |param: HeaderParam| {
-        let value = find_value(arguments, &param.path)?;
+        let value = find(arguments, &param.path)?;
         let value = as_string(value).map_or_else(|| value.to_owned(), Cow::into_owned);
         let name = param.header.strip_prefix(PREFIX)?.to_owned();
         Some((name, value))

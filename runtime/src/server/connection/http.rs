@@ -56,8 +56,8 @@ impl Connection {
     }
 
     /// The arguments of a tool that clients repeat in headers.
-    pub(crate) fn header_params(&mut self, tool: &str) -> &[HeaderParam] {
+    pub(crate) fn mirrors(&mut self, tool: &str) -> &[HeaderParam] {
         self.server.shared.offers.refresh(&mut self.offer);
-        self.offer.header_params(tool)
+        self.offer.mirrors(tool)
     }
 }

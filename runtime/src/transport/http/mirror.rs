@@ -4,21 +4,21 @@ use std::borrow::Cow;
 
 use http::{HeaderMap, HeaderName};
 
-use crate::tool::header_params::{HeaderParam, find_value};
+use crate::tool::header_params::{HeaderParam, find};
 use crate::transport::http::headers::{decode, mismatch, single};
 use crate::wire::{RpcError, as_string};
 
 /// Compares the headers of a call with its arguments, the text of an object.
 pub(super) fn check(
     headers: &HeaderMap,
-    header_params: &[HeaderParam],
+    mirrors: &[HeaderParam],
     arguments: Option<&str>,
 ) -> Result<(), RpcError> {
-    header_params.iter().try_for_each(|param| {
-        let Ok(name) = HeaderName::from_bytes(param.header.as_bytes()) else {
+    mirrors.iter().try_for_each(|mirror| {
+        let Ok(name) = HeaderName::from_bytes(mirror.header.as_bytes()) else {
             return Ok(());
         };
-        let argument = arguments.and_then(|arguments| find_value(arguments, &param.path));
+        let argument = arguments.and_then(|arguments| find(arguments, &mirror.path));
         let header = single(headers, &name)?;
         let header = header.map(|header| decode(&name, header)).transpose()?;
         match (header, argument) {

@@ -152,7 +152,7 @@ fn check(
     };
     mirror::check(
         headers,
-        connection.header_params(&tool),
+        connection.mirrors(&tool),
         envelope.params.arguments,
     )
 }
