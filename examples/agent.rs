@@ -1,5 +1,5 @@
-//! An agent with the tools of two servers: `agent <folder>` starts the reference servers for files and memory with
-//! `npx` and lets a model remember the contents of the folder. The model is scripted; any other can replace it.
+//! Agent with the tools of two servers: `agent <folder>` starts the reference servers for files and memory with `npx` and
+//! lets a model remember the contents of the folder. The model is scripted; any other model can replace it.
 
 use std::env;
 
@@ -27,8 +27,11 @@ async fn main() -> treenail::Result<()> {
     Ok(())
 }
 
-/// Asks a question and prints the events.
-#[allow(clippy::print_stdout, reason = "it is a program that shows something")]
+/// Asks a question and prints the events of the run.
+#[allow(
+    clippy::print_stdout,
+    reason = "standard output is the output of the program"
+)]
 pub(crate) async fn run(
     model: impl Model + 'static,
     [files, memory]: [ServerCommand; 2],
@@ -44,8 +47,8 @@ pub(crate) async fn run(
         match event {
             RunEvent::Text(text) => println!("{text}"),
             RunEvent::CallStarted { id, .. } => println!("… {id}"),
-            RunEvent::ApprovalRequested(asked) => {
-                run.deny(&asked.call.id, "files stay as they are");
+            RunEvent::ApprovalRequested(request) => {
+                run.deny(&request.call.id, "files stay as they are");
             }
             _ => {}
         }

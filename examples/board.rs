@@ -1,5 +1,5 @@
-//! A board of notes: clients hear when it changes, and one can wait for a note that another pins. `board` serves standard
-//! input and output, `board --http 127.0.0.1:8080` serves HTTP.
+//! Board of notes: clients receive notifications when it changes, and a client can wait for a note that another one pins.
+//! `board` serves standard input and output, `board --http 127.0.0.1:8080` serves HTTP.
 
 use std::env;
 
@@ -7,18 +7,18 @@ use tokio::sync::watch;
 use treenail::Component;
 use treenail::prelude::*;
 
-/// There is room for so many notes; the oldest one goes first.
-const ROOM: usize = 100;
+/// Maximum number of notes. Beyond it, the oldest note is removed.
+const MAX_NOTES: usize = 100;
 
 #[derive(Default)]
 struct Board {
     notes: watch::Sender<Vec<String>>,
 }
 
-/// Tells that the number of those who wait is another one, when a call ends in whatever way.
-struct Leaving(Server);
+/// Guard that reports a change of the number of waiting calls when a call ends or is cancelled.
+struct WaitGuard(Server);
 
-impl Drop for Leaving {
+impl Drop for WaitGuard {
     fn drop(&mut self) {
         self.0.resource_updated("board://waiting");
     }
@@ -26,62 +26,62 @@ impl Drop for Leaving {
 
 #[mcp_tool(namespace = "board")]
 impl Board {
-    /// Pin a note; tells how many there are.
+    /// Pin a note and return the number of notes.
     #[tool]
     fn pin(&self, cx: &Context, note: String) -> usize {
         self.notes.send_modify(|notes| {
             notes.push(note);
-            notes.drain(..notes.len().saturating_sub(ROOM));
+            notes.drain(..notes.len().saturating_sub(MAX_NOTES));
         });
         cx.server().resource_updated("board://notes");
         self.notes.borrow().len()
     }
 
-    /// Wait for a note with a word in it.
+    /// Wait for a note that contains a word.
     #[tool(read_only)]
     async fn wait(&self, cx: &Context, word: String) -> Result<String, watch::error::RecvError> {
-        let _leaving = Leaving(cx.server().clone()); // dropped after `notes`, which is counted
+        let _guard = WaitGuard(cx.server().clone()); // dropped after `notes`, which is counted
         let mut notes = self.notes.subscribe();
         cx.server().resource_updated("board://waiting");
-        let mut looks = 0;
+        let mut checks = 0;
         loop {
-            let found = find(&notes.borrow_and_update(), &word);
+            let found = find_note(&notes.borrow_and_update(), &word);
             if let Some(note) = found {
                 return Ok(note);
             }
-            looks += 1;
-            cx.progress(looks).await;
+            checks += 1;
+            cx.progress(checks).await;
             notes.changed().await?;
         }
     }
 
-    /// Allow or forbid to pin notes.
+    /// Allow or forbid pinning of notes.
     #[tool(idempotent)]
     fn allow(cx: &Context, pinning: bool) -> treenail::Result<()> {
         let pin = Component::tool("board.pin");
-        cx.server().edit(|offer| {
+        cx.server().edit(|registry| {
             if pinning {
-                offer.enable(pin)
+                registry.enable(pin)
             } else {
-                offer.disable(pin)
+                registry.disable(pin)
             }
         })
     }
 
-    /// All notes, the oldest first.
+    /// All notes, oldest first.
     #[resource("board://notes", subscribable)]
     fn notes(&self) -> Vec<String> {
         self.notes.borrow().clone()
     }
 
-    /// How many wait for a note.
+    /// Number of calls that wait for a note.
     #[resource("board://waiting", subscribable)]
     fn waiting(&self) -> usize {
         self.notes.receiver_count()
     }
 }
 
-fn find(notes: &[String], word: &str) -> Option<String> {
+fn find_note(notes: &[String], word: &str) -> Option<String> {
     notes.iter().find(|note| note.contains(word)).cloned()
 }
 
@@ -93,7 +93,7 @@ fn server() -> treenail::Result<Server> {
 #[tokio::main(flavor = "current_thread")]
 #[expect(
     clippy::print_stderr,
-    reason = "who starts it wants to know where it is"
+    reason = "the user needs the address of the server"
 )]
 async fn main() -> treenail::Result<()> {
     let mut arguments = env::args().skip_while(|argument| argument != "--http");
@@ -107,7 +107,7 @@ async fn main() -> treenail::Result<()> {
 
 #[cfg(test)]
 #[tokio::test]
-async fn nobody_pins_what_is_forbidden() -> Result<(), Box<dyn std::error::Error>> {
+async fn pinning_can_be_forbidden() -> Result<(), Box<dyn std::error::Error>> {
     use serde_json::json;
 
     let client = McpClient::builder().server(&server()?).build().await?;

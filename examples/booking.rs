@@ -1,15 +1,15 @@
-//! A tool that asks the user while it runs: for the values of a form, then to open a page. What is written is the same for
-//! clients of every revision; those that cannot be asked are told what they lack. `booking` serves standard input and output,
-//! `booking --http 127.0.0.1:8080` serves HTTP.
+//! Tool that asks the user while it runs: first for the values of a form, then to open a page. The code is the same for
+//! clients of every revision. Clients without elicitation receive an error that names the missing capability. `booking`
+//! serves standard input and output, `booking --http 127.0.0.1:8080` serves HTTP.
 
 use std::env;
 
 use treenail::prelude::*;
 
-/// Who stays, and for how long.
+/// Guest and length of the stay.
 #[mcp_form]
 struct Guest {
-    /// As it stands in the passport
+    /// Name as in the passport
     name: String,
     #[field(range = 1..=30, default = 1)]
     nights: u8,
@@ -32,7 +32,7 @@ fn server() -> treenail::Result<Server> {
 #[tokio::main(flavor = "current_thread")]
 #[expect(
     clippy::print_stderr,
-    reason = "who starts it wants to know where it is"
+    reason = "the user needs the address of the server"
 )]
 async fn main() -> treenail::Result<()> {
     let mut arguments = env::args().skip_while(|argument| argument != "--http");
@@ -46,12 +46,13 @@ async fn main() -> treenail::Result<()> {
 
 #[cfg(test)]
 #[tokio::test]
-async fn guests_are_asked_in_every_revision_that_can() -> Result<(), Box<dyn std::error::Error>> {
+async fn guests_are_asked_in_every_revision_with_elicitation()
+-> Result<(), Box<dyn std::error::Error>> {
     use serde_json::json;
     use treenail::schema::{ElicitAction, ElicitResult, Revision};
 
     for revision in [Revision::V2025_11_25, Revision::LATEST] {
-        // The page to pay at is agreed to like the form; it has no content to read.
+        // The same answer accepts the payment page, which ignores the content.
         let accept = |_| async {
             let mut accepted = ElicitResult::new(ElicitAction::Accept);
             accepted.content = Some([("name".to_owned(), "Ada".into())].into());

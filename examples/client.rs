@@ -1,5 +1,5 @@
-//! A program that uses a server: `client <command> [argument]…` starts one, and shows what it has. The functions are the ways
-//! in which a client is used.
+//! Client of a server: `client <command> [argument]…` starts a server and lists its tools. The functions show different
+//! ways to use a client.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -11,7 +11,10 @@ use treenail::prelude::*;
 use treenail::schema::{ElicitAction, ElicitResult};
 
 #[tokio::main(flavor = "current_thread")]
-#[allow(clippy::print_stdout, reason = "it is a program that shows something")]
+#[allow(
+    clippy::print_stdout,
+    reason = "standard output is the output of the program"
+)]
 async fn main() -> treenail::Result<()> {
     let mut arguments = env::args_os().skip(1);
     let program = arguments.next().unwrap_or_else(|| "weather-server".into());
@@ -29,9 +32,9 @@ async fn main() -> treenail::Result<()> {
     Ok(())
 }
 
-/// Arguments can be JSON, a struct or a map; the output comes as JSON or as a type.
-#[cfg_attr(not(test), allow(dead_code, reason = "the test uses it"))]
-async fn call(client: &McpClient) -> Result<Vec<i64>, ClientError> {
+/// Calls a tool with arguments as JSON, as a struct and as a map, and reads the output as JSON and as a type.
+#[cfg_attr(not(test), allow(dead_code, reason = "only the test uses it"))]
+async fn call_tool(client: &McpClient) -> Result<Vec<i64>, ClientError> {
     #[mcp_type]
     struct Sum {
         a: i64,
@@ -46,9 +49,9 @@ async fn call(client: &McpClient) -> Result<Vec<i64>, ClientError> {
     Ok(vec![by_json.unwrap_or_default(), by_struct, by_map])
 }
 
-/// A session has a method for each request; a client can be made of it later.
-#[cfg_attr(not(test), allow(dead_code, reason = "the test uses it"))]
-async fn by_session(server: &Server) -> Result<McpClient, ClientError> {
+/// Opens a session, which has a method for each request, and wraps it in a client.
+#[cfg_attr(not(test), allow(dead_code, reason = "only the test uses it"))]
+async fn client_from_session(server: &Server) -> Result<McpClient, ClientError> {
     let session = McpClientSession::builder()
         .client_info("reader", "1.0.0")
         .on_elicit(|_| async { Ok(ElicitResult::new(ElicitAction::Decline)) })
@@ -64,7 +67,7 @@ async fn by_session(server: &Server) -> Result<McpClient, ClientError> {
 
 #[cfg(test)]
 #[tokio::test]
-async fn a_client_is_used_in_many_ways() -> Result<(), Box<dyn std::error::Error>> {
+async fn client_calls_tools_and_reads_resources() -> Result<(), Box<dyn std::error::Error>> {
     struct Desk;
 
     #[mcp_tool]
@@ -86,8 +89,8 @@ async fn a_client_is_used_in_many_ways() -> Result<(), Box<dyn std::error::Error
     }
 
     let server = treenail::server!().mount(Desk).build()?;
-    let client = by_session(&server).await?;
-    assert_eq!(call(&client).await?, [3, 7, 11]);
+    let client = client_from_session(&server).await?;
+    assert_eq!(call_tool(&client).await?, [3, 7, 11]);
     let template = client.url_template("note").await?.ok_or("no template")?;
     let uri = template.expand(json!({"city": "São Paulo", "day": 3}))?;
     let note = client.read_resource(&uri).await?;

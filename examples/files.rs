@@ -1,5 +1,5 @@
-//! Lists, reads and searches the text files of one directory: `files <directory>` over standard input and output,
-//! `files --http 127.0.0.1:8080 <directory>` over HTTP.
+//! Server that lists, reads and searches the text files of one directory: `files <directory>` over standard input and
+//! output, `files --http 127.0.0.1:8080 <directory>` over HTTP.
 
 #[path = "files/mod.rs"]
 mod directory;
@@ -16,9 +16,9 @@ struct Files {
     directory: Directory,
 }
 
-/// Read-only access to the text files of one directory. Paths are relative to it and have `/` between
-/// names. Hidden files and what a `.gitignore` excludes are not listed and not searched, but can be
-/// read by their path.
+/// Read-only access to the text files of one directory. Paths are relative to it and use `/` as the
+/// separator. Hidden files and files excluded by a `.gitignore` are not listed or searched, but can be
+/// read by path.
 #[mcp_tool(namespace = "files")]
 impl Files {
     /// List the files below a directory, sorted by path.
@@ -28,16 +28,16 @@ impl Files {
         /// Directory to list, e.g. `src`
         #[arg(default)]
         path: String,
-        /// Only files like this: `*.rs` in any directory, or `src/**/*.toml`
+        /// Glob to filter the files: `*.rs` in any directory, or `src/**/*.toml`
         glob: Option<String>,
-        /// Most files to return
+        /// Maximum number of files to return
         #[arg(default = 200, range = 1..=2000)]
         limit: usize,
     ) -> Result<Listing, FilesError> {
         self.directory.list(&path, glob.as_deref(), limit)
     }
 
-    /// Read a text file, or some of its lines.
+    /// Read a text file, or a range of its lines.
     #[tool(read_only, blocking, title = "Read a file")]
     fn read(
         &self,
@@ -46,7 +46,7 @@ impl Files {
         /// First line to return, counted from 1
         #[arg(default = 1, range = 1..)]
         first_line: usize,
-        /// Last line to return; the end of the file when left out
+        /// Last line to return; defaults to the end of the file
         #[arg(range = 1..)]
         last_line: Option<usize>,
     ) -> Result<Page, FilesError> {
@@ -59,11 +59,11 @@ impl Files {
     fn search(
         &self,
         cx: &Context,
-        /// Regular expression in Rust's syntax for a part of one line, e.g. `fn \w+_test` or `(?i)todo`
+        /// Regular expression in Rust syntax that matches within one line, e.g. `fn \w+_test` or `(?i)todo`
         pattern: String,
-        /// Only files like this: `*.rs` in any directory, or `src/**/*.toml`
+        /// Glob to filter the files: `*.rs` in any directory, or `src/**/*.toml`
         glob: Option<String>,
-        /// Most matches to return
+        /// Maximum number of matches to return
         #[arg(default = 100, range = 1..=1000)]
         limit: usize,
     ) -> Result<Found, FilesError> {
@@ -75,19 +75,19 @@ impl Files {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
-    let (address, directory) = match read_arguments() {
+    let (address, directory) = match parse_arguments() {
         Ok(arguments) => arguments,
-        Err(message) => return fail(2, &message),
+        Err(message) => return exit_with_error(2, &message),
     };
     match serve(Files { directory }, address).await {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => fail(1, &format!("{:#}", anyhow::Error::from(error))),
+        Err(error) => exit_with_error(1, &format!("{:#}", anyhow::Error::from(error))),
     }
 }
 
 #[expect(
     clippy::print_stderr,
-    reason = "who starts it wants to know where it is"
+    reason = "the user needs the address of the server"
 )]
 async fn serve(files: Files, address: Option<String>) -> treenail::Result<()> {
     let server = Server::builder("files", env!("CARGO_PKG_VERSION"))
@@ -101,8 +101,8 @@ async fn serve(files: Files, address: Option<String>) -> treenail::Result<()> {
     http.serve().await
 }
 
-/// The address to serve HTTP at, if any, and the directory.
-fn read_arguments() -> Result<(Option<String>, Directory), String> {
+/// Parses the address for HTTP, if any, and the directory.
+fn parse_arguments() -> Result<(Option<String>, Directory), String> {
     let arguments: Vec<_> = env::args_os().skip(1).collect();
     let (address, path) = match &arguments[..] {
         [path] => (None, Path::new(path)),
@@ -117,9 +117,9 @@ fn read_arguments() -> Result<(Option<String>, Directory), String> {
     Ok((address, directory))
 }
 
-/// stdout is for the protocol, so a person is told on stderr.
-#[expect(clippy::print_stderr, reason = "there is nobody else to tell")]
-fn fail(code: u8, message: &str) -> ExitCode {
+/// Prints an error to standard error, because standard output carries the protocol.
+#[expect(clippy::print_stderr, reason = "the program reports its error")]
+fn exit_with_error(code: u8, message: &str) -> ExitCode {
     eprintln!("files: {message}");
     ExitCode::from(code)
 }

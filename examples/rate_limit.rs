@@ -1,4 +1,4 @@
-//! A server whose tools are called at most ten times a second, whoever calls; further calls are told to try again.
+//! Server with a global limit of ten tool calls per second. Further calls fail with a request to try again.
 
 use std::time::Duration;
 
@@ -15,8 +15,8 @@ async fn count_words(text: String) -> usize {
 
 fn server(calls: u64, per: Duration) -> treenail::Result<Server> {
     let limit = ServiceBuilder::new()
-        .map_err(explain)
-        .load_shed() // without it, calls wait
+        .map_err(explain_overload)
+        .load_shed() // without it, calls would wait
         .rate_limit(calls, per);
     Server::builder("words", env!("CARGO_PKG_VERSION"))
         .tools(tools![count_words])
@@ -24,8 +24,8 @@ fn server(calls: u64, per: Duration) -> treenail::Result<Server> {
         .build()
 }
 
-/// What the model reads.
-fn explain(error: BoxError) -> BoxError {
+/// Replaces the error of the limit with a message for the model.
+fn explain_overload(error: BoxError) -> BoxError {
     if error.is::<Overloaded>() {
         return "too many calls; wait a second and try again".into();
     }
@@ -39,7 +39,7 @@ async fn main() -> treenail::Result<()> {
 
 #[cfg(test)]
 #[tokio::test(start_paused = true)]
-async fn calls_beyond_the_rate_are_told_to_try_again() -> Result<(), Box<dyn std::error::Error>> {
+async fn calls_beyond_the_rate_fail() -> Result<(), Box<dyn std::error::Error>> {
     let server = server(2, Duration::from_secs(1))?;
     let client = McpClient::builder().server(&server).build().await?;
     let text = serde_json::json!({"text": "to be or not"});

@@ -296,16 +296,21 @@ pub use treenail_macros::tools;
 
 /// Agents: the tool loop runs a language model with tools until the model has finished.
 ///
-/// In a client, [`McpClientBuilder::enable_tool_use_for_sampling`](client::McpClientBuilder::enable_tool_use_for_sampling)
-/// responds to the sampling of its server. In a server, [`Context::model`] is the model of the client, for tools that are
+/// In a client, [`enable_tool_use_for_sampling`](agent::ClientBuilderExt::enable_tool_use_for_sampling)
+/// responds to the sampling of its server. In a server, [`Context::model`](agent::ContextExt::model) is the model of the client, for tools that are
 /// agents themselves.
 ///
 /// Guide: [agents](crate::guide::agents).
 #[cfg(feature = "tool-loop")]
-pub use treenail_runtime::agent;
+#[doc(inline)]
+pub use treenail_agent as agent;
 #[cfg(feature = "tool-loop")]
 #[doc(inline)]
-pub use treenail_runtime::agent::{Model, ToolLoop};
+pub use treenail_agent::{Model, ToolLoop};
+/// Adapter for the crate `jsoncall`: clients over its sessions, and servers as its handlers.
+#[cfg(feature = "jsoncall")]
+#[doc(inline)]
+pub use treenail_jsoncall as jsoncall;
 /// The client, for programs that use servers and for the tests of servers.
 ///
 /// Guide: [clients](crate::guide::clients), [testing](crate::guide::testing).
@@ -314,20 +319,20 @@ pub use treenail_runtime::client;
 #[cfg(feature = "client")]
 #[doc(inline)]
 pub use treenail_runtime::client::{ClientError, McpClient, McpClientSession};
-/// Adapter for the crate `jsoncall`: clients over its sessions, and servers as its handlers.
-#[cfg(feature = "jsoncall")]
-pub use treenail_runtime::jsoncall;
 
 /// The most common items: `use treenail::prelude::*;`.
 pub mod prelude {
-    #[cfg(feature = "tool-loop")]
-    pub use crate::ToolLoop;
     pub use crate::{
         AskError, Context, Server, Stream, ToolError, mcp_client, mcp_form, mcp_tool, mcp_type,
         prompt, resource, tool, tools,
     };
     #[cfg(feature = "client")]
     pub use crate::{ClientError, McpClient, McpClientSession};
+    #[cfg(feature = "tool-loop")]
+    pub use crate::{
+        ToolLoop,
+        agent::{ClientBuilderExt as _, ContextExt as _},
+    };
 }
 
 /// Creates a server builder with the name and version of the calling crate.

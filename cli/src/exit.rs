@@ -1,44 +1,44 @@
-//! How the program ends: the exit codes, which scripts rely on, and what is said of a failure.
+//! Exit codes, which scripts rely on, and the error type of the program.
 
 use std::process::ExitCode;
 use std::{fmt, io};
 
 use treenail::ClientError;
 
-/// The exit codes. They are documented in `--help` and stay as they are.
+/// Exit codes. They are documented in `--help` and must not change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     Success = 0,
-    /// The tool was run and failed (`isError`).
+    /// The tool ran and reported an error (`isError`).
     Tool = 1,
-    /// The command line is wrong, or the arguments of the tool are; nothing was sent.
+    /// Invalid command line or tool arguments; nothing was sent.
     Usage = 2,
-    /// There is no connection, or it was lost.
+    /// The connection failed or was lost.
     Connection = 3,
-    /// The server answered with an error, or has not declared what was asked for.
+    /// The server returned an error, or does not declare the requested feature.
     Refused = 4,
     Timeout = 5,
-    /// The server broke the protocol.
+    /// The server violated the protocol.
     Protocol = 6,
-    /// The server asked for something that is not answered here.
+    /// The server sent a request that could not be answered.
     Unanswered = 7,
-    /// A file or stream of this computer cannot be read or written.
-    Local = 8,
-    /// The server is not what its lock file says any more, and a program may fail.
+    /// A local file or stream could not be read or written.
+    Io = 8,
+    /// The server has breaking changes against its lock file.
     Breaking = 9,
-    /// It has something more, and that is refused.
+    /// The server has additions but no breaking changes, and `--refuse` rejects them.
     Additive = 10,
-    /// It describes itself in other words, and that is refused.
+    /// Only descriptions have changed, and `--refuse` rejects that.
     Wording = 11,
-    /// The model has not come to the end of its answer.
+    /// The model did not complete its answer.
     Unfinished = 12,
     /// Ctrl-C.
     Interrupted = 130,
-    /// The signal to terminate.
+    /// SIGTERM.
     Terminated = 143,
 }
 
-/// What `--help` says at its end.
+/// Text at the end of `--help`.
 pub(crate) const AFTER_HELP: &str = "\
 Examples:
   treenail list -- npx -y @modelcontextprotocol/server-everything
@@ -52,35 +52,36 @@ Examples:
   treenail chat -m gpt-5-mini -s files='npx -y @modelcontextprotocol/server-filesystem .' 'What is in here?'
 
 Exit codes:
-  0    it worked
-  1    the tool was run and failed
-  2    the command line or an argument of the tool is wrong; nothing was sent
-  3    the server cannot be reached, or the connection was lost
-  4    the server refused, or does not have what was asked for
-  5    there was no answer in time
-  6    the server broke the protocol
-  7    the server asked for something that could not be answered
-  8    a file or stream of this computer cannot be read or written
-  9    `check`: the server has changed so that programs may fail
-  10   `check`: it has additions at most, with `--refuse additive` or `wording`
-  11   `check`: it has other words only, with `--refuse wording`
-  12   `chat`: the model did not come to the end of its answer
-  130  Ctrl-C: the call was cancelled
-  143  told to terminate: the call was cancelled";
+  0    success
+  1    the tool ran and returned an error
+  2    the command line or a tool argument is invalid; nothing was sent
+  3    the server could not be reached, or the connection was lost
+  4    the server rejected the request, or does not support it
+  5    the request timed out
+  6    the server violated the protocol
+  7    the server sent a request that could not be answered
+  8    a local file or stream could not be read or written
+  9    `check`: the server has breaking changes
+  10   `check`: the server has additions but no breaking changes, with `--refuse additive`
+       or `wording`
+  11   `check`: only descriptions have changed, with `--refuse wording`
+  12   `chat`: the model did not complete its answer
+  130  interrupted by Ctrl-C; the call was cancelled
+  143  terminated by SIGTERM; the call was cancelled";
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
-        // All of them are below 256.
+        // All codes fit into a byte.
         Self::from(exit as u8)
     }
 }
 
-/// Why there is nothing to show.
+/// Error that ends a command: an exit code, a message and notes.
 #[derive(Debug)]
 pub(crate) struct Failure {
     exit: Exit,
     message: String,
-    /// More lines, which are not part of the error itself.
+    /// Additional lines, printed after the message.
     notes: Vec<String>,
 }
 
@@ -97,9 +98,9 @@ impl Failure {
         Self::new(Exit::Usage, message)
     }
 
-    /// Something on this computer that went wrong; `what` says which.
-    pub(crate) fn local(what: impl fmt::Display) -> impl FnOnce(io::Error) -> Self {
-        move |error| Self::new(Exit::Local, format!("{what}: {error}"))
+    /// Returns a conversion from an I/O error on `subject`, which starts the message.
+    pub(crate) fn io(subject: impl fmt::Display) -> impl FnOnce(io::Error) -> Self {
+        move |error| Self::new(Exit::Io, format!("{subject}: {error}"))
     }
 
     pub(crate) fn note(mut self, note: impl Into<String>) -> Self {
@@ -136,7 +137,7 @@ impl From<ClientError> for Failure {
         };
         let failure = Self::new(exit, error.to_string());
         if let ClientError::Http { status, .. } = &error {
-            return match hint(*status) {
+            return match http_status_hint(*status) {
                 Some(hint) => failure.note(hint),
                 None => failure,
             };
@@ -148,13 +149,13 @@ impl From<ClientError> for Failure {
     }
 }
 
-/// Advice on an HTTP status that the command line can do something about.
-fn hint(status: u16) -> Option<&'static str> {
+/// Returns advice for HTTP statuses that the user can resolve.
+fn http_status_hint(status: u16) -> Option<&'static str> {
     match status {
-        401 => {
-            Some("it wants credentials; --header-env sends a header with the value of a variable")
-        }
-        404 | 405 => Some("there may be no MCP server at this path of the URL"),
+        401 => Some(
+            "the server requires credentials; use --header-env to send a header from an environment variable",
+        ),
+        404 | 405 => Some("check the path of the URL; there may be no MCP server at this path"),
         _ => None,
     }
 }

@@ -1,19 +1,19 @@
 //! `treenail`: uses servers of the Model Context Protocol from the command line.
 //!
-//! `args` is what can be said on the command line, `commands` what is done then; `server` connects, `arguments` turns what
-//! was typed into what a tool takes, `ask` answers what a server asks, `show` turns what it says into text, and `screen` is
-//! the one place that writes.
+//! `args` defines the command line and `commands` implements the subcommands. `server` connects, `arguments` converts
+//! `key=value` pairs to tool arguments, `elicit` answers elicitation requests, `render` formats results as text, and
+//! `terminal` is the only module that writes to standard output and standard error.
 
 mod args;
+mod argument_tip;
 mod arguments;
-mod ask;
 mod commands;
+mod elicit;
 mod exit;
-mod save;
-mod screen;
+mod files;
+mod render;
 mod server;
-mod show;
-mod usage;
+mod terminal;
 
 use std::env;
 use std::process::ExitCode;
@@ -21,7 +21,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::args::Cli;
-use crate::screen::Screen;
+use crate::terminal::Terminal;
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
@@ -30,23 +30,23 @@ fn main() -> ExitCode {
             let typed: Vec<_> = env::args_os()
                 .map(|word| word.to_string_lossy().into_owned())
                 .collect();
-            usage::advise(error, &typed).exit()
+            argument_tip::add_argument_tip(error, &typed).exit()
         }
     };
-    let screen = Screen::new(cli.command.verbosity());
-    match run(cli, &screen) {
+    let terminal = Terminal::new(cli.command.verbosity());
+    match run(cli, &terminal) {
         Ok(code) => code.into(),
         Err(failure) => {
-            screen.error(&failure);
+            terminal.print_error(&failure);
             failure.exit().into()
         }
     }
 }
 
-fn run(cli: Cli, screen: &Screen) -> Result<exit::Exit, exit::Failure> {
+fn run(cli: Cli, terminal: &Terminal) -> Result<exit::Exit, exit::Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(exit::Failure::local("the program cannot begin"))?;
-    runtime.block_on(commands::run(cli.command, screen))
+        .map_err(exit::Failure::io("could not start the async runtime"))?;
+    runtime.block_on(commands::run(cli.command, terminal))
 }

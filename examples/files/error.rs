@@ -1,16 +1,16 @@
-//! Why a tool failed, in words that let a model repair its call.
+//! Errors of the tools, with messages that let a model correct its call.
 
 use std::io;
 
-/// Why a tool failed.
+/// Error of a tool.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum FilesError {
-    #[error("`{0}` does not exist; `files.list` shows what does")]
+    #[error("`{0}` does not exist; use `files.list` to see existing paths")]
     NotFound(String),
 
     #[error(
-        "`{0}` leads out of the served directory; give a path relative to it, without `..`, \
-         that no symbolic link takes elsewhere"
+        "`{0}` is outside the served directory; use a relative path without `..` and without \
+         symbolic links that leave the directory"
     )]
     Outside(String),
 
@@ -23,10 +23,10 @@ pub(crate) enum FilesError {
     #[error("`{0}` is neither a file nor a directory; it cannot be read")]
     Special(String),
 
-    #[error("`{0}` is a binary file; only text can be read")]
+    #[error("`{0}` is a binary file; only text files can be read")]
     Binary(String),
 
-    #[error("`{path}` has {bytes} bytes; files over {limit} bytes are not read")]
+    #[error("`{path}` has {bytes} bytes; the limit is {limit} bytes")]
     TooLarge {
         path: String,
         bytes: u64,
@@ -36,20 +36,20 @@ pub(crate) enum FilesError {
     #[error("`last_line` ({last}) is before `first_line` ({first})")]
     EmptyRange { first: usize, last: usize },
 
-    #[error("`{path}` has {total} lines; `first_line` is {first}")]
+    #[error("`{path}` has {total} lines, but `first_line` is {first}")]
     PastTheEnd {
         path: String,
         first: usize,
         total: usize,
     },
 
-    #[error("`{glob}` is not a glob")]
+    #[error("`{glob}` is not a valid glob")]
     Glob {
         glob: String,
         source: globset::Error,
     },
 
-    #[error("`{pattern}` is not a regular expression for one line of text")]
+    #[error("`{pattern}` is not a valid regular expression for one line of text")]
     Pattern {
         pattern: String,
         source: grep_regex::Error,
@@ -60,12 +60,12 @@ pub(crate) enum FilesError {
 }
 
 impl FilesError {
-    /// What the system said about `path`.
+    /// Converts an I/O error on `path`.
     pub(super) fn from_io(path: &str, source: io::Error) -> Self {
         let path = path.to_owned();
         match source.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Self::NotFound(path),
-            // `cap-std` refuses paths that lead out; what the system refuses has an error code.
+            // An error of `cap-std` for a path that leaves the directory has no OS error code.
             io::ErrorKind::PermissionDenied if source.raw_os_error().is_none() => {
                 Self::Outside(path)
             }

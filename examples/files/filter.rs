@@ -1,13 +1,13 @@
-//! Which paths a caller wants.
+//! Filtering of paths by a glob.
 
 use globset::{GlobBuilder, GlobMatcher};
 
 use super::error::FilesError;
 
-/// A glob, or everything.
+/// Optional glob.
 pub(super) enum PathFilter {
     Everything,
-    /// A glob without `/` is about the name of a file, in whatever directory.
+    /// A glob without `/` matches the file name, in any directory.
     Name(GlobMatcher),
     Path(GlobMatcher),
 }
@@ -25,8 +25,8 @@ impl PathFilter {
                 source,
             })?
             .compile_matcher();
-        let about_names = !glob.contains('/');
-        Ok(if about_names {
+        let is_name_glob = !glob.contains('/');
+        Ok(if is_name_glob {
             Self::Name(matcher)
         } else {
             Self::Path(matcher)

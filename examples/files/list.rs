@@ -9,17 +9,17 @@ use super::{Directory, FilesError};
 #[mcp_type]
 #[derive(Debug, PartialEq)]
 pub(crate) struct Listing {
-    /// The files that were asked for
+    /// The requested files
     pub(crate) files: Vec<Listed>,
-    /// True if there are more; narrow the path or the glob, or raise the limit
+    /// True if there are more files; narrow the path or the glob, or raise the limit
     pub(crate) truncated: bool,
 }
 
-/// One file.
+/// A file in a listing.
 #[mcp_type]
 #[derive(Debug, PartialEq)]
 pub(crate) struct Listed {
-    /// Path to give to `files.read`
+    /// Path for `files.read`
     pub(crate) path: String,
     /// Size in bytes
     pub(crate) bytes: u64,
@@ -32,11 +32,11 @@ impl Directory {
         glob: Option<&str>,
         limit: usize,
     ) -> Result<Listing, FilesError> {
-        let wanted = PathFilter::new(glob)?;
+        let filter = PathFilter::new(glob)?;
         let mut walk = self.walk(path)?;
         let mut files = Vec::new();
-        for path in walk.by_ref().filter(|path| wanted.accepts(path)) {
-            // Asked through the handle, so a file is listed only if it is still there and inside.
+        for path in walk.by_ref().filter(|path| filter.accepts(path)) {
+            // Metadata is read through the handle, so a file is listed only if it still exists inside the directory.
             let Ok(metadata) = self.root.symlink_metadata(&path) else {
                 continue;
             };
@@ -53,7 +53,7 @@ impl Directory {
         }
         Ok(Listing {
             files,
-            truncated: walk.gave_up(),
+            truncated: walk.is_truncated(),
         })
     }
 }

@@ -1,4 +1,4 @@
-//! One directory, and nothing outside of it.
+//! Confined access to one directory.
 
 mod error;
 mod filter;
@@ -23,10 +23,10 @@ pub(crate) use list::Listing;
 pub(crate) use read::Page;
 pub(crate) use search::Found;
 
-/// Larger files are neither read nor searched.
+/// Maximum size of a file to read or search.
 const MAX_FILE_BYTES: u64 = 8 << 20;
 
-/// A directory that was opened once; everything else is reached through its handle.
+/// Handle to a directory. All paths are opened relative to it.
 pub(crate) struct Directory {
     root: Dir,
 }
@@ -37,12 +37,12 @@ impl Directory {
         Ok(Self { root })
     }
 
-    /// Opens a regular file of acceptable size.
+    /// Opens a regular file within the size limit.
     ///
-    /// The checks are made on the open file, so nothing can take its place between check and use.
+    /// The checks use the open file, so it cannot be replaced between check and use.
     fn open_file(&self, path: &str) -> Result<File, FilesError> {
         let io_error = |source| FilesError::from_io(path, source);
-        let file = open_to_read(&self.root, or_dot(&relative(path)?)).map_err(io_error)?;
+        let file = open_to_read(&self.root, or_dot(&normalize(path)?)).map_err(io_error)?;
         let metadata = file.metadata().map_err(io_error)?;
         if metadata.is_dir() {
             return Err(FilesError::IsDirectory(path.to_owned()));
@@ -61,17 +61,17 @@ impl Directory {
     }
 }
 
-/// Opens what `path` names below `dir`. The handle confines it: a symbolic link that leads out is an
-/// error, however late it was put there.
+/// Opens `path` below `dir`. The handle confines it: a symbolic link to the outside is an error, even
+/// if it was created after the check.
 fn open_to_read(dir: &Dir, path: &str) -> io::Result<File> {
     let mut options = OpenOptions::new();
-    // Without `nonblock`, opening a named pipe would wait for somebody to write to it.
+    // Without `nonblock`, opening a named pipe would wait for a writer.
     options.read(true).nonblock(true);
     dir.open_with(path, &options)
 }
 
-/// The names in a path that a caller gave, joined by `/`; nothing for the directory itself.
-fn relative(path: &str) -> Result<String, FilesError> {
+/// Normalizes a path from a caller: its names, joined by `/`; empty for the directory itself.
+fn normalize(path: &str) -> Result<String, FilesError> {
     let mut names = Vec::new();
     for component in Path::new(path).components() {
         match component {
@@ -85,13 +85,13 @@ fn relative(path: &str) -> Result<String, FilesError> {
     Ok(names.join("/"))
 }
 
-/// The directory itself has no name, but to open it one is needed.
+/// Returns `.` for the directory itself, whose normalized path is empty.
 fn or_dot(path: &str) -> &str {
     if path.is_empty() { "." } else { path }
 }
 
-/// The start of a text, cut between characters.
-fn start_of(text: &str, max_bytes: usize) -> &str {
+/// Truncates a text to `max_bytes`, at a character boundary.
+fn truncate_text(text: &str, max_bytes: usize) -> &str {
     let mut end = text.len().min(max_bytes);
     while !text.is_char_boundary(end) {
         end -= 1;

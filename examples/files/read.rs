@@ -4,9 +4,9 @@ use std::io::Read;
 
 use treenail::mcp_type;
 
-use super::{Directory, FilesError, MAX_FILE_BYTES, start_of};
+use super::{Directory, FilesError, MAX_FILE_BYTES, truncate_text};
 
-/// More text is not returned by one call.
+/// Maximum size of the text in one result.
 const MAX_TEXT_BYTES: usize = 256 << 10;
 
 /// Lines of a text file.
@@ -23,7 +23,7 @@ pub(crate) struct Page {
     pub(crate) total_lines: usize,
     /// The lines, with their line ends
     pub(crate) text: String,
-    /// True if not everything asked for fits into one answer; go on after `last_line`
+    /// True if the requested lines do not fit into one result; continue after `last_line`
     pub(crate) truncated: bool,
 }
 
@@ -55,7 +55,7 @@ impl Directory {
             });
         }
         let last_line = last_line.unwrap_or(usize::MAX).min(lines.len());
-        Ok(page(path, &lines, first_line, last_line))
+        Ok(page_of(path, &lines, first_line, last_line))
     }
 
     fn read_all(&self, path: &str) -> Result<Vec<u8>, FilesError> {
@@ -68,23 +68,23 @@ impl Directory {
     }
 }
 
-/// As many of the wanted lines as one answer holds; if not even the first, the start of that.
-fn page(path: &str, lines: &[&str], first_line: usize, last_line: usize) -> Page {
-    let wanted = &lines[first_line - 1..last_line];
+/// Returns as many of the requested lines as fit into one result, or the start of the first line if it is too long.
+fn page_of(path: &str, lines: &[&str], first_line: usize, last_line: usize) -> Page {
+    let requested = &lines[first_line - 1..last_line];
     let mut bytes = 0;
-    let fitting = wanted.iter().take_while(|line| {
+    let fitting = requested.iter().take_while(|line| {
         bytes += line.len();
         bytes <= MAX_TEXT_BYTES
     });
-    let returned = &wanted[..fitting.count().max(1).min(wanted.len())];
+    let returned = &requested[..fitting.count().max(1).min(requested.len())];
     let text = returned.concat();
-    let truncated = returned.len() < wanted.len() || text.len() > MAX_TEXT_BYTES;
+    let truncated = returned.len() < requested.len() || text.len() > MAX_TEXT_BYTES;
     Page {
         path: path.to_owned(),
         first_line,
         last_line: first_line - 1 + returned.len(),
         total_lines: lines.len(),
-        text: start_of(&text, MAX_TEXT_BYTES).to_owned(),
+        text: truncate_text(&text, MAX_TEXT_BYTES).to_owned(),
         truncated,
     }
 }

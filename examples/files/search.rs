@@ -8,15 +8,15 @@ use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkMatch}
 use treenail::mcp_type;
 
 use super::filter::PathFilter;
-use super::{Directory, FilesError, MAX_FILE_BYTES, start_of};
+use super::{Directory, FilesError, MAX_FILE_BYTES, truncate_text};
 
-/// One search reads no more than this.
+/// Maximum number of bytes that one search reads.
 const MAX_SEARCH_BYTES: u64 = 256 << 20;
 
-/// Memory that a compiled pattern may take.
+/// Maximum memory of a compiled pattern.
 const MAX_PATTERN_BYTES: usize = 1 << 20;
 
-/// More of a line is not returned.
+/// Maximum size of a returned line.
 const MAX_LINE_BYTES: usize = 500;
 
 /// Lines that match, sorted by path and line.
@@ -25,11 +25,11 @@ const MAX_LINE_BYTES: usize = 500;
 pub(crate) struct Found {
     /// The lines that match
     pub(crate) matches: Vec<MatchedLine>,
-    /// True if there may be more; narrow the pattern or the glob, or raise the limit
+    /// True if there may be more matches; narrow the pattern or the glob, or raise the limit
     pub(crate) truncated: bool,
-    /// How many files were searched
+    /// Number of searched files
     pub(crate) files_searched: usize,
-    /// How many files were left out because they are binary, too large or not readable
+    /// Number of files that were skipped because they are binary, too large or not readable
     pub(crate) files_skipped: usize,
 }
 
@@ -37,16 +37,16 @@ pub(crate) struct Found {
 #[mcp_type]
 #[derive(Debug, PartialEq)]
 pub(crate) struct MatchedLine {
-    /// Path to give to `files.read`
+    /// Path for `files.read`
     pub(crate) path: String,
     /// Number of the line, from 1
     pub(crate) line: u64,
-    /// The line without its end; `…` is where a long one was cut
+    /// The line without its line end; a long line is truncated and ends with `…`
     pub(crate) text: String,
 }
 
 impl Directory {
-    /// Searches until it has all, or until `stop` says that nobody waits for it any more.
+    /// Searches until the limit is reached or `stop` returns true, because the call was cancelled.
     pub(crate) fn search(
         &self,
         pattern: &str,
@@ -54,15 +54,15 @@ impl Directory {
         limit: usize,
         stop: impl Fn() -> bool,
     ) -> Result<Found, FilesError> {
-        let wanted = PathFilter::new(glob)?;
+        let filter = PathFilter::new(glob)?;
         let mut search = Search::new(pattern, limit)?;
         let mut walk = self.walk("")?;
-        for path in walk.by_ref().filter(|path| wanted.accepts(path)) {
+        for path in walk.by_ref().filter(|path| filter.accepts(path)) {
             if stop() {
                 search.found.truncated = true;
                 break;
             }
-            match search.file(self, &path) {
+            match search.search_file(self, &path) {
                 Ok(()) => search.found.files_searched += 1,
                 Err(_) => search.found.files_skipped += 1,
             }
@@ -70,12 +70,12 @@ impl Directory {
                 break;
             }
         }
-        search.found.truncated |= walk.gave_up();
+        search.found.truncated |= walk.is_truncated();
         Ok(search.found)
     }
 }
 
-/// A search under way.
+/// Search in progress.
 struct Search {
     pattern: RegexMatcher,
     searcher: Searcher,
@@ -90,7 +90,7 @@ impl Search {
             .line_terminator(LineTerminator::crlf())
             .binary_detection(BinaryDetection::quit(0))
             .build();
-        let pattern = compile(pattern)?;
+        let pattern = compile_pattern(pattern)?;
         let found = Found::default();
         Ok(Self {
             pattern,
@@ -101,11 +101,11 @@ impl Search {
         })
     }
 
-    /// Adds the matches in one file. A binary file has none, whatever is before its zero byte.
-    fn file(&mut self, directory: &Directory, path: &str) -> Result<(), FilesError> {
+    /// Adds the matches in one file. A binary file has none, even before its first zero byte.
+    fn search_file(&mut self, directory: &Directory, path: &str) -> Result<(), FilesError> {
         let found_before = self.found.matches.len();
         let mut file = directory.open_file(path)?.take(MAX_FILE_BYTES);
-        let mut lines = Lines {
+        let mut lines = MatchSink {
             path,
             limit: self.limit,
             found: &mut self.found,
@@ -127,9 +127,9 @@ impl Search {
     }
 }
 
-fn compile(pattern: &str) -> Result<RegexMatcher, FilesError> {
+fn compile_pattern(pattern: &str) -> Result<RegexMatcher, FilesError> {
     RegexMatcherBuilder::new()
-        // `^` and `$` are for lines, whichever of the two ends they have.
+        // `^` and `$` match at both kinds of line ends.
         .multi_line(true)
         .crlf(true)
         .size_limit(MAX_PATTERN_BYTES)
@@ -141,18 +141,18 @@ fn compile(pattern: &str) -> Result<RegexMatcher, FilesError> {
         })
 }
 
-/// What the searcher reports about one file.
-struct Lines<'a> {
+/// Sink for the matches in one file.
+struct MatchSink<'a> {
     path: &'a str,
     limit: usize,
     found: &'a mut Found,
     binary: bool,
 }
 
-impl Sink for Lines<'_> {
+impl Sink for MatchSink<'_> {
     type Error = io::Error;
 
-    /// Stops at the first match over the limit: only then it is known that there are more.
+    /// Stops at the first match beyond the limit, which proves that the result is truncated.
     fn matched(&mut self, _: &Searcher, line: &SinkMatch<'_>) -> io::Result<bool> {
         if self.found.matches.len() == self.limit {
             self.found.truncated = true;
@@ -161,7 +161,7 @@ impl Sink for Lines<'_> {
         self.found.matches.push(MatchedLine {
             path: self.path.to_owned(),
             line: line.line_number().unwrap_or_default(),
-            text: shown(line.bytes()),
+            text: match_text(line.bytes()),
         });
         Ok(true)
     }
@@ -172,11 +172,11 @@ impl Sink for Lines<'_> {
     }
 }
 
-/// A line as it is returned.
-fn shown(line: &[u8]) -> String {
+/// Returns the text of a line in a result.
+fn match_text(line: &[u8]) -> String {
     let text = String::from_utf8_lossy(line);
     let text = text.trim_end_matches(['\r', '\n']);
-    let start = start_of(text, MAX_LINE_BYTES);
+    let start = truncate_text(text, MAX_LINE_BYTES);
     let cut = if start.len() < text.len() { "…" } else { "" };
     format!("{start}{cut}")
 }

@@ -1,4 +1,4 @@
-//! What a walk shows: nothing hidden, nothing that a `.gitignore` excludes.
+//! Visibility of files in a walk: hidden files and files excluded by a `.gitignore` are skipped.
 
 use std::io::Read;
 use std::path::Path;
@@ -10,22 +10,21 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use super::open_to_read;
 
-/// More of a `.gitignore` is not read.
+/// Maximum number of bytes read from a `.gitignore`.
 const MAX_RULES_BYTES: u64 = 64 << 10;
 
-/// The rules of one directory and of those that it is in.
+/// Rules of a directory and its parents.
 pub(super) struct Visible {
     rules: Gitignore,
     outer: Option<Rc<Self>>,
 }
 
 impl Visible {
-    /// Reads the `.gitignore` of `dir`, which is at `path`. Rules that make no sense are left out,
-    /// as git does.
+    /// Reads the `.gitignore` of `dir`, which is at `path`. Invalid rules are ignored, as in git.
     pub(super) fn read(dir: &Dir, path: &str, outer: Option<Rc<Self>>) -> Rc<Self> {
         let mut text = Vec::new();
         if let Ok(file) = open_to_read(dir, ".gitignore") {
-            // What could be read counts; a directory of that name has no rules.
+            // After an error, the part that was read counts. A directory of that name has no rules.
             let _ = file.take(MAX_RULES_BYTES).read_to_end(&mut text);
         }
         let mut builder = GitignoreBuilder::new(Path::new(path));
@@ -36,7 +35,7 @@ impl Visible {
         Rc::new(Self { rules, outer })
     }
 
-    /// The innermost rule that is about `path` decides.
+    /// Returns whether `path` is visible. The innermost matching rule decides.
     pub(super) fn shows(&self, path: &str, is_dir: bool) -> bool {
         match self.rules.matched(path, is_dir) {
             Match::Ignore(_) => false,

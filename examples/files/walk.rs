@@ -1,4 +1,4 @@
-//! The files below a directory, one after the other, in an order that does not change.
+//! Iteration over the files below a directory, in a stable order.
 
 use std::io;
 use std::rc::Rc;
@@ -6,18 +6,17 @@ use std::rc::Rc;
 use cap_std::fs::{Dir, DirEntry};
 
 use super::visible::Visible;
-use super::{Directory, FilesError, or_dot, relative};
+use super::{Directory, FilesError, normalize, or_dot};
 
-/// A walk looks at no more files and directories than this.
+/// Maximum number of files and directories that a walk examines.
 const MAX_ENTRIES: usize = 100_000;
 
-/// Paths of visible regular files, sorted name by name.
+/// Iterator over the paths of visible regular files, sorted name by name.
 ///
-/// Symbolic links are not followed. Directories that cannot be read, and names that are not UTF-8,
-/// are left out.
+/// Symbolic links are not followed. Unreadable directories and names that are not UTF-8 are skipped.
 pub(super) struct Walk<'a> {
     root: &'a Dir,
-    /// What is still to be visited, the next one last.
+    /// Entries that are still to be visited, in reverse order.
     pending: Vec<Entry>,
     entries_left: usize,
 }
@@ -29,14 +28,14 @@ struct Entry {
 
 enum Kind {
     File,
-    /// A directory, and what is visible in the one around it.
+    /// Directory with the rules of its parent.
     Directory(Option<Rc<Visible>>),
 }
 
 impl Directory {
-    /// Walks the directory at `path`, even if that one is hidden or ignored itself.
+    /// Walks the directory at `path`, even if the directory itself is hidden or ignored.
     pub(super) fn walk(&self, path: &str) -> Result<Walk<'_>, FilesError> {
-        let start = relative(path)?;
+        let start = normalize(path)?;
         self.root
             .open_dir(or_dot(&start))
             .map_err(|source| match source.kind() {
@@ -53,7 +52,7 @@ impl Directory {
         })
     }
 
-    /// The rules of all directories that `path` is in.
+    /// Returns the combined rules of all parents of `path`.
     fn visible_around(&self, path: &str) -> Option<Rc<Visible>> {
         let ends = path.match_indices('/').map(|(end, _)| end);
         let above = ends.map(|end| &path[..end]);
@@ -66,14 +65,14 @@ impl Directory {
 }
 
 impl Walk<'_> {
-    /// True if the walk ended because it had looked at too many entries.
-    pub(super) fn gave_up(&self) -> bool {
+    /// Returns whether the walk stopped at the limit of entries.
+    pub(super) fn is_truncated(&self) -> bool {
         self.entries_left == 0
     }
 
-    /// Puts what is in a directory before everything else that is pending.
+    /// Schedules the entries of a directory before all other pending entries.
     fn enter(&mut self, path: &str, outer: Option<Rc<Visible>>) {
-        if self.gave_up() {
+        if self.is_truncated() {
             return;
         }
         let Ok(dir) = self.root.open_dir(or_dot(path)) else {
@@ -109,7 +108,7 @@ impl Iterator for Walk<'_> {
     }
 }
 
-/// An entry of the directory at `parent`, if a walk visits it.
+/// Converts a directory entry, unless the walk skips it.
 fn visible_entry(parent: &str, entry: &DirEntry, visible: &Rc<Visible>) -> Option<Entry> {
     let name = entry.file_name().into_string().ok()?;
     let file_type = entry.file_type().ok()?;

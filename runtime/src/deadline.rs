@@ -5,18 +5,18 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// Some thirty years: longer than any process runs, and within the range of every clock.
-pub(crate) const NEVER: Duration = Duration::from_secs(60 * 60 * 24 * 365 * 30);
+pub const NEVER: Duration = Duration::from_secs(60 * 60 * 24 * 365 * 30);
 
 /// Returns the instant at which `duration`, counted from now, is over.
 ///
 /// `Instant + Duration` panics on overflow, which a limit such as [`Duration::MAX`] causes. Such an instant is never reached
 /// instead.
-pub(crate) fn after(duration: Duration) -> Instant {
+pub fn after(duration: Duration) -> Instant {
     from(Instant::now(), duration)
 }
 
 /// As [`after`], counted from `start`.
-pub(crate) fn from(start: Instant, duration: Duration) -> Instant {
+pub fn from(start: Instant, duration: Duration) -> Instant {
     start + duration.min(NEVER)
 }
 

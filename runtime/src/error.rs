@@ -1,9 +1,10 @@
 //! What can go wrong when a server is built or served.
 
-use std::io;
+use std::error::Error as StdError;
+use std::{fmt, io};
 
 /// Why a server could not be built, or stopped.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The server was put together wrongly: two tools have one name, a name is not allowed, a schema is not an object.
@@ -12,25 +13,22 @@ pub enum Error {
     /// Reading from or writing to the peer failed.
     #[error("the connection failed")]
     Io(#[from] io::Error),
-    /// A client could not connect, or a request of it failed.
-    #[cfg(feature = "client")]
+    /// Any other error: of a client, a contract, a model, a tool loop, or the caller. One error type is enough for `main`.
     #[error(transparent)]
-    Client(#[from] crate::client::ClientError),
-    /// A language model gave no answer.
-    #[cfg(feature = "tool-loop")]
-    #[error(transparent)]
-    Model(#[from] crate::agent::ModelError),
-    /// A lock file could not be read, or does not contain what was asked of it.
-    #[cfg(feature = "client")]
-    #[error(transparent)]
-    Contract(#[from] crate::client::ContractError),
-    /// A run of a tool loop could not go on.
-    #[cfg(feature = "tool-loop")]
-    #[error(transparent)]
-    ToolLoop(#[from] crate::agent::ToolLoopError),
-    /// A user's error, passed on so that `main` needs only one error type.
-    #[error(transparent)]
-    Other(#[from] Box<dyn std::error::Error + Send + Sync>),
+    Other(#[from] Box<dyn StdError + Send + Sync>),
+}
+
+/// Writes the message and its causes, for `fn main() -> treenail::Result<()>`.
+impl fmt::Debug for Error {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{self}")?;
+        let mut cause = self.source();
+        while let Some(error) = cause {
+            write!(formatter, "\ncaused by: {error}")?;
+            cause = error.source();
+        }
+        Ok(())
+    }
 }
 
 /// A result whose error is [`Error`] unless it is given.

@@ -4,14 +4,12 @@
 //! `revision` (who is asking, and in which shape the answer goes out), `function` (how any annotated function is run),
 //! `tool`, `prompt`, `resource` and `completion` (what it is for), `stream` (tools that stream), `ask` and `form` (questions to
 //! the client), `policy` and `layer` (what stands around a tool), `server` (the core, free of transport), `bus` (what replicas
-//! hear of each other), `transport` (lines over byte streams, and the standard streams), `client` and `agent`.
+//! hear of each other), `transport` (lines over byte streams, and the standard streams) and `client`.
 
 // docs.rs marks gated items by their `cfg` attributes. On the pages of `treenail` it sees only the attributes of an item itself,
 // so public items in gated modules repeat the feature of their module.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-#[cfg(feature = "tool-loop")]
-pub mod agent;
 mod around;
 pub mod ask;
 mod attribute_value;
@@ -27,8 +25,8 @@ mod error;
 mod extensions;
 mod form;
 mod function;
-#[cfg(feature = "jsoncall")]
-pub mod jsoncall;
+#[doc(hidden)]
+pub mod internal;
 #[cfg(feature = "tower")]
 mod layer;
 mod limits;
@@ -43,6 +41,8 @@ mod prompt;
 mod request_id;
 mod resource;
 mod respond;
+#[cfg(feature = "client")]
+mod retry;
 mod revision;
 #[cfg(any(feature = "client", feature = "http-server"))]
 mod seldom;

@@ -35,6 +35,7 @@ macro_rules! limits {
     };
 }
 
+#[cfg(feature = "client")]
 pub(crate) use limits;
 
 limits! {

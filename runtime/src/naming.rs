@@ -22,7 +22,7 @@ pub(crate) fn validate_name(name: &str) -> Result<(), &'static str> {
 }
 
 /// Returns the name among `known` that is most similar to `asked`, if it is similar enough to suggest.
-pub(crate) fn nearest<'a>(asked: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(asked: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     if asked.len() > MAX_NAME_BYTES {
         return None;
     }

@@ -7,7 +7,8 @@ pub use serde_json;
 pub use crate::call::{CallValue, Lifetime};
 #[cfg(feature = "client")]
 pub use crate::client::typed::{
-    ClientOf, MockCalls, MockStream, Mocked, Scope, connect, described, missing, mocked, unanswered,
+    ClientOf, MockCalls, MockStream, Mocked, NamespacedClient, connect, describe_trait,
+    fail_without_answer, missing_answer, panic_without_answer,
 };
 pub use crate::completion::{Completer, CompleterInfo};
 pub use crate::definition::{Definition, Metadata};

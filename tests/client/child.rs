@@ -1,17 +1,18 @@
-//! The environment of servers that are child processes.
+//! Environment of servers that are child processes.
 
 use std::sync::Arc;
 
 use treenail::client::{ClientLimits, LineSession, ServerCommand, Session, SessionRequest};
 use treenail::jsoncall::JsoncallSession;
 
-/// A server that answers with two variables: one of the short list, and one that Cargo sets for tests, like a secret.
+/// A server that returns two variables: one of the short list of inherited variables, and one that Cargo sets for
+/// tests, in place of a secret.
 fn server() -> ServerCommand {
     let script = r#"read line; echo '{"jsonrpc":"2.0","id":1,"result":{"path":"'"${PATH:-none}"'","secret":"'"${CARGO_PKG_NAME-none}"'"}}'; cat > /dev/null"#;
     ServerCommand::new("sh").args(["-c", script])
 }
 
-/// What the server answers over both kinds of sessions.
+/// Returns the variables of the server over both kinds of sessions.
 async fn variables(command: &ServerCommand) -> Vec<String> {
     let limits = ClientLimits::default();
     let line: LineSession = command.start(&limits).unwrap();
@@ -36,7 +37,7 @@ async fn a_server_inherits_no_secrets() {
     let secret = std::env::var("CARGO_PKG_NAME").unwrap();
     let answers = variables(&server()).await;
     assert_eq!(answers, [expected("none"), expected("none")]);
-    // More is handed over where that is asked for.
+    // The command can pass on more variables.
     let answers = variables(&server().inherit_env()).await;
     assert_eq!(answers, [expected(&secret), expected(&secret)]);
     let answers = variables(&server().env("CARGO_PKG_NAME", "set")).await;
@@ -47,9 +48,9 @@ async fn a_server_inherits_no_secrets() {
 }
 
 #[tokio::test]
-async fn a_server_that_ended_when_it_was_probed_may_be_modern_after_all() {
+async fn a_server_that_exits_on_the_probe_can_still_be_modern() {
     let folder = tempfile::tempdir().unwrap();
-    // It ends the first time, and refuses the handshake the second time.
+    // It exits the first time, and rejects the handshake the second time.
     let script = r#"
         [ -e started ] || { touch started; read line; exit 1; }
         read line

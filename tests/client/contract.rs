@@ -1,4 +1,4 @@
-//! Contracts of live servers: recorded, checked on connecting and later.
+//! Contracts of live servers: recording, and checks when connecting and later.
 
 use serde_json::json;
 use treenail::client::{ClientError, Contract, Severity};
@@ -6,14 +6,14 @@ use treenail::prelude::*;
 use treenail::schema::{ElicitAction, ElicitResult, Revision, Tool};
 
 use crate::fixture::server;
-use crate::script::{Say, discovered, initialized, scripted};
+use crate::script::{Reply, discovered, initialized, scripted};
 
 fn tool(name: &str) -> Tool {
     Tool::new(name, serde_json::Map::new())
 }
 
 #[tokio::test]
-async fn a_server_is_recorded_in_every_revision_and_is_then_what_its_contract_says() {
+async fn a_recorded_server_matches_its_contract_in_every_revision() {
     let (server, _) = server();
     for revision in Revision::ALL {
         let builder = || {
@@ -55,7 +55,7 @@ async fn a_server_is_recorded_in_every_revision_and_is_then_what_its_contract_sa
 }
 
 #[tokio::test]
-async fn what_is_refused_keeps_a_client_from_being_made_and_the_rest_is_kept() {
+async fn denied_drift_fails_the_build_and_other_drift_is_stored() {
     let (server, _) = server();
     let builder = || McpClient::builder().server(&server);
     let live = builder().build().await.unwrap().contract().await.unwrap();
@@ -83,24 +83,24 @@ async fn what_is_refused_keeps_a_client_from_being_made_and_the_rest_is_kept() {
     let client = client.build().await.unwrap();
     assert_eq!(client.drift().unwrap().worst(), Some(Severity::Breaking));
 
-    // What the program does not use makes no difference to it.
+    // Changes of unused tools do not matter.
     let used = more.only_tools(["add", "echo"]).unwrap();
     let builder = builder().contract(used).deny_drift(Severity::Wording);
     assert!(builder.build().await.unwrap().drift().unwrap().is_empty());
 }
 
 #[tokio::test]
-async fn a_check_asks_the_server_anew_though_its_lists_are_kept() {
-    // A server of the legacy era that does not tell of changes.
+async fn a_check_fetches_cached_lists_again() {
+    // A legacy server without change notifications.
     let mut asked = 0;
-    let (session, heard) = scripted(move |message| match message["method"].as_str() {
+    let (session, received) = scripted(move |message| match message["method"].as_str() {
         Some("initialize") => initialized(message, "2025-11-25"),
         Some("tools/list") => {
             asked += 1;
             let tool = json!({"name": format!("tool-{asked}"), "inputSchema": {"type": "object"}});
-            Say::result(message, &json!({"tools": [tool]}))
+            Reply::result(message, &json!({"tools": [tool]}))
         }
-        _ => Say::nothing(),
+        _ => Reply::nothing(),
     });
     let builder = McpClient::builder().session(session);
     let client = builder
@@ -119,7 +119,7 @@ async fn a_check_asks_the_server_anew_though_its_lists_are_kept() {
         (1, 1)
     );
     assert_eq!(client.tools().await.unwrap()[0].name, "tool-2");
-    let methods = heard.methods();
+    let methods = received.methods();
     let others = methods.iter().filter(|method| method.ends_with("/list"));
     assert!(
         others.into_iter().all(|method| method == "tools/list"),
@@ -128,10 +128,10 @@ async fn a_check_asks_the_server_anew_though_its_lists_are_kept() {
 }
 
 #[tokio::test]
-async fn a_server_that_cannot_be_listed_cannot_be_held_to_a_contract() {
+async fn a_failed_list_fails_the_contract_check() {
     let (session, _) = scripted(|message| match message["method"].as_str() {
         Some("server/discover") => discovered(message),
-        _ => Say::error(message, &json!({"code": -32603, "message": "no"})),
+        _ => Reply::error(message, &json!({"code": -32603, "message": "no"})),
     });
     let builder = McpClient::builder().session(session);
     let error = builder.contract(Contract::new()).build().await.unwrap_err();
@@ -139,8 +139,8 @@ async fn a_server_that_cannot_be_listed_cannot_be_held_to_a_contract() {
 }
 
 #[tokio::test]
-async fn a_client_that_cannot_do_what_the_recording_one_could_is_told_so() {
-    // A server that hides what a client cannot use.
+async fn missing_client_capabilities_are_reported_with_the_drift() {
+    // A server that hides features which the client does not support.
     let hiding = || {
         let (session, _) = scripted(|message| match message["method"].as_str() {
             Some("server/discover") => discovered(message),
@@ -152,9 +152,9 @@ async fn a_client_that_cannot_do_what_the_recording_one_could_is_told_so() {
                     tools.push(json!({"name": "ask", "inputSchema": {"type": "object"}}));
                 }
                 let result = json!({"resultType": "complete", "tools": tools});
-                Say::result(message, &result)
+                Reply::result(message, &result)
             }
-            _ => Say::error(message, &json!({"code": -32601, "message": "no"})),
+            _ => Reply::error(message, &json!({"code": -32601, "message": "no"})),
         });
         McpClient::builder().session(session)
     };

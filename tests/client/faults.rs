@@ -1,19 +1,21 @@
-//! Servers that do what they must not.
+//! Servers that violate the protocol.
 
 use serde_json::{Value, json};
 use treenail::client::ClientError;
 use treenail::prelude::*;
 
 use super::scripted;
-use crate::script::{Say, answer, discovered};
+use crate::script::{Reply, answer, discovered};
 
-/// A session with a server that is well until `say` has something to say about a call.
-async fn well_until(say: impl FnMut(&Value) -> Say + Send + 'static) -> McpClientSession {
-    let mut say = say;
+/// Creates a session with a server that behaves correctly, except for the calls that `reply` handles.
+async fn session_with_faults(
+    reply: impl FnMut(&Value) -> Reply + Send + 'static,
+) -> McpClientSession {
+    let mut reply = reply;
     let (session, _) = scripted(move |message| match message["method"].as_str() {
         Some("server/discover") => discovered(message),
-        Some("tools/list") => Say::result(message, &json!({"tools": []})),
-        _ => say(message),
+        Some("tools/list") => Reply::result(message, &json!({"tools": []})),
+        _ => reply(message),
     });
     McpClientSession::builder()
         .session(session)
@@ -23,8 +25,8 @@ async fn well_until(say: impl FnMut(&Value) -> Say + Send + 'static) -> McpClien
 }
 
 #[tokio::test]
-async fn garbage_between_messages_ends_nothing() {
-    let session = well_until(|message| {
+async fn garbage_between_messages_is_ignored() {
+    let session = session_with_faults(|message| {
         let garbage = [
             "Starting…",
             "{",
@@ -36,19 +38,19 @@ async fn garbage_between_messages_ends_nothing() {
         ];
         let mut lines: Vec<_> = garbage.iter().map(|line| (*line).to_owned()).collect();
         lines.push(answer(message, &json!({"content": []})));
-        Say::Lines(lines)
+        Reply::Lines(lines)
     })
     .await;
     session.tools_call("t", ()).await.unwrap();
 }
 
 #[tokio::test]
-async fn answers_that_belong_to_nothing_are_dropped() {
-    let session = well_until(|message| {
+async fn responses_without_a_request_are_dropped() {
+    let session = session_with_faults(|message| {
         let id = message["id"].as_i64().unwrap();
         let stray = json!({"id": id + 1_000});
         let named = json!({"id": id.to_string()});
-        Say::Lines(vec![
+        Reply::Lines(vec![
             answer(&stray, &json!({"content": []})),
             answer(&named, &json!({"content": []})),
             answer(message, &json!({"content": []})),
@@ -72,7 +74,7 @@ async fn answers_that_belong_to_nothing_are_dropped() {
 }
 
 #[tokio::test]
-async fn a_bad_answer_is_an_error_of_that_call_alone() {
+async fn an_invalid_response_fails_only_its_call() {
     let bad = [
         r#"{"jsonrpc":"2.0","id":ID,"result":7}"#,
         r#"{"jsonrpc":"2.0","id":ID,"result":{"content":7}}"#,
@@ -82,8 +84,8 @@ async fn a_bad_answer_is_an_error_of_that_call_alone() {
         r#"{"jsonrpc":"2.0","id":ID,"result":{"content":[],"resultType":7}}"#,
     ];
     for line in bad {
-        let session = well_until(move |message| {
-            Say::Lines(vec![line.replace("ID", &message["id"].to_string())])
+        let session = session_with_faults(move |message| {
+            Reply::Lines(vec![line.replace("ID", &message["id"].to_string())])
         })
         .await;
         let error = session.tools_call("t", ()).await.unwrap_err();
@@ -93,7 +95,7 @@ async fn a_bad_answer_is_an_error_of_that_call_alone() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_too_long_is_an_error_of_that_call_alone() {
+async fn an_oversized_response_fails_only_its_call() {
     let text = "x".repeat(10_000);
     let result = json!({"content": [{"type": "text", "text": text}]}).to_string();
     let lines = [
@@ -102,11 +104,12 @@ async fn an_answer_that_is_too_long_is_an_error_of_that_call_alone() {
     ];
     for line in lines {
         let line = line.replace("RESULT", &result);
-        let session = well_until(move |message| match message["params"]["name"].as_str() {
-            Some("long") => Say::Lines(vec![line.replace("ID", &message["id"].to_string())]),
-            _ => Say::nothing(),
-        })
-        .await;
+        let session =
+            session_with_faults(move |message| match message["params"]["name"].as_str() {
+                Some("long") => Reply::Lines(vec![line.replace("ID", &message["id"].to_string())]),
+                _ => Reply::nothing(),
+            })
+            .await;
         let other = tokio::spawn(session.tools_call("silent", ()).into_future());
         let error = session.tools_call("long", ()).await.unwrap_err();
         assert!(matches!(error, ClientError::Protocol(_)), "{error}");
@@ -116,13 +119,14 @@ async fn an_answer_that_is_too_long_is_an_error_of_that_call_alone() {
 }
 
 #[tokio::test]
-async fn a_server_that_dies_fails_what_was_waiting() {
+async fn pending_requests_fail_when_the_server_exits() {
     for half in ["", "{\"jsonrpc\":\"2.0\",\"id\":2,\"resu"] {
-        let session = well_until(move |message| match message["params"]["name"].as_str() {
-            Some("die") => Say::Leave(half.to_owned()),
-            _ => Say::nothing(),
-        })
-        .await;
+        let session =
+            session_with_faults(move |message| match message["params"]["name"].as_str() {
+                Some("die") => Reply::Exit(half.to_owned()),
+                _ => Reply::nothing(),
+            })
+            .await;
         let other = tokio::spawn(session.tools_call("silent", ()).into_future());
         let error = session.tools_call("die", ()).await.unwrap_err();
         assert!(matches!(error, ClientError::Closed(_)), "{error}");
@@ -137,32 +141,37 @@ async fn a_server_that_dies_fails_what_was_waiting() {
 }
 
 #[tokio::test]
-async fn a_whole_last_line_without_its_end_counts() {
-    let session = well_until(|message| Say::Leave(answer(message, &json!({"content": []})))).await;
+async fn a_last_line_without_a_newline_is_read() {
+    let session =
+        session_with_faults(|message| Reply::Exit(answer(message, &json!({"content": []})))).await;
     session.tools_call("t", ()).await.unwrap();
 }
 
 #[tokio::test]
-async fn floods_of_notifications_take_bounded_memory() {
+async fn floods_of_notifications_use_bounded_memory() {
     let note = json!({"jsonrpc": "2.0", "method": "notifications/message",
         "params": {"level": "info", "data": "x".repeat(100)}});
-    let session = well_until(move |message| {
+    let session = session_with_faults(move |message| {
         let mut lines = vec![note.to_string(); 5_000];
         lines.push(answer(message, &json!({"content": []})));
-        Say::Lines(lines)
+        Reply::Lines(lines)
     })
     .await;
-    let mut told = session.notifications();
+    let mut notifications = session.notifications();
     session.tools_call("t", ()).await.unwrap();
-    assert_eq!(told.lost(), 5_000 - 1_024, "the oldest are lost");
-    assert!(tokio_stream::StreamExt::next(&mut told).await.is_some());
+    assert_eq!(notifications.lost(), 5_000 - 1_024, "the oldest are lost");
+    assert!(
+        tokio_stream::StreamExt::next(&mut notifications)
+            .await
+            .is_some()
+    );
 }
 
 #[tokio::test]
 async fn requests_of_a_modern_server_are_not_answered() {
-    let (session, heard) = scripted(|message| match message["method"].as_str() {
+    let (session, received) = scripted(|message| match message["method"].as_str() {
         Some("server/discover") => discovered(message),
-        _ => Say::Lines(vec![
+        _ => Reply::Lines(vec![
             json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}).to_string(),
             answer(message, &json!({"content": []})),
         ]),
@@ -174,5 +183,5 @@ async fn requests_of_a_modern_server_are_not_answered() {
         .unwrap();
     session.tools_call("t", ()).await.unwrap();
     session.tools_call("t", ()).await.unwrap();
-    assert_eq!(heard.methods().len(), 3, "CLI-BASE-04, CLI-STDIO-05");
+    assert_eq!(received.methods().len(), 3, "CLI-BASE-04, CLI-STDIO-05");
 }

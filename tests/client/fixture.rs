@@ -1,4 +1,4 @@
-//! The server that most tests use.
+//! Server for most tests.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,17 +8,17 @@ use tokio::sync::Notify;
 use treenail::prelude::*;
 use treenail::schema::{Revision, Tool};
 
-/// What the tests see of the inside of the server.
+/// Observations inside of the server.
 #[derive(Clone, Default)]
-pub(crate) struct Inside {
-    /// Told when a call that never ends has begun, and when it has been dropped.
-    pub(crate) begun: Arc<Notify>,
+pub(crate) struct Observer {
+    /// Notified when a never-ending call starts; `dropped` when it is dropped.
+    pub(crate) started: Arc<Notify>,
     pub(crate) dropped: Arc<Notify>,
     pub(crate) calls: Arc<AtomicUsize>,
 }
 
-/// Everything that a server can have.
-pub(crate) struct Everything(pub(crate) Inside);
+/// Server with all kinds of features.
+pub(crate) struct FullServer(pub(crate) Observer);
 
 #[mcp_form]
 struct Guest {
@@ -36,7 +36,7 @@ impl Drop for Dropped {
 }
 
 #[mcp_tool]
-impl Everything {
+impl FullServer {
     /// Adds two integers.
     #[tool(read_only)]
     fn add(&self, a: i64, b: i64) -> i64 {
@@ -44,7 +44,7 @@ impl Everything {
         a + b
     }
 
-    /// Says the same.
+    /// Returns its argument.
     #[tool]
     fn echo(text: String) -> String {
         text
@@ -59,11 +59,11 @@ impl Everything {
     #[tool]
     async fn wait(&self) -> String {
         let _dropped = Dropped(Arc::clone(&self.0.dropped));
-        self.0.begun.notify_one();
+        self.0.started.notify_one();
         std::future::pending().await
     }
 
-    /// Tells of its steps.
+    /// Reports the progress of its steps.
     #[tool]
     async fn steps(&self, cx: &Context, count: u32) -> u32 {
         for step in 1..=count {
@@ -73,14 +73,14 @@ impl Everything {
         count
     }
 
-    /// Asks who is coming.
+    /// Elicits a guest.
     #[tool]
     async fn book(&self, cx: &Context) -> Result<String, AskError> {
         let guest = cx.elicit::<Guest>("Who is coming?").await?;
         Ok(format!("{} stays {} nights", guest.name, guest.nights))
     }
 
-    /// Asks more than once.
+    /// Elicits several times.
     #[tool]
     async fn insist(&self, cx: &Context, times: u32) -> Result<u32, AskError> {
         for number in 0..times {
@@ -107,7 +107,7 @@ impl Everything {
     }
 }
 
-impl Everything {
+impl FullServer {
     fn names(&self, typed: &str) -> Vec<String> {
         self.0.calls.fetch_add(1, Ordering::SeqCst);
         ["Anna", "Anton", "Berta"]
@@ -118,13 +118,13 @@ impl Everything {
     }
 }
 
-pub(crate) fn server() -> (Server, Inside) {
-    let inside = Inside::default();
+pub(crate) fn server() -> (Server, Observer) {
+    let observer = Observer::default();
     let server = Server::builder("everything", "1")
-        .mount(Everything(inside.clone()))
+        .mount(FullServer(observer.clone()))
         .build()
         .unwrap();
-    (server, inside)
+    (server, observer)
 }
 
 pub(crate) async fn session(server: &Server, revision: Revision) -> McpClientSession {

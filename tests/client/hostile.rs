@@ -1,4 +1,4 @@
-//! Bounds of the time and the memory that a server can make a client spend.
+//! Limits of the time and the memory that a server can make a client spend.
 
 use std::future::{Ready, ready};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,35 +8,37 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 use treenail::RpcError;
+use treenail::agent::ModelError;
 use treenail::client::{
-    ClientError, ClientLimits, IncomingHandler, Session, SessionFuture, SessionNotification,
-    SessionRequest, TransportKind,
+    ClientError, ClientLimits, ContractError, IncomingHandler, Session, SessionFuture,
+    SessionNotification, SessionRequest, TransportKind,
 };
 use treenail::prelude::*;
 use treenail::schema::{ElicitAction, ElicitResult};
 
-use crate::script::{Say, answer, discovered, initialized, scripted_within};
+use crate::script::{Reply, answer, discovered, initialized, scripted_with_limits};
 
-/// A server of the modern era without limits on its messages.
+/// Creates a session with a modern server whose messages are not limited.
 async fn modern(
-    mut say: impl FnMut(&Value) -> Say + Send + 'static,
+    mut reply: impl FnMut(&Value) -> Reply + Send + 'static,
 ) -> Result<McpClient, ClientError> {
     let limits = ClientLimits::default();
-    let (session, _) = scripted_within(&limits, move |message| match message["method"].as_str() {
-        Some("server/discover") => discovered(message),
-        _ => say(message),
-    });
+    let (session, _) =
+        scripted_with_limits(&limits, move |message| match message["method"].as_str() {
+            Some("server/discover") => discovered(message),
+            _ => reply(message),
+        });
     McpClient::builder().session(session).build().await
 }
 
 #[tokio::test]
-async fn a_dense_message_is_refused_before_values_are_made_of_it() {
-    // Each of its numbers takes 2 bytes as text and some 80 bytes in memory.
+async fn a_dense_message_is_rejected_before_parsing() {
+    // Each of its numbers takes 2 bytes as text and about 80 bytes in memory.
     let numbers = format!("[{}0]", "0,".repeat(2_500_000));
     let client = modern(move |message| {
         let result = format!(r#"{{"content":[],"structuredContent":{numbers}}}"#);
         let id = &message["id"];
-        Say::Lines(vec![format!(
+        Reply::Lines(vec![format!(
             r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#
         )])
     });
@@ -47,12 +49,12 @@ async fn a_dense_message_is_refused_before_values_are_made_of_it() {
 }
 
 #[tokio::test]
-async fn an_error_with_dense_data_is_refused_as_well() {
+async fn an_error_with_dense_data_is_rejected() {
     let numbers = format!("[{}0]", "0,".repeat(2_500_000));
     let client = modern(move |message| {
         let id = &message["id"];
         let error = format!(r#"{{"code":-1,"message":"no","data":{numbers}}}"#);
-        Say::Lines(vec![format!(
+        Reply::Lines(vec![format!(
             r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#
         )])
     });
@@ -62,27 +64,27 @@ async fn an_error_with_dense_data_is_refused_as_well() {
 }
 
 #[tokio::test]
-async fn messages_have_eight_mebibytes_at_most_and_handshakes_one() {
+async fn messages_are_limited_to_8_mib_and_handshakes_to_1_mib() {
     let client = modern(|message| {
         let text = "x".repeat(8 << 20);
         let content = json!([{"type": "text", "text": text}]);
-        Say::result(message, &json!({"content": content}))
+        Reply::result(message, &json!({"content": content}))
     });
     let client = client.await.unwrap();
     let error = client.call_tool("t", ()).await.unwrap_err().to_string();
     assert!(error.contains("8388608 bytes"), "{error}");
     for is_modern in [true, false] {
         let limits = ClientLimits::default();
-        let (session, _) = scripted_within(&limits, move |message| {
+        let (session, _) = scripted_with_limits(&limits, move |message| {
             let mut result = json!({
                 "supportedVersions": ["2026-07-28"], "protocolVersion": "2025-11-25",
                 "capabilities": {}, "serverInfo": {"name": "s", "version": "1"},
             });
             result["instructions"] = json!("x".repeat(1 << 20));
             match message["method"].as_str() {
-                Some("server/discover") if is_modern => Say::result(message, &result),
-                Some("initialize") if !is_modern => Say::result(message, &result),
-                _ => Say::error(message, &json!({"code": -32601, "message": "no"})),
+                Some("server/discover") if is_modern => Reply::result(message, &result),
+                Some("initialize") if !is_modern => Reply::result(message, &result),
+                _ => Reply::error(message, &json!({"code": -32601, "message": "no"})),
             }
         });
         let built = McpClient::builder().session(session).build().await;
@@ -93,7 +95,7 @@ async fn messages_have_eight_mebibytes_at_most_and_handshakes_one() {
 }
 
 #[tokio::test]
-async fn the_questions_of_a_round_are_bounded() {
+async fn the_requests_of_an_input_round_are_limited() {
     let questions: serde_json::Map<_, _> = (0..10_000)
         .map(|number| {
             let params = json!({"message": "?", "mode": "url", "url": "https://a.example/",
@@ -103,11 +105,11 @@ async fn the_questions_of_a_round_are_bounded() {
         })
         .collect();
     let (session, _) =
-        scripted_within(
+        scripted_with_limits(
             &ClientLimits::default(),
             move |message| match message["method"].as_str() {
                 Some("server/discover") => discovered(message),
-                _ => Say::result(
+                _ => Reply::result(
                     message,
                     &json!({"resultType": "input_required", "inputRequests": questions}),
                 ),
@@ -126,18 +128,18 @@ async fn the_questions_of_a_round_are_bounded() {
     assert_eq!(asked.load(Ordering::Relaxed), 0, "none is asked");
 }
 
-/// A handler with a mistake in it.
+/// A handler that panics.
 fn panicking() -> Ready<Result<ElicitResult, RpcError>> {
     let answers = Vec::<ElicitResult>::new();
     ready(Ok(answers[answers.len()].clone()))
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_handler_that_panics_answers_with_an_error_and_frees_its_slot() {
+async fn a_panicking_handler_returns_an_error_and_frees_its_slot() {
     let answers = Arc::new(Mutex::new(Vec::new()));
-    let heard = Arc::clone(&answers);
+    let received = Arc::clone(&answers);
     let mut call = Value::Null;
-    let (session, _) = scripted_within(&ClientLimits::default(), move |message| {
+    let (session, _) = scripted_with_limits(&ClientLimits::default(), move |message| {
         let method = message["method"].as_str();
         match method {
             Some("initialize") => initialized(message, "2025-11-25"),
@@ -146,17 +148,20 @@ async fn a_handler_that_panics_answers_with_an_error_and_frees_its_slot() {
                 let id = format!("q{}", message["id"]);
                 let params = json!({"message": "?", "requestedSchema":
                     {"type": "object", "properties": {}}});
-                Say::Lines(vec![
+                Reply::Lines(vec![
                     json!({"jsonrpc": "2.0", "id": id, "method": "elicitation/create", "params": params})
                         .to_string(),
                 ])
             }
             None => {
-                heard.lock().unwrap().push(message["error"]["code"].clone());
-                Say::result(&call, &json!({"content": []}))
+                received
+                    .lock()
+                    .unwrap()
+                    .push(message["error"]["code"].clone());
+                Reply::result(&call, &json!({"content": []}))
             }
-            Some("notifications/initialized" | "notifications/cancelled") => Say::nothing(),
-            Some(_) => Say::error(message, &json!({"code": -32601, "message": "no"})),
+            Some("notifications/initialized" | "notifications/cancelled") => Reply::nothing(),
+            Some(_) => Reply::error(message, &json!({"code": -32601, "message": "no"})),
         }
     });
     let client = McpClient::builder()
@@ -165,7 +170,7 @@ async fn a_handler_that_panics_answers_with_an_error_and_frees_its_slot() {
         .build()
         .await
         .unwrap();
-    // More than there are slots for questions.
+    // More requests than slots.
     for _ in 0..40 {
         client.call_tool("t", ()).await.unwrap();
     }
@@ -173,18 +178,18 @@ async fn a_handler_that_panics_answers_with_an_error_and_frees_its_slot() {
 }
 
 #[tokio::test]
-async fn a_handler_that_panics_in_a_round_fails_that_request_alone() {
+async fn a_panicking_handler_in_a_round_fails_only_its_request() {
     let limits = ClientLimits::default();
-    let (session, _) = scripted_within(&limits, |message| match message["method"].as_str() {
+    let (session, _) = scripted_with_limits(&limits, |message| match message["method"].as_str() {
         Some("server/discover") => discovered(message),
         Some("tools/call") => {
             let params = json!({"message": "?", "requestedSchema":
                 {"type": "object", "properties": {}}});
             let question = json!({"method": "elicitation/create", "params": params});
             let asked = json!({"resultType": "input_required", "inputRequests": {"q": question}});
-            Say::result(message, &asked)
+            Reply::result(message, &asked)
         }
-        _ => Say::result(message, &json!({"resultType": "complete", "tools": []})),
+        _ => Reply::result(message, &json!({"resultType": "complete", "tools": []})),
     });
     let client = McpClient::builder()
         .session(session)
@@ -198,7 +203,7 @@ async fn a_handler_that_panics_in_a_round_fails_that_request_alone() {
 }
 
 #[tokio::test]
-async fn a_list_is_bounded_in_bytes_over_all_its_pages() {
+async fn the_pages_of_a_list_share_a_byte_limit() {
     let pages = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&pages);
     let client = modern(move |message| {
@@ -209,7 +214,7 @@ async fn a_list_is_bounded_in_bytes_over_all_its_pages() {
         if page < 30 {
             result["nextCursor"] = json!("more");
         }
-        Say::result(message, &result)
+        Reply::result(message, &result)
     });
     let client = client.await.unwrap();
     let error = client.tools().await.unwrap_err();
@@ -220,7 +225,7 @@ async fn a_list_is_bounded_in_bytes_over_all_its_pages() {
 }
 
 #[tokio::test]
-async fn the_lists_of_all_kinds_share_a_bound() {
+async fn all_lists_share_a_byte_limit() {
     let client = modern(move |message| {
         let text = "x".repeat(2 << 20);
         let method = message["method"].as_str().unwrap_or_default();
@@ -243,10 +248,10 @@ async fn the_lists_of_all_kinds_share_a_bound() {
         if page < 5 {
             result["nextCursor"] = json!("x".repeat(page + 1));
         }
-        Say::result(message, &result)
+        Reply::result(message, &result)
     });
     let client = client.await.unwrap();
-    // Each is of 24 MiB.
+    // Each list takes 24 MiB.
     client.tools().await.unwrap();
     client.prompts().await.unwrap();
     let error = client.resources().await.unwrap_err();
@@ -255,7 +260,7 @@ async fn the_lists_of_all_kinds_share_a_bound() {
     client.tools().await.unwrap();
 }
 
-/// A server that takes 50 seconds for each page.
+/// Session with a server that takes 50 seconds for each page.
 #[derive(Debug)]
 struct Slow;
 
@@ -294,7 +299,7 @@ impl Session for Slow {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_list_of_slow_pages_has_one_deadline() {
+async fn slow_pages_share_one_deadline() {
     let client = McpClient::builder().session(Arc::new(Slow)).build();
     let client = client.await.unwrap();
     let start = Instant::now();
@@ -303,8 +308,8 @@ async fn a_list_of_slow_pages_has_one_deadline() {
     assert!(start.elapsed() < Duration::from_secs(61), "{start:?}");
 }
 
-/// Answers that cannot be read, of which the id can.
-fn unreadable() -> Vec<String> {
+/// Malformed responses with a readable id.
+fn malformed_responses() -> Vec<String> {
     let deep = format!("{}0{}", "[".repeat(200), "]".repeat(200));
     vec![
         r#"{"jsonrpc":"2.0","id":ID,"result":{"content":[}}"#.to_owned(),
@@ -316,11 +321,12 @@ fn unreadable() -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_unreadable_answer_fails_its_request_at_once() {
-    for line in unreadable() {
-        let said = line.clone();
-        let client =
-            modern(move |message| Say::Lines(vec![said.replace("ID", &message["id"].to_string())]));
+async fn a_malformed_response_fails_its_request_at_once() {
+    for line in malformed_responses() {
+        let response = line.clone();
+        let client = modern(move |message| {
+            Reply::Lines(vec![response.replace("ID", &message["id"].to_string())])
+        });
         let client = client.await.unwrap();
         let error = client.call_tool("t", ()).await.unwrap_err();
         assert!(matches!(error, ClientError::Protocol(_)), "{line}: {error}");
@@ -328,14 +334,14 @@ async fn an_unreadable_answer_fails_its_request_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_unreadable_answer_fails_its_request_at_once_over_jsoncall() {
-    for line in unreadable() {
-        let said = line.clone();
+async fn a_malformed_response_fails_its_request_at_once_over_jsoncall() {
+    for line in malformed_responses() {
+        let response = line.clone();
         let (session, _) = crate::script::scripted_over_jsoncall(move |message| {
             if message["method"] == "server/discover" {
                 return discovered(message);
             }
-            Say::Lines(vec![said.replace("ID", &message["id"].to_string())])
+            Reply::Lines(vec![response.replace("ID", &message["id"].to_string())])
         });
         let client = McpClient::builder().session(session).build().await.unwrap();
         let error = client.call_tool("t", ()).await.unwrap_err();
@@ -344,12 +350,13 @@ async fn an_unreadable_answer_fails_its_request_at_once_over_jsoncall() {
 }
 
 #[tokio::test]
-async fn an_unreadable_request_of_the_server_fails_no_request_of_the_client() {
+async fn a_malformed_server_request_fails_no_client_request() {
     let client = modern(|message| {
         let id = message["id"].to_string();
-        let unreadable = r#"{"jsonrpc":"2.0","id":ID,"method":"roots/list","params":{"a":}}"#;
-        Say::Lines(vec![
-            unreadable.replace("ID", &id),
+        let malformed_responses =
+            r#"{"jsonrpc":"2.0","id":ID,"method":"roots/list","params":{"a":}}"#;
+        Reply::Lines(vec![
+            malformed_responses.replace("ID", &id),
             answer(message, &json!({"content": []})),
         ])
     });
@@ -357,18 +364,18 @@ async fn an_unreadable_request_of_the_server_fails_no_request_of_the_client() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_writes_garbage_is_quoted_when_connecting_fails() {
+async fn connection_errors_quote_the_garbage_of_a_server() {
     let quoted = "the server wrote a line that is no message: `Listening on \\u{1b}[1mport 80";
     for leaves in [false, true] {
-        let say = move |_: &Value| {
+        let reply = move |_: &Value| {
             let line = format!("Listening on \u{1b}[1mport 80 {}", "x".repeat(5_000));
             if leaves {
-                return Say::Leave(line + "\n");
+                return Reply::Exit(line + "\n");
             }
-            Say::Lines(vec![line])
+            Reply::Lines(vec![line])
         };
         let limits = ClientLimits::default();
-        let (session, _) = scripted_within(&limits, say);
+        let (session, _) = scripted_with_limits(&limits, reply);
         let built = McpClient::builder().session(session).build().await;
         let error = built.unwrap_err().to_string();
         assert!(error.contains(quoted), "{error}");
@@ -376,10 +383,10 @@ async fn a_server_that_writes_garbage_is_quoted_when_connecting_fails() {
 
         let (session, _) = crate::script::scripted_over_jsoncall(move |message: &Value| {
             if leaves {
-                return Say::Leave("Listening on \u{1b}[1mport 80\n".to_owned());
+                return Reply::Exit("Listening on \u{1b}[1mport 80\n".to_owned());
             }
             let _ = message;
-            Say::Lines(vec!["Listening on \u{1b}[1mport 80".to_owned()])
+            Reply::Lines(vec!["Listening on \u{1b}[1mport 80".to_owned()])
         });
         let built = McpClient::builder().session(session).build().await;
         let error = built.unwrap_err().to_string();
@@ -387,23 +394,23 @@ async fn a_server_that_writes_garbage_is_quoted_when_connecting_fails() {
     }
 }
 
-/// What `main` of a program does with the errors of several parts.
+/// Returns an error as `main` of a program does.
 fn read_lock(text: &str) -> treenail::Result<treenail::client::Contract> {
     Ok(treenail::client::Contract::from_json(text)?)
 }
 
 fn ask_model(fails: bool) -> treenail::Result<()> {
     if fails {
-        Err(treenail::agent::ModelError::unavailable("it is asleep"))?;
+        Err(ModelError::unavailable("it is asleep"))?;
     }
     Ok(())
 }
 
 #[test]
-fn errors_of_contracts_and_models_are_errors_of_a_program() {
+fn contract_and_model_errors_convert_to_the_crate_error() {
     let error = read_lock("{}").unwrap_err();
-    assert!(matches!(error, treenail::Error::Contract(_)), "{error}");
+    assert!(matches!(&error, treenail::Error::Other(error) if error.is::<ContractError>()));
     let error = ask_model(true).unwrap_err();
-    assert!(matches!(error, treenail::Error::Model(_)), "{error}");
+    assert!(matches!(&error, treenail::Error::Other(error) if error.is::<ModelError>()));
     ask_model(false).unwrap();
 }

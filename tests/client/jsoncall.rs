@@ -1,4 +1,4 @@
-//! Clients and servers over `jsoncall`: what they have to bear, and that they do all that others do.
+//! Clients and servers over `jsoncall`: hostile input, and the same features as over other sessions.
 
 #[path = "faults.rs"]
 #[allow(
@@ -17,15 +17,15 @@ use tokio::io::{
 };
 use treenail::Limits;
 use treenail::client::{ClientLimits, LineSession};
-use treenail::jsoncall::{self, JsoncallSession};
+use treenail::jsoncall::{self, JsoncallHandler, JsoncallSession};
 use treenail::prelude::*;
 use treenail::schema::{ElicitAction, ElicitResult, Revision};
 
 use crate::fixture::server;
-use crate::script::{Say, scripted_over_jsoncall as scripted};
+use crate::script::{Reply, scripted_over_jsoncall as scripted};
 
-/// The client of a server that is driven by `jsoncall`, as it drives the client.
-fn both_ways(server: &Server) -> Arc<JsoncallSession> {
+/// Connects a client to a server, both over `jsoncall`.
+fn connect(server: &Server) -> Arc<JsoncallSession> {
     let (ours, theirs) = duplex(1 << 16);
     let server = server.clone();
     tokio::spawn(async move {
@@ -37,11 +37,11 @@ fn both_ways(server: &Server) -> Arc<JsoncallSession> {
 }
 
 #[tokio::test]
-async fn all_that_a_client_does_works_in_every_revision() {
-    let (server, inside) = server();
+async fn every_client_operation_works_in_every_revision() {
+    let (server, observer) = server();
     for revision in Revision::ALL {
         let client = McpClient::builder()
-            .session(both_ways(&server))
+            .session(connect(&server))
             .protocol_version(revision)
             .on_elicit(|_| async {
                 let content = json!({"name": "Ada", "nights": 3});
@@ -62,19 +62,19 @@ async fn all_that_a_client_does_works_in_every_revision() {
         let read = client.read_resource("note://today").await.unwrap();
         assert_eq!(read.contents.len(), 1, "{revision}");
         if revision >= Revision::V2025_06_18 {
-            let said: String = client.call_tool_as("book", ()).await.unwrap();
-            assert_eq!(said, "Ada stays 3 nights", "{revision}");
+            let booked: String = client.call_tool_as("book", ()).await.unwrap();
+            assert_eq!(booked, "Ada stays 3 nights", "{revision}");
         }
 
         let waiting = client.call_tool("wait", ());
         let dropped = async {
-            inside.begun.notified().await;
+            observer.started.notified().await;
         };
         tokio::select! {
             _ = waiting => panic!("it never ends"),
             () = dropped => {}
         }
-        inside.dropped.notified().await;
+        observer.dropped.notified().await;
         client
             .call_tool("echo", json!({"text": "x"}))
             .await
@@ -85,16 +85,16 @@ async fn all_that_a_client_does_works_in_every_revision() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn progress_comes_before_the_result() {
+async fn progress_arrives_before_the_result() {
     let (server, _) = server();
     for revision in Revision::ALL {
-        let builder = McpClientSession::builder().session(both_ways(&server));
+        let builder = McpClientSession::builder().session(connect(&server));
         let session = builder.protocol_version(revision).build().await.unwrap();
         let steps = Arc::new(std::sync::Mutex::new(Vec::new()));
-        let told = Arc::clone(&steps);
+        let sink = Arc::clone(&steps);
         session
             .tools_call("steps", json!({"count": 3}))
-            .on_progress(move |progress| told.lock().unwrap().push(progress.progress.to_string()))
+            .on_progress(move |progress| sink.lock().unwrap().push(progress.progress.to_string()))
             .await
             .unwrap();
         assert_eq!(*steps.lock().unwrap(), ["1.0", "2.0", "3.0"], "{revision}");
@@ -103,10 +103,10 @@ async fn progress_comes_before_the_result() {
 
 #[tokio::test(start_paused = true)]
 async fn dropping_a_request_sends_its_own_id() {
-    let (session, heard) = scripted(|message| match message["method"].as_str() {
+    let (session, received) = scripted(|message| match message["method"].as_str() {
         Some("server/discover") => crate::script::discovered(message),
-        Some("tools/call") => Say::nothing(),
-        _ => Say::result(message, &json!({"tools": []})),
+        Some("tools/call") => Reply::nothing(),
+        _ => Reply::result(message, &json!({"tools": []})),
     });
     let session = McpClientSession::builder()
         .session(session)
@@ -116,11 +116,11 @@ async fn dropping_a_request_sends_its_own_id() {
     let call = tokio::time::timeout(Duration::from_millis(50), session.tools_call("t", ()));
     call.await.unwrap_err();
     session.tools_list(None).await.unwrap();
-    let heard = heard.all();
-    assert_eq!(heard[1]["method"], "tools/call");
-    assert_eq!(heard[2]["method"], "notifications/cancelled");
+    let received = received.all();
+    assert_eq!(received[1]["method"], "tools/call");
+    assert_eq!(received[2]["method"], "notifications/cancelled");
     assert_eq!(
-        heard[2]["params"]["requestId"], heard[1]["id"],
+        received[2]["params"]["requestId"], received[1]["id"],
         "CLI-CANC-01"
     );
 }
@@ -142,7 +142,7 @@ impl Fragile {
     }
 }
 
-/// A peer that writes lines, and reads those of the server.
+/// Peer that exchanges lines with a server.
 struct Peer {
     lines: Lines<BufReader<ReadHalf<DuplexStream>>>,
     writer: WriteHalf<DuplexStream>,
@@ -150,7 +150,7 @@ struct Peer {
 }
 
 impl Peer {
-    async fn greeted() -> Self {
+    async fn initialized() -> Self {
         let server = Server::builder("fragile", "1")
             .mount(Fragile)
             .limits(Limits::default().message_bytes(10_000))
@@ -171,28 +171,28 @@ impl Peer {
             "protocolVersion": "2025-06-18", "capabilities": {},
             "clientInfo": {"name": "peer", "version": "1"},
         }});
-        peer.say(&hello.to_string()).await;
-        assert_eq!(peer.hear().await.unwrap()["id"], "hello");
-        peer.say(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#)
+        peer.send(&hello.to_string()).await;
+        assert_eq!(peer.receive().await.unwrap()["id"], "hello");
+        peer.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#)
             .await;
         peer
     }
 
-    async fn say(&mut self, line: &str) {
+    async fn send(&mut self, line: &str) {
         self.writer.write_all(line.as_bytes()).await.unwrap();
         self.writer.write_all(b"\n").await.unwrap();
     }
 
-    async fn hear(&mut self) -> Option<Value> {
+    async fn receive(&mut self) -> Option<Value> {
         let line = self.lines.next_line().await.unwrap()?;
         Some(serde_json::from_str(&line).unwrap())
     }
 
-    /// Whether the server still answers.
+    /// Checks that the server still responds.
     async fn ping(&mut self) {
-        self.say(r#"{"jsonrpc":"2.0","id":"alive?","method":"ping"}"#)
+        self.send(r#"{"jsonrpc":"2.0","id":"alive?","method":"ping"}"#)
             .await;
-        while self.hear().await.unwrap()["id"] != "alive?" {}
+        while self.receive().await.unwrap()["id"] != "alive?" {}
     }
 }
 
@@ -202,8 +202,8 @@ fn call(id: u32, tool: &str, arguments: &Value) -> String {
 }
 
 #[tokio::test]
-async fn broken_lines_are_answered_and_end_nothing() {
-    let mut peer = Peer::greeted().await;
+async fn broken_lines_get_an_error_and_keep_the_connection() {
+    let mut peer = Peer::initialized().await;
     let cases = [
         ("{", -32700),
         ("nonsense", -32700),
@@ -228,8 +228,8 @@ async fn broken_lines_are_answered_and_end_nothing() {
         ),
     ];
     for (line, code) in cases {
-        peer.say(line).await;
-        let answer = peer.hear().await.unwrap();
+        peer.send(line).await;
+        let answer = peer.receive().await.unwrap();
         assert_eq!(answer["error"]["code"], code, "ALL-BASE: {line}: {answer}");
     }
     for silent in [
@@ -240,17 +240,17 @@ async fn broken_lines_are_answered_and_end_nothing() {
         r#"{"jsonrpc":"2.0","method":"$/treenail/end"}"#,
         r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":[]}}"#,
     ] {
-        peer.say(silent).await;
+        peer.send(silent).await;
     }
     peer.writer.write_all(b"\xff\xfe\n").await.unwrap();
     assert_eq!(
-        peer.hear().await.unwrap()["error"]["code"],
+        peer.receive().await.unwrap()["error"]["code"],
         -32700,
         "not UTF-8"
     );
-    peer.say(&"x".repeat(1 << 20)).await;
+    peer.send(&"x".repeat(1 << 20)).await;
     assert_eq!(
-        peer.hear().await.unwrap()["error"]["code"],
+        peer.receive().await.unwrap()["error"]["code"],
         -32700,
         "a line that is too long"
     );
@@ -258,11 +258,11 @@ async fn broken_lines_are_answered_and_end_nothing() {
 }
 
 #[tokio::test]
-async fn a_panic_is_a_result_and_ends_nothing() {
-    let mut peer = Peer::greeted().await;
+async fn a_panic_becomes_an_error_result() {
+    let mut peer = Peer::initialized().await;
     for id in 0..3 {
-        peer.say(&call(id, "panic", &json!({}))).await;
-        let answer = peer.hear().await.unwrap();
+        peer.send(&call(id, "panic", &json!({}))).await;
+        let answer = peer.receive().await.unwrap();
         assert_eq!(
             (&answer["id"], &answer["result"]["isError"]),
             (&json!(id), &json!(true))
@@ -272,14 +272,14 @@ async fn a_panic_is_a_result_and_ends_nothing() {
 }
 
 #[tokio::test]
-async fn all_calls_are_answered_though_the_input_has_ended() {
-    let mut peer = Peer::greeted().await;
+async fn pending_calls_are_answered_after_the_end_of_input() {
+    let mut peer = Peer::initialized().await;
     for id in 0..100 {
-        peer.say(&call(id, "slow", &json!({"number": id}))).await;
+        peer.send(&call(id, "slow", &json!({"number": id}))).await;
     }
     peer.writer.shutdown().await.unwrap();
     let mut answered = Vec::new();
-    while let Some(answer) = peer.hear().await {
+    while let Some(answer) = peer.receive().await {
         assert_eq!(answer["result"]["isError"], Value::Null, "{answer}");
         answered.push(answer["id"].as_u64().unwrap());
     }
@@ -289,8 +289,8 @@ async fn all_calls_are_answered_though_the_input_has_ended() {
 }
 
 #[tokio::test]
-async fn ids_come_back_as_they_were() {
-    let mut peer = Peer::greeted().await;
+async fn ids_are_returned_unchanged() {
+    let mut peer = Peer::initialized().await;
     for id in [
         "\"a \\u00e9\"",
         "\"\"",
@@ -301,22 +301,22 @@ async fn ids_come_back_as_they_were() {
         "7",
         "7",
     ] {
-        peer.say(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#))
+        peer.send(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#))
             .await;
         let expected: Value = serde_json::from_str(id).unwrap();
-        assert_eq!(peer.hear().await.unwrap()["id"], expected, "ALL-BASE");
+        assert_eq!(peer.receive().await.unwrap()["id"], expected, "ALL-BASE");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_peer_that_does_not_read_is_not_read_from() {
-    let mut peer = Peer::greeted().await;
+async fn a_peer_that_does_not_read_gets_back_pressure() {
+    let mut peer = Peer::initialized().await;
     let line = format!(
         "{}\n",
         call(1, "slow", &json!({"number": "x".repeat(9_000)}))
     );
     let mut written = 0_u64;
-    // Each is answered with an error that repeats a little, and the answers are not read.
+    // Each gets an error response that quotes a part of it, and the responses are not read.
     while let Ok(sent) = tokio::time::timeout(
         Duration::from_secs(1),
         peer.writer.write_all(line.as_bytes()),
@@ -341,7 +341,7 @@ async fn a_peer_that_does_not_read_is_not_read_from() {
     rest.await.unwrap();
 }
 
-/// Lines that are almost messages.
+/// Lines that are almost valid messages.
 fn broken_lines(count: usize) -> Vec<u8> {
     let mut random = fastrand::Rng::with_seed(11);
     let whole = [
@@ -382,7 +382,7 @@ async fn ten_thousand_broken_lines_do_not_end_a_server() {
         lines: mut answers,
         mut writer,
         task,
-    } = Peer::greeted().await;
+    } = Peer::initialized().await;
     let writing = tokio::spawn(async move {
         writer.write_all(&broken_lines(10_000)).await.unwrap();
         let ping = b"{\"jsonrpc\":\"2.0\",\"id\":\"alive?\",\"method\":\"ping\"}\n";
@@ -425,11 +425,11 @@ async fn ten_thousand_broken_lines_do_not_end_a_client() {
 }
 
 #[tokio::test]
-async fn a_session_of_ones_own_can_have_a_server_as_its_handler() {
+async fn a_custom_session_can_use_a_server_as_its_handler() {
     let (server, _) = server();
     let (ours, theirs) = duplex(1 << 16);
     let (reader, writer) = split(theirs);
-    let handler = server.jsoncall_handler();
+    let handler = JsoncallHandler::new(&server);
     let options = ::jsoncall::SessionOptions::default();
     let _session = ::jsoncall::Session::new(handler, BufReader::new(reader), writer, &options);
     let (reader, writer) = split(ours);

@@ -1,4 +1,4 @@
-//! What a session has to bear, over byte streams.
+//! Hostile servers over byte streams.
 
 #[path = "faults.rs"]
 mod faults;
@@ -12,10 +12,10 @@ use tokio::sync::mpsc;
 use treenail::client::{ClientLimits, HttpClientLimits, LineSession};
 use treenail::prelude::*;
 
-use crate::script::{Say, answer, discovered, scripted};
+use crate::script::{Reply, answer, discovered, scripted};
 
 #[tokio::test]
-async fn an_endless_limit_is_no_overflow() {
+async fn an_unlimited_timeout_does_not_overflow() {
     let limits = ClientLimits::default()
         .request_timeout(Duration::MAX)
         .probe_timeout(Duration::MAX)
@@ -29,7 +29,7 @@ async fn an_endless_limit_is_no_overflow() {
         let mut last = String::new();
         while let Ok(Some(line)) = lines.next_line().await {
             let message: Value = serde_json::from_str(&line).unwrap();
-            if let (Some("server/discover"), Say::Lines(lines)) =
+            if let (Some("server/discover"), Reply::Lines(lines)) =
                 (message["method"].as_str(), discovered(&message))
             {
                 let line = lines.join("\n") + "\n";
@@ -39,7 +39,7 @@ async fn an_endless_limit_is_no_overflow() {
                 called.send(()).unwrap();
             }
         }
-        // It has heard that the session is closing, and finishes what it is about.
+        // It finishes its work while the session is closing.
         writer.write_all(last.as_bytes()).await.unwrap();
     });
     let (reader, writer) = split(ours);

@@ -1,4 +1,4 @@
-//! Each request of the protocol, in each revision; timeouts, progress and cancellation.
+//! All requests of the protocol in each revision, with timeouts, progress and cancellation.
 
 use std::time::Duration;
 
@@ -60,7 +60,7 @@ async fn every_request_works_in_every_revision() {
 }
 
 #[tokio::test]
-async fn what_an_era_does_not_have_is_not_sent() {
+async fn requests_unknown_to_an_era_are_not_sent() {
     let (server, _) = server();
     let legacy = session(&server, Revision::V2025_11_25).await;
     legacy.ping().await.unwrap();
@@ -88,7 +88,7 @@ async fn what_an_era_does_not_have_is_not_sent() {
             .logging_set_level(LoggingLevel::Warning)
             .await
             .unwrap_err(),
-        // The server has declared no subscriptions.
+        // The server does not declare subscriptions.
         legacy
             .resources_subscribe("note://today")
             .await
@@ -99,7 +99,7 @@ async fn what_an_era_does_not_have_is_not_sent() {
 }
 
 #[tokio::test]
-async fn errors_of_the_server_are_told_apart_from_ours() {
+async fn server_errors_are_distinct_from_client_errors() {
     let (server, _) = server();
     for revision in Revision::ALL {
         let session = session(&server, revision).await;
@@ -114,7 +114,7 @@ async fn errors_of_the_server_are_told_apart_from_ours() {
 }
 
 #[tokio::test]
-async fn arguments_are_whatever_serializes_to_an_object() {
+async fn arguments_can_be_any_type_that_serializes_to_an_object() {
     #[mcp_type]
     struct Sum {
         a: i64,
@@ -137,7 +137,7 @@ async fn arguments_are_whatever_serializes_to_an_object() {
     ] {
         assert_eq!(result.structured_content, Some(json!(42)));
     }
-    // Whatever a text holds, it takes one line.
+    // Any string is sent in a single line.
     let text = "one\ntwo\r\u{2028}\"\\ ü";
     let echoed = session
         .tools_call("echo", json!({"text": text}))
@@ -148,14 +148,14 @@ async fn arguments_are_whatever_serializes_to_an_object() {
 
 #[tokio::test]
 async fn dropping_a_request_cancels_it() {
-    let (server, inside) = server();
+    let (server, observer) = server();
     for revision in Revision::ALL {
         let session = session(&server, revision).await;
         let call = tokio::spawn(session.tools_call("wait", ()).into_future());
-        inside.begun.notified().await;
+        observer.started.notified().await;
         call.abort();
-        inside.dropped.notified().await;
-        // CLI-CANC-01, CLI-STDIO-07: the connection is as good as before.
+        observer.dropped.notified().await;
+        // CLI-CANC-01, CLI-STDIO-07: the connection stays usable.
         let sum = session
             .tools_call("add", json!({"a": 1, "b": 1}))
             .await
@@ -165,8 +165,8 @@ async fn dropping_a_request_cancels_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_request_that_takes_too_long_is_cancelled() {
-    let (server, inside) = server();
+async fn a_request_is_cancelled_after_its_timeout() {
+    let (server, observer) = server();
     for revision in Revision::ALL {
         let session = session(&server, revision).await;
         let started = tokio::time::Instant::now();
@@ -176,7 +176,7 @@ async fn a_request_that_takes_too_long_is_cancelled() {
             "ALL-CANC-03: {error}"
         );
         assert_eq!(started.elapsed().as_secs(), 60);
-        inside.dropped.notified().await;
+        observer.dropped.notified().await;
         let limit = Duration::from_secs(5);
         let error = session
             .tools_call("wait", ())
@@ -187,17 +187,17 @@ async fn a_request_that_takes_too_long_is_cancelled() {
             matches!(error, ClientError::Timeout(given) if given == limit),
             "ALL-CANC-04"
         );
-        inside.dropped.notified().await;
+        observer.dropped.notified().await;
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn progress_is_told_and_begins_the_time_anew() {
+async fn progress_is_reported_and_restarts_the_timeout() {
     let (server, _) = server();
     for revision in Revision::ALL {
         let session = session(&server, revision).await;
-        let told = Arc::new(Mutex::new(Vec::new()));
-        let sink = Arc::clone(&told);
+        let reported = Arc::new(Mutex::new(Vec::new()));
+        let sink = Arc::clone(&reported);
         let steps = json!({"count": 10});
         let result = session
             .tools_call("steps", &steps)
@@ -211,7 +211,11 @@ async fn progress_is_told_and_begins_the_time_anew() {
             Some("10"),
             "ALL-CANC-05: {revision}"
         );
-        assert_eq!(told.lock().unwrap().len(), 10, "CLI-PROG-01: {revision}");
+        assert_eq!(
+            reported.lock().unwrap().len(),
+            10,
+            "CLI-PROG-01: {revision}"
+        );
 
         let call = session
             .tools_call("steps", &steps)
@@ -226,21 +230,21 @@ async fn progress_is_told_and_begins_the_time_anew() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn progress_is_a_stream_too() {
+async fn progress_is_available_as_a_stream() {
     let (server, _) = server();
     for revision in Revision::ALL {
         let session = session(&server, revision).await;
         let call = session.tools_call("steps", json!({"count": 3}));
         let (progress, call) = call.progress();
         let call = tokio::spawn(call.into_future());
-        let told: Vec<_> = progress.map(|step| step.progress).collect().await;
-        assert_eq!(told, [1.0, 2.0, 3.0].map(Number::from), "{revision}");
+        let reported: Vec<_> = progress.map(|step| step.progress).collect().await;
+        assert_eq!(reported, [1.0, 2.0, 3.0].map(Number::from), "{revision}");
         assert_eq!(call.await.unwrap().unwrap().content[0].as_text(), Some("3"));
     }
 }
 
 #[tokio::test]
-async fn a_panic_where_progress_is_heard_ends_nothing() {
+async fn a_panic_in_a_progress_handler_does_not_end_the_session() {
     let (server, _) = server();
     let session = session(&server, Revision::LATEST).await;
     let call = session.tools_call("steps", json!({"count": 1}));
@@ -249,7 +253,7 @@ async fn a_panic_where_progress_is_heard_ends_nothing() {
 }
 
 #[tokio::test]
-async fn many_requests_are_in_flight_at_once() {
+async fn many_requests_run_concurrently() {
     let (server, _) = server();
     let session = Arc::new(session(&server, Revision::LATEST).await);
     let calls = (0..2_000_i64).map(|number| {

@@ -1,4 +1,4 @@
-//! A server that is a script: what it says to each message is up to the test.
+//! Scripted server: the test determines the reply to each message.
 
 use std::sync::{Arc, Mutex};
 
@@ -7,15 +7,15 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, duplex,
 use treenail::client::{ClientLimits, LineSession};
 use treenail::jsoncall::JsoncallSession;
 
-/// What a script does with a message.
-pub(crate) enum Say {
-    /// It sends these lines, which need not be JSON.
+/// Reaction of a script to a message.
+pub(crate) enum Reply {
+    /// Sends these lines, which need not be JSON.
     Lines(Vec<String>),
-    /// It sends this, which need not be a whole line, and goes away.
-    Leave(String),
+    /// Sends this text, which need not be a complete line, and exits.
+    Exit(String),
 }
 
-impl Say {
+impl Reply {
     pub(crate) fn nothing() -> Self {
         Self::Lines(Vec::new())
     }
@@ -30,34 +30,34 @@ impl Say {
     }
 }
 
-/// The line that answers a message.
+/// Returns the response to a message as a line.
 pub(crate) fn answer(message: &Value, result: &Value) -> String {
     json!({"jsonrpc": "2.0", "id": message["id"], "result": result}).to_string()
 }
 
-/// What a server of the modern era says of itself.
-pub(crate) fn discovered(message: &Value) -> Say {
+/// Reply of a modern server to `server/discover`.
+pub(crate) fn discovered(message: &Value) -> Reply {
     let result = json!({
         "resultType": "complete", "supportedVersions": ["2026-07-28"],
         "capabilities": {"tools": {}, "prompts": {}, "resources": {}, "completions": {}},
     });
-    Say::result(message, &result)
+    Reply::result(message, &result)
 }
 
-/// What a server of the legacy era says in the handshake.
-pub(crate) fn initialized(message: &Value, version: &str) -> Say {
+/// Reply of a legacy server to `initialize`.
+pub(crate) fn initialized(message: &Value, version: &str) -> Reply {
     let result = json!({
         "protocolVersion": version, "capabilities": {"tools": {}},
         "serverInfo": {"name": "script", "version": "1"},
     });
-    Say::result(message, &result)
+    Reply::result(message, &result)
 }
 
-/// What a script has been told, in order.
+/// Messages that a script has received, in order.
 #[derive(Clone, Default)]
-pub(crate) struct Heard(Arc<Mutex<Vec<Value>>>);
+pub(crate) struct Received(Arc<Mutex<Vec<Value>>>);
 
-impl Heard {
+impl Received {
     pub(crate) fn all(&self) -> Vec<Value> {
         self.0.lock().unwrap().clone()
     }
@@ -68,56 +68,58 @@ impl Heard {
     }
 }
 
-/// A session with a server that answers each message as `say` says, in messages of at most 4,000 bytes.
+/// Creates a session with a server that answers with `reply`, and limits messages to 4,000 bytes.
 pub(crate) fn scripted(
-    say: impl FnMut(&Value) -> Say + Send + 'static,
-) -> (Arc<LineSession>, Heard) {
+    reply: impl FnMut(&Value) -> Reply + Send + 'static,
+) -> (Arc<LineSession>, Received) {
     let limits = ClientLimits::default().message_bytes(4_000);
-    scripted_within(&limits, say)
+    scripted_with_limits(&limits, reply)
 }
 
-/// As [`scripted`], over `jsoncall`.
+/// Creates a session like [`scripted`], over `jsoncall`.
 pub(crate) fn scripted_over_jsoncall(
-    say: impl FnMut(&Value) -> Say + Send + 'static,
-) -> (Arc<JsoncallSession>, Heard) {
+    reply: impl FnMut(&Value) -> Reply + Send + 'static,
+) -> (Arc<JsoncallSession>, Received) {
     let limits = ClientLimits::default().message_bytes(4_000);
-    let (stream, heard) = server(say);
+    let (stream, received) = server(reply);
     let (reader, writer) = split(stream);
     let session = JsoncallSession::with_limits(reader, writer, &limits);
-    (Arc::new(session), heard)
+    (Arc::new(session), received)
 }
 
-/// As [`scripted`], with other limits.
-pub(crate) fn scripted_within(
+/// Creates a session like [`scripted`], with other limits.
+pub(crate) fn scripted_with_limits(
     limits: &ClientLimits,
-    say: impl FnMut(&Value) -> Say + Send + 'static,
-) -> (Arc<LineSession>, Heard) {
-    let (stream, heard) = server(say);
+    reply: impl FnMut(&Value) -> Reply + Send + 'static,
+) -> (Arc<LineSession>, Received) {
+    let (stream, received) = server(reply);
     let (reader, writer) = split(stream);
     let session = LineSession::with_limits(reader, writer, limits);
-    (Arc::new(session), heard)
+    (Arc::new(session), received)
 }
 
-/// The stream to a server that answers each message as `say` says.
-pub(crate) fn server(mut say: impl FnMut(&Value) -> Say + Send + 'static) -> (DuplexStream, Heard) {
+/// Returns the stream to a server that answers with `reply`.
+pub(crate) fn server(
+    mut reply: impl FnMut(&Value) -> Reply + Send + 'static,
+) -> (DuplexStream, Received) {
     let (ours, theirs) = duplex(1 << 20);
-    let heard = Heard::default();
-    let listening = heard.clone();
+    let received = Received::default();
+    let log = received.clone();
     tokio::spawn(async move {
         let (reader, mut writer) = split(theirs);
         let mut lines = BufReader::new(reader).lines();
         while let Ok(Some(line)) = lines.next_line().await {
             let message: Value = serde_json::from_str(&line).expect("clients send JSON");
-            listening.0.lock().unwrap().push(message.clone());
-            let (text, leaves) = match say(&message) {
-                Say::Lines(lines) if lines.is_empty() => continue,
-                Say::Lines(lines) => (lines.join("\n") + "\n", false),
-                Say::Leave(text) => (text, true),
+            log.0.lock().unwrap().push(message.clone());
+            let (text, exits) = match reply(&message) {
+                Reply::Lines(lines) if lines.is_empty() => continue,
+                Reply::Lines(lines) => (lines.join("\n") + "\n", false),
+                Reply::Exit(text) => (text, true),
             };
-            if writer.write_all(text.as_bytes()).await.is_err() || leaves {
+            if writer.write_all(text.as_bytes()).await.is_err() || exits {
                 return;
             }
         }
     });
-    (ours, heard)
+    (ours, received)
 }

@@ -1,4 +1,4 @@
-//! What tools return, against their output schemas.
+//! Validation of results against the output schemas of tools.
 
 use std::sync::{Arc, Mutex};
 
@@ -7,19 +7,19 @@ use treenail::client::{ClientError, ClientLimits, McpClientBuilder, ValidationLi
 use treenail::prelude::*;
 use treenail::schema::Tool;
 
-use crate::script::{Heard, Say, discovered, scripted, scripted_within};
+use crate::script::{Received, Reply, discovered, scripted, scripted_with_limits};
 
-/// A tool `t` with an output schema, whose calls return `content`.
-fn tool_with(schema: Value, content: Value) -> impl FnMut(&Value) -> Say + Send + 'static {
+/// A server with a tool `t`, which has an output schema and returns `content`.
+fn tool_with(schema: Value, content: Value) -> impl FnMut(&Value) -> Reply + Send + 'static {
     move |message| match message["method"].as_str() {
         Some("server/discover") => discovered(message),
         Some("tools/list") => {
             let tool = json!({
                 "name": "t", "inputSchema": {"type": "object"}, "outputSchema": schema,
             });
-            Say::result(message, &json!({"resultType": "complete", "tools": [tool]}))
+            Reply::result(message, &json!({"resultType": "complete", "tools": [tool]}))
         }
-        _ => Say::result(
+        _ => Reply::result(
             message,
             &json!({"resultType": "complete", "content": [], "structuredContent": content}),
         ),
@@ -27,30 +27,33 @@ fn tool_with(schema: Value, content: Value) -> impl FnMut(&Value) -> Say + Send 
 }
 
 async fn client_of(
-    say: impl FnMut(&Value) -> Say + Send + 'static,
+    reply: impl FnMut(&Value) -> Reply + Send + 'static,
     limits: ClientLimits,
-) -> (McpClient, Heard) {
-    let (session, heard) = scripted_within(&limits, say);
+) -> (McpClient, Received) {
+    let (session, received) = scripted_with_limits(&limits, reply);
     let builder = McpClient::builder().session(session).limits(limits);
     let client = builder.build().await.unwrap();
     client.tools().await.unwrap();
-    (client, heard)
+    (client, received)
 }
 
-/// What a call says whose tool has this schema and returns this.
+/// Returns the outcome of a call whose tool has this schema and returns this value.
 async fn outcome(schema: &Value, content: &Value) -> Result<(), String> {
     within(schema, content, ClientLimits::default()).await
 }
 
 async fn within(schema: &Value, content: &Value, limits: ClientLimits) -> Result<(), String> {
-    let (client, heard) = client_of(tool_with(schema.clone(), content.clone()), limits).await;
+    let (client, received) = client_of(tool_with(schema.clone(), content.clone()), limits).await;
     match client.call_tool("t", ()).await {
         Ok(_) => Ok(()),
         Err(error @ ClientError::Protocol(_)) => {
             let error = error.to_string();
-            let was_called = heard.methods().contains(&"tools/call".to_owned());
+            let was_called = received.methods().contains(&"tools/call".to_owned());
             let is_unusable = error.contains("was not called");
-            assert_eq!(was_called, !is_unusable, "nothing is sent in vain: {error}");
+            assert_eq!(
+                was_called, !is_unusable,
+                "an unusable schema prevents the call: {error}"
+            );
             Err(error)
         }
         Err(other) => panic!("{other}"),
@@ -58,15 +61,15 @@ async fn within(schema: &Value, content: &Value, limits: ClientLimits) -> Result
 }
 
 #[tokio::test]
-async fn cli_tool_04_results_are_what_their_schema_says() {
+async fn cli_tool_04_results_must_match_the_output_schema() {
     let schema = json!({
         "type": "object", "required": ["days"],
         "properties": {"days": {"type": "array", "items": {
             "type": "object", "properties": {"high": {"type": "number", "maximum": 60}},
         }}},
     });
-    let fits = json!({"days": [{"high": 12}, {}], "more": 1});
-    outcome(&schema, &fits).await.unwrap();
+    let matches = json!({"days": [{"high": 12}, {}], "more": 1});
+    outcome(&schema, &matches).await.unwrap();
     let secret = "x".repeat(500);
     let cases = [
         (
@@ -89,7 +92,7 @@ async fn cli_tool_04_results_are_what_their_schema_says() {
 }
 
 #[tokio::test]
-async fn a_result_without_structured_content_does_not_fit_unless_it_tells_of_a_failure() {
+async fn only_a_failure_may_lack_structured_content() {
     let results = [
         (json!({"content": []}), false),
         (json!({"content": [], "isError": true}), true),
@@ -99,28 +102,28 @@ async fn a_result_without_structured_content_does_not_fit_unless_it_tells_of_a_f
         ),
         (json!({"content": [], "structuredContent": {}}), true),
     ];
-    for (mut result, fits) in results {
+    for (mut result, matches) in results {
         result["resultType"] = json!("complete");
         let returned = result.clone();
         let mut list = tool_with(json!({"type": "object"}), json!({}));
-        let say = move |message: &Value| match message["method"].as_str() {
-            Some("tools/call") => Say::result(message, &returned),
+        let reply = move |message: &Value| match message["method"].as_str() {
+            Some("tools/call") => Reply::result(message, &returned),
             _ => list(message),
         };
-        let (client, _) = client_of(say, ClientLimits::default()).await;
+        let (client, _) = client_of(reply, ClientLimits::default()).await;
         let called = client.call_tool("t", ()).await;
-        assert_eq!(called.is_ok(), fits, "CLI-TOOL-04: {result}");
+        assert_eq!(called.is_ok(), matches, "CLI-TOOL-04: {result}");
     }
 }
 
 #[tokio::test]
-async fn only_tools_that_were_listed_are_validated() {
-    let say = tool_with(json!({"type": "object"}), json!([]));
-    let (session, heard) = scripted(say);
+async fn only_listed_tools_are_validated() {
+    let reply = tool_with(json!({"type": "object"}), json!([]));
+    let (session, received) = scripted(reply);
     let client = McpClient::builder().session(session).build().await.unwrap();
     client.call_tool("t", ()).await.unwrap();
     assert!(
-        !heard.methods().contains(&"tools/list".to_owned()),
+        !received.methods().contains(&"tools/list".to_owned()),
         "nothing is fetched for it"
     );
     client.tools().await.unwrap();
@@ -129,7 +132,7 @@ async fn only_tools_that_were_listed_are_validated() {
 }
 
 #[tokio::test]
-async fn validation_can_be_left_out() {
+async fn validation_can_be_disabled() {
     let (session, _) = scripted(tool_with(json!({"$ref": "https://a.example"}), json!([])));
     let builder: McpClientBuilder = McpClient::builder().session(session);
     let client = builder.validate_results(false).build().await.unwrap();
@@ -138,14 +141,14 @@ async fn validation_can_be_left_out() {
 }
 
 #[tokio::test]
-async fn the_schema_that_was_listed_last_counts() {
+async fn the_latest_listed_schema_is_used() {
     let schema = Arc::new(Mutex::new(json!({"type": "array"})));
     let listed = Arc::clone(&schema);
-    let say = move |message: &Value| {
+    let reply = move |message: &Value| {
         let schema = listed.lock().unwrap().clone();
         tool_with(schema, json!([]))(message)
     };
-    let (client, _) = client_of(say, ClientLimits::default()).await;
+    let (client, _) = client_of(reply, ClientLimits::default()).await;
     client.call_tool("t", ()).await.unwrap();
     *schema.lock().unwrap() = json!({"type": "object"});
     client.call_tool("t", ()).await.unwrap();
@@ -157,10 +160,10 @@ async fn the_schema_that_was_listed_last_counts() {
 }
 
 #[tokio::test]
-async fn all_jsch_01_to_03_each_schema_is_of_its_dialect() {
+async fn all_jsch_01_to_03_schemas_use_their_declared_dialect() {
     let list_of_two = json!([1, "x"]);
     let cases = [
-        // `prefixItems` is of 2020-12, lists in `items` are of what came before.
+        // `prefixItems` is from 2020-12, lists in `items` are from earlier dialects.
         (json!({"prefixItems": [{}, {"type": "number"}]}), false),
         (
             json!({"$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -188,11 +191,11 @@ async fn all_jsch_01_to_03_each_schema_is_of_its_dialect() {
             false,
         ),
     ];
-    for (schema, fits) in cases {
+    for (schema, matches) in cases {
         let called = outcome(&schema, &list_of_two).await;
         assert_eq!(
             called.is_ok(),
-            fits,
+            matches,
             "ALL-JSCH-01, ALL-JSCH-02: {schema}: {called:?}"
         );
     }
@@ -210,7 +213,7 @@ async fn all_jsch_01_to_03_each_schema_is_of_its_dialect() {
 }
 
 #[tokio::test]
-async fn references_within_a_schema_are_followed() {
+async fn references_within_a_schema_are_resolved() {
     let schema = json!({
         "$id": "https://example.com/tree",
         "type": "object",
@@ -219,8 +222,8 @@ async fn references_within_a_schema_are_followed() {
         "$defs": {"a/b c": {"type": "integer"}, "any": {"$anchor": "text", "type": "string"}},
         "additionalProperties": false,
     });
-    let fits = json!({"name": "a", "kids": [{"kids": [{"name": "b"}]}], "size": 3, "own": "x"});
-    outcome(&schema, &fits).await.unwrap();
+    let matches = json!({"name": "a", "kids": [{"kids": [{"name": "b"}]}], "size": 3, "own": "x"});
+    outcome(&schema, &matches).await.unwrap();
     for content in [
         json!({"kids": [{"kids": [{"name": 1}]}]}),
         json!({"size": "3"}),
@@ -233,7 +236,7 @@ async fn references_within_a_schema_are_followed() {
 }
 
 #[tokio::test]
-async fn all_jsch_06_to_09_nothing_is_fetched_and_what_leads_out_is_refused() {
+async fn all_jsch_06_to_09_external_references_are_rejected_and_never_fetched() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     let folder = tempfile::tempdir().unwrap();
@@ -255,7 +258,7 @@ async fn all_jsch_06_to_09_nothing_is_fetched_and_what_leads_out_is_refused() {
             json!({"$ref": reference}),
             json!({"$dynamicRef": reference}),
             json!({"properties": {"a": {"items": {"$ref": reference}}}}),
-            // What nothing refers to could be referred to by the next one.
+            // The next version of the schema could use an unused reference.
             json!({"$defs": {"unused": {"anyOf": [true, {"$ref": reference}]}}}),
             json!({"properties": {"a": {"$ref": "#/x/y"}}, "x": {"y": {"$ref": reference}}}),
         ];
@@ -286,7 +289,7 @@ async fn all_jsch_06_to_09_nothing_is_fetched_and_what_leads_out_is_refused() {
 }
 
 #[tokio::test]
-async fn all_jsch_10_schemas_are_bounded() {
+async fn all_jsch_10_schemas_are_limited() {
     let few = || {
         ClientLimits::default().validation(
             ValidationLimits::default()
@@ -319,7 +322,7 @@ async fn all_jsch_10_schemas_are_bounded() {
     let long = json!({"description": "x".repeat(3_000)});
     let large_pattern = json!({"pattern": "(\\w{50}){50}"});
     let broken_pattern = json!({"pattern": "("});
-    for (schema, fits) in [
+    for (schema, matches) in [
         (wide(39), true),
         (wide(40), false),
         (deep(19), true),
@@ -333,7 +336,7 @@ async fn all_jsch_10_schemas_are_bounded() {
         (json!({"type": "nothing"}), false),
     ] {
         let called = within(&schema, &json!({}), few()).await;
-        assert_eq!(called.is_ok(), fits, "ALL-JSCH-10: {called:?} {schema}");
+        assert_eq!(called.is_ok(), matches, "ALL-JSCH-10: {called:?} {schema}");
         if let Err(error) = called {
             assert!(error.contains("was not called"), "{error}");
         }
@@ -341,12 +344,12 @@ async fn all_jsch_10_schemas_are_bounded() {
 }
 
 #[tokio::test]
-async fn all_jsch_10_what_would_take_for_ever_is_refused_at_once() {
-    // Two choices at each level, which lead to the same.
+async fn all_jsch_10_explosive_schemas_are_rejected_at_once() {
+    // Two choices at each level, which lead to the same subschema.
     let again = json!({"properties": {"a": {"$ref": "#"}}});
     let doubling = json!({"anyOf": [again, again, {"required": ["never"]}], "required": ["a"]});
     let deep = (0..60).fold(json!({}), |inner, _| json!({"a": inner}));
-    // The same without any level.
+    // The same on a single level.
     let levels: serde_json::Map<_, _> = (0..40)
         .map(|number| {
             let next = json!({"$ref": format!("#/$defs/d{}", number + 1)});
@@ -377,7 +380,7 @@ async fn all_jsch_10_what_would_take_for_ever_is_refused_at_once() {
         .await
         .unwrap_err();
         assert!(
-            error.contains("is not what its output schema says"),
+            error.contains("does not match its output schema"),
             "ALL-JSCH-10: {error}"
         );
         assert!(began.elapsed().as_secs() < 5, "ALL-JSCH-10");
@@ -385,17 +388,17 @@ async fn all_jsch_10_what_would_take_for_ever_is_refused_at_once() {
 }
 
 #[tokio::test]
-async fn patterns_that_look_ahead_are_understood_within_bounds() {
+async fn look_ahead_patterns_are_supported_within_the_limits() {
     let schema = json!({"items": {"pattern": "^(?!\\.)(?!.*\\.\\.)[a-z.]+@[a-z.]+$"}});
     outcome(&schema, &json!(["a.b@c.d"])).await.unwrap();
     outcome(&schema, &json!(["a..b@c.d"])).await.unwrap_err();
-    // It goes back as often as there are ways to cut the text, which is bounded: the answer is an error, and comes.
+    // It backtracks for each way to split the string. The limit turns this into an error.
     let schema = json!({"pattern": "^(?=(a|aa|aaa)+$)(\\1|a)+b$"});
     outcome(&schema, &json!("a".repeat(40))).await.unwrap_err();
 }
 
 #[tokio::test]
-async fn the_deepest_that_is_allowed_takes_no_more_stack_than_there_is() {
+async fn the_deepest_allowed_schema_fits_the_stack() {
     let length = ClientLimits::default().validation.schema_depth as usize / 2 - 2;
     let definitions: serde_json::Map<_, _> = (0..length)
         .map(|number| {
@@ -416,7 +419,7 @@ async fn the_deepest_that_is_allowed_takes_no_more_stack_than_there_is() {
 }
 
 #[test]
-fn cli_jsch_01_all_keywords_of_a_schema_stay() {
+fn cli_jsch_01_schemas_retain_all_keywords() {
     let schema = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "https://example.com/a",
         "type": "object", "title": "T", "x-mine": [null, {"a": 1.5}],
@@ -439,15 +442,15 @@ fn cli_jsch_01_all_keywords_of_a_schema_stay() {
 }
 
 /// Applies a subschema many times to one value.
-fn often(subschema: &Value, dialect: &str) -> Value {
-    let reference = json!({"$ref": "#/$defs/often"});
-    json!({"$schema": dialect, "allOf": vec![reference; 200], "$defs": {"often": subschema}})
+fn repeated(subschema: &Value, dialect: &str) -> Value {
+    let reference = json!({"$ref": "#/$defs/repeated"});
+    json!({"$schema": dialect, "allOf": vec![reference; 200], "$defs": {"repeated": subschema}})
 }
 
-const NEWEST: &str = "https://json-schema.org/draft/2020-12/schema";
-const SEVENTH: &str = "http://json-schema.org/draft-07/schema#";
+const DRAFT_2020_12: &str = "https://json-schema.org/draft/2020-12/schema";
+const DRAFT_7: &str = "http://json-schema.org/draft-07/schema#";
 
-/// Keywords that look at much of a value, each with such a value and its dialect.
+/// Keywords that visit large parts of a value, each with such a value and its dialect.
 fn expensive_keywords() -> Vec<(Value, Value, &'static str)> {
     let numbers: Vec<u32> = (0..4_000).collect();
     let text = "a".repeat(30_000);
@@ -458,75 +461,79 @@ fn expensive_keywords() -> Vec<(Value, Value, &'static str)> {
         .map(|at| (format!("p{at}"), json!(true)))
         .collect();
     vec![
-        (json!({"uniqueItems": true}), json!(numbers), NEWEST),
-        (json!({"minLength": 3}), json!(text), NEWEST),
-        (json!({"maxLength": 900_000}), json!(text), NEWEST),
+        (json!({"uniqueItems": true}), json!(numbers), DRAFT_2020_12),
+        (json!({"minLength": 3}), json!(text), DRAFT_2020_12),
+        (json!({"maxLength": 900_000}), json!(text), DRAFT_2020_12),
         (
             json!({"format": "json-pointer"}),
             json!(format!("/{text}")),
-            SEVENTH,
+            DRAFT_7,
         ),
-        (json!({"format": "regex"}), json!(text), SEVENTH),
-        (json!({"contentEncoding": "base64"}), json!(text), SEVENTH),
+        (json!({"format": "regex"}), json!(text), DRAFT_7),
+        (json!({"contentEncoding": "base64"}), json!(text), DRAFT_7),
         (
             json!({"contentMediaType": "application/json"}),
             json!(format!("\"{text}\"")),
-            SEVENTH,
+            DRAFT_7,
         ),
-        (json!({"const": text}), json!(text), NEWEST),
-        (json!({"required": names}), json!(members), NEWEST),
+        (json!({"const": text}), json!(text), DRAFT_2020_12),
+        (json!({"required": names}), json!(members), DRAFT_2020_12),
         (
             json!({"dependentRequired": {"m0": names}}),
             json!(members),
-            NEWEST,
+            DRAFT_2020_12,
         ),
         (
             json!({"dependencies": {"m0": names}}),
             json!(members),
-            SEVENTH,
+            DRAFT_7,
         ),
-        (json!({"properties": properties}), json!({"m0": 0}), NEWEST),
+        (
+            json!({"properties": properties}),
+            json!({"m0": 0}),
+            DRAFT_2020_12,
+        ),
         (
             json!({"additionalProperties": true}),
             json!(members),
-            NEWEST,
+            DRAFT_2020_12,
         ),
         (
             json!({"unevaluatedProperties": true}),
             json!(members),
-            NEWEST,
+            DRAFT_2020_12,
         ),
         (
             json!({"pattern": "(a?){200}b"}),
             json!("a".repeat(2_000)),
-            NEWEST,
+            DRAFT_2020_12,
         ),
     ]
 }
 
 #[tokio::test]
-async fn each_keyword_counts_for_as_much_as_it_looks_at() {
+async fn the_cost_covers_every_keyword() {
     let few = ClientLimits::default().validation(ValidationLimits::default().steps(20_000));
     for (subschema, content, dialect) in expensive_keywords() {
         let words = subschema.to_string();
-        let schema = often(&subschema, dialect);
+        let schema = repeated(&subschema, dialect);
         let error = within(&schema, &content, few.clone()).await;
         let error = error.expect_err(&words[..words.len().min(80)]);
         assert!(error.contains("steps"), "{error}");
     }
-    // What is not looked at costs nothing.
-    let schema = often(&json!({"type": "array"}), NEWEST);
+    // Unvisited parts cost nothing.
+    let schema = repeated(&json!({"type": "array"}), DRAFT_2020_12);
     within(&schema, &json!(vec![0; 4_000]), few.clone())
         .await
         .unwrap();
-    let schema = often(&json!({"type": "object"}), NEWEST);
+    let schema = repeated(&json!({"type": "object"}), DRAFT_2020_12);
     let members: serde_json::Map<_, _> =
         (0..1_000).map(|at| (format!("m{at}"), json!(0))).collect();
     within(&schema, &json!(members), few).await.unwrap();
 }
 
 #[tokio::test]
-async fn a_result_that_is_too_large_is_not_validated() {
+async fn an_oversized_result_is_not_validated() {
     let content = json!({"text": "x".repeat(5 << 20)});
     let error = outcome(&json!({"type": "object"}), &content)
         .await
@@ -534,18 +541,18 @@ async fn a_result_that_is_too_large_is_not_validated() {
     assert!(error.contains("bytes"), "{error}");
 }
 
-/// Takes long to validate, but not as long as is allowed.
-fn laborious() -> (Value, Value) {
+/// A schema and a value whose validation takes long, but is within the limits.
+fn slow_validation() -> (Value, Value) {
     let schema = json!({"allOf": vec![json!({"items": {"type": "integer", "minimum": 0}}); 10]});
     (schema, json!((0..80_000).collect::<Vec<u32>>()))
 }
 
 #[tokio::test]
-async fn a_long_validation_does_not_stop_the_other_tasks_of_its_thread() {
-    let (schema, content) = laborious();
-    let (client, heard) = client_of(tool_with(schema, content), ClientLimits::default()).await;
+async fn a_long_validation_does_not_block_other_tasks() {
+    let (schema, content) = slow_validation();
+    let (client, received) = client_of(tool_with(schema, content), ClientLimits::default()).await;
     let turns = Arc::new(Mutex::new(0_u32));
-    let (ticks, ticking) = (Arc::clone(&turns), heard.clone());
+    let (ticks, ticking) = (Arc::clone(&turns), received.clone());
     tokio::spawn(async move {
         loop {
             if ticking.methods().contains(&"tools/call".to_owned()) {
@@ -556,22 +563,22 @@ async fn a_long_validation_does_not_stop_the_other_tasks_of_its_thread() {
     });
     client.call_tool("t", ()).await.unwrap();
     let while_validated = *turns.lock().unwrap();
-    // Reading the answer gives way some times as well.
+    // Reading the response yields several times, too.
     assert!(while_validated > 300, "{while_validated} turns");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_validation_ends_with_the_time_of_its_request() {
-    let (schema, content) = laborious();
-    let (client, heard) = client_of(tool_with(schema, content), ClientLimits::default()).await;
+async fn a_validation_is_limited_by_the_request_timeout() {
+    let (schema, content) = slow_validation();
+    let (client, received) = client_of(tool_with(schema, content), ClientLimits::default()).await;
     let call = tokio::spawn({
         let client = client.clone();
         async move { client.call_tool("t", ()).await }
     });
-    while !heard.methods().contains(&"tools/call".to_owned()) {
+    while !received.methods().contains(&"tools/call".to_owned()) {
         tokio::task::yield_now().await;
     }
-    // The answer is read in a few turns, and validated in many more.
+    // Reading the response takes a few polls, and the validation takes many more.
     for _ in 0..200 {
         tokio::task::yield_now().await;
     }

@@ -1,28 +1,28 @@
 #!/usr/bin/env bash
-# Builds a server on rmcp for each mistake, all of which build without a warning, asks each what a client asks, and prints
-# the table of COMPARE.md. Fails if one of them now says something else than `expected.txt`; `UPDATE=1` writes that anew.
+# Builds a server on rmcp for each mistake, all of which compile without a warning, runs a client with each, and prints the
+# table of COMPARE.md. Fails if the output of a server differs from `expected.txt`; `UPDATE=1` rewrites that file.
 #
-# What Treenail says is read from the `.stderr` files of `tests/ui`, which `cargo test --test ui` checks.
+# The errors of Treenail are read from the `.stderr` files of `tests/ui`, which `cargo test --test ui` checks.
 set -euo pipefail
 cd "$(dirname "$0")"
 
 export RUST_BACKTRACE=0
-said=$(cargo build --quiet --locked 2>&1)
-[ -z "$said" ] || {
-    echo "$said" >&2
+warnings=$(cargo build --quiet --locked 2>&1)
+[ -z "$warnings" ] || {
+    echo "$warnings" >&2
     exit 1
 }
 programs=${CARGO_TARGET_DIR:-target}/debug
 
-seen=$(while IFS=$'\t' read -r program _; do
-    # A panic is an outcome too. Its thread has a number that differs.
+output=$(while IFS=$'\t' read -r program _; do
+    # A panic is an outcome, too. The number of its thread varies.
     outcome=$("$programs/$program" 2>&1 || true)
     printf '== %s\n%s\n' "$program" "$(sed -E "/^$|^note: run with/d; s/thread 'main' \([0-9]+\)/thread 'main'/" <<<"$outcome")"
 done <cases.tsv)
 
-[ -z "${UPDATE:-}" ] || printf '%s\n' "$seen" >expected.txt
-diff -u expected.txt - <<<"$seen" || {
-    echo 'rmcp does something else now; look at it, change COMPARE.md, and write `UPDATE=1 ./run.sh`' >&2
+[ -z "${UPDATE:-}" ] || printf '%s\n' "$output" >expected.txt
+diff -u expected.txt - <<<"$output" || {
+    echo 'the behaviour of rmcp has changed; update COMPARE.md, and run `UPDATE=1 ./run.sh`' >&2
     exit 1
 }
 

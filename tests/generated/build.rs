@@ -1,4 +1,4 @@
-//! Generates the clients.
+//! Generates the clients from lock files.
 
 use std::error::Error;
 use std::fs;

@@ -1,4 +1,4 @@
-//! Documentation in all its forms is what clients read.
+//! Documentation comments in all forms become descriptions.
 
 use treenail::prelude::*;
 
@@ -8,10 +8,10 @@ use treenail::prelude::*;
  */
 #[mcp_tool]
 pub const fn starred(
-    /** What to search for */
+    /** Pattern to search for */
     pattern: String,
-    #[doc = concat!("How ", "many")] limit: Option<u32>,
-    #[doc = " Where"]
+    #[doc = concat!("Maximum ", "number")] limit: Option<u32>,
+    #[doc = " Place"]
     /// or not
     place: Option<u32>,
 ) -> String {
@@ -30,7 +30,7 @@ pub fn all() -> treenail::ToolSet {
 }
 
 #[tokio::test]
-async fn documentation_is_told() {
+async fn documentation_becomes_descriptions() {
     let server = treenail::server!().tools(all()).build().unwrap();
     let client = McpClient::builder().server(&server).build().await.unwrap();
     let starred = client.tool("starred").await.unwrap().unwrap();
@@ -40,9 +40,9 @@ async fn documentation_is_told() {
     );
     let schema = serde_json::to_value(&starred.input_schema).unwrap();
     for (argument, expected) in [
-        ("pattern", "What to search for"),
-        ("limit", "How many"),
-        ("place", "Where\nor not"),
+        ("pattern", "Pattern to search for"),
+        ("limit", "Maximum number"),
+        ("place", "Place\nor not"),
     ] {
         let description = &schema["properties"][argument]["description"];
         assert_eq!(description, expected, "{argument}");

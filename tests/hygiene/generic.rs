@@ -1,14 +1,14 @@
-//! States with parameters: types, lifetimes, numbers, conditions.
+//! States with generic parameters: types, lifetimes, constants and bounds.
 
 use std::fmt::{Debug, Display};
 use std::sync::Mutex;
 
 use treenail::prelude::*;
 
-/// Borrows for as long as the program runs, or for less.
+/// State with a borrowed value.
 #[derive(Debug)]
 pub struct Borrowing<'a, T: ?Sized> {
-    /// What is borrowed.
+    /// Borrowed value.
     pub value: &'a T,
 }
 
@@ -47,7 +47,7 @@ where
     }
 }
 
-/// Borrows what has no name.
+/// State with an anonymous lifetime.
 #[derive(Debug)]
 pub struct Unnamed<'a>(pub &'a str);
 
@@ -59,16 +59,16 @@ impl Unnamed<'_> {
     }
 }
 
-/// Says nothing of its parameters that the functions do not need.
+/// State whose type parameter has bounds only on the block.
 #[derive(Debug)]
-pub struct Kept<T, const N: usize>(pub Mutex<[T; N]>);
+pub struct Stored<T, const N: usize>(pub Mutex<[T; N]>);
 
-#[mcp_tool(namespace = "kept")]
-impl<T: Display, const N: usize> Kept<T, N> {
+#[mcp_tool(namespace = "stored")]
+impl<T: Display, const N: usize> Stored<T, N> {
     #[tool]
     fn first(&self) -> Option<String> {
-        let kept = self.0.lock().ok()?;
-        kept.first().map(ToString::to_string)
+        let values = self.0.lock().ok()?;
+        values.first().map(ToString::to_string)
     }
 
     #[tool]

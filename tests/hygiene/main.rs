@@ -1,4 +1,4 @@
-//! What the macros write builds where little can be taken for granted.
+//! Generated code of the macros compiles in unusual environments.
 
 #![forbid(unsafe_code)]
 #![deny(warnings, missing_docs, unused_qualifications)]
@@ -11,14 +11,14 @@
     clippy::must_use_candidate,
     clippy::unnecessary_literal_bound,
     clippy::unused_self,
-    reason = "these are about what is written here, not about what is generated"
+    reason = "these lints concern the code of the test, not the generated code"
 )]
 
 pub mod documented;
+pub mod from_macro_rules;
 pub mod generic;
-pub mod long;
-pub mod made;
-pub mod raw;
+pub mod keywords;
+pub mod many_tools;
 pub mod shadowed;
 
 use std::path::Path;
@@ -30,14 +30,14 @@ use std::{env, fs};
 #[treenail::mcp_type]
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Unit {
-    /// The one of the rest of the world.
+    /// SI unit.
     #[default]
     Metre,
-    /// The one of the United States.
+    /// Imperial unit.
     Foot,
 }
 
-/// Nothing is in scope here but what is imported.
+/// Module without a prelude.
 pub mod bare {
     #![no_implicit_prelude]
 
@@ -67,14 +67,14 @@ pub mod bare {
         Result::Ok(Option::Some(count + unit as u8))
     }
 
-    /// Waits for nothing.
+    /// Returns at once.
     #[::treenail::mcp_tool]
     pub async fn idle() {}
 
-    /// Is seldom called.
+    /// Is deprecated.
     #[deprecated]
     #[::treenail::mcp_tool(blocking)]
-    pub fn seldom(__a1: u8, __call: u8) -> u8 {
+    pub fn deprecated_tool(__a1: u8, __call: u8) -> u8 {
         __a1 + __call
     }
 
@@ -190,7 +190,7 @@ pub mod bare {
             __part: String,
         ) -> Result<Option<u8>, ::std::fmt::Error>;
 
-        /// Is seldom called.
+        /// Is deprecated.
         #[deprecated]
         #[doc = "More."]
         fn r#move(&self, answer: u8) -> Result<(), ::std::fmt::Error> {
@@ -226,7 +226,7 @@ pub mod bare {
         }
     }
 
-    #[allow(deprecated, reason = "the test is about deprecated tools too")]
+    #[allow(deprecated, reason = "the test covers deprecated tools")]
     #[::treenail::mcp_tool]
     impl Contract for Whole {
         async fn wait(
@@ -268,13 +268,13 @@ pub mod bare {
     }
 
     /// All functions.
-    #[allow(deprecated, reason = "the test is about deprecated tools too")]
+    #[allow(deprecated, reason = "the test covers deprecated tools")]
     pub fn all() -> ::treenail::ToolSet {
-        ::treenail::tools![idle, measure, seldom, stream]
+        ::treenail::tools![deprecated_tool, idle, measure, stream]
     }
 }
 
-/// The facade under another name.
+/// Facade under another name.
 pub mod renamed {
     pub use treenail as nail;
 
@@ -366,21 +366,21 @@ pub mod renamed {
 }
 
 #[test]
-fn generated_code_builds_and_runs() {
+fn generated_code_compiles_and_runs() {
     let server = treenail::server!()
         .mount(bare::State)
         .mount(bare::Whole)
         .namespace("more", |more| more.mount(renamed::Text::default()))
         .mount(renamed::State)
         .mount(shadowed::State)
-        .mount(made::Made)
-        .mount(raw::r#mod::r#struct)
+        .mount(from_macro_rules::Made)
+        .mount(keywords::r#mod::r#struct)
         .mount(generic::Borrowing { value: "a" })
         .mount(generic::Unnamed("a"))
-        .mount(generic::Kept(Mutex::new([1, 2])))
-        .mount(long::Long)
-        .tools(made::all())
-        .tools(raw::all())
+        .mount(generic::Stored(Mutex::new([1, 2])))
+        .mount(many_tools::ManyTools)
+        .tools(from_macro_rules::all())
+        .tools(keywords::all())
         .tools(shadowed::all())
         .tools(documented::all())
         .tools(bare::all())
@@ -394,10 +394,10 @@ fn generated_code_builds_and_runs() {
 }
 
 #[test]
-fn one_dependency_is_enough() {
+fn one_dependency_suffices() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let user = root.join("tests/one-dependency");
-    // The same versions as everywhere, so that nothing has to be fetched.
+    // The same versions as in the workspace, so that nothing is downloaded.
     fs::copy(root.join("Cargo.lock"), user.join("Cargo.lock")).unwrap();
     let status = Command::new(env!("CARGO"))
         .args(["run", "--quiet", "--offline", "--target-dir"])

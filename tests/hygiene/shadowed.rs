@@ -1,6 +1,6 @@
-//! Names of the standard library that mean something else here.
+//! Shadowed names of the standard library.
 
-#![allow(dead_code, unused_macros, reason = "they are here to be in the way")]
+#![allow(dead_code, unused_macros, reason = "the items only shadow others")]
 
 struct Result;
 struct Option;
@@ -49,7 +49,7 @@ pub async fn find(
     ::std::result::Result::Ok(Place { id, name })
 }
 
-/// Has all kinds.
+/// State with all kinds of items.
 #[derive(Debug)]
 pub struct State;
 

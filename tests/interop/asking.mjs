@@ -1,4 +1,4 @@
-// The questions of the example `booking`, answered by every client: `node asking.mjs <client> <command… or URL>`.
+// Every client answers the elicitation of the example `booking`: `node asking.mjs <client> <command… or URL>`.
 
 import assert from 'node:assert/strict';
 
@@ -7,25 +7,25 @@ import { check, finish, startDeadline } from './report.mjs';
 
 const [name, ...server] = process.argv.slice(2);
 const capabilities = { elicitation: { form: {}, url: {} } };
-const { client, connect, expected, answer, call } = createClient(name, capabilities);
+const { client, connect, expected, onRequest, call } = createClient(name, capabilities);
 
 let questions = [];
 let reply = accept;
-answer('elicitation/create', (params) => {
+onRequest('elicitation/create', (params) => {
   questions.push(params);
   return reply(params);
 });
 
 startDeadline();
 await check('connect', async () => assert.deepEqual(await connect(server), expected));
-await check('a form, then a page', () => bothAnswered());
-await check('the user declines', () => declined());
-await check('the user goes away from the page', () => left());
-await check('twenty conversations at once', () => many());
+await check('a form, then a URL', () => formThenUrl());
+await check('the user declines', () => declineForm());
+await check('the user cancels the URL', () => cancelUrl());
+await check('twenty conversations at once', () => concurrentConversations());
 await check('close', () => client.close());
 finish();
 
-async function bothAnswered() {
+async function formThenUrl() {
   const result = await book('Oslo');
   assert.ok(!result.isError, JSON.stringify(result));
   assert.equal(result.content[0].text, 'Ada has a room in Oslo for 2 nights');
@@ -39,7 +39,7 @@ async function bothAnswered() {
   assert.equal(page.url, 'https://example.com/deposit');
 }
 
-async function declined() {
+async function declineForm() {
   reply = () => ({ action: 'decline' });
   const result = await book('Rome');
   assert.equal(result.isError, true);
@@ -47,7 +47,7 @@ async function declined() {
   assert.equal(questions.length, 1);
 }
 
-async function left() {
+async function cancelUrl() {
   reply = (params) => (params.mode === 'url' ? { action: 'cancel' } : accept(params));
   const result = await book('Rome');
   assert.equal(result.isError, true);
@@ -55,7 +55,7 @@ async function left() {
   assert.equal(questions.length, 2);
 }
 
-async function many() {
+async function concurrentConversations() {
   reply = accept;
   const cities = Array.from({ length: 20 }, (_, index) => `city ${index}`);
   const results = await Promise.all(cities.map((city) => book(city)));

@@ -1,4 +1,4 @@
-"""The questions of the example `booking`, answered by the client: `python asking.py <client> <command… or URL>`."""
+"""The client answers the elicitation of the example `booking`: `python asking.py <client> <command… or URL>`."""
 
 import sys
 
@@ -11,7 +11,7 @@ FORM = {"name": "Ada", "nights": 2}
 
 
 class User:
-    """Who is asked, and what it says to a form and to a page."""
+    """Handler of elicitation requests, with its answers to a form and to a URL."""
 
     def __init__(self):
         self.questions = []
@@ -29,12 +29,12 @@ async def main():
     async with client:
         async with check("connect"):
             assert client.protocol_version == version, client.protocol_version
-        async with check("a form, then a page"):
+        async with check("a form, then a URL"):
             await both_answered(client, user)
         async with check("twenty conversations at once"):
-            await many(client)
+            await concurrent_conversations(client)
         async with check("the user declines"):
-            await declined(client, user)
+            await decline_form(client, user)
 
 
 async def both_answered(client, user):
@@ -46,7 +46,7 @@ async def both_answered(client, user):
     assert page.url == "https://example.com/deposit", page
 
 
-async def many(client):
+async def concurrent_conversations(client):
     async def one(city):
         assert await book(client, city) == f"Ada has a room in {city} for 2 nights"
 
@@ -55,7 +55,7 @@ async def many(client):
             tasks.start_soon(one, f"city {number}")
 
 
-async def declined(client, user):
+async def decline_form(client, user):
     user.form = ElicitResult(action="decline")
     result = await client.call_tool("book", {"city": "Rome"})
     assert result.is_error is True, result

@@ -1,4 +1,4 @@
-// What every client must hear of the example `board`: `node board.mjs <client> <command… or URL>`.
+// Every client receives the notifications of the example `board`: `node board.mjs <client> <command… or URL>`.
 
 import assert from 'node:assert/strict';
 
@@ -12,60 +12,60 @@ const WAITING = 'board://waiting';
 const [name, ...server] = process.argv.slice(2);
 const http = isHttp(server);
 const wire = createWire();
-const { client, era, connect, expected, call, hear, watch } = createClient(name);
+const { client, era, connect, expected, call, onNotification, watch } = createClient(name);
 
-/** What has been told and not been waited for, and who waits for more. */
-const told = [];
+/** Notifications that no check has awaited yet, and the pending waiters. */
+const changes = [];
 let wake = () => {};
-hear('notifications/resources/updated', ({ uri }) => tell(uri));
-hear('notifications/tools/list_changed', () => tell('tools'));
+onNotification('notifications/resources/updated', ({ uri }) => addChange(uri));
+onNotification('notifications/tools/list_changed', () => addChange('tools'));
 
 startDeadline();
 const options = { fetch: wire.fetch };
 await check('connect', async () => assert.deepEqual(await connect(server, options), expected));
-await check('subscribe', () => subscribes());
-await check('a resource is updated', () => updated());
-await check('the list of tools changes', () => listChanged());
-await check('progress, then a result', () => waits());
-await check('a call is cancelled', () => cancelled());
+await check('subscribe', () => subscribe());
+await check('a resource is updated', () => updateResource());
+await check('the list of tools changes', () => changeToolList());
+await check('progress, then a result', () => waitForNote());
+await check('a call is cancelled', () => cancelCall());
 if (http) {
-  await check('another client changes something', () => shared());
+  await check('another client changes something', () => changeByOtherClient());
   if (era === 'legacy') {
-    await check('a stream is lost and resumed', () => resumed());
-    await check('the session is deleted', () => deleted());
+    await check('a stream is lost and resumed', () => resumeStream());
+    await check('the session is deleted', () => deleteSession());
   } else {
-    await check('a stream is lost, and its call with it', () => lost());
-    await check('there is no session', () => noSession());
+    await check('a stream is lost, and its call with it', () => loseStream());
+    await check('there is no session', () => checkNoSession());
   }
 }
 await check('close', () => client.close());
 finish();
 
-async function subscribes() {
+async function subscribe() {
   const uris = [NOTES, WAITING];
   const { honoredFilter } = await watch(uris);
   const honored = { toolsListChanged: true, resourceSubscriptions: uris };
   if (era === 'modern') assert.deepEqual(honoredFilter, honored);
 }
 
-async function updated() {
+async function updateResource() {
   await pin('breakfast at eight');
-  await hears(NOTES);
+  await waitForChange(NOTES);
   assert.deepEqual(await read(NOTES), ['breakfast at eight']);
 }
 
-async function listChanged() {
+async function changeToolList() {
   assert.deepEqual(await tools(), ['board.allow', 'board.pin', 'board.wait']);
   await call('board.allow', { pinning: false });
-  await hears('tools');
+  await waitForChange('tools');
   assert.deepEqual(await tools(), ['board.allow', 'board.wait']);
   await assert.rejects(call('board.pin', { note: 'no' }), { code: -32602 });
   await call('board.allow', { pinning: true });
-  await hears('tools');
+  await waitForChange('tools');
   assert.deepEqual(await tools(), ['board.allow', 'board.pin', 'board.wait']);
 }
 
-async function waits() {
+async function waitForNote() {
   const { progress, result } = startWaiting('lunch');
   assert.equal((await progress.next()).value, 1);
   assert.equal(await read(WAITING), 1);
@@ -73,11 +73,11 @@ async function waits() {
   assert.equal((await progress.next()).value, 2);
   await pin('lunch at noon');
   assert.equal(text(await result), 'lunch at noon');
-  await reads(WAITING, 0);
+  await waitForValue(WAITING, 0);
 }
 
-/** The modern era closes the stream over HTTP, and sends no message. */
-async function cancelled() {
+/** Over HTTP in the modern era, the client closes the stream instead of sending a message. */
+async function cancelCall() {
   const stop = new AbortController();
   const { progress, result } = startWaiting('dinner', stop.signal);
   await progress.next();
@@ -85,25 +85,25 @@ async function cancelled() {
   const sent = wire.requests.length;
   stop.abort();
   await assert.rejects(result);
-  await reads(WAITING, 0);
+  await waitForValue(WAITING, 0);
   if (http) {
     const methods = wire.requests.slice(sent).map(({ message }) => message?.method);
     assert.equal(methods.includes('notifications/cancelled'), era === 'legacy', `${methods}`);
   }
 }
 
-async function shared() {
+async function changeByOtherClient() {
   const other = createClient(name);
   await other.connect(server);
-  told.length = 0;
+  changes.length = 0;
   await other.call('board.pin', { note: 'from elsewhere' });
-  await hears(NOTES);
+  await waitForChange(NOTES);
   assert.equal((await read(NOTES)).at(-1), 'from elsewhere');
   await other.client.close();
 }
 
-/** The call goes on without its client, which comes back for what it has missed. */
-async function resumed() {
+/** The call continues while the client is disconnected. The client reconnects and receives the missed messages. */
+async function resumeStream() {
   const { progress, result } = startWaiting('supper');
   await progress.next();
   const sent = wire.requests.length;
@@ -115,7 +115,7 @@ async function resumed() {
   assert.equal(resuming[0].status, 200);
 }
 
-async function deleted() {
+async function deleteSession() {
   const { session } = wire.requests.at(-1);
   assert.match(session, /^[!-~]{16,}$/);
   await client.transport.terminateSession();
@@ -132,27 +132,27 @@ async function deleted() {
   assert.equal(response.status, 404);
 }
 
-/** The server drops the call; this client learns that from the others, since its SDK goes on waiting. */
-async function lost() {
+/** The server drops the call. Another client observes that, because the SDK of this one keeps waiting. */
+async function loseStream() {
   const stop = new AbortController();
   const { progress, result } = startWaiting('supper', stop.signal);
   await progress.next();
   wire.cut();
-  // What was subscribed to was on a stream too.
-  told.length = 0;
+  // The subscriptions used a stream, too.
+  changes.length = 0;
   await watch([WAITING]);
-  await reads(WAITING, 0);
+  await waitForValue(WAITING, 0);
   stop.abort();
   await assert.rejects(result);
 }
 
-function noSession() {
+function checkNoSession() {
   const verbs = new Set(wire.requests.map(({ verb }) => verb));
   assert.deepEqual([...verbs], ['POST']);
   assert.ok(wire.requests.every(({ session }) => session === null));
 }
 
-/** Calls `board.wait`; `progress` is an iterator over what it tells. */
+/** Calls `board.wait`; `progress` is an iterator over its progress notifications. */
 function startWaiting(word, signal) {
   const steps = [];
   let wake = () => {};
@@ -171,20 +171,20 @@ function startWaiting(word, signal) {
   return { progress: progress(), result };
 }
 
-function tell(what) {
-  told.push(what);
+function addChange(change) {
+  changes.push(change);
   wake();
 }
 
-/** Waits until it is told that something has changed. */
-async function hears(what) {
-  while (!told.includes(what)) await new Promise((resolve) => (wake = resolve));
-  told.splice(told.indexOf(what), 1);
+/** Waits for a notification of a change. */
+async function waitForChange(change) {
+  while (!changes.includes(change)) await new Promise((resolve) => (wake = resolve));
+  changes.splice(changes.indexOf(change), 1);
 }
 
-/** Reads a resource, again and again when it changes, until it has a value. */
-async function reads(uri, value) {
-  while ((await read(uri)) !== value) await hears(uri);
+/** Reads a resource after each change, until it has the expected value. */
+async function waitForValue(uri, value) {
+  while ((await read(uri)) !== value) await waitForChange(uri);
 }
 
 async function read(uri) {
@@ -199,7 +199,7 @@ async function tools() {
 
 async function pin(note) {
   const result = await call('board.pin', { note });
-  // A number is structured content as it is, or in an object where the revision takes nothing else.
+  // A number is structured content by itself, or wrapped in an object for revisions that require one.
   const count = Number(text(result));
   assert.deepEqual(result.structuredContent, era === 'legacy' ? { result: count } : count);
 }

@@ -1,10 +1,10 @@
-"""What the client must hear of the example `board`: `python board.py <client> <command… or URL>`."""
+"""The client receives the notifications of the example `board`: `python board.py <client> <command… or URL>`."""
 
 import json
 import sys
 
 import anyio
-from clients import Heard, create_client, is_http
+from clients import Changes, create_client, is_http
 from report import check, run
 
 NOTES = "board://notes"
@@ -13,40 +13,40 @@ WAITING = "board://waiting"
 
 async def main():
     name, *server = sys.argv[1:]
-    heard = Heard()
-    client, version = create_client(name, server, message_handler=heard.message_handler)
+    changes = Changes()
+    client, version = create_client(name, server, message_handler=changes.message_handler)
     async with client, anyio.create_task_group() as tasks:
         async with check("connect"):
             assert client.protocol_version == version, client.protocol_version
         async with check("subscribe"):
-            await tasks.start(heard.watch, client, [NOTES, WAITING])
+            await tasks.start(changes.watch, client, [NOTES, WAITING])
         async with check("a resource is updated"):
             await pin(client, "breakfast at eight")
-            await heard.wait(NOTES)
+            await changes.wait(NOTES)
             assert await read(client, NOTES) == ["breakfast at eight"]
         async with check("the list of tools changes"):
-            await list_changed(client, heard)
+            await change_tool_list(client, changes)
         async with check("progress, then a result"):
-            await waits(client, heard)
+            await wait_for_note(client, changes)
         async with check("a call is cancelled"):
-            await cancelled(client, heard)
+            await cancel_call(client, changes)
         if is_http(server):
             async with check("another client changes something"):
-                await shared(client, heard, name, server)
+                await change_by_other_client(client, changes, name, server)
         tasks.cancel_scope.cancel()
 
 
-async def list_changed(client, heard):
+async def change_tool_list(client, changes):
     assert await tools(client) == ["board.allow", "board.pin", "board.wait"]
     await client.call_tool("board.allow", {"pinning": False})
-    await heard.wait("tools")
+    await changes.wait("tools")
     assert await tools(client) == ["board.allow", "board.wait"]
     await client.call_tool("board.allow", {"pinning": True})
-    await heard.wait("tools")
+    await changes.wait("tools")
     assert await tools(client) == ["board.allow", "board.pin", "board.wait"]
 
 
-async def waits(client, heard):
+async def wait_for_note(client, changes):
     async with Waiting(client, "lunch") as waiting:
         assert await waiting.progress.receive() == 1
         assert await read(client, WAITING) == 1
@@ -54,29 +54,29 @@ async def waits(client, heard):
         assert await waiting.progress.receive() == 2
         await pin(client, "lunch at noon")
     assert waiting.result.content[0].text == "lunch at noon", waiting.result
-    await reads(client, heard, WAITING, 0)
+    await wait_for_value(client, changes, WAITING, 0)
 
 
-async def cancelled(client, heard):
+async def cancel_call(client, changes):
     async with Waiting(client, "dinner") as waiting:
         await waiting.progress.receive()
         assert await read(client, WAITING) == 1
         waiting.cancel()
     assert waiting.result is None
-    await reads(client, heard, WAITING, 0)
+    await wait_for_value(client, changes, WAITING, 0)
 
 
-async def shared(client, heard, name, server):
+async def change_by_other_client(client, changes, name, server):
     other, _ = create_client(name, server)
     async with other:
         await pin(other, "from elsewhere")
         while (await read(client, NOTES))[-1] != "from elsewhere":
-            await heard.wait(NOTES)
-        await heard.wait(NOTES)
+            await changes.wait(NOTES)
+        await changes.wait(NOTES)
 
 
 class Waiting:
-    """A call of `board.wait`, which goes on meanwhile; leaving waits for its end."""
+    """Call of `board.wait` in the background. Leaving the context waits for its result."""
 
     def __init__(self, client, word):
         self._client, self._word = client, word
@@ -104,10 +104,10 @@ class Waiting:
         await self._tell.send(progress)
 
 
-async def reads(client, heard, uri, value):
-    """Reads a resource, again and again when it changes, until it has a value."""
+async def wait_for_value(client, changes, uri, value):
+    """Reads a resource after each change, until it has the expected value."""
     while await read(client, uri) != value:
-        await heard.wait(uri)
+        await changes.wait(uri)
 
 
 async def read(client, uri):
@@ -121,7 +121,7 @@ async def tools(client):
 async def pin(client, note):
     result = await client.call_tool("board.pin", {"note": note})
     assert not result.is_error, result
-    # A number is structured content as it is, or in an object where the revision takes nothing else.
+    # A number is structured content by itself, or wrapped in an object for revisions that require one.
     count = int(result.content[0].text)
     is_legacy = client.session.discover_result is None
     assert result.structured_content == ({"result": count} if is_legacy else count), result

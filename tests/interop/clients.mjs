@@ -1,4 +1,4 @@
-// The clients of the official TypeScript SDKs, in the ways in which they can be used.
+// Clients of the official TypeScript SDKs, with different versions and eras.
 
 import * as v1 from '@modelcontextprotocol/sdk/client/index.js';
 import * as v1Http from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -13,7 +13,7 @@ import {
 import * as v2 from '@modelcontextprotocol/client';
 import * as v2Stdio from '@modelcontextprotocol/client/stdio';
 
-/** v2-modern finds the era with `server/discover`; v2-legacy opens with `initialize`. */
+/** v2-modern negotiates with `server/discover`; v2-legacy starts with `initialize`. */
 const V2_MODES = {
   'v2-modern': { negotiation: 'auto', expected: { version: '2026-07-28', era: 'modern' } },
   'v2-legacy': { negotiation: 'legacy', expected: { version: '2025-11-25', era: 'legacy' } },
@@ -23,21 +23,21 @@ const V2_MODES = {
  * @param name          `v1`, `v2-modern` or `v2-legacy`
  * @param capabilities  what the client declares
  * @returns an object of
- *          client: as the SDK has it;
+ *          client: the client of the SDK;
  *          era: `legacy` or `modern`;
- *          expected: what must have been negotiated;
- *          connect: (server, options) -> what was negotiated; the server is a command line, or the URL of an endpoint,
- *          and the options are for the transport of HTTP;
+ *          expected: the expected result of the negotiation;
+ *          connect: (server, options) -> the negotiated version and era; the server is a command line or the URL of an
+ *          endpoint, and the options are for the HTTP transport;
  *          call: (name, arguments, options) -> the result of a tool;
- *          answer: (method, params -> result) answers the server's requests;
- *          hear: (method, params -> ()) hears the server's notifications;
- *          watch: (URIs) begins to hear of these resources, and of the list of tools
+ *          onRequest: (method, params -> result) answers the server's requests;
+ *          onNotification: (method, params -> ()) handles the notifications of the server;
+ *          watch: (URIs) subscribes to these resources and to the list of tools
  */
 export function createClient(name, capabilities = {}) {
   return name === 'v1' ? createV1(capabilities) : createV2(name, capabilities);
 }
 
-/** Whether a server is the URL of an endpoint. */
+/** Returns whether a server is the URL of an endpoint. */
 export function isHttp([server]) {
   return server.startsWith('http://');
 }
@@ -48,7 +48,7 @@ function createTransport(server, options, { StdioClientTransport, StreamableHTTP
   return new StdioClientTransport({ command, args });
 }
 
-/** It knows the `initialize` handshake only. */
+/** The v1 SDK supports only the `initialize` handshake. */
 function createV1(capabilities) {
   const client = new v1.Client({ name: 'interop-v1', version: '1.0.0' }, { capabilities });
   const schemas = {
@@ -65,7 +65,7 @@ function createV1(capabilities) {
     async connect(server, options) {
       const transport = createTransport(server, options, { ...v1Stdio, ...v1Http });
       const negotiated = {};
-      // The v1 client has no getter for the version: it tells its transport instead.
+      // The v1 client has no getter for the version, but passes it to its transport.
       const setProtocolVersion = transport.setProtocolVersion?.bind(transport);
       transport.setProtocolVersion = (version) => {
         negotiated.version = version;
@@ -76,10 +76,10 @@ function createV1(capabilities) {
     },
     call: (name, args, options) =>
       client.callTool({ name, arguments: args }, undefined, options),
-    answer(method, handler) {
+    onRequest(method, handler) {
       client.setRequestHandler(schemas[method], ({ params }) => handler(params));
     },
-    hear(method, handler) {
+    onNotification(method, handler) {
       client.setNotificationHandler(schemas[method], ({ params }) => handler(params));
     },
     watch: (uris) => Promise.all(uris.map((uri) => client.subscribeResource({ uri }))),
@@ -103,10 +103,10 @@ function createV2(name, capabilities) {
       return { version: client.getNegotiatedProtocolVersion(), era: client.getProtocolEra() };
     },
     call: (name, args, options) => client.callTool({ name, arguments: args }, options),
-    answer(method, handler) {
+    onRequest(method, handler) {
       client.setRequestHandler(method, ({ params }) => handler(params));
     },
-    hear(method, handler) {
+    onNotification(method, handler) {
       client.setNotificationHandler(method, ({ params }) => handler(params));
     },
     watch: (uris) =>

@@ -1,4 +1,4 @@
-"""The client of the official Python SDK, in the ways in which it can be used."""
+"""Client of the official Python SDK, for both eras."""
 
 import anyio
 from mcp import Client
@@ -6,12 +6,12 @@ from mcp.client.stdio import StdioServerParameters
 from mcp.client.subscriptions import ResourceUpdated, ToolsListChanged
 from mcp_types import ResourceUpdatedNotification, ToolListChangedNotification
 
-# "auto" finds the era with `server/discover`; "legacy" opens with `initialize`.
+# "auto" negotiates with `server/discover`; "legacy" starts with `initialize`.
 MODES = {"python-modern": ("auto", "2026-07-28"), "python-legacy": ("legacy", "2025-11-25")}
 
 
 def create_client(name, server, **callbacks):
-    """A client for a command line or for the URL of an endpoint, and the revision that it must negotiate."""
+    """Returns a client for a command line or a URL, and the revision that it must negotiate."""
     mode, version = MODES[name]
     if is_http(server):
         (target,) = server
@@ -24,22 +24,22 @@ def is_http(server):
     return server[0].startswith("http://")
 
 
-class Heard:
-    """What the server has told of changes: URIs of resources, and "tools" for their list."""
+class Changes:
+    """Changes that the server has reported: URIs of resources, and "tools" for the list of tools."""
 
     def __init__(self):
-        self._told = []
+        self._changes = []
         self._more = anyio.Event()
 
     async def message_handler(self, message):
-        """For the client to be made with: the legacy era tells of all changes without being asked further."""
+        """Message handler for the client. In the legacy era, it receives all notifications of changes."""
         if isinstance(message, ResourceUpdatedNotification):
-            self._tell(message.params.uri)
+            self._add(message.params.uri)
         elif isinstance(message, ToolListChangedNotification):
-            self._tell("tools")
+            self._add("tools")
 
     async def watch(self, client, uris, *, task_status):
-        """Subscribes to resources and to the list of tools, and listens from then on."""
+        """Subscribes to resources and to the list of tools."""
         if client.session.discover_result is None:
             for uri in uris:
                 await client.subscribe_resource(uri)
@@ -49,16 +49,16 @@ class Heard:
             assert events.honored.resource_subscriptions == uris, events.honored
             task_status.started()
             async for event in events:
-                # The client hands these to its `message_handler` too.
+                # The client passes these to its `message_handler`, too.
                 assert isinstance(event, (ResourceUpdated, ToolsListChanged)), event
 
-    async def wait(self, what):
-        """Waits until a change of this is told."""
-        while what not in self._told:
+    async def wait(self, change):
+        """Waits for a notification of this change."""
+        while change not in self._changes:
             self._more = anyio.Event()
             await self._more.wait()
-        self._told.remove(what)
+        self._changes.remove(change)
 
-    def _tell(self, what):
-        self._told.append(what)
+    def _add(self, change):
+        self._changes.append(change)
         self._more.set()

@@ -1,4 +1,4 @@
-// What every client must be able to do with the example `files`, which serves an empty directory:
+// Every client uses the example `files`, which serves an empty directory:
 // `node files.mjs <client> <directory> <command… or URL>`.
 
 import assert from 'node:assert/strict';
@@ -11,7 +11,7 @@ import { BINARY, NUMBERS, TEXTS, fillTree, linesWith } from './tree.mjs';
 
 const INVALID_PARAMS = -32602;
 
-/** Every child process of this program: the SDKs do not show the exit code of theirs. */
+/** All child processes of this program, because the SDKs do not expose the exit codes of theirs. */
 const children = [];
 subscribe('child_process', ({ process }) => children.push(process));
 
@@ -116,10 +116,10 @@ async function toolErrors() {
   for (const [name, args, mentioned] of cases) {
     const result = await client.callTool({ name, arguments: args });
     const text = result.content.map((block) => block.text).join('\n');
-    const what = `${name} ${JSON.stringify(args)} → ${JSON.stringify(result)}`;
-    assert.equal(result.isError, true, what);
-    assert.ok(text.includes(mentioned), `says \`${mentioned}\`: ${what}`);
-    assert.ok(!text.includes('needle'), `shows nothing from outside: ${what}`);
+    const label = `${name} ${JSON.stringify(args)} → ${JSON.stringify(result)}`;
+    assert.equal(result.isError, true, label);
+    assert.ok(text.includes(mentioned), `mentions \`${mentioned}\`: ${label}`);
+    assert.ok(!text.includes('needle'), `leaks nothing from outside: ${label}`);
   }
 }
 
@@ -132,7 +132,7 @@ async function unknownTool() {
   });
 }
 
-/** All requests are written before the first answer is read. */
+/** Writes all requests before it reads the first response. */
 async function manyCalls() {
   const path = 'notes/numbers.txt';
   const calls = NUMBERS.map((_, index) =>
@@ -142,7 +142,7 @@ async function manyCalls() {
   assert.deepEqual(texts, NUMBERS.map((line) => `${line}\n`));
 }
 
-/** The SDK closes stdin and sends signals only two seconds later: the server must be gone by then. */
+/** The SDK closes stdin and sends a signal two seconds later. The server must exit before that. */
 async function close() {
   const server = children.at(-1);
   const exited = once(server, 'exit');
@@ -151,11 +151,11 @@ async function close() {
   assert.deepEqual({ code, signal }, { code: 0, signal: null });
 }
 
-/** Calls a tool that must succeed; its text block must say the same as its structured content. */
+/** Calls a tool that must succeed. Its text must equal its structured content. */
 async function call(name, args) {
   const result = await client.callTool({ name, arguments: args });
-  const what = `${name} ${JSON.stringify(args)} → ${JSON.stringify(result)}`;
-  assert.ok(!result.isError, what);
-  assert.deepEqual(JSON.parse(result.content[0].text), result.structuredContent, what);
+  const label = `${name} ${JSON.stringify(args)} → ${JSON.stringify(result)}`;
+  assert.ok(!result.isError, label);
+  assert.deepEqual(JSON.parse(result.content[0].text), result.structuredContent, label);
   return result.structuredContent;
 }

@@ -1,4 +1,4 @@
-"""What the client must be able to do with the example `files`, which serves an empty directory:
+"""The client uses the example `files`, which serves an empty directory:
 `python files.py <client> <directory> <command… or URL>`."""
 
 import json
@@ -70,7 +70,7 @@ async def unknown_tool(client):
         assert error.code == INVALID_PARAMS, error
         assert "`files.search`" in error.message, error
     else:
-        raise AssertionError("it was called")
+        raise AssertionError("the call succeeded")
 
 
 async def many_calls(client):
@@ -86,7 +86,7 @@ async def many_calls(client):
 
 
 async def call(client, name, arguments):
-    """Calls a tool that must succeed; its text must say the same as its structured content."""
+    """Calls a tool that must succeed. Its text must equal its structured content."""
     result = await client.call_tool(name, arguments)
     assert not result.is_error, result
     assert json.loads(result.content[0].text) == result.structured_content, result

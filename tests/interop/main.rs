@@ -1,20 +1,24 @@
-//! Clients that others wrote use the examples, over stdio and over HTTP.
+//! Tests of the examples with the official clients, over standard input and output and over HTTP.
 //!
 //! The clients are those of the official SDKs for TypeScript and Python, pinned in `package-lock.json` and
-//! `requirements.txt`; a program for each example and language says what each of them must be able to do.
+//! `requirements.txt`. A program for each example and language contains the checks.
 
-// Cargo does not run the tests inside of examples; those of this one run here.
+// Cargo does not run the tests inside examples. The tests of this example run here.
 #[path = "../../examples/files/mod.rs"]
-#[allow(dead_code, unused_imports, reason = "only its tests are used here")]
+#[allow(
+    dead_code,
+    unused_imports,
+    reason = "this test binary uses only the tests of the module"
+)]
 mod directory;
 mod programs;
 mod sse;
 
 use std::fs;
 
-use crate::programs::{Client, Over};
+use crate::programs::{Client, Transport};
 
-/// The clients that `clients.mjs` and `clients.py` have.
+/// Clients in `clients.mjs` and `clients.py`.
 const CLIENTS: [&str; 5] = [
     "v1",
     "v2-legacy",
@@ -25,47 +29,47 @@ const CLIENTS: [&str; 5] = [
 
 #[test]
 fn clients_use_the_files_example_over_stdio() {
-    use_files(Over::Stdio);
+    use_files(Transport::Stdio);
 }
 
 #[test]
 fn clients_use_the_files_example_over_http() {
-    use_files(Over::Http);
+    use_files(Transport::Http);
 }
 
 #[test]
-fn clients_answer_what_the_booking_example_asks_over_stdio() {
-    run("asking", "booking", Over::Stdio);
+fn clients_answer_the_booking_example_over_stdio() {
+    run("asking", "booking", Transport::Stdio);
 }
 
 #[test]
-fn clients_answer_what_the_booking_example_asks_over_http() {
-    run("asking", "booking", Over::Http);
+fn clients_answer_the_booking_example_over_http() {
+    run("asking", "booking", Transport::Http);
 }
 
 #[test]
-fn clients_hear_of_the_board_example_over_stdio() {
-    run("board", "board", Over::Stdio);
+fn clients_watch_the_board_example_over_stdio() {
+    run("board", "board", Transport::Stdio);
 }
 
 #[test]
-fn clients_hear_of_the_board_example_over_http() {
-    run("board", "board", Over::Http);
+fn clients_watch_the_board_example_over_http() {
+    run("board", "board", Transport::Http);
 }
 
-/// The programs put files into the directory that is served, and one beside it.
-fn use_files(over: Over) {
+/// Runs the programs for `files`. They create files in the served directory, and one next to it.
+fn use_files(transport: Transport) {
     for client in CLIENTS {
-        let parent = tempfile::tempdir().expect("there is room for a directory");
+        let parent = tempfile::tempdir().expect("a temporary directory can be created");
         let root = parent.path().join("root");
-        fs::create_dir(&root).expect("the directory is new");
+        fs::create_dir(&root).expect("the directory can be created");
         let client = Client::new("files", client).argument(&root);
-        client.use_example("files", &[root.as_os_str()], over);
+        client.use_example("files", &[root.as_os_str()], transport);
     }
 }
 
-fn run(program: &str, example: &str, over: Over) {
+fn run(program: &str, example: &str, transport: Transport) {
     for client in CLIENTS {
-        Client::new(program, client).use_example(example, &[], over);
+        Client::new(program, client).use_example(example, &[], transport);
     }
 }

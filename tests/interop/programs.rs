@@ -1,4 +1,4 @@
-//! The programs of the clients, and the servers that they use.
+//! Client programs, and the servers that they use.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -8,23 +8,23 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
-/// How a client reaches its server.
+/// Transport between client and server.
 #[derive(Clone, Copy)]
-pub(crate) enum Over {
-    /// The client starts the server.
+pub(crate) enum Transport {
+    /// The client starts the server as a child process.
     Stdio,
-    /// The server runs already.
+    /// The server is already running.
     Http,
 }
 
-/// One client, and the program that it runs.
+/// Client and its program.
 pub(crate) struct Client {
     command: Command,
-    shown: String,
+    label: String,
 }
 
 impl Client {
-    /// `program`, in the language of the client.
+    /// Returns `program` in the language of the client.
     pub(crate) fn new(program: &str, client: &str) -> Self {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/interop");
         let (runner, installed, extension) = if client.starts_with("python") {
@@ -38,40 +38,40 @@ impl Client {
             "the clients are not installed; run `tests/install`"
         );
         let file = format!("{program}.{extension}");
-        let shown = format!("{file} {client}");
+        let label = format!("{file} {client}");
         let mut command = Command::new(runner);
         command.args([&file, client]).current_dir(folder);
-        Self { command, shown }
+        Self { command, label }
     }
 
-    /// An argument before the server.
+    /// Adds an argument before the server.
     pub(crate) fn argument(mut self, argument: impl AsRef<OsStr>) -> Self {
         self.command.arg(argument);
         self
     }
 
     /// Runs the program against an example.
-    pub(crate) fn use_example(mut self, example: &str, arguments: &[&OsStr], over: Over) {
-        let example = built(example);
-        match over {
-            Over::Stdio => {
+    pub(crate) fn use_example(mut self, example: &str, arguments: &[&OsStr], transport: Transport) {
+        let example = built_example(example);
+        match transport {
+            Transport::Stdio => {
                 self.command.arg(example).args(arguments);
                 self.run();
             }
-            Over::Http => {
+            Transport::Http => {
                 let mut server = HttpServer::start(&example, arguments);
                 self.command.arg(&server.url);
                 self.run();
-                server.is_running();
+                server.assert_running();
             }
         }
     }
 
-    /// Runs the program, which prints one line for each check, and at the end one that counts them.
+    /// Runs the program, which prints one line per check, and a last line with the number of checks.
     fn run(mut self) {
-        let shown = self.shown;
+        let label = self.label;
         let output = self.command.stdin(Stdio::null()).output();
-        let output = output.unwrap_or_else(|error| panic!("`{shown}` does not start: {error}"));
+        let output = output.unwrap_or_else(|error| panic!("could not start `{label}`: {error}"));
         let printed = String::from_utf8_lossy(&output.stdout);
         let lines: Vec<Value> = printed
             .lines()
@@ -81,21 +81,21 @@ impl Client {
         let counted = lines.last().map(|last| last["checks"].clone());
         assert!(
             output.status.success() && passed > 0 && counted == Some(passed.into()),
-            "`{shown}` failed ({})\n{printed}{}",
+            "`{label}` failed ({})\n{printed}{}",
             output.status,
             String::from_utf8_lossy(&output.stderr),
         );
     }
 }
 
-/// A server that runs until this is dropped.
+/// HTTP server that stops on drop.
 struct HttpServer {
     process: Child,
     url: String,
 }
 
 impl HttpServer {
-    /// Starts an example at a port that is free, and reads from it where it is.
+    /// Starts an example on a free port, and reads its URL from its output.
     fn start(example: &Path, arguments: &[&OsStr]) -> Self {
         let mut process = Command::new(example)
             .args(["--http", "127.0.0.1:0"])
@@ -104,29 +104,32 @@ impl HttpServer {
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()
-            .expect("the example starts");
-        let output = process.stderr.take().expect("its output is piped");
+            .expect("the example can be started");
+        let output = process.stderr.take().expect("standard error is piped");
         let mut server = Self {
             process,
             url: String::new(),
         };
         let read = BufReader::new(output).read_line(&mut server.url);
-        read.expect("its output is text");
+        read.expect("standard error is UTF-8");
         server.url.truncate(server.url.trim_end().len());
         let url = &server.url;
-        assert!(url.starts_with("http://"), "it says where it is: {url:?}");
+        assert!(url.starts_with("http://"), "expected a URL, got {url:?}");
         server
     }
 
-    fn is_running(&mut self) {
-        let ended = self.process.try_wait().expect("it is a child");
-        assert!(ended.is_none(), "the server has ended: {ended:?}");
+    fn assert_running(&mut self) {
+        let status = self
+            .process
+            .try_wait()
+            .expect("the status of a child can be read");
+        assert!(status.is_none(), "the server has exited: {status:?}");
     }
 }
 
 impl Drop for HttpServer {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The process may have exited already.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
@@ -141,9 +144,9 @@ fn venv_python(folder: &Path) -> OsString {
     folder.join(".venv").join(python).into()
 }
 
-/// The example beside this test binary. `cargo test` builds it first; `cargo test --test interop` does
-/// not, and runs the one that is there.
-fn built(name: &str) -> PathBuf {
+/// Returns the path of an example next to this test binary. `cargo test` builds it first; `cargo test --test interop`
+/// does not, and uses the last build.
+fn built_example(name: &str) -> PathBuf {
     let test = env::current_exe().expect("this test binary has a path");
     let profile = test
         .ancestors()

@@ -1,4 +1,4 @@
-// One JSON line a check on stdout, and one at the end; the first failure ends the program with exit code 1.
+// Prints one JSON line per check, and one at the end. The first failure ends the program with exit code 1.
 
 const DEADLINE_MS = 60_000;
 
@@ -17,12 +17,12 @@ export async function check(name, body) {
   report({ check: name, ok: true });
 }
 
-/** Fails the check under way when the whole program takes too long. */
+/** Fails the current check if the whole program takes too long. */
 export function startDeadline() {
   setTimeout(() => fail(new Error(`not done after ${DEADLINE_MS / 1000} s`)), DEADLINE_MS).unref();
 }
 
-/** Reports that all checks have been made; without it, the program has not come to its end. */
+/** Reports the number of checks. Without this line, the program did not finish. */
 export function finish() {
   report({ checks });
 }

@@ -1,4 +1,4 @@
-"""One JSON line a check on stdout, and one at the end; the first failure ends the program with exit code 1."""
+"""Prints one JSON line per check, and one at the end. The first failure ends the program with exit code 1."""
 
 import json
 import traceback
@@ -15,7 +15,7 @@ _checks = 0
 
 @asynccontextmanager
 async def check(name):
-    """Reports how the body of one named check went."""
+    """Reports the outcome of one named check."""
     global _checks
     try:
         yield
@@ -27,8 +27,8 @@ async def check(name):
 
 
 def run(main):
-    """Runs a program, which must make its checks before the deadline."""
-    # Subscriptions of the legacy era are deprecated, and among what is checked.
+    """Runs a program, which must complete its checks before the deadline."""
+    # Subscriptions of the legacy era are deprecated, but the checks cover them.
     warnings.simplefilter("ignore", MCPDeprecationWarning)
 
     async def bounded():

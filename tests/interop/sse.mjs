@@ -1,4 +1,4 @@
-// A client of the time before Streamable HTTP, the v1 SDK over HTTP+SSE: `node sse.mjs <url of the stream>`.
+// Client of the v1 SDK over HTTP+SSE, the predecessor of Streamable HTTP: `node sse.mjs <url of the stream>`.
 
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
@@ -22,23 +22,23 @@ await check('connects', () => client.connect(transport));
 
 await check('lists tools', async () => {
   const { tools } = await client.listTools();
-  assert.deepEqual(tools.map(({ name }) => name).sort(), ['add', 'ask', 'wait']);
+  assert.deepEqual(tools.map(({ name }) => name).sort(), ['add', 'confirm', 'wait']);
 });
 
 await check('calls a tool', async () => {
   assert.equal(text(await client.callTool({ name: 'add', arguments: { a: 2, b: 3 } })), '5');
 });
 
-await check('hears of progress, then answers a question', async () => {
-  const heard = [];
-  const onprogress = ({ progress }) => heard.push(progress);
-  const call = { name: 'ask', arguments: {} };
+await check('receives progress, then answers an elicitation request', async () => {
+  const steps = [];
+  const onprogress = ({ progress }) => steps.push(progress);
+  const call = { name: 'confirm', arguments: {} };
   assert.equal(text(await client.callTool(call, undefined, { onprogress })), 'sure');
-  // The answer comes after the question: this client forgets progress that it reads at once with the answer.
-  assert.deepEqual(heard, [1, 2, 3]);
+  // The result follows the elicitation, because this client drops progress that it reads together with the result.
+  assert.deepEqual(steps, [1, 2, 3]);
 });
 
-await check('makes many calls at once', async () => {
+await check('makes concurrent calls', async () => {
   const numbers = Array.from({ length: 64 }, (_, index) => index);
   const call = async (a) => text(await client.callTool({ name: 'add', arguments: { a, b: 1 } }));
   assert.deepEqual(await Promise.all(numbers.map(call)), numbers.map((a) => String(a + 1)));
@@ -52,12 +52,12 @@ await check('cancels a call', async () => {
   await client.ping();
 });
 
-await check('leaves', async () => {
+await check('closes the session', async () => {
   const endpoint = transport._endpoint;
   await client.close();
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' });
   const headers = { 'content-type': 'application/json' };
-  // The server learns of the end of the stream when the connection is closed.
+  // The server detects the end of the stream when the connection closes.
   let status;
   while (status !== 404) ({ status } = await fetch(endpoint, { method: 'POST', headers, body }));
 });

@@ -1,4 +1,4 @@
-//! A client of the time before Streamable HTTP.
+//! Client for HTTP+SSE, the predecessor of Streamable HTTP.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -16,9 +16,9 @@ impl Desk {
         a + b
     }
 
-    /// Tells how far it is, and asks before it answers.
+    /// Reports progress, and asks for confirmation.
     #[tool]
-    async fn ask(cx: &Context) -> Result<&'static str, AskError> {
+    async fn confirm(cx: &Context) -> Result<&'static str, AskError> {
         for step in 1..=3 {
             cx.progress(step).await;
         }
@@ -34,18 +34,18 @@ impl Desk {
 }
 
 #[tokio::test]
-async fn the_client_of_the_v1_sdk_uses_http_sse() {
+async fn v1_sdk_client_uses_http_sse() {
     let server = Server::builder("desk", "1.0.0").mount(Desk);
-    let server = server.build().expect("the tools are in order");
+    let server = server.build().expect("the tools are valid");
     let service = HttpService::new(server.clone()).legacy_sse(SsePaths::default());
     let http = service
         .bind("127.0.0.1:0")
         .await
-        .expect("a port of this computer is free");
+        .expect("a loopback port is free");
     let url = format!("http://{}/sse", http.local_addr());
     let serving = tokio::spawn(http.serve());
     let output = tokio::task::spawn_blocking(move || run(&url)).await;
-    let output = output.expect("the program was run");
+    let output = output.expect("the task does not panic");
     assert!(
         output.status.success(),
         "`node sse.mjs` failed\n{}{}",
@@ -55,8 +55,8 @@ async fn the_client_of_the_v1_sdk_uses_http_sse() {
     server.close();
     serving
         .await
-        .expect("serving does not panic")
-        .expect("serving ends well");
+        .expect("the task does not panic")
+        .expect("the server stops without an error");
 }
 
 fn run(url: &str) -> Output {

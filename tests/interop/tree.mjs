@@ -1,12 +1,12 @@
-// The directory that the server serves, and what its tools must find in it.
+// Directory that the server serves, and the expected results of its tools.
 
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** 100 lines, so that each of 100 calls in flight asks for a line of its own. */
+/** 100 lines, one for each of 100 concurrent calls. */
 export const NUMBERS = Array.from({ length: 100 }, (_, index) => `line ${index + 1}`);
 
-/** Text files, which the server lists, reads and searches: path to text. */
+/** Text files that the server lists, reads and searches: path to text. */
 export const TEXTS = {
   'notes/numbers.txt': NUMBERS.map((line) => `${line}\n`).join(''),
   'notes/poem.txt': 'Ein Männlein steht im Walde\nganz still und stumm,\nes hat vor lauter Purpur\n',
@@ -14,17 +14,17 @@ export const TEXTS = {
   'top.md': '# Top\nno thread here\n',
 };
 
-/** A binary file, which it only lists. */
+/** Binary file that the server only lists. */
 export const BINARY = { 'binary.dat': 'needle\0\n' };
 
-/** What it must not show at all: hidden and ignored files. */
+/** Hidden and ignored files, which the server must not show. */
 const OTHERS = {
   '.gitignore': 'ignored.txt\n',
   '.hidden': 'needle\n',
   'ignored.txt': 'needle\n',
 };
 
-/** Fills the directory, and puts a secret beside it. */
+/** Creates the files, and a secret next to the directory. */
 export function fillTree(root) {
   writeFileSync(join(dirname(root), 'secret.txt'), 'needle outside\n');
   for (const [path, text] of Object.entries({ ...TEXTS, ...BINARY, ...OTHERS })) {

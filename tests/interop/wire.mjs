@@ -1,11 +1,11 @@
-// What a client sends over HTTP, seen and cut by its own `fetch`.
+// Instrumented `fetch` that records the HTTP requests of a client and can cut its streams.
 
-/** A `fetch` for one client; `requests` are what it has sent, `cut` breaks all streams of answers to POSTs. */
+/** Creates a `fetch` for one client: `requests` are the sent requests, `cut` breaks all response streams of POSTs. */
 export function createWire() {
   const requests = [];
   const open = new Set();
 
-  /** Fetches like the global one. */
+  /** Fetches like the global `fetch`. */
   async function wire(url, init = {}) {
     const headers = new Headers(init.headers);
     const request = {

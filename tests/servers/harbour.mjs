@@ -1,4 +1,4 @@
-// A server with the TypeScript SDK v2, for both eras. `harbour.py` is the same with the Python SDK.
+// Server with the TypeScript SDK v2, for both eras. `harbour.py` is the same server with the Python SDK.
 import {
   acceptedContent, completable, inputRequired, inputResponse, McpServer, ResourceTemplate,
 } from '@modelcontextprotocol/server';
@@ -6,7 +6,7 @@ import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { z } from 'zod';
 
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
-const text = said => ({ content: [{ type: 'text', text: String(said) }] });
+const text = value => ({ content: [{ type: 'text', text: String(value) }] });
 const cities = typed => ['Oslo', 'Bergen', 'Bodø'].filter(city => city.startsWith(typed));
 
 let cancelled = 0;

@@ -1,4 +1,4 @@
-"""A server with the Python SDK, for both eras. `harbour.mjs` is the same with the TypeScript SDK."""
+"""Server with the Python SDK, for both eras. `harbour.mjs` is the same server with the TypeScript SDK."""
 
 import base64
 from typing import Annotated

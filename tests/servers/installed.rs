@@ -1,55 +1,58 @@
-//! What `tests/servers/install` has installed, and how it is started.
+//! Programs that `tests/install` installs, and the commands to start them.
 
 use std::path::{Path, PathBuf};
 
 use treenail::client::{ServerCommand, Stderr};
 
-/// Where a file beside the tests is.
-fn file(name: &str) -> PathBuf {
+/// Returns the path of a file in `tests`.
+fn test_file(name: &str) -> PathBuf {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
     let file = tests.join(name);
     assert!(
         file.exists(),
-        "{} is not there; run `tests/install`",
+        "{} does not exist; run `tests/install`",
         file.display()
     );
     file
 }
 
-/// Where a program of this folder is.
+/// Returns the path of a program in this folder.
 pub(crate) fn program(name: &str) -> PathBuf {
-    file(&format!("servers/{name}"))
+    test_file(&format!("servers/{name}"))
 }
 
-/// Where a reference server of the npm registry is.
+/// Returns the path of a reference server from npm.
 pub(crate) fn reference_program(name: &str) -> PathBuf {
     program(&format!(
         "node_modules/@modelcontextprotocol/server-{name}/dist/index.js"
     ))
 }
 
-/// A program of this folder for Node.js.
+/// Returns the command for a program in this folder that runs on Node.js.
 pub(crate) fn node(name: &str) -> ServerCommand {
     ServerCommand::new("node").arg(program(name))
 }
 
-/// What the server writes to standard error is shown if the test fails.
-pub(crate) fn heard(server: ServerCommand) -> ServerCommand {
-    server.stderr(Stderr::lines(show))
+/// Captures standard error of the server, so that it is printed if the test fails.
+pub(crate) fn with_captured_stderr(server: ServerCommand) -> ServerCommand {
+    server.stderr(Stderr::lines(print_line))
 }
 
-#[allow(clippy::print_stderr, reason = "that is where tests show things")]
-pub(crate) fn show(line: &str) {
+#[allow(
+    clippy::print_stderr,
+    reason = "the test harness captures standard error"
+)]
+pub(crate) fn print_line(line: &str) {
     eprintln!("server: {line}");
 }
 
-/// A reference server of the npm registry.
+/// Returns the command for a reference server from npm.
 pub(crate) fn reference(name: &str) -> ServerCommand {
-    heard(ServerCommand::new("node").arg(reference_program(name)))
+    with_captured_stderr(ServerCommand::new("node").arg(reference_program(name)))
 }
 
-/// A program of this folder for Python, with the SDK that the tests of its client use too.
+/// Returns the command for a program in this folder that runs on Python, with the SDK of the interoperability tests.
 pub(crate) fn python(name: &str) -> ServerCommand {
-    let python = file("interop/.venv/bin/python");
+    let python = test_file("interop/.venv/bin/python");
     ServerCommand::new(python).arg(program(name))
 }

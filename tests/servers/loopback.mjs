@@ -1,5 +1,5 @@
-// Loaded before a server that listens: whatever address the server names, it listens on a free port of this computer only,
-// and says which one.
+// Preloaded into an HTTP server. Overrides the address so that the server listens on a free loopback port, and prints the
+// port.
 import net from 'node:net';
 
 const { listen } = net.Server.prototype;

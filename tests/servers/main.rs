@@ -1,16 +1,13 @@
-//! The client against servers that others wrote: those of the npm registry, and two small ones with the official SDKs of
-//! TypeScript and Python. `tests/install` installs what they need.
+//! Tests of the client with third-party servers: the reference servers on npm, and two small servers with the official
+//! SDKs for TypeScript and Python. `tests/install` installs their dependencies.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "a test that finds nothing to unwrap fails, as it should"
-)]
+#![allow(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 
 mod everything;
 mod filesystem;
 mod harbour;
+mod http_server;
 mod installed;
-mod listening;
 mod memory;
 mod process;
-mod told;
+mod results;

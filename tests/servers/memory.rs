@@ -1,10 +1,10 @@
-//! `@modelcontextprotocol/server-memory`: a graph that is kept in a file.
+//! `@modelcontextprotocol/server-memory`: a knowledge graph in a file.
 
 use serde_json::{Value, json};
 use treenail::McpClient;
 
 use crate::installed::reference;
-use crate::told::wait_for;
+use crate::results::wait_for;
 
 async fn call(client: &McpClient, tool: &str, arguments: Value) -> Value {
     let result = client.call_tool(tool, arguments).await.unwrap();
@@ -14,7 +14,7 @@ async fn call(client: &McpClient, tool: &str, arguments: Value) -> Value {
 }
 
 #[tokio::test]
-async fn a_graph_is_made_searched_and_kept() {
+async fn graph_is_created_searched_and_persisted() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("memory.json");
     let command = reference("memory").env("MEMORY_FILE_PATH", &file);
@@ -25,23 +25,28 @@ async fn a_graph_is_made_searched_and_kept() {
     let graph = &*resources[0].uri;
     let session = client.session();
     session.resources_subscribe(graph).await.unwrap();
-    let mut told = session.notifications();
+    let mut notifications = session.notifications();
 
     let entity =
         |name: &str, kind: &str| json!({"name": name, "entityType": kind, "observations": ["old"]});
     let entities = json!({"entities": [entity("Ada", "person"), entity("Engine", "machine")]});
-    let made = call(&client, "create_entities", entities).await;
-    assert_eq!(made["entities"].as_array().unwrap().len(), 2);
-    let updated = wait_for(&mut told, "notifications/resources/updated", |_| true).await;
+    let created = call(&client, "create_entities", entities).await;
+    assert_eq!(created["entities"].as_array().unwrap().len(), 2);
+    let updated = wait_for(
+        &mut notifications,
+        "notifications/resources/updated",
+        |_| true,
+    )
+    .await;
     assert_eq!(updated["uri"], graph, "CLI-SUB-07");
     session.resources_unsubscribe(graph).await.unwrap();
     let relation = json!({"from": "Ada", "to": "Engine", "relationType": "programs"});
     let relations = json!({"relations": [relation]});
-    let made = call(&client, "create_relations", relations.clone()).await;
-    assert_eq!(made["relations"], json!([relation]));
-    let observed =
+    let created = call(&client, "create_relations", relations.clone()).await;
+    assert_eq!(created["relations"], json!([relation]));
+    let observations =
         json!({"observations": [{"entityName": "Ada", "contents": ["countess", "old"]}]});
-    let added = call(&client, "add_observations", observed).await;
+    let added = call(&client, "add_observations", observations).await;
     assert_eq!(
         added["results"][0]["addedObservations"],
         json!(["countess"])
@@ -52,8 +57,8 @@ async fn a_graph_is_made_searched_and_kept() {
     let opened = call(&client, "open_nodes", json!({"names": ["Engine"]})).await;
     assert_eq!(opened["entities"][0]["entityType"], "machine");
 
-    let forgotten = json!({"deletions": [{"entityName": "Ada", "observations": ["old"]}]});
-    call(&client, "delete_observations", forgotten).await;
+    let deletions = json!({"deletions": [{"entityName": "Ada", "observations": ["old"]}]});
+    call(&client, "delete_observations", deletions).await;
     call(&client, "delete_relations", relations).await;
     call(
         &client,

@@ -1,24 +1,24 @@
-// A server of the legacy era that does to its process what the test says: by its arguments, and by the tool that is called.
-// It tells of its life over a connection of its own, so that a test sees when it ends, however it does.
+// Server of the legacy era for tests of processes. Arguments and tools control its behaviour. It reports events over a
+// separate connection, which closes when the process exits, so that a test can detect every kind of exit.
 import { spawn } from 'node:child_process';
 import { closeSync, writeSync } from 'node:fs';
 import net from 'node:net';
 import { createInterface } from 'node:readline';
 
-const [lifeline, ...manners] = process.argv.slice(2);
-const has = manner => manners.includes(manner);
+const [lifeline, ...behaviours] = process.argv.slice(2);
+const has = behaviour => behaviours.includes(behaviour);
 const line = net.connect(Number(lifeline), '127.0.0.1');
-line.write('begun\n');
+line.write('started\n');
 
 if (has('heeds-sigterm') || has('ignores-sigterm')) {
   process.on('SIGTERM', () => line.write('SIGTERM\n', () => has('heeds-sigterm') && process.exit(0)));
 }
 if (has('leaves-a-child')) {
-  // What it has started has its own connection, and ignores the end of input.
+  // The child has its own connection, and ignores the end of its input.
   const program = `require('net').connect(${lifeline}, '127.0.0.1').write('child\\n')`;
   spawn(process.execPath, ['-e', program], { stdio: ['ignore', has('shares-output') ? 'inherit' : 'ignore', 'ignore'] });
 }
-// Written at once: what a stream still holds is lost when the process exits.
+// Written synchronously, because buffered output is lost when the process exits.
 if (has('writes-much-to-stderr')) {
   for (let count = 0; count < 50_000; count += 1) writeSync(2, `${'x'.repeat(99)}\n`);
 }

@@ -1,4 +1,4 @@
-//! Servers as child processes: how they are started, and how they end, be it well or not.
+//! Servers as child processes: start, environment, standard error and shutdown.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -11,10 +11,10 @@ use treenail::prelude::*;
 
 use crate::installed::node;
 
-/// Where servers tell of their lives: the connection of one ends when its process does.
+/// Listener to which servers report their events. A connection closes when its process exits.
 struct Lifelines(TcpListener);
 
-/// One server's.
+/// Connection from one server process.
 struct Lifeline(Lines<BufReader<TcpStream>>);
 
 impl Lifelines {
@@ -22,12 +22,12 @@ impl Lifelines {
         Self(TcpListener::bind("127.0.0.1:0").await.unwrap())
     }
 
-    /// A server with these manners.
-    fn server(&self, manners: &[&str]) -> ServerCommand {
+    /// Returns the command for a server with these behaviours.
+    fn server(&self, behaviours: &[&str]) -> ServerCommand {
         let port = self.0.local_addr().unwrap().port();
         node("process.mjs")
             .arg(port.to_string())
-            .args(manners)
+            .args(behaviours)
             .stderr(Stderr::Null)
     }
 
@@ -38,26 +38,26 @@ impl Lifelines {
 }
 
 impl Lifeline {
-    /// What the server has told since, up to its end.
-    async fn end(mut self) -> Vec<String> {
-        let mut told = Vec::new();
-        // A process that is killed may leave a connection that is reset.
+    /// Waits for the process to exit, and returns the remaining events.
+    async fn events_until_exit(mut self) -> Vec<String> {
+        let mut events = Vec::new();
+        // The connection of a killed process may be reset.
         while let Ok(Some(line)) = self.0.next_line().await {
-            told.push(line);
+            events.push(line);
         }
-        told
+        events
     }
 }
 
-/// The time for servers that do not end by themselves.
-const IMPATIENT: Duration = Duration::from_millis(200);
+/// Shutdown timeout for servers that do not exit by themselves.
+const SHORT_TIMEOUT: Duration = Duration::from_millis(200);
 
-/// A session whose server ends by itself when it should: no machine is too slow for that.
+/// Connects with a shutdown timeout that is long enough for any machine.
 async fn connect(command: ServerCommand) -> McpClientSession {
     connect_with(command, Duration::from_secs(120)).await
 }
 
-/// A session whose server may take this long for each step of its end.
+/// Connects with the given timeout for each step of the shutdown.
 async fn connect_with(command: ServerCommand, shutdown_within: Duration) -> McpClientSession {
     let limits = ClientLimits::default().shutdown_timeout(shutdown_within);
     let builder = McpClientSession::builder().command(command);
@@ -70,7 +70,7 @@ async fn call(session: &McpClientSession, tool: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_server_has_the_environment_and_the_folder_that_it_is_given() {
+async fn environment_and_working_directory_are_passed() {
     let lifelines = Lifelines::open().await;
     let folder = tempfile::tempdir().unwrap();
     let command = lifelines
@@ -92,13 +92,13 @@ async fn a_server_has_the_environment_and_the_folder_that_it_is_given() {
 }
 
 #[tokio::test]
-async fn lines_of_standard_error_are_passed_on_up_to_the_last() {
+async fn all_lines_of_standard_error_are_passed_on() {
     let lifelines = Lifelines::open().await;
     let lines = Arc::new(Mutex::new(Vec::new()));
     let taken = Arc::clone(&lines);
     let stderr = Stderr::lines(move |line| {
         taken.lock().unwrap().push(line.to_owned());
-        assert_ne!(line, "ready", "a panic ends nothing");
+        assert_ne!(line, "ready", "a panic in the callback is caught");
     });
     let session = connect(lifelines.server(&[]).stderr(stderr)).await;
     session.close().await.unwrap();
@@ -108,7 +108,7 @@ async fn lines_of_standard_error_are_passed_on_up_to_the_last() {
 }
 
 #[tokio::test]
-async fn much_on_standard_error_holds_nothing_up() {
+async fn large_output_on_standard_error_does_not_block() {
     let lifelines = Lifelines::open().await;
     let count = Arc::new(Mutex::new(0));
     let counted = Arc::clone(&count);
@@ -126,7 +126,7 @@ async fn much_on_standard_error_holds_nothing_up() {
 }
 
 #[tokio::test]
-async fn a_program_that_is_not_there_is_named() {
+async fn missing_program_is_named_in_the_error() {
     for program in ["no-such-server", "/no/such/server"] {
         let builder = McpClientSession::builder().command(program);
         let error = builder.build().await.unwrap_err();
@@ -137,7 +137,7 @@ async fn a_program_that_is_not_there_is_named() {
 }
 
 #[tokio::test]
-async fn the_end_of_a_server_is_told_to_all_who_wait() {
+async fn exit_of_the_server_fails_all_pending_calls() {
     let ends = [
         ("exit", "the server has exited with status 3"),
         ("abort", "the server has ended: signal: 9 (SIGKILL)"),
@@ -162,83 +162,95 @@ async fn the_end_of_a_server_is_told_to_all_who_wait() {
 }
 
 #[tokio::test]
-async fn a_server_ends_when_its_input_does() {
+async fn server_exits_when_its_input_closes() {
     let lifelines = Lifelines::open().await;
     let session = connect(lifelines.server(&["heeds-sigterm"])).await;
     let waiting = tokio::spawn(session.tools_call("wait", ()).into_future());
     let mut life = lifelines.next().await;
     while life.0.next_line().await.unwrap().unwrap() != "tools/call" {}
     session.close().await.unwrap();
-    assert_eq!(life.end().await, Vec::<String>::new(), "no signal");
+    assert_eq!(
+        life.events_until_exit().await,
+        Vec::<String>::new(),
+        "no signal was sent"
+    );
     let error = waiting.await.unwrap().unwrap_err();
     assert!(
         error.to_string().ends_with("has exited with status 0"),
         "{error}"
     );
-    session.close().await.expect("closing again is nothing");
+    session.close().await.expect("closing twice succeeds");
 }
 
 #[tokio::test]
-async fn a_server_that_stays_is_terminated_and_then_killed() {
+async fn lingering_server_is_terminated_and_then_killed() {
     // The first needs time to react to the signal.
     let cases = [
         ("heeds-sigterm", "was told to terminate", 5_000),
         ("ignores-sigterm", "was killed", 200),
     ];
-    for (manner, reason, millis) in cases {
+    for (behaviour, reason, millis) in cases {
         let lifelines = Lifelines::open().await;
-        let command = lifelines.server(&["ignores-end-of-input", manner]);
+        let command = lifelines.server(&["ignores-end-of-input", behaviour]);
         let session = connect_with(command, Duration::from_millis(millis)).await;
         let life = lifelines.next().await;
         session.close().await.unwrap();
-        let told = life.end().await;
-        assert_eq!(told.last().unwrap(), "SIGTERM", "CLI-STDIO-08: {manner}");
+        let events = life.events_until_exit().await;
+        assert_eq!(
+            events.last().unwrap(),
+            "SIGTERM",
+            "CLI-STDIO-08: {behaviour}"
+        );
         let error = session.tools_list(None).await.unwrap_err();
         assert!(error.to_string().ends_with(reason), "{error}");
     }
 }
 
 #[tokio::test]
-async fn a_server_that_closes_its_output_is_ended() {
+async fn server_that_closes_its_output_is_terminated() {
     let lifelines = Lifelines::open().await;
-    let manners = ["ignores-end-of-input", "ignores-sigterm"];
-    let session = connect_with(lifelines.server(&manners), IMPATIENT).await;
+    let behaviours = ["ignores-end-of-input", "ignores-sigterm"];
+    let session = connect_with(lifelines.server(&behaviours), SHORT_TIMEOUT).await;
     let life = lifelines.next().await;
     let error = session.tools_call("close-output", ()).await.unwrap_err();
     assert!(matches!(error, ClientError::Closed(_)), "{error}");
-    life.end().await;
+    life.events_until_exit().await;
 }
 
 #[tokio::test]
-async fn what_a_server_has_started_ends_with_it() {
-    // By itself, when it is closed, and although what it has started has its output.
-    for (manner, tool) in [("", "exit"), ("", ""), ("shares-output", "exit")] {
+async fn child_processes_of_a_server_exit_with_it() {
+    // After an exit, after a close, and if the child shares the output of the server.
+    for (behaviour, tool) in [("", "exit"), ("", ""), ("shares-output", "exit")] {
         let lifelines = Lifelines::open().await;
-        let session = connect(lifelines.server(&["leaves-a-child", manner])).await;
+        let session = connect(lifelines.server(&["leaves-a-child", behaviour])).await;
         let (one, other) = (lifelines.next().await, lifelines.next().await);
         if !tool.is_empty() {
             let error = session.tools_call(tool, ()).await.unwrap_err();
             assert!(error.to_string().ends_with("status 3"), "{error}");
         }
         session.close().await.unwrap();
-        let told = [one.end().await, other.end().await].concat();
-        assert!(told.contains(&"child".to_owned()), "{told:?}");
+        let events = [
+            one.events_until_exit().await,
+            other.events_until_exit().await,
+        ]
+        .concat();
+        assert!(events.contains(&"child".to_owned()), "{events:?}");
     }
 }
 
 #[tokio::test]
-async fn dropping_the_client_ends_the_server() {
+async fn dropping_the_client_stops_the_server() {
     let lifelines = Lifelines::open().await;
     let builder = McpClient::builder().command(lifelines.server(&["leaves-a-child"]));
     let client = builder.build().await.unwrap();
     let (one, other) = (lifelines.next().await, lifelines.next().await);
     drop(client);
-    one.end().await;
-    other.end().await;
+    one.events_until_exit().await;
+    other.events_until_exit().await;
 }
 
 #[test]
-fn the_end_of_the_runtime_ends_the_server() {
+fn dropping_the_runtime_stops_the_server() {
     let runtime = || {
         let mut builder = tokio::runtime::Builder::new_current_thread();
         builder.enable_all().build().unwrap()
@@ -246,65 +258,81 @@ fn the_end_of_the_runtime_ends_the_server() {
     let outer = runtime();
     let lifelines = outer.block_on(Lifelines::open());
     let inner = runtime();
-    let manners = ["leaves-a-child", "ignores-end-of-input", "ignores-sigterm"];
-    let session = inner.block_on(connect_with(lifelines.server(&manners), IMPATIENT));
+    let behaviours = ["leaves-a-child", "ignores-end-of-input", "ignores-sigterm"];
+    let session = inner.block_on(connect_with(lifelines.server(&behaviours), SHORT_TIMEOUT));
     let (one, other) = outer.block_on(async { (lifelines.next().await, lifelines.next().await) });
     drop(inner);
-    outer.block_on(async { (one.end().await, other.end().await) });
+    outer.block_on(async {
+        (
+            one.events_until_exit().await,
+            other.events_until_exit().await,
+        )
+    });
     let error = outer.block_on(session.tools_list(None).into_future());
     assert!(matches!(error, Err(ClientError::Closed(_))));
 }
 
 #[tokio::test]
-async fn a_server_that_dies_when_it_is_probed_is_started_again() {
+async fn server_that_exits_during_the_probe_is_restarted() {
     let lifelines = Lifelines::open().await;
     let session = connect(lifelines.server(&["dies-when-probed"])).await;
     assert!(!session.protocol_version().is_modern(), "CLI-ERA-04");
     call(&session, "cwd").await;
     let (first, second) = (lifelines.next().await, lifelines.next().await);
-    assert_eq!(first.end().await, ["begun", "server/discover"]);
+    assert_eq!(
+        first.events_until_exit().await,
+        ["started", "server/discover"]
+    );
     session.close().await.unwrap();
-    let greeted = [
-        "begun",
+    let expected = [
+        "started",
         "initialize",
         "notifications/initialized",
         "tools/call",
     ];
-    assert_eq!(second.end().await, greeted);
+    assert_eq!(second.events_until_exit().await, expected);
 
-    // Once, and not when it dies again.
-    let manners = ["dies-when-probed", "dies-when-greeted"];
-    let builder = McpClientSession::builder().command(lifelines.server(&manners));
+    // The server is restarted only once.
+    let behaviours = ["dies-when-probed", "dies-when-greeted"];
+    let builder = McpClientSession::builder().command(lifelines.server(&behaviours));
     let error = builder.build().await.unwrap_err();
     assert!(error.to_string().ends_with("status 7"), "{error}");
 }
 
 #[tokio::test]
-async fn a_caller_starts_a_server_again() {
+async fn client_can_restart_a_server() {
     let lifelines = Lifelines::open().await;
     let command = lifelines.server(&[]);
     let session = connect(command.clone()).await;
     session.tools_call("exit", ()).await.unwrap_err();
-    // CLI-STDIO-09: with what it is known to speak, it is not probed.
+    // CLI-STDIO-09: the known revision makes the probe unnecessary.
     let known = session.protocol_version();
     let builder = McpClientSession::builder().command(command);
     let session = builder.prefer_version(known).build().await.unwrap();
     call(&session, "cwd").await;
     let (first, second) = (lifelines.next().await, lifelines.next().await);
-    first.end().await;
+    first.events_until_exit().await;
     session.close().await.unwrap();
-    let told = second.end().await;
-    assert!(!told.contains(&"server/discover".to_owned()), "{told:?}");
+    let events = second.events_until_exit().await;
+    assert!(
+        !events.contains(&"server/discover".to_owned()),
+        "{events:?}"
+    );
 }
 
 #[tokio::test]
-async fn standard_error_is_that_of_this_process_by_default() {
-    // The test starts itself, as a process whose standard error can be looked at.
+async fn standard_error_is_inherited_by_default() {
+    // The test runs itself as a child process, to read the standard error of that process.
     let lifelines = Lifelines::open().await;
     let port = lifelines.0.local_addr().unwrap().port();
     let mut inner = std::process::Command::new(std::env::current_exe().unwrap());
     inner
-        .args(["--exact", "process::inherits", "--ignored", "--nocapture"])
+        .args([
+            "--exact",
+            "process::inherit_standard_error",
+            "--ignored",
+            "--nocapture",
+        ])
         .env("LIFELINE", port.to_string());
     let output = tokio::task::spawn_blocking(move || inner.output()).await;
     let output = output.unwrap().unwrap();
@@ -316,8 +344,8 @@ async fn standard_error_is_that_of_this_process_by_default() {
 }
 
 #[tokio::test]
-#[ignore = "it is started by the test before it"]
-async fn inherits() {
+#[ignore = "the previous test runs it as a child process"]
+async fn inherit_standard_error() {
     let port = std::env::var("LIFELINE").unwrap();
     let session = connect(node("process.mjs").arg(port)).await;
     session.close().await.unwrap();

@@ -1,90 +1,110 @@
-//! What was typed, as the arguments that a tool or a prompt takes.
+//! Conversion of command-line arguments to the arguments of a tool or a prompt.
 
-mod given;
+mod convert;
+mod raw_argument;
 mod source;
-mod typed;
 
 use serde_json::{Map, Value};
 use treenail::schema::{Prompt, Tool};
 
-pub(crate) use self::given::Given;
-pub(crate) use self::source::Typed;
+pub(crate) use self::raw_argument::RawArgument;
+pub(crate) use self::source::RawArguments;
 use crate::exit::Failure;
-use crate::show::{arguments_of, clean_line};
+use crate::render::{render_arguments, sanitize_line};
 
-/// The arguments of a tool. What was typed as `key=value` is read by the tool's schema; JSON is sent as it is.
-pub(crate) fn of_tool(given: &Typed, tool: &Tool) -> Result<Map<String, Value>, Failure> {
-    let mut arguments = given.whole.clone().unwrap_or_default();
+/// Converts arguments to those of a tool. Text is converted by the input schema; JSON is passed through unchanged.
+pub(crate) fn tool_arguments(
+    raw: &RawArguments,
+    tool: &Tool,
+) -> Result<Map<String, Value>, Failure> {
+    let mut arguments = raw.object.clone().unwrap_or_default();
     let mut problems = Vec::new();
-    for (name, texts) in given.grouped() {
-        match typed::value(tool, name, &texts) {
+    for (name, texts) in raw.grouped() {
+        match convert::convert_argument(tool, name, &texts) {
             Ok(value) => drop(arguments.insert(name.to_owned(), value)),
             Err(problem) => problems.push(problem),
         }
     }
-    // Whoever gives all arguments as JSON means them as they are.
-    if given.whole.is_none() {
-        let missing = typed::missing(tool, &arguments);
-        // An argument that could not be read is not missing too.
-        let missing = missing.filter(|name| !given.has(name));
-        problems.extend(missing.map(|name| format!("`{}` is missing", clean_line(name))));
+    // An explicit JSON object is sent unchanged, so the server reports missing members.
+    if raw.object.is_none() {
+        let missing = convert::missing_arguments(tool, &arguments);
+        // An argument that failed to convert is not reported as missing, too.
+        let missing = missing.filter(|name| !raw.contains(name));
+        problems.extend(
+            missing.map(|name| format!("missing required argument `{}`", sanitize_line(name))),
+        );
     }
     if problems.is_empty() {
         return Ok(arguments);
     }
     let failure = Failure::usage(format!(
-        "wrong arguments for the tool `{}`:\n- {}",
-        clean_line(&tool.name),
+        "invalid arguments for tool `{}`:\n- {}",
+        sanitize_line(&tool.name),
         problems.join("\n- ")
     ));
-    let described = arguments_of(tool, None);
+    let described = render_arguments(tool, None);
     if described.is_empty() {
-        return Err(failure.note("it takes no arguments"));
+        return Err(failure.note("the tool takes no arguments"));
     }
-    Err(failure.note(format!("it takes\n{}", described.join("\n"))))
+    Err(failure.note(format!("accepted arguments:\n{}", described.join("\n"))))
 }
 
-/// The arguments of a prompt, which are texts.
-pub(crate) fn of_prompt(given: &Typed, prompt: &Prompt) -> Result<Map<String, Value>, Failure> {
-    let mut arguments = given.whole.clone().unwrap_or_default();
+/// Converts arguments to those of a prompt, which are strings.
+pub(crate) fn prompt_arguments(
+    raw: &RawArguments,
+    prompt: &Prompt,
+) -> Result<Map<String, Value>, Failure> {
+    let mut arguments = raw.object.clone().unwrap_or_default();
     let known = || prompt.arguments.iter().flatten();
     let names = || known().map(|argument| argument.name.as_str());
     let mut problems = Vec::new();
-    for (name, texts) in given.grouped() {
+    for (name, texts) in raw.grouped() {
         match texts.as_slice() {
             _ if !names().any(|known| known == name) => {
-                problems.push(typed::unknown_argument(name, names()));
+                problems.push(convert::unknown_argument(name, names()));
             }
-            [Given::Text(_, text)] => drop(arguments.insert(name.to_owned(), text.as_str().into())),
-            [Given::Json(..)] => problems.push(format!("`{name}` is a text, so write `{name}=…`")),
-            _ => problems.push(format!("`{name}` is given twice")),
+            [RawArgument::Text(_, text)] => {
+                drop(arguments.insert(name.to_owned(), text.as_str().into()));
+            }
+            [RawArgument::Json(..)] => {
+                problems.push(format!("`{name}` is a string; use `{name}=…`"));
+            }
+            _ => problems.push(format!("`{name}` was given more than once")),
         }
     }
-    if given.whole.is_none() {
+    if raw.object.is_none() {
         let required = known().filter(|argument| argument.required == Some(true));
-        let missing = required.filter(|argument| !given.has(&argument.name));
-        problems.extend(missing.map(|it| format!("`{}` is missing", clean_line(&it.name))));
+        let missing = required.filter(|argument| !raw.contains(&argument.name));
+        problems.extend(
+            missing.map(|it| format!("missing required argument `{}`", sanitize_line(&it.name))),
+        );
     }
     if problems.is_empty() {
         return Ok(arguments);
     }
     Err(Failure::usage(format!(
-        "wrong arguments for the prompt `{}`:\n- {}",
-        clean_line(&prompt.name),
+        "invalid arguments for prompt `{}`:\n- {}",
+        sanitize_line(&prompt.name),
         problems.join("\n- ")
     )))
 }
 
-/// That there is no such tool or prompt, and which ones have nearly that name.
-pub(crate) fn unknown<'a>(kind: &str, name: &str, known: impl Iterator<Item = &'a str>) -> Failure {
+/// Returns an error about an unknown tool or prompt, with the closest known name.
+pub(crate) fn unknown_name<'a>(
+    kind: &str,
+    name: &str,
+    known: impl Iterator<Item = &'a str>,
+) -> Failure {
     let known: Vec<_> = known.collect();
     let message = format!("the server has no {kind} `{name}`");
-    let nearest = typed::nearest(name, known.iter().copied());
-    match nearest {
-        Some(nearest) => {
-            let nearest = clean_line(nearest);
-            Failure::usage(format!("{message}; did you mean `{nearest}`?"))
+    let closest = convert::closest_match(name, known.iter().copied());
+    match closest {
+        Some(closest) => {
+            let closest = sanitize_line(closest);
+            Failure::usage(format!("{message}; did you mean `{closest}`?"))
         }
-        None => Failure::usage(message).note(format!("`treenail list {kind}s` shows what it has")),
+        None => {
+            Failure::usage(message).note(format!("run `treenail list {kind}s` to see all {kind}s"))
+        }
     }
 }

@@ -1,41 +1,42 @@
-//! What was typed, and what stands in files and on standard input.
+//! Arguments from the command line, files and standard input.
 
 use std::fs;
 use std::io::{self, Read};
 
 use serde_json::{Map, Value};
 
-use super::Given;
+use super::RawArgument;
 use crate::args::ArgumentArgs;
 use crate::exit::Failure;
 
-/// What was typed, with what it refers to read.
+/// Arguments before conversion. Referenced files and standard input have been read.
 #[derive(Debug)]
-pub(crate) struct Typed {
-    /// All arguments as one JSON object, if they were given so.
-    pub(super) whole: Option<Map<String, Value>>,
-    pub(super) given: Vec<Given>,
+pub(crate) struct RawArguments {
+    /// JSON object with all arguments, from `--args` or `-`.
+    pub(super) object: Option<Map<String, Value>>,
+    /// Single arguments, which take precedence over `object`.
+    pub(super) given: Vec<RawArgument>,
 }
 
-impl Typed {
-    /// Reads what the command line refers to: files, and standard input.
+impl RawArguments {
+    /// Reads the files and the standard input that the command line refers to.
     pub(crate) fn read(args: &ArgumentArgs) -> Result<Self, Failure> {
-        let whole = match text(args)? {
-            Some((name, text)) => Some(object(&name, &text)?),
+        let object = match read_object_text(args)? {
+            Some((name, text)) => Some(parse_object(&name, &text)?),
             None => None,
         };
         let given = args.given.clone();
-        Ok(Self { whole, given })
+        Ok(Self { object, given })
     }
 
-    /// Whether something was given for this name.
-    pub(super) fn has(&self, name: &str) -> bool {
+    /// Returns whether an argument of this name was given.
+    pub(super) fn contains(&self, name: &str) -> bool {
         self.given.iter().any(|given| given.name() == Some(name))
     }
 
-    /// What was given for each name, in the order in which names came first.
-    pub(super) fn grouped(&self) -> Vec<(&str, Vec<&Given>)> {
-        let mut groups: Vec<(&str, Vec<&Given>)> = Vec::new();
+    /// Groups the arguments by name, in the order of first occurrence.
+    pub(super) fn grouped(&self) -> Vec<(&str, Vec<&RawArgument>)> {
+        let mut groups: Vec<(&str, Vec<&RawArgument>)> = Vec::new();
         for given in &self.given {
             let Some(name) = given.name() else {
                 continue;
@@ -49,43 +50,41 @@ impl Typed {
     }
 }
 
-/// The text that has all arguments, and what it is called.
-fn text(args: &ArgumentArgs) -> Result<Option<(String, String)>, Failure> {
-    let stdin = || Ok(Some(("standard input".to_owned(), from_stdin()?)));
-    let is_dash = args.given.contains(&Given::Stdin);
+/// Returns the JSON text with all arguments, and its origin for error messages.
+fn read_object_text(args: &ArgumentArgs) -> Result<Option<(String, String)>, Failure> {
+    let stdin = || Ok(Some(("standard input".to_owned(), read_stdin()?)));
+    let is_dash = args.given.contains(&RawArgument::Stdin);
     match args.args.as_deref() {
-        Some(_) if is_dash => Err(Failure::usage(
-            "give the arguments with `--args` or with `-`, not both",
-        )),
+        Some(_) if is_dash => Err(Failure::usage("`--args` cannot be combined with `-`")),
         Some("-") => stdin(),
         None if is_dash => stdin(),
         Some(text) => Ok(Some(match text.strip_prefix('@') {
-            Some(path) => (path.to_owned(), from_file(path)?),
+            Some(path) => (path.to_owned(), read_file(path)?),
             None => ("--args".to_owned(), text.to_owned()),
         })),
         None => Ok(None),
     }
 }
 
-fn object(name: &str, text: &str) -> Result<Map<String, Value>, Failure> {
+fn parse_object(name: &str, text: &str) -> Result<Map<String, Value>, Failure> {
     match serde_json::from_str(text) {
         Ok(Value::Object(arguments)) => Ok(arguments),
         Ok(_) => Err(Failure::usage(format!(
-            "{name}: the arguments are no JSON object"
+            "{name}: the arguments are not a JSON object"
         ))),
         Err(error) => Err(Failure::usage(format!(
-            "{name}: the arguments are no JSON: {error}"
+            "{name}: the arguments are not valid JSON: {error}"
         ))),
     }
 }
 
-fn from_stdin() -> Result<String, Failure> {
+fn read_stdin() -> Result<String, Failure> {
     let mut text = String::new();
     let read = io::stdin().lock().read_to_string(&mut text);
-    read.map_err(Failure::local("standard input"))?;
+    read.map_err(Failure::io("standard input"))?;
     Ok(text)
 }
 
-fn from_file(path: &str) -> Result<String, Failure> {
-    fs::read_to_string(path).map_err(Failure::local(format!("`{path}`")))
+fn read_file(path: &str) -> Result<String, Failure> {
+    fs::read_to_string(path).map_err(Failure::io(format!("`{path}`")))
 }

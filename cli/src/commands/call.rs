@@ -4,16 +4,16 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::printed_as_json;
+use super::print_if_json;
 use crate::args::{ArgumentArgs, ServerArgs};
-use crate::arguments::{self, Typed};
+use crate::arguments::{self, RawArguments};
 use crate::exit::{Exit, Failure};
-use crate::save::print_or_save;
-use crate::screen::Screen;
-use crate::server::Connected;
-use crate::show::tool_result;
+use crate::files::print_or_save;
+use crate::render::{Rendered, render_tool_result};
+use crate::server::Connection;
+use crate::terminal::Terminal;
 
-/// Call a tool and show its result
+/// Call a tool and print its result
 #[derive(Debug, Args)]
 pub(crate) struct Call {
     /// Name of the tool
@@ -22,8 +22,8 @@ pub(crate) struct Call {
     #[command(flatten)]
     arguments: ArgumentArgs,
 
-    /// Save images, audio and other bytes in this file, several with the next free numbers, as in plot-1.png; the text if
-    /// there are none
+    /// Save images, audio and other binary content to this file, or the text if there is none; several parts are saved to
+    /// numbered files such as plot-1.png
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
 
@@ -32,41 +32,41 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    pub(super) async fn run(self, screen: &Screen) -> Result<Exit, Failure> {
-        let typed = Typed::read(&self.arguments)?;
-        Connected::with(&self.server, screen, async |server| {
-            self.call(server, &typed).await
+    pub(super) async fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
+        let raw = RawArguments::read(&self.arguments)?;
+        Connection::with_connection(&self.server, terminal, async |server| {
+            self.call(server, &raw).await
         })
         .await
     }
 
-    async fn call(&self, connected: &Connected, typed: &Typed) -> Result<Exit, Failure> {
-        let client = &connected.client;
-        let tools = connected.bounded(client.tools()).await?;
+    async fn call(&self, connection: &Connection, raw: &RawArguments) -> Result<Exit, Failure> {
+        let client = &connection.client;
+        let tools = connection.with_timeout(client.tools()).await?;
         let tool = tools.iter().find(|tool| tool.name == self.tool);
         let names = || tools.iter().map(|tool| tool.name.as_str());
-        let tool = tool.ok_or_else(|| arguments::unknown("tool", &self.tool, names()))?;
-        let arguments = arguments::of_tool(typed, tool)?;
+        let tool = tool.ok_or_else(|| arguments::unknown_name("tool", &self.tool, names()))?;
+        let arguments = arguments::tool_arguments(raw, tool)?;
 
         let preparing = client.tool_request(&self.tool, &arguments);
-        let request = connected.bounded(preparing).await?;
-        let result = connected.finish(request).await?;
+        let request = connection.with_timeout(preparing).await?;
+        let result = connection.send(request).await?;
         let failed = result.is_error == Some(true);
         let exit = if failed { Exit::Tool } else { Exit::Success };
-        let screen = &connected.screen;
-        if printed_as_json(self.server.output, screen, &result)? {
+        let terminal = &connection.terminal;
+        if print_if_json(self.server.output, terminal, &result)? {
             return Ok(exit);
         }
-        let parts = tool_result(&result);
+        let parts = render_tool_result(&result);
         if failed {
-            let lines: Vec<_> = parts.iter().map(crate::show::Shown::line).collect();
+            let lines: Vec<_> = parts.iter().map(Rendered::to_text).collect();
             let message = format!("the tool failed: {}", lines.join("\n"));
             return Err(Failure::new(exit, message));
         }
         if parts.is_empty() {
-            screen.note("the tool returned nothing");
+            terminal.print_note("the tool returned no content");
         }
-        print_or_save(&parts, self.output.as_deref(), screen)?;
+        print_or_save(&parts, self.output.as_deref(), terminal)?;
         Ok(exit)
     }
 }

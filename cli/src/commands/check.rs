@@ -5,26 +5,26 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use treenail::client::{Contract, Drift, Severity};
 
-use super::printed_as_json;
+use super::print_if_json;
 use crate::args::ServerArgs;
 use crate::exit::{Exit, Failure};
-use crate::save::read;
-use crate::screen::Screen;
-use crate::server::Connected;
-use crate::show::clean;
+use crate::files::read_file;
+use crate::render::sanitize_text;
+use crate::server::Connection;
+use crate::terminal::Terminal;
 
-/// Compare a server with its lock file: what breaks programs, what is new, and which words are others
+/// Compare a server with its lock file and report breaking changes, additions and changed descriptions
 #[derive(Debug, Args)]
 pub(crate) struct Check {
-    /// Lock file, as `treenail lock` writes it
+    /// Lock file written by `treenail lock`
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
-    /// Fail if the server has changed by this much or more; each has an exit code of its own
+    /// Fail on changes of this severity or above; each severity has its own exit code
     #[arg(long, value_name = "SEVERITY", value_enum, default_value = "breaking")]
     refuse: Refuse,
 
-    /// Look at this tool and at nothing else; can be repeated
+    /// Check only this tool; can be repeated
     #[arg(long = "tool", value_name = "NAME")]
     tools: Vec<String>,
 
@@ -50,16 +50,16 @@ impl Refuse {
 }
 
 impl Check {
-    pub(super) async fn run(self, screen: &Screen) -> Result<Exit, Failure> {
+    pub(super) async fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
         let contract = self.contract()?;
-        let work = async |server: &Connected| self.check(&contract, server).await;
-        Connected::with(&self.server, screen, work).await
+        let work = async |server: &Connection| self.check(&contract, server).await;
+        Connection::with_connection(&self.server, terminal, work).await
     }
 
     fn contract(&self) -> Result<Contract, Failure> {
         let name = self.file.display();
-        let text = read(&self.file)?;
-        let failure = |error| Failure::new(Exit::Local, format!("`{name}`: {error}"));
+        let text = read_file(&self.file)?;
+        let failure = |error| Failure::new(Exit::Io, format!("`{name}`: {error}"));
         let contract = Contract::from_json(&text).map_err(failure)?;
         if self.tools.is_empty() {
             return Ok(contract);
@@ -68,12 +68,14 @@ impl Check {
         only.map_err(|error| Failure::usage(format!("`{name}` for --tool: {error}")))
     }
 
-    async fn check(&self, contract: &Contract, connected: &Connected) -> Result<Exit, Failure> {
-        let drift = connected.bounded(connected.client.check(contract)).await?;
-        connected.note_missing_lists();
-        let screen = &connected.screen;
-        if !printed_as_json(self.server.output, screen, &drift)? {
-            screen.print(&shown(&drift))?;
+    async fn check(&self, contract: &Contract, connection: &Connection) -> Result<Exit, Failure> {
+        let drift = connection
+            .with_timeout(connection.client.check(contract))
+            .await?;
+        connection.note_missing_lists();
+        let terminal = &connection.terminal;
+        if !print_if_json(self.server.output, terminal, &drift)? {
+            terminal.print_text(&render_drift(&drift))?;
         }
         let worst = drift
             .worst()
@@ -87,8 +89,8 @@ impl Check {
     }
 }
 
-/// All changes, under their severities.
-fn shown(drift: &Drift) -> String {
+/// Renders all changes, grouped by severity.
+fn render_drift(drift: &Drift) -> String {
     if drift.is_empty() {
         return "no changes".to_owned();
     }
@@ -106,5 +108,5 @@ fn shown(drift: &Drift) -> String {
     if drift.left_out() > 0 {
         parts.push(format!("… and {} more", drift.left_out()));
     }
-    clean(&parts.join("\n"))
+    sanitize_text(&parts.join("\n"))
 }

@@ -7,32 +7,32 @@ use treenail_codegen::{Client, Error};
 
 use crate::args::Verbosity;
 use crate::exit::{Exit, Failure};
-use crate::save::{read, replace};
-use crate::screen::Screen;
+use crate::files::{read_file, replace_file};
+use crate::terminal::Terminal;
 
-/// Generate a typed client, as a Rust module, from the lock file of a server; it connects to nothing
+/// Generate a typed client as a Rust module from a lock file, without connecting to the server
 #[derive(Debug, Args)]
 pub(crate) struct Generate {
-    /// The lock file, e.g. weather.lock.json
+    /// Lock file, e.g. weather.lock.json
     lock: PathBuf,
 
-    /// Write it to this file instead of standard output
+    /// Write to this file instead of standard output
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
 
-    /// Fail if the file of `--output` is not what would be written, and write nothing
+    /// Check that the file of `--output` is up to date, without writing it
     #[arg(long, requires = "output", help_heading = "Output")]
     check: bool,
 
-    /// Name of the client [default: what the server calls itself, and `Client`]
+    /// Name of the client type [default: the name of the server followed by `Client`]
     #[arg(long, value_name = "TYPE", help_heading = "Client")]
     name: Option<String>,
 
-    /// Only this tool; can be repeated
+    /// Include only this tool; can be repeated
     #[arg(long = "tool", value_name = "TOOL", help_heading = "Client")]
     tools: Vec<String>,
 
-    /// Where the crate `treenail` is in the program [default: `::treenail`]
+    /// Path of the crate `treenail` [default: `::treenail`]
     #[arg(long = "crate", value_name = "PATH", help_heading = "Client")]
     krate: Option<String>,
 
@@ -41,23 +41,23 @@ pub(crate) struct Generate {
 }
 
 impl Generate {
-    pub(super) fn run(&self, screen: &Screen) -> Result<Exit, Failure> {
-        let text = self.client()?.to_file().map_err(failure)?;
+    pub(super) fn run(&self, terminal: &Terminal) -> Result<Exit, Failure> {
+        let text = self.client()?.to_file().map_err(generate_failure)?;
         let Some(file) = &self.output else {
-            screen.write(text.as_bytes())?;
+            terminal.write_bytes(text.as_bytes())?;
             return Ok(Exit::Success);
         };
         let name = file.display();
         if self.check {
-            return is_fresh(file, &text);
+            return check_file(file, &text);
         }
-        replace(file, text.as_bytes())?;
-        screen.note(&format!("generated `{name}`"));
+        replace_file(file, text.as_bytes())?;
+        terminal.print_note(&format!("generated `{name}`"));
         Ok(Exit::Success)
     }
 
     fn client(&self) -> Result<Client, Failure> {
-        let mut client = Client::new(&self.lock).text(read(&self.lock)?);
+        let mut client = Client::new(&self.lock).text(read_file(&self.lock)?);
         if let Some(name) = &self.name {
             client = client.name(name);
         }
@@ -71,25 +71,25 @@ impl Generate {
     }
 }
 
-/// Compares a file with what would be written to it.
-fn is_fresh(file: &Path, text: &str) -> Result<Exit, Failure> {
+/// Checks that a file is up to date.
+fn check_file(file: &Path, text: &str) -> Result<Exit, Failure> {
     let name = file.display();
-    if read(file)? == text {
+    if read_file(file)? == text {
         return Ok(Exit::Success);
     }
-    let message = format!("`{name}` is not what the lock file gives");
-    Err(Failure::new(Exit::Local, message).note("run it without `--check`"))
+    let message = format!("`{name}` is not up to date with the lock file");
+    Err(Failure::new(Exit::Io, message).note("run the command without `--check` to update it"))
 }
 
-fn failure(error: Error) -> Failure {
+fn generate_failure(error: Error) -> Failure {
     match error {
-        Error::Read { path, source } => Failure::local(format!("`{}`", path.display()))(source),
+        Error::Read { path, source } => Failure::io(format!("`{}`", path.display()))(source),
         Error::InvalidOption(message) => Failure::usage(message),
         error => {
             let is_too_large = matches!(error, Error::TooLarge { .. });
-            let failure = Failure::new(Exit::Local, error.to_string());
+            let failure = Failure::new(Exit::Io, error.to_string());
             if is_too_large {
-                failure.note("`--tool` names one; it can be repeated")
+                failure.note("use `--tool` to include only some tools")
             } else {
                 failure
             }

@@ -4,14 +4,14 @@ use clap::Args;
 use serde_json::{Value, json};
 use treenail::client::PeerInfo;
 
-use super::printed_as_json;
+use super::print_if_json;
 use crate::args::ServerArgs;
 use crate::exit::{Exit, Failure};
-use crate::screen::Screen;
-use crate::server::Connected;
-use crate::show::{clean, clean_line};
+use crate::render::{sanitize_line, sanitize_text};
+use crate::server::Connection;
+use crate::terminal::Terminal;
 
-/// Show who a server is: its name, the revision that is spoken, what it can do, its instructions
+/// Show the name, protocol revision, capabilities and instructions of a server
 #[derive(Debug, Args)]
 pub(crate) struct Info {
     #[command(flatten)]
@@ -19,13 +19,13 @@ pub(crate) struct Info {
 }
 
 impl Info {
-    pub(super) async fn run(self, screen: &Screen) -> Result<Exit, Failure> {
-        Connected::with(&self.server, screen, async |server| self.info(server)).await
+    pub(super) async fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
+        Connection::with_connection(&self.server, terminal, async |server| self.info(server)).await
     }
 
-    fn info(&self, connected: &Connected) -> Result<Exit, Failure> {
-        let facts = connected.client.session().peer_info();
-        let screen = &connected.screen;
+    fn info(&self, connection: &Connection) -> Result<Exit, Failure> {
+        let facts = connection.client.session().peer_info();
+        let terminal = &connection.terminal;
         let json = json!({
             "protocolVersion": facts.revision,
             "supportedVersions": facts.supported_versions,
@@ -33,36 +33,36 @@ impl Info {
             "capabilities": facts.capabilities,
             "instructions": facts.instructions,
         });
-        if !printed_as_json(self.server.output, screen, &json)? {
-            screen.print(&told(&facts))?;
+        if !print_if_json(self.server.output, terminal, &json)? {
+            terminal.print_text(&render_info(&facts))?;
         }
         Ok(Exit::Success)
     }
 }
 
-fn told(facts: &PeerInfo) -> String {
+fn render_info(facts: &PeerInfo) -> String {
     let mut lines = Vec::new();
     if let Some(info) = &facts.info {
         let title = info.title.as_deref().map(|title| format!(" ({title})"));
         let title = title.unwrap_or_default();
         let name = format!("{} {}{title}", info.name, info.version);
-        lines.push(format!("server        {}", clean_line(&name)));
+        lines.push(format!("server        {}", sanitize_line(&name)));
     }
     lines.push(format!("protocol      {}", facts.revision));
     if !facts.supported_versions.is_empty() {
         let versions = facts.supported_versions.join(", ");
-        lines.push(format!("speaks        {}", clean_line(&versions)));
+        lines.push(format!("supports      {}", sanitize_line(&versions)));
     }
-    let capabilities = capabilities(&json!(facts.capabilities));
-    lines.push(format!("capabilities  {}", clean_line(&capabilities)));
+    let capabilities = format_capabilities(&json!(facts.capabilities));
+    lines.push(format!("capabilities  {}", sanitize_line(&capabilities)));
     if let Some(instructions) = &facts.instructions {
-        lines.push(format!("\n{}", clean(instructions.trim())));
+        lines.push(format!("\n{}", sanitize_text(instructions.trim())));
     }
     lines.join("\n")
 }
 
-/// As in `tools (listChanged), logging`.
-fn capabilities(declared: &Value) -> String {
+/// Formats capabilities as in `tools (listChanged), logging`.
+fn format_capabilities(declared: &Value) -> String {
     let declared = declared.as_object().into_iter().flatten();
     let names: Vec<_> = declared
         .map(|(name, more)| {

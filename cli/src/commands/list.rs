@@ -4,80 +4,83 @@ use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 use treenail::client::UrlTemplate;
 
-use super::printed_as_json;
+use super::print_if_json;
 use crate::args::ServerArgs;
 use crate::exit::{Exit, Failure};
-use crate::screen::Screen;
-use crate::server::Connected;
-use crate::show;
+use crate::render;
+use crate::server::Connection;
+use crate::terminal::Terminal;
 
-/// Show what a server offers: tools with their arguments, prompts, resources
+/// List the tools, prompts and resources of a server
 #[derive(Debug, Args)]
 pub(crate) struct List {
-    /// Only these
-    what: Option<Kind>,
+    /// List only this kind
+    kind: Option<ListKind>,
 
     #[command(flatten)]
     pub(super) server: ServerArgs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Kind {
+enum ListKind {
     Tools,
     Prompts,
     Resources,
     Templates,
 }
 
-impl Kind {
+impl ListKind {
     const ALL: [Self; 4] = [Self::Tools, Self::Prompts, Self::Resources, Self::Templates];
 
-    /// The heading, and the key in the JSON of the protocol.
+    /// Returns the heading and the JSON key of the protocol.
     fn names(self) -> (&'static str, &'static str) {
         match self {
             Self::Tools => ("Tools", "tools"),
             Self::Prompts => ("Prompts", "prompts"),
             Self::Resources => ("Resources", "resources"),
-            Self::Templates => ("Templates for resources", "resourceTemplates"),
+            Self::Templates => ("Resource templates", "resourceTemplates"),
         }
     }
 }
 
-/// One list, in both forms.
-struct Listed {
-    kind: Kind,
+/// List in both output formats.
+struct FetchedList {
+    kind: ListKind,
     count: usize,
     json: Value,
     text: String,
 }
 
 impl List {
-    pub(super) async fn run(self, screen: &Screen) -> Result<Exit, Failure> {
-        Connected::with(&self.server, screen, async |server| self.list(server).await).await
+    pub(super) async fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
+        Connection::with_connection(&self.server, terminal, async |server| {
+            self.list(server).await
+        })
+        .await
     }
 
-    async fn list(&self, connected: &Connected) -> Result<Exit, Failure> {
-        let kinds = match self.what {
+    async fn list(&self, connection: &Connection) -> Result<Exit, Failure> {
+        let kinds = match self.kind {
             Some(kind) => vec![kind],
-            None => Kind::ALL.into(),
+            None => ListKind::ALL.into(),
         };
         let mut lists = Vec::new();
         for kind in kinds {
-            lists.push(fetch(kind, connected).await?);
+            lists.push(fetch_list(kind, connection).await?);
         }
-        connected.note_missing_lists();
-        let screen = &connected.screen;
+        connection.note_missing_lists();
+        let terminal = &connection.terminal;
         let json: Map<_, _> = lists
             .iter_mut()
             .map(|list| (list.kind.names().1.to_owned(), list.json.take()))
             .collect();
-        if printed_as_json(self.server.output, screen, &json)? {
+        if print_if_json(self.server.output, terminal, &json)? {
             return Ok(Exit::Success);
         }
         let several = lists.len() > 1;
         lists.retain(|list| list.count > 0);
         if lists.is_empty() {
-            screen.note("the server offers nothing of this");
+            terminal.print_note("nothing to list");
         }
         let texts = lists.into_iter().map(|list| {
             if several {
@@ -87,50 +90,50 @@ impl List {
                 list.text
             }
         });
-        screen.print(&texts.collect::<Vec<_>>().join("\n\n"))?;
+        terminal.print_text(&texts.collect::<Vec<_>>().join("\n\n"))?;
         Ok(Exit::Success)
     }
 }
 
-async fn fetch(kind: Kind, connected: &Connected) -> Result<Listed, Failure> {
-    let client = &connected.client;
-    let width = Screen::width();
+async fn fetch_list(kind: ListKind, connection: &Connection) -> Result<FetchedList, Failure> {
+    let client = &connection.client;
+    let width = Terminal::stdout_width();
     let (count, json, text) = match kind {
-        Kind::Tools => {
-            let tools = connected.bounded(client.tools()).await?;
+        ListKind::Tools => {
+            let tools = connection.with_timeout(client.tools()).await?;
             (
                 tools.len(),
-                json!(plain(&tools)),
-                show::tools(&tools, width),
+                json!(as_refs(&tools)),
+                render::render_tools(&tools, width),
             )
         }
-        Kind::Prompts => {
-            let prompts = connected.bounded(client.prompts()).await?;
+        ListKind::Prompts => {
+            let prompts = connection.with_timeout(client.prompts()).await?;
             (
                 prompts.len(),
-                json!(plain(&prompts)),
-                show::prompts(&prompts, width),
+                json!(as_refs(&prompts)),
+                render::render_prompts(&prompts, width),
             )
         }
-        Kind::Resources => {
-            let resources = connected.bounded(client.resources()).await?;
+        ListKind::Resources => {
+            let resources = connection.with_timeout(client.resources()).await?;
             (
                 resources.len(),
-                json!(plain(&resources)),
-                show::resources(&resources, width),
+                json!(as_refs(&resources)),
+                render::render_resources(&resources, width),
             )
         }
-        Kind::Templates => {
-            let templates = connected.bounded(client.url_templates()).await?;
+        ListKind::Templates => {
+            let templates = connection.with_timeout(client.url_templates()).await?;
             let listed: Vec<_> = templates.iter().map(UrlTemplate::listed).collect();
             (
                 templates.len(),
                 json!(listed),
-                show::templates(&templates, width),
+                render::render_templates(&templates, width),
             )
         }
     };
-    Ok(Listed {
+    Ok(FetchedList {
         kind,
         count,
         json,
@@ -138,6 +141,6 @@ async fn fetch(kind: Kind, connected: &Connected) -> Result<Listed, Failure> {
     })
 }
 
-fn plain<T>(items: &[std::sync::Arc<T>]) -> Vec<&T> {
+fn as_refs<T>(items: &[std::sync::Arc<T>]) -> Vec<&T> {
     items.iter().map(|item| &**item).collect()
 }

@@ -7,18 +7,18 @@ use treenail::client::Contract;
 
 use crate::args::ServerArgs;
 use crate::exit::{Exit, Failure};
-use crate::save::replace;
-use crate::screen::Screen;
-use crate::server::Connected;
+use crate::files::replace_file;
+use crate::server::Connection;
+use crate::terminal::Terminal;
 
-/// Record what a server offers, in a lock file: to check the server against it, or to make a client of it
+/// Record the tools, prompts and resource templates of a server in a lock file, for `check` and `generate`
 #[derive(Debug, Args)]
 pub(crate) struct Lock {
-    /// Write this file, in one step; without it, or with `-`, print
+    /// Write to this file, which is replaced atomically; `-` prints [default: -]
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
 
-    /// Record the resources too; without it, only their templates
+    /// Record resources, too, and not only their templates
     #[arg(long)]
     resources: bool,
 
@@ -27,38 +27,43 @@ pub(crate) struct Lock {
 }
 
 impl Lock {
-    pub(super) async fn run(self, screen: &Screen) -> Result<Exit, Failure> {
-        Connected::with(&self.server, screen, async |server| self.lock(server).await).await
+    pub(super) async fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
+        Connection::with_connection(&self.server, terminal, async |server| {
+            self.lock(server).await
+        })
+        .await
     }
 
-    async fn lock(&self, connected: &Connected) -> Result<Exit, Failure> {
-        let client = &connected.client;
+    async fn lock(&self, connection: &Connection) -> Result<Exit, Failure> {
+        let client = &connection.client;
         let contract = if self.resources {
-            connected.bounded(client.contract_with_resources()).await?
+            connection
+                .with_timeout(client.contract_with_resources())
+                .await?
         } else {
-            connected.bounded(client.contract()).await?
+            connection.with_timeout(client.contract()).await?
         };
-        connected.note_missing_lists();
-        let (text, recorded) = (contract.to_json(), recorded(&contract));
-        let screen = &connected.screen;
+        connection.note_missing_lists();
+        let (text, recorded) = (contract.to_json(), summarize_contract(&contract));
+        let terminal = &connection.terminal;
         let file = self.output.as_deref();
         let file = file.filter(|file| *file != Path::new("-"));
         if let Some(file) = file {
-            replace(file, text.as_bytes())?;
-            screen.note(&format!("{recorded} recorded in `{}`", file.display()));
+            replace_file(file, text.as_bytes())?;
+            terminal.print_note(&format!("recorded {recorded} in `{}`", file.display()));
         }
         if file.is_none() || self.server.output.json {
-            screen.print(&text)?;
+            terminal.print_text(&text)?;
         }
         Ok(Exit::Success)
     }
 }
 
-/// What is in a contract, for people.
-fn recorded(contract: &Contract) -> String {
-    let counted = |count: usize, what: &str| match count {
-        1 => format!("1 {what}"),
-        count => format!("{count} {what}s"),
+/// Summarizes a contract for people.
+fn summarize_contract(contract: &Contract) -> String {
+    let counted = |count: usize, kind: &str| match count {
+        1 => format!("1 {kind}"),
+        count => format!("{count} {kind}s"),
     };
     let mut parts = vec![
         counted(contract.tools().len(), "tool"),

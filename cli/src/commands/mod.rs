@@ -1,4 +1,4 @@
-//! The commands, each in a file of its own: what it takes, and what it does.
+//! Subcommands, one per file.
 
 mod call;
 mod chat;
@@ -15,10 +15,10 @@ use serde::Serialize;
 
 use crate::args::{OutputArgs, Verbosity};
 use crate::exit::{Exit, Failure};
-use crate::screen::Screen;
-use crate::show::exact_json;
+use crate::render::escaped_json;
+use crate::terminal::Terminal;
 
-/// What is done.
+/// Subcommand with its options.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     List(list::List),
@@ -33,7 +33,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// How much is said beside the result.
+    /// Returns the requested verbosity.
     pub(crate) fn verbosity(&self) -> Verbosity {
         let output = match self {
             Self::List(list) => list.server.output,
@@ -50,29 +50,29 @@ impl Command {
     }
 }
 
-/// Does what is asked.
-pub(crate) async fn run(command: Command, screen: &Screen) -> Result<Exit, Failure> {
+/// Runs a subcommand.
+pub(crate) async fn run(command: Command, terminal: &Terminal) -> Result<Exit, Failure> {
     match command {
-        Command::List(list) => list.run(screen).await,
-        Command::Call(call) => call.run(screen).await,
-        Command::Read(read) => read.run(screen).await,
-        Command::Prompt(prompt) => prompt.run(screen).await,
-        Command::Info(info) => info.run(screen).await,
-        Command::Lock(lock) => lock.run(screen).await,
-        Command::Check(check) => check.run(screen).await,
-        Command::Chat(chat) => chat.run(screen).await,
-        Command::Generate(generate) => generate.run(screen),
+        Command::List(list) => list.run(terminal).await,
+        Command::Call(call) => call.run(terminal).await,
+        Command::Read(read) => read.run(terminal).await,
+        Command::Prompt(prompt) => prompt.run(terminal).await,
+        Command::Info(info) => info.run(terminal).await,
+        Command::Lock(lock) => lock.run(terminal).await,
+        Command::Check(check) => check.run(terminal).await,
+        Command::Chat(chat) => chat.run(terminal).await,
+        Command::Generate(generate) => generate.run(terminal),
     }
 }
 
-/// Prints a result of the protocol as JSON if that is asked for; whether it was.
-fn printed_as_json(
+/// Prints a result as JSON if `--json` is set, and returns whether it is.
+fn print_if_json(
     output: OutputArgs,
-    screen: &Screen,
+    terminal: &Terminal,
     result: &impl Serialize,
 ) -> Result<bool, Failure> {
     if output.json {
-        screen.print(&exact_json(result))?;
+        terminal.print_text(&escaped_json(result))?;
     }
     Ok(output.json)
 }

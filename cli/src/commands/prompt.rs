@@ -4,15 +4,15 @@ use clap::Args;
 use console::Style;
 use treenail::schema::{GetPromptResult, Role};
 
-use super::printed_as_json;
+use super::print_if_json;
 use crate::args::{ArgumentArgs, ServerArgs};
-use crate::arguments::{self, Typed};
+use crate::arguments::{self, RawArguments};
 use crate::exit::{Exit, Failure};
-use crate::screen::Screen;
-use crate::server::Connected;
-use crate::show::{Shown, clean_line};
+use crate::render::{Rendered, sanitize_line};
+use crate::server::Connection;
+use crate::terminal::Terminal;
 
-/// Show the messages of a prompt
+/// Get a prompt and print its messages
 #[derive(Debug, Args)]
 pub(crate) struct Prompt {
     /// Name of the prompt
@@ -26,43 +26,44 @@ pub(crate) struct Prompt {
 }
 
 impl Prompt {
-    pub(super) async fn run(self, screen: &Screen) -> Result<Exit, Failure> {
-        let typed = Typed::read(&self.arguments)?;
-        Connected::with(&self.server, screen, async |server| {
-            self.prompt(server, &typed).await
+    pub(super) async fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
+        let raw = RawArguments::read(&self.arguments)?;
+        Connection::with_connection(&self.server, terminal, async |server| {
+            self.prompt(server, &raw).await
         })
         .await
     }
 
-    async fn prompt(&self, connected: &Connected, typed: &Typed) -> Result<Exit, Failure> {
-        let client = &connected.client;
-        let prompts = connected.bounded(client.prompts()).await?;
+    async fn prompt(&self, connection: &Connection, raw: &RawArguments) -> Result<Exit, Failure> {
+        let client = &connection.client;
+        let prompts = connection.with_timeout(client.prompts()).await?;
         let prompt = prompts.iter().find(|prompt| prompt.name == self.name);
         let names = || prompts.iter().map(|prompt| prompt.name.as_str());
-        let prompt = prompt.ok_or_else(|| arguments::unknown("prompt", &self.name, names()))?;
-        let arguments = arguments::of_prompt(typed, prompt)?;
+        let prompt =
+            prompt.ok_or_else(|| arguments::unknown_name("prompt", &self.name, names()))?;
+        let arguments = arguments::prompt_arguments(raw, prompt)?;
 
         let request = client.get_prompt(&self.name, arguments);
-        let result = connected.finish(request).await?;
-        let screen = &connected.screen;
-        if !printed_as_json(self.server.output, screen, &result)? {
-            print(&result, screen)?;
+        let result = connection.send(request).await?;
+        let terminal = &connection.terminal;
+        if !print_if_json(self.server.output, terminal, &result)? {
+            print_messages(&result, terminal)?;
         }
         Ok(Exit::Success)
     }
 }
 
-fn print(result: &GetPromptResult, screen: &Screen) -> Result<(), Failure> {
+fn print_messages(result: &GetPromptResult, terminal: &Terminal) -> Result<(), Failure> {
     if let Some(description) = &result.description {
-        screen.note(&clean_line(description));
+        terminal.print_note(&sanitize_line(description));
     }
     for message in &result.messages {
         let role = match message.role {
             Role::Assistant => "assistant:",
             _ => "user:",
         };
-        let text = Shown::block(&message.content).line();
-        screen.print(&format!("{} {text}", Style::new().bold().apply_to(role)))?;
+        let text = Rendered::from_block(&message.content).to_text();
+        terminal.print_text(&format!("{} {text}", Style::new().bold().apply_to(role)))?;
     }
     Ok(())
 }

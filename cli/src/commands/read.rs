@@ -5,21 +5,21 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::printed_as_json;
+use super::print_if_json;
 use crate::args::ServerArgs;
 use crate::exit::{Exit, Failure};
-use crate::save::print_or_save;
-use crate::screen::Screen;
-use crate::server::Connected;
-use crate::show::Shown;
+use crate::files::print_or_save;
+use crate::render::Rendered;
+use crate::server::Connection;
+use crate::terminal::Terminal;
 
-/// Read a resource: to a terminal as text, to a pipe or file as it is
+/// Read a resource; control characters are escaped on a terminal, and unchanged in a pipe or file
 #[derive(Debug, Args)]
 pub(crate) struct Read {
     /// URI of the resource
     uri: String,
 
-    /// Save it in this file; several parts that are bytes get the next free numbers, as in plot-1.png
+    /// Save the resource to this file; several binary parts are saved to numbered files such as plot-1.png
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
 
@@ -28,26 +28,33 @@ pub(crate) struct Read {
 }
 
 impl Read {
-    pub(super) async fn run(self, screen: &Screen) -> Result<Exit, Failure> {
-        Connected::with(&self.server, screen, async |server| self.read(server).await).await
+    pub(super) async fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
+        Connection::with_connection(&self.server, terminal, async |server| {
+            self.read(server).await
+        })
+        .await
     }
 
-    async fn read(&self, connected: &Connected) -> Result<Exit, Failure> {
-        let request = connected.client.session().resources_read(&self.uri);
-        let result = connected.finish(request).await?;
-        let screen = &connected.screen;
-        if printed_as_json(self.server.output, screen, &result)? {
+    async fn read(&self, connection: &Connection) -> Result<Exit, Failure> {
+        let request = connection.client.session().resources_read(&self.uri);
+        let result = connection.send(request).await?;
+        let terminal = &connection.terminal;
+        if print_if_json(self.server.output, terminal, &result)? {
             return Ok(Exit::Success);
         }
-        let parts: Vec<_> = result.contents.iter().map(Shown::contents).collect();
+        let parts: Vec<_> = result
+            .contents
+            .iter()
+            .map(Rendered::from_resource)
+            .collect();
         if self.output.is_some() || io::stdout().is_terminal() {
-            print_or_save(&parts, self.output.as_deref(), screen)?;
+            print_or_save(&parts, self.output.as_deref(), terminal)?;
             return Ok(Exit::Success);
         }
         for part in &parts {
             match part {
-                Shown::Text(text) => screen.write(text.as_bytes())?,
-                Shown::Bytes { bytes, .. } => screen.write(bytes)?,
+                Rendered::Text(text) => terminal.write_bytes(text.as_bytes())?,
+                Rendered::Bytes { bytes, .. } => terminal.write_bytes(bytes)?,
             }
         }
         Ok(Exit::Success)

@@ -1,4 +1,4 @@
-//! The environment of a server that is started.
+//! Environment of the server process.
 
 use std::env;
 
@@ -7,15 +7,15 @@ use treenail::client::ServerCommand;
 use crate::args::EnvArgs;
 use crate::exit::Failure;
 
-/// The command, with the environment that the command line gives it.
-pub(super) fn with_environment(
+/// Applies the environment options to the command.
+pub(super) fn apply_environment(
     mut command: ServerCommand,
     args: &EnvArgs,
 ) -> Result<ServerCommand, Failure> {
     if args.inherit {
         command = command.inherit_env();
     }
-    // Also from a short list that happens to name one of them.
+    // The short list of inherited variables may contain one of them, too.
     command = args.secrets.iter().fold(command, ServerCommand::env_remove);
     args.set.iter().try_fold(command, |command, given| {
         let (name, value) = match given.split_once('=') {
@@ -23,11 +23,14 @@ pub(super) fn with_environment(
             None => (given.as_str(), env::var_os(given)),
         };
         if name.is_empty() {
-            let why = format!("--env `{given}` is not like `NAME=VALUE` or `NAME`");
-            return Err(Failure::usage(why));
+            let message =
+                format!("invalid value `{given}` for --env: expected `NAME=VALUE` or `NAME`");
+            return Err(Failure::usage(message));
         }
-        let value = value
-            .ok_or_else(|| Failure::usage(format!("the variable `{name}` for --env is not set")))?;
+        let value = value.ok_or_else(|| {
+            let message = format!("environment variable `{name}` for --env is not set");
+            Failure::usage(message)
+        })?;
         Ok(command.env(name, value))
     })
 }

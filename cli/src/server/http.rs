@@ -1,4 +1,4 @@
-//! Servers over HTTP.
+//! Connections over HTTP.
 
 use std::sync::Arc;
 
@@ -6,8 +6,8 @@ use treenail::client::{ClientLimits, HttpSession, Session};
 
 use crate::exit::Failure;
 
-/// A connection to the server at a URL, with these headers in each request.
-pub(super) fn open(
+/// Creates a session with the server at `url` that adds `headers` to each request.
+pub(super) fn open_session(
     url: &str,
     headers: &[(String, String)],
     limits: &ClientLimits,

@@ -1,10 +1,10 @@
-//! A server that is connected to: how it is found, and how requests to it are waited for.
+//! Connections to servers, and requests with a timeout.
 
-mod clock;
 mod environment;
 mod http;
+mod request_timer;
 mod run;
-mod stderr;
+mod stderr_tail;
 mod target;
 
 use std::path::Path;
@@ -15,62 +15,62 @@ use treenail::client::{ClientLimits, McpClientBuilder, ServerCommand, Stderr};
 use treenail::schema::{LoggingLevel, Root};
 use treenail::{ClientError, McpClient};
 
-pub(crate) use self::clock::Clock;
-pub(crate) use self::run::{terminated, until_told_to_end};
-use self::stderr::Tail;
+pub(crate) use self::request_timer::RequestTimer;
+pub(crate) use self::run::{terminated, until_interrupted};
+use self::stderr_tail::StderrTail;
 use self::target::Target;
 use crate::args::ServerArgs;
-use crate::ask::{Asked, Lines, SharedLines};
+use crate::elicit::{ElicitationHandler, LineReader, SharedLineReader};
 use crate::exit::{Exit, Failure};
-use crate::screen::Screen;
+use crate::terminal::Terminal;
 
-/// Longer than any call; the clock of the program bounds them, because it can be stopped.
+/// Timeout that never expires in practice. The [`RequestTimer`] enforces the real one, because it can be paused.
 const UNBOUNDED: Duration = Duration::from_secs(60 * 60 * 24 * 365);
 
-/// A server that is connected to.
+/// Connection to a server.
 #[derive(Debug)]
-pub(crate) struct Connected {
+pub(crate) struct Connection {
     pub(crate) client: McpClient,
-    pub(crate) screen: Screen,
-    clock: Arc<Clock>,
-    tail: Tail,
+    pub(crate) terminal: Terminal,
+    timer: Arc<RequestTimer>,
+    tail: StderrTail,
 }
 
-/// What a connection is for.
+/// Lifetime of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Purpose {
-    /// One request, and those that it takes to make it.
-    Request,
-    /// Requests of a model, for as long as the user talks with it.
+pub(crate) enum ConnectionMode {
+    /// One request, and those that prepare it.
+    OneShot,
+    /// Requests of a model during a chat.
     Conversation,
 }
 
-impl Connected {
-    /// Connects, does something with the server, and ends the connection whatever came of it.
-    pub(crate) async fn with<T>(
+impl Connection {
+    /// Connects, runs `work`, and closes the connection in every case.
+    pub(crate) async fn with_connection<T>(
         args: &ServerArgs,
-        screen: &Screen,
+        terminal: &Terminal,
         work: impl AsyncFnOnce(&Self) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        // Futures that connect and call are large.
-        let lines = Lines::shared(screen);
-        let opening = Self::open(args, screen, &lines, Purpose::Request);
+        // The futures are boxed because they are large.
+        let line_reader = LineReader::shared(terminal);
+        let opening = Self::open(args, terminal, &line_reader, ConnectionMode::OneShot);
         let connected = Box::pin(opening).await?;
         let done = Box::pin(work(&connected)).await;
         connected.close().await;
         done
     }
 
-    /// Connects. What the server asks is answered by `lines`.
+    /// Connects to a server. Prompts for elicitation read from `line_reader`.
     pub(crate) async fn open(
         args: &ServerArgs,
-        screen: &Screen,
-        lines: &SharedLines,
-        purpose: Purpose,
+        terminal: &Terminal,
+        line_reader: &SharedLineReader,
+        mode: ConnectionMode,
     ) -> Result<Self, Failure> {
-        let clock = Clock::new(args.timeout);
-        let asked = Asked::new(&args.answers, screen, lines, &clock)?;
-        let tail = Tail::new(screen);
+        let timer = RequestTimer::new(args.timeout);
+        let handler = ElicitationHandler::new(&args.answers, terminal, line_reader, &timer)?;
+        let tail = StderrTail::new(terminal);
         let mut limits = ClientLimits::default();
         let probe_timeout = args.probe.probe_timeout;
         limits.probe_timeout =
@@ -78,62 +78,62 @@ impl Connected {
         limits.request_timeout = args.timeout;
         let mut builder = McpClient::builder()
             .client_info("treenail", env!("CARGO_PKG_VERSION"))
-            .subscribe_to_changes(purpose == Purpose::Conversation)
-            // Whoever makes one request wants to see what comes, whatever it is.
-            .validate_results(purpose == Purpose::Conversation)
+            .subscribe_to_changes(mode == ConnectionMode::Conversation)
+            // A single request is for inspection, so its result is shown even if it is invalid.
+            .validate_results(mode == ConnectionMode::Conversation)
             .limits(limits.clone())
             .on_elicit({
-                let asked = Arc::clone(&asked);
-                move |params| Arc::clone(&asked).answer(params)
+                let handler = Arc::clone(&handler);
+                move |params| Arc::clone(&handler).handle(params)
             });
         if let Some(revision) = args.protocol_version {
             builder = builder.protocol_version(revision);
         }
         if !args.roots.is_empty() {
-            let roots: Result<Vec<_>, _> = args.roots.iter().map(|path| root(path)).collect();
+            let roots: Result<Vec<_>, _> = args.roots.iter().map(|path| root_of(path)).collect();
             builder = builder.roots(roots?);
         }
-        let builder = aim(builder, args, &tail, &limits)?;
-        let connecting = async { builder.build().await.map_err(unreachable) };
-        let client = Box::pin(until_told_to_end(connecting)).await;
+        let builder = set_target(builder, args, &tail, &limits)?;
+        let connecting = async { builder.build().await.map_err(connection_failure) };
+        let client = Box::pin(until_interrupted(connecting)).await;
         let client = match client {
             Ok(client) => client,
-            Err(failure) => return Err(tail.explain(failure).await),
+            Err(failure) => return Err(tail.add_to(failure).await),
         };
-        asked.know(&client.session().peer_info());
+        handler.set_server_name(&client.session().peer_info());
         let connected = Self {
             client,
-            screen: screen.clone(),
-            clock,
+            terminal: terminal.clone(),
+            timer,
             tail,
         };
-        connected.ask_for_log().await;
+        connected.set_log_level().await;
         Ok(connected)
     }
 
-    /// Ends the connection in an orderly way, as long as the user waits for that.
+    /// Closes the connection gracefully, unless the user interrupts it.
     pub(crate) async fn close(&self) {
-        self.screen.end_progress();
+        self.terminal.clear_progress();
         let closing = async { Ok(self.client.close().await?) };
-        if let Err(failure) = until_told_to_end(closing).await {
+        if let Err(failure) = until_interrupted(closing).await {
             let why = failure.message();
-            self.screen
-                .note(&format!("the server was not ended in order: {why}"));
+            self.terminal
+                .print_note(&format!("the server did not shut down cleanly: {why}"));
         }
-        self.tail.settle().await;
+        self.tail.drain().await;
     }
 
-    /// Which log messages are shown.
+    /// Returns the minimum level of log messages to show.
     fn log_level(&self) -> Option<LoggingLevel> {
-        match self.screen.verbose() {
+        match self.terminal.verbose() {
             0 => None,
             1 => Some(LoggingLevel::Info),
             _ => Some(LoggingLevel::Debug),
         }
     }
 
-    /// Servers of the legacy era are asked once for their log messages.
-    async fn ask_for_log(&self) {
+    /// Requests log messages from a server of the legacy era, which takes the level once per session.
+    async fn set_log_level(&self) {
         let session = self.client.session();
         let is_legacy = !session.protocol_version().is_modern();
         let Some(level) = self.log_level() else {
@@ -141,55 +141,58 @@ impl Connected {
         };
         if is_legacy && session.server_capabilities().logging.is_some() {
             if let Err(error) = session.logging_set_level(level).await {
-                self.screen
-                    .note(&format!("there is no log of the server: {error}"));
+                self.terminal
+                    .print_note(&format!("could not enable log messages: {error}"));
             }
         }
     }
 }
 
-/// Tells the builder what to connect to.
-fn aim(
+/// Configures the builder with the server to connect to.
+fn set_target(
     builder: McpClientBuilder,
     args: &ServerArgs,
-    tail: &Tail,
+    tail: &StderrTail,
     limits: &ClientLimits,
 ) -> Result<McpClientBuilder, Failure> {
-    match Target::of(args)? {
+    match Target::from_args(args)? {
         Target::Program { program, arguments } => {
             let command = ServerCommand::new(program).args(arguments);
-            let command = environment::with_environment(command, &args.environment)?;
-            let command = command.stderr(Stderr::lines(tail.listen()));
-            Ok(builder.command(command.on_stray_line(tail.listen_for_stray_lines())))
+            let command = environment::apply_environment(command, &args.environment)?;
+            let command = command.stderr(Stderr::lines(tail.stderr_listener()));
+            Ok(builder.command(command.on_stray_line(tail.stray_line_listener())))
         }
-        Target::Url { url, headers } => Ok(builder.session(http::open(&url, &headers, limits)?)),
+        Target::Url { url, headers } => {
+            Ok(builder.session(http::open_session(&url, &headers, limits)?))
+        }
     }
 }
 
-/// A server with which nothing can be begun cannot be reached, whatever it does instead.
-fn unreachable(error: ClientError) -> Failure {
+/// Maps all failures to start a session to [`Exit::Connection`].
+fn connection_failure(error: ClientError) -> Failure {
     match error {
-        ClientError::Closed(reason) => {
-            Failure::new(Exit::Connection, format!("no connection: {reason}"))
-        }
+        ClientError::Closed(reason) => Failure::new(
+            Exit::Connection,
+            format!("could not connect to the server: {reason}"),
+        ),
         ClientError::Timeout(_) | ClientError::Protocol(_) => Failure::new(
             Exit::Connection,
-            format!("no session with the server: {error}"),
+            format!("could not start a session with the server: {error}"),
         ),
         error => error.into(),
     }
 }
 
-/// A directory as servers are told of it.
-fn root(path: &Path) -> Result<Root, Failure> {
+/// Returns the root that exposes a directory to the server.
+fn root_of(path: &Path) -> Result<Root, Failure> {
     let full = path.canonicalize().map_err(|error| {
         Failure::usage(format!(
-            "the directory `{}` for --roots: {error}",
+            "cannot open the directory `{}` for --roots: {error}",
             path.display()
         ))
     })?;
     if !full.is_dir() {
-        let message = format!("`{}` for --roots is no directory", path.display());
+        let message = format!("`{}` for --roots is not a directory", path.display());
         return Err(Failure::usage(message));
     }
     let mut root = Root::new(target::file_uri(&full));

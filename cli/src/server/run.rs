@@ -1,4 +1,4 @@
-//! Waiting for a request, while log messages and progress are shown, the clock runs, and Ctrl-C is heard.
+//! Sending of requests, with timeout, cancellation by signals, and display of log messages and progress.
 
 use std::future::{Future, pending};
 use std::pin::pin;
@@ -13,87 +13,89 @@ use treenail::schema::{
     ReadResourceRequest, Request,
 };
 
-use super::{Connected, UNBOUNDED};
+use super::{Connection, UNBOUNDED};
 use crate::exit::{Exit, Failure};
-use crate::screen::Screen;
+use crate::terminal::Terminal;
 
-/// Requests that take as long as they take, and that tell of it.
+/// Requests that may take long and report progress.
 pub(crate) trait LongRequest: Request {}
 
 impl LongRequest for CallToolRequest {}
 impl LongRequest for GetPromptRequest {}
 impl LongRequest for ReadResourceRequest {}
 
-impl Connected {
-    /// Sends a request, and waits for its result.
+impl Connection {
+    /// Sends a request and returns its result.
     ///
-    /// It is cancelled on the wire when the time is over, or the user does not want to wait any longer.
-    pub(crate) async fn finish<R: LongRequest + 'static>(
+    /// On timeout or interrupt, the server receives a cancellation.
+    pub(crate) async fn send<R: LongRequest + 'static>(
         &self,
         request: ClientRequest<R>,
     ) -> Result<R::Result, Failure> {
-        let (clock, screen) = (Arc::clone(&self.clock), self.screen.clone());
+        let (timer, terminal) = (Arc::clone(&self.timer), self.terminal.clone());
         let mut request = request.timeout(UNBOUNDED).on_progress(move |progress| {
-            clock.restart();
-            // A bar would be drawn over what is typed.
-            if !clock.is_stopped() {
-                screen.progress(&progress);
+            timer.restart();
+            // The bar would overwrite the line that the user is typing.
+            if !timer.is_paused() {
+                terminal.show_progress(&progress);
             }
         });
         if let Some(level) = self.log_level() {
             request = request.log_level(level);
         }
-        self.bounded(request.into_future()).await
+        self.with_timeout(request.into_future()).await
     }
 
-    /// Waits for what a server is asked, for as long as the clock allows.
-    pub(crate) async fn bounded<T>(
+    /// Waits for a request until the timeout expires.
+    pub(crate) async fn with_timeout<T>(
         &self,
-        asked: impl Future<Output = Result<T, ClientError>>,
+        request: impl Future<Output = Result<T, ClientError>>,
     ) -> Result<T, Failure> {
-        self.clock.restart();
+        self.timer.restart();
         let mut notifications = self.client.session().notifications();
-        let mut asked = pin!(asked);
+        let mut request = pin!(request);
         let waiting = async {
             loop {
                 tokio::select! {
                     biased;
-                    () = self.log(&mut notifications) => {}
-                    result = &mut asked => return Ok(result?),
-                    () = self.clock.is_over() => {
-                        return Err(ClientError::Timeout(self.clock.limit()).into());
+                    () = self.print_next_log_message(&mut notifications) => {}
+                    result = &mut request => return Ok(result?),
+                    () = self.timer.expired() => {
+                        return Err(ClientError::Timeout(self.timer.limit()).into());
                     }
                 }
             }
         };
-        let result = until_told_to_end(waiting).await;
-        self.screen.end_progress();
+        let result = until_interrupted(waiting).await;
+        self.terminal.clear_progress();
         match result {
             Ok(result) => Ok(result),
-            Err(failure) => Err(self.tail.explain(failure).await),
+            Err(failure) => Err(self.tail.add_to(failure).await),
         }
     }
 
-    /// Says which lists the server has declared and does not know; they are shown as empty.
+    /// Reports the lists that the server declares but does not implement; they are treated as empty.
     pub(crate) fn note_missing_lists(&self) {
         for method in self.client.missing_lists() {
-            self.screen.note(&format!(
-                "the server does not know `{method}`, which its capabilities promise; the list is taken to be empty"
+            self.terminal.print_note(&format!(
+                "the server declares the capability for `{method}` but does not implement it; treating the list as empty"
             ));
         }
     }
 
-    /// Shows the next log message; without `-v` there are none.
-    async fn log(&self, notifications: &mut Notifications) {
+    /// Prints the next log message, if `-v` is set.
+    async fn print_next_log_message(&self, notifications: &mut Notifications) {
         match notifications.next().await {
-            Some(notification) if self.screen.verbose() > 0 => show(&self.screen, &notification),
+            Some(notification) if self.terminal.verbose() > 0 => {
+                print_log_message(&self.terminal, &notification);
+            }
             Some(_) => {}
             None => pending().await,
         }
     }
 }
 
-fn show(screen: &Screen, notification: &ServerNotification) {
+fn print_log_message(terminal: &Terminal, notification: &ServerNotification) {
     let Some(message) = notification.decode::<LoggingMessageNotification>() else {
         return;
     };
@@ -112,28 +114,28 @@ fn show(screen: &Screen, notification: &ServerNotification) {
         Some(logger) => format!("{level} {logger}:"),
         None => format!("{level}:"),
     };
-    screen.say_under(&heading, &style, &text);
+    terminal.print_labeled(&heading, &style, &text);
 }
 
-/// Waits, unless the user or the system wants the program to end.
-pub(crate) async fn until_told_to_end<T>(
+/// Waits for a future, unless a signal interrupts or terminates the program.
+pub(crate) async fn until_interrupted<T>(
     future: impl Future<Output = Result<T, Failure>>,
 ) -> Result<T, Failure> {
     tokio::select! {
         result = future => result,
         () = interrupted() => Err(Failure::new(Exit::Interrupted, "cancelled")),
-        () = terminated() => Err(Failure::new(Exit::Terminated, "told to terminate")),
+        () = terminated() => Err(Failure::new(Exit::Terminated, "terminated")),
     }
 }
 
-/// Ready when Ctrl-C was pressed; never where that cannot be heard.
+/// Completes when Ctrl-C is pressed; never if no handler can be installed.
 async fn interrupted() {
     if tokio::signal::ctrl_c().await.is_err() {
         pending::<()>().await;
     }
 }
 
-/// Ready when the system wants the program to end.
+/// Completes on SIGTERM.
 #[cfg(unix)]
 pub(crate) async fn terminated() {
     use tokio::signal::unix::{SignalKind, signal};
@@ -144,7 +146,7 @@ pub(crate) async fn terminated() {
     }
 }
 
-/// It does not tell programs so here.
+/// Never completes, because this platform has no SIGTERM.
 #[cfg(not(unix))]
 pub(crate) async fn terminated() {
     pending().await

@@ -1,4 +1,4 @@
-//! What the command line says to connect to.
+//! Server target from the command line.
 
 use std::env;
 use std::ffi::OsString;
@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::args::{HeaderArgs, ServerArgs};
 use crate::exit::Failure;
 
-/// What is connected to.
+/// Program to start, or URL to connect to.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Target {
     Program {
@@ -21,23 +21,23 @@ pub(super) enum Target {
 }
 
 impl Target {
-    pub(super) fn of(args: &ServerArgs) -> Result<Self, Failure> {
+    pub(super) fn from_args(args: &ServerArgs) -> Result<Self, Failure> {
         let target = &args.target;
         if let Some(url) = &target.url {
-            let headers = headers(&args.headers)?;
+            let headers = parse_headers(&args.headers)?;
             return Ok(Self::Url {
                 url: url.clone(),
                 headers,
             });
         }
         let mut words = match &target.command {
-            Some(command) => words(command)?,
+            Some(command) => split_command(command)?,
             None => target.program.clone(),
         }
         .into_iter();
         let program = words
             .next()
-            .ok_or_else(|| Failure::usage("--command names no program"))?;
+            .ok_or_else(|| Failure::usage("--command is empty"))?;
         Ok(Self::Program {
             program,
             arguments: words.collect(),
@@ -45,32 +45,32 @@ impl Target {
     }
 }
 
-/// The words of a command, as a shell takes them apart. No shell is started.
-fn words(command: &str) -> Result<Vec<OsString>, Failure> {
+/// Splits a command line by the quoting rules of a shell. No shell is started.
+fn split_command(command: &str) -> Result<Vec<OsString>, Failure> {
     let words = shlex::split(command).ok_or_else(|| {
-        Failure::usage(format!(
-            "--command `{command}` has a quote that does not end"
-        ))
+        Failure::usage(format!("--command `{command}` has an unterminated quote"))
     })?;
     Ok(words.into_iter().map(OsString::from).collect())
 }
 
-fn headers(args: &HeaderArgs) -> Result<Vec<(String, String)>, Failure> {
+fn parse_headers(args: &HeaderArgs) -> Result<Vec<(String, String)>, Failure> {
     let plain = args.plain.iter().map(|header| {
         let (name, value) = header.split_once(':').ok_or_else(|| {
-            Failure::usage(format!("--header `{header}` is not like `Name: value`"))
+            Failure::usage(format!(
+                "invalid value `{header}` for --header: expected `Name: value`"
+            ))
         })?;
         Ok((name.trim().to_owned(), value.trim().to_owned()))
     });
     let from_env = args.from_env.iter().map(|header| {
         let (name, variable) = header.split_once('=').ok_or_else(|| {
             Failure::usage(format!(
-                "--header-env `{header}` is not like `Name=VARIABLE`"
+                "invalid value `{header}` for --header-env: expected `Name=VARIABLE`"
             ))
         })?;
         let value = env::var(variable).map_err(|error| {
             Failure::usage(format!(
-                "the variable `{variable}` for --header-env: {error}"
+                "environment variable `{variable}` for --header-env: {error}"
             ))
         })?;
         Ok((name.trim().to_owned(), value))
@@ -78,7 +78,7 @@ fn headers(args: &HeaderArgs) -> Result<Vec<(String, String)>, Failure> {
     plain.chain(from_env).collect()
 }
 
-/// The URI of a path, which is absolute.
+/// Returns the `file:` URI of an absolute path.
 pub(super) fn file_uri(path: &Path) -> String {
     let mut uri = "file://".to_owned();
     let text = path.to_string_lossy().replace('\\', "/");
@@ -101,14 +101,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn commands_are_taken_apart_as_shells_do() {
-        let words = words(r#"npx -y "my server" 'a b' c\ d"#).unwrap();
+    fn commands_are_split_like_in_a_shell() {
+        let words = split_command(r#"npx -y "my server" 'a b' c\ d"#).unwrap();
         assert_eq!(words, ["npx", "-y", "my server", "a b", "c d"]);
-        assert!(super::words("npx 'a").is_err());
+        assert!(split_command("npx 'a").is_err());
     }
 
     #[test]
-    fn paths_become_uris() {
+    fn paths_are_percent_encoded() {
         assert_eq!(
             file_uri(Path::new("/a b/ü.txt")),
             "file:///a%20b/%C3%BC.txt"

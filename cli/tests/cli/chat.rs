@@ -1,4 +1,4 @@
-//! A model with tools, behind an endpoint of ours: one answer, and how it ends.
+//! `treenail chat` with a single answer, against a fake model endpoint.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -6,19 +6,19 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 
 use crate::fake::{Asked, Endpoint, Reply};
-use crate::run::{Ended, ended, test_server};
+use crate::process::{Outcome, outcome_of, test_server};
 
-/// The program with a model at the endpoint, and with the server of these tests.
+/// Returns the program with a model at the endpoint and with the test server.
 pub(crate) fn chat(endpoint: &Endpoint, args: &[&str]) -> Command {
-    let mut command = alone(&["--base-url", &endpoint.url]);
+    let mut command = without_server(&["--base-url", &endpoint.url]);
     let server = test_server();
     command.arg(format!("--server=test='{}'", server.display()));
     command.args(args);
     command
 }
 
-/// The program with a model, and without a server.
-pub(crate) fn alone(args: &[&str]) -> Command {
+/// Returns the program with a model and without a server.
+pub(crate) fn without_server(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_treenail"));
     command.args(["chat", "--model", "fake-1"]).args(args);
     command.env_remove("CLICOLOR_FORCE");
@@ -33,20 +33,20 @@ pub(crate) fn alone(args: &[&str]) -> Command {
     command
 }
 
-fn run(mut command: Command) -> Ended {
-    ended(command.stdin(Stdio::null()).output().unwrap())
+fn run(mut command: Command) -> Outcome {
+    outcome_of(command.stdin(Stdio::null()).output().unwrap())
 }
 
-fn run_with_input(mut command: Command, input: &str) -> Ended {
+fn run_with_input(mut command: Command, input: &str) -> Outcome {
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     stdin.write_all(input.as_bytes()).unwrap();
     drop(stdin);
-    ended(child.wait_with_output().unwrap())
+    outcome_of(child.wait_with_output().unwrap())
 }
 
-/// The last message that the model was sent.
+/// Returns the last message that was sent to the model.
 pub(crate) fn last_message(asked: &Asked) -> Value {
     let messages = asked.json()["messages"].take();
     messages.as_array().unwrap().last().unwrap().clone()
@@ -66,12 +66,12 @@ fn tools_are_called_and_the_answer_is_printed() {
         "Be brief.",
         "What is 1 + 2?",
     ];
-    let ended = run(chat(&endpoint, &args));
+    let outcome = run(chat(&endpoint, &args));
     assert_eq!(
-        (ended.code, &*ended.stdout),
+        (outcome.code, &*outcome.stdout),
         (0, "It is 3.\n"),
         "{}",
-        ended.stderr
+        outcome.stderr
     );
     for line in [
         "call: add  {\"a\":1,\"b\":2}\n",
@@ -79,7 +79,7 @@ fn tools_are_called_and_the_answer_is_printed() {
         "call: fail  {}\n",
         "failed: fail  the sea is ␛[31mrough\n",
     ] {
-        assert!(ended.stderr.contains(line), "{line}: {}", ended.stderr);
+        assert!(outcome.stderr.contains(line), "{line}: {}", outcome.stderr);
     }
     let first = endpoint.asked().json();
     let messages = json!([{"role": "system", "content": "Be brief."},
@@ -95,61 +95,68 @@ fn tools_are_called_and_the_answer_is_printed() {
 }
 
 #[test]
-fn nothing_reaches_the_terminal_that_it_would_obey() {
+fn control_characters_are_never_printed() {
     let endpoint = Endpoint::start([
         Reply::calls(&[("c1", "hostile", "{}")]),
         Reply::text("so\u{1b}[2J be \u{202e}it"),
     ]);
-    let ended = run(chat(&endpoint, &["--approve", "test", "Hello"]));
-    assert_eq!((ended.code, &*ended.stdout), (0, "so␛[2J be \\u{202e}it\n"));
-    assert!(!ended.stderr.contains('\u{1b}'), "{:?}", ended.stderr);
+    let outcome = run(chat(&endpoint, &["--approve", "test", "Hello"]));
+    assert_eq!(
+        (outcome.code, &*outcome.stdout),
+        (0, "so␛[2J be \\u{202e}it\n")
+    );
+    assert!(!outcome.stderr.contains('\u{1b}'), "{:?}", outcome.stderr);
     assert!(
-        ended.stderr.contains("one␛]0;title␇ two"),
+        outcome.stderr.contains("one␛]0;title␇ two"),
         "{}",
-        ended.stderr
+        outcome.stderr
     );
 }
 
 #[test]
-fn what_nobody_can_agree_to_is_not_run() {
+fn calls_are_denied_if_no_user_is_available() {
     let endpoint = Endpoint::start([
         Reply::calls(&[("c1", "echo", r#"{"text": "a"}"#)]),
         Reply::text("Well."),
     ]);
-    let ended = run(chat(&endpoint, &["Say a"]));
-    assert_eq!((ended.code, &*ended.stdout), (0, "Well.\n"));
-    let note = "`echo` of `test` is not run: nobody is there who could agree to it (see --approve test:echo)\n";
-    assert!(ended.stderr.contains(note), "{}", ended.stderr);
+    let outcome = run(chat(&endpoint, &["Say a"]));
+    assert_eq!((outcome.code, &*outcome.stdout), (0, "Well.\n"));
+    let note = "denied `echo` of `test`: no user is available to approve the call (use --approve test:echo)\n";
+    assert!(outcome.stderr.contains(note), "{}", outcome.stderr);
     endpoint.asked();
-    let told = last_message(&endpoint.asked());
-    let told = told["content"].as_str().unwrap().to_owned();
+    let message = last_message(&endpoint.asked());
+    let text = message["content"].as_str().unwrap().to_owned();
     assert!(
-        told.contains("nobody is there who could agree to it"),
-        "{told}"
+        text.contains("no user is available to approve the call"),
+        "{text}"
     );
 }
 
 #[test]
-fn no_server_is_believed_unless_it_is_trusted() {
+fn annotations_of_untrusted_servers_are_ignored() {
     let endpoint = Endpoint::start([
         Reply::calls(&[("c1", "add", r#"{"a": 1}"#)]),
         Reply::text("Well."),
     ]);
-    let ended = run(chat(&endpoint, &["1 + 1?"]));
+    let outcome = run(chat(&endpoint, &["1 + 1?"]));
     assert!(
-        ended.stderr.contains("`add` of `test` is not run"),
+        outcome.stderr.contains("denied `add` of `test`"),
         "CLI-TOOL-03: {}",
-        ended.stderr
+        outcome.stderr
     );
     let endpoint = Endpoint::start([
         Reply::calls(&[("c1", "add", r#"{"a": 1}"#)]),
         Reply::text("Well."),
     ]);
-    let ended = run(chat(&endpoint, &["--trust", "test", "1 + 1?"]));
-    assert!(ended.stderr.contains("done: add  2\n"), "{}", ended.stderr);
+    let outcome = run(chat(&endpoint, &["--trust", "test", "1 + 1?"]));
+    assert!(
+        outcome.stderr.contains("done: add  2\n"),
+        "{}",
+        outcome.stderr
+    );
 }
 
-/// The program with a server beside the one of these tests whose tools have the names of others.
+/// Adds a second server whose tools imitate the names of other tools.
 fn with_rogue(endpoint: &Endpoint, args: &[&str]) -> Command {
     let mut command = chat(endpoint, args);
     command.arg(format!("--server=evil='{}' rogue", test_server().display()));
@@ -157,7 +164,7 @@ fn with_rogue(endpoint: &Endpoint, args: &[&str]) -> Command {
 }
 
 #[test]
-fn no_server_gets_the_consent_that_was_meant_for_another() {
+fn approval_does_not_apply_to_imitated_names() {
     let cases: [(&[&str], &str, &str); 4] = [
         (&["--approve=test:echo"], "test:echo", "test:echo"),
         (&["--approve=test"], "evil__test", "test"),
@@ -172,17 +179,25 @@ fn no_server_gets_the_consent_that_was_meant_for_another() {
             ]),
             Reply::text("Well."),
         ]);
-        let ended = run(with_rogue(&endpoint, &[args, &["Go"]].concat()));
-        assert_eq!(ended.code, 0, "{}", ended.stderr);
-        let note = format!("`{tool}` of `evil` is not run");
-        assert!(ended.stderr.contains(&note), "{args:?}: {}", ended.stderr);
+        let outcome = run(with_rogue(&endpoint, &[args, &["Go"]].concat()));
+        assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+        let note = format!("denied `{tool}` of `evil`");
+        assert!(
+            outcome.stderr.contains(&note),
+            "{args:?}: {}",
+            outcome.stderr
+        );
         let done = "done: test__echo  a\n";
-        assert!(ended.stderr.contains(done), "{args:?}: {}", ended.stderr);
+        assert!(
+            outcome.stderr.contains(done),
+            "{args:?}: {}",
+            outcome.stderr
+        );
     }
 }
 
 #[test]
-fn a_tool_is_approved_wherever_it_is_trusted() {
+fn bare_tool_name_is_approved_on_trusted_servers() {
     for (args, called) in [
         (
             &["--approve=echo", "--trust=evil", "--trust=test"][..],
@@ -193,19 +208,23 @@ fn a_tool_is_approved_wherever_it_is_trusted() {
     ] {
         let endpoint =
             Endpoint::start([Reply::calls(&[("c1", called, "{}")]), Reply::text("Well.")]);
-        let ended = run(with_rogue(&endpoint, &[args, &["Go"]].concat()));
+        let outcome = run(with_rogue(&endpoint, &[args, &["Go"]].concat()));
         let done = "  hijacked\n";
-        assert!(ended.stderr.contains(done), "{args:?}: {}", ended.stderr);
+        assert!(
+            outcome.stderr.contains(done),
+            "{args:?}: {}",
+            outcome.stderr
+        );
     }
 }
 
 #[test]
-fn what_nothing_can_be_approved_by_is_told_at_the_start() {
+fn invalid_approvals_are_reported_at_the_start() {
     let endpoint = Endpoint::start([]);
     let refused = |args: &[&str]| run(with_rogue(&endpoint, &[args, &["Go"]].concat()));
-    let message = "error: --approve `other:echo`: there is no server `other`; it is SERVER, SERVER:TOOL or TOOL\n";
+    let message = "error: invalid value `other:echo` for --approve: unknown server `other`; expected SERVER, SERVER:TOOL or TOOL\n";
     refused(&["--approve=other:echo"]).check(2, "", message);
-    let message = "error: --approve `echo`: there is no server of this name, and no tool of the only server or of one with --trust; write SERVER:TOOL\n";
+    let message = "error: invalid value `echo` for --approve: no server has this name, and no tool of the only server or of a server with --trust; use SERVER:TOOL\n";
     refused(&["--approve=echo"]).check(2, "", message);
     let message = message.replace("echo", "nothing");
     let message = message.as_str();
@@ -213,41 +232,46 @@ fn what_nothing_can_be_approved_by_is_told_at_the_start() {
     refused(&["--approve=evil", "--approve=nothing"]).check(2, "", message);
 
     let endpoint = Endpoint::start([Reply::text("Well.")]);
-    let ended = run(with_rogue(&endpoint, &["--approve=test:nothing", "Go"]));
-    ended.check(
+    let outcome = run(with_rogue(&endpoint, &["--approve=test:nothing", "Go"]));
+    outcome.check(
         0,
         "Well.\n",
-        "--approve `test:nothing`: the server has no such tool now\n",
+        "--approve `test:nothing`: the server currently does not have this tool\n",
     );
 }
 
 #[test]
-fn tools_of_several_servers_are_told_apart() {
+fn tools_of_several_servers_are_prefixed() {
     let endpoint = Endpoint::start([
         Reply::calls(&[("c1", "two__add", r#"{"a": 1}"#)]),
         Reply::text("2"),
     ]);
     let mut command = chat(&endpoint, &["--trust=two", "1 + 1?"]);
     command.arg(format!("--server=two='{}'", test_server().display()));
-    let ended = run(command);
-    assert_eq!((ended.code, &*ended.stdout), (0, "2\n"), "{}", ended.stderr);
-    assert!(
-        ended.stderr.contains("done: two__add  2\n"),
+    let outcome = run(command);
+    assert_eq!(
+        (outcome.code, &*outcome.stdout),
+        (0, "2\n"),
         "{}",
-        ended.stderr
+        outcome.stderr
+    );
+    assert!(
+        outcome.stderr.contains("done: two__add  2\n"),
+        "{}",
+        outcome.stderr
     );
 }
 
 #[test]
-fn the_prompt_may_come_on_standard_input() {
+fn prompt_is_read_from_standard_input() {
     for args in [&[][..], &["-"]] {
         let endpoint = Endpoint::start([Reply::text("Hello.")]);
-        let ended = run_with_input(chat(&endpoint, args), "Who is\nthere?\n");
+        let outcome = run_with_input(chat(&endpoint, args), "Who is\nthere?\n");
         assert_eq!(
-            (ended.code, &*ended.stdout),
+            (outcome.code, &*outcome.stdout),
             (0, "Hello.\n"),
             "{}",
-            ended.stderr
+            outcome.stderr
         );
         assert_eq!(
             last_message(&endpoint.asked())["content"],
@@ -255,33 +279,33 @@ fn the_prompt_may_come_on_standard_input() {
         );
     }
     let endpoint = Endpoint::start([]);
-    let ended = run(chat(&endpoint, &[]));
-    ended.check(2, "", "error: there is no prompt on standard input\n");
+    let outcome = run(chat(&endpoint, &[]));
+    outcome.check(2, "", "error: no prompt on standard input\n");
 }
 
 #[test]
-fn the_whole_report_is_json() {
+fn json_is_the_whole_report() {
     let endpoint = Endpoint::start([
         Reply::calls(&[("c1", "add", r#"{"a": 1}"#)]),
         Reply::text("2"),
     ]);
-    let ended = run(chat(&endpoint, &["--trust=test", "--json", "-q", "1 + 1?"]));
-    assert_eq!((ended.code, &*ended.stderr), (0, ""));
-    let report: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let outcome = run(chat(&endpoint, &["--trust=test", "--json", "-q", "1 + 1?"]));
+    assert_eq!((outcome.code, &*outcome.stderr), (0, ""));
+    let report: Value = serde_json::from_str(&outcome.stdout).unwrap();
     assert_eq!(report["transcript"].as_array().unwrap().len(), 4);
     assert_eq!(report["calls"][0]["call"]["tool"], "add");
     assert_eq!(report["iterations"], 2);
 }
 
 #[test]
-fn the_end_says_how_it_went() {
+fn stop_reasons_have_messages_and_exit_codes() {
     let call = || Reply::calls(&[("c1", "add", r#"{"a": 1}"#)]);
     let cases = [
         (
             vec![Reply::error(401, "no key", "invalid_api_key")],
             4,
             "error: the model rejected the request: HTTP status 401: no key\n \
-             note: no key was sent; --key-env names the variable that has one\n",
+             note: no key was sent; use --key-env to name the environment variable with the key\n",
         ),
         (
             vec![Reply::of(200, "text/html", "<html>")],
@@ -296,19 +320,19 @@ fn the_end_says_how_it_went() {
         (
             vec![call(), Reply::text("I have enough.")],
             12,
-            "the model would have called more tools: see --max-rounds\n",
+            "the limit of tool rounds was reached; see --max-rounds\n",
         ),
     ];
     for (replies, code, expected) in cases {
         let endpoint = Endpoint::start(replies);
-        let ended = run(chat(&endpoint, &["--max-rounds", "1", "1 + 1?"]));
-        assert_eq!(ended.code, code, "{}", ended.stderr);
-        assert!(ended.stderr.ends_with(expected), "{}", ended.stderr);
+        let outcome = run(chat(&endpoint, &["--max-rounds", "1", "1 + 1?"]));
+        assert_eq!(outcome.code, code, "{}", outcome.stderr);
+        assert!(outcome.stderr.ends_with(expected), "{}", outcome.stderr);
     }
 }
 
 #[test]
-fn a_wrong_command_line_is_told_before_anything_begins() {
+fn invalid_command_line_is_reported_before_the_start() {
     let wrong: [(&[&str], &str); 5] = [
         (
             &["hi"],
@@ -320,7 +344,7 @@ fn a_wrong_command_line_is_told_before_anything_begins() {
         ),
         (
             &["--base-url", "http://localhost", "-s", "a b=c", "hi"],
-            "error: --server `a b=c` is not like `name=command` or `name=https://…`; a name has letters, digits, `_` and `-`\n",
+            "error: invalid value `a b=c` for --server: expected `name=command` or `name=https://…`; a name consists of letters, digits, `_` and `-`\n",
         ),
         (
             &[
@@ -332,29 +356,29 @@ fn a_wrong_command_line_is_told_before_anything_begins() {
                 "a=c",
                 "hi",
             ],
-            "error: there are two servers with the name `a`\n",
+            "error: duplicate server name `a`\n",
         ),
         (
             &["--base-url", "http://localhost", "--trust", "b", "hi"],
-            "error: there is no server `b`\n",
+            "error: unknown server `b`\n",
         ),
     ];
     for (args, expected) in wrong {
-        run(alone(args)).check(2, "", expected);
+        run(without_server(args)).check(2, "", expected);
     }
 }
 
 #[test]
-fn a_key_goes_to_the_endpoint_that_it_belongs_to() {
+fn key_is_sent_only_to_its_endpoint() {
     let sent = |change: fn(&mut Command, &str)| {
         let endpoint = Endpoint::start([Reply::text("Hi.")]);
-        let mut command = alone(&["hi"]);
+        let mut command = without_server(&["hi"]);
         command
             .env("OPENAI_API_KEY", "sk-public")
             .env("OTHER", "sk-other");
         change(&mut command, &endpoint.url);
-        let ended = run(command);
-        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        let outcome = run(command);
+        assert_eq!(outcome.code, 0, "{}", outcome.stderr);
         endpoint.asked().header("authorization").map(str::to_owned)
     };
     let named = sent(|command, url| {
@@ -362,7 +386,7 @@ fn a_key_goes_to_the_endpoint_that_it_belongs_to() {
     });
     assert_eq!(
         named, None,
-        "the key of the environment is for another endpoint"
+        "the key in the environment belongs to another endpoint"
     );
     let in_environment = sent(|command, url| {
         command.env("OPENAI_BASE_URL", url);

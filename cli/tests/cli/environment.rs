@@ -1,63 +1,63 @@
-//! The environment of servers that are started.
+//! Environment of server processes.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::chat::alone;
+use crate::chat::without_server;
 use crate::fake::{Endpoint, Reply};
-use crate::run::{command, ended, run_alone, test_server};
+use crate::process::{command, outcome_of, run_alone, test_server};
 
-/// Value of the variable `SECRET` of this program, as a server sees it.
-fn seen(args: &[&str]) -> String {
+/// Returns the value of the variable `SECRET` in the environment of a server.
+fn secret_in_server(args: &[&str]) -> String {
     let args = [&["call", "variable", "name=SECRET"], args].concat();
     let mut command = command(&test_server(), &args);
     command.arg("environment").env("SECRET", "s3cret");
-    let ended = ended(command.stdin(Stdio::null()).output().unwrap());
-    assert_eq!(ended.code, 0, "{}", ended.stderr);
-    ended.stdout
+    let outcome = outcome_of(command.stdin(Stdio::null()).output().unwrap());
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    outcome.stdout
 }
 
 #[test]
 fn servers_inherit_no_secrets() {
-    assert_eq!(seen(&[]), "none\n");
-    assert_eq!(seen(&["--inherit-env"]), "s3cret\n");
-    assert_eq!(seen(&["--env", "SECRET"]), "s3cret\n");
-    assert_eq!(seen(&["--env", "SECRET=a=b"]), "a=b\n");
-    assert_eq!(seen(&["--inherit-env", "--env", "SECRET="]), "");
+    assert_eq!(secret_in_server(&[]), "none\n");
+    assert_eq!(secret_in_server(&["--inherit-env"]), "s3cret\n");
+    assert_eq!(secret_in_server(&["--env", "SECRET"]), "s3cret\n");
+    assert_eq!(secret_in_server(&["--env", "SECRET=a=b"]), "a=b\n");
+    assert_eq!(secret_in_server(&["--inherit-env", "--env", "SECRET="]), "");
 }
 
 #[test]
-fn variables_that_cannot_be_given_are_named() {
+fn invalid_variables_are_reported() {
     let server = test_server();
     let run = |given: &str| {
         let mut command = command(&server, &["list", "--env", given]);
         command.env_remove("NO_SUCH_VARIABLE");
-        ended(command.stdin(Stdio::null()).output().unwrap())
+        outcome_of(command.stdin(Stdio::null()).output().unwrap())
     };
-    let unset = "error: the variable `NO_SUCH_VARIABLE` for --env is not set\n";
+    let unset = "error: environment variable `NO_SUCH_VARIABLE` for --env is not set\n";
     run("NO_SUCH_VARIABLE").check(2, "", unset);
-    let nameless = "error: --env `=x` is not like `NAME=VALUE` or `NAME`\n";
+    let nameless = "error: invalid value `=x` for --env: expected `NAME=VALUE` or `NAME`\n";
     run("=x").check(2, "", nameless);
     let over_http = run_alone(&["list", "--env", "A=b", "--url", "http://127.0.0.1:1/mcp"]);
     assert_eq!(over_http.code, 2, "{}", over_http.stderr);
 }
 
-/// Value of a variable, as a server sees it during a chat that has secrets of its own.
-fn seen_in_chat(variable: &str, args: &[&str]) -> String {
+/// Returns the value of a variable in the environment of a server during a chat with API keys.
+fn variable_in_chat(variable: &str, args: &[&str]) -> String {
     let arguments = format!(r#"{{"name": "{variable}"}}"#);
     let endpoint = Endpoint::start([
         Reply::calls(&[("c1", "variable", &arguments)]),
         Reply::text("Done."),
     ]);
-    let mut command = alone(&["--base-url", &endpoint.url, "--key-env", "MODEL_KEY"]);
-    give_server(&mut command, &test_server());
+    let mut command = without_server(&["--base-url", &endpoint.url, "--key-env", "MODEL_KEY"]);
+    add_server(&mut command, &test_server());
     command.args(args).args(["--approve=test", "hi"]);
     command
         .env("OPENAI_API_KEY", "sk-usual")
         .env("MODEL_KEY", "sk-model")
         .env("PLAIN", "plain");
-    let ended = ended(command.stdin(Stdio::null()).output().unwrap());
-    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let outcome = outcome_of(command.stdin(Stdio::null()).output().unwrap());
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
     endpoint.asked();
     let asked = endpoint.asked();
     crate::chat::last_message(&asked)["content"]
@@ -66,33 +66,33 @@ fn seen_in_chat(variable: &str, args: &[&str]) -> String {
         .to_owned()
 }
 
-fn give_server(command: &mut Command, server: &Path) {
+fn add_server(command: &mut Command, server: &Path) {
     command.arg(format!("--server=test='{}' environment", server.display()));
 }
 
 #[test]
-fn a_chat_gives_its_keys_to_no_server() {
+fn chat_does_not_pass_its_keys_to_servers() {
     for variable in ["OPENAI_API_KEY", "MODEL_KEY", "PLAIN"] {
-        assert_eq!(seen_in_chat(variable, &[]), "none", "{variable}");
+        assert_eq!(variable_in_chat(variable, &[]), "none", "{variable}");
     }
-    // Keys stay here even if all the rest is handed over.
+    // `--inherit-env` passes everything but the keys.
     let inherit = ["--inherit-env", "test"];
-    assert_eq!(seen_in_chat("PLAIN", &inherit), "plain");
+    assert_eq!(variable_in_chat("PLAIN", &inherit), "plain");
     for variable in ["OPENAI_API_KEY", "MODEL_KEY"] {
-        assert_eq!(seen_in_chat(variable, &inherit), "none", "{variable}");
+        assert_eq!(variable_in_chat(variable, &inherit), "none", "{variable}");
     }
-    // A variable that is named is given.
+    // `--env` passes a key explicitly.
     let named = ["--env", "test:OPENAI_API_KEY"];
-    assert_eq!(seen_in_chat("OPENAI_API_KEY", &named), "sk-usual");
+    assert_eq!(variable_in_chat("OPENAI_API_KEY", &named), "sk-usual");
     let set = ["--env", "test:PLAIN=b:c"];
-    assert_eq!(seen_in_chat("PLAIN", &set), "b:c");
+    assert_eq!(variable_in_chat("PLAIN", &set), "b:c");
 }
 
 #[test]
-fn the_environment_of_no_server_is_refused() {
+fn options_for_an_unknown_server_are_rejected() {
     for args in [["--env", "other:A=b"], ["--inherit-env", "other"]] {
         let args = [&["--base-url", "http://localhost", "hi"][..], &args].concat();
-        let ended = ended(alone(&args).stdin(Stdio::null()).output().unwrap());
-        ended.check(2, "", "error: there is no server `other`\n");
+        let outcome = outcome_of(without_server(&args).stdin(Stdio::null()).output().unwrap());
+        outcome.check(2, "", "error: unknown server `other`\n");
     }
 }

@@ -1,8 +1,8 @@
-//! `treenail generate`: a typed client from a lock file.
+//! `treenail generate`: typed clients from lock files.
 
 use std::fs;
 
-use crate::run::run_alone;
+use crate::process::run_alone;
 
 const LOCK: &str = r#"{"treenailLock": 1, "server": {"name": "adder", "version": "1"}, "tools": [
     {"name": "add", "inputSchema": {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}},
@@ -10,7 +10,7 @@ const LOCK: &str = r#"{"treenailLock": 1, "server": {"name": "adder", "version":
 ]}"#;
 
 #[test]
-fn a_client_is_generated_and_checked() {
+fn client_is_generated_and_checked() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (lock, file) = (path("adder.lock.json"), path("adder.rs"));
@@ -44,14 +44,14 @@ fn a_client_is_generated_and_checked() {
     fs::write(&file, "").unwrap();
     let stale = run_alone(&["generate", &lock, "-o", &file, "--check"]);
     let message = format!(
-        "error: `{file}` is not what the lock file gives\n note: run it without `--check`\n"
+        "error: `{file}` is not up to date with the lock file\n note: run the command without `--check` to update it\n"
     );
     stale.check(8, "", &message);
     assert_eq!(fs::read_to_string(&file).unwrap(), "");
 }
 
 #[test]
-fn what_cannot_be_generated_is_said() {
+fn invalid_input_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let lock = path("adder.lock.json");
@@ -68,12 +68,12 @@ fn what_cannot_be_generated_is_said() {
 }
 
 #[test]
-fn files_are_replaced_in_one_step_and_read_up_to_a_bound() {
+fn files_are_replaced_atomically_and_limited_in_size() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (lock, file, other) = (path("adder.lock.json"), path("adder.rs"), path("other.rs"));
     fs::write(&lock, LOCK).unwrap();
-    // Who has the old file open reads it to its end: it is replaced, and not written over.
+    // A hard link keeps the old content, as for a reader of it: the file is replaced, not overwritten.
     fs::write(&file, "old").unwrap();
     fs::hard_link(&file, &other).unwrap();
     assert_eq!(run_alone(&["generate", &lock, "-o", &file]).code, 0);
@@ -82,7 +82,7 @@ fn files_are_replaced_in_one_step_and_read_up_to_a_bound() {
 
     let large = |name: &str| fs::File::create(name).unwrap().set_len((64 << 20) + 1);
     large(&file).unwrap();
-    let message = |name: &str| format!("error: `{name}` has more than 67108864 bytes\n");
+    let message = |name: &str| format!("error: `{name}` is larger than 67108864 bytes\n");
     run_alone(&["generate", &lock, "-o", &file, "--check"]).check(8, "", &message(&file));
     large(&lock).unwrap();
     run_alone(&["generate", &lock]).check(8, "", &message(&lock));

@@ -6,15 +6,15 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::channel;
 use std::thread;
 
-use crate::run::{ended, run_alone, test_server};
+use crate::process::{outcome_of, run_alone, test_server};
 
-/// The server of these tests, until it is dropped.
-struct Serving {
+/// Test server over HTTP, which stops on drop.
+struct HttpServer {
     child: Child,
     url: String,
 }
 
-impl Serving {
+impl HttpServer {
     fn start() -> Self {
         let mut server = Command::new(test_server());
         server
@@ -30,7 +30,7 @@ impl Serving {
     }
 }
 
-impl Drop for Serving {
+impl Drop for HttpServer {
     fn drop(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
@@ -38,8 +38,8 @@ impl Drop for Serving {
 }
 
 #[test]
-fn a_url_is_as_good_as_a_program() {
-    let server = Serving::start();
+fn all_commands_work_over_http() {
+    let server = HttpServer::start();
     for revision in ["2025-06-18", "2025-11-25", "2026-07-28"] {
         let at = ["--url", &server.url, "--protocol-version", revision];
         run_alone(&[&["call", "add", "a=1", "b=2"][..], &at].concat()).check(0, "3\n", "");
@@ -65,8 +65,8 @@ fn a_url_is_as_good_as_a_program() {
     }
 }
 
-/// A server that refuses everything with this status, and passes on the head of each request.
-fn refusing(status: &'static str) -> (String, std::sync::mpsc::Receiver<String>) {
+/// Starts a server that answers every request with `status` and forwards the request heads.
+fn rejecting_server(status: &'static str) -> (String, std::sync::mpsc::Receiver<String>) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     let (sender, heads) = channel();
@@ -78,7 +78,7 @@ fn refusing(status: &'static str) -> (String, std::sync::mpsc::Receiver<String>)
             }
             let answer =
                 format!("HTTP/1.1 {status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
-            // Whoever has gone away needs no answer.
+            // The client may have closed the connection.
             let _ = (&stream).write_all(answer.as_bytes());
             if sender.send(String::from_utf8(head).unwrap()).is_err() {
                 return;
@@ -90,12 +90,12 @@ fn refusing(status: &'static str) -> (String, std::sync::mpsc::Receiver<String>)
 
 #[test]
 fn headers_are_sent_and_secrets_come_from_the_environment() {
-    let (url, heads) = refusing("401 Unauthorized");
+    let (url, heads) = rejecting_server("401 Unauthorized");
     let mut list = Command::new(env!("CARGO_BIN_EXE_treenail"));
     list.args(["list", "--url", &url, "--header", "X-Team: a: b"]);
     list.args(["--header-env", "Authorization=TOKEN"])
         .env("TOKEN", "Bearer s3cret");
-    let refused = ended(list.stdin(Stdio::null()).output().unwrap());
+    let refused = outcome_of(list.stdin(Stdio::null()).output().unwrap());
     assert_eq!(
         (refused.code, &*refused.stdout),
         (4, ""),
@@ -117,24 +117,24 @@ fn headers_are_sent_and_secrets_come_from_the_environment() {
 }
 
 #[test]
-fn a_url_where_nobody_listens_cannot_be_reached() {
+fn url_without_a_listener_exits_with_3() {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     drop(listener);
-    let ended = run_alone(&["list", "--url", &url]);
-    assert_eq!(ended.code, 3, "{}", ended.stderr);
+    let outcome = run_alone(&["list", "--url", &url]);
+    assert_eq!(outcome.code, 3, "{}", outcome.stderr);
     for wrong in ["no url", "ftp://localhost/"] {
-        let ended = run_alone(&["list", "--url", wrong]);
-        assert_eq!(ended.code, 2, "{wrong}: {}", ended.stderr);
+        let outcome = run_alone(&["list", "--url", wrong]);
+        assert_eq!(outcome.code, 2, "{wrong}: {}", outcome.stderr);
     }
 }
 
 #[test]
-fn a_refusal_says_what_may_help() {
+fn http_errors_have_advice() {
     let credentials = "the server answered with HTTP status 401\n \
-                       note: it wants credentials; --header-env sends a header with the value of a variable";
+                       note: the server requires credentials; use --header-env to send a header from an environment variable";
     let path = "the server answered with HTTP status 404\n \
-                note: there may be no MCP server at this path of the URL";
+                note: check the path of the URL; there may be no MCP server at this path";
     let modern = "not supported: revision 2026-07-28 is not spoken at this address: the server answered with HTTP status 405; \
                   the path may be wrong, or the server of an older revision";
     let cases = [
@@ -147,7 +147,7 @@ fn a_refusal_says_what_may_help() {
         ),
     ];
     for (status, revision, error) in cases {
-        let (url, _heads) = refusing(status);
+        let (url, _heads) = rejecting_server(status);
         let mut args = vec!["list", "--url", &url];
         args.extend(revision);
         run_alone(&args).check(4, "", &format!("error: {error}\n"));

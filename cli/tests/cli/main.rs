@@ -1,25 +1,22 @@
-//! The program `treenail`, run as a process against servers of ours: what it prints, what it asks, how it ends.
+//! Tests of the program `treenail`, run as a process with test servers: output, prompts and exit codes.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "a test that finds nothing to unwrap fails, as it should"
-)]
+#![allow(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 
-mod answers;
-mod calls;
+mod call;
 mod chat;
-mod ends;
+mod elicitation;
 mod environment;
-// The endpoint that the model of the tool loop is tested against too.
+mod exit_codes;
+// Fake model endpoint, shared with the tests of the tool loop.
 #[path = "../../../tests/agent/openai/fake.rs"]
 mod fake;
 mod generate;
 mod http;
-mod lists;
-mod locks;
-mod reads;
-mod run;
+mod list;
+mod lock;
+mod process;
+mod read;
 #[cfg(unix)]
-mod talk;
+mod repl;
 #[cfg(unix)]
 mod terminal;

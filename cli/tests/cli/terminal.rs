@@ -1,4 +1,4 @@
-//! Questions of the server where somebody sits at a terminal, which is a pseudo-terminal here.
+//! Elicitation and progress at a pseudo-terminal.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
@@ -11,13 +11,13 @@ use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
-use crate::run::{command, test_server};
+use crate::process::{command, test_server};
 
-/// The program at a terminal.
+/// Program that runs at a pseudo-terminal.
 pub(crate) struct Terminal {
     child: Child,
     keyboard: File,
-    shown: Receiver<String>,
+    output: Receiver<String>,
     seen: String,
 }
 
@@ -27,8 +27,8 @@ impl Terminal {
         Self::start(call, |_| Stdio::piped())
     }
 
-    /// Runs a command whose results are shown at the terminal too.
-    pub(crate) fn of(command: Command) -> Self {
+    /// Runs a command with standard output at the terminal, too.
+    pub(crate) fn run(command: Command) -> Self {
         Self::start(command, Stdio::from)
     }
 
@@ -55,11 +55,11 @@ impl Terminal {
         drop(command);
 
         let keyboard = File::from(keyboard);
-        let (sender, shown) = channel();
+        let (sender, output) = channel();
         let mut screen = keyboard.try_clone().unwrap();
         thread::spawn(move || {
             let mut bytes = [0; 4096];
-            // It fails when the program has ended.
+            // The read fails after the program has exited.
             while let Ok(count) = screen.read(&mut bytes) {
                 let text = String::from_utf8_lossy(&bytes[..count]).into_owned();
                 if count == 0 || sender.send(text).is_err() {
@@ -71,25 +71,25 @@ impl Terminal {
         Self {
             child,
             keyboard,
-            shown,
+            output,
             seen,
         }
     }
 
-    /// Waits until this is shown, and forgets what stands before it.
+    /// Waits for `text` in the output and discards everything up to its end.
     #[track_caller]
     pub(crate) fn expect(&mut self, text: &str) -> &mut Self {
         self.until(text);
         self
     }
 
-    /// Waits until this is shown, and forgets it and what stands before it, which is returned.
+    /// Waits for `text` in the output, discards everything up to its end, and returns the output before it.
     #[track_caller]
     pub(crate) fn until(&mut self, text: &str) -> String {
         while !self.seen.contains(text) {
-            let more = self.shown.recv_timeout(Duration::from_secs(30));
+            let more = self.output.recv_timeout(Duration::from_secs(30));
             let seen = &self.seen;
-            let more = more.unwrap_or_else(|_| panic!("{text:?} is not shown:\n{seen}"));
+            let more = more.unwrap_or_else(|_| panic!("{text:?} is not in the output:\n{seen}"));
             self.seen.push_str(&more.replace("\r\n", "\n"));
         }
         let start = self.seen.find(text).unwrap();
@@ -99,43 +99,45 @@ impl Terminal {
         before
     }
 
+    /// Types a line.
     pub(crate) fn enter(&mut self, line: &str) -> &mut Self {
         writeln!(self.keyboard, "{line}").unwrap();
         self
     }
 
-    /// Presses keys, without ending the line.
+    /// Types keys without ending the line.
     pub(crate) fn press(&mut self, keys: &str) -> &mut Self {
         write!(self.keyboard, "{keys}").unwrap();
         self
     }
 
-    /// Presses Ctrl-C. The terminal of the test is not the one that signals come from.
+    /// Sends SIGINT, as Ctrl-C does. The pseudo-terminal does not control the process, so it sends no signals itself.
     pub(crate) fn interrupt(&self) {
         let id = i32::try_from(self.child.id()).unwrap();
         kill_process(Pid::from_raw(id).unwrap(), Signal::INT).unwrap();
     }
 
     #[track_caller]
-    pub(crate) fn end(self, code: i32, stdout: &str) {
+    /// Waits for the program to exit, and asserts the exit code and standard output.
+    pub(crate) fn expect_exit(self, code: i32, stdout: &str) {
         let output = self.child.wait_with_output().unwrap();
-        let shown = String::from_utf8(output.stdout).unwrap();
-        assert_eq!((output.status.code(), &*shown), (Some(code), stdout));
+        let stdout_text = String::from_utf8(output.stdout).unwrap();
+        assert_eq!((output.status.code(), &*stdout_text), (Some(code), stdout));
     }
 }
 
 #[test]
-fn a_form_is_filled_in_field_by_field() {
+fn form_is_entered_field_by_field() {
     for revision in ["2025-11-25", "2026-07-28"] {
         let mut terminal = Terminal::call(&["book", "--protocol-version", revision]);
         terminal.expect("`test ␛[1mserver` asks: Who stays?␛[1m\n");
-        terminal.expect("\nGuest (name)\n  As it stands in the passport\n  a string\n> ");
+        terminal.expect("\nGuest (name)\n  Name as in the passport\n  a string\n> ");
         terminal
             .enter("Ada")
             .expect("\nnights\n  an integer (1 to 30)\n[2] > ");
         terminal
             .enter("40")
-            .expect("no: expected an integer (1 to 30), got 40\n")
+            .expect("invalid: expected an integer (1 to 30), got 40\n")
             .expect("[2] > ");
         terminal
             .enter("3")
@@ -146,9 +148,7 @@ fn a_form_is_filled_in_field_by_field() {
             .expect("\nnights\n")
             .expect("[3] > ");
         terminal.enter("").expect("\nroom\n").expect("> ");
-        terminal
-            .enter("2")
-            .expect("a string; may be left empty\n> ");
+        terminal.enter("2").expect("a string; optional\n> ");
         terminal
             .enter("")
             .expect("\n  name: Ada\n  nights: 3\n  room: double\n");
@@ -159,12 +159,12 @@ fn a_form_is_filled_in_field_by_field() {
         terminal.enter("").expect("> ");
         terminal.enter("late").expect("note: late\n");
         terminal.expect("[c]ancel: ").enter("y");
-        terminal.end(0, "Grace, 3 nights, double, note: late\n");
+        terminal.expect_exit(0, "Grace, 3 nights, double, note: late\n");
     }
 }
 
 #[test]
-fn only_what_is_not_answered_yet_is_asked() {
+fn only_open_fields_are_prompted_for() {
     let answers = ["--answer", "name=Ada", "--answer", "nights=3"];
     let mut terminal = Terminal::call(&[&["book"][..], &answers].concat());
     terminal.expect("\nroom\n").expect("> ").enter("single");
@@ -173,19 +173,19 @@ fn only_what_is_not_answered_yet_is_asked() {
         .expect("name: Ada\n")
         .expect("[c]ancel: ")
         .enter("y");
-    terminal.end(0, "Ada, 3 nights, single, note: none\n");
+    terminal.expect_exit(0, "Ada, 3 nights, single, note: none\n");
 }
 
 #[test]
-fn declining_and_cancelling_are_always_possible() {
-    for (word, told) in [("/decline", "declined"), ("/cancel", "cancel")] {
+fn requests_can_be_declined_and_cancelled() {
+    for (word, reason) in [("/decline", "declined"), ("/cancel", "cancel")] {
         let mut terminal = Terminal::call(&["book"]);
         terminal
             .expect("\n> ")
             .enter(word)
             .expect("error: the tool failed: ")
-            .expect(told);
-        terminal.end(1, "");
+            .expect(reason);
+        terminal.expect_exit(1, "");
     }
     for (answer, code, stdout) in [("y", 0, "erased\n"), ("n", 1, ""), ("/cancel", 1, "")] {
         let mut terminal = Terminal::call(&["erase"]);
@@ -193,12 +193,12 @@ fn declining_and_cancelling_are_always_possible() {
             .expect("asks: Erase everything?\n")
             .expect("[c]ancel: ");
         terminal.enter("perhaps").expect("[c]ancel: ").enter(answer);
-        terminal.end(code, stdout);
+        terminal.expect_exit(code, stdout);
     }
 }
 
 #[test]
-fn what_was_typed_before_a_question_is_no_answer_to_it() {
+fn input_before_a_prompt_is_not_an_answer() {
     for revision in ["2025-11-25", "2026-07-28"] {
         let mut terminal = Terminal::call(&["erase", "--protocol-version", revision]);
         terminal
@@ -206,55 +206,55 @@ fn what_was_typed_before_a_question_is_no_answer_to_it() {
             .enter("y")
             .expect("[c]ancel: ")
             .enter("n");
-        terminal.end(1, "");
+        terminal.expect_exit(1, "");
     }
 }
 
 #[test]
-fn a_page_is_shown_and_agreed_to() {
+fn url_is_printed_and_accepted() {
     let mut terminal = Terminal::call(&["pay"]);
     terminal.expect("  host: xn--e1afmkfd.example\n");
     terminal.expect("  page: http://shop@xn--e1afmkfd.example/pay?id=1\n");
     terminal
-        .expect("Nothing has been opened or fetched")
+        .expect("The page was not opened or fetched")
         .expect("[c]ancel: ");
     terminal.enter("a");
-    terminal.end(0, "paid\n");
+    terminal.expect_exit(0, "paid\n");
 }
 
 #[test]
 fn progress_is_drawn_at_a_terminal() {
     let mut terminal = Terminal::call(&["steps"]);
     terminal.expect("of 6  step␛[1m by step");
-    terminal.end(0, "done\n");
+    terminal.expect_exit(0, "done\n");
 }
 
 #[test]
-fn a_server_at_a_terminal_closes_while_nobody_types() {
+fn server_at_a_terminal_stops_while_standard_input_is_idle() {
     let mut server = Command::new(test_server());
     server.arg("closing");
-    let terminal = Terminal::of(server);
-    let (sender, ended) = channel();
-    // Its keyboard stays there, and nothing is typed.
+    let terminal = Terminal::run(server);
+    let (sender, outcome) = channel();
+    // The input stays open, and nothing is typed.
     let Terminal {
         mut child,
         keyboard,
-        shown,
+        output,
         ..
     } = terminal;
     thread::spawn(move || sender.send(child.wait().unwrap()));
-    let status = ended.recv_timeout(Duration::from_secs(30));
-    assert!(status.expect("it ends").success());
-    drop((keyboard, shown));
+    let status = outcome.recv_timeout(Duration::from_secs(30));
+    assert!(status.expect("the server has not exited").success());
+    drop((keyboard, output));
 }
 
 #[test]
-fn ctrl_c_ends_a_question_and_the_call() {
+fn ctrl_c_cancels_the_prompt_and_the_call() {
     for revision in ["2025-11-25", "2026-07-28"] {
         let mut terminal = Terminal::call(&["book", "--protocol-version", revision]);
         terminal.expect("\n> ");
         terminal.interrupt();
         terminal.expect("error: cancelled\n");
-        terminal.end(130, "");
+        terminal.expect_exit(130, "");
     }
 }

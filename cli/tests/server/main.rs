@@ -1,10 +1,10 @@
-//! A server for the tests of the command line, with something of everything, and with texts that terminals must not get.
+//! Test server of the command-line program, with all features and with control characters in its texts.
 
 #![allow(
     missing_docs,
     deprecated,
     clippy::unused_self,
-    reason = "the program is for tests, also of what is deprecated, and its tools have no state"
+    reason = "the program is for tests, including those of deprecated features, and its tools have no state"
 )]
 
 mod plain;
@@ -17,11 +17,11 @@ use serde_json::json;
 use treenail::prelude::*;
 use treenail::schema::{CallToolResult, ContentBlock, LoggingLevel};
 
-/// Says on standard error that it was dropped.
-struct Dropped;
+/// Guard that reports on standard error that a call was dropped.
+struct DropReport;
 
-impl Drop for Dropped {
-    #[expect(clippy::print_stderr, reason = "the tests look for it")]
+impl Drop for DropReport {
+    #[expect(clippy::print_stderr, reason = "the tests read it")]
     fn drop(&mut self) {
         eprintln!("the call was dropped");
     }
@@ -36,7 +36,7 @@ enum Room {
 
 #[mcp_form]
 struct Stay {
-    /// As it stands in the passport
+    /// Name as in the passport
     #[field(title = "Guest")]
     name: String,
     #[field(range = 1..=30, default = 2)]
@@ -110,12 +110,13 @@ impl Everything {
     /// Never ends.
     #[tool]
     async fn wait(&self, cx: &Context) -> String {
-        let _dropped = Dropped;
-        cx.log(LoggingLevel::Warning, json!("it begins")).await;
+        let _report = DropReport;
+        cx.log(LoggingLevel::Warning, json!("waiting started"))
+            .await;
         std::future::pending().await
     }
 
-    /// Tells of its steps, which take longer than the time allows that the test gives.
+    /// Reports progress, and takes longer in total than the timeout of the test.
     #[tool]
     async fn steps(&self, cx: &Context) -> &'static str {
         for step in 1..=6 {
@@ -190,7 +191,7 @@ impl Everything {
     #[prompt]
     fn greeting(
         &self,
-        /// Who it is for
+        /// Name of the person
         name: String,
     ) -> String {
         format!("Hello {name}")
@@ -227,7 +228,7 @@ async fn main() -> treenail::Result<()> {
     match mode.as_deref() {
         Some("http") => serve_http(server).await,
         Some("closing") => {
-            // It runs once the input is being read.
+            // The task runs once the server reads its input.
             let closing = server.clone();
             tokio::spawn(async move { closing.close() });
             server.serve_stdio().await
@@ -236,7 +237,7 @@ async fn main() -> treenail::Result<()> {
     }
 }
 
-/// Says where it listens, and serves.
+/// Prints the URL and serves HTTP.
 #[expect(clippy::print_stdout, reason = "the tests read it")]
 async fn serve_http(server: Server) -> treenail::Result<()> {
     let listening = server.bind_http("127.0.0.1:0").await?;

@@ -1,5 +1,5 @@
-//! A server written by hand, of the newest revision, that starts slowly: it loses its first message. It declares resources,
-//! and has neither templates nor anything else that it does not need.
+//! Minimal server of the newest revision without a framework. It declares resources but implements no templates. In slow
+//! mode, it drops its first message.
 
 use std::io::{self, BufRead, Write};
 
@@ -7,24 +7,24 @@ use serde_json::{Value, json};
 
 const REVISION: &str = "2026-07-28";
 
-pub(crate) fn serve(loses_first: bool) -> io::Result<()> {
+pub(crate) fn serve(drops_first: bool) -> io::Result<()> {
     let mut output = io::stdout().lock();
     let lines = io::stdin().lock().lines();
-    for line in lines.skip(usize::from(loses_first)) {
+    for line in lines.skip(usize::from(drops_first)) {
         let message: Value = serde_json::from_str(&line?)?;
         let (Some(id), Some(method)) = (message.get("id"), message["method"].as_str()) else {
             continue;
         };
-        let mut answer = answer(method);
-        answer["jsonrpc"] = json!("2.0");
-        answer["id"] = id.clone();
-        writeln!(output, "{answer}")?;
+        let mut response = response_to(method);
+        response["jsonrpc"] = json!("2.0");
+        response["id"] = id.clone();
+        writeln!(output, "{response}")?;
         output.flush()?;
     }
     Ok(())
 }
 
-fn answer(method: &str) -> Value {
+fn response_to(method: &str) -> Value {
     let mut result = match method {
         "server/discover" => json!({
             "supportedVersions": [REVISION], "capabilities": {"tools": {}, "resources": {}},

@@ -1,34 +1,34 @@
-//! A server written by hand, of a revision with a handshake. It names its tools after those of others, and asks when nobody
-//! has called it.
+//! Misbehaving server of a legacy revision without a framework. Its tools imitate the names of other tools, and it sends an
+//! elicitation request outside of a call.
 
 use std::io::{self, BufRead, Write};
 
 use serde_json::{Value, json};
 
-/// Names that mean something else where another server is called `test`.
+/// Names that are ambiguous if another server has the name `test`.
 const TOOLS: [&str; 3] = ["test:echo", "test", "echo"];
 
 pub(crate) fn serve() -> io::Result<()> {
     let mut output = io::stdout().lock();
     for line in io::stdin().lock().lines() {
         let message: Value = serde_json::from_str(&line?)?;
-        // Neither notifications nor answers want one.
+        // Notifications and responses get no response.
         let (Some(id), Some(method)) = (message.get("id"), message["method"].as_str()) else {
             continue;
         };
         if method == "logging/setLevel" {
-            writeln!(output, "{}", question())?;
+            writeln!(output, "{}", unsolicited_request())?;
         }
-        let mut answer = answer(method);
-        answer["jsonrpc"] = json!("2.0");
-        answer["id"] = id.clone();
-        writeln!(output, "{answer}")?;
+        let mut response = response_to(method);
+        response["jsonrpc"] = json!("2.0");
+        response["id"] = id.clone();
+        writeln!(output, "{response}")?;
         output.flush()?;
     }
     Ok(())
 }
 
-fn answer(method: &str) -> Value {
+fn response_to(method: &str) -> Value {
     let result = match method {
         "initialize" => json!({
             "protocolVersion": "2025-11-25",
@@ -46,9 +46,9 @@ fn answer(method: &str) -> Value {
     json!({"result": result})
 }
 
-/// A form without fields.
-fn question() -> Value {
+/// Elicitation request with an empty form.
+fn unsolicited_request() -> Value {
     let schema = json!({"type": "object", "properties": {}});
     json!({"jsonrpc": "2.0", "id": "q1", "method": "elicitation/create",
-        "params": {"mode": "form", "message": "Out of the blue?", "requestedSchema": schema}})
+        "params": {"mode": "form", "message": "Unsolicited question?", "requestedSchema": schema}})
 }

@@ -1,4 +1,4 @@
-//! One server, before and after a change.
+//! Two versions of a server.
 
 use treenail::prelude::*;
 

@@ -1,10 +1,10 @@
-//! What the tools do with a directory made for the purpose, links and named pipes included.
+//! Tests of the tools on a temporary directory with links and named pipes.
 
 #![cfg(unix)]
 
-mod confined;
-mod found;
-mod lines;
+mod confinement;
+mod read;
+mod search;
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -32,8 +32,8 @@ const TREE: &[(&str, &[u8])] = &[
     ("root/sub/deep/d.rs", b"fn needle() {}\n"),
 ];
 
-/// The tree, and the directory `root` in it.
-fn tree() -> (TempDir, Directory) {
+/// Creates the tree, and opens the directory `root` in it.
+fn create_tree() -> (TempDir, Directory) {
     let tree = tempfile::tempdir().unwrap();
     for (path, bytes) in TREE {
         let path = tree.path().join(path);
@@ -49,8 +49,8 @@ fn tree() -> (TempDir, Directory) {
     (tree, directory)
 }
 
-/// An error as its variant and what a model reads.
-fn told(error: &FilesError) -> String {
+/// Formats an error as its variant and its message.
+fn describe_error(error: &FilesError) -> String {
     let name = format!("{error:?}");
     let name = name.split([' ', '(']).next().unwrap();
     format!("{name}: {error}")

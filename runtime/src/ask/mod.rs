@@ -28,9 +28,9 @@ pub use self::error::AskError;
 pub use self::question::{Confirm, Elicit, ElicitBySchema, ElicitUrl, Question, Roots, Sample};
 pub(crate) use self::requests::Requests;
 use self::requests::Waiting;
-pub(crate) use self::round::{Asker, Resumed, Round};
-#[cfg(feature = "tool-loop")]
-pub(crate) use self::sampling::{check_messages as check_conversation, needs_tools};
+pub use self::round::Round;
+pub(crate) use self::round::{Asker, Resumed};
+pub use self::sampling::{check_messages as check_conversation, needs_tools};
 pub use self::seal::RequestStateKey;
 pub(crate) use self::seal::{random, random_id};
 use crate::call::CallState;

@@ -133,7 +133,7 @@ pub(crate) struct Resumed {
 
 /// One round of a request whose client can be asked.
 #[derive(Debug)]
-pub(crate) struct Round {
+pub struct Round {
     asker: Arc<Asker>,
     principal: Option<Box<str>>,
     method: Box<str>,
@@ -216,18 +216,17 @@ impl Round {
     }
 
     /// How many questions the function has asked in this round, answered ones included.
-    #[cfg(feature = "tool-loop")]
-    pub(crate) fn asked(&self) -> usize {
+    pub fn asked(&self) -> usize {
         self.run().keys.len()
     }
 
     /// What came out of the work of this name in an earlier round.
-    pub(crate) fn done(&self, key: &str) -> Option<Box<RawValue>> {
+    pub fn done(&self, key: &str) -> Option<Box<RawValue>> {
         self.run().resumed.state.once.get(key).cloned()
     }
 
     /// Keeps what came out of work, for the rounds to come.
-    pub(crate) fn keep(&self, key: &str, value: Box<RawValue>) {
+    pub fn keep(&self, key: &str, value: Box<RawValue>) {
         self.run().resumed.state.once.insert(key.to_owned(), value);
     }
 

@@ -10,7 +10,7 @@ use treenail_schema::{
 use crate::ask::AskError;
 
 /// Whether the client's model must be able to use tools.
-pub(crate) fn needs_tools(params: &CreateMessageRequestParams) -> bool {
+pub fn needs_tools(params: &CreateMessageRequestParams) -> bool {
     let uses = |block: &Block| matches!(block, Block::ToolUse(_) | Block::ToolResult(_));
     params.tools.is_some()
         || params.tool_choice.is_some()
@@ -26,7 +26,7 @@ pub(super) fn check(params: &CreateMessageRequestParams) -> Result<(), AskError>
 }
 
 /// As [`check`], for the messages alone.
-pub(crate) fn check_messages(messages: &[SamplingMessage]) -> Result<(), String> {
+pub fn check_messages(messages: &[SamplingMessage]) -> Result<(), String> {
     let mut open = BTreeSet::new();
     for (index, message) in messages.iter().enumerate() {
         check_message(message, &mut open)

@@ -25,7 +25,7 @@ pub(crate) fn read_answer(
 }
 
 /// Refuses a text whose values would take too much memory.
-pub(crate) fn check_weight(text: &str, limits: &ClientLimits) -> Result<(), ClientError> {
+pub fn check_weight(text: &str, limits: &ClientLimits) -> Result<(), ClientError> {
     let most = limits.decoded_bytes;
     if !is_heavier(text, most) {
         return Ok(());
@@ -36,19 +36,19 @@ pub(crate) fn check_weight(text: &str, limits: &ClientLimits) -> Result<(), Clie
 }
 
 /// Whether a last line without its line end has been cut off: it may have been a message.
-pub(crate) fn is_cut_off(line: &[u8]) -> bool {
+pub fn is_cut_off(line: &[u8]) -> bool {
     !matches!(line.trim_ascii_end().last(), Some(b'}' | b']'))
 }
 
 /// The id of the request that an unreadable message answers, as far as its ends show it.
-pub(crate) fn answered_id(message: &[u8]) -> Option<i64> {
+pub fn answered_id(message: &[u8]) -> Option<i64> {
     let head = &message[..message.len().min(END)];
     let tail = &message[message.len().saturating_sub(END)..];
     id_at_ends(head, tail)
 }
 
 /// The id of an answer of which only the ends are known: it stands before or behind the result. A request has none.
-pub(crate) fn id_at_ends(head: &[u8], tail: &[u8]) -> Option<i64> {
+pub fn id_at_ends(head: &[u8], tail: &[u8]) -> Option<i64> {
     const KEY: &str = "\"id\":";
 
     let (head, tail) = (String::from_utf8_lossy(head), String::from_utf8_lossy(tail));

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use treenail_schema::CallToolResult;
 
-use crate::client::Drift;
+use crate::client::{ContractError, Drift};
+use crate::error::Error;
 use crate::wire::RpcError;
 
 /// Why a request of a client has no result, cut by what its caller can do.
@@ -52,7 +53,7 @@ pub enum ClientError {
     Unsupported(Arc<str>),
     /// The server is not what the contract says that this program was written against: it has changed by more than the
     /// caller takes. What is different is in the [`Drift`], and `Display` of that shows it.
-    #[error("the server is not what its contract says: {}", .0.told())]
+    #[error("the server is not what its contract says: {}", .0.summary())]
     Drift(Arc<Drift>),
     /// What the caller gave cannot be sent, such as arguments that are not an object; nothing was sent.
     #[error("not sent: {0}")]
@@ -60,19 +61,23 @@ pub enum ClientError {
 }
 
 impl ClientError {
-    pub(crate) fn closed(reason: impl Into<Arc<str>>) -> Self {
+    /// Returns [`ClientError::Closed`] with this reason.
+    pub fn closed(reason: impl Into<Arc<str>>) -> Self {
         Self::Closed(reason.into())
     }
 
-    pub(crate) fn protocol(reason: impl Into<Arc<str>>) -> Self {
+    /// Returns [`ClientError::Protocol`] with this reason.
+    pub fn protocol(reason: impl Into<Arc<str>>) -> Self {
         Self::Protocol(reason.into())
     }
 
-    pub(crate) fn unsupported(reason: impl Into<Arc<str>>) -> Self {
+    /// Returns [`ClientError::Unsupported`] with this reason.
+    pub fn unsupported(reason: impl Into<Arc<str>>) -> Self {
         Self::Unsupported(reason.into())
     }
 
-    pub(crate) fn invalid(reason: impl Into<Arc<str>>) -> Self {
+    /// Returns [`ClientError::Invalid`] with this reason.
+    pub fn invalid(reason: impl Into<Arc<str>>) -> Self {
         Self::Invalid(reason.into())
     }
 
@@ -88,6 +93,18 @@ impl ClientError {
 impl From<RpcError> for ClientError {
     fn from(error: RpcError) -> Self {
         Self::Refused(error)
+    }
+}
+
+impl From<ClientError> for Error {
+    fn from(error: ClientError) -> Self {
+        Self::Other(error.into())
+    }
+}
+
+impl From<ContractError> for Error {
+    fn from(error: ContractError) -> Self {
+        Self::Other(error.into())
     }
 }
 

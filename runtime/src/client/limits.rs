@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use treenail_contract::DriftLimits;
+
 use crate::limits::{Limits, limits};
 
 limits! {
@@ -123,23 +125,6 @@ limits! {
         steps: u64 = 4_000_000,
         /// Maximum number of compiled schemas in the cache. Default 256.
         compiled_schemas: usize = 256,
-    }
-}
-
-limits! {
-    /// Limits of comparing a server with a [`Contract`](crate::client::Contract). Part of [`ClientLimits`].
-    struct DriftLimits {
-        /// Maximum number of changes of each severity in a [`Drift`](crate::client::Drift); further ones are only counted.
-        /// Default 1,000.
-        changes: usize = 1_000,
-        /// Maximum size of each text of a change in bytes. A longer one is truncated around the difference. Default 4 KiB.
-        text_bytes: usize = 4 << 10,
-        /// Maximum depth to which two schemas are compared, references included. Deeper differences count as breaking.
-        /// Default 128.
-        depth: u32 = 128,
-        /// Maximum number of steps of a comparison; a step is a subschema or 16 values of an enum. Differences after that
-        /// count as breaking. Default 250,000.
-        steps: u64 = 250_000,
     }
 }
 

@@ -1,4 +1,4 @@
-//! A session without a server, for tests.
+//! Mock of a session, for tests.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,10 +13,10 @@ use crate::client::{
 };
 use crate::wire::RpcError;
 
-type Answer = dyn Fn(&Value) -> Result<Value, RpcError> + Send + Sync;
+type AnswerFn = dyn Fn(&Value) -> Result<Value, RpcError> + Send + Sync;
 
-/// A session without a server, for the tests of programs that use one. It speaks the newest revision, has the
-/// capabilities of what it answers, and remembers what it was asked.
+/// Mock of a session, for tests of programs that use a server. It supports the newest revision, declares the
+/// capabilities that follow from its answers, and records the requests.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -36,22 +36,22 @@ type Answer = dyn Fn(&Value) -> Result<Value, RpcError> + Send + Sync;
 /// # }
 /// ```
 ///
-/// A request that it has no answer to is refused with -32601, and a tool that it does not have with -32602.
+/// A request without an answer is rejected with -32601, and a call of an unknown tool with -32602.
 #[derive(Default)]
 pub struct MockSession {
-    answers: BTreeMap<String, Box<Answer>>,
-    tools: BTreeMap<String, Box<Answer>>,
+    answers: BTreeMap<String, Box<AnswerFn>>,
+    tools: BTreeMap<String, Box<AnswerFn>>,
     incoming: OnceLock<Arc<dyn IncomingHandler>>,
-    heard: Mutex<Vec<(String, Value)>>,
+    received: Mutex<Vec<(String, Value)>>,
 }
 
 impl MockSession {
-    /// One that answers nothing yet.
+    /// Creates a mock without answers.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Answers the requests of a method: from the parameters, the result.
+    /// Sets the answer to the requests of a method, a function from the parameters to the result.
     #[must_use]
     pub fn answer(
         mut self,
@@ -62,8 +62,8 @@ impl MockSession {
         self
     }
 
-    /// Has a tool: from the arguments, the structured content of its result. It is listed with a schema that takes
-    /// everything.
+    /// Adds a tool, a function from the arguments to the structured content of the result. It is listed with a schema
+    /// that accepts any arguments.
     #[must_use]
     pub fn tool(
         mut self,
@@ -74,10 +74,10 @@ impl MockSession {
         self
     }
 
-    /// The parameters of the requests and notifications of one method that have been sent, oldest first, without `_meta`.
+    /// Returns the parameters of the requests and notifications of one method, oldest first, without `_meta`.
     pub fn requests(&self, method: &str) -> Vec<Value> {
-        let heard = self.heard();
-        let of_method = heard.iter().filter(|(name, _)| name == method);
+        let received = self.received();
+        let of_method = received.iter().filter(|(name, _)| name == method);
         of_method.map(|(_, params)| params.clone()).collect()
     }
 
@@ -88,31 +88,31 @@ impl MockSession {
         }
     }
 
-    fn heard(&self) -> MutexGuard<'_, Vec<(String, Value)>> {
-        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
+    fn received(&self) -> MutexGuard<'_, Vec<(String, Value)>> {
+        self.received.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn hear(&self, method: &str, params: &str) -> Result<Value, ClientError> {
+    fn record(&self, method: &str, params: &str) -> Result<Value, ClientError> {
         let mut params: Value = serde_json::from_str(params)
             .map_err(|error| ClientError::invalid(error.to_string()))?;
         if let Some(params) = params.as_object_mut() {
             params.shift_remove("_meta");
         }
-        self.heard().push((method.to_owned(), params.clone()));
+        self.received().push((method.to_owned(), params.clone()));
         Ok(params)
     }
 
-    fn serve(&self, method: &str, params: &Value) -> Result<Value, RpcError> {
+    fn respond(&self, method: &str, params: &Value) -> Result<Value, RpcError> {
         match (self.answers.get(method), method) {
             (Some(answer), _) => answer(params),
-            (None, "server/discover") => Ok(self.discovered()),
-            (None, "tools/list") => Ok(self.listed()),
+            (None, "server/discover") => Ok(self.discover_result()),
+            (None, "tools/list") => Ok(self.list_result()),
             (None, "tools/call") => self.call(params),
             (None, _) => Err(RpcError::method_not_found(method, Revision::LATEST)),
         }
     }
 
-    fn discovered(&self) -> Value {
+    fn discover_result(&self) -> Value {
         let mut capabilities = Map::new();
         let has = |group: &str| self.answers.keys().any(|method| method.starts_with(group));
         for (name, group) in [
@@ -129,7 +129,7 @@ impl MockSession {
         json!({"supportedVersions": [version], "capabilities": capabilities})
     }
 
-    fn listed(&self) -> Value {
+    fn list_result(&self) -> Value {
         let schema = json!({"type": "object", "properties": {}});
         let tool = |name: &String| json!({"name": name, "inputSchema": schema});
         json!({"tools": self.tools.keys().map(tool).collect::<Vec<_>>()})
@@ -148,21 +148,21 @@ impl MockSession {
 
 impl Session for MockSession {
     fn listen(&self, incoming: Arc<dyn IncomingHandler>) {
-        // A session has one listener, and it is told once.
+        // A session has only one listener, set once.
         drop(self.incoming.set(incoming));
     }
 
     fn request(&self, request: SessionRequest) -> SessionFuture<'_, String> {
         Box::pin(async move {
-            let params = self.hear(&request.method, &request.params)?;
-            let result = self.serve(&request.method, &params)?;
+            let params = self.record(&request.method, &request.params)?;
+            let result = self.respond(&request.method, &params)?;
             Ok(result.to_string())
         })
     }
 
     fn notify(&self, notification: SessionNotification) -> SessionFuture<'_, ()> {
         Box::pin(async move {
-            self.hear(&notification.method, &notification.params)
+            self.record(&notification.method, &notification.params)
                 .map(drop)
         })
     }

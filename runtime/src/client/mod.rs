@@ -1,42 +1,34 @@
-//! The client: for programs that use servers, and for the tests of servers.
+//! Client, for programs that use MCP servers and for the tests of servers.
 //!
-//! From the bytes up: `session` (what is needed of a connection), `line` and `child` (connections over byte streams),
-//! `fetch` (requests over HTTP) and `http` (a connection made of them), `protocol` (the requests of the protocol, typed),
-//! `kept` (lists that are kept and followed), `contract` (what a server offers, as data that can be kept and compared),
-//! `typed` (calls of tools with types).
+//! From the bytes up: `session` (interface of a connection), `line` and `child` (connections over byte streams), `fetch`
+//! (HTTP requests) and `http` (connections over HTTP), `protocol` (typed requests of the protocol), `cache` (cached lists and
+//! change notifications), `typed` (typed tool calls).
 
 pub(crate) mod answers;
+mod cache;
 mod child;
-mod contract;
 mod error;
 #[cfg(feature = "http-client")]
 pub(crate) mod fetch;
 #[cfg(feature = "http-client")]
 mod http;
-pub(crate) mod jitter;
-mod kept;
 mod limits;
-mod line;
+pub(crate) mod line;
 mod mock;
 mod protocol;
 mod session;
 pub(crate) mod stray;
 pub(crate) mod typed;
 
+#[cfg(feature = "validation")]
+pub(crate) use self::cache::validation;
+pub use self::cache::{McpClient, McpClientBuilder, UrlTemplate};
 pub use self::child::{ServerCommand, Stderr};
-pub use self::contract::{Change, Contract, ContractError, Drift, Severity, Subject, is_invisible};
 pub use self::error::ClientError;
 #[cfg(feature = "http-client")]
 pub use self::http::{HttpSession, HttpSessionBuilder};
-#[cfg(feature = "tool-loop")]
-pub(crate) use self::kept::validation;
-pub use self::kept::{McpClient, McpClientBuilder, UrlTemplate};
-pub use self::limits::{
-    CacheLimits, ClientLimits, DriftLimits, HttpClientLimits, ListLimits, ValidationLimits,
-};
+pub use self::limits::{CacheLimits, ClientLimits, HttpClientLimits, ListLimits, ValidationLimits};
 pub use self::line::LineSession;
-#[cfg(feature = "jsoncall")]
-pub(crate) use self::line::{Ending, IN_MEMORY};
 pub use self::mock::MockSession;
 pub use self::protocol::{
     ClientHandler, ClientRequest, HandlerFuture, McpClientSession, McpClientSessionBuilder,
@@ -48,3 +40,6 @@ pub use self::session::{
 };
 pub use self::typed::{MockCall, TypedCall, TypedCallFuture, TypedStream};
 pub use crate::form::{expected, parse_form_content};
+pub use treenail_contract::{
+    Change, Contract, ContractError, Drift, DriftLimits, Severity, Subject, is_invisible,
+};

@@ -15,7 +15,7 @@ pub(crate) type StrayListener = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// Takes note of the lines of one connection that are no messages.
 #[derive(Default)]
-pub(crate) struct StrayLines {
+pub struct StrayLines {
     /// The first one, quoted.
     first: OnceLock<String>,
     warned: Seldom,
@@ -31,7 +31,7 @@ impl StrayLines {
     }
 
     /// Takes note of a line, warns of it unless that was done a short time ago, and passes it on.
-    pub(crate) fn note(&self, line: &[u8], error: &RpcError) {
+    pub fn note(&self, line: &[u8], error: &RpcError) {
         let line = &line[..line.len().min(LONGEST)];
         let is_first = self.first.get().is_none();
         let is_due = self.warned.is_due();
@@ -57,7 +57,7 @@ impl StrayLines {
     }
 
     /// The first of them, quoted, if there was one.
-    pub(crate) fn first(&self) -> Option<&str> {
+    pub fn first(&self) -> Option<&str> {
         self.first.get().map(String::as_str)
     }
 }

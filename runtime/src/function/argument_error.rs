@@ -16,7 +16,7 @@ const MAX_SHOWN_BYTES: usize = 60;
 const MAX_REPARSED_BYTES: usize = 64 * 1024;
 
 /// Maximum number of unknown or repeated arguments that are reported for one call.
-pub(crate) const MAX_REPORTED: usize = 16;
+pub const MAX_REPORTED: usize = 16;
 
 /// A problem with the arguments of a call.
 #[derive(Debug)]
@@ -26,27 +26,35 @@ pub struct Problem {
     fault: Fault,
 }
 
+/// Kind of a problem.
 #[derive(Debug)]
-pub(crate) enum Fault {
+pub enum Fault {
+    /// A required argument is missing.
     Missing,
+    /// The argument is given twice.
     Repeated,
+    /// There is no such argument.
     Unknown {
+        /// The known argument with the most similar name, if one is similar.
         nearest: Option<String>,
     },
     /// The value violates the schema.
     Wrong {
+        /// The value as it appears in a message.
         value: String,
     },
     /// The value cannot be deserialized, for a reason that the schema may not contain.
     Unreadable {
         /// The value as it appears in the message, if it is known.
         value: Option<String>,
+        /// The reason, from the deserializer.
         reason: String,
     },
 }
 
 impl Fault {
-    pub(crate) fn wrong(text: &str) -> Self {
+    /// Returns the fault of a value, given as JSON, that violates its schema.
+    pub fn wrong(text: &str) -> Self {
         Self::Wrong {
             value: truncated_json(text),
         }
@@ -61,8 +69,7 @@ impl Problem {
     }
 
     /// Creates a problem at any location in the arguments.
-    #[cfg(feature = "tool-loop")]
-    pub(crate) fn at(pointer: String, fault: Fault) -> Self {
+    pub fn at(pointer: String, fault: Fault) -> Self {
         Self { pointer, fault }
     }
 
@@ -141,7 +148,7 @@ impl Problem {
 }
 
 /// Formats the problems: `heading`, then one line for each.
-pub(crate) fn format_problems(
+pub fn format_problems(
     heading: String,
     problems: &[Problem],
     input_schema: &Map<String, Value>,
@@ -159,7 +166,8 @@ pub(crate) fn format_problems(
     text
 }
 
-pub(crate) fn push_token(pointer: &mut String, token: &str) {
+/// Appends a token to a JSON Pointer, escaped.
+pub fn push_token(pointer: &mut String, token: &str) {
     pointer.push('/');
     pointer.push_str(&token.replace('~', "~0").replace('/', "~1"));
 }

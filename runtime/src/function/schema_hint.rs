@@ -24,7 +24,7 @@ pub(crate) fn list_arguments(schema: &Schema) -> String {
 }
 
 /// Returns the schema at a JSON Pointer into the value, following references within the schema and alternatives.
-pub(crate) fn schema_at<'a>(root: &'a Schema, pointer: &str) -> Option<&'a Schema> {
+pub fn schema_at<'a>(root: &'a Schema, pointer: &str) -> Option<&'a Schema> {
     let mut found = root;
     let mut steps = MAX_STEPS;
     for token in pointer.split('/').skip(1) {
@@ -98,14 +98,12 @@ fn ref_target<'a>(schema: &Schema, root: &'a Schema) -> Option<&'a Schema> {
 }
 
 /// Returns whether the schema allows integers and no other numbers.
-#[cfg(feature = "tool-loop")]
-pub(crate) fn takes_only_integers(schema: &Schema, root: &Schema) -> bool {
+pub fn takes_only_integers(schema: &Schema, root: &Schema) -> bool {
     let mut types = Vec::new();
     collect_types(schema, root, &mut MAX_STEPS.clone(), &mut types);
     types.contains(&"integer") && !types.contains(&"number")
 }
 
-#[cfg(feature = "tool-loop")]
 fn collect_types<'a>(
     schema: &'a Schema,
     root: &'a Schema,

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use percent_encoding::percent_decode_str;
+use treenail_schema::internal::percent_decode;
 
 /// A part of a template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,7 +108,7 @@ fn decode(value: &str, reserved: bool) -> Option<Cow<'_, str>> {
     while checked < value.len() {
         checked += char_len(&value.as_bytes()[checked..], reserved)?;
     }
-    let decoded = percent_decode_str(value).decode_utf8().ok()?;
+    let decoded = percent_decode(value)?;
     (!decoded.is_empty()).then_some(decoded)
 }
 

@@ -14,8 +14,6 @@ pub(crate) use self::peer::{KnownPeer, Peer, read_log_level};
 pub(crate) use self::style::{Placement, Style, speak_block, speak_content};
 pub use self::wrapped::WrapResults;
 pub(crate) use self::wrapped::{is_marked, mark, wrapped_value};
-#[cfg(feature = "client")]
-pub(crate) use self::wrapped::{is_wrapped_schema, unwrap_schema};
 use crate::wire::{RpcError, quoted};
 
 fn unsupported(version: &str) -> RpcError {

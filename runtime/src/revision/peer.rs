@@ -193,6 +193,11 @@ impl Known {
 const KEPT: usize = 16 * 1024;
 
 impl KnownPeer {
+    /// The `_meta` in which the peer was seen first, as the text of a checked object; empty before.
+    pub(crate) fn meta(&self) -> &str {
+        self.known.as_ref().map_or("", |known| &*known.meta)
+    }
+
     /// The modern peer that the text of a `_meta` object tells of, if it tells of one.
     pub(crate) fn identify(&mut self, meta: &str) -> Result<Option<Arc<Peer>>, RpcError> {
         if let Some(known) = self.known.as_ref().filter(|known| *known.meta == *meta) {

@@ -1,9 +1,10 @@
 //! The shape in which a peer of one revision gets its results.
 
 use serde_json::{Value, json};
+use treenail_schema::internal::wrap_schema;
 use treenail_schema::{ContentBlock, ResultMetaObject, Revision, Tool, field};
 
-use crate::revision::wrapped::{self, WrapResults, wrap_schema};
+use crate::revision::wrapped::{self, WrapResults};
 use crate::tool::output::Shape;
 
 /// The key in the `_meta` of a result under which a server of the modern era names itself.

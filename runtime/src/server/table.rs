@@ -93,8 +93,9 @@ impl Descriptor for ResourceTemplate {
 /// Those of one kind that a server offers now, in the order in which they were added.
 pub(crate) struct Table<D, X = ()> {
     entries: Vec<Arc<Entry<D, X>>>,
-    /// Where each key, as peers write it, stands in `entries`.
-    by_key: HashMap<Box<str>, usize>,
+    /// Each key, as peers write it, and where it stands in `entries`. It is sorted: for a few keys that is faster than a
+    /// hash table, and no keys can be chosen that make it slow.
+    by_key: Vec<(Box<str>, usize)>,
     /// The same for what hosts may make of names, see [`safe_forms`].
     by_safe_form: HashMap<Box<str>, usize>,
     separator: Box<str>,
@@ -111,7 +112,8 @@ impl<D: Descriptor, X> Table<D, X> {
     pub(crate) fn new(entries: Vec<Arc<Entry<D, X>>>, separator: Option<&str>) -> Self {
         let key =
             |(index, entry): (usize, &Arc<Entry<D, X>>)| (entry.descriptor.key().into(), index);
-        let by_key: HashMap<_, _> = entries.iter().enumerate().map(key).collect();
+        let mut by_key: Vec<_> = entries.iter().enumerate().map(key).collect();
+        by_key.sort_unstable();
         Self {
             by_safe_form: safe_forms(&by_key, D::KIND),
             by_key,
@@ -141,7 +143,7 @@ impl<D: Descriptor, X> Table<D, X> {
 
     /// Where the one with this key stands.
     pub(crate) fn position(&self, key: &str) -> Option<usize> {
-        self.by_key.get(key).copied()
+        position(&self.by_key, key)
     }
 
     /// All keys, in order.
@@ -208,15 +210,21 @@ impl<D: Descriptor, X> Table<D, X> {
     }
 }
 
+/// Where `key` stands, according to keys that are sorted.
+fn position(by_key: &[(Box<str>, usize)], key: &str) -> Option<usize> {
+    let found = by_key.binary_search_by(|(known, _)| (**known).cmp(key));
+    found.ok().map(|at| by_key[at].1)
+}
+
 /// What hosts may make of names of tools, for interfaces of models that refuse dots: `_` or `__` for each dot. A form that
 /// could mean two of them, or that is another's name, is left out.
-fn safe_forms(by_key: &HashMap<Box<str>, usize>, kind: &str) -> HashMap<Box<str>, usize> {
+fn safe_forms(by_key: &[(Box<str>, usize)], kind: &str) -> HashMap<Box<str>, usize> {
     let mut forms: HashMap<Box<str>, Option<usize>> = HashMap::new();
     let dotted = by_key.iter().filter(|(name, _)| name.contains('.'));
     for (name, index) in dotted.filter(|_| kind == Tool::KIND) {
         for stand_in in ["_", "__"] {
             let form = name.replace('.', stand_in).into_boxed_str();
-            if by_key.contains_key(&form) {
+            if position(by_key, &form).is_some() {
                 continue;
             }
             let meant = forms.entry(form).or_insert(Some(*index));

@@ -7,10 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use treenail_schema::error_code;
 
-use crate::wire::SyntaxError;
-
-/// The longest piece of a peer's text that is repeated in an error message, in characters.
-const QUOTED: usize = 64;
+use crate::wire::{SyntaxError, quoted};
 
 /// An error of the protocol, as it stands in the `error` member of a response.
 ///
@@ -49,15 +46,18 @@ impl RpcError {
         Self::new(error_code::PARSE_ERROR, format!("not valid JSON: {error}"))
     }
 
-    pub(crate) fn invalid_request(message: impl Into<Cow<'static, str>>) -> Self {
+    /// An error with code -32600: the message is not a valid request.
+    pub fn invalid_request(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(error_code::INVALID_REQUEST, message)
     }
 
-    pub(crate) fn invalid_params(message: impl Into<Cow<'static, str>>) -> Self {
+    /// An error with code -32602: the parameters are not valid.
+    pub fn invalid_params(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(error_code::INVALID_PARAMS, message)
     }
 
-    pub(crate) fn internal(message: impl Into<Cow<'static, str>>) -> Self {
+    /// An error with code -32603: the receiver failed.
+    pub fn internal(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(error_code::INTERNAL_ERROR, message)
     }
 
@@ -77,33 +77,3 @@ impl fmt::Display for RpcError {
 }
 
 impl std::error::Error for RpcError {}
-
-/// A peer's text between backticks, cut to a bounded length, with control characters escaped.
-pub(crate) fn quoted(text: &str) -> String {
-    let mut quoted = String::from("`");
-    let mut characters = text.chars();
-    for character in characters.by_ref().take(QUOTED) {
-        match character {
-            '`' => quoted.push('\''),
-            control if control.is_control() => quoted.extend(control.escape_default()),
-            other => quoted.push(other),
-        }
-    }
-    quoted.push_str(if characters.next().is_some() {
-        "…`"
-    } else {
-        "`"
-    });
-    quoted
-}
-
-/// The longest reason that is told, in characters: those of `serde_json` repeat what the peer sent.
-const REASON: usize = 200;
-
-/// A reason why something could not be read, cut to a bounded length.
-pub(crate) fn shortened(reason: &str) -> String {
-    match reason.char_indices().nth(REASON) {
-        Some((end, _)) => format!("{}…", &reason[..end]),
-        None => reason.to_owned(),
-    }
-}

@@ -6,7 +6,7 @@ use memchr::memchr;
 
 /// What the buffer holds next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Frame<'a> {
+pub enum Frame<'a> {
     /// One line, without its end; never blank.
     Line(&'a [u8]),
     /// A line was longer than the bound and has been dropped, but for its ends.
@@ -26,7 +26,7 @@ const CHUNK: usize = 64 * 1024;
 
 /// Collects bytes of a stream and cuts them into lines.
 #[derive(Debug)]
-pub(crate) struct LineBuffer {
+pub struct LineBuffer {
     /// Bytes up to `filled` came from the stream; those after it are room for more.
     bytes: Vec<u8>,
     filled: usize,
@@ -44,7 +44,7 @@ pub(crate) struct LineBuffer {
 
 impl LineBuffer {
     /// A buffer for lines of at most `limit` bytes.
-    pub(crate) fn new(limit: usize) -> Self {
+    pub fn new(limit: usize) -> Self {
         Self {
             bytes: Vec::new(),
             filled: 0,
@@ -58,7 +58,7 @@ impl LineBuffer {
     }
 
     /// Where the next bytes of the stream go; [`LineBuffer::advance`] says how many there were.
-    pub(crate) fn room(&mut self) -> &mut [u8] {
+    pub fn room(&mut self) -> &mut [u8] {
         if self.start > 0 {
             self.bytes.copy_within(self.start..self.filled, 0);
             self.filled -= self.start;
@@ -72,17 +72,17 @@ impl LineBuffer {
     }
 
     /// Counts `count` more bytes as part of the stream.
-    pub(crate) fn advance(&mut self, count: usize) {
+    pub fn advance(&mut self, count: usize) {
         self.filled += count;
     }
 
     /// Whether less is waiting than is read at once.
-    pub(crate) fn has_little(&self) -> bool {
+    pub fn has_little(&self) -> bool {
         self.filled - self.start < CHUNK
     }
 
     /// The next line, if a whole one is there.
-    pub(crate) fn next(&mut self) -> Option<Frame<'_>> {
+    pub fn next_frame(&mut self) -> Option<Frame<'_>> {
         while let Some(at) = memchr(b'\n', &self.bytes[self.searched..self.filled]) {
             let line = self.start..self.searched + at;
             self.start = line.end + 1;
@@ -100,7 +100,7 @@ impl LineBuffer {
     }
 
     /// What is left when the stream has ended: a last line without its end.
-    pub(crate) fn last(&mut self) -> Option<Frame<'_>> {
+    pub fn last(&mut self) -> Option<Frame<'_>> {
         let line = self.start..self.filled;
         self.start = self.filled;
         self.searched = self.filled;
@@ -171,7 +171,7 @@ mod tests {
         for piece in input.chunks(piece) {
             buffer.room()[..piece.len()].copy_from_slice(piece);
             buffer.advance(piece.len());
-            while let Some(frame) = buffer.next() {
+            while let Some(frame) = buffer.next_frame() {
                 push(frame);
             }
         }
@@ -213,7 +213,7 @@ mod tests {
         for _ in 0..1_000 {
             let room = buffer.room().len();
             buffer.advance(room);
-            assert_eq!(buffer.next(), None);
+            assert_eq!(buffer.next_frame(), None);
             assert!(buffer.bytes.capacity() < 400_000);
         }
     }

@@ -7,7 +7,7 @@ use crate::wire::{DEEPEST, Params, RpcError, Scanner, SyntaxError, as_string};
 
 /// What one line or body holds.
 #[derive(Debug)]
-pub(crate) enum Body<'a> {
+pub enum Body<'a> {
     /// One message.
     One(Result<Message<'a>, Invalid<'a>>),
     /// A batch: the texts of its messages, each one checked JSON.
@@ -16,8 +16,10 @@ pub(crate) enum Body<'a> {
 
 /// One message of a valid form.
 #[derive(Debug)]
-pub(crate) enum Message<'a> {
+pub enum Message<'a> {
+    /// A request: the text of its id, and its envelope.
     Request(&'a str, Envelope<'a>),
+    /// A notification.
     Notification(Envelope<'a>),
     /// An answer to a request of ours: the text of its id, and the text of the result or the error.
     Response(&'a str, Result<&'a str, &'a str>),
@@ -25,16 +27,26 @@ pub(crate) enum Message<'a> {
 
 /// What requests and notifications share.
 #[derive(Debug)]
-pub(crate) struct Envelope<'a> {
-    pub(crate) method: Cow<'a, str>,
+pub struct Envelope<'a> {
+    /// Method of the request or notification.
+    pub method: Cow<'a, str>,
     pub(crate) params: Params<'a>,
 }
 
 /// A message that cannot be served, and the id to answer with, if it has one.
 #[derive(Debug)]
-pub(crate) struct Invalid<'a> {
-    pub(crate) id: Option<&'a str>,
-    pub(crate) error: RpcError,
+pub struct Invalid<'a> {
+    /// The text of the id.
+    pub id: Option<&'a str>,
+    /// The error to answer with.
+    pub error: RpcError,
+}
+
+impl Envelope<'_> {
+    /// The parameters as JSON text, `{}` if there are none.
+    pub fn params_text(&self) -> &str {
+        self.params.text.unwrap_or("{}")
+    }
 }
 
 impl From<SyntaxError> for Invalid<'_> {
@@ -48,9 +60,15 @@ impl From<SyntaxError> for Invalid<'_> {
 
 /// Reads one line or body; nesting deeper than [`Limits::message_depth`] is refused, and of a batch that is longer than it
 /// may be, one message too many is kept.
-pub(crate) fn parse<'a>(bytes: &'a [u8], limits: &Limits) -> Body<'a> {
+pub fn parse<'a>(bytes: &'a [u8], limits: &Limits) -> Body<'a> {
+    parse_again(bytes, limits, "")
+}
+
+/// As [`parse`], for a peer that has sent `meta` before, as the `_meta` of its parameters. Most requests repeat it, and it is
+/// not checked again then.
+pub(crate) fn parse_again<'a>(bytes: &'a [u8], limits: &Limits, meta: &'a str) -> Body<'a> {
     match std::str::from_utf8(bytes) {
-        Ok(text) => parse_text(text, limits),
+        Ok(text) => parse_text(text, limits, meta),
         Err(error) => Body::One(Err(Invalid {
             id: None,
             error: RpcError::new(
@@ -61,8 +79,8 @@ pub(crate) fn parse<'a>(bytes: &'a [u8], limits: &Limits) -> Body<'a> {
     }
 }
 
-fn parse_text<'a>(text: &'a str, limits: &Limits) -> Body<'a> {
-    let mut scanner = Scanner::new(text, limits.message_depth);
+fn parse_text<'a>(text: &'a str, limits: &Limits, meta: &'a str) -> Body<'a> {
+    let mut scanner = Scanner::new(text, limits.message_depth).with_known(meta);
     if scanner.peek() == Some(b'[') {
         return match elements(&mut scanner, limits.batch_messages) {
             Ok(messages) => Body::Batch(messages),
@@ -73,10 +91,7 @@ fn parse_text<'a>(text: &'a str, limits: &Limits) -> Body<'a> {
 }
 
 /// Reads one message of a batch, which has been checked already.
-pub(crate) fn parse_element<'a>(
-    text: &'a str,
-    limits: &Limits,
-) -> Result<Message<'a>, Invalid<'a>> {
+pub fn parse_element<'a>(text: &'a str, limits: &Limits) -> Result<Message<'a>, Invalid<'a>> {
     parse_message(Scanner::new(text, DEEPEST), limits)
 }
 
@@ -336,6 +351,25 @@ mod tests {
             "None not valid JSON: nested too deeply at byte 54 (code -32700)",
         ),
     ];
+
+    #[test]
+    fn a_known_meta_changes_nothing() {
+        let known = r#"{"a":"}"}"#;
+        for meta in [
+            known,
+            r#"{"a":"}"} "#,
+            r#"{"a":"}","b":1}"#,
+            r#"{"a":"}"}}"#,
+            r#"{"a":"#,
+        ] {
+            for rest in ["", r#","name":"n""#, r#","_meta":{}"#] {
+                let params = format!(r#"{{"_meta":{meta}{rest}}}"#);
+                let text = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"a","params":{params}}}"#);
+                let read = |known| format!("{:?}", parse_again(text.as_bytes(), &limits(), known));
+                assert_eq!(read(known), read(""), "{text}");
+            }
+        }
+    }
 
     #[test]
     fn messages_are_told_apart() {

@@ -28,9 +28,14 @@ impl<'a> Params<'a> {
         let start = scanner.open_object()?;
         while let Some(key) = scanner.next_member(first)? {
             first = false;
+            if key == "_meta" {
+                if params.meta.replace(scanner.known_value()?).is_some() {
+                    params.repeated = Some("_meta");
+                }
+                continue;
+            }
             let value = scanner.value()?;
             let (name, member) = match &*key {
-                "_meta" => ("_meta", &mut params.meta),
                 "name" => ("name", &mut params.name),
                 "arguments" => ("arguments", &mut params.arguments),
                 "cursor" => ("cursor", &mut params.cursor),

@@ -1,4 +1,4 @@
-//! A contract as data.
+//! Contracts as data.
 
 use treenail::client::Contract;
 use treenail::prelude::*;
@@ -7,7 +7,7 @@ use treenail::schema::Revision;
 use super::station::{AlertsApiClient, WeatherApiClient, client, server};
 
 #[tokio::test]
-async fn the_contract_is_what_a_server_lists() {
+async fn the_contract_equals_the_lists_of_a_server() {
     let contract = WeatherApiClient::contract().unwrap();
     let tools = client(&server(), Revision::LATEST)
         .await
@@ -44,12 +44,12 @@ async fn documentation_becomes_descriptions() {
     assert_eq!(city["description"], "City name");
     assert_eq!(
         client.session().instructions().unwrap(),
-        "Everything that a contract can have."
+        "Contract with all kinds of features."
     );
 }
 
 #[tokio::test]
-async fn provided_methods_may_call_others() {
+async fn provided_methods_can_call_others() {
     #[mcp_client]
     trait Sum {
         async fn one(&self, a: i64) -> Result<i64, ToolError>;

@@ -1,4 +1,4 @@
-//! The mock of a contract.
+//! Mocks of contracts.
 
 use serde_json::json;
 use tokio_stream::StreamExt;
@@ -41,13 +41,13 @@ async fn a_mock_answers_over_a_real_server() {
 }
 
 #[tokio::test]
-async fn what_has_no_answer_says_so() {
+async fn a_missing_answer_is_an_error() {
     let weather = MockWeatherApi::new().client().await.unwrap();
     let error = weather.forecast("Oslo".to_owned(), 2).await.unwrap_err();
     assert!(matches!(error, ClientError::Tool(_)));
     assert_eq!(
         error.to_string(),
-        "the tool failed: `MockWeatherApi` has no answer to `forecast`; give one with `on_forecast(…)`"
+        "the tool failed: `MockWeatherApi` has no answer for `forecast`; set one with `on_forecast(…)`"
     );
     let error = weather.alerts().below().depth(1).await.unwrap_err();
     assert!(error.to_string().contains("`MockDeepApi`"), "{error}");
@@ -56,7 +56,7 @@ async fn what_has_no_answer_says_so() {
 }
 
 #[tokio::test]
-async fn a_mock_is_one_that_implements_the_trait() {
+async fn a_mock_implements_the_trait() {
     async fn total(weather: &impl WeatherApi) -> Result<f64, ToolError> {
         Ok(weather
             .forecast("Oslo".to_owned(), 2)

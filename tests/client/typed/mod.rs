@@ -1,4 +1,4 @@
-//! `#[mcp_client]`: one trait, and what is made of it.
+//! `#[mcp_client]`: the client, the server and the mock of a trait.
 
 mod contract;
 mod mock;

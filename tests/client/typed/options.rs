@@ -1,4 +1,4 @@
-//! What a call can be given before it is awaited.
+//! Options of a call.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -10,10 +10,10 @@ use treenail::schema::{CallToolResult, ElicitAction, ElicitResult, Revision};
 
 use super::station::{Forecast, Station, WeatherApiClient, client, server};
 use crate::fixture;
-use crate::script::{Say, discovered, scripted};
+use crate::script::{Reply, discovered, scripted};
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_takes_too_long_is_cancelled() {
+async fn a_call_is_cancelled_after_its_timeout() {
     for revision in Revision::ALL {
         let station = Station::default();
         let dropped = Arc::clone(&station.dropped);
@@ -37,32 +37,32 @@ async fn dropping_a_call_cancels_it_on_the_server() {
     // CLI-CANC: in each era.
     for revision in Revision::ALL {
         let station = Station::default();
-        let (begun, dropped) = (Arc::clone(&station.begun), Arc::clone(&station.dropped));
+        let (started, dropped) = (Arc::clone(&station.started), Arc::clone(&station.dropped));
         let server = Server::builder("station", "1")
             .mount(station)
             .build()
             .unwrap();
         let weather = WeatherApiClient::new(&client(&server, revision).await);
         let call = tokio::spawn(weather.wait().into_future());
-        begun.notified().await;
+        started.notified().await;
         call.abort();
         dropped.notified().await;
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn progress_goes_where_the_caller_wants_it() {
+async fn progress_reaches_the_callback_and_the_stream() {
     for revision in [Revision::V2025_11_25, Revision::LATEST] {
         let (server, _) = fixture::server();
         let client = client(&server, revision).await;
         let steps = || TypedCall::<u32>::new(&client, "steps", &json!({"count": 3}));
-        let heard = Arc::new(Mutex::new(Vec::new()));
-        let hearing = Arc::clone(&heard);
-        let told = steps().on_progress(move |told| {
-            hearing.lock().unwrap().push(told.progress.as_f64());
+        let received = Arc::new(Mutex::new(Vec::new()));
+        let sink = Arc::clone(&received);
+        let call = steps().on_progress(move |step| {
+            sink.lock().unwrap().push(step.progress.as_f64());
         });
-        assert_eq!(told.await.unwrap(), 3);
-        assert_eq!(*heard.lock().unwrap(), [1.0, 2.0, 3.0], "{revision}");
+        assert_eq!(call.await.unwrap(), 3);
+        assert_eq!(*received.lock().unwrap(), [1.0, 2.0, 3.0], "{revision}");
 
         let (mut progress, call) = steps().progress();
         let call = tokio::spawn(call.into_future());
@@ -72,7 +72,7 @@ async fn progress_goes_where_the_caller_wants_it() {
         }
         assert_eq!((call.await.unwrap().unwrap(), count), (3, 3));
 
-        // Each step takes a second, and all of them three.
+        // Each step takes one second, three seconds in total.
         let limit = Duration::from_millis(1_500);
         let outcome = steps().timeout(limit).await;
         assert!(matches!(outcome, Err(ClientError::Timeout(_))));
@@ -84,10 +84,10 @@ async fn progress_goes_where_the_caller_wants_it() {
 }
 
 #[tokio::test]
-async fn what_is_added_to_the_meta_is_sent() {
-    let (session, heard) = scripted(|message| match message["method"].as_str() {
+async fn added_meta_is_sent() {
+    let (session, received) = scripted(|message| match message["method"].as_str() {
         Some("server/discover") => discovered(message),
-        _ => Say::result(
+        _ => Reply::result(
             message,
             &json!({"resultType": "complete", "content": [{"type": "text", "text": "7"}]}),
         ),
@@ -97,13 +97,13 @@ async fn what_is_added_to_the_meta_is_sent() {
     assert_eq!(call.await.unwrap(), 7);
     let whole = TypedCall::<CallToolResult>::whole(&client, "t".to_owned(), &json!({"a": 1}));
     assert_eq!(whole.await.unwrap().content, ["7".into()]);
-    let sent = heard.all();
+    let sent = received.all();
     assert_eq!(sent[1]["params"]["_meta"]["com.example/trace"], "abc");
     assert_eq!(sent[2]["params"]["arguments"], json!({"a": 1}));
 }
 
 #[tokio::test]
-async fn failures_of_the_tool_and_of_the_call_are_told_apart() {
+async fn tool_failures_are_distinct_from_call_failures() {
     let server = server();
     for revision in Revision::ALL {
         let weather = WeatherApiClient::new(&client(&server, revision).await);
@@ -119,7 +119,7 @@ async fn failures_of_the_tool_and_of_the_call_are_told_apart() {
     }
     let (session, _) = scripted(|message| match message["method"].as_str() {
         Some("server/discover") => discovered(message),
-        _ => Say::result(
+        _ => Reply::result(
             message,
             &json!({"resultType": "complete", "content": [], "structuredContent": {"city": 1}}),
         ),
@@ -131,7 +131,7 @@ async fn failures_of_the_tool_and_of_the_call_are_told_apart() {
 }
 
 #[tokio::test]
-async fn a_server_that_mounts_it_elsewhere_is_called_there() {
+async fn calls_use_the_configured_namespace() {
     let server = Server::builder("town", "1")
         .namespace("town", |town| town.mount(Station::default()))
         .build()
@@ -146,7 +146,7 @@ async fn a_server_that_mounts_it_elsewhere_is_called_there() {
 }
 
 #[tokio::test]
-async fn a_tool_that_asks_gets_its_answer() {
+async fn a_tool_can_elicit_from_its_caller() {
     let server = server();
     for revision in [Revision::V2025_11_25, Revision::LATEST] {
         for (action, agreed) in [(ElicitAction::Accept, true), (ElicitAction::Decline, false)] {
@@ -166,7 +166,7 @@ async fn a_tool_that_asks_gets_its_answer() {
 }
 
 #[tokio::test]
-async fn an_argument_that_is_nothing_is_left_out_where_nothing_stands_for_it() {
+async fn null_arguments_are_omitted_where_none_is_the_default() {
     #[mcp_client]
     trait Nothing {
         async fn optional(&self, a: Option<u8>) -> Result<(), ToolError>;

@@ -1,4 +1,4 @@
-//! What goes out and comes back.
+//! Arguments and results over the wire.
 
 use treenail::client::TypedCall;
 use treenail::schema::{ContentBlock, Revision};
@@ -6,7 +6,7 @@ use treenail::schema::{ContentBlock, Revision};
 use super::station::{Forecast, WeatherApiClient, client, server};
 
 #[tokio::test]
-async fn each_method_is_a_call_of_its_tool() {
+async fn each_method_calls_its_tool() {
     let server = server();
     for revision in Revision::ALL {
         let weather = WeatherApiClient::new(&client(&server, revision).await);

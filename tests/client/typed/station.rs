@@ -1,4 +1,4 @@
-//! A contract, and a server that fulfils it.
+//! Contract and a server that implements it.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ pub(crate) struct Frame {
     pub(crate) minute: u32,
 }
 
-/// Everything that a contract can have.
+/// Contract with all kinds of features.
 #[mcp_client(namespace = "weather")]
 pub(crate) trait WeatherApi {
     /// Daily forecast for one city.
@@ -34,11 +34,11 @@ pub(crate) trait WeatherApi {
     /// Frames, oldest first.
     fn radar(&self, minutes: Vec<u32>) -> impl Stream<Item = Result<Frame, ToolError>>;
 
-    /// Asks before it forgets.
+    /// Asks for confirmation.
     #[tool(destructive)]
     async fn forget(&self, cx: &Context, place: String) -> Result<(), AskError>;
 
-    /// Says what it got.
+    /// Returns its argument.
     fn echo(&self, text: Option<String>) -> Result<Option<String>, ToolError> {
         Ok(text)
     }
@@ -80,8 +80,8 @@ pub(crate) trait DeepApi {
 #[derive(Default)]
 pub(crate) struct Station {
     pub(crate) board: Board,
-    /// Told when a call that never ends has begun, and when it has been dropped.
-    pub(crate) begun: Arc<Notify>,
+    /// Notified when a never-ending call starts; `dropped` when it is dropped.
+    pub(crate) started: Arc<Notify>,
     pub(crate) dropped: Arc<Notify>,
 }
 
@@ -124,7 +124,7 @@ impl WeatherApi for Station {
 
     async fn wait(&self) -> Result<String, ToolError> {
         let _dropped = Dropped(Arc::clone(&self.dropped));
-        self.begun.notify_one();
+        self.started.notify_one();
         std::future::pending().await
     }
 

@@ -1,4 +1,4 @@
-//! Tools that stream, item by item.
+//! Streaming tools.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use treenail::prelude::*;
 use treenail::schema::{ContentBlock, Revision, TextContent};
 
 use super::station::{Frame, client};
-use crate::script::{Say, discovered, scripted};
+use crate::script::{Reply, discovered, scripted};
 
 #[mcp_client]
 trait Streams {
@@ -34,14 +34,14 @@ trait Streams {
     fn ticks(&self, to: u32) -> impl Stream<Item = Result<(), ToolError>>;
     /// Waits for a permit before each item.
     fn slow(&self, to: u32) -> impl Stream<Item = Result<u32, ToolError>>;
-    /// Tells of progress of its own.
-    fn telling(&self, cx: &Context) -> impl Stream<Item = Result<u32, ToolError>>;
+    /// Reports its own progress.
+    fn with_progress(&self, cx: &Context) -> impl Stream<Item = Result<u32, ToolError>>;
 }
 
 #[derive(Clone)]
 struct Source(Arc<Semaphore>);
 
-/// The items 1 to `to`, and a failure in place of 7.
+/// Returns the items 1 to `to`, with a failure in place of 7.
 fn items<T>(to: u32, make: fn(u32) -> T) -> impl Stream<Item = Result<T, ToolError>> {
     let item = move |at| match at {
         7 => Err(ToolError::new("seven")),
@@ -100,7 +100,7 @@ impl Streams for Source {
             }
         })
     }
-    fn telling(&self, cx: &Context) -> impl Stream<Item = Result<u32, ToolError>> {
+    fn with_progress(&self, cx: &Context) -> impl Stream<Item = Result<u32, ToolError>> {
         tokio_stream::iter(1..=3).then(move |at| async move {
             if at == 2 {
                 cx.progress(50.0).await;
@@ -116,7 +116,7 @@ fn source() -> (Server, Arc<Semaphore>) {
     (server.build().unwrap(), permits)
 }
 
-/// All items, and the error if there was one at the end.
+/// Returns all items, and the error at the end, if any.
 async fn all<T: fmt::Debug>(mut stream: TypedStream<T>) -> (Vec<T>, Option<ClientError>) {
     let (mut items, mut end) = (Vec::new(), None);
     while let Some(next) = stream.next().await {
@@ -130,7 +130,7 @@ async fn all<T: fmt::Debug>(mut stream: TypedStream<T>) -> (Vec<T>, Option<Clien
     (items, end)
 }
 
-/// A client whose server tells of items, one that has no room for more than two of them, and one that has none.
+/// Returns a client whose server sends items, one with room for only two of them, and one without any room.
 async fn clients(server: &Server, revision: Revision) -> [(StreamsClient, usize); 3] {
     let of = |queued| async move {
         let limits = ClientLimits::default().queued_notifications(queued);
@@ -142,7 +142,7 @@ async fn clients(server: &Server, revision: Revision) -> [(StreamsClient, usize)
 }
 
 #[tokio::test]
-async fn each_item_comes_once_in_order_whatever_has_come_live() {
+async fn each_item_arrives_once_and_in_order() {
     let (server, _) = source();
     for revision in Revision::ALL {
         for (streams, queued) in clients(&server, revision).await {
@@ -184,7 +184,7 @@ async fn each_item_comes_once_in_order_whatever_has_come_live() {
 }
 
 #[tokio::test]
-async fn where_the_result_has_less_than_the_items_all_of_them_come_live() {
+async fn all_items_arrive_before_a_reduced_result() {
     let (server, _) = source();
     for revision in Revision::ALL {
         let streams = StreamsClient::new(&client(&server, revision).await);
@@ -199,7 +199,7 @@ async fn where_the_result_has_less_than_the_items_all_of_them_come_live() {
 }
 
 #[tokio::test]
-async fn a_failure_comes_after_the_items_that_there_were() {
+async fn a_failure_follows_the_preceding_items() {
     let (server, _) = source();
     for revision in Revision::ALL {
         for (streams, queued) in clients(&server, revision).await {
@@ -236,7 +236,7 @@ async fn a_failure_comes_after_the_items_that_there_were() {
 }
 
 #[tokio::test]
-async fn items_come_while_the_tool_runs() {
+async fn items_arrive_while_the_tool_runs() {
     for revision in Revision::ALL {
         let (server, permits) = source();
         let streams = StreamsClient::new(&client(&server, revision).await);
@@ -254,7 +254,11 @@ async fn progress_of_the_function_leaves_no_gap() {
     let (server, _) = source();
     for revision in Revision::ALL {
         let streams = StreamsClient::new(&client(&server, revision).await);
-        assert_eq!(all(streams.telling()).await.0, [1, 2, 3], "{revision}");
+        assert_eq!(
+            all(streams.with_progress()).await.0,
+            [1, 2, 3],
+            "{revision}"
+        );
     }
 }
 
@@ -281,20 +285,23 @@ async fn dropping_a_stream_cancels_its_call() {
     }
 }
 
-/// What comes of a stream of numbers whose server tells of these, as progress and item, before this result.
-async fn told(told: Vec<(f64, Value)>, result: Value) -> (Vec<u32>, Option<ClientError>) {
-    all(telling(told, result).await.slow(9)).await
+/// Collects a stream of numbers whose server sends these items with their progress before this result.
+async fn collect_numbers(
+    reported: Vec<(f64, Value)>,
+    result: Value,
+) -> (Vec<u32>, Option<ClientError>) {
+    all(streams_client(reported, result).await.slow(9)).await
 }
 
-/// The client of a server that tells of these items, as progress and item, before this result.
-async fn telling(told: Vec<(f64, Value)>, result: Value) -> StreamsClient {
+/// Creates a client whose server sends these items with their progress before this result.
+async fn streams_client(reported: Vec<(f64, Value)>, result: Value) -> StreamsClient {
     let (session, _) = scripted(move |message| {
         if message["method"] == "server/discover" {
             return discovered(message);
         }
         let meta = &message["params"]["_meta"];
         assert_eq!(meta["dev.treenail/items"], true);
-        let mut lines: Vec<_> = told
+        let mut lines: Vec<_> = reported
             .iter()
             .map(|(progress, item)| {
                 let params = json!({
@@ -306,7 +313,7 @@ async fn telling(told: Vec<(f64, Value)>, result: Value) -> StreamsClient {
             })
             .collect();
         lines.push(crate::script::answer(message, &result));
-        Say::Lines(lines)
+        Reply::Lines(lines)
     });
     let client = McpClient::builder().session(session).build().await.unwrap();
     StreamsClient::new(&client)
@@ -317,39 +324,44 @@ fn collected(items: &[u32]) -> Value {
 }
 
 #[tokio::test]
-async fn a_server_that_tells_of_no_items_or_of_some_is_understood() {
+async fn a_server_may_report_some_items_or_none() {
     let one = |progress: u32| (f64::from(progress), json!(progress));
     for (items, case) in [
-        (vec![], "a server that does not know of items"),
-        (vec![one(1), one(2), one(3)], "one that does"),
+        (vec![], "a server without item notifications"),
+        (
+            vec![one(1), one(2), one(3)],
+            "a server with item notifications",
+        ),
         (vec![one(1), one(3)], "one item is lost"),
         (vec![one(2), one(3)], "the first one is lost"),
-        (vec![one(1), one(1), one(2)], "one item is told twice"),
+        (vec![one(1), one(1), one(2)], "one item is reported twice"),
     ] {
-        let (items, end) = told(items, collected(&[1, 2, 3])).await;
+        let (items, end) = collect_numbers(items, collected(&[1, 2, 3])).await;
         assert_eq!((items, end.is_none()), (vec![1, 2, 3], true), "{case}");
     }
     let text = json!({"resultType": "complete", "content": [{"type": "text", "text": "[1,2]"}]});
     assert_eq!(
-        told(vec![one(1)], text).await.0,
+        collect_numbers(vec![one(1)], text).await.0,
         [1, 2],
         "without structured content"
     );
 }
 
 #[tokio::test]
-async fn what_is_no_item_ends_the_stream() {
-    let (items, end) = told(vec![(1.0, json!(1)), (2.0, json!("two"))], collected(&[1])).await;
+async fn an_invalid_item_ends_the_stream() {
+    let (items, end) =
+        collect_numbers(vec![(1.0, json!(1)), (2.0, json!("two"))], collected(&[1])).await;
     assert_eq!(items, [1]);
     assert!(matches!(end, Some(ClientError::Output(_))), "{end:?}");
-    let (items, end) = told(vec![(1.0, json!(1)), (2.0, json!(2))], collected(&[1])).await;
+    let (items, end) =
+        collect_numbers(vec![(1.0, json!(1)), (2.0, json!(2))], collected(&[1])).await;
     assert_eq!(items, [1, 2]);
     assert!(
         matches!(end, Some(ClientError::Protocol(_))),
-        "fewer than have been told: {end:?}"
+        "fewer than were reported: {end:?}"
     );
     let other = json!({"resultType": "complete", "content": [], "structuredContent": {}});
-    let (items, end) = told(vec![], other).await;
+    let (items, end) = collect_numbers(vec![], other).await;
     assert!(
         items.is_empty() && matches!(end, Some(ClientError::Protocol(_))),
         "{end:?}"
@@ -363,41 +375,44 @@ fn texts(texts: &[&str]) -> Value {
 }
 
 #[tokio::test]
-async fn all_texts_of_a_server_that_tells_of_no_items_are_read() {
-    let streams = telling(vec![], texts(&["a", "b"])).await;
+async fn all_texts_are_read_without_reported_items() {
+    let streams = streams_client(vec![], texts(&["a", "b"])).await;
     assert_eq!(all(streams.words(2)).await.0.concat(), "a\nb");
     assert_eq!(all(streams.last_word(2)).await.0, ["a\nb"]);
     let lines = [r#"{"minute": 1}"#, "{\"minute\": 2}\n{\"minute\": 3}"];
-    let streams = telling(vec![], texts(&lines)).await;
+    let streams = streams_client(vec![], texts(&lines)).await;
     let (items, end) = all(streams.frame_lines(3)).await;
     assert_eq!((items, end.is_none()), ((1..=3).map(frame).collect(), true));
     let list = texts(&[r#"["a","#, r#""b"]"#]);
-    let (items, _) = all(telling(vec![], list).await.word_list(2)).await;
+    let (items, _) = all(streams_client(vec![], list).await.word_list(2)).await;
     assert_eq!(items, ["a", "b"]);
 }
 
 #[tokio::test]
-async fn a_result_with_less_than_has_been_told_is_an_error() {
+async fn a_result_with_fewer_items_than_reported_is_an_error() {
     let words = || vec![(1.0, json!("one ")), (2.0, json!("two"))];
-    let whole = telling(words(), texts(&["one two three"])).await;
+    let whole = streams_client(words(), texts(&["one two three"])).await;
     let (items, end) = all(whole.words(3)).await;
     assert_eq!(
         (items.concat(), end.is_none()),
         ("one two three".to_owned(), true)
     );
     for result in [texts(&["one"]), texts(&[])] {
-        let (items, end) = all(telling(words(), result).await.words(3)).await;
+        let (items, end) = all(streams_client(words(), result).await.words(3)).await;
         assert_eq!(items, ["one ", "two"]);
         assert!(matches!(end, Some(ClientError::Protocol(_))), "{end:?}");
     }
     let block = |text: &str| json!({"type": "text", "text": text, "_meta": {}});
     let blocks = vec![(1.0, block("one")), (2.0, block("two"))];
-    let (items, end) = all(telling(blocks, texts(&["one"])).await.blocks_joined(3)).await;
+    let (items, end) = all(streams_client(blocks, texts(&["one"]))
+        .await
+        .blocks_joined(3))
+    .await;
     assert_eq!(items.len(), 2);
     assert!(matches!(end, Some(ClientError::Protocol(_))), "{end:?}");
     let mut failed = texts(&["no"]);
     failed["isError"] = json!(true);
-    let (items, end) = all(telling(words(), failed).await.words(3)).await;
+    let (items, end) = all(streams_client(words(), failed).await.words(3)).await;
     assert_eq!(items.len(), 2, "a failure that keeps nothing");
     assert!(matches!(end, Some(ClientError::Tool(_))), "{end:?}");
 }

@@ -1,4 +1,4 @@
-//! Values that came wrapped as `{"result": …}`: from servers of ours in every revision, and from those of others.
+//! Values wrapped as `{"result": …}`: by servers of Treenail in every revision, and by others.
 
 use serde_json::{Value, json};
 use treenail::client::Severity;
@@ -7,7 +7,7 @@ use treenail::schema::Revision;
 use treenail::{Server, WrapResults};
 
 use super::station::client;
-use crate::script::{Say, initialized, scripted};
+use crate::script::{Reply, initialized, scripted};
 
 #[mcp_type]
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -16,7 +16,7 @@ struct Loose {
     note: Option<String>,
 }
 
-/// Returns things that are no objects.
+/// Returns values that are not objects.
 #[mcp_client(namespace = "things")]
 trait ThingsApi {
     async fn sum(&self) -> Result<i64, ToolError>;
@@ -35,7 +35,7 @@ trait ThingsApi {
     fn last(&self, to: u32) -> impl Stream<Item = Result<Option<Loose>, ToolError>>;
 }
 
-/// An object that looks as if it were wrapped.
+/// Object that looks like a wrapped value.
 #[mcp_type]
 #[derive(Clone, Debug, PartialEq)]
 struct Single {
@@ -96,7 +96,7 @@ async fn all<T>(mut stream: impl Stream<Item = Result<T, ClientError>> + Unpin) 
 }
 
 #[tokio::test]
-async fn what_a_server_of_ours_wraps_is_read_as_it_was() {
+async fn values_wrapped_by_treenail_are_unwrapped() {
     for wrap in WAYS {
         for revision in Revision::ALL {
             let client = client(&things(wrap), revision).await;
@@ -145,7 +145,7 @@ async fn a_contract_is_the_same_in_all_revisions_with_structured_content() {
     }
 }
 
-/// A client of a server of an older revision whose tool `t` has this schema and returns this.
+/// Creates a client of a legacy server whose tool `t` has this schema and returns this result.
 async fn foreign(schema: Option<Value>, result: Value) -> McpClient {
     let (session, _) = scripted(move |message| match message["method"].as_str() {
         Some("initialize") => initialized(message, "2025-11-25"),
@@ -154,11 +154,11 @@ async fn foreign(schema: Option<Value>, result: Value) -> McpClient {
             if let Some(schema) = &schema {
                 tool["outputSchema"] = schema.clone();
             }
-            Say::result(message, &json!({ "tools": [tool] }))
+            Reply::result(message, &json!({ "tools": [tool] }))
         }
-        Some("tools/call") => Say::result(message, &result),
-        Some("server/discover") => Say::error(message, &json!({"code": -32601, "message": "no"})),
-        _ => Say::nothing(),
+        Some("tools/call") => Reply::result(message, &result),
+        Some("server/discover") => Reply::error(message, &json!({"code": -32601, "message": "no"})),
+        _ => Reply::nothing(),
     });
     McpClient::builder().session(session).build().await.unwrap()
 }
@@ -171,7 +171,7 @@ fn wrapped(value: &Value) -> Value {
 }
 
 #[tokio::test]
-async fn what_the_sdk_for_python_wraps_without_a_mark_is_taken_out_where_the_whole_does_not_fit() {
+async fn unmarked_values_of_the_python_sdk_are_unwrapped_if_needed() {
     let client = foreign(None, wrapped(&json!(3))).await;
     let number: i64 = client.call_tool_as("t", ()).await.unwrap();
     let perhaps: Option<u8> = client.call_tool_as("t", ()).await.unwrap();
@@ -181,11 +181,7 @@ async fn what_the_sdk_for_python_wraps_without_a_mark_is_taken_out_where_the_who
         (3, Some(3), Single { result: 3 })
     );
     let whole: Value = client.call_tool_as("t", ()).await.unwrap();
-    assert_eq!(
-        whole,
-        json!({"result": 3}),
-        "nothing says that it is wrapped"
-    );
+    assert_eq!(whole, json!({"result": 3}), "without a mark");
     let nothing = foreign(None, wrapped(&Value::Null)).await;
     let (): () = nothing.call_tool_as("t", ()).await.unwrap();
     let none: Option<i64> = nothing.call_tool_as("t", ()).await.unwrap();
@@ -193,7 +189,7 @@ async fn what_the_sdk_for_python_wraps_without_a_mark_is_taken_out_where_the_who
 }
 
 #[tokio::test]
-async fn the_marks_of_fastmcp_say_what_is_wrapped() {
+async fn fastmcp_marks_determine_unwrapping() {
     let value = json!({"note": "n"});
     let schema = json!({
         "type": "object", "properties": {"result": {"type": "object"}}, "required": ["result"],
@@ -216,13 +212,13 @@ async fn the_marks_of_fastmcp_say_what_is_wrapped() {
 }
 
 #[tokio::test]
-async fn a_type_that_does_not_fit_is_to_blame_and_not_the_server() {
+async fn a_mismatching_type_is_an_output_error() {
     let text = foreign(None, wrapped(&json!("three"))).await;
     let wrong = text.call_tool_as::<i64>("t", ()).await.unwrap_err();
     assert!(matches!(wrong, ClientError::Output(_)), "{wrong:?}");
     assert_eq!(
         wrong.to_string(),
-        "the output of the tool does not fit: it is no `i64`: at `result`: invalid type: string \"three\", expected i64"
+        "the output of the tool does not fit: it is not of type `i64`: at `result`: invalid type: string \"three\", expected i64"
     );
     let content = json!({"city": "Oslo", "days": [1, "two"]});
     let result = json!({

@@ -1,7 +1,7 @@
-//! What a client sees of a server on rmcp that has a mistake in it.
+//! Observable behaviour of servers on rmcp that contain a mistake.
 //!
-//! Each program in `bin/` has one mistake, builds without a warning, and hands its server to [`observe`]. The client is
-//! rmcp's too, over a pipe in memory.
+//! Each program in `bin/` contains one mistake, compiles without a warning, and passes its server to [`observe`]. The client
+//! is also from rmcp, connected over a pipe in memory.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -11,10 +11,10 @@ use rmcp::{ServerHandler, ServiceExt};
 use serde_json::Value;
 use tokio::time::timeout;
 
-/// After which nobody expects an answer any more.
-const LONG: Duration = Duration::from_secs(3);
+/// Timeout after which a request counts as never answered.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Prints one line: the tools that are listed, and what became of each call.
+/// Prints one line with the listed tools and the outcome of each call.
 pub async fn observe<S: ServerHandler>(
     server: S,
     calls: &[(&'static str, Value)],
@@ -26,7 +26,7 @@ pub async fn observe<S: ServerHandler>(
         anyhow::Ok(())
     });
     let client = ().serve(near).await?;
-    let mut line = match timeout(LONG, client.list_all_tools()).await {
+    let mut line = match timeout(ANSWER_TIMEOUT, client.list_all_tools()).await {
         Err(_) => "listing is never answered".to_owned(),
         Ok(Ok(tools)) => {
             let names: Vec<_> = tools
@@ -47,7 +47,7 @@ pub async fn observe<S: ServerHandler>(
     for (name, arguments) in calls {
         let params = CallToolRequestParams::new(*name)
             .with_arguments(arguments.as_object().cloned().unwrap_or_default());
-        let outcome = match timeout(LONG, client.call_tool(params)).await {
+        let outcome = match timeout(ANSWER_TIMEOUT, client.call_tool(params)).await {
             Err(_) => "never answered".to_owned(),
             Ok(Ok(result)) => serde_json::to_string(&result)?,
             Ok(Err(error)) => format!("error {error}"),
@@ -59,8 +59,8 @@ pub async fn observe<S: ServerHandler>(
     serving.await?
 }
 
-/// Prints one line: the schema that is declared for the arguments or the output of a tool.
-pub fn declared(tool: &rmcp::model::Tool) {
+/// Prints the declared input and output schema of a tool, one line each.
+pub fn print_schemas(tool: &rmcp::model::Tool) {
     let input = Value::Object((*tool.input_schema).clone());
     let output = tool
         .output_schema

@@ -3,11 +3,11 @@
 use treenail::prelude::*;
 use treenail::schema::{AudioContent, ContentBlock, ImageContent, TextResourceContents};
 
-/// A picture of one red dot.
+/// Image of one red pixel.
 pub(crate) const DOT: &str =
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGO4oKAAAALUARHMX99WAAAAAElFTkSuQmCC";
 
-/// A millisecond of silence.
+/// Audio with one millisecond of silence.
 const SILENCE: &str = "UklGRiwAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQgAAACAgICAgICAgA==";
 
 pub(crate) struct Content;
@@ -20,13 +20,13 @@ impl Content {
         "This is a simple text response for testing."
     }
 
-    /// Returns a picture.
+    /// Returns an image.
     #[tool(read_only)]
     fn test_image_content() -> ImageContent {
         ImageContent::new(DOT, "image/png")
     }
 
-    /// Returns sound.
+    /// Returns audio.
     #[tool(read_only)]
     fn test_audio_content() -> AudioContent {
         AudioContent::new(SILENCE, "audio/wav")
@@ -40,7 +40,7 @@ impl Content {
         ContentBlock::resource(contents.with_mime_type("text/plain"))
     }
 
-    /// Returns a text, a picture and the contents of a resource.
+    /// Returns a text, an image and the contents of a resource.
     #[tool(read_only)]
     fn test_multiple_content_types() -> Vec<ContentBlock> {
         let json = r#"{"test":"data","value":123}"#;

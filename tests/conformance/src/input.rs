@@ -1,4 +1,4 @@
-//! Tools that are about their arguments.
+//! Tools with special arguments.
 
 use serde_json::{Value, json};
 use treenail::prelude::*;
@@ -20,14 +20,14 @@ enum ContactMethod {
 
 #[mcp_tool]
 impl Input {
-    /// Has an argument that HTTP clients put into a header too.
+    /// Has an argument that HTTP clients also send as a header.
     #[tool(read_only)]
     fn test_custom_header(#[arg(header = "Value")] value: String) -> String {
         format!("The header had {value}")
     }
 
     /// Has conditions between its arguments.
-    #[tool(name = "json_schema_2020_12_tool", read_only, schema = contact())]
+    #[tool(name = "json_schema_2020_12_tool", read_only, schema = contact_schema())]
     fn json_schema(
         name: Option<String>,
         address: Option<Address>,
@@ -35,21 +35,21 @@ impl Input {
         phone: Option<String>,
         email: Option<String>,
     ) -> Result<String, ToolError> {
-        let name = name.unwrap_or_else(|| "Somebody".to_owned());
-        let reached = match contact_method {
+        let name = name.unwrap_or_else(|| "Unknown".to_owned());
+        let contact = match contact_method {
             Some(ContactMethod::Phone) => phone,
             Some(ContactMethod::Email) => email,
             None => phone.or(email),
         };
-        let reached = reached.ok_or_else(|| ToolError::new("give `phone` or `email`"))?;
+        let contact = contact.ok_or_else(|| ToolError::new("give `phone` or `email`"))?;
         let city = address.and_then(|address| address.city);
         let city = city.map(|city| format!(" in {city}")).unwrap_or_default();
-        Ok(format!("{name}{city}: {reached}"))
+        Ok(format!("{name}{city}: {contact}"))
     }
 }
 
-/// There is one way at least to reach somebody, and it is the one that is preferred.
-fn contact() -> Value {
+/// Returns a schema that requires at least one contact method, and the preferred one if it is given.
+fn contact_schema() -> Value {
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$defs": {

@@ -1,15 +1,15 @@
-//! A server with everything that the official conformance suite asks for, written as any server is.
+//! Server with all features that the official conformance suite tests.
 //!
-//! It listens on 127.0.0.1, on the port that the environment variable `PORT` names, at the path `/mcp`.
+//! It listens on 127.0.0.1 at the path `/mcp`. The environment variable `PORT` sets the port.
 
-mod asking;
-mod changes;
+mod client_requests;
 mod content;
 mod input;
+mod input_rounds;
+mod list_changes;
+mod progress;
 mod prompts;
-mod reports;
 mod resources;
-mod rounds;
 
 use std::env;
 use std::error::Error;
@@ -17,36 +17,33 @@ use std::net::Ipv4Addr;
 
 use treenail::Server;
 
-use self::asking::Asking;
-use self::changes::Changes;
+use self::client_requests::ClientRequests;
 use self::content::Content;
 use self::input::Input;
+use self::input_rounds::InputRounds;
+use self::list_changes::ListChanges;
+use self::progress::Progress;
 use self::prompts::Prompts;
-use self::reports::Reports;
 use self::resources::Resources;
-use self::rounds::Rounds;
 
 fn server() -> treenail::Result<Server> {
     treenail::server!()
         .dynamic()
         .mount(Content)
-        .mount(Reports)
+        .mount(Progress)
         .mount(Input)
-        .mount(Asking)
-        .mount(Rounds)
-        .mount(Changes)
+        .mount(ClientRequests)
+        .mount(InputRounds)
+        .mount(ListChanges)
         .mount(Prompts)
         .mount(Resources)
         .build()
 }
 
 #[tokio::main(flavor = "current_thread")]
-#[allow(
-    clippy::print_stdout,
-    reason = "who starts it wants to know where it is"
-)]
+#[allow(clippy::print_stdout, reason = "the test reads the URL")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let port = env::var("PORT").map_err(|_| "set `PORT`; 0 is a port that is free")?;
+    let port = env::var("PORT").map_err(|_| "set `PORT`; 0 selects a free port")?;
     let port: u16 = port.parse()?;
     let http = server()?.bind_http((Ipv4Addr::LOCALHOST, port)).await?;
     println!("http://{}/mcp", http.local_addr());

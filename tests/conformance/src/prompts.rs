@@ -1,4 +1,4 @@
-//! Prompts, and values proposed for their arguments.
+//! Prompts, and completions of their arguments.
 
 use treenail::prelude::*;
 use treenail::schema::{ContentBlock, PromptMessage, TextResourceContents};
@@ -24,7 +24,7 @@ impl Prompts {
     #[prompt]
     fn test_prompt_with_arguments(
         /// First test argument
-        #[arg(complete = values)]
+        #[arg(complete = complete_value)]
         arg1: String,
         /// Second test argument
         arg2: String,
@@ -47,7 +47,7 @@ impl Prompts {
         ]
     }
 
-    /// Has a picture.
+    /// Has an image.
     #[prompt]
     fn test_prompt_with_image() -> Vec<PromptMessage> {
         vec![
@@ -56,7 +56,7 @@ impl Prompts {
         ]
     }
 
-    /// Asks the user what it is about.
+    /// Asks the user for the context.
     #[prompt]
     async fn test_input_required_result_prompt(cx: &Context) -> Result<String, AskError> {
         let question = cx.elicit("What context should the prompt use?");
@@ -65,7 +65,7 @@ impl Prompts {
     }
 }
 
-fn values(typed: &str) -> Vec<&'static str> {
+fn complete_value(typed: &str) -> Vec<&'static str> {
     let values = ["paris", "park", "party", "test", "testing"];
     values
         .into_iter()

@@ -20,13 +20,13 @@ impl Resources {
         "This is the content of the static text resource."
     }
 
-    /// A picture.
+    /// An image.
     #[resource("test://static-binary", mime_type = "image/png")]
     fn static_binary() -> &'static [u8] {
         include_bytes!("../assets/dot.png")
     }
 
-    /// A text that tells when it changes.
+    /// A text with subscriptions.
     #[resource("test://watched-resource", mime_type = "text/plain", subscribable)]
     fn watched_resource() -> &'static str {
         "Watched resource content"

@@ -1,6 +1,6 @@
-//! Clients that are generated during the build.
+//! Typed clients that the build script generates.
 //!
-//! All that a user's crate may forbid is forbidden here.
+//! The crate denies all lints that a user may deny.
 
 #![forbid(unsafe_code)]
 #![deny(
@@ -23,13 +23,13 @@ pub mod everything {
     include!(concat!(env!("OUT_DIR"), "/everything.rs"));
 }
 
-/// `@modelcontextprotocol/server-filesystem`, where nothing is in scope.
+/// `@modelcontextprotocol/server-filesystem`, without a prelude.
 #[no_implicit_prelude]
 pub mod filesystem {
     ::core::include!(::core::concat!(::core::env!("OUT_DIR"), "/filesystem.rs"));
 }
 
-/// `@modelcontextprotocol/server-memory`, in a module that others cannot see.
+/// `@modelcontextprotocol/server-memory`, in a private module.
 mod private {
     include!(concat!(env!("OUT_DIR"), "/memory.rs"));
 }

@@ -1,6 +1,6 @@
-//! A program that allows no warnings may have a generated client, and use little of it or nothing.
+//! Generated clients cause no warnings, even if the program uses them partly or not at all.
 //!
-//! This is a program of its own, as opposed to a library: what it does not use, nothing else can.
+//! This test is a program and not a library, because the compiler warns about unused items only in a program.
 
 #![deny(
     warnings,
@@ -65,35 +65,35 @@ mod united {
     include!(concat!(env!("OUT_DIR"), "/united.rs"));
 }
 
-/// The lock files of these tests.
+/// Returns the lock files of these tests.
 fn lock_files() -> Vec<PathBuf> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let folders = ["servers", "awkward"].map(|folder| fs::read_dir(here.join(folder)));
     let files = folders
         .into_iter()
-        .flat_map(|folder| folder.expect("it is there"));
+        .flat_map(|folder| folder.expect("the folder exists"));
     files
-        .map(|file| file.expect("it is there").path())
+        .map(|file| file.expect("the entry is readable").path())
         .collect()
 }
 
 #[test]
-fn rustfmt_leaves_generated_files_as_they_are() {
-    let folder = tempfile::tempdir().expect("there is room");
+fn generated_files_are_formatted() {
+    let folder = tempfile::tempdir().expect("a temporary folder can be created");
     let mut check = Command::new(env::var_os("RUSTFMT").unwrap_or_else(|| "rustfmt".into()));
-    // Whatever a user has set.
+    // A line width other than the default must not matter.
     check.args(["--check", "--edition", "2024", "--config", "max_width=80"]);
     let locks = lock_files();
     assert_eq!(locks.len(), 15);
     for lock in &locks {
-        let name = lock.file_name().expect("it has one");
+        let name = lock.file_name().expect("the path has a file name");
         let file = folder.path().join(name).with_extension("rs");
         let client = Client::new(lock).name("GeneratedClient");
-        client.write(&file).expect("it is generated");
+        client.write(&file).expect("the client is generated");
         check.arg(file);
     }
-    let checked = check.output().expect("rustfmt comes with Rust");
-    let shown = String::from_utf8_lossy(&checked.stdout);
-    let shown: String = shown.chars().take(2_000).collect();
-    assert!(checked.status.success(), "{shown}");
+    let checked = check.output().expect("rustfmt is installed");
+    let diff = String::from_utf8_lossy(&checked.stdout);
+    let diff: String = diff.chars().take(2_000).collect();
+    assert!(checked.status.success(), "{diff}");
 }

@@ -15,7 +15,7 @@ struct Place {
     kind: Kind,
 }
 
-/// What a place is.
+/// Kind of a place.
 #[mcp_type]
 #[derive(Clone, Copy, Debug)]
 #[serde(rename_all = "lowercase")]
@@ -24,7 +24,7 @@ enum Kind {
     Lake,
 }
 
-/// A list that `T` is on.
+/// List of `T`.
 #[mcp_type]
 struct Listed<T> {
     items: Vec<T>,

@@ -1,4 +1,4 @@
-//! What a replica offers: one conversation of several rounds, and changes that others want to hear of.
+//! Tools of a replica: a call with several input rounds, and changes that other replicas report.
 
 use std::process;
 
@@ -20,7 +20,7 @@ struct Stay {
 
 #[mcp_tool]
 impl Hotel {
-    /// Book a room: takes a deposit, asks for the guest and the nights, and once more.
+    /// Book a room: takes a deposit, asks for the guest and the nights, and asks for confirmation.
     #[tool]
     async fn book(cx: &Context, city: String) -> Result<String, AskError> {
         let deposit = cx.once("deposit", async { Ok::<_, AskError>(process::id()) });
@@ -40,18 +40,18 @@ impl Hotel {
         cx.server().resource_updated(format!("notes://{id}"));
     }
 
-    /// Book no more rooms here.
+    /// Disable booking on this replica.
     #[tool]
     fn shut(cx: &Context) -> Result<(), treenail::Error> {
         cx.server()
-            .edit(|offer| offer.disable(Component::tool("book")))
+            .edit(|registry| registry.disable(Component::tool("book")))
     }
 
-    /// Book rooms here again.
+    /// Enable booking on this replica.
     #[tool]
     fn open(cx: &Context) -> Result<(), treenail::Error> {
         cx.server()
-            .edit(|offer| offer.enable(Component::tool("book")))
+            .edit(|registry| registry.enable(Component::tool("book")))
     }
 
     /// A note.

@@ -1,4 +1,4 @@
-//! The log of a replica, all of it, on standard error: the tests look for what may not be there.
+//! Complete log of a replica on standard error. The tests check that it contains no secrets.
 
 use std::fmt::{self, Write as _};
 use std::io::{self, Write as _};
@@ -9,8 +9,8 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::{SetGlobalDefaultError, Subscriber};
 use tracing::{Event, Metadata};
 
-/// Logs from now on.
-pub(crate) fn begin() -> Result<(), SetGlobalDefaultError> {
+/// Installs the subscriber.
+pub(crate) fn install() -> Result<(), SetGlobalDefaultError> {
     tracing::subscriber::set_global_default(Log::default())
 }
 
@@ -55,7 +55,7 @@ struct Line(String);
 
 impl Line {
     fn print(&self) {
-        // Nothing can be done about a log that nobody takes.
+        // There is no other place to report a failed write.
         let _ = writeln!(io::stderr(), "{}", self.0);
     }
 }

@@ -1,8 +1,8 @@
-//! One replica of a server over HTTP, written as any server is.
+//! Replica of a server over HTTP.
 //!
-//! It prints where it listens, and ends with its standard input. The environment has its secrets: `STATE_KEYS`, the keys of
-//! request states in base64, the one that seals first, with commas between them; and with the feature `redis`, if it shall
-//! hear of other replicas, `REDIS_URL`.
+//! The program prints its address, and stops when its standard input closes. The environment contains its secrets:
+//! `STATE_KEYS`, the comma-separated keys of request states in base64, starting with the sealing key; and with the feature
+//! `redis`, optionally `REDIS_URL`, to receive events from other replicas.
 
 mod hotel;
 mod log;
@@ -23,11 +23,11 @@ fn server() -> Result<Server, Box<dyn Error>> {
     let keys: Result<Vec<RequestStateKey>, _> = keys.split(',').map(str::parse).collect();
     let key = keys?.into_iter().reduce(RequestStateKey::or);
     let key = key.ok_or("`STATE_KEYS` is empty")?;
-    Ok(connect(builder.request_state_key(key))?.build()?)
+    Ok(add_event_bus(builder.request_state_key(key))?.build()?)
 }
 
 #[cfg(feature = "redis")]
-fn connect(builder: ServerBuilder) -> treenail::Result<ServerBuilder> {
+fn add_event_bus(builder: ServerBuilder) -> treenail::Result<ServerBuilder> {
     match env::var("REDIS_URL") {
         Ok(url) => Ok(builder.event_bus(treenail::RedisBus::new(url)?.channel("hotel"))),
         Err(_) => Ok(builder),
@@ -37,24 +37,21 @@ fn connect(builder: ServerBuilder) -> treenail::Result<ServerBuilder> {
 #[cfg(not(feature = "redis"))]
 #[allow(
     clippy::unnecessary_wraps,
-    reason = "it fails with the feature `redis`"
+    reason = "the function can fail with the feature `redis`"
 )]
-fn connect(builder: ServerBuilder) -> treenail::Result<ServerBuilder> {
+fn add_event_bus(builder: ServerBuilder) -> treenail::Result<ServerBuilder> {
     Ok(builder)
 }
 
 #[tokio::main(flavor = "current_thread")]
-#[allow(
-    clippy::print_stdout,
-    reason = "who starts it wants to know where it is"
-)]
+#[allow(clippy::print_stdout, reason = "the tests read the address")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    log::begin()?;
+    log::install()?;
     let server = server()?;
     let http = server.bind_http((Ipv4Addr::LOCALHOST, 0)).await?;
     println!("{}", http.local_addr());
     thread::spawn(move || {
-        // However it ends, nobody is there any more.
+        // An error means the same as the end of the input: the test has exited.
         let _ = io::copy(&mut io::stdin(), &mut io::sink());
         server.close();
     });

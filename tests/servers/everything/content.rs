@@ -1,4 +1,4 @@
-//! What tools, prompts and resources bring.
+//! Results of tools, prompts, completions and resources.
 
 use serde_json::{Value, json};
 use treenail::client::ClientError;
@@ -9,9 +9,9 @@ use treenail::schema::{
 };
 
 use super::{Connect, client};
-use crate::told::text;
+use crate::results::text;
 
-pub(super) async fn every_tool_gives_its_result(connect: Connect<'_>) {
+pub(super) async fn tools_return_results(connect: Connect<'_>) {
     #[mcp_type]
     struct Sum {
         a: f64,
@@ -19,8 +19,8 @@ pub(super) async fn every_tool_gives_its_result(connect: Connect<'_>) {
     }
 
     let client = client(connect).await;
-    let said = client.call_tool("echo", json!({"message": "Grüße\n\u{1}"}));
-    assert_eq!(text(&said.await.unwrap()), "Echo: Grüße\n\u{1}");
+    let echoed = client.call_tool("echo", json!({"message": "Grüße\n\u{1}"}));
+    assert_eq!(text(&echoed.await.unwrap()), "Echo: Grüße\n\u{1}");
     let sum = client.call_tool("get-sum", Sum { a: 0.5, b: 2.0 });
     assert_eq!(text(&sum.await.unwrap()), "The sum of 0.5 and 2 is 2.5.");
     let env: Value = client.call_tool_as("get-env", ()).await.unwrap();
@@ -52,7 +52,7 @@ pub(super) async fn every_tool_gives_its_result(connect: Connect<'_>) {
     client.close().await.unwrap();
 }
 
-pub(super) async fn structured_content_is_a_type(connect: Connect<'_>) {
+pub(super) async fn structured_content_is_typed(connect: Connect<'_>) {
     #[mcp_type]
     #[derive(Debug, PartialEq)]
     struct Weather {
@@ -104,7 +104,7 @@ pub(super) async fn resources_are_linked_and_embedded(connect: Connect<'_>) {
     client.close().await.unwrap();
 }
 
-pub(super) async fn wrong_calls_are_told_apart(connect: Connect<'_>) {
+pub(super) async fn invalid_calls_have_distinct_errors(connect: Connect<'_>) {
     let client = client(connect).await;
     let failed = client
         .call_tool("get-sum", json!({"a": "x"}))
@@ -116,7 +116,7 @@ pub(super) async fn wrong_calls_are_told_apart(connect: Connect<'_>) {
     let failed = client.call_tool("no-such-tool", ()).await.unwrap();
     assert!(
         text(&failed).contains("no-such-tool"),
-        "this server says so"
+        "the message names the tool"
     );
     assert_eq!(failed.is_error, Some(true));
     let error = client.call_tool("get-sum", [1, 2]).await.unwrap_err();
@@ -128,16 +128,16 @@ pub(super) async fn wrong_calls_are_told_apart(connect: Connect<'_>) {
     let other: Value = client
         .call_tool_as("get-env", ())
         .await
-        .expect("and the session goes on");
+        .expect("the session continues after errors");
     assert!(other.is_object());
     client.close().await.unwrap();
 }
 
-pub(super) async fn prompts_bring_their_messages(connect: Connect<'_>) {
+pub(super) async fn prompts_return_messages(connect: Connect<'_>) {
     let client = client(connect).await;
     let simple = client.get_prompt("simple-prompt", ()).await.unwrap();
-    let said = simple.messages[0].content.as_text().unwrap();
-    assert_eq!(said, "This is a simple prompt without arguments.");
+    let message = simple.messages[0].content.as_text().unwrap();
+    assert_eq!(message, "This is a simple prompt without arguments.");
     let arguments = [
         (json!({"city": "Oslo"}), "What's weather in Oslo?"),
         (
@@ -162,7 +162,7 @@ pub(super) async fn prompts_bring_their_messages(connect: Connect<'_>) {
     client.close().await.unwrap();
 }
 
-pub(super) async fn values_are_proposed(connect: Connect<'_>) {
+pub(super) async fn arguments_are_completed(connect: Connect<'_>) {
     let client = client(connect).await;
     let prompt: CompletionReference = PromptReference::new("completable-prompt").into();
     let sales =

@@ -1,4 +1,4 @@
-//! Calls that run as tasks (2025-11-25): the client has no methods of its own for them, but sends any request.
+//! Tool calls as tasks (2025-11-25). The client has no methods for them, but can send any request.
 
 use std::time::Duration;
 
@@ -9,24 +9,24 @@ use treenail::schema::{
 };
 
 use super::Connect;
-use crate::told::{text, wait_for};
+use crate::results::{text, wait_for};
 
 /// `tools/call` with a task as its result.
-enum BeginCall {}
+enum CallAsTask {}
 
-impl Request for BeginCall {
+impl Request for CallAsTask {
     const METHOD: &'static str = "tools/call";
     type Params = CallToolRequestParams;
     type Result = CreateTaskResult;
     type Response = CreateTaskResult;
 }
 
-pub(super) async fn a_call_runs_as_a_task(connect: Connect<'_>) {
+pub(super) async fn call_runs_as_a_task(connect: Connect<'_>) {
     const NAME: &str = "simulate-research-query";
 
-    let client = connect().on_elicit(|question| async move {
-        let question = json!(question);
-        let choices = &question["requestedSchema"]["properties"]["interpretation"]["oneOf"];
+    let client = connect().on_elicit(|request| async move {
+        let request = json!(request);
+        let choices = &request["requestedSchema"]["properties"]["interpretation"]["oneOf"];
         let choice = choices[1]["const"].as_str().unwrap().to_owned();
         let mut result = ElicitResult::new(ElicitAction::Accept);
         let entered = ("interpretation".to_owned(), ElicitValue::String(choice));
@@ -41,16 +41,16 @@ pub(super) async fn a_call_runs_as_a_task(connect: Connect<'_>) {
     assert!(text(&plain).contains("-32601"), "{}", text(&plain));
 
     let session = client.session();
-    let mut told = session.notifications();
+    let mut notifications = session.notifications();
     let arguments = json!({"topic": "python", "ambiguous": true});
     let params = json!({"name": NAME, "arguments": arguments, "task": {"ttl": 60_000}});
-    let begun = session.request::<BeginCall>(&params).await.unwrap();
-    assert_eq!(begun.task.status, TaskStatus::Working);
-    let id = begun.task.task_id;
+    let created = session.request::<CallAsTask>(&params).await.unwrap();
+    assert_eq!(created.task.status, TaskStatus::Working);
+    let id = created.task.task_id;
     let listed = session.request::<ListTasksRequest>(&json!({})).await;
     assert!(listed.unwrap().tasks.iter().any(|task| task.task_id == id));
 
-    // The server asks while its result is waited for.
+    // The server sends an elicitation request while the client waits for the result.
     let params = GetTaskPayloadRequestParams::new(&*id);
     let payload = session.request::<GetTaskPayloadRequest>(&params);
     let payload = payload.timeout(Duration::from_secs(60)).await.unwrap();
@@ -60,7 +60,7 @@ pub(super) async fn a_call_runs_as_a_task(connect: Connect<'_>) {
         report.contains("# Research Report: python (snake)"),
         "{report}"
     );
-    wait_for(&mut told, "notifications/tasks/status", |status| {
+    wait_for(&mut notifications, "notifications/tasks/status", |status| {
         status["status"] == "completed"
     })
     .await;

@@ -1,4 +1,4 @@
-//! What the server is, and what it answers.
+//! Server information, and results of requests.
 
 use std::sync::{Arc, Mutex};
 
@@ -11,9 +11,9 @@ use treenail::schema::{
 };
 
 use super::Harbour;
-use crate::told::{text, wait_for};
+use crate::results::{text, wait_for};
 
-pub(super) async fn the_server_is_known(harbour: Harbour) {
+pub(super) async fn server_info_is_received(harbour: Harbour) {
     let client = harbour.client().await;
     let session = client.session();
     assert_eq!(session.protocol_version(), harbour.revision, "CLI-ERA-02");
@@ -103,17 +103,17 @@ pub(super) async fn media_links_and_resources_are_returned(harbour: Harbour) {
     client.close().await.unwrap();
 }
 
-pub(super) async fn prompts_resources_and_proposals(harbour: Harbour) {
+pub(super) async fn prompts_resources_and_completions(harbour: Harbour) {
     let client = harbour.client().await;
     let prompt = client.prompt("trip").await.unwrap().unwrap();
     assert_eq!(prompt.description.as_deref(), Some("Plans a trip."));
     let trip = client.get_prompt("trip", json!({"city": "Oslo"})).await;
-    let said = trip.unwrap().messages[0]
+    let message = trip.unwrap().messages[0]
         .content
         .as_text()
         .unwrap()
         .to_owned();
-    assert_eq!(said, "Plan a trip to Oslo");
+    assert_eq!(message, "Plan a trip to Oslo");
     let error = client.get_prompt("no-such-prompt", ()).await.unwrap_err();
     assert!(matches!(error, ClientError::Refused(_)), "{error}");
 
@@ -145,52 +145,55 @@ pub(super) async fn prompts_resources_and_proposals(harbour: Harbour) {
     client.close().await.unwrap();
 }
 
-pub(super) async fn progress_and_logs_are_told(harbour: Harbour) {
+pub(super) async fn progress_and_log_messages_are_received(harbour: Harbour) {
     let client = harbour.client().await;
     let session = client.session();
-    let told = Arc::new(Mutex::new(Vec::new()));
-    let sink = Arc::clone(&told);
+    let reported = Arc::new(Mutex::new(Vec::new()));
+    let sink = Arc::clone(&reported);
     let call = session.tools_call("steps", json!({"count": 3}));
     let call = call.on_progress(move |progress| {
         let progress = json!(progress);
-        let said = format!("{} {}", progress["total"], progress["message"]);
-        sink.lock().unwrap().push(said);
+        let line = format!("{} {}", progress["total"], progress["message"]);
+        sink.lock().unwrap().push(line);
     });
     assert_eq!(text(&call.await.unwrap()), "3");
-    let told = told.lock().unwrap().join(", ").replace(".0 ", " ");
-    assert_eq!(told, r#"3 "step 1", 3 "step 2", 3 "step 3""#, "CLI-PROG-01");
+    let reported = reported.lock().unwrap().join(", ").replace(".0 ", " ");
+    assert_eq!(
+        reported, r#"3 "step 1", 3 "step 2", 3 "step 3""#,
+        "CLI-PROG-01"
+    );
 
-    let mut told = session.notifications();
+    let mut notifications = session.notifications();
     let mut expected = vec![json!(["warning", "said"])];
     if harbour.revision.is_modern() {
-        // Without a level, the server is silent.
+        // Without a level in the request, the server sends no messages.
         session.tools_call("log", ()).await.unwrap();
     } else if session.server_capabilities().logging.is_some() {
         session.logging_set_level(LoggingLevel::Info).await.unwrap();
     } else {
-        // A server that has no levels tells everything.
+        // Without log levels, the server sends all messages.
         expected.insert(0, json!(["debug", "whispered"]));
     }
     let call = session.tools_call("log", ()).log_level(LoggingLevel::Info);
     assert_eq!(text(&call.await.unwrap()), "logged");
     for expected in expected {
-        let message = wait_for(&mut told, "notifications/message", |_| true).await;
-        let said = json!([message["level"], message["data"]]);
-        assert_eq!(said, expected, "CLI-META-04, CLI-LOG-01");
+        let message = wait_for(&mut notifications, "notifications/message", |_| true).await;
+        let received = json!([message["level"], message["data"]]);
+        assert_eq!(received, expected, "CLI-META-04, CLI-LOG-01");
         assert_eq!(message["logger"], "harbour");
     }
     client.close().await.unwrap();
 }
 
-pub(super) async fn a_dropped_call_is_cancelled(harbour: Harbour) {
+pub(super) async fn dropped_call_is_cancelled(harbour: Harbour) {
     let client = harbour.client().await;
     let session = client.session();
     let call = tokio::spawn(session.tools_call("wait", ()).into_future());
-    // It is answered when the server has begun with the call before it.
+    // The server answers this call after it has started the previous one.
     assert_eq!(text(&client.call_tool("cancelled", ()).await.unwrap()), "0");
     call.abort();
     assert!(call.await.unwrap_err().is_cancelled());
-    // So is this one, and the cancellation is before it.
+    // The server answers this call after it has processed the cancellation.
     assert_eq!(
         text(&client.call_tool("cancelled", ()).await.unwrap()),
         "1",

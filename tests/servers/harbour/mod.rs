@@ -1,16 +1,17 @@
-//! One small server, written with the official SDKs of TypeScript and of Python: the same checks for both, in both eras.
+//! A small server, implemented with the official SDKs for TypeScript and Python. The same checks run for both, in both
+//! eras.
 
-mod asked;
 mod calls;
-mod changes;
+mod elicitation;
+mod notifications;
 
 use treenail::McpClient;
 use treenail::client::McpClientBuilder;
 use treenail::schema::Revision;
 
-use crate::installed::{heard, node, python};
+use crate::installed::{node, python, with_captured_stderr};
 
-/// A way to reach a server, and the revision that it is to speak.
+/// Connection to a server with the expected revision.
 #[derive(Clone, Copy)]
 pub(crate) struct Harbour {
     connect: fn() -> McpClientBuilder,
@@ -21,7 +22,7 @@ impl Harbour {
     fn builder(self) -> McpClientBuilder {
         let builder = (self.connect)();
         if self.revision.is_modern() {
-            // That it is modern, the client finds out.
+            // The client detects the modern era by itself.
             return builder;
         }
         builder.protocol_version(self.revision)
@@ -32,15 +33,15 @@ impl Harbour {
     }
 }
 
-fn typescript() -> McpClientBuilder {
-    McpClient::builder().command(heard(node("harbour.mjs")))
+fn typescript_sdk() -> McpClientBuilder {
+    McpClient::builder().command(with_captured_stderr(node("harbour.mjs")))
 }
 
-fn with_python() -> McpClientBuilder {
-    McpClient::builder().command(heard(python("harbour.py")))
+fn python_sdk() -> McpClientBuilder {
+    McpClient::builder().command(with_captured_stderr(python("harbour.py")))
 }
 
-/// Each check is a test for a server and a revision.
+/// Declares a test for each check with a server and a revision.
 macro_rules! over {
     ($name:ident: $connect:ident, $revision:ident; $($module:ident::$check:ident,)*) => {
         mod $name {
@@ -60,23 +61,23 @@ macro_rules! over {
 
 macro_rules! over_all {
     ($($checks:tt)*) => {
-        over! { typescript_modern: typescript, V2026_07_28; $($checks)* }
-        over! { typescript_legacy: typescript, V2025_11_25; $($checks)* }
-        over! { python_modern: with_python, V2026_07_28; $($checks)* }
-        over! { python_legacy: with_python, V2025_11_25; $($checks)* }
+        over! { typescript_modern: typescript_sdk, V2026_07_28; $($checks)* }
+        over! { typescript_legacy: typescript_sdk, V2025_11_25; $($checks)* }
+        over! { python_modern: python_sdk, V2026_07_28; $($checks)* }
+        over! { python_legacy: python_sdk, V2025_11_25; $($checks)* }
     };
 }
 
 over_all! {
-    calls::the_server_is_known,
+    calls::server_info_is_received,
     calls::tools_return_values_and_errors,
     calls::media_links_and_resources_are_returned,
-    calls::prompts_resources_and_proposals,
-    calls::progress_and_logs_are_told,
-    calls::a_dropped_call_is_cancelled,
-    asked::a_form_is_answered,
-    asked::several_rounds_are_answered,
-    asked::what_nobody_answers_is_refused,
-    changes::a_new_tool_is_told_and_found,
-    changes::an_updated_resource_is_told,
+    calls::prompts_resources_and_completions,
+    calls::progress_and_log_messages_are_received,
+    calls::dropped_call_is_cancelled,
+    elicitation::form_is_answered,
+    elicitation::several_rounds_are_answered,
+    elicitation::request_without_a_handler_fails,
+    notifications::new_tool_is_announced_and_listed,
+    notifications::updated_resource_is_announced,
 }

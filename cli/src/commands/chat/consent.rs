@@ -1,5 +1,4 @@
-//! Which calls may be made: those that say they are harmless, those that the user has approved, and those that the user
-//! approves when asked.
+//! Approval of tool calls: by the annotations of a trusted tool, by `--approve`, or by the user at a prompt.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,26 +6,26 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use console::Style;
 use treenail::agent::{Approval, ApprovalRequest, Trust};
 
-use super::approved::Approved;
-use crate::ask::{SharedLines, Typed};
-use crate::screen::Screen;
-use crate::show::{clean_line, exact_json};
+use super::approved_tools::ApprovedTools;
+use crate::elicit::{Input, SharedLineReader};
+use crate::render::{escaped_json, sanitize_line};
+use crate::terminal::Terminal;
 
-/// Characters of arguments that are shown.
-const SHOWN: usize = 8_000;
+/// Maximum length of printed arguments, in characters.
+const MAX_ARGUMENT_CHARS: usize = 8_000;
 
-/// The user's consent.
+/// Approval policy of a chat.
 #[derive(Clone, Debug)]
 pub(super) struct Consent {
-    screen: Screen,
-    lines: SharedLines,
-    /// What may run without asking.
-    approved: Arc<Approved>,
-    /// What the user has approved for good, by server and tool.
-    always: Arc<Mutex<HashSet<(String, String)>>>,
+    terminal: Terminal,
+    line_reader: SharedLineReader,
+    /// Tools approved on the command line.
+    approved: Arc<ApprovedTools>,
+    /// Pairs of server and tool that the user has approved permanently.
+    always_approved: Arc<Mutex<HashSet<(String, String)>>>,
 }
 
-/// What becomes of a call that was asked for.
+/// Decision on a call.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Decision {
     Approve,
@@ -34,27 +33,31 @@ pub(super) enum Decision {
 }
 
 impl Consent {
-    pub(super) fn new(approved: Approved, screen: &Screen, lines: &SharedLines) -> Self {
+    pub(super) fn new(
+        approved: ApprovedTools,
+        terminal: &Terminal,
+        line_reader: &SharedLineReader,
+    ) -> Self {
         Self {
-            screen: screen.clone(),
-            lines: Arc::clone(lines),
+            terminal: terminal.clone(),
+            line_reader: Arc::clone(line_reader),
             approved: Arc::new(approved),
-            always: Arc::default(),
+            always_approved: Arc::default(),
         }
     }
 
-    /// What decides on each call.
+    /// Returns the approval policy for the tool loop.
     pub(super) fn policy(&self) -> impl Fn(&ApprovalRequest) -> Approval + Send + Sync + use<> {
         let consent = self.clone();
-        let is_interactive = Screen::is_interactive();
+        let is_interactive = Terminal::is_interactive();
         move |request| match consent.decide(request) {
             Approval::Ask if !is_interactive => {
-                let (server, tool) = place(request);
-                let why = "nobody is there who could agree to it";
-                consent.screen.note(&format!(
-                    "`{}` of `{server}` is not run: {why} (see --approve {server}:{})",
-                    clean_line(tool),
-                    clean_line(tool),
+                let (server, tool) = server_and_tool(request);
+                let why = "no user is available to approve the call";
+                consent.terminal.print_note(&format!(
+                    "denied `{}` of `{server}`: {why} (use --approve {server}:{})",
+                    sanitize_line(tool),
+                    sanitize_line(tool),
                 ));
                 Approval::Deny(why.to_owned())
             }
@@ -63,42 +66,43 @@ impl Consent {
     }
 
     fn decide(&self, request: &ApprovalRequest) -> Approval {
-        let (server, tool) = place(request);
-        if self.approved.contains(server, tool) || self.is_always(request) {
+        let (server, tool) = server_and_tool(request);
+        if self.approved.contains(server, tool) || self.is_always_approved(request) {
             return Approval::Allow;
         }
         Approval::by_annotations(request)
     }
 
-    fn is_always(&self, request: &ApprovalRequest) -> bool {
-        let (server, tool) = place(request);
-        self.always()
+    fn is_always_approved(&self, request: &ApprovalRequest) -> bool {
+        let (server, tool) = server_and_tool(request);
+        self.always_approved()
             .contains(&(server.to_owned(), tool.to_owned()))
     }
 
-    /// Asks the one at the terminal.
-    pub(super) async fn ask(self, request: Box<ApprovalRequest>) -> Decision {
-        let mut lines = self.lines.lock().await;
-        // It may have been approved for good by the answer before.
-        if self.is_always(&request) {
+    /// Prompts the user for approval.
+    pub(super) async fn ask_user(self, request: Box<ApprovalRequest>) -> Decision {
+        let mut line_reader = self.line_reader.lock().await;
+        // The answer to the previous prompt may have approved this tool permanently.
+        if self.is_always_approved(&request) {
             return Decision::Approve;
         }
-        self.screen.end_progress();
-        self.show(&request);
+        self.terminal.clear_progress();
+        self.print_request(&request);
         let prompt = "Run it? [y]es, [n]o, [a]lways this tool: ";
         loop {
-            let line = match lines.ask(&self.screen, prompt).await {
-                Typed::Line(line) => line.to_lowercase(),
-                Typed::Back => continue,
-                Typed::Decline => return Decision::Deny("the user does not want it"),
-                Typed::Cancel => return Decision::Deny("the user is not there"),
+            let line = match line_reader.read_answer(&self.terminal, prompt).await {
+                Input::Line(line) => line.to_lowercase(),
+                Input::Back => continue,
+                Input::Decline => return Decision::Deny("the user denied the call"),
+                Input::Cancel => return Decision::Deny("the user cancelled the prompt"),
             };
             match line.as_str() {
                 "y" | "yes" => return Decision::Approve,
-                "n" | "no" => return Decision::Deny("the user does not want it"),
+                "n" | "no" => return Decision::Deny("the user denied the call"),
                 "a" | "always" => {
-                    let (server, tool) = place(&request);
-                    self.always().insert((server.to_owned(), tool.to_owned()));
+                    let (server, tool) = server_and_tool(&request);
+                    self.always_approved()
+                        .insert((server.to_owned(), tool.to_owned()));
                     return Decision::Approve;
                 }
                 _ => {}
@@ -106,52 +110,56 @@ impl Consent {
         }
     }
 
-    fn show(&self, request: &ApprovalRequest) {
-        let (server, tool) = place(request);
-        let heading = format!("\nThe model wants to run `{}`", clean_line(tool));
-        let says = says(request);
-        let text = format!("of `{server}`, {says}:");
-        self.screen.say_under(&heading, &Style::new().bold(), &text);
-        let arguments = exact_json(&request.call.input);
-        match arguments.char_indices().nth(SHOWN) {
+    fn print_request(&self, request: &ApprovalRequest) {
+        let (server, tool) = server_and_tool(request);
+        let heading = format!("\nThe model wants to run `{}`", sanitize_line(tool));
+        let effects = describe_effects(request);
+        let text = format!("of `{server}` ({effects}):");
+        self.terminal
+            .print_labeled(&heading, &Style::new().bold(), &text);
+        let arguments = escaped_json(&request.call.input);
+        match arguments.char_indices().nth(MAX_ARGUMENT_CHARS) {
             Some((end, _)) => {
                 let more = arguments[end..].chars().count();
-                self.screen.say(&arguments[..end]);
-                self.screen.say(&format!("… and {more} characters more"));
+                self.terminal.print_message(&arguments[..end]);
+                self.terminal
+                    .print_message(&format!("… and {more} more characters"));
             }
-            None => self.screen.say(&arguments),
+            None => self.terminal.print_message(&arguments),
         }
     }
 
-    fn always(&self) -> MutexGuard<'_, HashSet<(String, String)>> {
-        self.always.lock().unwrap_or_else(PoisonError::into_inner)
+    fn always_approved(&self) -> MutexGuard<'_, HashSet<(String, String)>> {
+        self.always_approved
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The server and the tool, by its server's name for it.
-fn place(request: &ApprovalRequest) -> (&str, &str) {
+/// Returns the names of the server and the tool, without the prefix that the model sees.
+fn server_and_tool(request: &ApprovalRequest) -> (&str, &str) {
     let source = request.call.source.as_deref().unwrap_or_default();
     (source, &request.tool.name)
 }
 
-/// What the tool says of itself.
-fn says(request: &ApprovalRequest) -> &'static str {
+/// Describes the effects of a tool by its annotations.
+fn describe_effects(request: &ApprovalRequest) -> &'static str {
     let Some(hints) = &request.tool.annotations else {
-        return "which says nothing of its effects";
+        return "effects not declared";
     };
     if request.trust == Trust::Untrusted {
         return match (hints.read_only_hint, hints.destructive_hint) {
-            (Some(true), _) => "which says that it only reads (not believed without --trust)",
+            (Some(true), _) => "declared read-only, but the server is not trusted; see --trust",
             (_, Some(false)) => {
-                "which says that it destroys nothing (not believed without --trust)"
+                "declared non-destructive, but the server is not trusted; see --trust"
             }
-            _ => "which changes something, and may destroy it",
+            _ => "may change or destroy data",
         };
     }
     match (hints.read_only_hint, hints.destructive_hint) {
-        (Some(true), _) => "which reads, and reaches out of its server",
-        (_, Some(true)) => "which says that it may destroy something",
-        (_, Some(false)) => "which changes something, and reaches out of its server",
-        (_, None) => "which changes something, and may destroy it",
+        (Some(true), _) => "read-only, but accesses external systems",
+        (_, Some(true)) => "declared destructive",
+        (_, Some(false)) => "changes data and accesses external systems",
+        (_, None) => "may change or destroy data",
     }
 }

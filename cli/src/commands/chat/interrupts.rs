@@ -1,8 +1,8 @@
-//! Ctrl-C, of which none is missed between two waits.
+//! Ctrl-C events, none of which is lost between two waits.
 
 use crate::exit::Failure;
 
-/// The times that Ctrl-C was pressed.
+/// Listener for Ctrl-C.
 #[derive(Debug)]
 pub(super) struct Interrupts {
     #[cfg(unix)]
@@ -13,7 +13,7 @@ pub(super) struct Interrupts {
 
 impl Interrupts {
     pub(super) fn new() -> Result<Self, Failure> {
-        let failed = Failure::local("Ctrl-C cannot be heard");
+        let failed = Failure::io("could not install the handler for Ctrl-C");
         #[cfg(unix)]
         let signal = {
             use tokio::signal::unix::{SignalKind, signal};
@@ -26,7 +26,7 @@ impl Interrupts {
         })
     }
 
-    /// Waits for the next one.
+    /// Waits for the next Ctrl-C.
     pub(super) async fn next(&mut self) {
         if self.signal.recv().await.is_none() {
             std::future::pending::<()>().await;

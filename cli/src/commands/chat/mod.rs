@@ -1,15 +1,15 @@
-//! `treenail chat`: a language model at the terminal, with the tools of servers.
+//! `treenail chat`: a language model with the tools of MCP servers.
 //!
-//! `servers` connects, `model` says which model it is, `approved` and `consent` which calls may be made; `turn` is what follows from one
-//! thing that the user says, and `talk` one after the other.
+//! `servers` connects, `model` configures the model, and `approved_tools` and `consent` decide on calls. `turn` runs the
+//! model for one message of the user, and `repl` reads the messages.
 
-mod approved;
+mod approved_tools;
 mod consent;
 mod interrupts;
 mod model;
+mod repl;
 mod servers;
-mod stream;
-mod talk;
+mod streamed_text;
 mod turn;
 
 use std::io::{self, IsTerminal, Read};
@@ -20,64 +20,65 @@ use clap::Args;
 use treenail::ToolLoop;
 use treenail::agent::{Conversation, RunReport, StopReason, ToolLoopLimits};
 
-use self::approved::{Approved, Word};
+use self::approved_tools::{ApproveTarget, ApprovedTools};
 use self::consent::Consent;
 use self::interrupts::Interrupts;
 use self::model::ModelArgs;
 use self::servers::{Servers, ServersArgs};
-use self::turn::{Ended, Turn};
-use crate::args::{AnswerArgs, OutputArgs, ProbeArgs, duration};
-use crate::ask::Lines;
+use self::turn::{Turn, TurnOutcome};
+use crate::args::{AnswerArgs, OutputArgs, ProbeArgs, parse_duration};
+use crate::elicit::LineReader;
 use crate::exit::{Exit, Failure};
-use crate::screen::Screen;
+use crate::render::escaped_json;
 use crate::server::terminated;
-use crate::show::exact_json;
+use crate::terminal::Terminal;
 
-/// A turn is ended by whoever has waited long enough; this is for programs.
-const LONGEST_TURN: Duration = Duration::from_secs(60 * 60);
+/// Timeout of one turn, for unattended use. A user can press Ctrl-C earlier.
+const TURN_TIMEOUT: Duration = Duration::from_secs(60 * 60);
 
-/// The longest prompt that is read from standard input.
-const PROMPT_BYTES: u64 = 4 << 20;
+/// Maximum size of a prompt on standard input.
+const MAX_PROMPT_BYTES: u64 = 4 << 20;
 
-/// Talk with a language model that uses the tools of servers
+/// Chat with a language model that calls the tools of servers
 ///
-/// Without PROMPT it is a conversation: Ctrl-C ends an answer or a call and keeps the conversation, and a second one leaves.
-/// With PROMPT, or a prompt on standard input, there is one answer.
+/// Without PROMPT, the chat is interactive. Ctrl-C stops the current answer or call, and Ctrl-C twice at the prompt quits.
+/// With PROMPT, or a prompt on standard input, the program prints one answer and exits.
 #[derive(Debug, Args)]
 pub(crate) struct Chat {
-    /// What to say; `-` reads it from standard input
+    /// Prompt for a single answer; `-` reads it from standard input
     prompt: Option<String>,
 
     #[command(flatten)]
     model: ModelArgs,
 
-    /// What the model is told before the conversation: the text itself, or @FILE
+    /// System prompt: inline or @FILE
     #[arg(long, value_name = "TEXT")]
     system_prompt: Option<String>,
 
     #[command(flatten)]
     servers: ServersArgs,
 
-    /// How often the model may call tools before it has to answer
-    #[arg(long, value_name = "COUNT", default_value_t = 25, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Calls of tools")]
+    /// Maximum number of rounds of tool calls per answer
+    #[arg(long, value_name = "COUNT", default_value_t = 25, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Tool calls")]
     max_rounds: u32,
 
-    /// How long each call of a tool may take, questions of its server included, e.g. 90, 1.5s, 5m
-    #[arg(long, value_name = "TIME", default_value = "5m", value_parser = duration, help_heading = "Calls of tools")]
+    /// Timeout of each tool call, including elicitation, e.g. 90, 1.5s, 5m
+    #[arg(long, value_name = "TIME", default_value = "5m", value_parser = parse_duration, help_heading = "Tool calls")]
     timeout: Duration,
 
-    /// Run this without asking: SERVER for all tools of a server, SERVER:TOOL for one, or TOOL; can be repeated
+    /// Run tools without asking for approval: SERVER for all tools of a server, SERVER:TOOL for one, or TOOL; can be repeated
     ///
-    /// The name of a server always means that server, and what has a colon always a tool of the server before it. Any other
-    /// name means the tools that have it when the conversation begins: of the only server, or of each server with `--trust`.
+    /// A server name always selects that server, and a value with a colon always selects a tool of the server before the
+    /// colon. Any other value selects the tools of that name at the start of the chat: of the only server, or of each
+    /// server with `--trust`.
     #[arg(
         long,
         value_name = "SERVER|SERVER:TOOL|TOOL",
-        help_heading = "Calls of tools"
+        help_heading = "Tool calls"
     )]
     approve: Vec<String>,
 
-    /// A directory that the servers are told they may work in; can be repeated
+    /// Directory to expose to the servers as a root; can be repeated
     #[arg(long = "roots", value_name = "DIR", help_heading = "Servers")]
     roots: Vec<PathBuf>,
 
@@ -92,31 +93,35 @@ pub(crate) struct Chat {
 }
 
 impl Chat {
-    pub(super) async fn run(self, screen: &Screen) -> Result<Exit, Failure> {
-        let prompt = self.prompt()?;
+    pub(super) async fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
+        let prompt = self.read_prompt()?;
         let model = self.model.build()?;
-        let system_prompt = self.system_prompt.as_deref().map(text_of).transpose()?;
+        let system_prompt = self
+            .system_prompt
+            .as_deref()
+            .map(read_text_argument)
+            .transpose()?;
         let targets = self.servers.parse()?;
         let names: Vec<_> = targets.iter().map(|(name, _)| name.as_str()).collect();
-        let words = Word::all(&self.approve, &names)?;
-        let lines = Lines::shared(screen);
-        // Before the first wait, so that none is missed after the last one of those that hear it themselves.
+        let approve_targets = ApproveTarget::parse_all(&self.approve, &names)?;
+        let line_reader = LineReader::shared(terminal);
+        // Installed before the first wait. Connecting has its own handler, so no Ctrl-C is lost in between.
         let mut interrupts = Interrupts::new()?;
-        let servers = Box::pin(Servers::open(&self, targets, screen, &lines)).await?;
-        let approved = match Approved::find(words, &servers, screen).await {
+        let servers = Box::pin(Servers::open(&self, targets, terminal, &line_reader)).await?;
+        let approved = match ApprovedTools::resolve(approve_targets, &servers, terminal).await {
             Ok(approved) => approved,
             Err(failure) => {
                 servers.close().await;
                 return Err(failure);
             }
         };
-        let consent = Consent::new(approved, screen, &lines);
+        let consent = Consent::new(approved, terminal, &line_reader);
         let mut agent = ToolLoop::new(model)
             .max_tokens(self.model.max_tokens)
             .limits(
                 ToolLoopLimits::default()
                     .max_iterations(self.max_rounds)
-                    .timeout(LONGEST_TURN)
+                    .timeout(TURN_TIMEOUT)
                     .call_timeout(self.timeout),
             )
             .approve(consent.policy());
@@ -124,64 +129,64 @@ impl Chat {
             agent = agent.system_prompt(text);
         }
         let agent = servers
-            .sources()
+            .tool_sources()
             .fold(agent, |agent, (name, source)| agent.source(name, source));
         let turn = Turn {
             agent,
             consent,
-            screen: screen.clone(),
-            hint: self.model.hint(),
+            terminal: terminal.clone(),
+            hint: self.model.refusal_hint(),
             is_quiet: self.output.json,
         };
         let talking = async {
             match prompt {
                 Some(prompt) => self.answer(&turn, prompt, &mut interrupts).await,
-                None => talk::talk(&turn, &lines, &mut interrupts).await,
+                None => repl::run_repl(&turn, &line_reader, &mut interrupts).await,
             }
         };
         let done = tokio::select! {
             done = talking => done,
-            () = terminated() => Err(Failure::new(Exit::Terminated, "told to terminate")),
+            () = terminated() => Err(Failure::new(Exit::Terminated, "terminated")),
         };
         servers.close().await;
         done
     }
 
-    /// What to say, if there is to be one answer only.
-    fn prompt(&self) -> Result<Option<String>, Failure> {
+    /// Returns the prompt for a single answer, or `None` for an interactive chat.
+    fn read_prompt(&self) -> Result<Option<String>, Failure> {
         let is_piped = !io::stdin().is_terminal();
         match self.prompt.as_deref() {
-            Some("-") => from_stdin().map(Some),
+            Some("-") => read_prompt_from_stdin().map(Some),
             Some(prompt) => Ok(Some(prompt.to_owned())),
-            None if is_piped => from_stdin().map(Some),
-            None if Screen::is_interactive() => Ok(None),
+            None if is_piped => read_prompt_from_stdin().map(Some),
+            None if Terminal::is_interactive() => Ok(None),
             None => Err(Failure::usage(
-                "a conversation takes a terminal; give the prompt on the command line",
+                "an interactive chat requires a terminal; pass the prompt on the command line",
             )),
         }
     }
 
-    /// One answer.
+    /// Prints a single answer.
     async fn answer(
         &self,
         turn: &Turn,
         prompt: String,
         interrupts: &mut Interrupts,
     ) -> Result<Exit, Failure> {
-        let ended = turn.run(Conversation::from(prompt), interrupts).await?;
+        let outcome = turn.run(Conversation::from(prompt), interrupts).await?;
         if self.output.json {
-            turn.screen.print(&exact_json(ended.report()))?;
+            turn.terminal.print_text(&escaped_json(outcome.report()))?;
         }
-        match ended {
-            Ended::Report(report) => Ok(exit(&report)),
-            Ended::Cancelled(_) => Err(Failure::new(Exit::Interrupted, "cancelled")),
-            Ended::Failed(failure, _) => Err(failure),
+        match outcome {
+            TurnOutcome::Completed(report) => Ok(exit_of(&report)),
+            TurnOutcome::Cancelled(_) => Err(Failure::new(Exit::Interrupted, "cancelled")),
+            TurnOutcome::Failed(failure, _) => Err(failure),
         }
     }
 }
 
-/// What the end of an answer means for the program.
-fn exit(report: &RunReport) -> Exit {
+/// Maps the end of an answer to an exit code.
+fn exit_of(report: &RunReport) -> Exit {
     match report.stop_reason {
         StopReason::Finished | StopReason::StopSequence => Exit::Success,
         StopReason::Timeout => Exit::Timeout,
@@ -189,26 +194,26 @@ fn exit(report: &RunReport) -> Exit {
     }
 }
 
-/// A text of the command line, or the one in a file.
-fn text_of(given: &str) -> Result<String, Failure> {
+/// Returns inline text, or the content of the file after `@`.
+fn read_text_argument(given: &str) -> Result<String, Failure> {
     match given.strip_prefix('@') {
-        Some(path) => std::fs::read_to_string(path).map_err(Failure::local(path)),
+        Some(path) => std::fs::read_to_string(path).map_err(Failure::io(path)),
         None => Ok(given.to_owned()),
     }
 }
 
-fn from_stdin() -> Result<String, Failure> {
+fn read_prompt_from_stdin() -> Result<String, Failure> {
     let mut text = String::new();
-    let mut stdin = io::stdin().lock().take(PROMPT_BYTES + 1);
+    let mut stdin = io::stdin().lock().take(MAX_PROMPT_BYTES + 1);
     stdin
         .read_to_string(&mut text)
-        .map_err(Failure::local("standard input"))?;
-    if text.len() as u64 > PROMPT_BYTES {
-        let why = format!("there are more than {PROMPT_BYTES} bytes on standard input");
+        .map_err(Failure::io("standard input"))?;
+    if text.len() as u64 > MAX_PROMPT_BYTES {
+        let why = format!("the prompt on standard input is larger than {MAX_PROMPT_BYTES} bytes");
         return Err(Failure::usage(why));
     }
     if text.trim().is_empty() {
-        return Err(Failure::usage("there is no prompt on standard input"));
+        return Err(Failure::usage("no prompt on standard input"));
     }
     Ok(text)
 }

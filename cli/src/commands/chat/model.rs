@@ -1,4 +1,4 @@
-//! Which model it is.
+//! Model and endpoint.
 
 use std::env;
 
@@ -7,38 +7,38 @@ use treenail::agent::{ApiKey, ModelCapabilities, ModelError, OpenAiModel, OpenAi
 
 use crate::exit::{Exit, Failure};
 
-/// The variable that holds the key of the usual endpoint.
-const USUAL_KEY: &str = "OPENAI_API_KEY";
+/// Environment variable with the key of the default endpoint.
+const DEFAULT_KEY_VARIABLE: &str = "OPENAI_API_KEY";
 
-/// The model, and the endpoint that it is behind.
+/// Options for the model and its endpoint.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Model")]
 pub(super) struct ModelArgs {
-    /// The model's name, as its endpoint has it
+    /// Name of the model at the endpoint
     #[arg(short, long, value_name = "NAME")]
     model: String,
 
-    /// An OpenAI-compatible endpoint, up to `/chat/completions` [default: that of `OPENAI_BASE_URL`, or of `OpenAI`]
+    /// Base URL of an OpenAI-compatible endpoint, without `/chat/completions` [default: `OPENAI_BASE_URL`, or `OpenAI`]
     #[arg(long, value_name = "URL")]
     base_url: Option<String>,
 
-    /// The variable of the environment that has the endpoint's key [default: `OPENAI_API_KEY`, but no key for --base-url]
+    /// Environment variable with the API key [default: `OPENAI_API_KEY`, but no key with --base-url]
     #[arg(long, value_name = "VARIABLE")]
     key_env: Option<String>,
 
-    /// Allow an endpoint on another computer without encryption; others can read the key then
+    /// Allow unencrypted HTTP to a remote endpoint, which exposes the key
     #[arg(long)]
     plain_http: bool,
 
-    /// How many tokens each message of the model may have
+    /// Maximum number of tokens per message of the model
     #[arg(long, value_name = "COUNT", default_value_t = 4096, value_parser = clap::value_parser!(i64).range(1..))]
     pub(super) max_tokens: i64,
 
-    /// The model takes images, so that those of tools are shown to it
+    /// Send images from tool results to the model
     #[arg(long)]
     images: bool,
 
-    /// The model cannot call tools by itself: it is told of them in words, and its calls are found in its text
+    /// Describe tools in the prompt and parse calls from text, for models without native tool calling
     #[arg(long)]
     text_tools: bool,
 }
@@ -49,18 +49,18 @@ impl ModelArgs {
             .images(self.images)
             .tools(!self.text_tools);
         let mut builder = self
-            .at_endpoint()
-            .map_err(|error| failure(&error))?
+            .builder()
+            .map_err(|error| model_failure(&error))?
             .capabilities(capabilities);
         if self.plain_http {
             builder = builder.allow_plain_http();
         }
-        builder.build().map_err(|error| failure(&error))
+        builder.build().map_err(|error| model_failure(&error))
     }
 
-    /// The key in the environment belongs to the endpoint in the environment, or to the usual one. It is not sent to one that
-    /// somebody has named on the command line, unless that is said too.
-    fn at_endpoint(&self) -> Result<OpenAiModelBuilder, ModelError> {
+    /// Returns a builder with endpoint and key. The key in the environment belongs to the endpoint in the environment or to
+    /// the default one. It is sent to an endpoint from the command line only with `--key-env`.
+    fn builder(&self) -> Result<OpenAiModelBuilder, ModelError> {
         let Some(variable) = &self.key_env else {
             return match &self.base_url {
                 Some(url) => Ok(OpenAiModel::builder(&self.model).base_url(url)),
@@ -76,20 +76,24 @@ impl ModelArgs {
         })
     }
 
-    /// Variables of the environment that hold keys of endpoints, whether they are used or not. Servers do not inherit them.
+    /// Returns the environment variables that hold keys, whether they are used or not. Servers do not inherit them.
     pub(super) fn key_variables(&self) -> impl Iterator<Item = &str> {
-        [USUAL_KEY].into_iter().chain(self.key_env.as_deref())
+        [DEFAULT_KEY_VARIABLE]
+            .into_iter()
+            .chain(self.key_env.as_deref())
     }
 
-    /// What the command line knows of why a model may refuse.
-    pub(super) fn hint(&self) -> Option<&'static str> {
+    /// Returns advice for the case that the model rejects the request.
+    pub(super) fn refusal_hint(&self) -> Option<&'static str> {
         let sends_key = self.key_env.is_some() || self.base_url.is_none();
-        (!sends_key).then_some("no key was sent; --key-env names the variable that has one")
+        (!sends_key).then_some(
+            "no key was sent; use --key-env to name the environment variable with the key",
+        )
     }
 }
 
-/// What a failure of the model means for the program.
-pub(super) fn failure(error: &ModelError) -> Failure {
+/// Converts an error of the model to a failure.
+pub(super) fn model_failure(error: &ModelError) -> Failure {
     let exit = match error {
         ModelError::Misconfigured(_) => Exit::Usage,
         ModelError::Unavailable { .. } => Exit::Connection,

@@ -1,58 +1,58 @@
-//! The servers whose tools the model has.
+//! Servers whose tools the model can call.
 
 use clap::Args;
 use treenail::agent::ToolSource;
 
 use super::Chat;
 use crate::args::{EnvArgs, HeaderArgs, ServerArgs, TargetArgs};
-use crate::ask::SharedLines;
+use crate::elicit::SharedLineReader;
 use crate::exit::Failure;
-use crate::screen::Screen;
-use crate::server::{Connected, Purpose};
+use crate::server::{Connection, ConnectionMode};
+use crate::terminal::Terminal;
 
-/// The servers, and how they are treated.
+/// Options for the servers.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Servers")]
 pub(super) struct ServersArgs {
-    /// A server with a name of your own: the command that starts it, quoted as in a shell, or its URL; can be repeated
+    /// Server with a name of your choice: the command to start it, quoted as in a shell, or its URL; can be repeated
     #[arg(short = 's', long = "server", value_name = "NAME=COMMAND|URL")]
     named: Vec<String>,
 
-    /// A header for a server over HTTP, with its value taken from a variable of the environment
+    /// Header for a server over HTTP, with its value from an environment variable
     #[arg(long = "header-env", value_name = "SERVER:HEADER=VARIABLE")]
     headers: Vec<String>,
 
-    /// A variable for a server that is started: NAME for its value here, or NAME=VALUE, which others on this computer can see;
-    /// can be repeated. Without it, a server has HOME, LOGNAME, PATH, SHELL, TERM and USER only
+    /// Pass an environment variable to a server process: NAME for the current value, or NAME=VALUE, which is visible to
+    /// other users of this machine; can be repeated. By default, only HOME, LOGNAME, PATH, SHELL, TERM and USER are passed
     #[arg(long = "env", value_name = "SERVER:NAME[=VALUE]")]
     variables: Vec<String>,
 
-    /// Give this server the whole environment, secrets included, but for those that are given to this program: the variables
-    /// of --key-env and --header-env, and `OPENAI_API_KEY`; can be repeated
+    /// Pass the whole environment to this server, including secrets, except for the variables of --key-env and --header-env
+    /// and `OPENAI_API_KEY`; can be repeated
     #[arg(long = "inherit-env", value_name = "SERVER")]
-    inherits: Vec<String>,
+    inherit_env: Vec<String>,
 
-    /// Believe what this server says of its tools: those that only read run without asking; can be repeated
+    /// Trust the tool annotations of this server, so that read-only tools run without approval; can be repeated
     ///
-    /// Without it each call asks, because a server can say of any tool that it is harmless.
+    /// By default, each call requires approval, because a server can declare any tool as harmless.
     #[arg(long, value_name = "SERVER")]
     trust: Vec<String>,
 }
 
-/// Servers that are connected to.
+/// Connected servers.
 #[derive(Debug)]
 pub(super) struct Servers {
-    all: Vec<(String, Connected)>,
+    all: Vec<(String, Connection)>,
     trusted: Vec<String>,
 }
 
 impl Servers {
-    /// Connects to all of them, one after the other; if that fails for one, the others are ended.
+    /// Connects to all servers in sequence. If one fails, the others are closed.
     pub(super) async fn open(
         chat: &Chat,
         named: Vec<(String, String)>,
-        screen: &Screen,
-        lines: &SharedLines,
+        terminal: &Terminal,
+        line_reader: &SharedLineReader,
     ) -> Result<Self, Failure> {
         let mut servers = Self {
             all: Vec::new(),
@@ -60,22 +60,23 @@ impl Servers {
         };
         for (name, target) in named {
             let args = chat.server_args(&name, target);
-            let opening = Connected::open(&args, screen, lines, Purpose::Conversation);
+            let opening =
+                Connection::open(&args, terminal, line_reader, ConnectionMode::Conversation);
             match Box::pin(opening).await {
-                Ok(connected) => servers.all.push((name, connected)),
+                Ok(connection) => servers.all.push((name, connection)),
                 Err(failure) => {
                     servers.close().await;
-                    return Err(failure.note(format!("it is the server `{name}`")));
+                    return Err(failure.note(format!("the server is `{name}`")));
                 }
             }
         }
         Ok(servers)
     }
 
-    /// Where tools come from, by the names of the servers.
-    pub(super) fn sources(&self) -> impl Iterator<Item = (&str, ToolSource)> {
-        self.all.iter().map(|(name, connected)| {
-            let source = ToolSource::from(&connected.client);
+    /// Returns the tool sources and the names of their servers.
+    pub(super) fn tool_sources(&self) -> impl Iterator<Item = (&str, ToolSource)> {
+        self.all.iter().map(|(name, connection)| {
+            let source = ToolSource::from(&connection.client);
             let source = if self.trusts(name) {
                 source
             } else {
@@ -85,24 +86,24 @@ impl Servers {
         })
     }
 
-    /// Reports that what this server says of its tools is believed.
+    /// Returns whether the tool annotations of this server are trusted.
     pub(super) fn trusts(&self, server: &str) -> bool {
         self.trusted.iter().any(|name| name == server)
     }
 
-    /// Reports that the bare name of a tool may mean one of this server: no other server could have been meant, or this one
-    /// is trusted.
-    pub(super) fn is_meant_by_tools(&self, server: &str) -> bool {
+    /// Returns whether a tool name without a server may select a tool of this server: it is the only server, or it is
+    /// trusted.
+    pub(super) fn matches_bare_tool_names(&self, server: &str) -> bool {
         self.all.len() == 1 || self.trusts(server)
     }
 
-    /// The servers that have a tool of this name now.
-    pub(super) async fn with_tool(&self, tool: &str) -> Result<Vec<&str>, Failure> {
+    /// Returns the names of the servers that currently have a tool of this name.
+    pub(super) async fn names_with_tool(&self, tool: &str) -> Result<Vec<&str>, Failure> {
         let mut found = Vec::new();
-        for (name, connected) in &self.all {
-            // The lists are kept, so it is asked for once.
-            let tools = Box::pin(connected.bounded(connected.client.tools())).await;
-            let tools = tools.map_err(|it| it.note(format!("it is the server `{name}`")))?;
+        for (name, connection) in &self.all {
+            // The client caches the list, so it is requested once.
+            let tools = Box::pin(connection.with_timeout(connection.client.tools())).await;
+            let tools = tools.map_err(|it| it.note(format!("the server is `{name}`")))?;
             if tools.iter().any(|it| it.name == tool) {
                 found.push(name.as_str());
             }
@@ -111,14 +112,14 @@ impl Servers {
     }
 
     pub(super) async fn close(&self) {
-        for (_, connected) in &self.all {
-            connected.close().await;
+        for (_, connection) in &self.all {
+            connection.close().await;
         }
     }
 }
 
 impl ServersArgs {
-    /// The names and what they stand for.
+    /// Parses the pairs of name and target, and checks all references to the names.
     pub(super) fn parse(&self) -> Result<Vec<(String, String)>, Failure> {
         let mut named: Vec<(String, String)> = Vec::new();
         for given in &self.named {
@@ -126,45 +127,51 @@ impl ServersArgs {
             let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
             if name.is_empty() || !name.chars().all(is_name) || target.trim().is_empty() {
                 return Err(Failure::usage(format!(
-                    "--server `{given}` is not like `name=command` or `name=https://…`; a name has letters, digits, `_` and `-`"
+                    "invalid value `{given}` for --server: expected `name=command` or `name=https://…`; a name consists of letters, digits, `_` and `-`"
                 )));
             }
             if named.iter().any(|(known, _)| known == name) {
-                let why = format!("there are two servers with the name `{name}`");
+                let why = format!("duplicate server name `{name}`");
                 return Err(Failure::usage(why));
             }
             named.push((name.to_owned(), target.trim().to_owned()));
         }
         let mut mentioned = Vec::new();
         for header in &self.headers {
-            mentioned.push(server_of("--header-env", header, "server:Name=VARIABLE")?);
+            mentioned.push(server_name_of(
+                "--header-env",
+                header,
+                "server:Name=VARIABLE",
+            )?);
         }
         for variable in &self.variables {
-            mentioned.push(server_of("--env", variable, "server:NAME[=VALUE]")?);
+            mentioned.push(server_name_of("--env", variable, "server:NAME[=VALUE]")?);
         }
         for name in mentioned
             .into_iter()
-            .chain(self.inherits.iter().map(String::as_str))
+            .chain(self.inherit_env.iter().map(String::as_str))
             .chain(self.trust.iter().map(String::as_str))
         {
             if !named.iter().any(|(known, _)| known == name) {
-                return Err(Failure::usage(format!("there is no server `{name}`")));
+                return Err(Failure::usage(format!("unknown server `{name}`")));
             }
         }
         Ok(named)
     }
 }
 
-/// The server that an option with `server:` at its front is for.
-fn server_of<'a>(option: &str, given: &'a str, form: &str) -> Result<&'a str, Failure> {
-    let (server, _) = given
-        .split_once(':')
-        .ok_or_else(|| Failure::usage(format!("{option} `{given}` is not like `{form}`")))?;
+/// Returns the server name before the colon in the value of an option.
+fn server_name_of<'a>(option: &str, given: &'a str, form: &str) -> Result<&'a str, Failure> {
+    let (server, _) = given.split_once(':').ok_or_else(|| {
+        Failure::usage(format!(
+            "invalid value `{given}` for {option}: expected `{form}`"
+        ))
+    })?;
     Ok(server)
 }
 
 impl Chat {
-    /// What the other commands are told of a server.
+    /// Returns the options for one server, as the other subcommands take them.
     fn server_args(&self, name: &str, target: String) -> ServerArgs {
         let is_url = target.starts_with("http://") || target.starts_with("https://");
         let (url, command) = if is_url {
@@ -195,7 +202,7 @@ impl Chat {
             },
             environment: EnvArgs {
                 set: for_this(&self.servers.variables),
-                inherit: self.servers.inherits.iter().any(|server| server == name),
+                inherit: self.servers.inherit_env.iter().any(|server| server == name),
                 secrets: secrets.map(str::to_owned).collect(),
             },
             protocol_version: None,

@@ -1,4 +1,4 @@
-//! What follows from one thing that the user says: the answer, the calls on the way, and the questions about them.
+//! One turn of the chat: the answer of the model, its tool calls, and the prompts for approval.
 
 use std::collections::{HashMap, VecDeque};
 use std::future::{Future, pending};
@@ -15,45 +15,45 @@ use treenail::schema::{CallToolResult, ContentBlock};
 use super::consent::{Consent, Decision};
 use super::interrupts::Interrupts;
 use super::model;
-use super::stream::Streamed;
+use super::streamed_text::StreamedText;
 use crate::exit::{Exit, Failure};
-use crate::screen::Screen;
-use crate::show::{Shown, clean_line};
+use crate::render::{Rendered, sanitize_line};
+use crate::terminal::Terminal;
 
-/// Characters of a line about a call.
-const LINE: usize = 160;
+/// Maximum length of a line about a call, in characters.
+const MAX_LINE_CHARS: usize = 160;
 
-/// What every turn needs.
+/// State shared by all turns.
 #[derive(Debug)]
 pub(super) struct Turn {
     pub(super) agent: ToolLoop,
     pub(super) consent: Consent,
-    pub(super) screen: Screen,
-    /// Why the model may refuse.
+    pub(super) terminal: Terminal,
+    /// Advice if the model rejects the request.
     pub(super) hint: Option<&'static str>,
-    /// The text is not written.
+    /// Suppresses the text of the answer.
     pub(super) is_quiet: bool,
 }
 
-/// How a turn has ended.
+/// Outcome of a turn.
 #[derive(Debug)]
-pub(super) enum Ended {
-    Report(RunReport),
-    /// By Ctrl-C.
+pub(super) enum TurnOutcome {
+    Completed(RunReport),
+    /// Cancelled by Ctrl-C.
     Cancelled(RunReport),
     Failed(Failure, RunReport),
 }
 
-impl Ended {
+impl TurnOutcome {
     pub(super) fn report(&self) -> &RunReport {
         match self {
-            Self::Report(report) | Self::Cancelled(report) | Self::Failed(_, report) => report,
+            Self::Completed(report) | Self::Cancelled(report) | Self::Failed(_, report) => report,
         }
     }
 
     pub(super) fn into_conversation(self) -> Conversation {
         match self {
-            Self::Report(report) | Self::Cancelled(report) | Self::Failed(_, report) => {
+            Self::Completed(report) | Self::Cancelled(report) | Self::Failed(_, report) => {
                 report.into()
             }
         }
@@ -61,180 +61,180 @@ impl Ended {
 }
 
 impl Turn {
-    /// Goes on with a conversation, and shows what happens.
+    /// Runs the model on a conversation and prints the events.
     pub(super) async fn run(
         &self,
         conversation: Conversation,
         interrupts: &mut Interrupts,
-    ) -> Result<Ended, Failure> {
+    ) -> Result<TurnOutcome, Failure> {
         let mut run = self.agent.run(conversation);
-        let mut shown = Progressing::new(self);
+        let mut view = TurnView::new(self);
         loop {
             tokio::select! {
                 biased;
                 () = interrupts.next() => {
-                    drop(shown.question.take());
-                    shown.end()?;
-                    return Ok(Ended::Cancelled(run.cancel()));
+                    drop(view.pending.take());
+                    view.finish()?;
+                    return Ok(TurnOutcome::Cancelled(run.cancel()));
                 }
-                (id, decision) = shown.answered() => shown.decide(&run, &id, decision)?,
+                (id, decision) = view.next_decision() => view.apply_decision(&run, &id, decision)?,
                 event = run.next() => match event {
-                    Some(event) => shown.event(event)?,
+                    Some(event) => view.on_event(event)?,
                     None => break,
                 },
             }
         }
-        shown.end()?;
+        view.finish()?;
         Ok(match run.await {
             Ok(report) => {
-                self.tell_end(&report);
-                Ended::Report(report)
+                self.report_stop_reason(&report);
+                TurnOutcome::Completed(report)
             }
             Err(error) => {
                 let report = error.report().clone();
-                Ended::Failed(self.explain(failure(error)), report)
+                TurnOutcome::Failed(self.add_hint(turn_failure(error)), report)
             }
         })
     }
 
-    fn explain(&self, failure: Failure) -> Failure {
+    fn add_hint(&self, failure: Failure) -> Failure {
         match self.hint {
             Some(hint) if failure.exit() == Exit::Refused => failure.note(hint),
             _ => failure,
         }
     }
 
-    fn tell_end(&self, report: &RunReport) {
+    fn report_stop_reason(&self, report: &RunReport) {
         let why = match &report.stop_reason {
             StopReason::Finished | StopReason::StopSequence => None,
-            StopReason::MaxTokens => Some("the answer breaks off: see --max-tokens".to_owned()),
-            StopReason::Stopped(why) => Some(format!("the model has stopped: {why}")),
+            StopReason::MaxTokens => Some("the answer was truncated; see --max-tokens".to_owned()),
+            StopReason::Stopped(why) => Some(format!("the model stopped: {why}")),
             StopReason::MaxIterations => {
-                Some("the model would have called more tools: see --max-rounds".to_owned())
+                Some("the limit of tool rounds was reached; see --max-rounds".to_owned())
             }
-            StopReason::Timeout => Some("the answer took too long".to_owned()),
+            StopReason::Timeout => Some("the answer timed out".to_owned()),
             StopReason::MessageTooLong => Some("the model's message is too long".to_owned()),
             StopReason::TranscriptFull => Some("the conversation is too long".to_owned()),
-            other => Some(format!("the answer has ended: {other:?}")),
+            other => Some(format!("the answer ended: {other:?}")),
         };
         if let Some(why) = why {
-            self.screen.note(&why);
+            self.terminal.print_note(&why);
         }
-        if self.screen.verbose() > 0 {
+        if self.terminal.verbose() > 0 {
             if let Some(Usage {
                 input_tokens,
                 output_tokens,
                 ..
             }) = report.usage
             {
-                self.screen.note(&format!(
-                    "{input_tokens} tokens read, {output_tokens} written"
+                self.terminal.print_note(&format!(
+                    "{input_tokens} input tokens, {output_tokens} output tokens"
                 ));
             }
         }
     }
 }
 
-fn failure(error: ToolLoopError) -> Failure {
+fn turn_failure(error: ToolLoopError) -> Failure {
     match error {
-        ToolLoopError::Model { error, .. } => model::failure(&error),
+        ToolLoopError::Model { error, .. } => model::model_failure(&error),
         ToolLoopError::Source { name, error, .. } => {
-            Failure::from(*error).note(format!("it is the server `{name}`"))
+            Failure::from(*error).note(format!("the server is `{name}`"))
         }
         other => Failure::new(Exit::Usage, other.to_string()),
     }
 }
 
-type Question = Pin<Box<dyn Future<Output = (String, Decision)>>>;
+type PendingDecision = Pin<Box<dyn Future<Output = (String, Decision)>>>;
 
-/// What is shown of a turn that is under way.
-struct Progressing<'a> {
+/// Display of a turn in progress.
+struct TurnView<'a> {
     turn: &'a Turn,
-    text: Streamed,
+    text: StreamedText,
     calls: HashMap<String, RequestedCall>,
-    /// What is being asked, and what is to be asked after that.
-    question: Option<Question>,
-    questions: VecDeque<Box<ApprovalRequest>>,
-    /// What has happened while somebody was asked; there are no more than the calls of one message bring.
-    held: Vec<RunEvent>,
+    /// Current prompt for approval; further requests are queued.
+    pending: Option<PendingDecision>,
+    queued_requests: VecDeque<Box<ApprovalRequest>>,
+    /// Events during a prompt, shown after it. They are bounded by the calls of one message.
+    deferred: Vec<RunEvent>,
 }
 
-impl<'a> Progressing<'a> {
+impl<'a> TurnView<'a> {
     fn new(turn: &'a Turn) -> Self {
         Self {
             turn,
-            text: Streamed::default(),
+            text: StreamedText::default(),
             calls: HashMap::new(),
-            question: None,
-            questions: VecDeque::new(),
-            held: Vec::new(),
+            pending: None,
+            queued_requests: VecDeque::new(),
+            deferred: Vec::new(),
         }
     }
 
-    /// Waits for the answer to the question, if there is one.
-    async fn answered(&mut self) -> (String, Decision) {
-        match &mut self.question {
-            Some(question) => question.await,
+    /// Waits for the answer to the current prompt; forever if there is none.
+    async fn next_decision(&mut self) -> (String, Decision) {
+        match &mut self.pending {
+            Some(pending) => pending.await,
             None => pending().await,
         }
     }
 
-    fn decide(&mut self, run: &Run, id: &str, decision: Decision) -> Result<(), Failure> {
+    fn apply_decision(&mut self, run: &Run, id: &str, decision: Decision) -> Result<(), Failure> {
         match decision {
             Decision::Approve => run.approve(id),
             Decision::Deny(why) => run.deny(id, why),
         }
-        self.question = None;
-        if let Some(next) = self.questions.pop_front() {
-            self.ask(next);
+        self.pending = None;
+        if let Some(next) = self.queued_requests.pop_front() {
+            self.ask_approval(next);
             return Ok(());
         }
-        for event in std::mem::take(&mut self.held) {
-            self.show(event)?;
+        for event in std::mem::take(&mut self.deferred) {
+            self.show_event(event)?;
         }
         Ok(())
     }
 
-    fn ask(&mut self, request: Box<ApprovalRequest>) {
+    fn ask_approval(&mut self, request: Box<ApprovalRequest>) {
         let consent = self.turn.consent.clone();
-        self.question = Some(Box::pin(async move {
+        self.pending = Some(Box::pin(async move {
             let id = request.call.id.clone();
-            (id, consent.ask(request).await)
+            (id, consent.ask_user(request).await)
         }));
     }
 
-    fn event(&mut self, event: RunEvent) -> Result<(), Failure> {
+    fn on_event(&mut self, event: RunEvent) -> Result<(), Failure> {
         match event {
-            RunEvent::ApprovalRequested(request) if self.question.is_none() => {
-                self.text.end_line(&self.turn.screen)?;
-                self.ask(request);
+            RunEvent::ApprovalRequested(request) if self.pending.is_none() => {
+                self.text.end_line(&self.turn.terminal)?;
+                self.ask_approval(request);
             }
-            RunEvent::ApprovalRequested(request) => self.questions.push_back(request),
-            // A bar would be drawn over what is typed.
-            RunEvent::Progress { .. } if self.question.is_some() => {}
-            event if self.question.is_some() => self.held.push(event),
-            event => self.show(event)?,
+            RunEvent::ApprovalRequested(request) => self.queued_requests.push_back(request),
+            // The bar would overwrite the line that the user is typing.
+            RunEvent::Progress { .. } if self.pending.is_some() => {}
+            event if self.pending.is_some() => self.deferred.push(event),
+            event => self.show_event(event)?,
         }
         Ok(())
     }
 
-    fn show(&mut self, event: RunEvent) -> Result<(), Failure> {
-        let screen = &self.turn.screen;
+    fn show_event(&mut self, event: RunEvent) -> Result<(), Failure> {
+        let terminal = &self.turn.terminal;
         match event {
             RunEvent::Text(text) if !self.turn.is_quiet => {
-                screen.end_progress();
-                self.text.write(screen, &text)?;
+                terminal.clear_progress();
+                self.text.write(terminal, &text)?;
             }
             RunEvent::CallRequested(call) => drop(self.calls.insert(call.id.clone(), call)),
             RunEvent::CallStarted { id, .. } => {
-                self.text.end_line(screen)?;
+                self.text.end_line(terminal)?;
                 if let Some(call) = self.calls.get(&id) {
-                    self.note("call:", &Style::new().cyan(), &told(call));
+                    self.print_labeled("call:", &Style::new().cyan(), &format_call(call));
                 }
             }
             RunEvent::Progress { progress, .. } => {
-                self.text.end_line(screen)?;
-                screen.progress(&progress);
+                self.text.end_line(terminal)?;
+                terminal.show_progress(&progress);
             }
             RunEvent::CallFinished {
                 id,
@@ -243,9 +243,9 @@ impl<'a> Progressing<'a> {
                 result,
                 ..
             } => {
-                screen.end_progress();
-                self.text.end_line(screen)?;
-                self.finished(&id, is_error, &content, result.as_deref());
+                terminal.clear_progress();
+                self.text.end_line(terminal)?;
+                self.show_result(&id, is_error, &content, result.as_deref());
             }
             RunEvent::RoundFinished { .. } => self.calls.clear(),
             _ => {}
@@ -253,54 +253,60 @@ impl<'a> Progressing<'a> {
         Ok(())
     }
 
-    fn finished(
+    fn show_result(
         &self,
         id: &str,
         is_error: bool,
         content: &[ContentBlock],
         result: Option<&CallToolResult>,
     ) {
-        let (heading, style) = if is_error {
+        let (label, style) = if is_error {
             ("failed:", Style::new().red())
         } else {
             ("done:", Style::new().green())
         };
         let content = result.map_or(content, |result| &result.content);
-        let lines = content.iter().map(|block| Shown::block(block).line());
+        let lines = content
+            .iter()
+            .map(|block| Rendered::from_block(block).to_text());
         let text = lines.collect::<Vec<_>>().join(" ");
         let name = self.calls.get(id).map_or("", |call| &call.name);
-        self.note(
-            heading,
+        self.print_labeled(
+            label,
             &style,
-            &format!("{name}  {}", cut(&clean_line(&text))),
+            &format!("{name}  {}", truncate_line(&sanitize_line(&text))),
         );
     }
 
-    fn note(&self, heading: &str, style: &Style, text: &str) {
-        if !self.turn.screen.is_quiet() {
-            self.turn.screen.say_under(heading, style, text);
+    fn print_labeled(&self, label: &str, style: &Style, text: &str) {
+        if !self.turn.terminal.is_quiet() {
+            self.turn.terminal.print_labeled(label, style, text);
         }
     }
 
-    /// Nothing more comes.
-    fn end(&mut self) -> Result<(), Failure> {
-        self.turn.screen.end_progress();
-        for event in std::mem::take(&mut self.held) {
-            self.show(event)?;
+    /// Shows deferred events and ends the line.
+    fn finish(&mut self) -> Result<(), Failure> {
+        self.turn.terminal.clear_progress();
+        for event in std::mem::take(&mut self.deferred) {
+            self.show_event(event)?;
         }
-        self.text.end_line(&self.turn.screen)
+        self.text.end_line(&self.turn.terminal)
     }
 }
 
-/// A call in one line.
-fn told(call: &RequestedCall) -> String {
+/// Formats a call in one line.
+fn format_call(call: &RequestedCall) -> String {
     let input = serde_json::Value::Object(call.input.clone()).to_string();
-    format!("{}  {}", clean_line(&call.name), cut(&clean_line(&input)))
+    format!(
+        "{}  {}",
+        sanitize_line(&call.name),
+        truncate_line(&sanitize_line(&input))
+    )
 }
 
-/// The beginning of a line.
-fn cut(line: &str) -> String {
-    match line.char_indices().nth(LINE) {
+/// Truncates a line.
+fn truncate_line(line: &str) -> String {
+    match line.char_indices().nth(MAX_LINE_CHARS) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line.to_owned(),
     }

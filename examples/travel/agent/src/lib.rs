@@ -1,14 +1,15 @@
-//! What the agent does with the weather, wherever that comes from.
+//! Logic of the agent, independent of the source of the weather.
 
 use tokio_stream::StreamExt;
 use travel_api::WeatherApiClient;
 use treenail::ClientError;
 
-/// The city with the least rain in the next days; of several, the first. `None` if there is no city.
+/// Returns the city with the least rain in the next `days` days, or the first one if several are equal. `None` if there is
+/// no city.
 ///
 /// # Errors
 ///
-/// When the server fails, or what it says breaks the contract.
+/// Fails if the server returns an error or violates the contract.
 pub async fn driest(weather: &WeatherApiClient, days: u8) -> Result<Option<String>, ClientError> {
     let mut driest: Option<(f64, String)> = None;
     let mut cities = weather.cities();
@@ -30,7 +31,7 @@ mod tests {
     use super::driest;
 
     #[tokio::test]
-    async fn the_driest_city_is_chosen() -> treenail::Result<()> {
+    async fn driest_city_is_chosen() -> treenail::Result<()> {
         let mock = MockWeatherApi::new()
             .on_cities(|| ["Bergen", "Oslo"].map(|city| Ok(city.to_owned())))
             .on_forecast(|city, days| {

@@ -1,4 +1,4 @@
-//! Says where it is dry: `travel-agent <server> [argument]…`.
+//! Prints the driest city: `travel-agent <server> [argument]…`.
 
 use std::env;
 
@@ -7,7 +7,10 @@ use treenail::client::ServerCommand;
 use treenail::prelude::*;
 
 #[tokio::main(flavor = "current_thread")]
-#[allow(clippy::print_stdout, reason = "it is a program that says something")]
+#[allow(
+    clippy::print_stdout,
+    reason = "standard output is the output of the program"
+)]
 async fn main() -> treenail::Result<()> {
     let mut arguments = env::args_os().skip(1);
     let program = arguments.next().unwrap_or_else(|| "travel-server".into());

@@ -1,4 +1,4 @@
-//! What the server and the agent share: one trait, and the types in it.
+//! Contract that the server and the agent share: one trait and its types.
 
 use treenail::prelude::*;
 
@@ -24,7 +24,7 @@ pub trait WeatherApi {
         #[arg(default = 3, range = 1..=7)] days: u8,
     ) -> Result<Vec<Day>, ToolError>;
 
-    /// The cities that there are forecasts for, nearest first.
+    /// Cities with forecasts, nearest first.
     #[tool(read_only)]
     fn cities(&self) -> impl Stream<Item = Result<String, ToolError>>;
 }

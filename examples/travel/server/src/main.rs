@@ -1,9 +1,9 @@
-//! A server over standard input and output that fulfils the contract.
+//! Server over standard input and output that implements the contract.
 
 use travel_api::{Day, WeatherApi};
 use treenail::prelude::*;
 
-/// Cities, the temperature there, and how much it rains.
+/// City, temperature in degrees Celsius, and rain in millimetres.
 const CITIES: [(&str, f64, f64); 3] = [
     ("Bergen", 11.0, 9.5),
     ("Oslo", 14.0, 1.5),

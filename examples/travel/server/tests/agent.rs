@@ -1,11 +1,11 @@
-//! The agent with this server, in a process of its own.
+//! Test of the agent with this server as a child process.
 
 use travel_api::WeatherApiClient;
 use treenail::client::Contract;
 use treenail::prelude::*;
 
 #[tokio::test]
-async fn the_agent_finds_where_it_is_dry() -> treenail::Result<()> {
+async fn agent_finds_the_driest_city() -> treenail::Result<()> {
     let command = env!("CARGO_BIN_EXE_travel-server");
     let client = McpClient::builder().command(command).build().await?;
     let weather = WeatherApiClient::new(&client);

@@ -14,7 +14,7 @@ use super::super::parse::Trait;
 
 /// Expands to
 /// ```text
-/// pub struct WeatherApiClient { scope: ::treenail::__private::Scope }
+/// pub struct WeatherApiClient { scope: ::treenail::__private::NamespacedClient }
 /// impl WeatherApiClient {
 ///     pub fn new(client: &::treenail::client::McpClient) -> Self { … }
 ///     pub fn forecast(&self, city: String) -> ::treenail::client::TypedCall<…> { … }
@@ -39,7 +39,7 @@ pub(super) fn client(krate: &Krate, contract: &Contract, item: &Trait) -> TokenS
         #[derive(::core::clone::Clone, ::core::fmt::Debug)]
         #[allow(dead_code, reason = "a crate may not use all of it")]
         #vis struct #client {
-            scope: #krate::__private::Scope,
+            scope: #krate::__private::NamespacedClient,
         }
 
         #(#cfg)*
@@ -53,13 +53,13 @@ pub(super) fn client(krate: &Krate, contract: &Contract, item: &Trait) -> TokenS
             /// Creates a client that calls the tools by the names in the trait.
             #[must_use]
             #vis fn new(client: &#krate::client::McpClient) -> Self {
-                Self { scope: #krate::__private::Scope::new(client, #namespace) }
+                Self { scope: #krate::__private::NamespacedClient::new(client, #namespace) }
             }
 
             /// Returns a client for a server with the tools in another namespace, such as `"town.weather"`, or in none, `""`.
             #[must_use]
             #vis fn with_namespace(&self, namespace: &str) -> Self {
-                Self { scope: #krate::__private::Scope::new(self.scope.client(), namespace) }
+                Self { scope: #krate::__private::NamespacedClient::new(self.scope.client(), namespace) }
             }
 
             /// The namespace: the prefix of the names of the tools, before a dot.
@@ -99,7 +99,7 @@ fn contract_function(krate: &Krate, contract: &Contract, item: &Trait) -> Option
             ///
             /// Fails if a name or a default in the trait is invalid, for which building a server fails too.
             #vis fn contract() -> #krate::Result<#krate::client::Contract> {
-                #krate::__private::described(&<#mock as #ident>::MCP_CONTRACT)
+                #krate::__private::describe_trait(&<#mock as #ident>::MCP_CONTRACT)
             }
         }
     })

@@ -63,7 +63,7 @@ fn mount(krate: &Krate, item: &Trait, mock: &Ident) -> TokenStream {
             const INSTRUCTIONS: &'static str = <Self as #of>::MCP_CONTRACT.instructions;
 
             fn tools() -> ::std::vec::Vec<#krate::ToolDefinition<Self>> {
-                #krate::__private::mocked((<Self as #of>::MCP_CONTRACT.tools)())
+                #krate::__private::fail_without_answer((<Self as #of>::MCP_CONTRACT.tools)())
             }
         }
     }
@@ -113,7 +113,7 @@ fn missing_check(krate: &Krate, entry: &Entry, mock: &Ident) -> TokenStream {
             quote! {
                 #(#cfg)*
                 if __tool == #name && ::core::option::Option::is_none(&self.#field) {
-                    return ::core::option::Option::Some(#krate::__private::missing(#mock, #method));
+                    return ::core::option::Option::Some(#krate::__private::missing_answer(#mock, #method));
                 }
             }
         }
@@ -388,10 +388,10 @@ fn method(krate: &Krate, entry: &Entry, mock: &Ident) -> TokenStream {
     quote! {
         #(#cfg)*
         #asyncness fn #ident(&self, #(#inputs),*) #output {
-            self.mcp_calls.note(#name, &#arguments);
+            self.mcp_calls.record(#name, &#arguments);
             match &self.#ident {
                 ::core::option::Option::Some(__answer) => __answer(#(#names),*),
-                ::core::option::Option::None => #krate::__private::unanswered(#mock, #method),
+                ::core::option::Option::None => #krate::__private::panic_without_answer(#mock, #method),
             }
         }
     }

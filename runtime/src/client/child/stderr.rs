@@ -61,7 +61,7 @@ pub(super) async fn pass_lines(
     loop {
         let count = stderr.read(lines.room()).await.unwrap_or(0);
         lines.advance(count);
-        while let Some(frame) = lines.next() {
+        while let Some(frame) = lines.next_frame() {
             pass_line(&frame, &*take);
         }
         if count == 0 {

@@ -49,15 +49,17 @@ impl Body for Whole {
 
 /// How reading a body has ended.
 #[derive(Debug)]
-pub(crate) enum End {
+pub enum End {
+    /// The whole body was read.
     Whole,
     /// There is more than may be read.
     TooLong,
+    /// The connection failed.
     Broken(hyper::Error),
 }
 
 /// Reads a body, but not more than `most` bytes of it.
-pub(crate) async fn read(body: &mut Incoming, most: usize) -> (Vec<u8>, End) {
+pub async fn read(body: &mut Incoming, most: usize) -> (Vec<u8>, End) {
     let mut bytes = Vec::new();
     if body.size_hint().lower() > most as u64 {
         return (bytes, End::TooLong);
@@ -78,7 +80,7 @@ pub(crate) async fn read(body: &mut Incoming, most: usize) -> (Vec<u8>, End) {
 }
 
 /// The next piece of a body; trailers are nothing to us.
-pub(crate) async fn next(body: &mut Incoming) -> Option<Result<Bytes, hyper::Error>> {
+pub async fn next(body: &mut Incoming) -> Option<Result<Bytes, hyper::Error>> {
     loop {
         let frame = poll_fn(|context| Pin::new(&mut *body).poll_frame(context)).await?;
         match frame.map(Frame::into_data) {
@@ -91,7 +93,7 @@ pub(crate) async fn next(body: &mut Incoming) -> Option<Result<Bytes, hyper::Err
 
 /// Lets a response end by itself, if it does that soon: then its connection can be used again, and the server does not see a
 /// client that leaves.
-pub(crate) fn release(mut body: Incoming) {
+pub fn release(mut body: Incoming) {
     tokio::spawn(async move {
         let end = read(&mut body, DREGS);
         // Whatever comes of it, dropping the body is the end.

@@ -27,7 +27,7 @@ const IDLE: usize = 32;
 const LEAST: usize = 8 * 1024;
 
 /// Sends requests to one origin.
-pub(crate) struct Engine {
+pub struct Engine {
     client: Connections,
     /// What a proxy that gets whole requests wants to see in each.
     proxy_authorization: Option<HeaderValue>,
@@ -47,7 +47,7 @@ impl fmt::Debug for Engine {
 
 impl Engine {
     /// Connections to the origin of `url`, of which none is opened yet.
-    pub(crate) fn new(url: &Uri, limits: &ClientLimits) -> Result<Self, ClientError> {
+    pub fn new(url: &Uri, limits: &ClientLimits) -> Result<Self, ClientError> {
         let route = Route::to(url)?;
         let proxy_authorization = route.authorization_of_requests();
         let connector = Connector::new(route, limits.http.connect_timeout);
@@ -72,7 +72,7 @@ impl Engine {
     }
 
     /// Sends a request, and waits for the head of its response.
-    pub(crate) async fn send(
+    pub async fn send(
         &self,
         mut request: Request<Bytes>,
     ) -> Result<Response<Incoming>, ClientError> {

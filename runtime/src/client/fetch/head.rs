@@ -4,7 +4,7 @@ use http::header::{CONTENT_ENCODING, CONTENT_TYPE, LOCATION};
 use http::{HeaderMap, HeaderValue, StatusCode, Uri};
 
 /// The type of a body, without parameters, in small letters.
-pub(crate) fn media_type(headers: &HeaderMap) -> Option<String> {
+pub fn media_type(headers: &HeaderMap) -> Option<String> {
     let value = headers.get(CONTENT_TYPE)?;
     let text = String::from_utf8_lossy(value.as_bytes());
     let kind = text.split(';').next().unwrap_or_default();
@@ -12,7 +12,7 @@ pub(crate) fn media_type(headers: &HeaderMap) -> Option<String> {
 }
 
 /// Whether a body is compressed, which nobody asks for.
-pub(crate) fn is_compressed(headers: &HeaderMap) -> bool {
+pub fn is_compressed(headers: &HeaderMap) -> bool {
     let encoding = headers.get(CONTENT_ENCODING);
     encoding.is_some_and(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"identity"))
 }
@@ -23,7 +23,7 @@ pub(crate) fn location(headers: &HeaderMap) -> Option<&[u8]> {
 }
 
 /// Where a redirect leads, without what may be secret in it.
-pub(crate) fn redirect(headers: &HeaderMap) -> String {
+pub fn redirect(headers: &HeaderMap) -> String {
     let target = headers
         .get(LOCATION)
         .and_then(|target| target.to_str().ok());
@@ -37,7 +37,7 @@ pub(crate) fn redirect(headers: &HeaderMap) -> String {
 }
 
 /// Whether a request that has failed so may succeed another time.
-pub(crate) fn may_pass(status: StatusCode) -> bool {
+pub fn may_pass(status: StatusCode) -> bool {
     status.is_server_error()
         || matches!(
             status,

@@ -3,9 +3,9 @@
 //! `engine` is the HTTP library, set up with bounds, and `proxy` the sockets below it; `url` says where requests may go,
 //! `head` what the head of a response means, `body` reads and writes bodies, and `sse` cuts a stream into events.
 
-pub(crate) mod body;
+pub mod body;
 pub(crate) mod engine;
-pub(crate) mod head;
+pub mod head;
 mod proxy;
-pub(crate) mod sse;
-pub(crate) mod url;
+pub mod sse;
+pub mod url;

@@ -7,7 +7,7 @@ use crate::client::ClientError;
 use crate::wire::quoted;
 
 /// The URL of a server: one of `http` or `https`, with a host, and without a user.
-pub(crate) fn parse(text: &str) -> Result<Uri, ClientError> {
+pub fn parse(text: &str) -> Result<Uri, ClientError> {
     // What stands behind it is for browsers.
     let text = text.split('#').next().unwrap_or_default();
     let url: Uri = text
@@ -29,7 +29,7 @@ pub(crate) fn parse(text: &str) -> Result<Uri, ClientError> {
 }
 
 /// Whether a host, as it stands in a URL, is this computer.
-pub(crate) fn is_loopback(host: &str) -> bool {
+pub fn is_loopback(host: &str) -> bool {
     let address = host
         .strip_prefix('[')
         .and_then(|host| host.strip_suffix(']'));

@@ -153,7 +153,7 @@ impl<R: AsyncRead, W: AsyncWrite> Driver<R, W> {
             }
             return Ok(None);
         }
-        while let Some(frame) = self.lines.next() {
+        while let Some(frame) = self.lines.next_frame() {
             receive(&self.shared, frame);
         }
         Ok(Some(true))

@@ -24,7 +24,7 @@ use crate::client::{
 use crate::server::Connection;
 
 /// The bytes that are under way in memory, each way.
-pub(crate) const IN_MEMORY: usize = 64 * 1024;
+pub const IN_MEMORY: usize = 64 * 1024;
 
 /// A [`Session`] over any pair of byte streams, such as the halves of a socket: one message a line, as over the standard
 /// streams of a process.
@@ -49,16 +49,22 @@ pub struct LineSession {
 }
 
 /// How a session ends.
-pub(crate) struct Ending {
+pub struct Ending {
     /// Ready when the server has ended, although its streams may be open still: somebody else may have them.
-    pub(crate) exited: Pin<Box<dyn Future<Output = ()> + Send>>,
+    pub exited: Pin<Box<dyn Future<Output = ()> + Send>>,
     /// Polled when the streams have ended; it tells why they did.
-    pub(crate) reason: Pin<Box<dyn Future<Output = String> + Send>>,
+    pub reason: Pin<Box<dyn Future<Output = String> + Send>>,
+}
+
+impl fmt::Debug for Ending {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Ending").finish_non_exhaustive()
+    }
 }
 
 impl Ending {
     /// When it is the streams alone that end.
-    pub(crate) fn of_streams() -> Self {
+    pub fn of_streams() -> Self {
         Self {
             exited: Box::pin(pending()),
             reason: Box::pin(ready("the server has closed it".to_owned())),

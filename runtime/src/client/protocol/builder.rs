@@ -164,23 +164,18 @@ impl McpClientSessionBuilder {
         self
     }
 
-    /// Answers sampling with a model, also where the server offers the model tools of its own (`sampling.tools`), which
-    /// servers may do from revision 2025-11-25 on. See [`SamplingModel`](crate::agent::SamplingModel).
+    /// Answers sampling with a closure, and declares `sampling.tools`: requests may offer the model tools of the server.
     ///
-    /// It takes the place of [`on_sample`](Self::on_sample), and has to be said before the client connects, because that is
-    /// when the server is told what the client can do.
-    #[cfg(feature = "tool-loop")]
-    pub fn enable_tool_use_for_sampling(
-        self,
-        model: impl Into<crate::agent::SamplingModel>,
-    ) -> Self {
-        let model = Arc::new(model.into());
-        let mut builder = self.on_sample(move |params| {
-            let model = Arc::clone(&model);
-            async move { model.respond(params).await }
-        });
-        builder.closures.sample_with_tools();
-        builder
+    /// It replaces [`on_sample`](Self::on_sample). With the feature `tool-loop`, `enable_tool_use_for_sampling` of
+    /// `agent::ClientBuilderExt` calls it with a model.
+    pub fn on_sample_with_tools<F, A>(mut self, answer: F) -> Self
+    where
+        F: Fn(CreateMessageRequestParams) -> A + Send + Sync + 'static,
+        A: Future<Output = Result<CreateMessageResult, RpcError>> + Send + 'static,
+    {
+        self.closures.set_sample(answer);
+        self.closures.sample_with_tools();
+        self
     }
 
     /// Tells the server which directories it may work in.

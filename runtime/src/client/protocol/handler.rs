@@ -87,7 +87,6 @@ impl Closures {
         self.samples_with_tools = false;
     }
 
-    #[cfg(feature = "tool-loop")]
     pub(super) fn sample_with_tools(&mut self) {
         self.samples_with_tools = true;
     }

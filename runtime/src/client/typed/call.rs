@@ -1,4 +1,4 @@
-//! One call of a tool, for what it returns.
+//! Typed call of a tool.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,13 +11,13 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use treenail_schema::{CallToolRequest, CallToolResult, LoggingLevel, ProgressNotificationParams};
 
-use crate::client::typed::read::{output_of, succeeded};
+use crate::client::typed::decode::{decode_output, require_success};
 use crate::client::{ClientError, ClientRequest, McpClient, ProgressStream};
 
-/// A call of a tool that has not been sent yet; awaiting it sends it and brings what the tool returns, as a `T`.
+/// Call of a tool that has not been sent yet. Awaiting it sends it and returns the output as a `T`.
 ///
-/// It is what the methods of typed clients return. It borrows nothing, so it can be given to a task of its own, and it can
-/// be given options before it is awaited:
+/// The methods of typed clients return it. It borrows nothing, so it can be moved into its own task. Options can be set
+/// before it is awaited:
 ///
 /// ```
 /// use std::time::Duration;
@@ -35,96 +35,100 @@ use crate::client::{ClientError, ClientRequest, McpClient, ProgressStream};
 ///
 /// # Errors
 ///
-/// [`ClientError::Tool`] if the tool failed, with its result; [`ClientError::Output`] if what it returns is no `T`;
-/// [`ClientError::Protocol`] if it is not what its output schema says (feature `validation`, as [`McpClient::call_tool`]);
-/// otherwise whatever a [`ClientRequest`] can fail with.
+/// [`ClientError::Tool`] if the tool failed, with its result; [`ClientError::Output`] if its output is not a `T`;
+/// [`ClientError::Protocol`] if the result does not match its output schema (feature `validation`, see
+/// [`McpClient::call_tool`]); otherwise the errors of a [`ClientRequest`].
 ///
 /// # Cancellation
 ///
-/// Dropping the future cancels the call: the server is told, in the way of the transport and the era.
+/// Dropping the future cancels the call. The server is notified as the transport and the era define it.
 #[must_use = "a call is sent when it is awaited"]
 pub struct TypedCall<T> {
     client: McpClient,
     name: Cow<'static, str>,
     request: ClientRequest<CallToolRequest>,
-    read: Read<T>,
+    decode: Decode<T>,
 }
 
-/// How a `T` is read from a result.
-pub(super) type Read<T> = Box<dyn Fn(CallToolResult) -> Result<T, ClientError> + Send + Sync>;
+/// Function that decodes a `T` from a result.
+pub(super) type Decode<T> = Box<dyn Fn(CallToolResult) -> Result<T, ClientError> + Send + Sync>;
 
-/// The future of a [`TypedCall`].
+/// Future of a [`TypedCall`].
 pub type TypedCallFuture<T> = Pin<Box<dyn Future<Output = Result<T, ClientError>> + Send>>;
 
 impl<T: DeserializeOwned + 'static> TypedCall<T> {
-    /// A call for the tool's structured content, or, where it has none, its text read as JSON or taken as it is. The
-    /// arguments are what serializes to an object, or `()` for none. A value that the server has wrapped as `{"result": …}`
-    /// is taken out, as [`McpClient::call_tool_as`] says.
+    /// Creates a call that decodes the structured content or, without any, the text, parsed as JSON or taken literally.
+    /// The arguments serialize to an object, or are `()` for none. A value that the server wrapped as `{"result": …}`
+    /// is unwrapped as described at [`McpClient::call_tool_as`].
     ///
-    /// Nothing is known of `T` but how it is read. So where a tool has no structured content and its text is the JSON of
-    /// another text, as in `"a"` with the quotes, a `String` is what is between them, and `null` is no text for an
-    /// `Option<String>`. The clients that `#[mcp_client]` makes know the schema of the type and take such texts as they are.
+    /// Only the deserializer of `T` is known here, not its schema. If a tool has no structured content and its text is
+    /// a JSON string such as `"a"` with the quotes, a `String` is therefore the part between the quotes. Likewise,
+    /// `null` is `None` for an `Option<String>`. The clients of `#[mcp_client]` know the schema of the type and take
+    /// such texts literally.
     pub fn new(
         client: &McpClient,
         name: impl Into<Cow<'static, str>>,
         arguments: &impl Serialize,
     ) -> Self {
-        Self::read_by(client, name.into(), arguments, Box::new(output_of))
+        Self::with_decoder(client, name.into(), arguments, Box::new(decode_output))
     }
 }
 
 impl TypedCall<CallToolResult> {
-    /// A call for the whole result, of which the types are not known. The arguments are what serializes to an object, or
-    /// `()` for none. A tool that fails is an error here too.
+    /// Creates a call that returns the whole untyped result. The arguments serialize to an object, or are `()` for
+    /// none. A failed tool is an error here, too.
     pub fn whole(
         client: &McpClient,
         name: impl Into<Cow<'static, str>>,
         arguments: &impl Serialize,
     ) -> Self {
-        Self::read_by(client, name.into(), arguments, Box::new(succeeded))
+        Self::with_decoder(client, name.into(), arguments, Box::new(require_success))
     }
 }
 
 impl<T> TypedCall<T> {
-    pub(super) fn read_by(
+    pub(super) fn with_decoder(
         client: &McpClient,
         name: Cow<'static, str>,
         arguments: &impl Serialize,
-        read: Read<T>,
+        decode: Decode<T>,
     ) -> Self {
         Self {
             request: client.session().tools_call(&name, arguments),
             client: client.clone(),
             name,
-            read,
+            decode,
         }
     }
 
-    /// The name of the tool.
+    /// Returns the name of the tool.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// How long it may take, questions of the server included; then it is cancelled and fails with
-    /// [`ClientError::Timeout`]. Default: [`ClientLimits::request_timeout`](crate::client::ClientLimits::request_timeout).
+    /// Sets the timeout, which includes requests of the server to the client. After it, the call is cancelled and fails
+    /// with [`ClientError::Timeout`]. Default:
+    /// [`ClientLimits::request_timeout`](crate::client::ClientLimits::request_timeout).
     pub fn timeout(self, limit: Duration) -> Self {
-        self.with(|request| request.timeout(limit))
+        self.map_request(|request| request.timeout(limit))
     }
 
-    /// Begins the time anew with each progress that the server tells, until it has taken `at_most` in all.
+    /// Restarts the timeout at each progress notification, up to `at_most` in total.
     pub fn reset_timeout_on_progress(self, at_most: Duration) -> Self {
-        self.with(|request| request.reset_timeout_on_progress(at_most))
+        self.map_request(|request| request.reset_timeout_on_progress(at_most))
     }
 
-    /// Asks for progress, and passes it to a function, which must not wait: it is called where messages are read.
+    /// Requests progress and passes it to a function. The function must not block, because it runs in the task that
+    /// reads messages.
     pub fn on_progress(
         self,
         sink: impl Fn(ProgressNotificationParams) + Send + Sync + 'static,
     ) -> Self {
-        self.with(|request| request.on_progress(sink))
+        self.map_request(|request| request.on_progress(sink))
     }
 
-    /// Asks for progress, as a stream that ends with the call. The call is still to be awaited, or given to a task.
+    /// Requests progress as a stream, which ends with the call. The call itself must still be awaited, or moved into a
+    /// task.
     pub fn progress(mut self) -> (ProgressStream, Self) {
         let (stream, request) = self.request.progress();
         self.request = request;
@@ -133,16 +137,16 @@ impl<T> TypedCall<T> {
 
     /// Adds a member to the `_meta` of the request, for extensions and tracing.
     pub fn meta(self, key: &str, value: impl Into<Value>) -> Self {
-        self.with(|request| request.meta(key, value))
+        self.map_request(|request| request.meta(key, value))
     }
 
-    /// Asks for the log messages of this call, of this level and above (modern era; servers of the legacy era are told
-    /// with `logging/setLevel`).
+    /// Requests the log messages of this call, of this level and above (modern era). In the legacy era, use
+    /// `logging/setLevel` instead.
     pub fn log_level(self, level: LoggingLevel) -> Self {
-        self.with(|request| request.log_level(level))
+        self.map_request(|request| request.log_level(level))
     }
 
-    fn with(
+    fn map_request(
         mut self,
         option: impl FnOnce(ClientRequest<CallToolRequest>) -> ClientRequest<CallToolRequest>,
     ) -> Self {
@@ -160,12 +164,12 @@ impl<T: 'static> IntoFuture for TypedCall<T> {
             client,
             name,
             request,
-            read,
+            decode,
         } = self;
         Box::pin(async move {
             let mut result = client.send_call(&name, request).await?;
             client.mark_wrapped(&name, &mut result);
-            read(result)
+            decode(result)
         })
     }
 }

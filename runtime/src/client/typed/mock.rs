@@ -1,4 +1,4 @@
-//! What is inside of the mock of a trait.
+//! Content of the mock of a trait.
 
 use std::fmt;
 use std::pin::Pin;
@@ -15,68 +15,68 @@ use crate::server::Server;
 use crate::tool::ToolDefinition;
 use crate::typed_contract::Arguments;
 
-/// A call that a mock has got.
+/// Call that a mock received.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct MockCall {
     /// The name of the tool, without its namespace.
     pub tool: &'static str,
-    /// The arguments as JSON, those that have a default included.
+    /// The arguments as JSON, including those with a default.
     pub arguments: Value,
 }
 
-/// The calls that a mock has got; its clones share them.
+/// Calls that a mock received; clones share them.
 #[derive(Clone, Debug, Default)]
 pub struct MockCalls(Arc<Mutex<Vec<MockCall>>>);
 
 impl MockCalls {
-    /// None yet.
+    /// Creates an empty list.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Notes a call.
-    pub fn note(&self, tool: &'static str, arguments: &Arguments) {
-        // What cannot be written as JSON has not come as JSON.
+    /// Records a call.
+    pub fn record(&self, tool: &'static str, arguments: &Arguments) {
+        // Arguments that arrive as JSON can always be serialized.
         let arguments = serde_json::to_value(arguments).unwrap_or_default();
         let mut calls = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         calls.push(MockCall { tool, arguments });
     }
 
-    /// All calls, oldest first.
+    /// Returns all calls, oldest first.
     pub fn all(&self) -> Vec<MockCall> {
         let calls = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         calls.clone()
     }
 }
 
-/// A client of a server in memory that has nothing but the mock.
+/// Connects a client to an in-memory server that contains only the mock.
 ///
 /// # Errors
 ///
-/// When the server cannot be built.
+/// When the server cannot be built or the connection fails.
 pub async fn connect(mock: impl Mount) -> Result<McpClient> {
     let server = Server::builder("mock", "0.0.0").mount(mock).build()?;
     Ok(McpClient::builder().server(&server).build().await?)
 }
 
-/// The client of a trait, which leads to the mock of the same trait.
+/// Client of a trait, which determines the mock of the same trait.
 pub trait ClientOf {
     /// The mock.
     type Mock: Mocked;
 }
 
-/// The mock of a trait, and what it knows of its answers.
+/// Mock of a trait, with its registered answers.
 pub trait Mocked {
-    /// One that answers nothing yet.
+    /// Creates a mock without answers.
     fn empty() -> Self;
 
-    /// Why a tool cannot be called, if it cannot.
+    /// Returns the error message for a tool without an answer.
     fn missing(&self, tool: &str) -> Option<String>;
 }
 
-/// The tools of a mock: what it has no answer to fails, and says so.
-pub fn mocked<S: Mocked + Send + Sync + 'static>(
+/// Wraps the tools of a mock so that a call without an answer fails with a helpful message.
+pub fn fail_without_answer<S: Mocked + Send + Sync + 'static>(
     tools: Vec<ToolDefinition<S>>,
 ) -> Vec<ToolDefinition<S>> {
     let guard = |mut tool: ToolDefinition<S>| {
@@ -87,26 +87,26 @@ pub fn mocked<S: Mocked + Send + Sync + 'static>(
     tools.into_iter().map(guard).collect()
 }
 
-/// What is said where a mock has no answer.
-pub fn missing(mock: &str, method: &str) -> String {
-    format!("`{mock}` has no answer to `{method}`; give one with `on_{method}(…)`")
+/// Returns the error message for a method without an answer.
+pub fn missing_answer(mock: &str, method: &str) -> String {
+    format!("`{mock}` has no answer for `{method}`; set one with `on_{method}(…)`")
 }
 
-/// Ends a call of a mock itself, without a server, that it has no answer to.
+/// Reports a missing answer in a direct call of a mock, without a server.
 ///
 /// # Panics
 ///
 /// Always, since the type of the method's error is not known.
 #[track_caller]
-pub fn unanswered(mock: &str, method: &str) -> ! {
-    panic!("{}", missing(mock, method))
+pub fn panic_without_answer(mock: &str, method: &str) -> ! {
+    panic!("{}", missing_answer(mock, method))
 }
 
-/// The items that a mock streams.
+/// Stream of the items that a mock returns.
 pub struct MockStream<T>(Box<dyn Iterator<Item = T> + Send>);
 
 impl<T> MockStream<T> {
-    /// A stream of items that are all there.
+    /// Creates a stream of available items.
     pub fn new<I>(items: I) -> Self
     where
         I: IntoIterator<Item = T>,

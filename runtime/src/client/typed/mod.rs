@@ -1,20 +1,22 @@
-//! Calls of tools whose types are known: what the clients of traits and of lock files are made of.
+//! Typed tool calls, the building blocks of the clients generated from traits and lock files.
 //!
-//! `call` and `stream` are what their methods return, `read` and `rest` how results are read, `live` what comes before
-//! the result. `scope` is what is inside of a trait's client, `mock` what is inside of its mock.
+//! `call` and `stream` are the return types of their methods. `decode` and `remainder` read results, `progress_items`
+//! buffers the items that arrive before the result. `namespace` is the content of a trait's client, `mock` that of its
+//! mock.
 
 mod call;
-mod live;
+mod decode;
 mod mock;
-mod read;
-mod rest;
-mod scope;
+mod namespace;
+mod progress_items;
+mod remainder;
 mod stream;
 
 pub use self::call::{TypedCall, TypedCallFuture};
+pub(in crate::client) use self::decode::decode_output;
 pub use self::mock::{
-    ClientOf, MockCall, MockCalls, MockStream, Mocked, connect, missing, mocked, unanswered,
+    ClientOf, MockCall, MockCalls, MockStream, Mocked, connect, fail_without_answer,
+    missing_answer, panic_without_answer,
 };
-pub(in crate::client) use self::read::output_of;
-pub use self::scope::{Scope, described};
+pub use self::namespace::{NamespacedClient, describe_trait};
 pub use self::stream::TypedStream;

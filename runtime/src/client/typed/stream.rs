@@ -1,4 +1,4 @@
-//! One call of a tool that streams, item by item.
+//! Typed call of a streaming tool.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -11,28 +11,28 @@ use futures_core::Stream;
 use serde_json::Value;
 use treenail_schema::{CallToolRequest, CallToolResult, LoggingLevel};
 
-use crate::client::typed::live::Live;
-use crate::client::typed::read::unfit;
-use crate::client::typed::rest::Seen;
+use crate::client::typed::decode::output_error;
+use crate::client::typed::progress_items::ProgressItems;
+use crate::client::typed::remainder::ReceivedItems;
 use crate::client::{ClientError, ClientRequest, McpClient};
 use crate::stream::WANTS_ITEMS;
 use crate::typed_contract::{Arguments, ItemReader};
 
-/// A call of a tool that streams: a stream of its items, which is sent when it is first polled.
+/// Call of a streaming tool: a stream of its items. The call is sent when the stream is first polled.
 ///
-/// It is what the methods of a trait's client return for tools that stream. It borrows nothing, and it can be given
-/// options before it is polled.
+/// The methods of a trait's client return it for streaming tools. It borrows nothing, and options can be set before it
+/// is polled.
 ///
-/// **The items come while the tool runs** if the server is one of Treenail's. What has not come by the end, because the
-/// server tells of no items or because they came faster than they were taken, comes with the result of the call: each item
-/// once, in order. Where the result has less than the items (`fold = "concat"` and `"last"`), what is missing comes as
-/// what the result has of it: the rest of a text as one item, or the last item alone.
+/// **Items arrive while the tool runs** if the server is built with Treenail. All others arrive with the result of the
+/// call: those of a server without item notifications, and those that arrived faster than they were taken. Each item is
+/// delivered once, in order. With `fold = "concat"` or `"last"`, the result contains less than the items. Missing items
+/// are then delivered as far as the result contains them: the rest of a text as one item, or the last item alone.
 ///
-/// The stream ends after an error. It is [`ClientError::Tool`] if the tool failed, and comes after the items that there
-/// were before; of content blocks, the last one of such a result is taken for the reason.
+/// The stream ends after an error. If the tool failed, the error is [`ClientError::Tool`], after the items that
+/// preceded it. If the items are content blocks, the last block of such a result is taken as the reason.
 ///
-/// What waits to be taken is bounded by
-/// [`ClientLimits::queued_notifications`](crate::client::ClientLimits::queued_notifications) and `queued_notification_bytes`.
+/// The buffer is bounded by [`ClientLimits::queued_notifications`](crate::client::ClientLimits::queued_notifications)
+/// and `queued_notification_bytes`.
 ///
 /// # Cancellation
 ///
@@ -41,23 +41,23 @@ use crate::typed_contract::{Arguments, ItemReader};
 pub struct TypedStream<T> {
     name: String,
     state: State,
-    read: fn(Value) -> serde_json::Result<T>,
+    decode: fn(Value) -> serde_json::Result<T>,
 }
 
-type Answer = Pin<Box<dyn Future<Output = Result<CallToolResult, ClientError>> + Send>>;
+type ResultFuture = Pin<Box<dyn Future<Output = Result<CallToolResult, ClientError>> + Send>>;
 
 enum State {
-    /// Not sent yet.
-    New(Box<New>),
-    Running(Arc<Live>, Answer),
-    /// What is left of the result, and what comes after it.
-    Rest(VecDeque<Value>, Option<ClientError>),
+    /// The call has not been sent yet.
+    Unsent(Box<Unsent>),
+    Running(Arc<ProgressItems>, ResultFuture),
+    /// The remaining items of the result, and the error after them.
+    Finishing(VecDeque<Value>, Option<ClientError>),
 }
 
-struct New {
+struct Unsent {
     client: McpClient,
     request: ClientRequest<CallToolRequest>,
-    seen: Seen,
+    received: ReceivedItems,
 }
 
 impl<T> TypedStream<T> {
@@ -67,52 +67,61 @@ impl<T> TypedStream<T> {
         arguments: &Arguments,
         reader: ItemReader<T>,
     ) -> Self {
-        let ItemReader { form, fold, read } = reader;
+        let ItemReader {
+            form,
+            fold,
+            read: decode,
+        } = reader;
         let request = client.session().tools_call(&name, arguments);
-        let state = State::New(Box::new(New {
+        let state = State::Unsent(Box::new(Unsent {
             client: client.clone(),
             request: request.meta(WANTS_ITEMS, true),
-            seen: Seen::new(form, fold),
+            received: ReceivedItems::new(form, fold),
         }));
-        Self { name, state, read }
+        Self {
+            name,
+            state,
+            decode,
+        }
     }
 
-    /// The name of the tool.
+    /// Returns the name of the tool.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// How long all of it may take, questions of the server included; then it is cancelled and fails with
-    /// [`ClientError::Timeout`]. Default: [`ClientLimits::request_timeout`](crate::client::ClientLimits::request_timeout).
+    /// Sets the timeout of the whole call, which includes requests of the server to the client. After it, the call is
+    /// cancelled and fails with [`ClientError::Timeout`]. Default:
+    /// [`ClientLimits::request_timeout`](crate::client::ClientLimits::request_timeout).
     pub fn timeout(self, limit: Duration) -> Self {
-        self.with(|request| request.timeout(limit))
+        self.map_request(|request| request.timeout(limit))
     }
 
-    /// Begins the time anew with each item and each progress that the server tells, until it has taken `at_most` in all.
+    /// Restarts the timeout at each item and each progress notification, up to `at_most` in total.
     pub fn reset_timeout_on_progress(self, at_most: Duration) -> Self {
-        self.with(|request| request.reset_timeout_on_progress(at_most))
+        self.map_request(|request| request.reset_timeout_on_progress(at_most))
     }
 
     /// Adds a member to the `_meta` of the request, for extensions and tracing.
     pub fn meta(self, key: &str, value: impl Into<Value>) -> Self {
-        self.with(|request| request.meta(key, value))
+        self.map_request(|request| request.meta(key, value))
     }
 
-    /// Asks for the log messages of this call, of this level and above (modern era; servers of the legacy era are told
-    /// with `logging/setLevel`).
+    /// Requests the log messages of this call, of this level and above (modern era). In the legacy era, use
+    /// `logging/setLevel` instead.
     pub fn log_level(self, level: LoggingLevel) -> Self {
-        self.with(|request| request.log_level(level))
+        self.map_request(|request| request.log_level(level))
     }
 
-    /// Options count until the call is sent.
-    fn with(
+    /// Changes the request; has no effect once the call is sent.
+    fn map_request(
         mut self,
         option: impl FnOnce(ClientRequest<CallToolRequest>) -> ClientRequest<CallToolRequest>,
     ) -> Self {
         self.state = match self.state {
-            State::New(new) => State::New(Box::new(New {
-                request: option(new.request),
-                ..*new
+            State::Unsent(unsent) => State::Unsent(Box::new(Unsent {
+                request: option(unsent.request),
+                ..*unsent
             })),
             sent => sent,
         };
@@ -122,18 +131,18 @@ impl<T> TypedStream<T> {
     fn poll_json(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Value, ClientError>>> {
         loop {
             match &mut self.state {
-                State::New(_) => self.send(),
-                State::Running(live, answer) => {
-                    live.wait(context);
-                    if let Some(item) = live.take() {
+                State::Unsent(_) => self.send(),
+                State::Running(items, result) => {
+                    items.register_waker(context);
+                    if let Some(item) = items.pop() {
                         return Poll::Ready(Some(Ok(item)));
                     }
-                    let Poll::Ready(answer) = answer.as_mut().poll(context) else {
+                    let Poll::Ready(result) = result.as_mut().poll(context) else {
                         return Poll::Pending;
                     };
-                    self.state = rest(live, answer);
+                    self.state = finish(items, result);
                 }
-                State::Rest(items, error) => {
+                State::Finishing(items, error) => {
                     let next = items.pop_front().map(Ok);
                     return Poll::Ready(next.or_else(|| error.take().map(Err)));
                 }
@@ -142,51 +151,51 @@ impl<T> TypedStream<T> {
     }
 
     fn send(&mut self) {
-        let done = State::Rest(VecDeque::new(), None);
-        let State::New(new) = std::mem::replace(&mut self.state, done) else {
+        let done = State::Finishing(VecDeque::new(), None);
+        let State::Unsent(unsent) = std::mem::replace(&mut self.state, done) else {
             return;
         };
-        let New {
+        let Unsent {
             client,
             request,
-            seen,
-        } = *new;
-        let live = Live::new(client.session().limits(), seen);
-        let hearing = Arc::clone(&live);
-        let request = request.on_progress(move |progress| hearing.hear(progress));
+            received,
+        } = *unsent;
+        let items = ProgressItems::new(client.session().limits(), received);
+        let sink = Arc::clone(&items);
+        let request = request.on_progress(move |progress| sink.handle_progress(progress));
         let name = self.name.clone();
-        let answer = Box::pin(async move {
+        let result = Box::pin(async move {
             let mut result = client.send_call(&name, request).await?;
             client.mark_wrapped(&name, &mut result);
             Ok(result)
         });
-        self.state = State::Running(live, answer);
+        self.state = State::Running(items, result);
     }
 }
 
-/// What there is after the answer: what waits still, what the result has beyond it, and an error.
-fn rest(live: &Live, answer: Result<CallToolResult, ClientError>) -> State {
-    let mut items: VecDeque<Value> = std::iter::from_fn(|| live.take()).collect();
-    let error = match answer {
+/// Returns the state after the result: the buffered items, the remaining items of the result, and an error.
+fn finish(buffer: &ProgressItems, result: Result<CallToolResult, ClientError>) -> State {
+    let mut items: VecDeque<Value> = std::iter::from_fn(|| buffer.pop()).collect();
+    let error = match result {
         Err(error) => Some(error),
         Ok(result) => {
-            let rest = live.take_seen().rest(&result);
+            let remainder = buffer.take_received().remainder(&result);
             let failed = result.is_error == Some(true);
-            // Why a tool has failed says more than what is missing then.
+            // The failure of a tool is more helpful than an error about its items.
             let failure = failed.then(|| ClientError::Tool(Box::new(result)));
-            match rest {
+            match remainder {
                 Err(error) => failure.or_else(|| {
-                    let wrong = format!("the result of the stream cannot be used: {error}");
-                    Some(ClientError::protocol(wrong))
+                    let reason = format!("the result of the stream cannot be used: {error}");
+                    Some(ClientError::protocol(reason))
                 }),
-                Ok(rest) => {
-                    items.extend(rest);
+                Ok(remaining) => {
+                    items.extend(remaining);
                     failure
                 }
             }
         }
     };
-    State::Rest(items, error)
+    State::Finishing(items, error)
 }
 
 impl<T> Stream for TypedStream<T> {
@@ -195,14 +204,16 @@ impl<T> Stream for TypedStream<T> {
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
         let next = this.poll_json(context);
-        let next = next.map_ok(this.read);
+        let next = next.map_ok(this.decode);
         match next {
             Poll::Ready(Some(Ok(Err(error)))) => {
-                this.state = State::Rest(VecDeque::new(), None);
-                Poll::Ready(Some(Err(unfit::<T>(&error))))
+                this.state = State::Finishing(VecDeque::new(), None);
+                Poll::Ready(Some(Err(output_error::<T>(&error))))
             }
             other => other.map(|next| {
-                next.map(|item| item.and_then(|item| item.map_err(|error| unfit::<T>(&error))))
+                next.map(|item| {
+                    item.and_then(|item| item.map_err(|error| output_error::<T>(&error)))
+                })
             }),
         }
     }

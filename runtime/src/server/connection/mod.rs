@@ -22,7 +22,7 @@ use crate::server::Server;
 use crate::server::answer::{PendingResponse, write_error};
 use crate::server::offer::Offer;
 use crate::server::subscriptions::Subscriber;
-use crate::wire::{Body, Envelope, Invalid, Message, RpcError, parse, quoted};
+use crate::wire::{Body, Envelope, Invalid, Message, RpcError, parse, parse_again, quoted};
 
 /// One peer of a server: what it has said of itself, and its messages one at a time.
 ///
@@ -97,7 +97,6 @@ impl Connection {
     }
 
     /// The same, for a peer whose next session has a connection of its own.
-    #[cfg(any(feature = "http-server", feature = "jsoncall"))]
     pub(crate) fn for_one_session(mut self) -> Self {
         self.restarts = false;
         self
@@ -121,7 +120,9 @@ impl Connection {
     /// A message that cannot be understood is answered with an error; it never ends the connection. Afterwards there may
     /// be something [outgoing](Connection::poll_outgoing).
     pub fn handle_message(&mut self, message: &[u8], out: &mut Vec<u8>) -> Handled {
-        self.handle_body(parse(message, self.server.limits()), out)
+        let modern = self.modern.clone();
+        let body = parse_again(message, self.server.limits(), modern.meta());
+        self.handle_body(body, out)
     }
 
     /// As [`Connection::handle_message`], for what has been read already.

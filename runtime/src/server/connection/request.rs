@@ -1,7 +1,7 @@
 //! One request: who is asking, what is asked for, and what answers it.
 
 use std::sync::Arc;
-use std::task::{self, Waker};
+use std::task::{self, Poll, Waker};
 
 use treenail_schema::ProgressToken;
 use treenail_schema::method::{self, Direction};
@@ -148,19 +148,25 @@ impl Connection {
         }
     }
 
-    /// Runs what answers a request, and goes on with it once.
+    /// Runs the function of a request, and polls it once.
     ///
-    /// Most requests are ready then. One that is not is polled again by whoever takes it over, so no waker is lost.
+    /// Most requests are ready then, and need no copy of their id. One that is not is polled again by its next owner, so
+    /// no waker is lost.
     fn handle(&self, handler: &Handler, call: &Call<'_>, out: &mut Vec<u8>) -> Answered {
         let revision = call.peer.revision();
         let style = self.server.style(revision);
-        let responding = answer(out, call.id.text(), style, |result| handler(call, result))?;
-        let mut request = PendingRequest::new(&self.server, revision, call.id.shared(), responding);
-        let mut context = task::Context::from_waker(Waker::noop());
-        request
-            .poll_answer(&mut context, out)
-            .is_pending()
-            .then_some(request)
+        let responding = answer(out, call.id.text(), style, |result| {
+            let Some(mut responding) = handler(call, result)? else {
+                return Ok(None);
+            };
+            let mut context = task::Context::from_waker(Waker::noop());
+            match responding.as_mut().poll_respond(&mut context, result) {
+                Poll::Ready(written) => written.map(|()| None),
+                Poll::Pending => Ok(Some(responding)),
+            }
+        })?;
+        let id = call.id.shared();
+        Some(PendingRequest::new(&self.server, revision, id, responding))
     }
 }
 

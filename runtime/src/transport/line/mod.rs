@@ -224,7 +224,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineSession<R, W> {
         while self.has_room() {
             // Calls begin in the order in which they came.
             let room = if self.held.is_empty() { self.room() } else { 0 };
-            let frame = match self.input.lines.next() {
+            let frame = match self.input.lines.next_frame() {
                 Some(frame) => Some(frame),
                 None if self.input.ended && !self.input.drained => {
                     self.input.drained = true;

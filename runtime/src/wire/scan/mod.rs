@@ -15,7 +15,7 @@ pub(crate) use self::canonical::canonical;
 use self::skip::Key;
 
 /// The deepest nesting that [`Scanner`] can be told to accept; one bit each is kept on the stack.
-pub(crate) const DEEPEST: u32 = 128;
+pub const DEEPEST: u32 = 128;
 
 /// Why a text is not the JSON that was expected, and at which byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +36,8 @@ pub(crate) struct Scanner<'a> {
     text: &'a str,
     at: usize,
     depth: u32,
+    /// An object that has been checked, see [`Scanner::known_value`].
+    known: &'a str,
 }
 
 impl<'a> Scanner<'a> {
@@ -45,16 +47,30 @@ impl<'a> Scanner<'a> {
             text,
             at: 0,
             depth: depth.min(DEEPEST),
+            known: "",
         }
     }
 
+    /// The same with an object for [`Scanner::known_value`], which has been checked at the same place of an earlier text.
+    pub(crate) fn with_known(self, known: &'a str) -> Self {
+        Self { known, ..self }
+    }
+
     /// The next byte that is not white space, without taking it.
+    #[inline]
     pub(crate) fn peek(&mut self) -> Option<u8> {
-        let bytes = self.text.as_bytes();
-        while let Some(b' ' | b'\t' | b'\r' | b'\n') = bytes.get(self.at) {
-            self.at += 1;
+        match self.byte() {
+            Some(b'\0'..=b' ') => self.skip_space(),
+            byte => byte,
         }
-        bytes.get(self.at).copied()
+    }
+
+    #[cold]
+    fn skip_space(&mut self) -> Option<u8> {
+        while let Some(b' ' | b'\t' | b'\r' | b'\n') = self.byte() {
+            self.advance();
+        }
+        self.byte()
     }
 
     /// Checks one value of any kind and returns its text.
@@ -68,6 +84,18 @@ impl<'a> Scanner<'a> {
         Ok(self.since(start))
     }
 
+    /// As [`Scanner::value`], but the known object is not checked again. An object shows its own end, so a text that starts
+    /// with the known one continues with exactly that value.
+    pub(crate) fn known_value(&mut self) -> Result<&'a str, SyntaxError> {
+        self.peek();
+        let (start, known) = (self.at, self.known);
+        if known.is_empty() || !self.text.as_bytes()[start..].starts_with(known.as_bytes()) {
+            return self.value();
+        }
+        self.at += known.len();
+        Ok(self.since(start))
+    }
+
     /// Takes the opening brace, and returns where it was; the members follow with [`Scanner::next_member`].
     pub(crate) fn open_object(&mut self) -> Result<usize, SyntaxError> {
         if self.peek() != Some(b'{') {
@@ -78,7 +106,7 @@ impl<'a> Scanner<'a> {
         self.depth = self
             .depth
             .checked_sub(1)
-            .ok_or(self.error("nested too deeply"))?;
+            .ok_or_else(|| self.error("nested too deeply"))?;
         Ok(start)
     }
 
@@ -88,6 +116,8 @@ impl<'a> Scanner<'a> {
     }
 
     /// The key of the next member, or `None` after the closing brace. `first` is true right after the opening brace.
+    #[expect(clippy::inline_always, reason = "see the module `skip`")]
+    #[inline(always)]
     pub(crate) fn next_member(&mut self, first: bool) -> Result<Option<Cow<'a, str>>, SyntaxError> {
         match (self.peek(), first) {
             (Some(b'}'), _) => {
@@ -127,7 +157,7 @@ impl<'a> Scanner<'a> {
         self.depth = self
             .depth
             .checked_sub(1)
-            .ok_or(self.error("nested too deeply"))?;
+            .ok_or_else(|| self.error("nested too deeply"))?;
         Ok(())
     }
 
@@ -154,6 +184,8 @@ impl<'a> Scanner<'a> {
         }
     }
 
+    #[expect(clippy::inline_always, reason = "see the module `skip`")]
+    #[inline(always)]
     fn key(&mut self) -> Result<Cow<'a, str>, SyntaxError> {
         self.peek();
         let start = self.at;
@@ -165,6 +197,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
+    #[cold]
     fn unescape(&self, text: &str) -> Result<Cow<'a, str>, SyntaxError> {
         serde_json::from_str(text)
             .map(Cow::Owned)
@@ -179,6 +212,7 @@ impl<'a> Scanner<'a> {
         self.at += 1;
     }
 
+    #[cold]
     fn error(&self, what: &'static str) -> SyntaxError {
         SyntaxError { what, at: self.at }
     }
@@ -191,7 +225,7 @@ impl<'a> Scanner<'a> {
 /// The string that `text`, one checked JSON value, stands for, if it is a string.
 pub(crate) fn as_string(text: &str) -> Option<Cow<'_, str>> {
     let inner = text.strip_prefix('"')?.strip_suffix('"')?;
-    if inner.contains('\\') {
+    if inner.bytes().any(|byte| byte == b'\\') {
         serde_json::from_str(text).ok().map(Cow::Owned)
     } else {
         Some(Cow::Borrowed(inner))

@@ -1,5 +1,10 @@
 //! Skipping a value: checked to the last byte, without recursion and without building anything.
 
+#![expect(
+    clippy::inline_always,
+    reason = "keys and scalars are most of a message; with calls for them, reading one takes a fifth more instructions"
+)]
+
 use crate::wire::scan::{Scanner, SyntaxError};
 
 impl Scanner<'_> {
@@ -15,10 +20,13 @@ impl Scanner<'_> {
             if ended && self.leave(&mut open)? {
                 return Ok(());
             }
+            if open.is_object() {
+                self.skip_key()?;
+            }
         }
     }
 
-    /// Opens a container, up to its first value; says whether it ended at once, being empty.
+    /// Opens a container; says whether it ended at once, being empty.
     fn enter(&mut self, open: &mut Open, object: bool) -> Result<bool, SyntaxError> {
         self.advance();
         if open.count == self.depth {
@@ -29,17 +37,13 @@ impl Scanner<'_> {
             Some(b']') if !object => self.advance(),
             _ => {
                 open.push(object);
-                return if object {
-                    self.skip_key().map(|_| false)
-                } else {
-                    Ok(false)
-                };
+                return Ok(false);
             }
         }
         Ok(true)
     }
 
-    /// After a value: closes the containers that end here, and goes on to the next value; says whether there is none.
+    /// After a value: closes the containers that end here, up to the comma before the next one; says whether there is none.
     fn leave(&mut self, open: &mut Open) -> Result<bool, SyntaxError> {
         while open.count > 0 {
             let object = open.is_object();
@@ -48,11 +52,7 @@ impl Scanner<'_> {
                 Some(b']') if !object => {}
                 Some(b',') => {
                     self.advance();
-                    return if object {
-                        self.skip_key().map(|_| false)
-                    } else {
-                        Ok(false)
-                    };
+                    return Ok(false);
                 }
                 _ if object => return self.fail("expected `,` or `}`"),
                 _ => return self.fail("expected `,` or `]`"),
@@ -64,6 +64,7 @@ impl Scanner<'_> {
     }
 
     /// Skips the key of a member, and the colon after it.
+    #[inline(always)]
     pub(super) fn skip_key(&mut self) -> Result<Key, SyntaxError> {
         if self.peek() != Some(b'"') {
             return self.fail("expected a key in double quotes");
@@ -78,6 +79,7 @@ impl Scanner<'_> {
     }
 
     /// Skips a string, a number, or one of the words.
+    #[inline(always)]
     pub(super) fn skip_scalar(&mut self) -> Result<(), SyntaxError> {
         match self.byte() {
             Some(b'"') => self.skip_string().map(drop),
@@ -90,19 +92,28 @@ impl Scanner<'_> {
     }
 
     /// Skips a string and says whether it holds an escape.
-    fn skip_string(&mut self) -> Result<bool, SyntaxError> {
+    #[inline(always)]
+    pub(super) fn skip_string(&mut self) -> Result<bool, SyntaxError> {
+        self.advance();
+        self.skip_plain();
+        if self.byte() == Some(b'"') {
+            self.advance();
+            return Ok(false);
+        }
+        self.skip_escaped().map(|()| true)
+    }
+
+    /// Skips the rest of a string from its first escape on.
+    #[inline(never)]
+    fn skip_escaped(&mut self) -> Result<(), SyntaxError> {
         let bytes = self.text.as_bytes();
-        let mut escaped = false;
-        self.at += 1;
         loop {
-            self.at += plain_bytes(&bytes[self.at..]);
             match bytes.get(self.at) {
                 Some(b'"') => {
-                    self.at += 1;
-                    return Ok(escaped);
+                    self.advance();
+                    return Ok(());
                 }
                 Some(b'\\') => {
-                    escaped = true;
                     self.at += match bytes.get(self.at + 1) {
                         Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => 2,
                         Some(b'u') if is_hex(bytes.get(self.at + 2..self.at + 6)) => 6,
@@ -111,9 +122,47 @@ impl Scanner<'_> {
                 }
                 _ => return self.fail("unfinished string"),
             }
+            self.skip_plain();
         }
     }
 
+    /// Skips the bytes of a string that come before its end, an escape or a control character; eight at a time.
+    ///
+    /// A byte of `word - ONES * n` has its upper bit set where the byte of `word` is less than `n`, unless a lower byte
+    /// borrowed; the lowest such byte is never wrong, and it is the one that counts. With its second bit flipped, a quote is
+    /// 0x20, and control characters are still those below: one comparison finds both.
+    #[inline(always)]
+    fn skip_plain(&mut self) {
+        const ONES: u64 = u64::from_le_bytes([1; 8]);
+        const UPPER: u64 = ONES << 7;
+        let mut rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
+        while let Some((chunk, after)) = rest.split_first_chunk() {
+            let word = u64::from_le_bytes(*chunk);
+            let quote_or_control = (word ^ (ONES * 0x02)).wrapping_sub(ONES * 0x21);
+            let escape = (word ^ (ONES * 0x5c)).wrapping_sub(ONES);
+            let special = (quote_or_control | escape) & !word & UPPER;
+            if special != 0 {
+                self.at += special.trailing_zeros() as usize / 8;
+                return;
+            }
+            self.at += 8;
+            rest = after;
+        }
+        self.skip_last_plain();
+    }
+
+    /// The same for the last bytes of the text.
+    #[cold]
+    fn skip_last_plain(&mut self) {
+        while self
+            .byte()
+            .is_some_and(|byte| !matches!(byte, b'"' | b'\\' | 0..0x20))
+        {
+            self.advance();
+        }
+    }
+
+    #[inline]
     fn skip_number(&mut self) -> Result<(), SyntaxError> {
         if self.byte() == Some(b'-') {
             self.advance();
@@ -136,12 +185,12 @@ impl Scanner<'_> {
         Ok(())
     }
 
+    #[inline]
     fn skip_digits(&mut self) -> Result<(), SyntaxError> {
-        let start = self.at;
-        while let Some(b'0'..=b'9') = self.byte() {
-            self.advance();
-        }
-        if start == self.at {
+        let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
+        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        self.at += digits;
+        if digits == 0 {
             self.fail("expected a digit")
         } else {
             Ok(())
@@ -185,33 +234,6 @@ impl Open {
     fn is_object(&self) -> bool {
         self.kinds & 1 == 1
     }
-}
-
-/// How many bytes of a string come before its end, an escape or a control character; eight at a time.
-///
-/// A byte of `word - ONES * n` has its upper bit set where the byte of `word` is less than `n`, unless a lower byte
-/// borrowed; the lowest such byte is never wrong, and it is the one that counts.
-fn plain_bytes(bytes: &[u8]) -> usize {
-    const ONES: u64 = u64::from_le_bytes([1; 8]);
-    const UPPER: u64 = ONES << 7;
-    let mut plain = 0;
-    while let Some(chunk) = bytes[plain..].first_chunk() {
-        let word = u64::from_le_bytes(*chunk);
-        let (quote, escape) = (word ^ (ONES * 0x22), word ^ (ONES * 0x5c));
-        let control = word.wrapping_sub(ONES * 0x20) & !word;
-        let special =
-            control | quote.wrapping_sub(ONES) & !quote | escape.wrapping_sub(ONES) & !escape;
-        if special & UPPER != 0 {
-            return plain + (special & UPPER).trailing_zeros() as usize / 8;
-        }
-        plain += 8;
-    }
-    let special = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..0x20);
-    plain
-        + bytes[plain..]
-            .iter()
-            .position(special)
-            .unwrap_or(bytes.len() - plain)
 }
 
 fn is_hex(digits: Option<&[u8]>) -> bool {

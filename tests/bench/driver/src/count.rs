@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::Result;
 use crate::dialect::{Calls, Era};
 use crate::load::drive;
-use crate::program::{Program, Streams, with_add};
+use crate::program::{Program, Streams, with_add, with_add_and_struct};
 use crate::table::{Table, ratio};
 
 pub(crate) const SHORT: usize = 2_000;
@@ -16,7 +16,8 @@ pub(crate) const LONG: usize = 12_000;
 pub(crate) fn instructions(keep: Option<&Path>) -> Result<()> {
     let directory = keep.map_or_else(scratch, Path::to_path_buf);
     fs::create_dir_all(&directory)?;
-    let counted = compare("instructions/call", 0, |program, era, calls| {
+    let programs = with_add_and_struct();
+    let counted = compare(&programs, "instructions/call", 0, |program, era, calls| {
         let name = format!("{}-{}-{}", program.file, era.name(), calls.len());
         let file = directory.join(name);
         run(program, era, calls, &callgrind(&file))?;
@@ -33,7 +34,8 @@ pub(crate) fn system_calls() -> Result<()> {
     let directory = scratch();
     fs::create_dir_all(&directory)?;
     let file = directory.join("strace");
-    let counted = compare("system calls/call", 2, |program, era, calls| {
+    let programs = with_add(Streams::Pipes);
+    let counted = compare(&programs, "system calls/call", 2, |program, era, calls| {
         let mut tool = command("strace -f -c -o");
         tool.push(file.display().to_string());
         run(program, era, calls, &tool)?;
@@ -67,16 +69,16 @@ fn run(program: Program, era: Era, calls: &Calls, tool: &[String]) -> Result<()>
 
 #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
 fn compare(
+    programs: &[Program],
     what: &str,
     digits: usize,
     mut count: impl FnMut(Program, Era, &Calls) -> Result<u64>,
 ) -> Result<()> {
-    let programs = with_add(Streams::Pipes);
     let mut table = Table::new(&["era", "server", what, "× floor", "last row ÷ this"]);
     for era in Era::ALL {
         let (short, long) = (Calls::new(era, SHORT), Calls::new(era, LONG));
         let mut counts = Vec::new();
-        for program in &programs {
+        for program in programs {
             let difference = count(*program, era, &long)?.abs_diff(count(*program, era, &short)?);
             counts.push(difference as f64 / (LONG - SHORT) as f64);
         }

@@ -1,5 +1,7 @@
 //! What is sent to a server in each era, and whether its answers are right.
 
+use std::borrow::Cow;
+
 use serde::Deserialize;
 
 use crate::Result;
@@ -116,17 +118,29 @@ struct Sum<'a> {
     structured_content: Option<Structured>,
 }
 
-/// A number, which revisions that take objects only have in one.
-#[derive(Deserialize)]
+/// A number, which revisions that take objects only have in one, or the struct of a tool that returns one.
+#[derive(Clone, Copy, Deserialize)]
 #[serde(untagged)]
 enum Structured {
     Bare(usize),
     Wrapped { result: usize },
+    Struct { sum: usize },
+}
+
+impl Structured {
+    fn number(self) -> usize {
+        match self {
+            Self::Bare(number)
+            | Self::Wrapped { result: number }
+            | Self::Struct { sum: number } => number,
+        }
+    }
 }
 
 #[derive(Deserialize)]
 struct Text<'a> {
-    text: &'a str,
+    #[serde(borrow)]
+    text: Cow<'a, str>,
 }
 
 /// The id of an answer, if the answer is the sum that was asked for.
@@ -134,8 +148,8 @@ fn sum_answered(line: &[u8]) -> Option<usize> {
     let Answer { id, result } = serde_json::from_slice(line).ok()?;
     let [Text { text }] = result.content;
     let sum = 3 * id;
-    let right = text.parse() == Ok(sum) && result.structured_content.is_none_or(|it| match it {
-        Structured::Bare(it) | Structured::Wrapped { result: it } => it == sum,
-    });
+    let text: Structured = serde_json::from_str(&text).ok()?;
+    let structured = result.structured_content;
+    let right = text.number() == sum && structured.is_none_or(|it| it.number() == sum);
     right.then_some(id)
 }

@@ -39,12 +39,21 @@ const fn program(name: &'static str, file: &'static str) -> Program {
     }
 }
 
+const FLOOR: Program = program("floor", "floor-server");
+const TREENAIL: Program = program("Treenail", "treenail-server");
+const RMCP_PIPES: Program = program("rmcp, non-blocking pipes, one thread", "rmcp-pipes");
+const RMCP: Program = program("rmcp", "rmcp-server");
+
 /// Servers with one tool; the first one is the floor, the last one rmcp as its documentation sets it up.
-const ADD: [Program; 4] = [
-    program("floor", "floor-server"),
-    program("Treenail", "treenail-server"),
-    program("rmcp, non-blocking pipes, one thread", "rmcp-pipes"),
-    program("rmcp", "rmcp-server"),
+const ADD: [Program; 4] = [FLOOR, TREENAIL, RMCP_PIPES, RMCP];
+
+/// The same, and one whose tool returns a struct.
+const ADD_AND_STRUCT: [Program; 5] = [
+    FLOOR,
+    TREENAIL,
+    program("Treenail, struct", "treenail-struct"),
+    RMCP_PIPES,
+    RMCP,
 ];
 
 /// Servers with 1,000 tools.
@@ -59,15 +68,23 @@ const MANY: [Program; 3] = [
 
 /// The servers with one tool that are built.
 pub(crate) fn with_add(streams: Streams) -> Vec<Program> {
-    ADD.into_iter()
-        .filter(|it| it.path().is_ok())
-        .map(|it| Program { streams, ..it })
-        .collect()
+    let programs = are_built(&ADD).into_iter();
+    programs.map(|it| Program { streams, ..it }).collect()
+}
+
+/// The servers with one tool that are built, with the one whose tool returns a struct.
+pub(crate) fn with_add_and_struct() -> Vec<Program> {
+    are_built(&ADD_AND_STRUCT)
 }
 
 /// The servers with 1,000 tools that are built.
 pub(crate) fn with_many() -> Vec<Program> {
-    MANY.into_iter().filter(|it| it.path().is_ok()).collect()
+    are_built(&MANY)
+}
+
+fn are_built(programs: &[Program]) -> Vec<Program> {
+    let built = programs.iter().filter(|it| it.path().is_ok());
+    built.copied().collect()
 }
 
 /// A server that runs, and has been greeted.

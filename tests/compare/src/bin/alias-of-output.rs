@@ -1,4 +1,4 @@
-//! The output wrapper of a tool is behind a type alias.
+//! A type alias hides the output wrapper of a tool.
 
 use rmcp::{Json, schemars, tool, tool_router};
 use serde_json::json;
@@ -24,6 +24,6 @@ impl Map {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> anyhow::Result<()> {
-    compare::declared(&Map::find_tool_attr());
+    compare::print_schemas(&Map::find_tool_attr());
     compare::observe(Map, &[("find", json!({}))]).await
 }

@@ -1,4 +1,4 @@
-//! The parameter wrapper of a tool is behind a type alias.
+//! A type alias hides the parameter wrapper of a tool.
 
 use rmcp::handler::server::wrapper::Parameters;
 use rmcp::{schemars, tool, tool_router};
@@ -23,7 +23,7 @@ impl Map {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> anyhow::Result<()> {
-    compare::declared(&Map::find_tool_attr());
+    compare::print_schemas(&Map::find_tool_attr());
     compare::observe(
         Map,
         &[("find", json!({})), ("find", json!({"name": "Oslo"}))],

@@ -1,4 +1,4 @@
-//! Two tools have one name.
+//! Two tools have the same name.
 
 use rmcp::{tool, tool_router};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! The tools are in a router, but `#[tool_handler]` is not on the handler.
+//! The tools are in a router, but the handler lacks `#[tool_handler]`.
 
 use rmcp::{ServerHandler, tool, tool_router};
 use serde_json::json;

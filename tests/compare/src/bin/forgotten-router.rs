@@ -1,4 +1,4 @@
-//! A method is marked `#[tool]` in a block without `#[tool_router]`.
+//! A method has `#[tool]` in a block without `#[tool_router]`.
 
 use rmcp::{tool, tool_router};
 use serde_json::json;

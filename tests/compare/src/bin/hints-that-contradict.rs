@@ -1,4 +1,4 @@
-//! A tool says of itself that it only reads and that it destroys.
+//! A tool is annotated as both read-only and destructive.
 
 use rmcp::{tool, tool_router};
 use serde_json::json;

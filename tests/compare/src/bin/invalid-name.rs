@@ -1,4 +1,4 @@
-//! The name of a tool is none that the protocol allows.
+//! The name of a tool is not valid in the protocol.
 
 use rmcp::{tool, tool_router};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Not a mistake in the server: its caller misspells an argument that may be left out.
+//! The server is correct, but its caller misspells an optional argument.
 
 use rmcp::handler::server::wrapper::Parameters;
 use rmcp::{schemars, tool, tool_router};

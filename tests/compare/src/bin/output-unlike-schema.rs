@@ -1,4 +1,4 @@
-//! The output schema of a tool is that of another type.
+//! The output schema of a tool belongs to another type.
 
 use rmcp::handler::server::tool::schema_for_output;
 use rmcp::{Json, schemars, tool, tool_router};
@@ -28,6 +28,6 @@ impl Map {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> anyhow::Result<()> {
-    compare::declared(&Map::find_tool_attr());
+    compare::print_schemas(&Map::find_tool_attr());
     compare::observe(Map, &[("find", json!({}))]).await
 }

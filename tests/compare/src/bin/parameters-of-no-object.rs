@@ -1,4 +1,4 @@
-//! The parameters of a tool are no object.
+//! The parameters of a tool are not an object.
 
 use rmcp::handler::server::wrapper::Parameters;
 use rmcp::{tool, tool_router};

@@ -1,4 +1,4 @@
-//! A tool takes two parameter wrappers.
+//! A tool has two parameter wrappers.
 
 use rmcp::handler::server::wrapper::Parameters;
 use rmcp::{schemars, tool, tool_router};
@@ -26,6 +26,6 @@ impl Map {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> anyhow::Result<()> {
-    compare::declared(&Map::way_tool_attr());
+    compare::print_schemas(&Map::way_tool_attr());
     compare::observe(Map, &[("way", json!({"from": "Oslo", "to": "Bergen"}))]).await
 }

@@ -1,4 +1,4 @@
-//! A type has two blocks with tools, and the handler serves the router of one.
+//! A type has two blocks with tools, but the handler serves the router of only one.
 
 use rmcp::{ServerHandler, tool, tool_handler, tool_router};
 use serde_json::json;

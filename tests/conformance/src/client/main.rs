@@ -1,5 +1,5 @@
-//! A client with which the official conformance suite tests Treenail's: `conformance-client <url>`, with the name of the
-//! scenario in the environment. What a scenario wants to see is in `scenarios.rs`; how it is done is up to the library.
+//! Client for the official conformance suite: `conformance-client <url>`, with the name of the scenario in the environment.
+//! `scenarios.rs` contains the actions of each scenario.
 
 mod scenarios;
 
@@ -10,17 +10,17 @@ use std::time::Duration;
 use treenail::prelude::*;
 use treenail::schema::{ElicitAction, ElicitResult, Revision};
 
-/// The suite waits for clients that do not end by themselves, and gives them half a minute.
-const TIME: Duration = Duration::from_secs(25);
+/// Timeout of the client, below the 30 seconds of the suite.
+const TIMEOUT: Duration = Duration::from_secs(25);
 
 #[tokio::main(flavor = "current_thread")]
-#[allow(clippy::print_stderr, reason = "the suite keeps what is said here")]
+#[allow(clippy::print_stderr, reason = "the suite records standard error")]
 async fn main() -> ExitCode {
-    let ended = match tokio::time::timeout(TIME, run()).await {
-        Ok(ended) => ended,
-        Err(_) => Err("it took too long".into()),
+    let outcome = match tokio::time::timeout(TIMEOUT, run()).await {
+        Ok(outcome) => outcome,
+        Err(_) => Err("the scenario timed out".into()),
     };
-    match ended {
+    match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{error}");
@@ -40,11 +40,11 @@ async fn run() -> Result<(), scenarios::Failure> {
         .url(url)
         .protocol_version(version)
         .client_info("conformance-client", env!("CARGO_PKG_VERSION"))
-        // Whoever accepts a form without a value for a field gets its default.
+        // An accepted form without values receives the defaults.
         .on_elicit(|_| async { Ok(ElicitResult::new(ElicitAction::Accept)) })
         .build()
         .await?;
-    scenarios::play(&scenario, &client).await?;
+    scenarios::run(&scenario, &client).await?;
     client.close().await?;
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! What each scenario of the suite wants a client to do.
+//! Actions of the client in each scenario of the suite.
 
 use std::env;
 
@@ -7,7 +7,7 @@ use treenail::prelude::*;
 
 pub(crate) type Failure = Box<dyn std::error::Error>;
 
-pub(crate) async fn play(scenario: &str, client: &McpClient) -> Result<(), Failure> {
+pub(crate) async fn run(scenario: &str, client: &McpClient) -> Result<(), Failure> {
     match scenario {
         "initialize" | "request-metadata" | "json-schema-ref-no-deref" => {
             client.tools().await?;
@@ -30,11 +30,11 @@ pub(crate) async fn play(scenario: &str, client: &McpClient) -> Result<(), Failu
                 client.call_tool(&format!("test_mrtr_{tool}"), ()).await?;
             }
         }
-        "http-standard-headers" => one_of_each(client).await?,
-        "http-custom-headers" => given_calls(client).await?,
+        "http-standard-headers" => use_one_of_each(client).await?,
+        "http-custom-headers" => make_context_calls(client).await?,
         "http-invalid-tool-headers" => {
             for tool in client.tools().await? {
-                // Whether a call succeeds is not what is looked at.
+                // The suite does not check whether the call succeeds.
                 drop(
                     client
                         .call_tool(&tool.name, json!({"region": "here"}))
@@ -48,13 +48,13 @@ pub(crate) async fn play(scenario: &str, client: &McpClient) -> Result<(), Failu
             let schema = json!({"schema": tool.input_schema});
             client.call_tool("json_schema_echo", schema).await?;
         }
-        other => return Err(format!("there is no scenario `{other}` here").into()),
+        other => return Err(format!("unknown scenario `{other}`").into()),
     }
     Ok(())
 }
 
 /// Lists and uses one tool, one resource and one prompt.
-async fn one_of_each(client: &McpClient) -> Result<(), Failure> {
+async fn use_one_of_each(client: &McpClient) -> Result<(), Failure> {
     if let Some(tool) = client.tools().await?.first() {
         client.call_tool(&tool.name, json!({})).await?;
     }
@@ -67,8 +67,8 @@ async fn one_of_each(client: &McpClient) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Makes the calls that the scenario gives.
-async fn given_calls(client: &McpClient) -> Result<(), Failure> {
+/// Makes the calls in the context of the scenario.
+async fn make_context_calls(client: &McpClient) -> Result<(), Failure> {
     let context: Value = serde_json::from_str(&env::var("MCP_CONFORMANCE_CONTEXT")?)?;
     client.tools().await?;
     for call in context["toolCalls"].as_array().into_iter().flatten() {

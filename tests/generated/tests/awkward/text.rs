@@ -1,20 +1,20 @@
-//! What servers write is text in what is generated, and nothing else.
+//! Text from servers stays text in generated code, and never becomes code.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use syn::visit_mut::{VisitMut, visit_attribute_mut};
 use syn::{Attribute, Ident, Item, Macro};
 
-use crate::code;
+use crate::generated_code;
 
-/// The names of all items, in order; and what else there is that could run or do something.
+/// Names of all items in order, and all macros and attributes.
 #[derive(Default)]
-struct Seen {
+struct CodeItems {
     names: Vec<String>,
     macros: Vec<String>,
     attributes: Vec<String>,
 }
 
-impl VisitMut for Seen {
+impl VisitMut for CodeItems {
     fn visit_ident_mut(&mut self, _: &mut Ident) {}
 
     fn visit_item_mut(&mut self, item: &mut Item) {
@@ -37,13 +37,13 @@ impl VisitMut for Seen {
 
     fn visit_macro_mut(&mut self, found: &mut Macro) {
         self.macros.push(path(&found.path));
-        self.macros.extend(calls(found.tokens.clone()));
+        self.macros.extend(macro_calls(found.tokens.clone()));
     }
 
     fn visit_attribute_mut(&mut self, attribute: &mut Attribute) {
         self.attributes.push(path(attribute.path()));
         if let syn::Meta::List(list) = &attribute.meta {
-            self.macros.extend(calls(list.tokens.clone()));
+            self.macros.extend(macro_calls(list.tokens.clone()));
         }
         visit_attribute_mut(self, attribute);
     }
@@ -64,14 +64,14 @@ fn without_arguments(ty: &syn::Type) -> String {
     }
 }
 
-/// The names of macros that are called within tokens.
-fn calls(tokens: TokenStream) -> Vec<String> {
+/// Returns the macro calls within tokens.
+fn macro_calls(tokens: TokenStream) -> Vec<String> {
     let tokens: Vec<_> = tokens.into_iter().collect();
     let mut calls = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
         match token {
             TokenTree::Group(group) => {
-                calls.extend(calls_in(group));
+                calls.extend(macro_calls_in(group));
             }
             TokenTree::Punct(sign) if sign.as_char() == '!' => {
                 let is_call = matches!(tokens.get(at + 1), Some(TokenTree::Group(_)));
@@ -83,39 +83,39 @@ fn calls(tokens: TokenStream) -> Vec<String> {
     calls
 }
 
-fn calls_in(group: &proc_macro2::Group) -> Vec<String> {
+fn macro_calls_in(group: &proc_macro2::Group) -> Vec<String> {
     assert_ne!(group.delimiter(), Delimiter::None);
-    calls(group.stream())
+    macro_calls(group.stream())
 }
 
-fn seen(code: &str) -> Seen {
-    let mut seen = Seen::default();
-    seen.visit_file_mut(&mut syn::parse_file(code).unwrap());
-    seen
+fn items_of(code: &str) -> CodeItems {
+    let mut items = CodeItems::default();
+    items.visit_file_mut(&mut syn::parse_file(code).unwrap());
+    items
 }
 
 #[test]
-fn what_servers_write_stays_text() {
-    let mut seen = seen(&code("hostile"));
+fn text_from_servers_does_not_become_code() {
+    let mut items = items_of(&generated_code("hostile"));
     let expected: Vec<_> = include_str!("hostile.txt").lines().collect();
     if std::env::var_os("UPDATE").is_some() {
         let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/awkward/hostile.txt");
-        std::fs::write(file, seen.names.join("\n") + "\n").unwrap();
+        std::fs::write(file, items.names.join("\n") + "\n").unwrap();
         return;
     }
     assert_eq!(
-        seen.names, expected,
-        "if it is as it should be: `UPDATE=1 cargo test -p generated --test awkward`"
+        items.names, expected,
+        "if the change is intended, run `UPDATE=1 cargo test -p generated --test awkward`"
     );
-    seen.macros.sort_unstable();
-    seen.macros.dedup();
+    items.macros.sort_unstable();
+    items.macros.dedup();
     assert_eq!(
-        seen.macros,
+        items.macros,
         ["std::format_args"],
-        "the only macro that is called"
+        "no other macro is called"
     );
-    seen.attributes.sort_unstable();
-    seen.attributes.dedup();
+    items.attributes.sort_unstable();
+    items.attributes.dedup();
     let known = [
         "allow",
         "cfg_attr",
@@ -125,12 +125,12 @@ fn what_servers_write_stays_text() {
         "non_exhaustive",
         "serde",
     ];
-    assert_eq!(seen.attributes, known);
+    assert_eq!(items.attributes, known);
 }
 
 #[test]
-fn code_in_texts_would_be_seen() {
-    let found = seen(
+fn code_in_text_would_be_detected() {
+    let found = items_of(
         "mod types { pub fn evil() {} #[path = \"x\"] mod inner { impl A { fn a() { panic!(\"{}\", f!()) } } } }",
     );
     assert_eq!(found.names.len(), 5, "{:?}", found.names);
@@ -139,8 +139,8 @@ fn code_in_texts_would_be_seen() {
 }
 
 #[test]
-fn documentation_is_text() {
-    let text = code("hostile");
+fn documentation_is_plain_text() {
+    let text = generated_code("hostile");
     let is_comment = |line: &&str| line.trim_start().starts_with("///");
     let lines = text.lines().filter(is_comment);
     for line in lines.map(|line| line.trim_start().trim_start_matches("///")) {
@@ -153,6 +153,6 @@ fn documentation_is_text() {
             !line.starts_with(" #") || line == " # Errors",
             "a heading: {line}"
         );
-        assert!(line.len() < 4_000 * 4, "cut off");
+        assert!(line.len() < 4_000 * 4, "the line is not truncated");
     }
 }

@@ -1,4 +1,4 @@
-//! `@modelcontextprotocol/server-everything`: tools with and without types for what they return, prompts and templates.
+//! `@modelcontextprotocol/server-everything`: tools with and without output schemas, prompts and resource templates.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,7 +25,7 @@ async fn structured_output_is_typed() {
 }
 
 #[tokio::test]
-async fn tools_without_output_schema_give_the_whole_result() {
+async fn tools_without_output_schema_return_the_whole_result() {
     let everything = client().await;
     let sum = everything
         .get_sum(types::GetSum::new(2, 3.5))
@@ -84,7 +84,7 @@ async fn prompts_and_resources_are_typed() {
 }
 
 #[test]
-fn the_lock_file_is_there_as_a_contract() {
+fn lock_file_is_available_as_a_contract() {
     let contract = Contract::from_json(EverythingClient::LOCK).unwrap();
     assert!(contract.tool("get-sum").is_some());
 }

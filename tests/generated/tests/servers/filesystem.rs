@@ -1,4 +1,4 @@
-//! `@modelcontextprotocol/server-filesystem`, in a folder of its own.
+//! `@modelcontextprotocol/server-filesystem`, in a temporary folder.
 
 use std::fs;
 use std::path::Path;
@@ -41,7 +41,7 @@ async fn files_are_written_edited_and_read() {
 }
 
 #[tokio::test]
-async fn alternatives_are_told_apart() {
+async fn alternatives_are_distinguished() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap();
     fs::write(root.join("dot.png"), b"\x89PNG").unwrap();
@@ -65,7 +65,7 @@ async fn alternatives_are_told_apart() {
 }
 
 #[tokio::test]
-async fn a_tool_that_fails_is_an_error() {
+async fn failed_tool_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let files = client(folder.path()).await;
     let outside = files.read_text_file(types::ReadTextFile::new("/etc/hostname"));

@@ -1,11 +1,11 @@
-//! The committed lock files are what the servers offer.
+//! The committed lock files are up to date with the servers.
 
 use std::path::Path;
 use std::{env, fs};
 
 use crate::installed::{command, connect};
 
-async fn is_fresh(name: &str, arguments: &[&Path]) {
+async fn check_fresh(name: &str, arguments: &[&Path]) {
     let arguments = arguments
         .iter()
         .map(|argument| argument.as_os_str().to_owned());
@@ -19,23 +19,23 @@ async fn is_fresh(name: &str, arguments: &[&Path]) {
     let committed = fs::read_to_string(&file).unwrap();
     assert!(
         committed == now,
-        "{} is not what the server offers; run `UPDATE=1 cargo test -p generated fresh`",
+        "{} is not up to date with the server; run `UPDATE=1 cargo test -p generated fresh`",
         file.display()
     );
 }
 
 #[tokio::test]
-async fn the_lock_file_of_everything_is_fresh() {
-    is_fresh("everything", &[]).await;
+async fn lock_file_of_everything_is_fresh() {
+    check_fresh("everything", &[]).await;
 }
 
 #[tokio::test]
-async fn the_lock_file_of_filesystem_is_fresh() {
+async fn lock_file_of_filesystem_is_fresh() {
     let folder = tempfile::tempdir().unwrap();
-    is_fresh("filesystem", &[folder.path()]).await;
+    check_fresh("filesystem", &[folder.path()]).await;
 }
 
 #[tokio::test]
-async fn the_lock_file_of_memory_is_fresh() {
-    is_fresh("memory", &[]).await;
+async fn lock_file_of_memory_is_fresh() {
+    check_fresh("memory", &[]).await;
 }

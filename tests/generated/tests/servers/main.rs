@@ -1,9 +1,6 @@
-//! The generated clients against the servers that they are of, which `tests/install` installs.
+//! Generated clients with the real servers, which `tests/install` installs.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "a test that finds nothing to unwrap fails, as it should"
-)]
+#![allow(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 
 mod everything;
 mod filesystem;

@@ -1,4 +1,4 @@
-//! `@modelcontextprotocol/server-memory`: what one tool returns is what another one takes.
+//! `@modelcontextprotocol/server-memory`: the output type of one tool is the input type of another.
 
 use generated::MemoryClient;
 use generated::memory::{
@@ -9,7 +9,7 @@ use generated::memory::{
 use crate::installed::{command, connect};
 
 #[tokio::test]
-async fn a_graph_is_made_and_searched() {
+async fn graph_is_created_and_searched() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("memory.json");
     let command = command("memory").env("MEMORY_FILE_PATH", &file);
@@ -17,8 +17,8 @@ async fn a_graph_is_made_and_searched() {
 
     let entity = |name: &str, kind: &str| Entity::new(kind, name, ["old".to_owned()]);
     let entities = [entity("Ada", "person"), entity("Engine", "machine")];
-    let made = memory.create_entities(CreateEntities::new(entities.clone()));
-    assert_eq!(made.await.unwrap().entities, entities);
+    let created = memory.create_entities(CreateEntities::new(entities.clone()));
+    assert_eq!(created.await.unwrap().entities, entities);
     let relation = Relation::new("Ada", "programs", "Engine");
     let relations = memory.create_relations(CreateRelations::new([relation.clone()]));
     assert_eq!(relations.await.unwrap().relations, [relation]);

@@ -1,12 +1,8 @@
-//! Several processes that serve as one server over HTTP.
+//! Tests of replicas: several processes that act as one server over HTTP.
 //!
-//! Those that hear of each other need a Redis: `cargo test --package replicas --features redis`, with `redis-server` on the
-//! `PATH`.
+//! Tests with an event bus need Redis: `cargo test --package replicas --features redis`, with `redis-server` on the `PATH`.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "a test that finds nothing to unwrap fails, as it should"
-)]
+#![allow(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 
 mod conversation;
 mod process;

@@ -1,22 +1,22 @@
-//! A replica in a process of its own.
+//! Replicas as child processes.
 
 use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
 
-/// A replica that runs until this is dropped.
+/// Replica that stops on drop.
 pub(crate) struct Replica {
     process: Child,
     pub(crate) address: SocketAddr,
 }
 
 impl Replica {
-    /// Starts one with these keys of request states.
+    /// Starts a replica with these keys for request states.
     pub(crate) fn start(keys: &str) -> Self {
         Self::start_with(keys, None)
     }
 
-    /// Starts one that hears of others over a Redis.
+    /// Starts a replica, optionally with an event bus over Redis.
     pub(crate) fn start_with(keys: &str, redis: Option<&str>) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_replica"));
         command.env("STATE_KEYS", keys).env_remove("REDIS_URL");
@@ -33,7 +33,7 @@ impl Replica {
         let address = address.trim_end().parse();
         Self {
             process,
-            address: address.expect("the replica says where it listens"),
+            address: address.expect("the replica prints its address"),
         }
     }
 
@@ -41,15 +41,15 @@ impl Replica {
         self.process.id()
     }
 
-    /// Lets it end, as it does when nobody needs it any more; returns its log.
-    pub(crate) fn end(mut self) -> String {
+    /// Closes the input, waits for the replica to exit, and returns its log.
+    pub(crate) fn stop(mut self) -> String {
         drop(self.process.stdin.take());
-        let log = self.log();
+        let log = self.read_log();
         assert!(self.process.wait().unwrap().success(), "{log}");
         log
     }
 
-    /// Waits until its log says something, and ends it as a crash would; returns its log.
+    /// Waits for `line` in the log, kills the replica, and returns its log.
     #[cfg(feature = "redis")]
     pub(crate) fn kill_after(mut self, line: &str) -> String {
         let mut output = BufReader::new(self.process.stderr.take().unwrap());
@@ -62,7 +62,7 @@ impl Replica {
         log
     }
 
-    fn log(&mut self) -> String {
+    fn read_log(&mut self) -> String {
         let mut log = String::new();
         let mut output = self.process.stderr.take().unwrap();
         output.read_to_string(&mut log).unwrap();
@@ -72,7 +72,7 @@ impl Replica {
 
 impl Drop for Replica {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The process may have exited already.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

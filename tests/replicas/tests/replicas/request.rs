@@ -1,4 +1,4 @@
-//! Requests of the modern era over sockets.
+//! HTTP requests of the modern era.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 
 use crate::process::Replica;
 
-/// So long a test waits for what should be there before it fails.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+/// Maximum wait of a test before it fails.
+pub(crate) const TEST_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Sends a request; its response is what can be read.
+/// Sends a request, and returns the socket with the response.
 pub(crate) fn send(replica: &Replica, method: &str, mut params: Value) -> TcpStream {
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -27,12 +27,12 @@ pub(crate) fn send(replica: &Replica, method: &str, mut params: Value) -> TcpStr
         body.len()
     );
     let mut socket = TcpStream::connect(replica.address).unwrap();
-    socket.set_read_timeout(Some(PATIENCE)).unwrap();
+    socket.set_read_timeout(Some(TEST_TIMEOUT)).unwrap();
     socket.write_all(request.as_bytes()).unwrap();
     socket
 }
 
-/// Calls a tool, and waits for the answer, which is JSON.
+/// Calls a tool and returns the JSON response.
 pub(crate) fn call(replica: &Replica, tool: &str, arguments: Value, more: Value) -> Value {
     let mut params = more;
     params["name"] = tool.into();

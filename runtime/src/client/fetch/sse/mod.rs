@@ -18,7 +18,7 @@ const LONGEST_NAME: usize = 5;
 
 /// What has come out of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Event {
+pub enum Event {
     /// A message, which may be empty.
     Message(Vec<u8>),
     /// The address that HTTP+SSE of 2024-11-05 begins with.
@@ -31,13 +31,13 @@ pub(crate) enum Event {
 
 /// Where a stream is, so that it can be taken up again there.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Position {
+pub struct Position {
     /// The id of the last event.
-    pub(crate) id: Option<HeaderValue>,
+    pub id: Option<HeaderValue>,
     /// How long the server wants a client to wait.
-    pub(crate) retry: Option<Duration>,
+    pub retry: Option<Duration>,
     /// Whether an event has come since this was last looked at.
-    pub(crate) moved: bool,
+    pub moved: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +64,7 @@ enum State {
 
 /// Reads the events of one stream. It keeps at most one event, and no comments.
 #[derive(Debug)]
-pub(crate) struct Parser {
+pub struct Parser {
     most: usize,
     state: State,
     name: [u8; LONGEST_NAME],
@@ -81,12 +81,13 @@ pub(crate) struct Parser {
     kind: Kind,
     /// The id of the event that is being read, and of those after it.
     id: Option<HeaderValue>,
-    pub(crate) position: Position,
+    /// Position in the stream, after the last event.
+    pub position: Position,
 }
 
 impl Parser {
     /// Begins a stream that goes on from `position`; an event has at most `most` bytes of data.
-    pub(crate) fn new(most: usize, position: Position) -> Self {
+    pub fn new(most: usize, position: Position) -> Self {
         Self {
             most,
             state: State::Mark(0),
@@ -104,7 +105,7 @@ impl Parser {
     }
 
     /// The next event that ends within `input`, which is taken up to there; without one, all of it is taken.
-    pub(crate) fn next(&mut self, input: &mut &[u8]) -> Option<Event> {
+    pub fn next(&mut self, input: &mut &[u8]) -> Option<Event> {
         while let Some(&byte) = input.first() {
             if std::mem::take(&mut self.after_return) && byte == b'\n' {
                 *input = &input[1..];

@@ -1,13 +1,13 @@
-//! Replicas that hear of each other over a real Redis.
+//! Replicas with an event bus over a real Redis.
 
-mod engine;
-mod listening;
-mod silent;
+mod redis_server;
+mod subscription;
+mod unresponsive;
 
 use serde_json::{Value, json};
 
-use self::engine::{Engine, PASSWORD};
-use self::listening::{Listening, TOOLS};
+use self::redis_server::{PASSWORD, RedisServer};
+use self::subscription::{Subscription, TOOLS};
 use crate::process::Replica;
 use crate::request::call;
 
@@ -24,10 +24,10 @@ fn change(replica: &Replica, tool: &str, arguments: Value) {
     assert_ne!(result["isError"], true, "{answer}");
 }
 
-/// Changes things at one replica, and hears of each of them at the other.
+/// Makes changes at one replica, and waits for the notification of each at the other.
 ///
-/// Each more often than a new connection could make it heard.
-fn check_crossing(here: &Replica, other: &mut Listening) {
+/// Each change is repeated more often than the resync of a new connection could report it.
+fn check_delivery(here: &Replica, other: &mut Subscription) {
     for _ in 0..3 {
         change(here, "write", json!({"id": 1}));
         other.wait_for("notes://1");
@@ -36,31 +36,31 @@ fn check_crossing(here: &Replica, other: &mut Listening) {
         change(here, "open", json!({}));
         other.wait_for(TOOLS);
     }
-    // The last of all, so that nothing is left to be heard.
+    // The last notification marks the end, so that none is left in the stream.
     change(here, "write", json!({"id": 2}));
     other.wait_for("notes://2");
 }
 
 #[test]
-fn changes_at_one_replica_are_heard_at_the_other() {
-    let engine = Engine::start();
-    let [here, there] = replicas(&engine.url());
-    let mut own = Listening::start(&here);
-    let mut other = Listening::start(&there);
-    engine.wait_for_replicas(2);
-    check_crossing(&here, &mut other);
-    check_crossing(&there, &mut own);
-    // What a replica changes is changed there alone.
+fn changes_are_reported_at_other_replicas() {
+    let redis = RedisServer::start();
+    let [here, there] = replicas(&redis.url());
+    let mut own = Subscription::start(&here);
+    let mut other = Subscription::start(&there);
+    redis.wait_for_replicas(2);
+    check_delivery(&here, &mut other);
+    check_delivery(&there, &mut own);
+    // A change of the registry affects only its own replica.
     change(&here, "shut", json!({}));
     other.wait_for(TOOLS);
     let book = |replica| call(replica, "book", json!({"city": "Oslo"}), json!({}));
     assert_eq!(book(&here)["error"]["code"], -32602);
     assert_eq!(book(&there)["result"]["resultType"], "input_required");
-    // A replica that ends has told the others before.
+    // A replica publishes its events before it exits.
     change(&here, "write", json!({"id": 1}));
-    let log = here.end();
+    let log = here.stop();
     other.wait_for("notes://1");
-    for log in [log, there.end()] {
+    for log in [log, there.stop()] {
         assert!(log.contains("the event bus is connected"), "{log}");
         assert!(!log.contains(PASSWORD), "a password is not logged: {log}");
         assert!(!log.contains(&KEY[..20]), "a key is not logged: {log}");
@@ -68,69 +68,73 @@ fn changes_at_one_replica_are_heard_at_the_other() {
 }
 
 #[test]
-fn after_a_restart_of_the_engine_all_may_have_changed() {
-    let mut engine = Engine::stopped();
-    let [here, there] = replicas(&engine.url());
-    let mut heard = Listening::start(&there);
-    // Replicas start, and serve, without it.
+fn restart_of_redis_triggers_a_resync() {
+    let mut redis = RedisServer::stopped();
+    let [here, there] = replicas(&redis.url());
+    let mut subscription = Subscription::start(&there);
+    // Replicas start and serve without Redis.
     change(&here, "write", json!({"id": 1}));
-    engine.resume();
-    engine.wait_for_replicas(2);
-    check_crossing(&here, &mut heard);
+    redis.resume();
+    redis.wait_for_replicas(2);
+    check_delivery(&here, &mut subscription);
     for _ in 0..2 {
-        engine.stop();
-        // Nobody can hear of this now.
+        redis.stop();
+        // This event cannot be delivered.
         change(&here, "write", json!({"id": 1}));
-        engine.resume();
-        heard.wait_for(TOOLS);
-        heard.wait_for("notes://1");
-        engine.wait_for_replicas(2);
-        check_crossing(&here, &mut heard);
+        redis.resume();
+        subscription.wait_for(TOOLS);
+        subscription.wait_for("notes://1");
+        redis.wait_for_replicas(2);
+        check_delivery(&here, &mut subscription);
     }
-    // A connection alone that is lost is not missed either.
-    let killed = engine.command(&[b"CLIENT", b"KILL", b"TYPE", b"pubsub"]);
+    // The loss of a connection triggers a resync, too.
+    let killed = redis.command(&[b"CLIENT", b"KILL", b"TYPE", b"pubsub"]);
     assert_eq!(killed, ":2\r\n");
-    heard.wait_for(TOOLS);
-    engine.wait_for_replicas(2);
-    check_crossing(&here, &mut heard);
-    let log = there.end();
+    subscription.wait_for(TOOLS);
+    redis.wait_for_replicas(2);
+    check_delivery(&here, &mut subscription);
+    let log = there.stop();
     assert!(log.contains("the event bus is not connected"), "{log}");
 }
 
 #[test]
-fn what_is_no_event_is_dropped() {
-    let engine = Engine::start();
-    let [here, there] = replicas(&engine.url());
-    let mut heard = Listening::start(&there);
-    engine.wait_for_replicas(2);
-    check_crossing(&here, &mut heard);
+fn invalid_events_are_dropped() {
+    let redis = RedisServer::start();
+    let [here, there] = replicas(&redis.url());
+    let mut subscription = Subscription::start(&there);
+    redis.wait_for_replicas(2);
+    check_delivery(&here, &mut subscription);
     let foreign = br#"{"version":1,"server":"x","replica":"x","event":"everything"}"#;
     let long = vec![b'x'; 8 << 20];
     let deep = "[".repeat(1_000);
     let bad: [&[u8]; 6] = [b"", b"\xff\xfe\0", b"{}", deep.as_bytes(), &long, foreign];
     for message in bad {
-        engine.publish(message);
+        redis.publish(message);
     }
     for _ in 0..100 {
-        engine.publish(b"flood");
+        redis.publish(b"flood");
     }
     change(&here, "write", json!({"id": 1}));
-    assert_eq!(heard.hear(), "notes://1", "and nothing of the others");
-    check_crossing(&here, &mut heard);
-    let logged = there.end();
+    assert_eq!(
+        subscription.next_notification(),
+        "notes://1",
+        "invalid events are not reported"
+    );
+    check_delivery(&here, &mut subscription);
+    let logged = there.stop();
     let lines = logged.matches("a message of the event bus was dropped");
     assert_eq!(lines.count(), 7, "the log is not flooded: {logged}");
 }
 
 #[test]
-fn a_replica_that_is_not_let_in_serves_alone() {
-    let engine = Engine::start();
-    let url = engine.url().replace(PASSWORD, "wrong-password-2342");
+fn replica_without_access_to_redis_serves_alone() {
+    let redis = RedisServer::start();
+    let url = redis.url().replace(PASSWORD, "wrong-password-2342");
     let here = Replica::start_with(KEY, Some(&url));
-    let mut heard = Listening::start(&here);
+    let mut subscription = Subscription::start(&here);
     for _ in 0..3 {
         change(&here, "write", json!({"id": 1}));
-        assert_eq!(heard.hear(), "notes://1");
+        assert_eq!(subscription.next_notification(), "notes://1");
     }
     let log = here.kill_after("the event bus is not connected");
     assert!(!log.contains("wrong-password"), "{log}");

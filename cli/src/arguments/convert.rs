@@ -1,0 +1,288 @@
+//! Conversion of text to the types in the input schema of a tool.
+
+use serde_json::{Map, Number, Value};
+use treenail::schema::Tool;
+
+use super::RawArgument;
+use crate::render::{inline_json, resolve_reference, sanitize_line, type_name, types_of};
+
+/// Converts one argument, which may have been given more than once.
+///
+/// # Errors
+///
+/// Returns the message if the argument is unknown or does not match its schema.
+pub(super) fn convert_argument(
+    tool: &Tool,
+    name: &str,
+    raw: &[&RawArgument],
+) -> Result<Value, String> {
+    let root = &*tool.input_schema;
+    let schema = argument_schema(root, name)?;
+    if let [RawArgument::Json(_, value)] = raw {
+        return Ok(value.clone());
+    }
+    let texts = raw.iter().map(|argument| match argument {
+        RawArgument::Text(_, text) => Ok(text.as_str()),
+        _ => Err(format!(
+            "`{name}` was given more than once; a JSON value cannot be combined with others"
+        )),
+    });
+    let texts: Vec<_> = texts.collect::<Result<_, _>>()?;
+    let converter = ArgumentConverter { root, name };
+    let types = types_of(schema, root);
+    let has = |kind: &str| types.iter().any(|it| it == kind);
+    match texts.as_slice() {
+        // A single value becomes a list of one, unless the schema allows a string, too.
+        [_, _, ..] if !has("array") => Err(format!(
+            "`{name}` was given more than once but is not a list"
+        )),
+        [text] if !has("array") || has("string") => converter.convert_scalar(schema, text),
+        texts => converter.convert_list(schema, texts),
+    }
+}
+
+/// Returns the names of missing required arguments. Those with a default are left to the server.
+pub(super) fn missing_arguments<'a>(
+    tool: &'a Tool,
+    arguments: &'a Map<String, Value>,
+) -> impl Iterator<Item = &'a str> {
+    let required = tool.input_schema.get("required").and_then(Value::as_array);
+    let names = required.into_iter().flatten().filter_map(Value::as_str);
+    names.filter(|name| !arguments.contains_key(*name))
+}
+
+/// Returns the schema of an argument. An unlisted name is an error, unless the schema explicitly allows additional
+/// properties.
+fn argument_schema<'a>(root: &'a Map<String, Value>, name: &str) -> Result<&'a Value, String> {
+    let properties = root.get("properties").and_then(Value::as_object);
+    if let Some(schema) = properties.and_then(|properties| properties.get(name)) {
+        return Ok(schema);
+    }
+    let others = root.get("additionalProperties");
+    let others = others.filter(|others| others.is_object() || **others == Value::Bool(true));
+    others.ok_or_else(|| {
+        let names = properties.into_iter().flatten();
+        unknown_argument(name, names.map(|(name, _)| name.as_str()))
+    })
+}
+
+pub(super) fn unknown_argument<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
+    match closest_match(name, known) {
+        Some(closest) => {
+            let closest = sanitize_line(closest);
+            format!("unknown argument `{name}`; did you mean `{closest}`?")
+        }
+        None => format!("unknown argument `{name}`"),
+    }
+}
+
+/// Returns the known name that is most similar to `name`, if one is similar enough.
+pub(super) fn closest_match<'a>(
+    name: &str,
+    known: impl Iterator<Item = &'a str>,
+) -> Option<&'a str> {
+    const MIN_SIMILARITY: f64 = 0.8;
+
+    let name = name.to_lowercase();
+    let similarity = |known: &str| {
+        let known = known.to_lowercase();
+        // `forecast` matches `weather.forecast`.
+        let contained = name.len() >= 3 && known.contains(&name);
+        let similarity = strsim::jaro_winkler(&name, &known);
+        if contained {
+            similarity.max(MIN_SIMILARITY)
+        } else {
+            similarity
+        }
+    };
+    let similar = known.map(|known| (similarity(known), known));
+    let similar = similar.filter(|(similarity, _)| *similarity >= MIN_SIMILARITY);
+    let closest = similar.max_by(|(one, _), (other, _)| one.total_cmp(other));
+    closest.map(|(_, known)| known)
+}
+
+/// Converts the text of one argument.
+struct ArgumentConverter<'a> {
+    root: &'a Map<String, Value>,
+    name: &'a str,
+}
+
+impl ArgumentConverter<'_> {
+    fn convert_list(&self, schema: &Value, texts: &[&str]) -> Result<Value, String> {
+        let items = resolve_reference(schema, self.root).get("items");
+        let items = items.unwrap_or(&Value::Bool(true));
+        let values = texts.iter().map(|text| self.convert_scalar(items, text));
+        values.collect::<Result<Vec<_>, _>>().map(Value::Array)
+    }
+
+    fn convert_scalar(&self, schema: &Value, text: &str) -> Result<Value, String> {
+        let schema = resolve_reference(schema, self.root);
+        let value = self.parse_text(schema, text)?;
+        let Some(choices) = schema.get("enum").and_then(Value::as_array) else {
+            return Ok(value);
+        };
+        if choices.contains(&value) {
+            return Ok(value);
+        }
+        let name = self.name;
+        let texts = choices.iter().filter_map(Value::as_str);
+        let suggestion = closest_match(text, texts)
+            .map(|closest| format!("; did you mean `{}`?", sanitize_line(closest)));
+        let choices: Vec<_> = choices.iter().map(inline_json).collect();
+        let choices = choices.join(", ");
+        let suggestion = suggestion.unwrap_or_default();
+        Err(format!(
+            "`{name}`: expected one of {choices}, got `{text}`{suggestion}"
+        ))
+    }
+
+    /// Parses the text as one of the types in a schema, trying the strictest type first.
+    fn parse_text(&self, schema: &Value, text: &str) -> Result<Value, String> {
+        const ORDER: [&str; 6] = ["null", "boolean", "integer", "number", "object", "string"];
+
+        let types = types_of(schema, self.root);
+        if types.is_empty() {
+            return Ok(text.into());
+        }
+        // Text that looks like JSON stays text if the schema allows a string.
+        let has_text = types.iter().any(|kind| kind == "string");
+        let mut tried = ORDER
+            .iter()
+            .filter(|kind| types.iter().any(|it| it == *kind));
+        let read = tried.find_map(|kind| match *kind {
+            "null" | "object" if has_text => None,
+            kind => parse_as(kind, text),
+        });
+        read.ok_or_else(|| {
+            let expected = type_name(schema, self.root);
+            let name = self.name;
+            let hint = if types.iter().any(|kind| kind == "object" || kind == "array") {
+                format!("; to pass JSON, use `{name}:=…`")
+            } else {
+                String::new()
+            };
+            format!(
+                "`{name}`: expected {}, got `{text}`{hint}",
+                with_article(&expected)
+            )
+        })
+    }
+}
+
+fn parse_as(kind: &str, text: &str) -> Option<Value> {
+    match kind {
+        "null" => (text == "null").then_some(Value::Null),
+        "boolean" => text.parse().ok().map(Value::Bool),
+        "integer" => {
+            let number: Option<Number> = serde_json::from_str(text).ok();
+            number.filter(|number| !number.is_f64()).map(Value::Number)
+        }
+        "number" => serde_json::from_str(text).ok().map(Value::Number),
+        "object" => serde_json::from_str(text).ok().map(Value::Object),
+        "string" => Some(text.into()),
+        _ => None,
+    }
+}
+
+fn with_article(kind: &str) -> String {
+    let article = if kind.starts_with(['a', 'i', 'o']) {
+        "an"
+    } else {
+        "a"
+    };
+    format!("{article} {}", sanitize_line(kind))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use treenail::schema::JsonObject;
+
+    use super::*;
+
+    fn tool() -> Tool {
+        let schema = json!({
+            "type": "object",
+            "$defs": {"Unit": {"enum": ["celsius", "fahrenheit"]}},
+            "properties": {
+                "days": {"type": "integer"}, "share": {"type": "number"}, "dry": {"type": "boolean"},
+                "city": {"type": "string"}, "tags": {"type": "array", "items": {"type": "string"}},
+                "ids": {"type": "array", "items": {"type": "integer"}}, "any": {}, "map": {"type": "object"},
+                "unit": {"$ref": "#/$defs/Unit"}, "maybe": {"type": ["integer", "null"]},
+                "either": {"anyOf": [{"type": "integer"}, {"type": "string"}]}},
+        });
+        let schema: JsonObject = serde_json::from_value(schema).unwrap();
+        Tool::new("weather", schema)
+    }
+
+    fn check(typed: &[&str], expected: Result<Value, &str>) {
+        let given: Vec<RawArgument> = typed.iter().map(|it| it.parse().unwrap()).collect();
+        let name = given[0].name().unwrap().to_owned();
+        let given: Vec<_> = given.iter().collect();
+        let value = convert_argument(&tool(), &name, &given);
+        assert_eq!(value, expected.map_err(str::to_owned), "{typed:?}");
+    }
+
+    #[test]
+    fn text_is_converted_by_the_schema() {
+        check(&["days=3"], Ok(json!(3)));
+        check(&["days=18446744073709551615"], Ok(json!(u64::MAX)));
+        check(&["share=0.5"], Ok(json!(0.5)));
+        check(&["share=2"], Ok(json!(2)));
+        check(&["dry=false"], Ok(json!(false)));
+        check(&["city=3"], Ok(json!("3")));
+        check(&["tags=a", "tags=b,c"], Ok(json!(["a", "b,c"])));
+        check(&["ids=1"], Ok(json!([1])));
+        check(&["any=1"], Ok(json!("1")));
+        check(&["any:=1"], Ok(json!(1)));
+        check(&["map={\"a\":1}"], Ok(json!({"a": 1})));
+        check(&["unit=celsius"], Ok(json!("celsius")));
+        check(&["maybe=null"], Ok(Value::Null));
+        check(&["either=7"], Ok(json!(7)));
+        check(&["either=seven"], Ok(json!("seven")));
+        check(
+            &["days:=\"passed unchanged\""],
+            Ok(json!("passed unchanged")),
+        );
+    }
+
+    #[test]
+    fn errors_name_the_expected_type() {
+        check(
+            &["days=three"],
+            Err("`days`: expected an integer, got `three`"),
+        );
+        check(&["days=1.5"], Err("`days`: expected an integer, got `1.5`"));
+        check(
+            &["dry=maybe"],
+            Err("`dry`: expected a boolean, got `maybe`"),
+        );
+        check(
+            &["map=x"],
+            Err("`map`: expected an object, got `x`; to pass JSON, use `map:=…`"),
+        );
+        check(
+            &["ids=1", "ids=x"],
+            Err("`ids`: expected an integer, got `x`"),
+        );
+        check(
+            &["city=a", "city=b"],
+            Err("`city` was given more than once but is not a list"),
+        );
+        check(
+            &["ids=1", "ids:=[2]"],
+            Err("`ids` was given more than once; a JSON value cannot be combined with others"),
+        );
+        check(
+            &["unit=celcius"],
+            Err(
+                "`unit`: expected one of celsius, fahrenheit, got `celcius`; did you mean `celsius`?",
+            ),
+        );
+        check(
+            &["citty=Oslo"],
+            Err("unknown argument `citty`; did you mean `city`?"),
+        );
+        check(&["zzz=1"], Err("unknown argument `zzz`"));
+    }
+}

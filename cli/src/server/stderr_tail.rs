@@ -1,0 +1,117 @@
+//! Standard error of a server: printed with `-v`, and otherwise buffered to explain a failed connection.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use console::Style;
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+
+use crate::exit::{Exit, Failure};
+use crate::render::sanitize_line;
+use crate::terminal::Terminal;
+
+/// Maximum number of buffered lines.
+const MAX_TAIL_LINES: usize = 10;
+
+/// Maximum length of a quoted line, in characters.
+const MAX_LINE_CHARS: usize = 200;
+
+/// Maximum wait for the last lines of a server that has exited. Its child processes may hold the stream open.
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// Buffer of the last lines on standard error.
+#[derive(Clone, Debug)]
+pub(super) struct StderrTail {
+    terminal: Terminal,
+    state: Arc<Mutex<TailState>>,
+}
+
+#[derive(Debug, Default)]
+struct TailState {
+    lines: VecDeque<String>,
+    /// A stray line of standard output has been reported.
+    has_strayed: bool,
+    /// Completes when standard error is no longer read.
+    ended: Option<oneshot::Receiver<Infallible>>,
+}
+
+impl StderrTail {
+    pub(super) fn new(terminal: &Terminal) -> Self {
+        Self {
+            terminal: terminal.clone(),
+            state: Arc::default(),
+        }
+    }
+
+    /// Returns a callback for lines of standard error.
+    pub(super) fn stderr_listener(&self) -> impl Fn(&str) + Send + Sync + use<> {
+        let (reading, ended) = oneshot::channel();
+        self.state().ended = Some(ended);
+        let tail = self.clone();
+        move |line| {
+            let _reading = &reading;
+            tail.push_line(line);
+        }
+    }
+
+    /// Returns a callback for lines of standard output that are not messages. It reports the first one, or all with `-v`.
+    pub(super) fn stray_line_listener(&self) -> impl Fn(&str) + Send + Sync + use<> {
+        let tail = self.clone();
+        move |line| {
+            let is_first = !std::mem::replace(&mut tail.state().has_strayed, true);
+            if is_first || tail.terminal.verbose() > 0 {
+                let line: String = sanitize_line(line).chars().take(MAX_LINE_CHARS).collect();
+                let note = format!(
+                    "the server wrote a line to standard output that is not a message: `{line}`"
+                );
+                tail.terminal.print_note(&note);
+            }
+        }
+    }
+
+    /// Waits for the last lines of a server that has exited.
+    pub(super) async fn drain(&self) {
+        let ended = self.state().ended.take();
+        if let Some(ended) = ended {
+            // After the end or the timeout, the buffered lines are used as they are.
+            let _ = timeout(DRAIN_TIMEOUT, ended).await;
+        }
+    }
+
+    fn push_line(&self, line: &str) {
+        if self.terminal.verbose() > 0 {
+            self.terminal
+                .print_labeled("server:", &Style::new().dim(), line);
+            return;
+        }
+        let lines = &mut self.state().lines;
+        // A server that exited during the probe is restarted, and writes the same lines again.
+        if lines.iter().any(|known| known == line) {
+            return;
+        }
+        if lines.len() == MAX_TAIL_LINES {
+            lines.pop_front();
+        }
+        lines.push_back(line.to_owned());
+    }
+
+    /// Adds the buffered lines to a connection failure as notes.
+    pub(super) async fn add_to(&self, failure: Failure) -> Failure {
+        if failure.exit() != Exit::Connection {
+            return failure;
+        }
+        self.drain().await;
+        let lines = &self.state().lines;
+        lines.iter().fold(failure, |failure, line| {
+            failure.note(format!("server: {line}"))
+        })
+    }
+
+    fn state(&self) -> MutexGuard<'_, TailState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

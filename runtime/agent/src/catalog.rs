@@ -1,0 +1,204 @@
+//! Catalog of the tools of all sources, by the names that the model sees.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use treenail_runtime::client::{ClientError, McpClient};
+use treenail_runtime::internal;
+use treenail_schema::Tool;
+
+use crate::names::{ToolKey, ToolNames, preferred_name};
+use crate::report::Fault;
+use crate::{ToolChoice, ToolSource, Trust};
+
+/// Catalog of the tools of all sources, by the names that the model sees.
+#[derive(Debug)]
+pub(super) struct Catalog {
+    sources: Vec<SourceTools>,
+    names: ToolNames,
+    entries: Vec<ToolEntry>,
+    positions: HashMap<String, usize>,
+    /// Tool definitions as they are sent to the model.
+    definitions: Vec<Tool>,
+    max: usize,
+}
+
+/// A source and its cached tool list.
+#[derive(Debug)]
+struct SourceTools {
+    name: String,
+    source: ToolSource,
+    client: Option<McpClient>,
+    /// Version of the server's tool list at the time of the last fetch.
+    list_version: Option<u64>,
+    tools: Vec<Arc<Tool>>,
+}
+
+/// A tool in the catalog.
+#[derive(Clone, Debug)]
+pub(super) struct ToolEntry {
+    /// Name that the model sees.
+    pub(super) name: String,
+    pub(super) source: String,
+    pub(super) tool: Arc<Tool>,
+    pub(super) trust: Trust,
+    pub(super) client: McpClient,
+}
+
+impl Catalog {
+    /// Creates a catalog without any cached lists.
+    pub(super) fn new(sources: &[(String, ToolSource)], max: usize) -> Result<Self, Fault> {
+        let mut names = HashSet::new();
+        for (name, _) in sources {
+            if name.is_empty() {
+                return Err(Fault::invalid("the name of a source is empty"));
+            }
+            if !names.insert(name) {
+                return Err(Fault::invalid(format!("duplicate source name `{name}`")));
+            }
+        }
+        let sources = sources.iter().map(|(name, source)| SourceTools {
+            name: name.clone(),
+            source: source.clone(),
+            client: None,
+            list_version: None,
+            tools: Vec::new(),
+        });
+        Ok(Self {
+            sources: sources.collect(),
+            names: ToolNames::default(),
+            entries: Vec::new(),
+            positions: HashMap::new(),
+            definitions: Vec::new(),
+            max,
+        })
+    }
+
+    /// Fetches the lists that have changed. A source that fails to list its tools again retains its cached list.
+    pub(super) async fn refresh(&mut self) -> Result<(), Fault> {
+        let mut changed = false;
+        for source in &mut self.sources {
+            match source.refresh().await {
+                Ok(differs) => changed |= differs,
+                Err(error) if source.list_version.is_some() => {
+                    let source = &*source.name;
+                    tracing::debug!(source, %error, "failed to refresh the tool list; the cached one is used");
+                }
+                Err(error) => return Err(Fault::Source(source.name.clone(), Box::new(error))),
+            }
+        }
+        if changed { self.rebuild() } else { Ok(()) }
+    }
+
+    fn rebuild(&mut self) -> Result<(), Fault> {
+        let prefixed = self.sources.len() > 1;
+        let mut wanted: Vec<(ToolKey, String)> = Vec::new();
+        for (index, source) in self.sources.iter().enumerate() {
+            let prefix = prefixed.then_some(&*source.name);
+            let tools = source.tools.iter();
+            wanted.extend(
+                tools.map(|it| ((index, it.name.clone()), preferred_name(prefix, &it.name))),
+            );
+        }
+        if wanted.len() > self.max {
+            let (count, max) = (wanted.len(), self.max);
+            return Err(Fault::invalid(format!(
+                "the sources have {count} tools, the limit is {max}; select tools with `ToolSource::only`"
+            )));
+        }
+        self.names.assign(&wanted);
+        self.entries = self.entries();
+        let positions = self.entries.iter().enumerate();
+        self.positions = positions.map(|(at, it)| (it.name.clone(), at)).collect();
+        self.definitions = self.entries.iter().map(definitions).collect();
+        Ok(())
+    }
+
+    fn entries(&self) -> Vec<ToolEntry> {
+        let mut entries = Vec::new();
+        for (index, source) in self.sources.iter().enumerate() {
+            let Some(client) = &source.client else {
+                continue;
+            };
+            for tool in &source.tools {
+                let name = self.names.name(&(index, tool.name.clone()));
+                entries.extend(name.map(|name| ToolEntry {
+                    name: name.to_owned(),
+                    source: source.name.clone(),
+                    tool: Arc::clone(tool),
+                    trust: source.source.trust,
+                    client: client.clone(),
+                }));
+            }
+        }
+        entries
+    }
+
+    pub(super) fn names(&self) -> Vec<&str> {
+        self.entries.iter().map(|entry| &*entry.name).collect()
+    }
+
+    /// Finds a tool by the name that the model sees, or by its own name if only one source has it.
+    pub(super) fn find(&self, name: &str) -> Option<&ToolEntry> {
+        if let Some(position) = self.positions.get(name) {
+            return self.entries.get(*position);
+        }
+        let mut with_own_name = self.entries.iter().filter(|entry| entry.tool.name == name);
+        with_own_name
+            .next()
+            .filter(|_| with_own_name.next().is_none())
+    }
+
+    /// Finds a tool by its source and its own name.
+    pub(super) fn find_in_source(&self, source: &str, tool: &str) -> Option<&ToolEntry> {
+        let mut entries = self.entries.iter();
+        entries.find(|entry| entry.source == source && entry.tool.name == tool)
+    }
+
+    /// Returns the definitions that a tool choice allows.
+    pub(super) fn offered(&self, choice: &ToolChoice) -> Result<Vec<Tool>, Fault> {
+        match choice {
+            ToolChoice::Tool(name) => {
+                let entry = self.find(name);
+                let entry = entry.ok_or_else(|| {
+                    Fault::invalid(format!("unknown tool `{name}` in the tool choice"))
+                })?;
+                Ok(vec![definitions(entry)])
+            }
+            ToolChoice::Required if self.definitions.is_empty() => Err(Fault::invalid(
+                "the tool choice requires a call, but there are no tools",
+            )),
+            _ => Ok(self.definitions.clone()),
+        }
+    }
+}
+
+impl SourceTools {
+    /// Fetches the tools if the list has changed since the last fetch; returns whether it did.
+    async fn refresh(&mut self) -> Result<bool, ClientError> {
+        let client = match &self.client {
+            Some(client) => client.clone(),
+            None => self.source.client().await?,
+        };
+        // A change that arrives during the fetch is noticed at the next refresh.
+        let list_version = internal::tools_version(&client);
+        if self.list_version == Some(list_version) {
+            return Ok(false);
+        }
+        let tools = client.tools().await?;
+        self.tools = tools
+            .into_iter()
+            .filter(|tool| self.source.offers(&tool.name))
+            .collect();
+        self.client = Some(client);
+        self.list_version = Some(list_version);
+        Ok(true)
+    }
+}
+
+/// Definition for a model: only name, description and input schema, because the rest costs tokens.
+fn definitions(entry: &ToolEntry) -> Tool {
+    let mut definitions = Tool::new(entry.name.clone(), entry.tool.input_schema.clone());
+    definitions.description.clone_from(&entry.tool.description);
+    definitions
+}

@@ -1,0 +1,171 @@
+//! State of a run between two steps, and its serialized form.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use tokio::time::Instant;
+use treenail_schema::{
+    OneOrMany, Role, SamplingMessage, SamplingMessageContentBlock, ToolResultContent,
+};
+
+use crate::{CallRecord, RequestedCall, RunReport, StopReason, Usage};
+
+/// A paused run, which [`ToolLoop::resume`](crate::ToolLoop::resume) continues. It can be stored in any serde
+/// format.
+///
+/// ```
+/// use treenail::agent::{PausedRun, Run, ToolLoop};
+///
+/// # async fn example(agent: ToolLoop, run: Run) -> Result<(), Box<dyn std::error::Error>> {
+/// let stored = serde_json::to_string(&run.pause().await?)?;
+///
+/// // Later, and perhaps elsewhere.
+/// let mut paused: PausedRun = serde_json::from_str(&stored)?;
+/// let waiting: Vec<String> = paused.pending_approvals().map(|call| call.id.clone()).collect();
+/// for id in waiting {
+///     paused.approve(&id);
+/// }
+/// let report = agent.resume(paused).await?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// It contains approvals, so store it where only the program itself can write.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct PausedRun {
+    pub(super) state: RunState,
+}
+
+impl PausedRun {
+    /// Returns the calls that are waiting for approval.
+    pub fn pending_approvals(&self) -> impl Iterator<Item = &RequestedCall> {
+        self.state.pending_approvals()
+    }
+
+    /// Approves a call. Returns false if no call with this id is waiting. Approval is requested again for calls without
+    /// a decision.
+    pub fn approve(&mut self, id: &str) -> bool {
+        self.state.decide(id, Stage::Approved)
+    }
+
+    /// Denies a call and reports the reason to the model. Returns false if no call with this id is waiting.
+    pub fn deny(&mut self, id: &str, reason: impl Into<String>) -> bool {
+        self.state.decide(id, Stage::Denied(reason.into()))
+    }
+
+    /// Returns the conversation so far. If calls are open, its last message is the one that requests them.
+    pub fn transcript(&self) -> &[SamplingMessage] {
+        &self.state.messages
+    }
+}
+
+/// Complete state of a run, sufficient to resume it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct RunState {
+    pub(super) messages: Vec<SamplingMessage>,
+    /// Calls of the last message, until all of them have results.
+    pub(super) open: Vec<OpenCall>,
+    pub(super) iterations: u32,
+    pub(super) usage: Option<Usage>,
+    pub(super) calls: Vec<CallRecord>,
+    pub(super) model: Option<String>,
+    #[serde(rename = "end")]
+    pub(super) stop_reason: Option<StopReason>,
+    /// Running time so far.
+    pub(super) spent: Duration,
+    /// Start of the current period of running, if the clock is running.
+    #[serde(skip)]
+    pub(super) running_since: Option<Instant>,
+}
+
+/// A call whose result is not in the transcript yet.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct OpenCall {
+    pub(super) call: RequestedCall,
+    pub(super) stage: Stage,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) enum Stage {
+    /// Neither validated nor approved. Contains the parse error, if the call could not be parsed.
+    Requested(Option<String>),
+    /// Waiting for approval.
+    #[serde(rename = "Asked")]
+    AwaitingApproval,
+    Approved,
+    Denied(String),
+    Running,
+    Done(ToolResultContent),
+}
+
+impl RunState {
+    pub(super) fn new(messages: Vec<SamplingMessage>) -> Self {
+        Self {
+            messages,
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn pending_approvals(&self) -> impl Iterator<Item = &RequestedCall> {
+        let pending = self
+            .open
+            .iter()
+            .filter(|open| open.stage == Stage::AwaitingApproval);
+        pending.map(|open| &open.call)
+    }
+
+    pub(super) fn decide(&mut self, id: &str, stage: Stage) -> bool {
+        let mut pending = self.open.iter_mut();
+        let pending =
+            pending.find(|open| open.call.id == id && open.stage == Stage::AwaitingApproval);
+        pending.map(|open| open.stage = stage).is_some()
+    }
+
+    /// Appends one message with the results of all open calls, in the order of the calls, and returns it. All calls
+    /// have to be done.
+    pub(super) fn add_results(&mut self) -> Option<&SamplingMessage> {
+        if self.open.is_empty() {
+            return None;
+        }
+        let mut content = Vec::new();
+        for OpenCall { call, stage } in std::mem::take(&mut self.open) {
+            let Stage::Done(result) = stage else { continue };
+            let is_error = result.is_error == Some(true);
+            content.push(SamplingMessageContentBlock::ToolResult(result));
+            self.calls.push(CallRecord { call, is_error });
+        }
+        let results = SamplingMessage::new(Role::User, OneOrMany::Many(content));
+        self.messages.push(results);
+        self.messages.last()
+    }
+
+    /// Number of calls in flight.
+    pub(super) fn running(&self) -> usize {
+        let running = |open: &&OpenCall| open.stage == Stage::Running;
+        self.open.iter().filter(running).count()
+    }
+
+    /// Starts the clock of the run.
+    pub(super) fn start_clock(&mut self) {
+        self.running_since.get_or_insert_with(Instant::now);
+    }
+
+    /// Stops the clock of the run.
+    pub(super) fn stop_clock(&mut self) {
+        if let Some(since) = self.running_since.take() {
+            self.spent += since.elapsed();
+        }
+    }
+
+    pub(super) fn report(&self, stop_reason: StopReason) -> RunReport {
+        RunReport {
+            transcript: self.messages.clone(),
+            stop_reason,
+            usage: self.usage,
+            iterations: self.iterations,
+            calls: self.calls.clone(),
+            model: self.model.clone(),
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Result of a run.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use treenail_runtime::client::ClientError;
+use treenail_schema::{Role, SamplingMessage};
+
+use crate::{Conversation, ModelError, RequestedCall, Usage};
+
+/// Result of a run, with its transcript and calls.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct RunReport {
+    /// Conversation, including the initial messages. Each tool use has its result in the following message, so the
+    /// transcript can be continued or replayed.
+    pub transcript: Vec<SamplingMessage>,
+    /// Reason why the run ended.
+    #[serde(rename = "end")]
+    pub stop_reason: StopReason,
+    /// Token usage of all model messages, if the model reports it.
+    pub usage: Option<Usage>,
+    /// Number of model messages.
+    pub iterations: u32,
+    /// Calls that the model requested, in order.
+    pub calls: Vec<CallRecord>,
+    /// Name of the model that wrote the last message.
+    pub model: Option<String>,
+}
+
+impl RunReport {
+    /// Returns the text of the last message, if the model wrote it.
+    pub fn text(&self) -> String {
+        let last = self.transcript.last();
+        last.filter(|message| message.role == Role::Assistant)
+            .map(message_text)
+            .unwrap_or_default()
+    }
+}
+
+/// Returns all text of a message.
+pub(super) fn message_text(message: &SamplingMessage) -> String {
+    let texts = message.content.iter().filter_map(|block| block.as_text());
+    texts.collect::<Vec<_>>().join("\n")
+}
+
+impl From<RunReport> for Conversation {
+    fn from(report: RunReport) -> Self {
+        report.transcript.into()
+    }
+}
+
+/// Reason why a run ended.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum StopReason {
+    /// The model finished (`endTurn`, or no reason given).
+    Finished,
+    /// The model reached a stop sequence (`stopSequence`).
+    StopSequence,
+    /// The model reached its token limit (`maxTokens`); its last message may be incomplete.
+    MaxTokens,
+    /// The model stopped for a provider-specific reason.
+    Stopped(String),
+    /// The run reached [`max_iterations`](crate::ToolLoopLimits::max_iterations).
+    MaxIterations,
+    /// The run reached its [`timeout`](crate::ToolLoopLimits::timeout). Calls in flight were cancelled, which
+    /// the transcript records.
+    Timeout,
+    /// A message exceeded [`message_bytes`](crate::ToolLoopLimits::message_bytes); it is not in the transcript.
+    MessageTooLong,
+    /// The transcript exceeded [`transcript_bytes`](crate::ToolLoopLimits::transcript_bytes).
+    TranscriptFull,
+    /// [`Run::cancel`](crate::Run::cancel) ended the run.
+    Cancelled,
+    /// The run failed; the report is part of a [`ToolLoopError`].
+    Failed,
+}
+
+/// A requested call and its outcome.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct CallRecord {
+    /// The call.
+    pub call: RequestedCall,
+    /// True if the call failed or was not run.
+    pub is_error: bool,
+}
+
+/// Failure of a run. Its [`report`](Self::report) contains the transcript up to the failure.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ToolLoopError {
+    /// The model failed.
+    #[error("{error}")]
+    #[non_exhaustive]
+    Model {
+        /// Cause of the failure.
+        error: ModelError,
+        /// Report up to the failure.
+        report: Box<RunReport>,
+    },
+    /// The tools of a source could not be listed.
+    #[error("failed to list the tools of `{name}`: {error}")]
+    #[non_exhaustive]
+    Source {
+        /// Name of the source.
+        name: String,
+        /// Cause of the failure.
+        error: Box<ClientError>,
+        /// Report up to the failure.
+        report: Box<RunReport>,
+    },
+    /// The configuration or the conversation is invalid: duplicate source names, messages that the protocol forbids, an
+    /// unknown tool in the tool choice, more tools than [`ToolLoopLimits::tools`](crate::ToolLoopLimits::tools).
+    #[error("{reason}")]
+    #[non_exhaustive]
+    Invalid {
+        /// Cause of the failure.
+        reason: Arc<str>,
+        /// Report up to the failure.
+        report: Box<RunReport>,
+    },
+}
+
+impl ToolLoopError {
+    /// Returns the report up to the failure. Its reason is [`StopReason::Failed`], and its transcript can be continued.
+    pub fn report(&self) -> &RunReport {
+        match self {
+            Self::Model { report, .. }
+            | Self::Source { report, .. }
+            | Self::Invalid { report, .. } => report,
+        }
+    }
+}
+
+/// Failure of a run, without its report.
+#[derive(Debug)]
+pub(super) enum Fault {
+    Model(ModelError),
+    Source(String, Box<ClientError>),
+    Invalid(Arc<str>),
+}
+
+impl Fault {
+    pub(super) fn invalid(reason: impl Into<Arc<str>>) -> Self {
+        Self::Invalid(reason.into())
+    }
+
+    pub(super) fn with(self, report: RunReport) -> ToolLoopError {
+        let report = Box::new(report);
+        match self {
+            Self::Model(error) => ToolLoopError::Model { error, report },
+            Self::Source(name, error) => ToolLoopError::Source {
+                name,
+                error,
+                report,
+            },
+            Self::Invalid(reason) => ToolLoopError::Invalid { reason, report },
+        }
+    }
+}

@@ -1,0 +1,296 @@
+//! Runs the calls of one message, in parallel and with timeouts.
+
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use serde_json::Value;
+use tokio::time::{Sleep, sleep_until, timeout};
+use treenail_runtime::client::{ClientError, ClientLimits, ClientRequest};
+use treenail_runtime::internal;
+use treenail_schema::{CallToolRequest, CallToolResult, ContentBlock, ToolResultContent};
+
+use super::decide::find_tool;
+use super::shared::Shared;
+use crate::arguments::ArgumentChecker;
+use crate::catalog::{Catalog, ToolEntry};
+use crate::checkpoint::{OpenCall, Stage};
+use crate::results::{CallFailure, error_text, for_model};
+use crate::{RequestedCall, RunEvent};
+
+/// Outcome of running the calls of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CallsOutcome {
+    Completed,
+    /// The run timed out; calls in flight were cancelled.
+    TimedOut,
+}
+
+/// Runs the open calls in the state of a run.
+pub(super) struct CallRunner {
+    pub(super) shared: Arc<Shared>,
+    pub(super) arguments: Arc<ArgumentChecker>,
+}
+
+/// A call in flight.
+struct RunningCall {
+    index: usize,
+    future: Pin<Box<dyn Future<Output = Result<CallToolResult, ClientError>> + Send>>,
+}
+
+/// Calls of one message that are in flight, and the timer of the run.
+#[derive(Default)]
+struct RunningCalls {
+    running: Vec<RunningCall>,
+    /// Expires at the deadline of the run; `None` while only approvals are pending.
+    deadline_timer: Option<Pin<Box<Sleep>>>,
+}
+
+impl CallRunner {
+    pub(super) fn new(shared: Arc<Shared>) -> Self {
+        Self {
+            shared,
+            arguments: Arc::new(ArgumentChecker::new(&ClientLimits::default())),
+        }
+    }
+
+    /// Runs the open calls until all of them have results.
+    pub(super) async fn run(&self, catalog: &Catalog) -> CallsOutcome {
+        let open = self.shared.state().open.len();
+        for index in 0..open {
+            self.evaluate(index, catalog).await;
+        }
+        let mut running_calls = RunningCalls::default();
+        let outcome = poll_fn(|context| self.poll(&mut running_calls, catalog, context)).await;
+        // The clock is stopped if only approvals were pending.
+        self.shared.state().start_clock();
+        // Cancels the calls in flight.
+        drop(running_calls);
+        if outcome == CallsOutcome::TimedOut {
+            let limit = self.shared.config.limits.timeout;
+            let reason = format!("the run exceeded its timeout of {limit:?}");
+            self.fail_open(|_| CallFailure::Interrupted { reason: &reason });
+        }
+        outcome
+    }
+
+    fn poll(
+        &self,
+        running_calls: &mut RunningCalls,
+        catalog: &Catalog,
+        context: &mut Context<'_>,
+    ) -> Poll<CallsOutcome> {
+        loop {
+            self.fail_denied();
+            self.start_approved(running_calls, catalog);
+            if !self.poll_running(running_calls, context) {
+                break;
+            }
+        }
+        let state = self.shared.state();
+        let is_done = |stage: &Stage| matches!(stage, Stage::Done(_));
+        if state.open.iter().all(|open| is_done(&open.stage)) {
+            return Poll::Ready(CallsOutcome::Completed);
+        }
+        let awaits_approval = state.pending_approvals().next().is_some();
+        drop(state);
+        if running_calls.running.is_empty() && awaits_approval {
+            self.shared.state().stop_clock();
+            running_calls.deadline_timer = None;
+            return Poll::Pending;
+        }
+        self.shared.state().start_clock();
+        let deadline = self.shared.deadline();
+        let end = running_calls
+            .deadline_timer
+            .get_or_insert_with(|| Box::pin(sleep_until(deadline)));
+        end.as_mut().poll(context).map(|()| CallsOutcome::TimedOut)
+    }
+
+    /// Fails the denied calls, including those that nobody can approve because the events are no longer read.
+    fn fail_denied(&self) {
+        let has_reader = self.shared.has_reader();
+        let denied = |open: &OpenCall| match &open.stage {
+            Stage::Denied(reason) => Some(Some(reason.clone())),
+            Stage::AwaitingApproval if !has_reader => Some(None),
+            _ => None,
+        };
+        let state = self.shared.state();
+        let calls = state.open.iter().enumerate();
+        let denied: Vec<_> = calls
+            .filter_map(|(index, open)| Some((index, denied(open)?)))
+            .collect();
+        drop(state);
+        for (index, reason) in denied {
+            let reason = reason.as_deref();
+            let failure = reason.map_or(CallFailure::NoApprover, |reason| CallFailure::Denied {
+                reason: Some(reason).filter(|reason| !reason.is_empty()),
+            });
+            self.fail(index, failure);
+        }
+    }
+
+    fn start_approved(&self, running_calls: &mut RunningCalls, catalog: &Catalog) {
+        let max = self.shared.config.limits.parallel_calls.max(1);
+        while running_calls.running.len() < max && !self.shared.is_pausing() {
+            let mut state = self.shared.state();
+            let approved = |it: &_| matches!(it, Stage::Approved);
+            let next = state.open.iter().position(|open| approved(&open.stage));
+            let Some(index) = next else {
+                return;
+            };
+            let call = state.open[index].call.clone();
+            state.open[index].stage = Stage::Running;
+            drop(state);
+            // The tool may have been removed while the approval was pending.
+            let Some(entry) = find_tool(&call, catalog) else {
+                let known = &catalog.names();
+                self.fail(index, CallFailure::UnknownTool { known });
+                continue;
+            };
+            self.shared.emit(RunEvent::CallStarted {
+                id: call.id.clone(),
+            });
+            let future = self.call(call, entry);
+            running_calls.running.push(RunningCall { index, future });
+        }
+    }
+
+    /// Polls the calls in flight; returns true if one has finished.
+    fn poll_running(&self, running_calls: &mut RunningCalls, context: &mut Context<'_>) -> bool {
+        let before = running_calls.running.len();
+        running_calls.running.retain_mut(|running| {
+            let Poll::Ready(outcome) = running.future.as_mut().poll(context) else {
+                return true;
+            };
+            self.on_outcome(running.index, outcome);
+            false
+        });
+        running_calls.running.len() < before
+    }
+
+    fn call(
+        &self,
+        call: RequestedCall,
+        entry: &ToolEntry,
+    ) -> Pin<Box<dyn Future<Output = Result<CallToolResult, ClientError>> + Send>> {
+        let RequestedCall { id, input, .. } = call;
+        let (client, tool) = (entry.client.clone(), entry.tool.name.clone());
+        let limit = self.shared.config.limits.call_timeout;
+        let progress_sink = self.shared.has_reader().then(|| Arc::clone(&self.shared));
+        Box::pin(async move {
+            let request = client.session().tools_call(&tool, input).timeout(limit);
+            let called =
+                internal::call_tool(&client, &tool, with_progress(request, progress_sink, id));
+            let outcome = timeout(limit, called).await;
+            outcome.unwrap_or(Err(ClientError::Timeout(limit)))
+        })
+    }
+
+    fn on_outcome(&self, index: usize, outcome: Result<CallToolResult, ClientError>) {
+        match outcome {
+            Ok(result) => {
+                let capabilities = self.shared.config.model.capabilities();
+                let max = self.shared.config.limits.result_bytes;
+                let id = self.id(index);
+                let mut content = ToolResultContent::new(id, for_model(&result, capabilities, max));
+                content.is_error = result.is_error.filter(|is_error| *is_error);
+                self.finish(index, content, Some(Box::new(result)));
+            }
+            Err(ClientError::Timeout(after)) => self.fail(index, CallFailure::TimedOut { after }),
+            Err(error) => self.fail(index, CallFailure::Failed(&error)),
+        }
+    }
+
+    /// Fails all calls that have no result, with the given reasons.
+    pub(super) fn fail_open<'a>(&self, why: impl Fn(usize) -> CallFailure<'a>) {
+        let open = self.shared.state().open.len();
+        for index in 0..open {
+            if !matches!(self.open_call(index), Some((_, Stage::Done(_)))) {
+                self.fail(index, why(index));
+            }
+        }
+    }
+
+    pub(super) fn fail(&self, index: usize, failure: CallFailure<'_>) {
+        let Some((call, _)) = self.open_call(index) else {
+            return;
+        };
+        let text = error_text(&call.name, failure);
+        let content =
+            ToolResultContent::new(call.id, [ContentBlock::text(text)]).with_is_error(true);
+        if matches!(failure, CallFailure::Interrupted { .. }) {
+            // The journal omits it, so that a restarted run makes the call.
+            self.set_result(index, content, None);
+        } else {
+            self.finish(index, content, None);
+        }
+    }
+
+    /// Sets the result of a call, and records it for a restarted run.
+    pub(super) fn finish(
+        &self,
+        index: usize,
+        content: ToolResultContent,
+        result: Option<Box<CallToolResult>>,
+    ) {
+        self.record(index, &content);
+        self.set_result(index, content, result);
+    }
+
+    /// Sets the result of a call.
+    fn set_result(
+        &self,
+        index: usize,
+        content: ToolResultContent,
+        result: Option<Box<CallToolResult>>,
+    ) {
+        self.shared.emit(RunEvent::CallFinished {
+            id: content.tool_use_id.clone(),
+            is_error: content.is_error == Some(true),
+            content: content.content.clone(),
+            result,
+        });
+        self.set_stage(index, Stage::Done(content));
+    }
+
+    pub(super) fn open_call(&self, index: usize) -> Option<(RequestedCall, Stage)> {
+        let state = self.shared.state();
+        let open = state.open.get(index)?;
+        Some((open.call.clone(), open.stage.clone()))
+    }
+
+    fn id(&self, index: usize) -> String {
+        self.open_call(index)
+            .map_or_else(String::new, |(call, _)| call.id)
+    }
+
+    pub(super) fn set_stage(&self, index: usize, stage: Stage) {
+        if let Some(open) = self.shared.state().open.get_mut(index) {
+            open.stage = stage;
+        }
+    }
+
+    fn record(&self, index: usize, content: &ToolResultContent) {
+        if let Some(journal) = self.shared.config.model.journal() {
+            let content = serde_json::to_value(content).unwrap_or(Value::Null);
+            journal.record(&index.to_string(), content);
+        }
+    }
+}
+
+/// Forwards the progress of a call to the events of the run.
+fn with_progress(
+    request: ClientRequest<CallToolRequest>,
+    progress_sink: Option<Arc<Shared>>,
+    id: String,
+) -> ClientRequest<CallToolRequest> {
+    let Some(shared) = progress_sink else {
+        return request;
+    };
+    request.on_progress(move |progress| {
+        let (id, progress) = (id.clone(), Box::new(progress));
+        shared.emit_and_wake(RunEvent::Progress { id, progress });
+    })
+}

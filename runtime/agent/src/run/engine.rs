@@ -1,0 +1,284 @@
+//! Main loop of a run: requests messages and runs their calls until the end.
+
+use std::future::pending;
+use std::sync::Arc;
+
+use tokio::time::timeout_at;
+use treenail_runtime::internal::check_conversation;
+use treenail_schema::{
+    CreateMessageRequestParams, OneOrMany, Role, SamplingMessage,
+    SamplingMessageContentBlock as Block, ToolChoice as Mode, ToolChoiceMode, ToolUseContent,
+};
+
+use super::calls::{CallRunner, CallsOutcome};
+use super::shared::Shared;
+use crate::call_ids::CallIds;
+use crate::catalog::Catalog;
+use crate::checkpoint::{OpenCall, Stage};
+use crate::model_call::{ModelCallError, ModelCaller, ModelResponse, append_to_prompt, json_bytes};
+use crate::report::Fault;
+use crate::results::CallFailure;
+use crate::{RequestedCall, RunEvent, StopReason, ToolChoice};
+
+/// Main loop of a run.
+pub(super) struct Engine {
+    shared: Arc<Shared>,
+    catalog: Catalog,
+    calls: CallRunner,
+    /// Size of the conversation in bytes.
+    bytes: usize,
+}
+
+/// Outcome of one message of the model.
+enum TurnOutcome {
+    Continue,
+    Stop(StopReason),
+}
+
+impl Engine {
+    pub(super) async fn run(shared: Arc<Shared>) -> Result<StopReason, Fault> {
+        let ended = shared.state().stop_reason.clone();
+        if let Some(end) = ended {
+            return Ok(end);
+        }
+        shared.state().start_clock();
+        let config = &shared.config;
+        let engine = Self {
+            catalog: Catalog::new(&config.sources, config.limits.tools)?,
+            calls: CallRunner::new(Arc::clone(&shared)),
+            bytes: 0,
+            shared: Arc::clone(&shared),
+        };
+        engine.drive().await
+    }
+
+    async fn drive(mut self) -> Result<StopReason, Fault> {
+        self.validate()?;
+        if !self.refresh().await? {
+            return Ok(StopReason::Timeout);
+        }
+        if !self.shared.state().open.is_empty() && self.run_calls().await == CallsOutcome::TimedOut
+        {
+            return Ok(StopReason::Timeout);
+        }
+        loop {
+            if let TurnOutcome::Stop(end) = self.run_turn().await? {
+                return Ok(end);
+            }
+        }
+    }
+
+    /// Validates the conversation.
+    fn validate(&mut self) -> Result<(), Fault> {
+        let state = self.shared.state();
+        let has_open = usize::from(!state.open.is_empty());
+        let checked = state.messages.len().saturating_sub(has_open);
+        if state.messages.is_empty() {
+            return Err(Fault::invalid("the conversation is empty"));
+        }
+        check_conversation(&state.messages[..checked])
+            .map_err(|problem| Fault::invalid(format!("invalid conversation: {problem}")))?;
+        self.bytes = state.messages.iter().map(json_bytes).sum();
+        Ok(())
+    }
+
+    async fn run_turn(&mut self) -> Result<TurnOutcome, Fault> {
+        let config = Arc::clone(&self.shared.config);
+        let limits = &config.limits;
+        if self.shared.is_pausing() {
+            // `Run::pause` takes the state and drops this future.
+            pending::<()>().await;
+        }
+        if self.bytes > limits.transcript_bytes {
+            return Ok(TurnOutcome::Stop(StopReason::TranscriptFull));
+        }
+        if !self.refresh().await? {
+            return Ok(TurnOutcome::Stop(StopReason::Timeout));
+        }
+        let is_last = self.shared.state().iterations >= limits.max_iterations.max(1);
+        let request = self.request(is_last)?;
+        let response = match self.call_model(request).await {
+            None => return Ok(TurnOutcome::Stop(StopReason::Timeout)),
+            Some(Err(ModelCallError::TooLong)) => {
+                return Ok(TurnOutcome::Stop(StopReason::MessageTooLong));
+            }
+            Some(Err(ModelCallError::Failed(error))) => return Err(Fault::Model(error)),
+            Some(Ok(response)) => response,
+        };
+        let end = stop_reason_for(response.message.stop_reason.as_deref());
+        self.record_message(response);
+        let calls = !self.shared.state().open.is_empty();
+        if is_last {
+            self.reject_open_calls();
+            return Ok(TurnOutcome::Stop(StopReason::MaxIterations));
+        }
+        if !calls {
+            return Ok(TurnOutcome::Stop(end));
+        }
+        if self.run_calls().await == CallsOutcome::TimedOut {
+            return Ok(TurnOutcome::Stop(StopReason::Timeout));
+        }
+        Ok(TurnOutcome::Continue)
+    }
+
+    /// Refreshes the tool lists; returns false if the run timed out.
+    async fn refresh(&mut self) -> Result<bool, Fault> {
+        let deadline = self.shared.deadline();
+        match timeout_at(deadline, self.catalog.refresh()).await {
+            Ok(refreshed) => refreshed.map(|()| true),
+            Err(_) => Ok(false),
+        }
+    }
+
+    /// Builds the next request. The last one disables tool calls, so that the model answers.
+    fn request(&self, is_last: bool) -> Result<CreateMessageRequestParams, Fault> {
+        let config = &self.shared.config;
+        let state = self.shared.state();
+        let is_first = state.iterations == 0;
+        let mut request =
+            CreateMessageRequestParams::new(state.messages.clone(), config.max_tokens);
+        drop(state);
+        request.system_prompt.clone_from(&config.system_prompt);
+        let auto = ToolChoice::Auto;
+        let choice = match &config.tool_choice {
+            ToolChoice::Required | ToolChoice::Tool(_) if !is_first => &auto,
+            choice => choice,
+        };
+        let tools = self.catalog.offered(choice)?;
+        let mode = match choice {
+            _ if is_last => Some(ToolChoiceMode::None),
+            ToolChoice::Auto => None,
+            ToolChoice::None => Some(ToolChoiceMode::None),
+            ToolChoice::Required | ToolChoice::Tool(_) => Some(ToolChoiceMode::Required),
+        };
+        if is_last {
+            let prompt = request.system_prompt.take();
+            request.system_prompt =
+                append_to_prompt(prompt, final_round_prompt(config.limits.max_iterations));
+        }
+        if !tools.is_empty() {
+            request.tools = Some(tools);
+            request.tool_choice = mode.map(|mode| Mode::new().with_mode(mode));
+        }
+        if let Some(edit) = &config.edit {
+            edit(&mut request);
+        }
+        Ok(request)
+    }
+
+    /// Requests a message; `None` if the run timed out.
+    async fn call_model(
+        &self,
+        request: CreateMessageRequestParams,
+    ) -> Option<Result<ModelResponse, ModelCallError>> {
+        let config = &self.shared.config;
+        let caller = ModelCaller {
+            model: &config.model,
+            format: &config.format,
+            max_bytes: config.limits.message_bytes,
+        };
+        let shared = &self.shared;
+        let forward_text = |text: &str| shared.emit(RunEvent::Text(text.to_owned()));
+        let response = Box::pin(caller.call(request, &forward_text));
+        timeout_at(shared.deadline(), response).await.ok()
+    }
+
+    /// Appends the model's message to the conversation and opens its calls.
+    fn record_message(&mut self, response: ModelResponse) {
+        let ModelResponse {
+            mut message,
+            usage,
+            problems,
+        } = response;
+        let mut state = self.shared.state();
+        state.iterations += 1;
+        state.model = Some(std::mem::take(&mut message.model));
+        if let Some(usage) = usage {
+            *state.usage.get_or_insert_default() += usage;
+        }
+        let mut call_ids = CallIds::from_messages(&state.messages);
+        let mut content = message.content.into_vec();
+        let mut problems = problems.into_iter();
+        for block in &mut content {
+            if let Block::ToolUse(tool_use) = block {
+                call_ids.make_unique(tool_use);
+                let call = self.requested(tool_use);
+                tool_use.name.clone_from(&call.name);
+                state.open.push(OpenCall {
+                    call,
+                    stage: Stage::Requested(problems.next().flatten()),
+                });
+            }
+        }
+        if content.is_empty() {
+            return;
+        }
+        let mut sent = SamplingMessage::new(Role::Assistant, OneOrMany::Many(content));
+        sent.meta = message.meta;
+        self.bytes = self.bytes.saturating_add(json_bytes(&sent));
+        state.messages.push(sent);
+    }
+
+    fn requested(&self, tool_use: &ToolUseContent) -> RequestedCall {
+        let entry = self.catalog.find(&tool_use.name);
+        RequestedCall {
+            id: tool_use.id.clone(),
+            name: entry.map_or(&tool_use.name, |entry| &entry.name).clone(),
+            source: entry.map(|entry| entry.source.clone()),
+            tool: entry.map(|entry| entry.tool.name.clone()),
+            input: tool_use.input.clone(),
+        }
+    }
+
+    /// Runs all open calls and appends their results to the conversation.
+    async fn run_calls(&mut self) -> CallsOutcome {
+        let outcome = self.calls.run(&self.catalog).await;
+        self.add_results();
+        let state = self.shared.state();
+        self.shared.emit(RunEvent::RoundFinished {
+            iterations: state.iterations,
+            usage: state.usage,
+        });
+        outcome
+    }
+
+    /// Fails all open calls without running them.
+    fn reject_open_calls(&mut self) {
+        if self.shared.state().open.is_empty() {
+            return;
+        }
+        let max = self.shared.config.limits.max_iterations;
+        let reason = format!("the limit of {max} rounds of calls was reached");
+        self.calls
+            .fail_open(|_| CallFailure::Interrupted { reason: &reason });
+        self.add_results();
+    }
+
+    /// Appends the results of the open calls to the conversation.
+    fn add_results(&mut self) {
+        let mut state = self.shared.state();
+        if let Some(results) = state.add_results() {
+            self.bytes = self.bytes.saturating_add(json_bytes(results));
+        }
+    }
+}
+
+/// System prompt for the last message, after all iterations are used.
+fn final_round_prompt(max: u32) -> String {
+    let rounds = if max <= 1 { "round" } else { "rounds" };
+    format!(
+        "You have had {} {rounds} of tool calls, which is the limit. Do not call tools any more: answer now with what you \
+         know, and say what is missing.",
+        max.max(1)
+    )
+}
+
+/// Maps the stop reason of a message without calls.
+fn stop_reason_for(stop_reason: Option<&str>) -> StopReason {
+    match stop_reason {
+        None | Some("endTurn" | "toolUse") => StopReason::Finished,
+        Some("stopSequence") => StopReason::StopSequence,
+        Some("maxTokens") => StopReason::MaxTokens,
+        Some(other) => StopReason::Stopped(other.to_owned()),
+    }
+}

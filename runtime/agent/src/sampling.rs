@@ -1,0 +1,248 @@
+//! Client side of sampling: a model or a tool loop that responds to servers.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use treenail_runtime::RpcError;
+use treenail_runtime::internal::{check_conversation, needs_tools};
+use treenail_schema::{
+    CreateMessageRequestParams, CreateMessageResult, OneOrMany, Role,
+    SamplingMessageContentBlock as Block, ToolChoiceMode,
+};
+
+use crate::call_ids::CallIds;
+use crate::model_call::{
+    ModelCallError, ModelCaller, ModelResponse, append_to_prompt, as_tool_use,
+};
+use crate::tool_loop::Config;
+use crate::{Model, RunReport, StopReason, ToolLoop};
+
+/// Error code of the protocol for a request that the user rejected.
+const REJECTED: i64 = -1;
+
+/// Handler for the sampling requests of a server: a model, or a [`ToolLoop`].
+///
+/// ```
+/// use treenail::client::McpClient;
+/// use treenail::agent::{Model, SamplingModel, ToolLoop};
+///
+/// # fn example(model: impl Model + 'static, agent: ToolLoop) {
+/// let reviewed = SamplingModel::from(model).review(|request| async move {
+///     request.max_tokens <= 10_000 // or ask the user
+/// });
+/// let client = McpClient::builder().command("research-server").enable_tool_use_for_sampling(reviewed);
+///
+/// // With tools of the client's own.
+/// let client = McpClient::builder().command("writing-server").enable_tool_use_for_sampling(agent);
+/// # }
+/// ```
+///
+/// - A request **with tools** goes to the model. The server owns these tools and runs them: the response contains the
+///   calls, and the server sends a further request with the results.
+/// - A request **without tools** goes to the model or, with a [`ToolLoop`], to a whole run of it with its own sources.
+///   The server receives only the final text. However, the server wrote the prompt and can make the model use these
+///   tools as it likes, so add no source that this server must not use. Calls that need approval are denied.
+///
+/// A conversation that the protocol forbids is rejected (-32602), including one with misplaced tool results. Model
+/// errors are logged and not disclosed to the server.
+#[derive(Clone)]
+pub struct SamplingModel {
+    backend: Backend,
+    review: Option<Review>,
+}
+
+#[derive(Clone)]
+enum Backend {
+    Model(ToolLoop),
+    Loop(ToolLoop),
+}
+
+type Review = Arc<
+    dyn Fn(CreateMessageRequestParams) -> Pin<Box<dyn Future<Output = bool> + Send>> + Send + Sync,
+>;
+
+impl<M: Model + 'static> From<M> for SamplingModel {
+    fn from(model: M) -> Self {
+        Self {
+            backend: Backend::Model(ToolLoop::new(model)),
+            review: None,
+        }
+    }
+}
+
+impl From<ToolLoop> for SamplingModel {
+    fn from(agent: ToolLoop) -> Self {
+        Self {
+            backend: Backend::Loop(agent),
+            review: None,
+        }
+    }
+}
+
+impl SamplingModel {
+    /// Sets a review of each request before the model receives it: `false` rejects it on behalf of the user (-1). The
+    /// protocol asks clients to offer such a review.
+    #[must_use]
+    pub fn review<F, A>(mut self, review: F) -> Self
+    where
+        F: Fn(CreateMessageRequestParams) -> A + Send + Sync + 'static,
+        A: Future<Output = bool> + Send + 'static,
+    {
+        self.review = Some(Arc::new(move |request| Box::pin(review(request))));
+        self
+    }
+
+    /// Responds to a request of a server.
+    pub(crate) async fn respond(
+        &self,
+        request: CreateMessageRequestParams,
+    ) -> Result<CreateMessageResult, RpcError> {
+        validate(&request)?;
+        if let Some(review) = &self.review {
+            if !review(request.clone()).await {
+                return Err(RpcError::new(REJECTED, "the user rejected the request"));
+            }
+        }
+        match &self.backend {
+            Backend::Loop(agent) if !needs_tools(&request) => {
+                respond_with_run(agent, request).await
+            }
+            Backend::Model(agent) | Backend::Loop(agent) => {
+                respond_with_model(&agent.config, request).await
+            }
+        }
+    }
+}
+
+fn validate(request: &CreateMessageRequestParams) -> Result<(), RpcError> {
+    if request.messages.is_empty() {
+        return Err(RpcError::invalid_params("`messages` is empty"));
+    }
+    if request.max_tokens < 1 {
+        return Err(RpcError::invalid_params("`maxTokens` is less than 1"));
+    }
+    check_conversation(&request.messages).map_err(RpcError::invalid_params)
+}
+
+/// Responds with a run of a loop that has its own tools.
+async fn respond_with_run(
+    agent: &ToolLoop,
+    request: CreateMessageRequestParams,
+) -> Result<CreateMessageResult, RpcError> {
+    let mut agent = agent.clone().max_tokens(request.max_tokens);
+    if let Some(prompt) = request.system_prompt {
+        let prompt = append_to_prompt(agent.config.system_prompt.clone(), prompt);
+        agent = agent.system_prompt(prompt.unwrap_or_default());
+    }
+    let (own, template) = (agent.config.edit.clone(), request.messages);
+    let (temperature, stop_sequences) = (request.temperature, request.stop_sequences);
+    let preferences = request.model_preferences;
+    let agent = agent.edit_requests(move |request| {
+        request.temperature.clone_from(&temperature);
+        request.stop_sequences.clone_from(&stop_sequences);
+        request.model_preferences.clone_from(&preferences);
+        if let Some(own) = &own {
+            own(request);
+        }
+    });
+    match agent.run(template).await {
+        Ok(report) => final_message(&report),
+        Err(error) => Err(internal_error(&error)),
+    }
+}
+
+/// Returns the final message of a run.
+fn final_message(report: &RunReport) -> Result<CreateMessageResult, RpcError> {
+    let text = report.text();
+    if text.is_empty() {
+        return Err(internal_error(&"the run ended without text"));
+    }
+    let model = report.model.clone().unwrap_or_default();
+    let text = OneOrMany::One(Block::text(text));
+    let reason = match &report.stop_reason {
+        StopReason::StopSequence => "stopSequence",
+        StopReason::MaxTokens => "maxTokens",
+        StopReason::Stopped(reason) => reason,
+        _ => "endTurn",
+    };
+    Ok(CreateMessageResult::new(Role::Assistant, text, model).with_stop_reason(reason))
+}
+
+/// Responds with one message of the model, for tools that the server runs.
+async fn respond_with_model(
+    config: &Config,
+    request: CreateMessageRequestParams,
+) -> Result<CreateMessageResult, RpcError> {
+    let mode = request.tool_choice.as_ref().and_then(|choice| choice.mode);
+    let may_call = request.tools.is_some() && mode != Some(ToolChoiceMode::None);
+    let mut call_ids = CallIds::from_messages(&request.messages);
+    let caller = ModelCaller {
+        model: &config.model,
+        format: &config.format,
+        max_bytes: config.limits.message_bytes,
+    };
+    let response = caller.call(request, &|_| {}).await;
+    let ModelResponse {
+        mut message,
+        problems,
+        ..
+    } = response.map_err(|why| match why {
+        ModelCallError::TooLong => internal_error(&"the message of the model is too long"),
+        ModelCallError::Failed(error) => internal_error(&error),
+    })?;
+    if let Some(problem) = problems.into_iter().flatten().next() {
+        return Err(internal_error(&problem));
+    }
+    let mut content = message.content.into_vec();
+    if !may_call {
+        content.retain(|block| as_tool_use(block).is_none());
+    }
+    for block in &mut content {
+        if let Block::ToolUse(tool_use) = block {
+            call_ids.make_unique(tool_use);
+        }
+    }
+    let calls = content.iter().any(|block| as_tool_use(block).is_some());
+    if content.is_empty() || (!calls && mode == Some(ToolChoiceMode::Required)) {
+        return Err(internal_error(
+            &"the model did not make the required call, or wrote nothing",
+        ));
+    }
+    if calls {
+        message.stop_reason = Some("toolUse".to_owned());
+    }
+    message.content = one_or_many(content);
+    Ok(message)
+}
+
+/// Unwraps a single block, because revisions before 2025-11-25 allow only one per message.
+fn one_or_many(mut content: Vec<Block>) -> OneOrMany<Block> {
+    match content.pop() {
+        Some(only) if content.is_empty() => OneOrMany::One(only),
+        last => {
+            content.extend(last);
+            OneOrMany::Many(content)
+        }
+    }
+}
+
+/// Logs the cause and returns an error that does not disclose it.
+fn internal_error(why: &dyn fmt::Display) -> RpcError {
+    tracing::warn!(%why, "failed to respond to a sampling request");
+    RpcError::internal("the client's model failed")
+}
+
+impl fmt::Debug for SamplingModel {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let agent = match &self.backend {
+            Backend::Model(agent) | Backend::Loop(agent) => agent,
+        };
+        formatter
+            .debug_struct("SamplingModel")
+            .field("agent", agent)
+            .field("is_reviewed", &self.review.is_some())
+            .finish_non_exhaustive()
+    }
+}

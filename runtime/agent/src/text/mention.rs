@@ -1,0 +1,305 @@
+//! Detects announcements of calls in prose: "I will use the clock tool".
+//!
+//! False negatives are preferred: a sentence counts only if it starts like an announcement and contains no
+//! disqualifying word. A sentence without a stated intention ("Using the clock tool") has to be short or continue with
+//! a purpose.
+
+use crate::text::known_tools::KnownTools;
+
+/// Maximum size of an examined sentence, in bytes.
+const MAX_SENTENCE_BYTES: usize = 512;
+
+/// Maximum number of announcements examined in one message.
+const MAX_MENTIONS: usize = 64;
+
+/// Words that may precede an announcement.
+const FILLERS: [&str; 14] = [
+    "ok",
+    "okay",
+    "sure",
+    "certainly",
+    "alright",
+    "great",
+    "well",
+    "now",
+    "first",
+    "next",
+    "then",
+    "so",
+    "yes",
+    "also",
+];
+
+/// Phrases that state an intention.
+const INTENTS: [&[&str]; 9] = [
+    &["i", "will"],
+    &["i'll"],
+    &["i", "shall"],
+    &["i", "am", "going", "to"],
+    &["i'm", "going", "to"],
+    &["let", "me"],
+    &["let's"],
+    &["i", "need", "to"],
+    &["i", "must"],
+];
+
+const ADVERBS: [&str; 7] = ["now", "first", "then", "just", "simply", "quickly", "also"];
+
+const VERBS: [&str; 8] = [
+    "use", "call", "run", "invoke", "using", "calling", "running", "invoking",
+];
+
+/// Verbs that turn a sentence into a statement: "Using the clock tool for this is forbidden."
+const STATEMENT_VERBS: [&str; 12] = [
+    "is", "are", "was", "were", "be", "will", "has", "had", "must", "needs", "requires", "seems",
+];
+
+/// Words that may negate, postpone or delegate a call.
+const DISQUALIFYING_WORDS: [&str; 48] = [
+    "not",
+    "no",
+    "never",
+    "nor",
+    "none",
+    "neither",
+    "cannot",
+    "without",
+    "instead",
+    "rather",
+    "unless",
+    "if",
+    "whether",
+    "when",
+    "whenever",
+    "once",
+    "after",
+    "before",
+    "until",
+    "later",
+    "could",
+    "would",
+    "should",
+    "might",
+    "may",
+    "can",
+    "perhaps",
+    "maybe",
+    "possibly",
+    "probably",
+    "but",
+    "or",
+    "either",
+    "you",
+    "your",
+    "yourself",
+    "yourselves",
+    "user",
+    "users",
+    "avoid",
+    "stop",
+    "except",
+    "already",
+    "example",
+    "instance",
+    "would've",
+    "however",
+    "though",
+];
+
+/// Detects announcements in prose that arrives incrementally.
+#[derive(Debug)]
+pub(super) struct MentionDetector {
+    /// Current sentence so far.
+    sentence: String,
+    /// Excludes the sentence: it is too long, or contains quotations or code.
+    is_excluded: bool,
+    /// Excludes the line: it is quoted or indented, or a quotation starts in it.
+    line_is_excluded: bool,
+    /// Indentation of the line, while it is blank.
+    indent: Option<usize>,
+    span: Span,
+    /// Names of the announced tools.
+    names: Vec<String>,
+}
+
+/// Kind of text around the current position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Span {
+    Prose,
+    Quotation,
+    Code,
+}
+
+impl MentionDetector {
+    pub(super) fn new() -> Self {
+        Self {
+            sentence: String::new(),
+            is_excluded: false,
+            line_is_excluded: false,
+            indent: Some(0),
+            span: Span::Prose,
+            names: Vec::new(),
+        }
+    }
+
+    /// Processes more prose.
+    pub(super) fn push(&mut self, text: &str) {
+        for character in text.chars() {
+            self.push_char(character);
+        }
+    }
+
+    /// Returns the announced tool, if it is the only one and can be called without arguments.
+    pub(super) fn into_call(mut self, known: &KnownTools) -> Option<String> {
+        self.end_sentence();
+        self.names.retain(|name| known.has(name));
+        self.names.sort_unstable();
+        self.names.dedup();
+        match self.names.as_slice() {
+            [name] if known.callable_without_arguments(name) => Some(name.clone()),
+            _ => None,
+        }
+    }
+
+    fn push_char(&mut self, character: char) {
+        let before = self.sentence.chars().next_back();
+        match character {
+            '\n' => {
+                // A sentence continues across lines, but not across paragraphs.
+                if self.indent.is_some() {
+                    self.end_sentence();
+                }
+                self.line_is_excluded = false;
+                self.indent = Some(0);
+            }
+            ' ' | '\t' if self.indent.is_some() => {
+                let width = if character == '\t' { 4 } else { 1 };
+                self.indent = self.indent.map(|indent| indent + width);
+            }
+            '\r' => return,
+            other => {
+                if let Some(indent) = self.indent.take() {
+                    self.line_is_excluded |= indent >= 4 || matches!(other, '>' | '|');
+                }
+                self.track_quotes(other, before);
+            }
+        }
+        self.is_excluded |= self.line_is_excluded || self.span != Span::Prose;
+        if character.is_whitespace() && self.is_sentence_end() {
+            self.end_sentence();
+        } else if self.sentence.len() < MAX_SENTENCE_BYTES {
+            self.sentence.push(character);
+        } else {
+            self.is_excluded = true;
+        }
+    }
+
+    /// Tracks the marks of quotations and code.
+    fn track_quotes(&mut self, character: char, before: Option<char>) {
+        self.span = match (character, self.span) {
+            ('"' | '“' | '„' | '«', Span::Prose) => Span::Quotation,
+            ('`', Span::Prose) => Span::Code,
+            ('"' | '”' | '»', Span::Quotation) | ('`', Span::Code) => Span::Prose,
+            // Within a word, it is an apostrophe.
+            ('\'' | '‘', _) if !before.is_some_and(char::is_alphanumeric) => {
+                self.line_is_excluded = true;
+                return;
+            }
+            _ => return,
+        };
+        self.is_excluded = true;
+    }
+
+    fn is_sentence_end(&self) -> bool {
+        let last = self.sentence.split_whitespace().next_back();
+        let Some(last) = last.filter(|last| last.ends_with(['.', '!', '?'])) else {
+            return false;
+        };
+        // `e.g.`, `1.` and `...` do not end sentences.
+        let word = last.trim_end_matches(['.', '!', '?']);
+        let is_short = matches!(word, "e.g" | "i.e" | "etc" | "vs" | "cf" | "incl");
+        let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
+        !last.ends_with("..") && !is_short && !is_number
+    }
+
+    fn end_sentence(&mut self) {
+        let sentence = std::mem::take(&mut self.sentence);
+        // Text after a colon is qualified by the text before it.
+        let excludes_next = sentence.trim_end().ends_with(':');
+        let excludes_next = excludes_next || self.line_is_excluded || self.span != Span::Prose;
+        let is_excluded = std::mem::replace(&mut self.is_excluded, excludes_next);
+        if is_excluded || self.names.len() >= MAX_MENTIONS {
+            return;
+        }
+        if let Some(name) = announced_tool(&sentence) {
+            self.names.push(name.to_owned());
+        }
+    }
+}
+
+/// Returns the tool name that a sentence announces, known or not.
+fn announced_tool(sentence: &str) -> Option<&str> {
+    let trimmed = sentence.trim();
+    if trimmed.contains('?') {
+        return None;
+    }
+    let words: Vec<&str> = trimmed.split_whitespace().collect();
+    let lower: Vec<String> = words
+        .iter()
+        .map(|word| {
+            word.trim_matches([',', '.', '!', '*', ';', ':'])
+                .replace('’', "'")
+        })
+        .map(|word| word.to_ascii_lowercase())
+        .collect();
+    let is_doubt =
+        |word: &String| DISQUALIFYING_WORDS.contains(&word.as_str()) || word.ends_with("n't");
+    if lower.iter().any(is_doubt) {
+        return None;
+    }
+    let mut at = skip_words(&lower, 0, &FILLERS);
+    let intent = INTENTS.iter().find(|intent| {
+        let begins = lower.get(at..at + intent.len());
+        begins.is_some_and(|words| {
+            words
+                .iter()
+                .zip(**intent)
+                .all(|(word, wanted)| word == wanted)
+        })
+    });
+    at += intent.map_or(0, |intent| intent.len());
+    at = skip_words(&lower, at, &ADVERBS);
+    if !VERBS.contains(&lower.get(at)?.as_str()) {
+        return None;
+    }
+    at += 1;
+    at = skip_words(&lower, at, &["the", "my"]);
+    let name = words
+        .get(at)?
+        .trim_matches(['*', ',', '!', ';'])
+        .trim_end_matches(['.', ':']);
+    let is_called_tool = lower.get(at + 1).is_some_and(|word| word == "tool");
+    if intent.is_none() && !is_action(lower.get(at + 2..).unwrap_or_default()) {
+        return None;
+    }
+    // A name that may be an ordinary word is not sufficient on its own.
+    let is_name = name.contains(['_', '-', '.']) && intent.is_some();
+    (is_called_tool || is_name).then_some(name)
+}
+
+/// Returns true if a sentence without a stated intention is not a statement, judging by the words after the tool.
+fn is_action(rest: &[String]) -> bool {
+    let goes_on = rest.first().map(String::as_str);
+    matches!(goes_on, None | Some("to" | "for"))
+        && !rest
+            .iter()
+            .any(|word| STATEMENT_VERBS.contains(&word.as_str()))
+}
+
+/// Returns the first position from `at` on that has none of these words.
+fn skip_words(words: &[String], at: usize, skipped: &[&str]) -> usize {
+    let rest = words.iter().skip(at);
+    at + rest
+        .take_while(|word| skipped.contains(&word.as_str()))
+        .count()
+}

@@ -1,0 +1,234 @@
+//! Configuration of a tool loop, and its builder.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use treenail_schema::CreateMessageRequestParams;
+
+use crate::approval::ApprovalPolicy;
+use crate::checkpoint::RunState;
+use crate::{
+    Approval, ApprovalRequest, Conversation, Model, PausedRun, Run, TextToolFormat, ToolLoopLimits,
+    ToolSource,
+};
+
+/// Runs a language model with tools until the model has finished. Each iteration requests a message from the model,
+/// runs the calls in it in parallel, and returns their results and errors to the model.
+///
+/// ```
+/// use treenail::client::McpClient;
+/// use treenail::agent::{Model, ToolLoop};
+///
+/// # async fn example(model: impl Model + 'static) -> Result<(), Box<dyn std::error::Error>> {
+/// let client = McpClient::builder().command("weather-server").build().await?;
+/// let report = ToolLoop::new(model)
+///     .source("weather", &client)
+///     .system_prompt("You are brief.")
+///     .run("Do I need an umbrella in Oslo?")
+///     .await?;
+/// println!("{}", report.text());
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Names
+///
+/// With one source, the model sees the tools under their own names; with several, as `source__tool`. Names are at most
+/// 64 characters long and consist of letters, digits, `_` and `-`, because model hosts reject others:
+/// `weather.forecast` becomes `weather_forecast`. Where two tools would get the same name, or a name would be too long,
+/// a digest is appended. A lookup table maps names to tools; names are never parsed. A model may also use a tool's own
+/// name if only one source has it.
+///
+/// # Approval
+///
+/// [`Approval::by_annotations`] decides which calls run without approval; [`approve`](Self::approve) sets another
+/// policy. A call that needs approval is an event of the [`Run`]. If no consumer reads the events, the call is denied.
+///
+/// # Failures
+///
+/// Invalid arguments, failing tools, timeouts and denied calls are reported to the model, which can correct itself. A
+/// [`StopReason`](crate::StopReason) gives the cause of an early end, and the report contains the transcript up
+/// to it. Only failures that make it impossible to continue are a [`ToolLoopError`](crate::ToolLoopError), which
+/// contains the transcript too.
+///
+/// A `ToolLoop` is cheap to clone and can run any number of conversations concurrently.
+#[derive(Clone)]
+#[must_use = "call `run` to start a run"]
+pub struct ToolLoop {
+    pub(super) config: Arc<Config>,
+}
+
+/// Configuration that all runs of a loop share.
+#[derive(Clone)]
+pub(super) struct Config {
+    pub(super) model: Arc<dyn Model>,
+    pub(super) sources: Vec<(String, ToolSource)>,
+    pub(super) system_prompt: Option<String>,
+    pub(super) max_tokens: i64,
+    pub(super) tool_choice: ToolChoice,
+    pub(super) limits: ToolLoopLimits,
+    pub(super) policy: ApprovalPolicy,
+    pub(super) format: TextToolFormat,
+    pub(super) edit: Option<Edit>,
+}
+
+type Edit = Arc<dyn Fn(&mut CreateMessageRequestParams) + Send + Sync>;
+
+/// Tool use by the model: optional, required, forbidden, or one specific tool.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ToolChoice {
+    /// The model may call tools.
+    #[default]
+    Auto,
+    /// The model must call a tool in its first message; afterwards tools are optional. (Otherwise the run could never
+    /// finish.)
+    Required,
+    /// The model must not call tools. A call that it makes anyway is not run, and the model receives an error.
+    None,
+    /// The model must call this tool in its first message; afterwards it may call any. The name is the one that the
+    /// source uses or the one that the model sees.
+    Tool(String),
+}
+
+impl ToolLoop {
+    /// Creates a loop with a model and no tools. `Arc<dyn Model>` implements [`Model`] too.
+    pub fn new(model: impl Model + 'static) -> Self {
+        Self {
+            config: Arc::new(Config {
+                model: Arc::new(model),
+                sources: Vec::new(),
+                system_prompt: None,
+                max_tokens: 4096,
+                tool_choice: ToolChoice::default(),
+                limits: ToolLoopLimits::default(),
+                policy: ApprovalPolicy::default(),
+                format: TextToolFormat::default(),
+                edit: None,
+            }),
+        }
+    }
+
+    /// Adds a tool source: an [`McpClient`](treenail_runtime::client::McpClient), a [`Server`](treenail_runtime::Server) in the same process,
+    /// or functions (`tools![…]`). See [`ToolSource`] for its options.
+    ///
+    /// A source added here counts as a trusted server in the sense of the protocol. Its tool annotations are believed,
+    /// and tools that declare themselves read-only run without approval. Add sources that the program does not vouch
+    /// for as [`ToolSource::untrusted`]; each of their calls then needs approval.
+    ///
+    /// With several sources, the model sees the name as a prefix, so it should describe the tools. Tool lists are
+    /// fetched when a run starts and again after a server has reported a change.
+    pub fn source(self, name: impl Into<String>, source: impl Into<ToolSource>) -> Self {
+        let source = (name.into(), source.into());
+        self.with(|config| config.sources.push(source))
+    }
+
+    /// Sets the system prompt.
+    pub fn system_prompt(self, prompt: impl Into<String>) -> Self {
+        let prompt = prompt.into();
+        self.with(|config| config.system_prompt = Some(prompt))
+    }
+
+    /// Sets the maximum number of tokens of one model message. Default 4096.
+    pub fn max_tokens(self, tokens: i64) -> Self {
+        self.with(|config| config.max_tokens = tokens)
+    }
+
+    /// Sets the tool choice. Default: [`ToolChoice::Auto`].
+    pub fn tool_choice(self, choice: ToolChoice) -> Self {
+        self.with(|config| config.tool_choice = choice)
+    }
+
+    /// Sets the approval policy, in place of [`Approval::by_annotations`]. The function must not block.
+    ///
+    /// ```
+    /// use treenail::agent::{Approval, Model, ToolLoop};
+    ///
+    /// # fn example(model: impl Model + 'static) -> ToolLoop {
+    /// ToolLoop::new(model).approve(|request| match &*request.tool.name {
+    ///     "delete_file" => Approval::Deny("files stay".to_owned()),
+    ///     "write_file" => Approval::Allow,
+    ///     _ => Approval::by_annotations(request),
+    /// })
+    /// # }
+    /// ```
+    pub fn approve(
+        self,
+        policy: impl Fn(&ApprovalRequest) -> Approval + Send + Sync + 'static,
+    ) -> Self {
+        self.with(|config| config.policy = ApprovalPolicy::new(policy))
+    }
+
+    /// Sets the text format for models without tool use
+    /// ([`ModelCapabilities::tools`](crate::ModelCapabilities::tools)): the tools are listed in the system
+    /// prompt, and calls are parsed from the model's text.
+    pub fn text_tool_format(self, format: TextToolFormat) -> Self {
+        self.with(|config| config.format = format)
+    }
+
+    /// Sets all limits.
+    pub fn limits(self, limits: ToolLoopLimits) -> Self {
+        self.with(|config| config.limits = limits)
+    }
+
+    /// Sets [`ToolLoopLimits::max_iterations`]. Default 10.
+    pub fn max_iterations(self, iterations: u32) -> Self {
+        self.with(|config| config.limits.max_iterations = iterations)
+    }
+
+    /// Sets [`ToolLoopLimits::timeout`]. Default 5 min.
+    pub fn timeout(self, timeout: Duration) -> Self {
+        self.with(|config| config.limits.timeout = timeout)
+    }
+
+    /// Sets [`ToolLoopLimits::call_timeout`]. Default 30 s.
+    pub fn call_timeout(self, timeout: Duration) -> Self {
+        self.with(|config| config.limits.call_timeout = timeout)
+    }
+
+    /// Modifies each request before it is sent to the model, for settings that have no method here: temperature, model
+    /// preferences, stop sequences.
+    ///
+    /// ```
+    /// use treenail::agent::{Model, ToolLoop};
+    ///
+    /// # fn example(model: impl Model + 'static) -> ToolLoop {
+    /// ToolLoop::new(model).edit_requests(|request| request.temperature = Some(0.2.into()))
+    /// # }
+    /// ```
+    pub fn edit_requests(
+        self,
+        edit: impl Fn(&mut CreateMessageRequestParams) + Send + Sync + 'static,
+    ) -> Self {
+        self.with(|config| config.edit = Some(Arc::new(edit)))
+    }
+
+    /// Creates a run from a text, from messages, or from the report of an earlier run and further messages. The run
+    /// makes progress only while the [`Run`] is awaited or polled.
+    pub fn run(&self, conversation: impl Into<Conversation>) -> Run {
+        let messages = conversation.into().into_messages();
+        Run::new(Arc::clone(&self.config), RunState::new(messages))
+    }
+
+    /// Resumes a paused run, perhaps in another process. The loop should have the same sources as the original run.
+    pub fn resume(&self, paused: PausedRun) -> Run {
+        Run::new(Arc::clone(&self.config), paused.state)
+    }
+
+    fn with(mut self, change: impl FnOnce(&mut Config)) -> Self {
+        change(Arc::make_mut(&mut self.config));
+        self
+    }
+}
+
+impl fmt::Debug for ToolLoop {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("ToolLoop")
+            .field("sources", &self.config.sources)
+            .field("tool_choice", &self.config.tool_choice)
+            .field("limits", &self.config.limits)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,218 @@
+//! The types and the values that a schema allows.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+use treenail_schema::JsonObject;
+
+use crate::compare::schema::Effect;
+use crate::compare::schema::side::Settled;
+use crate::compare::schema::walk::{At, Walk};
+
+/// A set of types. Numbers are integers and fractions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Types(u8);
+
+impl Types {
+    pub(super) const NONE: Self = Self(0);
+    pub(super) const NULL: Self = Self(1);
+    pub(super) const BOOLEAN: Self = Self(1 << 1);
+    pub(super) const OBJECT: Self = Self(1 << 2);
+    pub(super) const ARRAY: Self = Self(1 << 3);
+    pub(super) const STRING: Self = Self(1 << 4);
+    pub(super) const INTEGER: Self = Self(1 << 5);
+    pub(super) const NUMBER: Self = Self(0b11 << 5);
+    const ALL: Self = Self(0b111_1111);
+
+    /// The types that a schema allows, those of its values if it lists them.
+    pub(super) fn of(schema: &JsonObject) -> Self {
+        let types = Self::declared(schema);
+        match listed(schema) {
+            Some(values) => {
+                let of_values = values.iter().fold(Self::NONE, |all, value| {
+                    all.with(Self::of_value(value).only(types))
+                });
+                of_values.only(types)
+            }
+            None => types,
+        }
+    }
+
+    fn declared(schema: &JsonObject) -> Self {
+        match schema.get("type") {
+            Some(Value::String(name)) => Self::named(name),
+            Some(Value::Array(names)) => {
+                let names = names.iter().filter_map(Value::as_str);
+                names.fold(Self::NONE, |all, name| all.with(Self::named(name)))
+            }
+            _ => Self::ALL,
+        }
+    }
+
+    fn named(name: &str) -> Self {
+        match name {
+            "null" => Self::NULL,
+            "boolean" => Self::BOOLEAN,
+            "object" => Self::OBJECT,
+            "array" => Self::ARRAY,
+            "string" => Self::STRING,
+            "integer" => Self::INTEGER,
+            "number" => Self::NUMBER,
+            // Drafts have had `any`.
+            _ => Self::ALL,
+        }
+    }
+
+    fn of_value(value: &Value) -> Self {
+        match value {
+            Value::Null => Self::NULL,
+            Value::Bool(_) => Self::BOOLEAN,
+            Value::Object(_) => Self::OBJECT,
+            Value::Array(_) => Self::ARRAY,
+            Value::String(_) => Self::STRING,
+            Value::Number(number) if number.is_f64() => Self(Self::NUMBER.0 & !Self::INTEGER.0),
+            Value::Number(_) => Self::INTEGER,
+        }
+    }
+
+    pub(super) fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    fn only(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    pub(super) fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
+    pub(super) fn overlaps(self, other: Self) -> bool {
+        self.only(other) != Self::NONE
+    }
+
+    /// How many values there are of these types, if one can tell.
+    fn count(self) -> Option<usize> {
+        if self.overlaps(Self::ALL.without(Self::NULL.with(Self::BOOLEAN))) {
+            return None;
+        }
+        let (null, boolean) = (self.overlaps(Self::NULL), self.overlaps(Self::BOOLEAN));
+        Some(usize::from(null) + 2 * usize::from(boolean))
+    }
+
+    fn names(self) -> String {
+        const NAMES: [(Types, &str); 7] = [
+            (Types::STRING, "string"),
+            (Types::NUMBER, "number"),
+            (Types::INTEGER, "integer"),
+            (Types::BOOLEAN, "boolean"),
+            (Types::OBJECT, "object"),
+            (Types::ARRAY, "array"),
+            (Types::NULL, "null"),
+        ];
+
+        if self == Self::ALL {
+            return "any".to_owned();
+        }
+        let (mut left, mut names) = (self, Vec::new());
+        for (types, name) in NAMES {
+            if left.only(types) == types {
+                left = left.without(types);
+                names.push(name);
+            }
+        }
+        if left != Self::NONE {
+            names.push("fraction");
+        }
+        names.join(" or ")
+    }
+}
+
+/// The values that a schema lists, if it does.
+fn listed(schema: &JsonObject) -> Option<&[Value]> {
+    match (schema.get("const"), schema.get("enum")) {
+        (Some(only), _) => Some(std::slice::from_ref(only)),
+        (None, Some(Value::Array(values))) => Some(values),
+        _ => None,
+    }
+}
+
+/// The values that a schema lists, as JSON; `None` if it allows all of its types.
+pub(super) fn values(schema: &Settled<'_>) -> Option<BTreeSet<String>> {
+    let declared = Types::declared(schema.members());
+    let values = listed(schema.members())?.iter();
+    let possible = values.filter(|value| Types::of_value(value).overlaps(declared));
+    let mut values: BTreeSet<String> = possible.map(Value::to_string).collect();
+    if schema.or_null.is_some() {
+        values.insert("null".to_owned());
+    }
+    let is_all = schema.types().count() == Some(values.len());
+    (!is_all).then_some(values)
+}
+
+impl<'a> Walk<'_, 'a, '_, '_> {
+    /// Compares types and listed values; whether they have anything in common.
+    pub(super) fn types(&mut self, old: &Settled<'a>, new: &Settled<'a>, at: At<'_>) -> bool {
+        let (old_values, new_values) = (values(old), values(new));
+        let count = |values: &Option<BTreeSet<String>>| values.as_ref().map_or(0, BTreeSet::len);
+        self.step((count(&old_values) + count(&new_values)) / 16);
+        let (old_types, new_types) = (old.types(), new.types());
+        if let (Some(old), Some(new)) = (&old_values, &new_values) {
+            self.values(old, new, at);
+            return old_types.overlaps(new_types);
+        }
+        let gone = old_types.without(new_types) != Types::NONE;
+        let come = new_types.without(old_types) != Types::NONE;
+        let effect = match (gone, come) {
+            (true, true) => Some((Effect::Changed, "the type is another one")),
+            (true, false) => Some((Effect::Narrowed, "the type is narrower")),
+            (false, true) => Some((Effect::Widened, "the type is wider")),
+            (false, false) => None,
+        };
+        if let Some((effect, message)) = effect {
+            let texts = (old_types.names(), new_types.names());
+            let at = at.to(at.path.key("type"));
+            self.found(effect, at, message, (Some(&texts.0), Some(&texts.1)));
+        }
+        if !old_types.overlaps(new_types) {
+            return false;
+        }
+        let at = at.to(at.path.key("enum"));
+        match (&old_values, &new_values) {
+            (Some(old), None) => {
+                let message = "other values than those listed are allowed";
+                let old = shown(old.iter());
+                self.found(Effect::Widened, at, message, (Some(&old), None));
+            }
+            (None, Some(new)) => {
+                let message = "only some values are allowed";
+                let new = shown(new.iter());
+                self.found(Effect::Narrowed, at, message, (None, Some(&new)));
+            }
+            _ => {}
+        }
+        true
+    }
+
+    fn values(&mut self, old: &BTreeSet<String>, new: &BTreeSet<String>, at: At<'_>) {
+        let at = at.to(at.path.key("enum"));
+        if old.difference(new).next().is_some() {
+            let gone = shown(old.difference(new));
+            let message = "values are not allowed any more";
+            self.found(Effect::Narrowed, at, message, (Some(&gone), None));
+        }
+        if new.difference(old).next().is_some() {
+            let come = shown(new.difference(old));
+            let message = "more values are allowed";
+            self.found(Effect::Widened, at, message, (None, Some(&come)));
+        }
+    }
+}
+
+/// Some values, for people. All of them would not be kept either, if they are many.
+fn shown<'v>(values: impl Iterator<Item = &'v String>) -> String {
+    const MOST: usize = 200;
+
+    let values: Vec<_> = values.take(MOST).map(String::as_str).collect();
+    values.join(", ")
+}

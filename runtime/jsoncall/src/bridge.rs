@@ -1,0 +1,312 @@
+//! Connection between a `jsoncall` handler and its server.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use ::jsoncall::SessionContext;
+use serde_json::value::RawValue;
+use tokio::io::DuplexStream;
+use tokio::io::{AsyncReadExt, AsyncWriteExt, ReadHalf, WriteHalf, duplex, split};
+use tokio::sync::{Notify, oneshot, watch};
+use tokio::task::AbortHandle;
+use treenail_runtime::Limits;
+use treenail_runtime::RpcError;
+use treenail_runtime::Server;
+use treenail_runtime::internal::{self, Body, Envelope, Frame, LineBuffer, Message, parse};
+use treenail_schema::RequestId;
+
+use crate::backlog::Backlog;
+use crate::convert::{
+    from_jsoncall, push_notification, push_request, push_response, raw, read_error,
+};
+use crate::guard::{PIPE, internal_limits};
+
+/// Pending response to a request of the peer. The sender is dropped if the request is cancelled.
+pub(super) type PendingResponse = oneshot::Receiver<Result<String, RpcError>>;
+
+/// State shared between a handler and the task of its server.
+#[derive(Debug)]
+pub(super) struct Bridge {
+    state: Mutex<BridgeState>,
+    wake: Notify,
+    /// Input that the server has not read yet, for back-pressure by the guard.
+    pub(super) unread_input: Arc<Backlog>,
+    /// Output that the peer has not read yet, if a guard counts it.
+    pub(super) backlog: Option<Arc<Backlog>>,
+    finished: watch::Sender<bool>,
+    internal_limits: Limits,
+}
+
+#[derive(Debug, Default)]
+struct BridgeState {
+    /// Input lines for the server.
+    lines: Vec<u8>,
+    count: usize,
+    started: bool,
+    ended: bool,
+    /// Pending requests of the peer. A peer may reuse an id, so each has a queue.
+    pending: HashMap<RequestId, VecDeque<oneshot::Sender<Result<String, RpcError>>>>,
+    /// Pending requests of the server to the peer.
+    server_requests: HashMap<RequestId, AbortHandle>,
+}
+
+impl Bridge {
+    pub(super) fn new(unread_input: usize, backlog: Option<Arc<Backlog>>) -> Self {
+        Self {
+            state: Mutex::default(),
+            wake: Notify::new(),
+            unread_input: Arc::new(Backlog::new(unread_input)),
+            backlog,
+            finished: watch::Sender::new(false),
+            internal_limits: internal_limits(),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, BridgeState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Passes a request to the server; `id` is the raw text of its id.
+    pub(super) fn request(&self, id: &str, method: &str, params: &str) -> Option<PendingResponse> {
+        let key: RequestId = serde_json::from_str(id).ok()?;
+        let (sender, response) = oneshot::channel();
+        {
+            let mut state = self.state();
+            state.pending.entry(key).or_default().push_back(sender);
+        }
+        self.push_line(|lines| push_request(lines, id, method, params));
+        Some(response)
+    }
+
+    /// Passes a notification to the server.
+    pub(super) fn notification(&self, method: &str, params: &str) {
+        if method == "notifications/cancelled" {
+            if let Some(id) = request_id(params) {
+                // The server does not respond to it.
+                self.state().pending.remove(&id);
+            }
+        }
+        self.push_line(|lines| push_notification(lines, method, params));
+    }
+
+    fn push_line(&self, write: impl FnOnce(&mut Vec<u8>)) {
+        let mut state = self.state();
+        let before = state.lines.len();
+        write(&mut state.lines);
+        state.count += 1;
+        self.unread_input.push(state.lines.len() - before);
+        self.wake.notify_one();
+    }
+
+    /// Signals the end of the input; the server finishes its calls.
+    pub(super) fn end(&self) {
+        self.state().ended = true;
+        self.wake.notify_one();
+    }
+
+    /// Waits until the server has finished.
+    pub(super) async fn finished(&self) {
+        let mut finished = self.finished.subscribe();
+        // The sender lives as long as this borrow.
+        drop(finished.wait_for(|finished| *finished).await);
+    }
+
+    /// Finishes a server that has not received any messages.
+    pub(super) fn finish_unless_started(&self) {
+        if !self.state().started {
+            self.finish();
+        }
+    }
+
+    pub(super) fn finish(&self) {
+        let server_requests = {
+            let mut state = self.state();
+            state.ended = true;
+            state.pending.clear();
+            std::mem::take(&mut state.server_requests)
+        };
+        server_requests.values().for_each(AbortHandle::abort);
+        self.unread_input.clear();
+        self.finished.send_replace(true);
+    }
+
+    /// Runs the server.
+    pub(super) async fn run(self: Arc<Self>, server: Server, session: SessionContext) {
+        let _finish = FinishGuard(Arc::clone(&self));
+        self.state().started = true;
+        let (ours, theirs) = duplex(PIPE);
+        let (reader, writer) = split(ours);
+        let (their_reader, their_writer) = split(theirs);
+        let serving = async {
+            let mut their_writer = their_writer;
+            let connection = internal::connect_once(&server);
+            let ended = connection.serve(their_reader, &mut their_writer).await;
+            if let Err(error) = ended {
+                tracing::debug!(%error, "a server behind jsoncall has failed");
+            }
+            // Its remaining output is read before the end.
+            drop(their_writer.shutdown().await);
+        };
+        let feeding = async {
+            self.feed(writer).await;
+            std::future::pending::<()>().await;
+        };
+        let responding = async { tokio::join!(serving, self.read(reader, &session)) };
+        tokio::select! {
+            () = feeding => {}
+            _ = responding => {}
+        }
+    }
+
+    async fn feed(&self, mut writer: WriteHalf<DuplexStream>) {
+        let mut lines = Vec::new();
+        loop {
+            self.wake.notified().await;
+            let (count, ended) = {
+                let mut state = self.state();
+                std::mem::swap(&mut lines, &mut state.lines);
+                (std::mem::take(&mut state.count), state.ended)
+            };
+            if writer.write_all(&lines).await.is_err() {
+                return;
+            }
+            lines.clear();
+            lines.shrink_to(PIPE);
+            self.unread_input.written(count);
+            if ended && self.unread_input.is_empty() {
+                drop(writer.shutdown().await);
+                return;
+            }
+        }
+    }
+
+    async fn read(self: &Arc<Self>, mut reader: ReadHalf<DuplexStream>, session: &SessionContext) {
+        let mut lines = LineBuffer::new(usize::MAX);
+        loop {
+            if let Some(backlog) = &self.backlog {
+                backlog.wait_for_room().await;
+            }
+            let count = reader.read(lines.room()).await.unwrap_or(0);
+            lines.advance(count);
+            while let Some(frame) = lines.next_frame() {
+                self.on_message(&frame, session);
+            }
+            if count == 0 {
+                return;
+            }
+        }
+    }
+
+    /// Processes one message of the server.
+    fn on_message(self: &Arc<Self>, frame: &Frame<'_>, session: &SessionContext) {
+        let Frame::Line(line) = frame else { return };
+        let Body::One(message) = parse(line, &self.internal_limits) else {
+            return;
+        };
+        match message {
+            Ok(Message::Response(id, response)) => self.on_response(id, response),
+            Ok(Message::Notification(envelope)) => self.on_notification(&envelope, session),
+            Ok(Message::Request(id, envelope)) => self.on_request(id, &envelope, session),
+            Err(invalid) => {
+                tracing::debug!(error = %invalid.error, "ignored an error without a request id");
+            }
+        }
+    }
+
+    fn on_response(&self, id: &str, response: Result<&str, &str>) {
+        let pending = serde_json::from_str(id).ok().and_then(|id| {
+            let mut state = self.state();
+            let pending = state.pending.get_mut(&id)?;
+            let sender = pending.pop_front();
+            if pending.is_empty() {
+                state.pending.remove(&id);
+            }
+            sender
+        });
+        let Some(pending) = pending else { return };
+        let response = response.map(str::to_owned).map_err(|error| {
+            read_error(error)
+                .unwrap_or_else(|| RpcError::internal("the error is not representable"))
+        });
+        self.count_output(response.as_ref().map_or(0, String::len));
+        // The receiver is gone if the request was cancelled.
+        drop(pending.send(response));
+    }
+
+    fn on_notification(&self, envelope: &Envelope<'_>, session: &SessionContext) {
+        let params = envelope.params_text();
+        if envelope.method == "notifications/cancelled" {
+            let server_request =
+                request_id(params).and_then(|id| self.state().server_requests.remove(&id));
+            if let Some(server_request) = server_request {
+                // `jsoncall` sends the cancellation, with its own id.
+                server_request.abort();
+                return;
+            }
+        }
+        if let Some(params) = raw(params.to_owned()) {
+            self.count_output(params.get().len());
+            if let Err(error) = session.notification(&envelope.method, Some(&params)) {
+                tracing::debug!(%error, "failed to send a notification");
+            }
+        }
+    }
+
+    /// Sends a request of the server to the peer, with an id of `jsoncall`.
+    fn on_request(self: &Arc<Self>, id: &str, envelope: &Envelope<'_>, session: &SessionContext) {
+        let (Ok(key), Some(params)) = (
+            serde_json::from_str::<RequestId>(id),
+            raw(envelope.params_text().to_owned()),
+        ) else {
+            return;
+        };
+        self.count_output(params.get().len());
+        let (bridge, session) = (Arc::clone(self), session.clone());
+        let (id, method) = (id.to_owned(), envelope.method.clone().into_owned());
+        // Locked until the entry is inserted, so that the task finds it when it ends.
+        let mut state = self.state();
+        let key_of_request = key.clone();
+        let server_request = tokio::spawn(async move {
+            let response = session
+                .request::<Box<RawValue>>(&method, Some(&params))
+                .await;
+            let response = response.map_err(|error| match error.error_object() {
+                Some(error) => from_jsoncall(error),
+                None => RpcError::internal("the connection is closed"),
+            });
+            bridge.state().server_requests.remove(&key_of_request);
+            bridge
+                .push_line(|lines| push_response(lines, &id, response.as_ref().map(|it| it.get())));
+        });
+        state
+            .server_requests
+            .insert(key, server_request.abort_handle());
+    }
+
+    fn count_output(&self, bytes: usize) {
+        if let Some(backlog) = &self.backlog {
+            backlog.push(bytes);
+        }
+    }
+}
+
+/// Returns the id of the cancelled request.
+fn request_id(params: &str) -> Option<RequestId> {
+    #[derive(serde::Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Cancelled {
+        request_id: RequestId,
+    }
+
+    let cancelled: Cancelled = serde_json::from_str(params).ok()?;
+    Some(cancelled.request_id)
+}
+
+/// Finishes the bridge when dropped.
+struct FinishGuard(Arc<Bridge>);
+
+impl Drop for FinishGuard {
+    fn drop(&mut self) {
+        self.0.finish();
+    }
+}

@@ -1,0 +1,183 @@
+//! Tool calls and the handling of their results.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+#[cfg(feature = "validation")]
+use treenail_schema::Revision;
+use treenail_schema::internal::is_wrapped_schema;
+use treenail_schema::{CallToolRequest, CallToolResult, error_code};
+
+#[cfg(feature = "validation")]
+use crate::client::cache::validation::{ExpectedOutput, RequestClock};
+use crate::client::cache::{McpClient, headers};
+use crate::client::typed::decode_output;
+use crate::client::{ClientError, ClientRequest, TransportKind};
+use crate::revision::{is_marked, mark, wrapped_value};
+
+impl McpClient {
+    /// Calls a tool. The arguments serialize to an object, such as a struct, a map or `json!({…})`, or are `()` for
+    /// none. A failed tool is not an error here, but a result with `isError`.
+    ///
+    /// With the feature `validation`, the structured content of the result is validated against the output schema from
+    /// the latest list of tools, if the tools have been listed before. See `validate_results` of the builder.
+    ///
+    /// # Errors
+    ///
+    /// As [`ClientRequest`]. In addition, [`ClientError::Protocol`] if the result does not match the tool's output
+    /// schema. It is also returned, without sending the call, if that schema cannot be used.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future cancels the call.
+    pub async fn call_tool(
+        &self,
+        name: &str,
+        arguments: impl Serialize,
+    ) -> Result<CallToolResult, ClientError> {
+        let request = self.session().tools_call(name, arguments);
+        self.send_call(name, request).await
+    }
+
+    /// Sends a prepared call of the named tool, and validates its result.
+    pub(crate) async fn send_call(
+        &self,
+        name: &str,
+        request: ClientRequest<CallToolRequest>,
+    ) -> Result<CallToolResult, ClientError> {
+        #[cfg(feature = "validation")]
+        let expected = self.expected_output(name).await?;
+        #[cfg(feature = "validation")]
+        let clock = expected
+            .as_ref()
+            .map(|_| RequestClock::start(request.time_limit()));
+        let result = if self.sends_header_arguments() {
+            // Boxed, because most calls do not need this future.
+            Box::pin(self.send_with_headers(name, request)).await?
+        } else {
+            request.await?
+        };
+        #[cfg(feature = "validation")]
+        if let (Some(expected), Some(clock)) = (expected, clock) {
+            let limits = self.session().limits();
+            return expected.check(result, limits, clock).await;
+        }
+        Ok(result)
+    }
+
+    /// Sends a call, with those arguments as headers that its tool declares. If the server rejects the headers,
+    /// refreshes the tools and tries once more.
+    async fn send_with_headers(
+        &self,
+        name: &str,
+        request: ClientRequest<CallToolRequest>,
+    ) -> Result<CallToolResult, ClientError> {
+        let outcome = self
+            .with_argument_headers(name, request.again())
+            .await?
+            .await;
+        let Err(ClientError::Refused(error)) = &outcome else {
+            return outcome;
+        };
+        // The headers may be based on an outdated schema.
+        if error.code != error_code::HEADER_MISMATCH {
+            return outcome;
+        }
+        self.refresh_tools().await?;
+        self.with_argument_headers(name, request).await?.await
+    }
+
+    /// Returns the validator for the result of a call, if the tool is listed with an output schema.
+    #[cfg(feature = "validation")]
+    async fn expected_output(&self, name: &str) -> Result<Option<ExpectedOutput>, ClientError> {
+        // Earlier revisions have no output schemas.
+        let has_schemas = self.session().protocol_version() >= Revision::V2025_06_18;
+        let list = self.inner.lists.tools.latest().filter(|_| has_schemas);
+        match (&self.inner.validators, list) {
+            (Some(validators), Some(list)) => {
+                let limits = self.session().limits();
+                validators.expected_output(&list, name, limits).await
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Calls a tool and decodes its output as a `T`: the structured content or, without any, the text, parsed as JSON
+    /// or taken literally.
+    ///
+    /// Before 2026-07-28, structured content is always an object, so many servers wrap other values: `{"result": 3}`.
+    /// The value is unwrapped if the result or the tool's output schema carries the mark that `FastMCP` and Treenail
+    /// add. The schema is checked only if the tools have been listed before. Without a mark, as with servers of the
+    /// official Python SDK, the value is unwrapped if the object is not a `T`.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError::Tool`] if the tool failed, [`ClientError::Output`] if its output is not a `T`; otherwise as
+    /// [`call_tool`](Self::call_tool).
+    pub async fn call_tool_as<T: DeserializeOwned>(
+        &self,
+        name: &str,
+        arguments: impl Serialize,
+    ) -> Result<T, ClientError> {
+        let mut result = self.call_tool(name, arguments).await?;
+        self.mark_wrapped(name, &mut result);
+        decode_output(result)
+    }
+
+    /// Marks a result as wrapped if its tool's output schema has the mark, and the tools have been listed before.
+    pub(in crate::client) fn mark_wrapped(&self, name: &str, result: &mut CallToolResult) {
+        let content = result.structured_content.as_ref();
+        if content.and_then(wrapped_value).is_none() || is_marked(result.meta.as_ref()) {
+            return;
+        }
+        let tools = self.inner.lists.tools.latest();
+        let tool = tools.as_ref().and_then(|tools| tools.get(name));
+        let schema = tool.and_then(|tool| tool.output_schema.as_ref());
+        if schema.is_some_and(|schema| is_wrapped_schema(schema)) {
+            mark(result.meta.get_or_insert_default());
+        }
+    }
+
+    /// Prepares a tool call to which options can be added, such as a timeout or a progress callback, and that can run
+    /// in its own task. Its result is not validated.
+    ///
+    /// # Errors
+    ///
+    /// When the call requires the list of tools and fetching it fails.
+    pub async fn tool_request(
+        &self,
+        name: &str,
+        arguments: &impl Serialize,
+    ) -> Result<ClientRequest<CallToolRequest>, ClientError> {
+        let request = self.session().tools_call(name, arguments);
+        if self.sends_header_arguments() {
+            self.with_argument_headers(name, request).await
+        } else {
+            Ok(request)
+        }
+    }
+
+    /// Adds the arguments that the tool declares as headers to the request.
+    async fn with_argument_headers(
+        &self,
+        name: &str,
+        request: ClientRequest<CallToolRequest>,
+    ) -> Result<ClientRequest<CallToolRequest>, ClientError> {
+        // The latest schema defines which arguments are headers.
+        let tool = match self.inner.lists.tools.latest() {
+            Some(tools) => tools.get(name).cloned(),
+            None => self.tool(name).await?,
+        };
+        let headers = match (&tool, request.arguments()) {
+            (Some(tool), Some(arguments)) => headers::argument_headers(tool, arguments),
+            _ => Vec::new(),
+        };
+        Ok(request.with_headers(headers))
+    }
+
+    /// Returns whether calls send arguments as headers.
+    pub(super) fn sends_header_arguments(&self) -> bool {
+        let session = self.session();
+        session.session().transport() == TransportKind::Http
+            && session.protocol_version().is_modern()
+    }
+}

@@ -1,0 +1,254 @@
+//! List of the server, cached while it is fresh.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::future::Future;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::time::{Instant, timeout};
+use treenail_schema::error_code;
+
+use crate::client::cache::list_sizes::{ListKind, ListSizes, SizeReservation};
+use crate::client::cache::page::{ListItem, Page, SizedPage};
+use crate::client::{ClientError, ClientLimits};
+use crate::wire::RpcError;
+
+/// All items of a list as fetched at one time, in the order of the server.
+#[derive(Debug)]
+pub(super) struct Snapshot<T> {
+    pub(super) items: Vec<Arc<T>>,
+    index: HashMap<String, usize>,
+    /// End of freshness; `None` means fresh until a change notification.
+    fresh_until: Option<Instant>,
+    /// Number of change notifications when the request was sent.
+    changes: u64,
+    /// The server declares the list but does not implement its method.
+    pub(super) missing: bool,
+}
+
+impl<T: ListItem> Snapshot<T> {
+    fn new(items: Vec<T>, fresh_until: Option<Instant>, changes: u64) -> Self {
+        let mut index = HashMap::with_capacity(items.len());
+        let mut unique = Vec::with_capacity(items.len());
+        let mut duplicates = 0_usize;
+        for item in items {
+            match index.entry(item.key().to_owned()) {
+                Entry::Vacant(slot) => {
+                    slot.insert(unique.len());
+                    unique.push(Arc::new(item));
+                }
+                Entry::Occupied(_) => {
+                    if duplicates == 0 {
+                        let name = crate::wire::quoted(item.key());
+                        tracing::warn!(
+                            name,
+                            "the server lists two items with one name; the first is used"
+                        );
+                    }
+                    duplicates += 1;
+                }
+            }
+        }
+        if duplicates > 1 {
+            tracing::warn!(duplicates, "dropped list items with duplicate names");
+        }
+        Self {
+            items: unique,
+            index,
+            fresh_until,
+            changes,
+            missing: false,
+        }
+    }
+
+    /// Returns the empty snapshot for a server without the list. It is fresh until the server reports a change.
+    fn empty(missing: bool, changes: u64) -> Self {
+        Self {
+            missing,
+            ..Self::new(Vec::new(), None, changes)
+        }
+    }
+
+    pub(super) fn get(&self, key: &str) -> Option<&Arc<T>> {
+        self.index.get(key).map(|slot| &self.items[*slot])
+    }
+
+    fn is_fresh(&self, changes: u64) -> bool {
+        self.changes == changes && self.fresh_until.is_none_or(|until| Instant::now() < until)
+    }
+}
+
+/// List of the server, cached while it is fresh.
+#[derive(Debug)]
+pub(super) struct CachedList<T> {
+    current: Mutex<Option<Arc<Snapshot<T>>>>,
+    /// Held during a fetch, so that concurrent callers share one fetch.
+    fetching: tokio::sync::Mutex<()>,
+}
+
+impl<T> Default for CachedList<T> {
+    fn default() -> Self {
+        Self {
+            current: Mutex::default(),
+            fetching: tokio::sync::Mutex::default(),
+        }
+    }
+}
+
+/// Source of the pages of a list.
+pub(super) struct ListSource<'a, F> {
+    pub(super) fetch: F,
+    /// Method of the list.
+    pub(super) method: &'static str,
+    /// The server declares the capability. Without it, the list is tried once.
+    pub(super) declared: bool,
+    /// Number of change notifications so far.
+    pub(super) changes: &'a AtomicU64,
+    /// The server sends `ttlMs`.
+    pub(super) sends_ttl: bool,
+    pub(super) limits: &'a ClientLimits,
+    pub(super) kind: ListKind,
+    pub(super) sizes: &'a ListSizes,
+}
+
+impl<T: ListItem> CachedList<T> {
+    /// Returns the latest snapshot, fresh or not.
+    pub(super) fn latest(&self) -> Option<Arc<Snapshot<T>>> {
+        let current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        current.clone()
+    }
+
+    /// Returns the cached snapshot if it is fresh, and fetches the list otherwise.
+    pub(super) async fn get<F, A, P>(
+        &self,
+        source: ListSource<'_, F>,
+    ) -> Result<Arc<Snapshot<T>>, ClientError>
+    where
+        F: Fn(Option<String>) -> A,
+        A: Future<Output = Result<SizedPage<P>, ClientError>>,
+        P: Into<Page<T>>,
+    {
+        if let Some(fresh) = self.fresh(source.changes) {
+            return Ok(fresh);
+        }
+        let limit = source.limits.request_timeout;
+        let fetched = timeout(limit, async {
+            let _fetching = self.fetching.lock().await;
+            match self.fresh(source.changes) {
+                Some(fresh) => Ok(fresh),
+                None => Box::pin(self.fetch(source)).await,
+            }
+        });
+        fetched.await.map_err(|_| ClientError::Timeout(limit))?
+    }
+
+    /// Fetches the list in any case.
+    pub(super) async fn refresh<F, A, P>(
+        &self,
+        source: ListSource<'_, F>,
+    ) -> Result<Arc<Snapshot<T>>, ClientError>
+    where
+        F: Fn(Option<String>) -> A,
+        A: Future<Output = Result<SizedPage<P>, ClientError>>,
+        P: Into<Page<T>>,
+    {
+        let limit = source.limits.request_timeout;
+        let fetched = timeout(limit, async {
+            let _fetching = self.fetching.lock().await;
+            Box::pin(self.fetch(source)).await
+        });
+        fetched.await.map_err(|_| ClientError::Timeout(limit))?
+    }
+
+    fn fresh(&self, changes: &AtomicU64) -> Option<Arc<Snapshot<T>>> {
+        let changes = changes.load(Ordering::Acquire);
+        self.latest().filter(|snapshot| snapshot.is_fresh(changes))
+    }
+
+    async fn fetch<F, A, P>(
+        &self,
+        source: ListSource<'_, F>,
+    ) -> Result<Arc<Snapshot<T>>, ClientError>
+    where
+        F: Fn(Option<String>) -> A,
+        A: Future<Output = Result<SizedPage<P>, ClientError>>,
+        P: Into<Page<T>>,
+    {
+        // Read before the first page: a change during the fetch makes the snapshot stale.
+        let changes = source.changes.load(Ordering::Acquire);
+        let reservation = SizeReservation::new(source.sizes, source.kind);
+        let pages = match fetch_pages(&source, &reservation).await {
+            // The server no longer knows a cursor: the list changed during the fetch.
+            Err(ClientError::Refused(error)) if error.code == error_code::INVALID_PARAMS => {
+                reservation.reset();
+                fetch_pages(&source, &reservation).await
+            }
+            other => other,
+        };
+        let snapshot = match pages {
+            Ok((items, ttl)) => {
+                let fresh_until = source.sends_ttl.then(|| Instant::now() + ttl);
+                Snapshot::new(items, fresh_until, changes)
+            }
+            Err(ClientError::Refused(error)) if source.is_missing_list(&error) => {
+                let method = source.method;
+                tracing::debug!(method, %error, "the server does not implement this list");
+                reservation.reset();
+                Snapshot::empty(source.declared, changes)
+            }
+            Err(error) => return Err(error),
+        };
+        let snapshot = Arc::new(snapshot);
+        reservation.commit();
+        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        *current = Some(Arc::clone(&snapshot));
+        Ok(snapshot)
+    }
+}
+
+impl<F> ListSource<'_, F> {
+    /// Returns whether an error means that the server lacks the list. Many servers declare resources and have no
+    /// templates.
+    fn is_missing_list(&self, error: &RpcError) -> bool {
+        !self.declared || error.code == error_code::METHOD_NOT_FOUND
+    }
+}
+
+/// Fetches all items of a list, and returns them with the shortest TTL of a page.
+async fn fetch_pages<T, F, A, P>(
+    source: &ListSource<'_, F>,
+    reservation: &SizeReservation<'_>,
+) -> Result<(Vec<T>, Duration), ClientError>
+where
+    F: Fn(Option<String>) -> A,
+    A: Future<Output = Result<SizedPage<P>, ClientError>>,
+    P: Into<Page<T>>,
+{
+    const MAX_TTL: Duration = Duration::from_secs(24 * 60 * 60);
+
+    let limits = source.limits;
+    let (mut all, mut ttl, mut cursor) = (Vec::new(), MAX_TTL, None);
+    for _ in 0..limits.lists.pages {
+        let fetched = (source.fetch)(cursor).await?;
+        reservation.add(fetched.bytes, limits.lists.bytes)?;
+        let page: Page<T> = fetched.page.into();
+        all.extend(page.items);
+        ttl = ttl.min(Duration::from_millis(page.ttl_ms.unwrap_or(0)));
+        if all.len() > limits.lists.items {
+            let limit = limits.lists.items;
+            return Err(ClientError::protocol(format!(
+                "a list has more than {limit} items"
+            )));
+        }
+        cursor = match page.next_cursor {
+            Some(next) => Some(next),
+            None => return Ok((all, ttl)),
+        };
+    }
+    let limit = limits.lists.pages;
+    Err(ClientError::protocol(format!(
+        "a list has more than {limit} pages"
+    )))
+}

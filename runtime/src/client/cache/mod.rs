@@ -1,0 +1,232 @@
+//! Client that caches the lists of its server and watches them for changes.
+
+mod builder;
+mod call;
+mod fetch_lists;
+mod headers;
+mod list;
+mod list_sizes;
+mod page;
+mod record_contract;
+mod resource_cache;
+mod template;
+#[cfg(feature = "validation")]
+pub(crate) mod validation;
+mod watch;
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, OnceLock};
+
+use serde::Serialize;
+use treenail_schema::{
+    GetPromptRequest, Prompt, ReadResourceResult, Resource, ResourceTemplate, Tool,
+};
+
+pub use self::builder::McpClientBuilder;
+use self::list::CachedList;
+use self::list_sizes::ListSizes;
+use self::resource_cache::ResourceCache;
+pub use self::template::UrlTemplate;
+#[cfg(feature = "validation")]
+use self::validation::ValidatorCache;
+use self::watch::Watcher;
+use crate::client::protocol::read;
+use crate::client::{ClientError, ClientRequest, Drift, McpClientSession};
+
+/// Client that caches the lists of its server. A list is fetched again when it is used and no longer fresh: after a
+/// `list_changed` notification, after its TTL (`ttlMs`), or after a call such as [`refresh_all`](Self::refresh_all). A
+/// server of the legacy era sends no TTL, so its lists stay cached until one of the other events.
+///
+/// ```
+/// use serde_json::json;
+/// use treenail_runtime::Server;
+/// use treenail_runtime::client::McpClient;
+///
+/// # async fn example(server: Server) -> Result<(), Box<dyn std::error::Error>> {
+/// let client = McpClient::builder().server(&server).auto_refresh(true).build().await?;
+/// for tool in client.tools().await? {
+///     println!("{}: {}", tool.name, tool.description.as_deref().unwrap_or_default());
+/// }
+/// let sum: i64 = client.call_tool_as("add", json!({"a": 1, "b": 2})).await?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// Clones are cheap and share everything. Dropping the last one closes the connection in the background;
+/// [`close`](Self::close) waits until it is closed.
+#[derive(Clone, Debug)]
+pub struct McpClient {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    session: Arc<McpClientSession>,
+    lists: Lists,
+    /// `None` if results are not validated.
+    #[cfg(feature = "validation")]
+    validators: Option<ValidatorCache>,
+    /// Drift found when connecting, if there is a contract.
+    drift: OnceLock<Drift>,
+    /// Tasks that watch for changes, aborted with the client.
+    _watcher: Option<Watcher>,
+}
+
+#[derive(Debug, Default)]
+struct Lists {
+    tools: CachedList<Tool>,
+    prompts: CachedList<Prompt>,
+    resources: CachedList<Resource>,
+    templates: CachedList<ResourceTemplate>,
+    resource_contents: ResourceCache,
+    sizes: ListSizes,
+}
+
+impl McpClient {
+    /// Returns a builder, which selects the server and the options.
+    pub fn builder() -> McpClientBuilder {
+        McpClientBuilder::default()
+    }
+
+    /// Creates a client over an open session. It processes the session's change notifications, and subscribes to them
+    /// in the modern era.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a tokio runtime, if the server declares `listChanged` for a list.
+    pub fn new(session: Arc<McpClientSession>) -> Self {
+        builder::client_over(
+            session,
+            watch::WatchOptions::default(),
+            #[cfg(feature = "validation")]
+            Some(ValidatorCache::default()),
+        )
+    }
+
+    /// Returns the underlying session.
+    pub fn session(&self) -> &Arc<McpClientSession> {
+        &self.inner.session
+    }
+
+    /// Returns all tools, in the order of the server.
+    ///
+    /// Over HTTP, tools whose `x-mcp-header` breaks the rules of the protocol are omitted.
+    pub async fn tools(&self) -> Result<Vec<Arc<Tool>>, ClientError> {
+        let Some(source) = self.tools_source() else {
+            return Ok(Vec::new());
+        };
+        Ok(self.inner.lists.tools.get(source).await?.items.clone())
+    }
+
+    /// Returns the tool with this name, if there is one.
+    pub async fn tool(&self, name: &str) -> Result<Option<Arc<Tool>>, ClientError> {
+        let Some(source) = self.tools_source() else {
+            return Ok(None);
+        };
+        Ok(self.inner.lists.tools.get(source).await?.get(name).cloned())
+    }
+
+    /// Returns the number of change notifications for the tools so far.
+    pub(crate) fn tools_version(&self) -> u64 {
+        self.session().changes().tools.load(Ordering::Acquire)
+    }
+
+    /// Returns all prompts, in the order of the server.
+    pub async fn prompts(&self) -> Result<Vec<Arc<Prompt>>, ClientError> {
+        let Some(source) = self.prompts_source() else {
+            return Ok(Vec::new());
+        };
+        Ok(self.inner.lists.prompts.get(source).await?.items.clone())
+    }
+
+    /// Returns the prompt with this name, if there is one.
+    pub async fn prompt(&self, name: &str) -> Result<Option<Arc<Prompt>>, ClientError> {
+        let Some(source) = self.prompts_source() else {
+            return Ok(None);
+        };
+        Ok(self
+            .inner
+            .lists
+            .prompts
+            .get(source)
+            .await?
+            .get(name)
+            .cloned())
+    }
+
+    /// Requests the messages of a prompt. The arguments serialize to an object of strings, or are `()` for none.
+    pub fn get_prompt(
+        &self,
+        name: &str,
+        arguments: impl Serialize,
+    ) -> ClientRequest<GetPromptRequest> {
+        self.session().prompts_get(name, arguments)
+    }
+
+    /// Returns all resources, in the order of the server.
+    pub async fn resources(&self) -> Result<Vec<Arc<Resource>>, ClientError> {
+        let Some(source) = self.resources_source() else {
+            return Ok(Vec::new());
+        };
+        Ok(self.inner.lists.resources.get(source).await?.items.clone())
+    }
+
+    /// Returns the resource with this URI, if it is listed.
+    pub async fn resource(&self, uri: &str) -> Result<Option<Arc<Resource>>, ClientError> {
+        let Some(source) = self.resources_source() else {
+            return Ok(None);
+        };
+        Ok(self
+            .inner
+            .lists
+            .resources
+            .get(source)
+            .await?
+            .get(uri)
+            .cloned())
+    }
+
+    /// Reads the resource at a URI. Returns the cached result while it is fresh.
+    pub async fn read_resource(&self, uri: &str) -> Result<Arc<ReadResourceResult>, ClientError> {
+        let changes = self.session().changes();
+        let changes = changes.updates.load(Ordering::Acquire);
+        let cache = &self.inner.lists.resource_contents;
+        if let Some(cached) = cache.get(uri, changes) {
+            return Ok(cached);
+        }
+        let finished = self.session().resources_read(uri).finish().await?;
+        let result: Arc<ReadResourceResult> = Arc::new(read(&finished.text)?);
+        if !finished.was_asked {
+            cache.insert(uri, &result, changes, self.session().limits());
+        }
+        Ok(result)
+    }
+
+    /// Returns all URI templates, in the order of the server.
+    pub async fn url_templates(&self) -> Result<Vec<UrlTemplate>, ClientError> {
+        let Some(source) = self.templates_source() else {
+            return Ok(Vec::new());
+        };
+        let list = self.inner.lists.templates.get(source).await?;
+        let templates = list.items.iter().map(|listed| UrlTemplate::new(listed));
+        Ok(templates.collect())
+    }
+
+    /// Returns the URI template with this name, if there is one.
+    pub async fn url_template(&self, name: &str) -> Result<Option<UrlTemplate>, ClientError> {
+        let Some(source) = self.templates_source() else {
+            return Ok(None);
+        };
+        let list = self.inner.lists.templates.get(source).await?;
+        Ok(list.get(name).map(|listed| UrlTemplate::new(listed)))
+    }
+
+    /// Closes the connection gracefully; see [`McpClientSession::close`].
+    ///
+    /// # Errors
+    ///
+    /// When the server could not be notified; the connection is closed all the same.
+    pub async fn close(&self) -> Result<(), ClientError> {
+        self.session().close().await
+    }
+}

@@ -1,0 +1,119 @@
+//! Cache of resources that have been read.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::time::Instant;
+use treenail_schema::ReadResourceResult;
+
+use crate::client::ClientLimits;
+
+/// Fresh results of `resources/read`, by URI. The cache belongs to one client, so it may hold private results.
+#[derive(Debug, Default)]
+pub(super) struct ResourceCache {
+    entries: Mutex<Entries>,
+}
+
+#[derive(Debug, Default)]
+struct Entries {
+    by_uri: HashMap<Box<str>, CachedResource>,
+    /// Insertion order, oldest first. A replaced entry is still listed under its old number.
+    order: VecDeque<(u64, Box<str>)>,
+    last_number: u64,
+    bytes: usize,
+}
+
+#[derive(Debug)]
+struct CachedResource {
+    number: u64,
+    result: Arc<ReadResourceResult>,
+    bytes: usize,
+    fresh_until: Instant,
+    changes: u64,
+}
+
+impl ResourceCache {
+    /// Returns the cached result for `uri` if it is fresh. `changes` is the number of change notifications so far.
+    pub(super) fn get(&self, uri: &str, changes: u64) -> Option<Arc<ReadResourceResult>> {
+        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        let entry = entries.by_uri.get(uri)?;
+        if entry.changes == changes && Instant::now() < entry.fresh_until {
+            return Some(Arc::clone(&entry.result));
+        }
+        entries.remove(uri);
+        None
+    }
+
+    /// Caches a result for its `ttlMs`, within the limits.
+    pub(super) fn insert(
+        &self,
+        uri: &str,
+        result: &Arc<ReadResourceResult>,
+        changes: u64,
+        limits: &ClientLimits,
+    ) {
+        const MAX_TTL: Duration = Duration::from_secs(24 * 60 * 60);
+
+        let ttl = Duration::from_millis(result.ttl_ms.unwrap_or(0)).min(MAX_TTL);
+        let bytes = estimated_bytes(result) + 2 * uri.len();
+        if ttl.is_zero() || bytes > limits.cache.bytes {
+            return;
+        }
+        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        entries.remove(uri);
+        entries.last_number += 1;
+        let number = entries.last_number;
+        entries.order.push_back((number, uri.into()));
+        entries.bytes += bytes;
+        let entry = CachedResource {
+            number,
+            result: Arc::clone(result),
+            bytes,
+            fresh_until: Instant::now() + ttl,
+            changes,
+        };
+        entries.by_uri.insert(uri.into(), entry);
+        entries.evict(limits);
+    }
+}
+
+impl Entries {
+    fn remove(&mut self, uri: &str) {
+        if let Some(entry) = self.by_uri.remove(uri) {
+            self.bytes -= entry.bytes;
+        }
+    }
+
+    /// Evicts the oldest entries until the limits hold.
+    fn evict(&mut self, limits: &ClientLimits) {
+        let max_results = limits.cache.results;
+        while self.bytes > limits.cache.bytes || self.order.len() > max_results {
+            let Some((number, uri)) = self.order.pop_front() else {
+                break;
+            };
+            if self
+                .by_uri
+                .get(&uri)
+                .is_some_and(|entry| entry.number == number)
+            {
+                self.remove(&uri);
+            }
+        }
+    }
+}
+
+/// Estimates the bytes of memory that a result takes.
+fn estimated_bytes(result: &ReadResourceResult) -> usize {
+    use treenail_schema::ResourceContents;
+
+    let contents = result.contents.iter().map(|contents| {
+        let data = match contents {
+            ResourceContents::Text(text) => text.text.len(),
+            ResourceContents::Blob(blob) => blob.blob.len(),
+            _ => 0,
+        };
+        data + contents.uri().len() + 64
+    });
+    contents.sum()
+}

@@ -1,0 +1,41 @@
+//! Resolution of references, which never leave their own schema.
+
+use serde_json::Value;
+use treenail_schema::internal::percent_decode;
+
+use crate::wire::quoted;
+
+/// Target of a reference.
+pub(super) enum Target<'a> {
+    /// A value in the schema.
+    Schema(&'a Value),
+    /// The subschema with this anchor.
+    Anchor(&'a str),
+}
+
+/// Resolves a reference. The error is the reason for rejecting it.
+pub(super) fn resolve<'a>(schema: &'a Value, reference: &'a str) -> Result<Target<'a>, String> {
+    let id = ["$id", "id"].iter().find_map(|id| schema.get(id)?.as_str());
+    let own = id.and_then(|id| reference.strip_prefix(id.trim_end_matches('#')));
+    let Some(fragment) = fragment(own.unwrap_or(reference)) else {
+        return Err(format!(
+            "it refers to {}, which is outside of the schema; external references are not supported",
+            quoted(reference)
+        ));
+    };
+    if !fragment.is_empty() && !fragment.starts_with('/') {
+        return Ok(Target::Anchor(fragment));
+    }
+    let found = percent_decode(fragment).and_then(|pointer| schema.pointer(&pointer));
+    found
+        .filter(|found| found.is_object() || found.is_boolean())
+        .map(Target::Schema)
+        .ok_or_else(|| format!("the reference {} has no target", quoted(reference)))
+}
+
+fn fragment(reference: &str) -> Option<&str> {
+    match reference {
+        "" => Some(""),
+        other => other.strip_prefix('#'),
+    }
+}

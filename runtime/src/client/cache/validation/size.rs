@@ -1,0 +1,66 @@
+//! Sizes of JSON values, for the cost of validating them.
+
+use serde_json::Value;
+
+/// Bytes of a string that are processed in one step.
+const BYTES_PER_STEP: usize = 16;
+
+/// Returns the pieces of a string, each of which is one step.
+pub(super) fn count_pieces(text: &str) -> u64 {
+    (text.len() / BYTES_PER_STEP) as u64
+}
+
+/// Returns the number of values and pieces of strings in a value, including itself.
+pub(super) fn count_values(value: &Value) -> u64 {
+    match value {
+        Value::Array(items) => 1 + items.iter().map(count_values).sum::<u64>(),
+        Value::Object(members) => members
+            .iter()
+            .map(|(name, member)| count_pieces(name) + count_values(member))
+            .fold(1, u64::saturating_add),
+        Value::String(text) => 1 + count_pieces(text),
+        _ => 1,
+    }
+}
+
+/// Returns whether the strings and names of a value, and eight bytes for each other value, take more than `max_bytes` bytes.
+pub(super) fn is_larger(value: &Value, max_bytes: usize) -> bool {
+    fn charge(value: &Value, left: &mut usize) -> bool {
+        let own = match value {
+            Value::String(text) => text.len(),
+            _ => 8,
+        };
+        let Some(remaining) = left.checked_sub(own) else {
+            return false;
+        };
+        *left = remaining;
+        match value {
+            Value::Array(items) => items.iter().all(|item| charge(item, left)),
+            Value::Object(members) => members.iter().all(|(name, member)| {
+                *left = left.saturating_sub(name.len());
+                charge(member, left)
+            }),
+            _ => true,
+        }
+    }
+    let mut left = max_bytes;
+    !charge(value, &mut left)
+}
+
+/// Returns the cost of finding a member by its name, in lookups.
+pub(super) fn name_lookups(name: &str) -> u64 {
+    1 + count_pieces(name) / 4
+}
+
+/// Returns the cost of a list of names, or of several lists by name, in lookups.
+pub(super) fn names_lookups(names: &Value) -> u64 {
+    match names {
+        Value::Array(names) => names.iter().map(names_lookups).sum(),
+        Value::Object(members) => members
+            .iter()
+            .map(|(name, names)| name_lookups(name) + names_lookups(names))
+            .sum(),
+        Value::String(name) => name_lookups(name),
+        _ => 0,
+    }
+}

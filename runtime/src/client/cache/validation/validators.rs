@@ -1,0 +1,220 @@
+//! Cache of the compiled output schemas of tools.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::task::spawn_blocking;
+use tokio::time::{Instant, timeout_at};
+use treenail_schema::{CallToolResult, SchemaObject, Tool};
+
+use crate::client::cache::list::Snapshot;
+use crate::client::cache::validation::compile::{CompiledSchema, check_value, is_simple};
+use crate::client::{ClientError, ClientLimits};
+use crate::deadline;
+use crate::wire::quoted;
+
+/// Compiled schemas, by the names of their tools.
+#[derive(Debug, Default)]
+pub(in crate::client::cache) struct ValidatorCache {
+    state: Mutex<CacheState>,
+}
+
+#[derive(Debug, Default)]
+struct CacheState {
+    /// The snapshot that the cached tools were last compared with.
+    snapshot: Weak<Snapshot<Tool>>,
+    schemas: HashMap<Box<str>, CachedSchema>,
+}
+
+#[derive(Debug)]
+struct CachedSchema {
+    tool: Arc<Tool>,
+    schema: Arc<CompiledSchema>,
+}
+
+/// Validator for the result of one call.
+#[derive(Debug)]
+pub(in crate::client::cache) struct ExpectedOutput {
+    tool: Arc<Tool>,
+    schema: Arc<CompiledSchema>,
+}
+
+impl ValidatorCache {
+    /// Returns the validator for the result of a call; `None` if its tool is not listed or has no output schema.
+    pub(in crate::client::cache) async fn expected_output(
+        &self,
+        list: &Arc<Snapshot<Tool>>,
+        name: &str,
+        limits: &ClientLimits,
+    ) -> Result<Option<ExpectedOutput>, ClientError> {
+        let Some(tool) = list.get(name) else {
+            return Ok(None);
+        };
+        let Some(schema) = &tool.output_schema else {
+            return Ok(None);
+        };
+        // A condition would hold the lock during compilation.
+        let cached = self.lock().find(list, tool);
+        let schema = if let Some(schema) = cached {
+            schema
+        } else {
+            // Boxed, because this happens once for each tool.
+            let schema = Arc::new(Box::pin(compile(tool, schema, limits)).await?);
+            self.lock().insert(tool, &schema, limits);
+            schema
+        };
+        let tool = Arc::clone(tool);
+        Ok(Some(ExpectedOutput { tool, schema }))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, CacheState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl CacheState {
+    fn find(
+        &mut self,
+        list: &Arc<Snapshot<Tool>>,
+        tool: &Arc<Tool>,
+    ) -> Option<Arc<CompiledSchema>> {
+        if !std::ptr::eq(self.snapshot.as_ptr(), Arc::as_ptr(list)) {
+            // Most tools are unchanged in a new snapshot of the list.
+            let is_listed = |cached: &CachedSchema| {
+                let tool = list.get(&cached.tool.name);
+                tool.is_some_and(|tool| tool.output_schema == cached.tool.output_schema)
+            };
+            self.schemas.retain(|_, cached| is_listed(cached));
+            self.snapshot = Arc::downgrade(list);
+        }
+        let cached = self.schemas.get(&*tool.name)?;
+        Some(Arc::clone(&cached.schema))
+    }
+
+    fn insert(&mut self, tool: &Arc<Tool>, schema: &Arc<CompiledSchema>, limits: &ClientLimits) {
+        if limits.validation.compiled_schemas == 0 {
+            return;
+        }
+        if self.schemas.len() >= limits.validation.compiled_schemas {
+            // Evicts an arbitrary schema: the next use of each is unknown.
+            let name = self.schemas.keys().next().cloned();
+            name.and_then(|name| self.schemas.remove(&name));
+        }
+        let cached = CachedSchema {
+            tool: Arc::clone(tool),
+            schema: Arc::clone(schema),
+        };
+        self.schemas.insert(tool.name.as_str().into(), cached);
+    }
+}
+
+/// Compiles a schema within the timeout of a request, on a blocking thread if it may take long.
+async fn compile(
+    tool: &Arc<Tool>,
+    schema: &SchemaObject,
+    limits: &ClientLimits,
+) -> Result<CompiledSchema, ClientError> {
+    let compiled = if is_simple(schema) {
+        CompiledSchema::new(schema, limits)
+    } else {
+        let (tool, limits_copy) = (Arc::clone(tool), limits.clone());
+        let deadline = deadline::after(limits.request_timeout);
+        run_blocking(deadline, limits.request_timeout, move || {
+            match &tool.output_schema {
+                Some(schema) => CompiledSchema::new(schema, &limits_copy),
+                None => Err("it does not exist".to_owned()),
+            }
+        })
+        .await?
+    };
+    compiled.map_err(|reason| {
+        let tool = quoted(&tool.name);
+        ClientError::protocol(format!(
+            "tool {tool} was not called, because its output schema cannot be used: {reason}"
+        ))
+    })
+}
+
+/// Runs work on a blocking thread and waits for it until the deadline. Late work is abandoned; it ends by itself,
+/// because its steps are bounded.
+async fn run_blocking<T: Send + 'static>(
+    deadline: Instant,
+    limit: Duration,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, ClientError> {
+    match timeout_at(deadline, spawn_blocking(work)).await {
+        Ok(Ok(done)) => Ok(done),
+        Ok(Err(error)) if error.is_panic() => Err(ClientError::protocol("the validator failed")),
+        Ok(Err(_)) => Err(ClientError::closed("the async runtime has shut down")),
+        Err(_) => Err(ClientError::Timeout(limit)),
+    }
+}
+
+/// Timeout of a request, which includes its validation.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::client::cache) struct RequestClock {
+    start: Instant,
+    limit: Duration,
+}
+
+impl RequestClock {
+    /// Starts together with a request that has this timeout.
+    pub(in crate::client::cache) fn start(limit: Duration) -> Self {
+        let start = Instant::now();
+        Self { start, limit }
+    }
+}
+
+impl ExpectedOutput {
+    /// Returns the result if it matches the schema. A result that reports a failure always passes.
+    pub(in crate::client::cache) async fn check(
+        self,
+        result: CallToolResult,
+        limits: &ClientLimits,
+        clock: RequestClock,
+    ) -> Result<CallToolResult, ClientError> {
+        if result.is_error == Some(true) {
+            return Ok(result);
+        }
+        let Some(content) = &result.structured_content else {
+            return Err(self.invalid_result("it has no structured content"));
+        };
+        check_value(content, limits).map_err(|reason| self.invalid_result(&reason))?;
+        let Some(cost) = self.schema.inline_cost(content, limits) else {
+            // Boxed, because large values are rare and would enlarge the future of every call.
+            return Box::pin(self.check_blocking(result, limits.clone(), clock)).await;
+        };
+        let checked = self.schema.validate(content, cost, limits);
+        checked.map_err(|reason| self.invalid_result(&reason))?;
+        Ok(result)
+    }
+
+    async fn check_blocking(
+        self,
+        result: CallToolResult,
+        limits: ClientLimits,
+        clock: RequestClock,
+    ) -> Result<CallToolResult, ClientError> {
+        let deadline = deadline::from(clock.start, clock.limit);
+        let checked = run_blocking(deadline, clock.limit, move || {
+            let content = result.structured_content.as_ref();
+            let content = content.unwrap_or(&Value::Null);
+            let cost = self.schema.cost(content, &limits);
+            let checked = cost.and_then(|cost| self.schema.validate(content, cost, &limits));
+            match checked {
+                Ok(()) => Ok(result),
+                Err(reason) => Err(self.invalid_result(&reason)),
+            }
+        });
+        checked.await?
+    }
+
+    fn invalid_result(&self, reason: &str) -> ClientError {
+        let tool = quoted(&self.tool.name);
+        ClientError::protocol(format!(
+            "the result of tool {tool} does not match its output schema: {reason}"
+        ))
+    }
+}

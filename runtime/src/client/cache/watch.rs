@@ -1,0 +1,180 @@
+//! Background tasks that watch a server for list changes.
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use futures_core::Stream;
+use tokio::task::AbortHandle;
+use tokio::time::Instant;
+use treenail_schema::{ServerCapabilities, SubscriptionFilter};
+
+use crate::client::cache::{Inner, McpClient};
+use crate::client::{ClientError, McpClientSession, Subscription};
+use crate::retry::Backoff;
+
+/// Backoff before a subscription is opened again.
+const BACKOFF: Backoff = Backoff {
+    initial: Duration::from_millis(500),
+    max: Duration::from_secs(32),
+};
+
+/// Options for watching list changes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WatchOptions {
+    /// Subscribes to changes (modern era).
+    pub(super) subscribe: bool,
+    /// Fetches changed lists at once, instead of at their next use.
+    pub(super) auto_refresh: bool,
+}
+
+impl Default for WatchOptions {
+    fn default() -> Self {
+        Self {
+            subscribe: true,
+            auto_refresh: false,
+        }
+    }
+}
+
+/// Running tasks, aborted on drop.
+#[derive(Debug)]
+pub(super) struct Watcher(Vec<AbortHandle>);
+
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        for task in &self.0 {
+            task.abort();
+        }
+    }
+}
+
+/// Starts the tasks that the options ask for; `None` if the server sends no change notifications.
+pub(super) fn spawn_watcher(
+    session: &Arc<McpClientSession>,
+    client: Weak<Inner>,
+    options: WatchOptions,
+) -> Option<Watcher> {
+    let info = session.peer_info();
+    let filter = subscription_filter(&info.capabilities)?;
+    let mut tasks = Vec::new();
+    if options.subscribe && info.revision.is_modern() {
+        let subscribing = keep_subscribed(Arc::downgrade(session), filter);
+        tasks.push(tokio::spawn(subscribing).abort_handle());
+    }
+    if options.auto_refresh {
+        let refreshing = refresh_on_change(Arc::downgrade(session), client);
+        tasks.push(tokio::spawn(refreshing).abort_handle());
+    }
+    (!tasks.is_empty()).then_some(Watcher(tasks))
+}
+
+/// Returns the lists for which the server declares `listChanged`.
+fn subscription_filter(capabilities: &ServerCapabilities) -> Option<SubscriptionFilter> {
+    let tools = capabilities.tools.as_ref().and_then(|it| it.list_changed);
+    let prompts = capabilities.prompts.as_ref().and_then(|it| it.list_changed);
+    let resources = capabilities
+        .resources
+        .as_ref()
+        .and_then(|it| it.list_changed);
+    let mut filter = SubscriptionFilter::new();
+    filter.tools_list_changed = tools.filter(|changed| *changed);
+    filter.prompts_list_changed = prompts.filter(|changed| *changed);
+    filter.resources_list_changed = resources.filter(|changed| *changed);
+    (filter != SubscriptionFilter::new()).then_some(filter)
+}
+
+/// Keeps a subscription open. The router of the session counts the changes, as for all notifications.
+async fn keep_subscribed(session: Weak<McpClientSession>, filter: SubscriptionFilter) {
+    let mut failures = 0_u32;
+    let mut missed = false;
+    loop {
+        let Some(opened) = open_subscription(&session, &filter).await else {
+            return;
+        };
+        match opened {
+            Ok(subscription) => {
+                if missed {
+                    // Changes during the interruption are unknown.
+                    mark_all_changed(&session);
+                }
+                let opened = Instant::now();
+                let delivered = drain(subscription).await;
+                // A stream that ends at once counts as a failure and does not reset the backoff.
+                if delivered || opened.elapsed() >= BACKOFF.max {
+                    failures = 0;
+                }
+            }
+            Err(ClientError::Closed(_) | ClientError::Unsupported(_)) if is_closed(&session) => {
+                return;
+            }
+            Err(ClientError::Unsupported(_) | ClientError::Refused(_)) => {
+                tracing::debug!("the server does not support change subscriptions after all");
+                return;
+            }
+            Err(error) => tracing::debug!(%error, "the change subscription failed and is retried"),
+        }
+        missed = true;
+        failures = failures.saturating_add(1);
+        tokio::time::sleep(BACKOFF.jittered_delay(failures)).await;
+    }
+}
+
+async fn open_subscription(
+    session: &Weak<McpClientSession>,
+    filter: &SubscriptionFilter,
+) -> Option<Result<Subscription, ClientError>> {
+    let session = session
+        .upgrade()
+        .filter(|session| !is_session_closed(session))?;
+    Some(session.subscriptions_listen(filter).await)
+}
+
+/// Waits for the end of the subscription. Returns whether it delivered a notification.
+async fn drain(subscription: Subscription) -> bool {
+    let mut subscription = pin!(subscription);
+    let mut delivered = false;
+    while let Some(next) = poll_fn(|context| subscription.as_mut().poll_next(context)).await {
+        delivered |= next.is_ok();
+    }
+    delivered
+}
+
+fn mark_all_changed(session: &Weak<McpClientSession>) {
+    if let Some(session) = session.upgrade() {
+        session.changes().note_all();
+    }
+}
+
+fn is_session_closed(session: &McpClientSession) -> bool {
+    session.changes().closed.load(Ordering::Acquire)
+}
+
+fn is_closed(session: &Weak<McpClientSession>) -> bool {
+    session
+        .upgrade()
+        .is_none_or(|session| is_session_closed(&session))
+}
+
+/// Fetches changed lists again, if they have been fetched before.
+async fn refresh_on_change(session: Weak<McpClientSession>, client: Weak<Inner>) {
+    while let Some(current) = session.upgrade() {
+        if is_session_closed(&current) {
+            return;
+        }
+        let mut changed = pin!(current.changes().changed.notified());
+        changed.as_mut().enable();
+        let Some(inner) = client.upgrade() else {
+            return;
+        };
+        if let Err(error) = (McpClient { inner }).refresh_stale().await {
+            tracing::debug!(%error, "could not fetch a changed list");
+        }
+        if is_session_closed(&current) {
+            return;
+        }
+        changed.await;
+    }
+}

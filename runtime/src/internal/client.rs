@@ -1,0 +1,58 @@
+//! Names of the client.
+
+use tokio::process::{ChildStdin, ChildStdout};
+use treenail_schema::{CallToolRequest, CallToolResult};
+
+pub use crate::client::answers::{answered_id, check_weight, id_at_ends, is_cut_off};
+pub use crate::client::line::{Ending, IN_MEMORY};
+pub use crate::client::stray::StrayLines;
+use crate::client::{ClientError, ClientLimits, ClientRequest, McpClient, ServerCommand};
+use crate::limits::Limits;
+pub use crate::retry::jitter;
+
+/// Requests over HTTP to one origin.
+#[cfg(feature = "http-client")]
+pub mod fetch {
+    pub use crate::client::fetch::engine::Engine;
+    pub use crate::client::fetch::{body, head, sse, url};
+}
+
+/// Compiled JSON Schemas.
+#[cfg(feature = "validation")]
+pub mod validation {
+    pub use crate::client::validation::{
+        CompiledSchema, ExpectedType, MAX_VIOLATIONS, Verdict, Violation, ViolationKind, is_simple,
+    };
+}
+
+/// Starts a server as a child process. Returns its streams, and their end.
+pub fn start(
+    command: &ServerCommand,
+    limits: &ClientLimits,
+) -> Result<(ChildStdout, ChildStdin, Ending), ClientError> {
+    command.open(limits)
+}
+
+/// Returns the record of the lines of a server that are no messages.
+pub fn stray_lines(command: &ServerCommand) -> StrayLines {
+    command.stray_lines()
+}
+
+/// Returns the limits of parsing messages for a client.
+pub fn parsing_limits(limits: &ClientLimits) -> Limits {
+    limits.parsing()
+}
+
+/// Returns the number of changes of its list of tools that the server has announced.
+pub fn tools_version(client: &McpClient) -> u64 {
+    client.tools_version()
+}
+
+/// Sends a prepared call of a tool, and validates its result.
+pub async fn call_tool(
+    client: &McpClient,
+    tool: &str,
+    request: ClientRequest<CallToolRequest>,
+) -> Result<CallToolResult, ClientError> {
+    client.send_call(tool, request).await
+}

@@ -1,0 +1,33 @@
+//! Names that the crates `treenail-agent` and `treenail-jsoncall` use. Not for use elsewhere; they may change in any release.
+
+#[cfg(feature = "client")]
+mod client;
+
+#[cfg(feature = "client")]
+pub use self::client::*;
+pub use crate::ask::{Round, check_conversation, needs_tools};
+use crate::context::Context;
+pub use crate::function::argument_error::{
+    Fault, MAX_REPORTED, Problem, format_problems, push_token,
+};
+pub use crate::function::schema_hint::{schema_at, takes_only_integers};
+pub use crate::naming::nearest;
+use crate::server::{Connection, Server};
+pub use crate::wire::{
+    Body, DEEPEST, Envelope, Frame, Invalid, LineBuffer, Message, parse, parse_element,
+};
+
+/// Deadlines that cannot overflow.
+pub mod deadline {
+    pub use crate::deadline::{NEVER, after, from};
+}
+
+/// Returns the round of questions of a call, if it may have several.
+pub fn round(context: &Context) -> Option<&Round> {
+    context.state().round()
+}
+
+/// Opens a connection to a server, for one session.
+pub fn connect_once(server: &Server) -> Connection {
+    server.connect().for_one_session()
+}

@@ -1,0 +1,48 @@
+//! Keywords as names.
+
+/// A module.
+pub mod r#mod {
+    use treenail::prelude::*;
+
+    /// A type.
+    #[mcp_type]
+    #[derive(Debug)]
+    #[allow(non_camel_case_types, reason = "the test covers keywords as names")]
+    pub struct r#type {
+        r#in: u64,
+    }
+
+    /// A function.
+    #[mcp_tool]
+    pub const fn r#fn(r#type: r#type) -> u64 {
+        r#type.r#in
+    }
+
+    /// A state.
+    #[derive(Debug)]
+    #[allow(non_camel_case_types, reason = "the test covers keywords as names")]
+    pub struct r#struct;
+
+    #[mcp_tool(namespace = "struct")]
+    impl r#struct {
+        #[tool]
+        const fn r#loop(&self, r#match: u64) -> u64 {
+            r#match
+        }
+
+        #[prompt]
+        const fn r#async(&self, r#for: String) -> String {
+            r#for
+        }
+
+        #[resource("struct://{type}")]
+        const fn r#impl(r#type: String) -> String {
+            r#type
+        }
+    }
+}
+
+/// All functions.
+pub fn all() -> treenail::ToolSet {
+    treenail::tools![r#mod::r#fn]
+}

@@ -1,0 +1,80 @@
+//! Fake Redis that stops responding, like a host that has failed without closing its connections.
+
+use std::time::Duration;
+
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{TcpListener, TcpStream};
+use treenail::{RedisBus, Server};
+
+/// Answers the commands on a connection up to the first `PING`, and leaves the connection open.
+async fn answer_until_ping(socket: &mut BufReader<TcpStream>) -> std::io::Result<()> {
+    loop {
+        let command = read_command(socket).await?;
+        let reply: &[u8] = match &*command[0] {
+            "HELLO" => b"%1\r\n$5\r\nproto\r\n:3\r\n",
+            "CLIENT" => b"+OK\r\n",
+            "SUBSCRIBE" => b">3\r\n$9\r\nsubscribe\r\n$8\r\ntreenail\r\n:1\r\n",
+            "PING" => return Ok(()),
+            other => panic!("an unexpected command: {other}"),
+        };
+        socket.write_all(reply).await?;
+    }
+}
+
+/// Reads the words of the next command.
+async fn read_command(socket: &mut BufReader<TcpStream>) -> std::io::Result<Vec<String>> {
+    let mut words = Vec::new();
+    for _ in 0..read_number(socket).await? {
+        let mut word = vec![0; read_number(socket).await? + 2];
+        socket.read_exact(&mut word).await?;
+        words.push(String::from_utf8(word).unwrap().trim_end().to_owned());
+    }
+    Ok(words)
+}
+
+/// Reads the number in a line such as `*3` or `$12`.
+async fn read_number(socket: &mut BufReader<TcpStream>) -> std::io::Result<usize> {
+    let mut line = String::new();
+    socket.read_line(&mut line).await?;
+    Ok(line.trim_end()[1..].parse().unwrap())
+}
+
+#[tokio::test(start_paused = true)]
+async fn bus_reconnects_if_redis_stops_responding() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let bus = RedisBus::new(format!("redis://{address}")).unwrap();
+    let server = Server::builder("demo", "1").event_bus(bus).build().unwrap();
+    let mut open_sockets = Vec::new();
+    // The paused clock advances while all tasks are idle.
+    for _ in 0..3 {
+        let mut socket = BufReader::new(listener.accept().await.unwrap().0);
+        answer_until_ping(&mut socket).await.unwrap();
+        open_sockets.push(socket);
+        // The publishing connection gets no response at all.
+        open_sockets.push(BufReader::new(listener.accept().await.unwrap().0));
+    }
+    // An event that could not be published stays queued, and a wait for it can be abandoned.
+    server.resource_updated("notes://1");
+    let published = tokio::time::timeout(Duration::from_secs(300), server.flush_events());
+    assert!(published.await.is_err(), "the event was not published");
+}
+
+#[test]
+fn invalid_redis_urls_are_rejected() {
+    for url in [
+        "",
+        "redis",
+        "http://127.0.0.1",
+        "redis://user:secret@host:port",
+    ] {
+        let error = RedisBus::new(url).unwrap_err().to_string();
+        assert!(error.starts_with("the URL of Redis is wrong: "), "{error}");
+        assert!(!error.contains("secret"), "{error}");
+    }
+    let bus = RedisBus::new("redis://user:secret@127.0.0.1").unwrap();
+    assert_eq!(
+        format!("{bus:?}"),
+        r#"RedisBus { channel: "treenail", .. }"#
+    );
+}
