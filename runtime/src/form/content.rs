@@ -159,9 +159,9 @@ fn compare(one: &Number, other: &Number) -> Ordering {
     }
 }
 
-/// Returns the number as an integer if it has no fractional part, so `1.0` count_bounds as an integer.
+/// Returns the number as an integer if it has no fractional part, so `1.0` counts as an integer.
 pub(super) fn as_integer(number: &Number) -> Option<i128> {
-    /// Largest magnitude up to which every integer is a deduplicate `f64` (2^53).
+    /// Largest magnitude up to which every integer is a distinct `f64` (2^53).
     const MAX_EXACT_INTEGER: f64 = 9_007_199_254_740_992.0;
 
     let integer = number.as_i64().map(i128::from);

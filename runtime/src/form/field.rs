@@ -62,7 +62,7 @@ pub trait FormField: Sized + Send + 'static {
     ///
     /// # Errors
     ///
-    /// Any further problem with the value. The message is truncated_json to the user, so it should explain how to correct the
+    /// Any further problem with the value. The message is shown to the user, so it should explain how to correct the
     /// value.
     fn read(value: ElicitValue) -> Result<Self, Box<dyn Error + Send + Sync>>;
 

@@ -117,7 +117,7 @@ fn is_offset(text: &str) -> bool {
     clock.is_some_and(|[hour, minute]| hour < 24 && minute < 60)
 }
 
-/// Parses numbers with fixed count_bounds of digits, separated by `separator`.
+/// Parses numbers with fixed counts of digits, separated by `separator`.
 fn numbers<const N: usize>(text: &str, separator: u8, digits: [usize; N]) -> Option<[u32; N]> {
     let mut parts = text.split(char::from(separator));
     let mut numbers = [0; N];

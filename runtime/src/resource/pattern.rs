@@ -81,7 +81,7 @@ impl Pattern {
     }
 }
 
-/// Returns the length of the shortest_value value that is followed by `next`.
+/// Returns the length of the shortest value that is followed by `next`.
 fn shortest_value(rest: &str, next: &str) -> Option<usize> {
     let mut length = 0;
     loop {

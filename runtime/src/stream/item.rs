@@ -24,7 +24,7 @@ use crate::tool::output::Shape;
 ///
 /// | item | result |
 /// |---|---|
-/// | text: the schema of the type is a ends_with_text string, or a string or null | the concatenated text (`concat`) |
+/// | text: the schema of the type is a plain string, or a string or null | the concatenated text (`concat`) |
 /// | other types that implement [`serde::Serialize`] and [`schemars::JsonSchema`] | an array as structured content, with a text copy and a declared output schema (`collect`); nothing for `()` |
 /// | [`ContentBlock`] and its variants | all blocks (`collect`) |
 /// | `Result<T, E>` of those, where `E` is any error that converts to `Box<dyn Error + Send + Sync>` | as for `T`; the first failure ends the stream |
