@@ -107,7 +107,7 @@ pub use treenail_macros::mcp_client;
 /// ]));
 /// assert_eq!(
 ///     error.unwrap_err().to_string(),
-///     "the form is not filled in as asked:\n\
+///     "the form content is invalid:\n\
 ///      - `day`: expected a date like 2026-07-28, got the string \"tomorrow\"\n\
 ///      - `guests`: expected an integer (1 to 12), got 40\n\
 ///      - `breakfast`: missing; expected true or false"

@@ -1,4 +1,4 @@
-//! Completion: values proposed for an argument while it is typed.
+//! Completion: suggested values for an argument that a user is typing.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,20 +10,21 @@ use treenail_schema::{CompleteRequestParams, Completion};
 
 use crate::call::Call;
 use crate::function::argument::ArgumentList;
+use crate::function::argument_error::{Fault, Problem};
 use crate::function::kind;
-use crate::function::problem::{Fault, Problem};
-use crate::function::run::panicked;
-use crate::function::{Function, Output, Purpose};
+use crate::function::run::panic_error;
+use crate::function::{FeatureKind, Function, Output};
 use crate::handler::Handler;
 use crate::result_writer::ResultWriter;
 use crate::wire::RpcError;
 
-/// The most values that the protocol allows in one answer.
-const MOST: usize = 100;
+/// Maximum number of values in a response, set by the protocol.
+const MAX_VALUES: usize = 100;
 
-/// What has been typed of an argument so far, and the other arguments that are known.
+/// The partial value of an argument, and the other arguments that are known.
 ///
-/// A function that `#[arg(complete = …)]` names takes it by reference, or else `&str`, the text alone:
+/// A function that `#[arg(complete = …)]` names takes it by reference. Alternatively it takes `&str`, only the partial
+/// value:
 ///
 /// ```
 /// use treenail_runtime::CompletionRequest;
@@ -43,24 +44,24 @@ pub struct CompletionRequest {
 }
 
 impl CompletionRequest {
-    /// What has been typed.
+    /// Returns the partial value.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The value of another argument, if the client tells it; clients before revision 2025-06-18 tell none.
+    /// Returns the value of another argument, if the client sent it. Clients before revision 2025-06-18 never do.
     pub fn other(&self, argument: &str) -> Option<&str> {
         self.others.get(argument).map(String::as_str)
     }
 }
 
-/// What a function that proposes values may take: `&str` or [`&CompletionRequest`](CompletionRequest).
+/// A parameter type of completion functions: `&str` or [`&CompletionRequest`](CompletionRequest).
 #[diagnostic::on_unimplemented(
     message = "a completion cannot take `&{Self}`",
     label = "expected a function of `&str` or `&CompletionRequest`"
 )]
 pub trait FromCompletionRequest {
-    /// Takes it from what has been typed.
+    /// Converts the request.
     fn from_request(typed: &CompletionRequest) -> &Self;
 }
 
@@ -78,55 +79,55 @@ impl FromCompletionRequest for CompletionRequest {
     }
 }
 
-/// What a function that proposes values may return: anything to iterate over whose items turn into `String`, or a future
-/// of it; best first. The first 100 are sent.
+/// A return type of completion functions: any iterable whose items convert to `String`, or a future of one.
 ///
-/// The parameter `K` tells the two apart and is always inferred.
+/// The best values are first; the first 100 are sent. The parameter `K` distinguishes the implementations and is always
+/// inferred.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the output of a completion",
     label = "expected values, such as `Vec<String>`",
-    note = "return a `Vec<String>`, an iterator over texts, or a future of either"
+    note = "return a `Vec<String>`, an iterator over strings, or a future of either"
 )]
 pub trait IntoCompletions<K>: Sized {
-    /// The values, as far as they are sent.
+    /// Collects the values that are sent.
     fn into_completions(self) -> impl Future<Output = Completion> + Send;
 }
 
 #[diagnostic::do_not_recommend]
-impl<T> IntoCompletions<kind::Now> for T
+impl<T> IntoCompletions<kind::Immediate> for T
 where
     T: IntoIterator<Item: Into<String>>,
 {
     fn into_completions(self) -> impl Future<Output = Completion> + Send {
-        std::future::ready(first(self))
+        std::future::ready(first_values(self))
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<F> IntoCompletions<kind::Later> for F
+impl<F> IntoCompletions<kind::Deferred> for F
 where
     F: Future<Output: IntoIterator<Item: Into<String>>> + Send,
 {
     async fn into_completions(self) -> Completion {
-        first(self.await)
+        first_values(self.await)
     }
 }
 
-fn first(values: impl IntoIterator<Item: Into<String>>) -> Completion {
+fn first_values(values: impl IntoIterator<Item: Into<String>>) -> Completion {
     let mut values = values.into_iter();
     let total = match values.size_hint() {
         (low, Some(high)) if low == high => i64::try_from(low).ok(),
         _ => None,
     };
-    let first: Vec<String> = values.by_ref().take(MOST).map(Into::into).collect();
+    let first: Vec<String> = values.by_ref().take(MAX_VALUES).map(Into::into).collect();
     let more = values.next().is_some();
     let mut completion = Completion::new(first).with_has_more(more);
     completion.total = total;
     completion
 }
 
-/// What proposes values for an argument of a prompt or resource of the state `S`.
-pub struct Completer<S>(Function<S, CompleterFacts>);
+/// Completion function for an argument of a prompt or resource of the state `S`.
+pub struct Completer<S>(Function<S, CompleterInfo>);
 
 impl<S> fmt::Debug for Completer<S> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -135,7 +136,7 @@ impl<S> fmt::Debug for Completer<S> {
 }
 
 impl<S: Send + Sync + 'static> Completer<S> {
-    /// One that does what `body` does.
+    /// Creates a completer that runs `body`.
     pub fn new<B, F>(body: B) -> Self
     where
         B: Fn(Arc<S>, CompletionRequest) -> F + Send + Sync + 'static,
@@ -152,18 +153,18 @@ impl<S: Send + Sync + 'static> Completer<S> {
         Self(Function::asynchronous(TypedArgument, output, run))
     }
 
-    /// The same on an `Arc` of its state.
+    /// Converts the completer to one on an `Arc` of its state.
     pub(crate) fn shared(self) -> Completer<Arc<S>> {
         Completer(self.0.shared())
     }
 
     pub(crate) fn bind(self, argument: &'static str, state: &Arc<S>) -> Handler {
-        self.0.bind(Arc::clone(state), CompleterFacts { argument })
+        self.0.bind(Arc::clone(state), CompleterInfo { argument })
     }
 }
 
-/// Answers for an argument that nothing proposes values for.
-pub(crate) fn nothing() -> Handler {
+/// Creates the handler of arguments without completion, which returns no values.
+pub(crate) fn empty_handler() -> Handler {
     Box::new(|_, result| {
         write(&Completion::new([]), result);
         Ok(None)
@@ -176,7 +177,7 @@ fn write(completion: &Completion, result: &mut ResultWriter<'_>) {
     result.end(None);
 }
 
-/// The parameters of `completion/complete`, as the one argument of a function.
+/// The parameters of `completion/complete`, as a single argument.
 struct TypedArgument;
 
 impl ArgumentList for TypedArgument {
@@ -188,7 +189,7 @@ impl ArgumentList for TypedArgument {
 
     fn read(&self, params: Option<&str>) -> Result<CompletionRequest, Vec<Problem>> {
         let params = params.and_then(|params| serde_json::from_str(params).ok());
-        // The server has read them already, or it would not know whom to ask.
+        // The server has already parsed the parameters in order to find the completer.
         let params: CompleteRequestParams =
             params.ok_or_else(|| vec![Problem::new("argument", Fault::Missing)])?;
         let context = params.context.unwrap_or_default();
@@ -199,24 +200,24 @@ impl ArgumentList for TypedArgument {
     }
 }
 
-/// What a request needs to know of what proposes values.
+/// Information about a completer that its requests need.
 #[derive(Debug)]
-pub struct CompleterFacts {
+pub struct CompleterInfo {
     argument: &'static str,
 }
 
-impl Purpose for CompleterFacts {
+impl FeatureKind for CompleterInfo {
     type Details = ();
-    type Subject = ();
+    type WriteContext = ();
 
-    fn subject(_: &Call<'_>) {}
+    fn write_context(_: &Call<'_>) {}
 
     fn reject(&self, _: &[Problem], _: &mut ResultWriter<'_>) -> Result<(), RpcError> {
         let message = "invalid `params` for `completion/complete`";
         Err(RpcError::invalid_params(message))
     }
 
-    fn panicked(&self, message: &str, _: &mut ResultWriter<'_>) -> Result<(), RpcError> {
-        Err(panicked("completion of", self.argument, message))
+    fn on_panic(&self, message: &str, _: &mut ResultWriter<'_>) -> Result<(), RpcError> {
+        Err(panic_error("completion of", self.argument, message))
     }
 }

@@ -1,4 +1,4 @@
-//! What a type offers, as the macros write it down: a head that is told, and a function that answers.
+//! Definitions that the macros generate: the metadata of a feature, and the function that implements it.
 
 use std::any::{TypeId, type_name};
 use std::borrow::Cow;
@@ -8,18 +8,18 @@ use std::sync::Arc;
 use treenail_schema::{Icon, MetaObject};
 
 use crate::completion::Completer;
-use crate::function::{Function, Purpose};
+use crate::function::{FeatureKind, Function};
 use crate::handler::Handler;
-use crate::name;
+use crate::naming::validate_name;
 use crate::policy::Policy;
 use crate::prompt::PromptDefinition;
 use crate::resource::ResourceDefinition;
 use crate::tool::ToolDefinition;
 
-/// A type whose `impl` block `#[mcp_tool]` has made a set of tools, prompts and resources;
-/// [`ServerBuilder::mount`](crate::ServerBuilder::mount) takes it.
+/// A type with tools, prompts and resources, from an `impl` block with `#[mcp_tool]`;
+/// [`ServerBuilder::mount`](crate::ServerBuilder::mount) adds it to a server.
 ///
-/// An `Arc` of such a type can be mounted too: a state that the program keeps, or that is mounted in several places.
+/// An `Arc` of such a type can be mounted too, to share the state with the program or to mount it several times.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -37,28 +37,28 @@ use crate::tool::ToolDefinition;
     note = "put `#[mcp_tool]` on an `impl` block of a type of your own, and `#[tool]`, `#[prompt]` or `#[resource]` on its methods; then the type or an `Arc` of it can be mounted"
 )]
 pub trait Mount: Sized + Send + Sync + 'static {
-    /// What the names of all that it offers begin with, before a dot; empty if with nothing.
+    /// Namespace of everything in the `impl` block: a prefix of all names, followed by a dot. Empty for no prefix.
     const NAMESPACE: &'static str;
 
-    /// The documentation of the `impl` block, which becomes part of the server's instructions.
+    /// Documentation of the `impl` block. It becomes part of the server's instructions.
     const INSTRUCTIONS: &'static str;
 
-    /// The tools, in the order in which they are written.
+    /// Returns the tools in source order.
     fn tools() -> Vec<ToolDefinition<Self>> {
         Vec::new()
     }
 
-    /// The prompts, in the order in which they are written.
+    /// Returns the prompts in source order.
     fn prompts() -> Vec<PromptDefinition<Self>> {
         Vec::new()
     }
 
-    /// The resources and templates, in the order in which they are written.
+    /// Returns the resources and templates in source order.
     fn resources() -> Vec<ResourceDefinition<Self>> {
         Vec::new()
     }
 
-    /// The type that [`Item::mounted`](crate::Item::mounted) finds what it offers by, and its name.
+    /// Returns the identity and the name of the type, for [`Component::mounted`](crate::Component::mounted).
     #[doc(hidden)]
     fn identity() -> (TypeId, &'static str) {
         (TypeId::of::<Self>(), type_name::<Self>())
@@ -87,12 +87,12 @@ impl<T: Mount> Mount for Arc<T> {
     }
 }
 
-/// Definitions of a state as those of an `Arc` of it.
-fn shared<S: Send + Sync + 'static, P: Purpose>(
+/// Converts the definitions of a state to definitions of an `Arc` of it.
+fn shared<S: Send + Sync + 'static, P: FeatureKind>(
     definitions: Vec<Definition<S, P>>,
 ) -> Vec<Definition<Arc<S>, P>> {
     let share = |definition: Definition<S, P>| Definition {
-        head: definition.head,
+        metadata: definition.metadata,
         function: definition.function.shared(),
         completers: definition
             .completers
@@ -103,9 +103,9 @@ fn shared<S: Send + Sync + 'static, P: Purpose>(
     definitions.into_iter().map(share).collect()
 }
 
-/// What is told about a tool, a prompt or a resource beside what its function says.
+/// Metadata of a tool, a prompt or a resource, beside the part that is derived from its function.
 #[derive(Debug)]
-pub struct Head<P: Purpose> {
+pub struct Metadata<P: FeatureKind> {
     pub(crate) name: Cow<'static, str>,
     pub(crate) title: Option<&'static str>,
     pub(crate) description: Option<&'static str>,
@@ -114,8 +114,8 @@ pub struct Head<P: Purpose> {
     pub(crate) details: P::Details,
 }
 
-impl<P: Purpose> Head<P> {
-    /// Begins with the name, without its namespace.
+impl<P: FeatureKind> Metadata<P> {
+    /// Creates metadata with a name, without a namespace.
     pub fn new(name: &'static str) -> Self {
         Self {
             name: Cow::Borrowed(name),
@@ -127,53 +127,53 @@ impl<P: Purpose> Head<P> {
         }
     }
 
-    /// The name that people see.
+    /// Sets the display name.
     #[must_use]
     pub fn title(mut self, title: &'static str) -> Self {
         self.title = Some(title);
         self
     }
 
-    /// What it is for, in words for the model.
+    /// Sets the description, which is written for the model.
     #[must_use]
     pub fn description(mut self, description: &'static str) -> Self {
         self.description = Some(description);
         self
     }
 
-    /// Pictures for it.
+    /// Sets the icons.
     #[must_use]
     pub fn icons(mut self, icons: Vec<Icon>) -> Self {
         self.icons = icons;
         self
     }
 
-    /// What stands in its `_meta`.
+    /// Sets the `_meta` object.
     #[must_use]
     pub fn meta(mut self, meta: MetaObject) -> Self {
         self.meta = Some(meta);
         self
     }
 
-    /// Adds what answers the requests for it.
+    /// Adds the function that handles the requests.
     pub fn define<S>(self, function: Function<S, P>) -> Definition<S, P> {
         Definition {
-            head: self,
+            metadata: self,
             function,
             completers: Vec::new(),
         }
     }
 
-    /// The name in `namespace`, if peers may be told of it.
+    /// Returns the name including `namespace`, if it is valid.
     pub(crate) fn full_name(&self, kind: &str, namespace: &str) -> Result<String, String> {
         let name = if namespace.is_empty() {
             self.name.clone().into_owned()
         } else {
             format!("{namespace}.{}", self.name)
         };
-        match name::flaw(&name) {
-            Some(flaw) => Err(format!("the {kind} name `{name}` {flaw}")),
-            None => Ok(name),
+        match validate_name(&name) {
+            Err(problem) => Err(format!("the {kind} name `{name}` {problem}")),
+            Ok(()) => Ok(name),
         }
     }
 
@@ -183,42 +183,42 @@ impl<P: Purpose> Head<P> {
     }
 }
 
-/// A tool, a prompt or a resource of the state `S`, not yet bound to a value of it.
-pub struct Definition<S, P: Purpose> {
-    pub(crate) head: Head<P>,
+/// A tool, a prompt or a resource on the state `S` that is not bound to a value of it yet.
+pub struct Definition<S, P: FeatureKind> {
+    pub(crate) metadata: Metadata<P>,
     pub(crate) function: Function<S, P>,
     completers: Vec<(&'static str, Completer<S>)>,
 }
 
-impl<S, P: Purpose> fmt::Debug for Definition<S, P> {
+impl<S, P: FeatureKind> fmt::Debug for Definition<S, P> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("Definition")
-            .field("name", &self.head.name)
+            .field("name", &self.metadata.name)
             .finish_non_exhaustive()
     }
 }
 
-impl<S: Send + Sync + 'static, P: Purpose> Definition<S, P> {
-    /// Proposes values for `argument`.
+impl<S: Send + Sync + 'static, P: FeatureKind> Definition<S, P> {
+    /// Adds completion for `argument`.
     #[must_use]
     pub fn complete(mut self, argument: &'static str, completer: Completer<S>) -> Self {
         self.completers.push((argument, completer));
         self
     }
 
-    /// Binds the functions to `state`; `facts` tells the main one what it needs to know of the descriptor.
+    /// Binds the functions to `state`. `info` returns the information that requests need, given the final descriptor.
     pub(crate) fn bind_to<D>(
         self,
         state: &Arc<S>,
         descriptor: D,
-        facts: impl FnOnce(&D) -> P + Send + Sync + 'static,
-    ) -> Bound<D> {
+        info: impl FnOnce(&D) -> P + Send + Sync + 'static,
+    ) -> Registered<D> {
         let (function, own) = (self.function, Arc::clone(state));
-        Bound {
+        Registered {
             descriptor,
             detail: (),
-            handler: Box::new(move |descriptor| function.bind(own, facts(descriptor))),
+            handler: Box::new(move |descriptor| function.bind(own, info(descriptor))),
             completers: self
                 .completers
                 .into_iter()
@@ -229,23 +229,23 @@ impl<S: Send + Sync + 'static, P: Purpose> Definition<S, P> {
     }
 }
 
-/// A tool, a prompt or a resource that is complete but for its name, which the server may still change.
-pub(crate) struct Bound<D, X = ()> {
+/// A tool, a prompt or a resource that is complete except for its name, which the server may still change.
+pub(crate) struct Registered<D, X = ()> {
     pub(crate) descriptor: D,
-    /// What the server needs to know of it beside what peers see.
+    /// Properties that only the server uses.
     pub(crate) detail: X,
     handler: Box<dyn FnOnce(&D) -> Handler + Send + Sync>,
     completers: Completers,
     policy: Policy,
 }
 
-/// What proposes values, for each argument that has it.
+/// Handlers of completion requests, by argument.
 pub(crate) type Completers = Vec<(&'static str, Handler)>;
 
-impl<D> Bound<D> {
-    /// The same with what the server needs to know of it.
-    pub(crate) fn with<X>(self, detail: X) -> Bound<D, X> {
-        Bound {
+impl<D> Registered<D> {
+    /// Adds properties that only the server uses.
+    pub(crate) fn with<X>(self, detail: X) -> Registered<D, X> {
+        Registered {
             descriptor: self.descriptor,
             detail,
             handler: self.handler,
@@ -255,13 +255,13 @@ impl<D> Bound<D> {
     }
 }
 
-impl<D: 'static> Bound<D> {
+impl<D: 'static> Registered<D> {
     pub(crate) fn with_policy(mut self, policy: Policy) -> Self {
         self.policy = policy;
         self
     }
 
-    /// Has `wrap` put something around what answers the requests, once the descriptor is final.
+    /// Adds a wrapper around the handler, applied once the descriptor is final.
     pub(crate) fn wrap(
         mut self,
         wrap: impl FnOnce(&D, Policy, Handler) -> Handler + Send + Sync + 'static,
@@ -272,8 +272,8 @@ impl<D: 'static> Bound<D> {
     }
 }
 
-impl<D, X> Bound<D, X> {
-    /// The same, complete.
+impl<D, X> Registered<D, X> {
+    /// Completes the entry; the descriptor is final now.
     pub(crate) fn finish(self) -> Entry<D, X> {
         Entry {
             handler: (self.handler)(&self.descriptor),
@@ -284,7 +284,7 @@ impl<D, X> Bound<D, X> {
     }
 }
 
-/// What peers see of a tool, a prompt or a resource, and what answers their requests for it.
+/// An entry of the registry: the descriptor that peers receive, and the handlers of its requests.
 pub(crate) struct Entry<D, X = ()> {
     pub(crate) descriptor: D,
     pub(crate) detail: X,
@@ -301,10 +301,10 @@ impl<D: fmt::Debug, X> fmt::Debug for Entry<D, X> {
     }
 }
 
-impl<D: fmt::Debug, X> fmt::Debug for Bound<D, X> {
+impl<D: fmt::Debug, X> fmt::Debug for Registered<D, X> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
-            .debug_struct("Bound")
+            .debug_struct("Registered")
             .field("descriptor", &self.descriptor)
             .finish_non_exhaustive()
     }

@@ -11,13 +11,13 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod ask;
+mod attribute_value;
 mod bus;
 mod call;
 #[cfg(feature = "client")]
 pub mod client;
 mod completion;
 mod context;
-mod contract;
 mod deadline;
 mod definition;
 mod error;
@@ -32,7 +32,7 @@ mod layer;
 mod limits;
 #[cfg(any(feature = "client", feature = "http-server"))]
 mod log_throttle;
-mod name;
+mod naming;
 mod outbox;
 mod panic;
 mod policy;
@@ -50,7 +50,8 @@ mod stream;
 mod stream_close;
 mod tool;
 mod transport;
-mod value;
+mod typed_contract;
+
 mod wire;
 mod wrap;
 
@@ -58,13 +59,15 @@ pub use futures_core::Stream;
 pub use treenail_schema as schema;
 
 pub use self::ask::{AskError, RequestStateKey};
+pub use self::attribute_value::{
+    IntoAnnotations, IntoDefault, IntoIcons, IntoMeta, IntoRange, IntoSchema,
+};
 #[cfg(feature = "redis")]
 pub use self::bus::RedisBus;
 pub use self::bus::{BusFuture, EventBus, EventLink};
 pub use self::call::{Call, FromCall};
 pub use self::completion::{CompletionRequest, FromCompletionRequest, IntoCompletions};
 pub use self::context::{Context, Progress};
-pub use self::contract::{ContractArgument, ContractItem, ContractOutput, Fallible};
 pub use self::definition::Mount;
 pub use self::error::{Error, Result};
 pub use self::extensions::{Extensions, Principal};
@@ -92,5 +95,5 @@ pub use self::tool::{Tool, ToolDefinition, ToolSet};
 pub use self::transport::http::{
     HttpBody, HttpFuture, HttpServer, HttpService, SsePaths, http_service,
 };
-pub use self::value::{IntoAnnotations, IntoDefault, IntoIcons, IntoMeta, IntoRange, IntoSchema};
+pub use self::typed_contract::{ContractArgument, ContractItem, ContractOutput, Fallible};
 pub use self::wire::RpcError;

@@ -1,4 +1,4 @@
-//! What the macros write. Nothing of this is meant to be named by hand, and it may change with any release.
+//! Items for the code that the macros generate. They are not part of the public API and may change in any release.
 
 pub use schemars;
 pub use serde;
@@ -10,31 +10,31 @@ pub use crate::client::typed::{
     ClientOf, MockCalls, MockStream, Mocked, NamespacedClient, connect, describe_trait,
     fail_without_answer, missing_answer, panic_without_answer,
 };
-pub use crate::completion::{Completer, CompleterFacts};
-pub use crate::contract::{
-    Arguments, FromBlock, FromContent, FromItem, FromToolResult, Given, ItemReader, OutputReader,
-    TraitContract, within,
-};
-pub use crate::definition::{Definition, Head};
+pub use crate::completion::{Completer, CompleterInfo};
+pub use crate::definition::{Definition, Metadata};
 pub use crate::form::{
-    Field, FormFields, FormVisitor, check_content, parse_form_content, speak_form,
+    Field, FormFields, FormVisitor, check_content, downgrade_form, parse_form_content,
 };
 pub use crate::function::argument::{Argument, ArgumentList};
+pub use crate::function::argument_error::Problem;
 pub use crate::function::bounds::Check;
 pub use crate::function::kind::{self, Kind, Returns, ReturnsValue};
-pub use crate::function::problem::Problem;
-pub use crate::function::{Function, Output, Purpose};
-pub use crate::prompt::{PromptFacts, PromptHead};
+pub use crate::function::{FeatureKind, Function, Output};
+pub use crate::prompt::{PromptInfo, PromptMetadata};
 pub use crate::resource::output::{IntoContents, ResourceReply};
 pub use crate::resource::pattern::Part;
-pub use crate::resource::{ResourceDetails, ResourceFacts, ResourceHead};
+pub use crate::resource::{ResourceDetails, ResourceInfo, ResourceMetadata};
 pub use crate::result_writer::ResultWriter;
-pub use crate::stream::{Fold, Gathered, Gathering, IntoBlock, Items, Streaming};
+pub use crate::stream::{Collected, Collecting, Fold, IntoBlock, Items, Streaming};
 pub use crate::tool::output::IntoContent;
-pub use crate::tool::{ToolDetails, ToolFacts, ToolHead};
-pub use crate::value::DefaultValue;
+pub use crate::tool::{ToolDetails, ToolInfo, ToolMetadata};
+pub use crate::typed_contract::{
+    Arguments, FromBlock, FromContent, FromItem, FromToolResult, Given, ItemReader, OutputReader,
+    TraitContract, prefix_names,
+};
+pub use crate::attribute_value::DefaultValue;
 
-/// Whether `name` is one of `names`; for the check of `tools![…]` that no two tools have one name.
+/// Returns whether `names` contains `name`. `tools![…]` uses it to reject tools with the same name.
 pub const fn contains(names: &[&str], name: &str) -> bool {
     let mut index = 0;
     while index < names.len() {

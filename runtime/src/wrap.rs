@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use treenail_schema::Tool;
 
-use crate::definition::Bound;
+use crate::definition::Registered;
 #[cfg(feature = "tower")]
 use crate::layer::Layers;
 
@@ -18,7 +18,7 @@ pub(crate) struct CallStack {
 
 impl CallStack {
     /// Wraps the function of a tool in its policy, and both in the layers. A tool with neither stays unchanged.
-    pub(crate) fn wrap(&self, tool: Bound<Tool>) -> Bound<Tool> {
+    pub(crate) fn wrap(&self, tool: Registered<Tool>) -> Registered<Tool> {
         let stack = self.clone();
         tool.wrap(move |descriptor, policy, handler| {
             let policy = policy.or_timeout(stack.call_timeout);

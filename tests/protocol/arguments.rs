@@ -1,11 +1,11 @@
-//! Arguments: what a wrong one is answered with, so that a model can repair its call.
+//! Arguments: error messages that let a model correct its call.
 
 use serde_json::{Value, json};
 use treenail::schema::Revision;
 
-use crate::covering::covering;
-use crate::fixture::server;
-use crate::peer::{MODERN, Peer, text};
+use crate::support::covering::covering;
+use crate::support::peer::{MODERN, Peer, text};
+use crate::support::weather::server;
 
 #[tokio::test]
 async fn good_arguments_reach_the_function() {
@@ -38,7 +38,7 @@ async fn good_arguments_reach_the_function() {
 }
 
 #[tokio::test]
-async fn keys_may_be_escaped_and_arguments_left_out() {
+async fn keys_may_be_escaped_and_arguments_omitted() {
     let mut peer = Peer::connect(&server(), Revision::V2025_11_25).await;
     peer.send_line(
         r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"n\u0061me":"add","arguments":{"\u0061":1,"b":2}}}"#,
@@ -50,7 +50,7 @@ async fn keys_may_be_escaped_and_arguments_left_out() {
 }
 
 #[tokio::test]
-async fn wrong_arguments_are_told_with_pointer_expectation_and_nearest_name() {
+async fn errors_have_pointer_expected_value_and_suggestion() {
     // AMB-08: the arguments, and the lines about them.
     let forecast = "weather.forecast";
     let table: [(&str, Value, &[&str]); 12] = [
@@ -115,7 +115,7 @@ async fn wrong_arguments_are_told_with_pointer_expectation_and_nearest_name() {
         (
             "nothing",
             json!({"a/b~": 1}),
-            &["- /a~1b~0: unknown argument; known are none, it takes no arguments"],
+            &["- /a~1b~0: unknown argument; known arguments: none"],
         ),
         (
             "perhaps",
@@ -157,7 +157,7 @@ async fn a_function_can_see_the_meta_of_its_call() {
 }
 
 #[test]
-fn default_that_its_own_bounds_refuse_does_not_build() {
+fn defaults_outside_their_bounds_do_not_build() {
     const MOST: u8 = 7;
 
     #[treenail::mcp_tool]
@@ -171,6 +171,6 @@ fn default_that_its_own_bounds_refuse_does_not_build() {
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "tool `double`: the default of argument `number` is out of its bounds"
+        "tool `double`: the default of argument `number` is out of range"
     );
 }

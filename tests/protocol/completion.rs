@@ -1,11 +1,11 @@
-//! Completion: what is proposed for arguments of prompts and variables of templates.
+//! Completion: suggested values for prompt arguments and template variables.
 
 use serde_json::{Value, json};
 use treenail::schema::Revision;
 
-use crate::covering::covering;
-use crate::library::server;
-use crate::peer::Peer;
+use crate::support::covering::covering;
+use crate::support::library::server;
+use crate::support::peer::Peer;
 
 fn prompt(name: &str) -> Value {
     json!({"type": "ref/prompt", "name": name})
@@ -20,8 +20,8 @@ fn params(reference: &Value, argument: &str, value: &str) -> Value {
 }
 
 #[tokio::test]
-async fn values_are_proposed() {
-    // CLI-CMP-01: what is referred to, the argument, what is typed, and what is proposed.
+async fn values_are_suggested() {
+    // CLI-CMP-01: the reference, the argument, the partial value, and the suggestions.
     let recommend = prompt("library.recommend");
     let template = resource("library://books/{number}");
     let none: [&str; 0] = [];
@@ -76,7 +76,7 @@ async fn values_are_proposed() {
 }
 
 #[tokio::test]
-async fn other_arguments_are_known() {
+async fn other_arguments_are_available() {
     // CLI-CMP-02
     for revision in Revision::ALL {
         let mut peer = Peer::connect(&server(), revision).await;
@@ -103,7 +103,7 @@ async fn a_hundred_values_are_sent_at_most() {
 }
 
 #[tokio::test]
-async fn a_wrong_request_is_told_what_is_wrong() {
+async fn invalid_requests_get_a_precise_error() {
     let unknown = "invalid `params` for `completion/complete`: ";
     let table = [
         (

@@ -1,4 +1,4 @@
-//! Servers that change while they run: what they offer then, and who is told.
+//! Servers that change at run time: their lists, and the notifications about changes.
 
 use std::sync::Arc;
 
@@ -8,9 +8,9 @@ use treenail::prelude::*;
 use treenail::schema::Revision;
 use treenail::{Component, Edit, Limits, Server};
 
-use crate::covering::{covering, covering_one};
-use crate::notes::{Extra, Notes, dynamic, extra, first, fixed, notes, second};
-use crate::peer::{Peer, initialize};
+use crate::support::covering::{covering, covering_one};
+use crate::support::notes::{Extra, Notes, dynamic, extra, first, fixed, notes, second};
+use crate::support::peer::{Peer, initialize};
 
 type Change = fn(Edit) -> Edit;
 type AnyChange = Box<dyn Fn(Edit) -> Edit>;
@@ -30,14 +30,14 @@ async fn greeting(server: &Server, revision: Revision) -> Value {
 }
 
 impl Peer {
-    /// The names of all tools.
+    /// Returns the names of all tools.
     pub(crate) async fn tools(&mut self) -> Vec<String> {
         tool_names(&self.request("tools/list", json!({})).await)
     }
 }
 
 #[tokio::test]
-async fn a_dynamic_server_says_that_its_lists_change_also_while_they_are_empty() {
+async fn dynamic_servers_declare_list_changes_even_for_empty_lists() {
     let changes = json!({"listChanged": true});
     for revision in covering(
         "SRV-TOOL-01, SRV-TOOL-02, SRV-PRM-01, SRV-PRM-02, SRV-RES-01, SRV-RES-02, SRV-DISC-04",
@@ -73,7 +73,7 @@ async fn a_dynamic_server_says_that_its_lists_change_also_while_they_are_empty()
 }
 
 #[tokio::test]
-async fn a_server_that_is_not_dynamic_promises_no_changes_and_has_none() {
+async fn static_servers_declare_no_list_changes() {
     // SRV-TOOL-01, SRV-RES-01: `subscribe` and `listChanged` are independent of each other
     let (server, _) = fixed(Limits::default());
     for revision in covering("SRV-TOOL-01, SRV-PRM-01, SRV-RES-01") {
@@ -90,7 +90,7 @@ async fn a_server_that_is_not_dynamic_promises_no_changes_and_has_none() {
 }
 
 #[tokio::test]
-async fn what_is_added_removed_disabled_and_enabled_is_offered_or_not() {
+async fn edits_change_the_listed_tools() {
     for revision in covering("SRV-TOOL-02, SRV-TOOL-15") {
         let (server, _) = dynamic(Limits::default());
         let mut peer = Peer::connect(&server, revision).await;
@@ -133,7 +133,7 @@ async fn what_is_added_removed_disabled_and_enabled_is_offered_or_not() {
             ),
             (|offer| offer.disable(Component::namespace("a")), &[]),
             (
-                // What is removed makes room for another one of its name.
+                // A removed item frees its name.
                 |offer| {
                     offer
                         .remove(Component::tool("a.b.first"))
@@ -146,7 +146,9 @@ async fn what_is_added_removed_disabled_and_enabled_is_offered_or_not() {
         ];
         for (change, expected) in steps {
             server.edit(change).unwrap();
-            let (_, listed) = peer.request_told("tools/list", json!({})).await;
+            let (_, listed) = peer
+                .request_with_notifications("tools/list", json!({}))
+                .await;
             let names = tool_names(&listed);
             assert_eq!(names, expected, "{revision}");
             for name in ["notes.count", "first"] {
@@ -160,7 +162,7 @@ async fn what_is_added_removed_disabled_and_enabled_is_offered_or_not() {
 }
 
 #[tokio::test]
-async fn prompts_and_resources_come_and_go_as_tools_do() {
+async fn edits_change_the_listed_prompts_and_resources() {
     for revision in covering("SRV-PRM-07, SRV-RES-06") {
         let server = empty();
         let mut peer = Peer::connect(&server, revision).await;
@@ -200,7 +202,9 @@ async fn prompts_and_resources_come_and_go_as_tools_do() {
         for (change, prompt, resource) in steps {
             server.edit(change).unwrap();
             let prompts = json!({"name": "extra_prompt"});
-            let (_, answer) = peer.request_told("prompts/get", prompts).await;
+            let (_, answer) = peer
+                .request_with_notifications("prompts/get", prompts)
+                .await;
             assert_eq!(answer["error"]["code"].as_i64(), offered(prompt, -32602));
             let uri = json!({"uri": "extra://one"});
             let answer = peer.request("resources/read", uri).await;
@@ -210,7 +214,7 @@ async fn prompts_and_resources_come_and_go_as_tools_do() {
 }
 
 #[tokio::test]
-async fn what_is_hidden_is_not_hinted_at() {
+async fn disabled_items_are_not_suggested() {
     let revision = covering_one("SRV-TOOL-15 in 2026-07-28");
     let (server, _) = dynamic(Limits::default());
     server
@@ -235,7 +239,7 @@ async fn what_is_hidden_is_not_hinted_at() {
 }
 
 #[tokio::test]
-async fn an_edit_that_fails_changes_nothing_and_tells_nobody() {
+async fn failed_edits_change_nothing_and_send_no_notification() {
     let (server, gate) = dynamic(Limits::default());
     let mut peer = Peer::connect(&server, Revision::V2025_11_25).await;
     let before = peer.request("tools/list", json!({})).await;
@@ -258,14 +262,14 @@ async fn an_edit_that_fails_changes_nothing_and_tells_nobody() {
         ),
         (
             Box::new(|offer| offer.remove(Component::mounted::<Extra>())),
-            "there is no mounted type `protocol::notes::Extra`",
+            "there is no mounted type `protocol::support::notes::Extra`",
         ),
         (
             Box::new(move |offer| offer.mount(notes(&gate))),
             "two tools have the name `notes.count`; give one of them `name = \"…\"` or a namespace",
         ),
         (
-            // What is disabled keeps its name.
+            // A disabled item reserves its name.
             Box::new(|offer| {
                 offer
                     .tools(tools![first])
@@ -276,7 +280,7 @@ async fn an_edit_that_fails_changes_nothing_and_tells_nobody() {
         ),
     ];
     for (change, expected) in table {
-        // A change before the one that fails does not happen either.
+        // Changes before the failing one are rolled back too.
         let failed = server.edit(|offer| change(offer.disable(Component::tool("notes.wait"))));
         assert_eq!(failed.unwrap_err().to_string(), expected);
         let mut after = peer.request("tools/list", json!({})).await;
@@ -286,11 +290,11 @@ async fn an_edit_that_fails_changes_nothing_and_tells_nobody() {
 }
 
 #[tokio::test]
-async fn what_a_server_says_of_itself_follows_edits() {
+async fn instructions_and_capabilities_follow_edits() {
     let gate = Arc::new(Semaphore::new(0));
     let server = treenail::server!().dynamic().instructions("Be brief.");
     let server = server.build().unwrap();
-    let said = |greeting: &Value| {
+    let actual = |greeting: &Value| {
         let capabilities = &greeting["capabilities"];
         let subscribe = capabilities["resources"]["subscribe"] == true;
         let completes = capabilities.get("completions").is_some();
@@ -336,7 +340,7 @@ async fn what_a_server_says_of_itself_follows_edits() {
             let completes = completes && revision >= Revision::V2025_03_26;
             let expected = (subscribe, completes, instructions.to_owned());
             let greeting = greeting(&server, revision).await;
-            assert_eq!(said(&greeting), expected, "{revision}");
+            assert_eq!(actual(&greeting), expected, "{revision}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Edits while peers are there: who is told, what goes on, and that nothing is seen half done.
+//! Edits while peers are connected: notifications, calls in flight, and atomicity.
 
 use std::sync::Arc;
 
@@ -7,17 +7,17 @@ use treenail::prelude::*;
 use treenail::schema::Revision;
 use treenail::{Component, Edit, Limits, Server};
 
-use crate::covering::covering;
 use crate::dynamic::{empty, tool_names};
-use crate::notes::{Extra, Notes, dynamic, extra, first, second};
-use crate::peer::{MODERN, Peer, initialize, text};
+use crate::support::covering::covering;
+use crate::support::notes::{Extra, Notes, dynamic, extra, first, second};
+use crate::support::peer::{MODERN, Peer, initialize, text};
 
 impl Peer {
-    /// Takes one notification for each list that has changed.
+    /// Receives one notification for each changed list.
     async fn told_lists(&mut self) -> Vec<String> {
         let mut lists = Vec::new();
         for _ in 0..3 {
-            let (method, params) = self.told().await;
+            let (method, params) = self.next_notification().await;
             assert_eq!(params, Value::Null, "CLI-SUB-07: not tagged");
             lists.push(method);
         }
@@ -32,7 +32,7 @@ const LISTS: [&str; 3] = [
 ];
 
 #[tokio::test]
-async fn a_legacy_peer_is_told_which_lists_have_changed() {
+async fn legacy_peers_are_notified_of_changed_lists() {
     for revision in covering("SRV-TOOL-04, SRV-RES-10, SRV-PRM-08, SRV-LIFE-03 until 2025-11-25") {
         let (server, _) = dynamic(Limits::default());
         let mut early = Peer::silent(&server, revision);
@@ -49,8 +49,8 @@ async fn a_legacy_peer_is_told_which_lists_have_changed() {
         server
             .edit(|offer| offer.disable(Component::prompt("notes.summary")))
             .unwrap();
-        assert_eq!(peer.told().await.0, LISTS[1]);
-        // Nothing has changed in the end, so there is nothing to tell.
+        assert_eq!(peer.next_notification().await.0, LISTS[1]);
+        // The net effect is empty, so there is no notification.
         for _ in 0..2 {
             server
                 .edit(|offer| {
@@ -64,14 +64,14 @@ async fn a_legacy_peer_is_told_which_lists_have_changed() {
                 .unwrap();
         }
         peer.told_nothing().await;
-        // SRV-LIFE-03: not before the handshake is finished; ALL-ERA-01: nor a modern peer that does not listen.
+        // SRV-LIFE-03: not before the end of the handshake; ALL-ERA-01: nor to a modern peer without a subscription.
         early.request("ping", json!({})).await;
         modern.told_nothing().await;
     }
 }
 
 #[tokio::test]
-async fn calls_in_flight_go_on_with_what_they_were_called_for() {
+async fn calls_in_flight_are_unaffected_by_edits() {
     for revision in [Revision::V2025_06_18, MODERN] {
         let (server, gate) = dynamic(Limits::default());
         let mut peer = Peer::connect(&server, revision).await;
@@ -83,23 +83,23 @@ async fn calls_in_flight_go_on_with_what_they_were_called_for() {
             .edit(|offer| offer.remove(Component::mounted::<Notes>()))
             .unwrap();
         gate.add_permits(1);
-        let (mut told, mut answer) = (0, Value::Null);
+        let (mut notifications, mut answer) = (0, Value::Null);
         while answer.is_null() {
             let message = peer.receive_any().await.unwrap();
             if message.get("id").is_some() {
                 answer = message;
             } else {
-                told += 1;
+                notifications += 1;
             }
         }
         assert_eq!(answer["id"], id);
         assert_eq!(text(&answer["result"]), "waited");
-        assert!(told <= if revision.is_modern() { 0 } else { 3 });
+        assert!(notifications <= if revision.is_modern() { 0 } else { 3 });
     }
 }
 
 #[tokio::test]
-async fn a_function_can_change_its_own_server() {
+async fn functions_can_edit_their_own_server() {
     for revision in Revision::ALL {
         let server = empty();
         let mut peer = Peer::connect(&server, revision).await;
@@ -110,14 +110,14 @@ async fn a_function_can_change_its_own_server() {
         }
         assert_eq!(text(&peer.call("go_away", json!({})).await), "gone");
         if !revision.is_modern() {
-            assert_eq!(peer.told().await.0, LISTS[0]);
+            assert_eq!(peer.next_notification().await.0, LISTS[0]);
         }
         assert_eq!(peer.tools().await, [] as [&str; 0]);
     }
 }
 
 #[tokio::test]
-async fn a_server_that_nobody_has_any_more_is_dropped() {
+async fn unreferenced_servers_are_dropped() {
     let (server, gate) = dynamic(Limits::default());
     assert_eq!(Arc::strong_count(&gate), 2);
     let mut peer = Peer::connect(&server, Revision::V2025_11_25).await;
@@ -135,7 +135,7 @@ async fn a_server_that_nobody_has_any_more_is_dropped() {
 }
 
 #[tokio::test]
-async fn no_request_sees_half_of_an_edit_and_no_edit_is_lost() {
+async fn edits_are_atomic_and_none_is_lost() {
     let server = empty();
     server.edit(|offer| offer.tools(tools![first])).unwrap();
     let swap = |server: &Server| {
@@ -173,7 +173,7 @@ async fn no_request_sees_half_of_an_edit_and_no_edit_is_lost() {
 
 #[tokio::test]
 async fn cursors_outlive_edits_unless_their_item_is_gone() {
-    // SRV-PAGE-02, CLI-CACHE-10: the client starts over when a cursor turns invalid
+    // SRV-PAGE-02, CLI-CACHE-10: the client restarts when a cursor becomes invalid.
     let tools = |offer: Edit| offer.tools(tools![first, second]).mount(Extra);
     for revision in covering("SRV-PAGE-01, SRV-PAGE-02") {
         let limits = Limits::default().page_size(2);
@@ -185,18 +185,20 @@ async fn cursors_outlive_edits_unless_their_item_is_gone() {
         let cursor = json!({"cursor": page["result"]["nextCursor"]});
         assert_eq!(tool_names(&page), ["first", "second"]);
 
-        // The item is in the middle of a page now; no item is left out and none comes twice.
+        // The item is in the middle of a page now; no item is omitted or repeated.
         server
             .edit(|offer| offer.remove(Component::tool("first")))
             .unwrap();
-        let (_, page) = peer.request_told("tools/list", cursor.clone()).await;
+        let (_, page) = peer
+            .request_with_notifications("tools/list", cursor.clone())
+            .await;
         assert_eq!(tool_names(&page), ["extra_tool", "go_away"]);
         assert_eq!(page["result"].get("nextCursor"), None);
 
         server
             .edit(|offer| offer.disable(Component::tool("extra_tool")))
             .unwrap();
-        let (_, answer) = peer.request_told("tools/list", cursor).await;
+        let (_, answer) = peer.request_with_notifications("tools/list", cursor).await;
         assert_eq!(answer["error"]["code"], -32602, "{answer}");
     }
 }

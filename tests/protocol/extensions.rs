@@ -1,4 +1,4 @@
-//! What comes with a call from outside of the protocol, from transports and from layers.
+//! Values that transports and layers attach to a call.
 
 use std::task::Poll;
 
@@ -9,7 +9,7 @@ use treenail::prelude::*;
 use treenail::schema::Revision;
 use treenail::{Principal, Server, ToolCall};
 
-use crate::peer::{MODERN, meta, text};
+use crate::support::peer::{MODERN, meta, text};
 
 struct Tenant(u32);
 
@@ -54,7 +54,7 @@ fn server() -> Server {
 }
 
 #[tokio::test]
-async fn what_a_transport_puts_on_a_connection_comes_with_its_calls() {
+async fn connection_extensions_reach_the_calls() {
     let server = server();
     for revision in Revision::ALL {
         let nobody = server.connect();
@@ -72,8 +72,8 @@ async fn what_a_transport_puts_on_a_connection_comes_with_its_calls() {
             let result = client.call_tool("who_blocks", json!({})).await.unwrap();
             assert_eq!(text(&json!(result)), name);
             let result = client.get_prompt("desk.greeting", json!({})).await.unwrap();
-            let said = &json!(result)["messages"][0]["content"]["text"];
-            assert_eq!(*said, format!("Hello {name}"));
+            let actual = &json!(result)["messages"][0]["content"]["text"];
+            assert_eq!(*actual, format!("Hello {name}"));
             let result = client.read_resource("desk://top").await.unwrap();
             let read = &json!(*result)["contents"][0]["text"];
             assert_eq!(*read, format!("top of {name}"));
@@ -82,7 +82,7 @@ async fn what_a_transport_puts_on_a_connection_comes_with_its_calls() {
 }
 
 #[tokio::test]
-async fn a_call_has_the_values_of_the_time_when_it_was_received() {
+async fn calls_have_the_extensions_at_the_time_of_receipt() {
     let mut connection = server().connect();
     let mut message =
         json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "who"}});
@@ -107,7 +107,7 @@ async fn a_call_has_the_values_of_the_time_when_it_was_received() {
 }
 
 #[tokio::test]
-async fn a_connection_that_knows_its_peer_is_served_over_byte_streams() {
+async fn connections_with_extensions_are_served_over_byte_streams() {
     let mut connection = server().connect();
     connection.extensions_mut().insert(Principal::new("alice"));
     let (here, there) = tokio::io::duplex(4096);
@@ -132,7 +132,7 @@ async fn a_connection_that_knows_its_peer_is_served_over_byte_streams() {
 }
 
 #[tokio::test]
-async fn what_a_layer_puts_on_a_call_is_seen_by_its_function_alone() {
+async fn extensions_of_a_layer_reach_only_its_function() {
     let authenticate = ServiceBuilder::new().map_request(|mut call: ToolCall| {
         assert_eq!(call.context().principal().unwrap().as_str(), "alice");
         if call.arguments().contains("deputy") {

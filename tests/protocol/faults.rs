@@ -1,4 +1,4 @@
-//! Faults: what goes wrong in functions and with peers stays with one call or one connection.
+//! Faults: a failure of a function or a peer is limited to one call or one connection.
 
 use std::collections::HashSet;
 use std::sync::atomic::Ordering;
@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use treenail::Limits;
 use treenail::schema::Revision;
 
-use crate::covering::covering;
-use crate::fragile::fragile;
-use crate::peer::{MODERN, Peer, at_rest, error, text};
+use crate::support::covering::covering;
+use crate::support::faulty::fragile;
+use crate::support::peer::{MODERN, Peer, at_rest, error, text};
 
 fn tool(name: &str, arguments: &Value) -> (&'static str, Value) {
     ("tools/call", json!({"name": name, "arguments": arguments}))
@@ -25,7 +25,7 @@ fn complete(reference: &Value, argument: &str) -> (&'static str, Value) {
 }
 
 #[tokio::test]
-async fn a_panic_in_any_code_of_the_user_ends_one_call() {
+async fn a_panic_in_user_code_ends_one_call() {
     let none = json!({});
     let table = [
         tool("at_once", &none),
@@ -64,7 +64,7 @@ async fn a_panic_in_any_code_of_the_user_ends_one_call() {
             }
             assert!(!answer.to_string().contains("secret"), "{answer}");
             let next = peer.call("measured", json!({"number": 1})).await;
-            assert_eq!(text(&next), "1", "the session goes on after {params}");
+            assert_eq!(text(&next), "1", "the session continues after {params}");
         }
         let rest = peer.finish().await;
         assert_eq!(rest, [] as [Value; 0], "SRV-STDIO-01");
@@ -72,7 +72,7 @@ async fn a_panic_in_any_code_of_the_user_ends_one_call() {
 }
 
 #[tokio::test]
-async fn a_call_that_never_ends_holds_up_nobody_and_stops_when_it_is_cancelled() {
+async fn an_endless_call_blocks_no_other_and_stops_when_cancelled() {
     for revision in covering("SRV-CANC-03, SRV-STDIO-04, SRV-STDIO-05") {
         let (server, watch) = fragile(Limits::default());
         let mut peer = Peer::connect(&server, revision).await;
@@ -89,7 +89,7 @@ async fn a_call_that_never_ends_holds_up_nobody_and_stops_when_it_is_cancelled()
 }
 
 #[tokio::test]
-async fn ten_thousand_queued_calls_are_answered_once_each_and_run_within_the_limit() {
+async fn queued_calls_are_answered_once_and_run_within_the_limit() {
     for (calls, calls_in_flight) in [(1_000, 8), (10_000, 256)] {
         let (server, watch) = fragile(Limits::default().calls_in_flight(calls_in_flight));
         let mut peer = Peer::connect(&server, MODERN).await;
@@ -112,11 +112,11 @@ async fn ten_thousand_queued_calls_are_answered_once_each_and_run_within_the_lim
     }
 }
 
-/// Bytes that are on the way in one direction of a connection in memory.
+/// Capacity in bytes of one direction of a connection in memory.
 const PIPE: usize = 64 * 1024;
 
 #[tokio::test(start_paused = true)]
-async fn calls_of_a_peer_that_does_not_read_stop_at_the_limits() {
+async fn calls_of_a_peer_that_does_not_read_are_limited() {
     for later in [false, true] {
         let limits = Limits::default()
             .queued_output_bytes(100_000)
@@ -125,7 +125,7 @@ async fn calls_of_a_peer_that_does_not_read_stop_at_the_limits() {
         let mut peer = Peer::connect(&server, MODERN).await;
         let params = json!({"name": "large", "arguments": {"later": later}});
         let call = peer.message(&json!(1), "tools/call", params);
-        // The clock stands still while anything can go on, so the time is over when the server has come to rest.
+        // The paused clock advances only when nothing can progress, so the time is over once the server is idle.
         let mut sent = 0_usize;
         let patience = Duration::from_secs(1);
         while tokio::time::timeout(patience, peer.send(&call))
@@ -135,7 +135,7 @@ async fn calls_of_a_peer_that_does_not_read_stop_at_the_limits() {
             sent += 1;
             assert!(sent < 10_000, "the server took everything");
         }
-        // What the pipe holds, what is queued, one answer that goes beyond, and what is in flight.
+        // The capacity of the pipe, the queue, one response beyond it, and the calls in flight.
         let done = watch.done.load(Ordering::SeqCst);
         let most = (PIPE + 100_000) / 10_000 + 1 + 5;
         assert!(done <= most, "{done} calls have run, more than {most}");
@@ -146,7 +146,7 @@ async fn calls_of_a_peer_that_does_not_read_stop_at_the_limits() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_tells_a_peer_that_does_not_read_waits() {
+async fn notifications_to_a_peer_that_does_not_read_apply_back_pressure() {
     let limits = Limits::default()
         .queued_output_bytes(10_000)
         .queued_messages(4);
@@ -157,11 +157,11 @@ async fn a_call_that_tells_a_peer_that_does_not_read_waits() {
         let id = peer.begin("tools/call", params).await;
         at_rest().await;
         let told = watch.done.load(Ordering::SeqCst);
-        // A step takes 100 bytes at least; beside those in the pipe and in the output, four are queued and one waits.
+        // A step takes at least 100 bytes. Beside those in the pipe and in the output, four are queued and one waits.
         let most = (PIPE + 10_000) / 100 + 4 + 1;
         assert!((1..=most).contains(&told), "{told} steps were told");
 
-        // The cancellation is noticed once the peer reads again, and then nothing more is told.
+        // The cancellation is processed once the peer reads again; nothing is sent after it.
         peer.cancel(id).await;
         while watch.dropped.available_permits() == 0 {
             let message = peer.receive_any().await.unwrap();
@@ -175,7 +175,7 @@ async fn a_call_that_tells_a_peer_that_does_not_read_waits() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_calls_of_a_client_that_is_gone_are_dropped() {
+async fn calls_of_a_disconnected_client_are_dropped() {
     for revision in covering("SRV-STDIO-06") {
         for name in ["never", "tell"] {
             let limits = Limits::default().shutdown_timeout(Duration::from_secs(7));
@@ -191,7 +191,7 @@ async fn the_calls_of_a_client_that_is_gone_are_dropped() {
             let gone = tokio::time::Instant::now();
             peer.vanish().await;
             assert_eq!(watch.dropped.available_permits(), 1, "{name}");
-            // Only one that has something to say finds out that nobody listens.
+            // A call notices the disconnect only when it sends something.
             let seconds = if name == "never" { 7 } else { 0 };
             assert_eq!(gone.elapsed().as_secs(), seconds, "{name}");
         }
@@ -199,8 +199,8 @@ async fn the_calls_of_a_client_that_is_gone_are_dropped() {
 }
 
 #[tokio::test]
-// It fails: a batch counts as one call, so `batch_messages` times as many run as `calls_in_flight` says.
-async fn calls_of_a_batch_run_within_the_limit_too() {
+// Known failure: a batch counts as one call, so `batch_messages` times `calls_in_flight` calls can run.
+async fn batched_calls_run_within_the_limit() {
     let (server, watch) = fragile(Limits::default().calls_in_flight(2));
     let mut peer = Peer::connect(&server, Revision::V2025_03_26).await;
     let batch = |peer: &Peer, ids: std::ops::Range<i64>| {
@@ -214,7 +214,7 @@ async fn calls_of_a_batch_run_within_the_limit_too() {
     let refused = peer.receive_any().await.unwrap();
     assert_eq!(refused["error"]["message"], "a batch has at most 2 calls");
 
-    // The second one is held until the first is answered.
+    // The second one is deferred until the first gets its response.
     for ids in [0..2, 2..4] {
         peer.send(&batch(&peer, ids)).await;
     }

@@ -1,4 +1,4 @@
-//! Layers around the calls of tools: those of tower, and some of our own.
+//! Layers around tool calls: those of tower, and custom ones.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -12,11 +12,11 @@ use treenail::prelude::*;
 use treenail::schema::{CallToolResult, ContentBlock, ResultMetaObject, Revision};
 use treenail::{BoxError, Handled, RpcError, ServerBuilder, ToolCall, ToolResponse, ToolService};
 
-use crate::covering::{covering, covering_one};
-use crate::fixture;
-use crate::peer::{MODERN, Peer, error, initialize, meta, text};
+use crate::support::covering::{covering, covering_one};
+use crate::support::peer::{MODERN, Peer, error, initialize, meta, text};
+use crate::support::weather;
 
-/// The bytes that a server answers a call with.
+/// Returns the bytes of the response to a call.
 async fn answer(server: &Server, revision: Revision, call: &Value) -> String {
     let mut connection = server.connect();
     let mut out = Vec::new();
@@ -76,16 +76,16 @@ fn with_meta() -> CallToolResult {
 }
 
 fn with_all_outputs(server: ServerBuilder) -> Server {
-    let server = server.mount(fixture::weather()).tools(fixture::tools());
+    let server = server.mount(weather::weather()).tools(weather::tools());
     let server = server.tools(tools![measure, any_value, with_meta]);
     server.build().unwrap()
 }
 
 #[tokio::test]
-async fn layers_that_change_nothing_change_no_byte() {
+async fn transparent_layers_change_no_byte() {
     let plain = with_all_outputs(treenail::server!());
     let identity = ServiceBuilder::new().map_response(|response: ToolResponse| {
-        // To look at a result is not to change it.
+        // Reading a result does not modify it.
         assert!(response.result().is_some());
         response
     });
@@ -197,7 +197,7 @@ async fn calls_go_through_the_layers_in_the_order_of_the_source() {
     assert_eq!(*notes.lock().unwrap(), expected);
 }
 
-/// A layer that does what `run` does.
+/// A layer that runs `run`.
 fn doing<F, R>(run: F) -> impl Fn(ServerBuilder) -> ServerBuilder
 where
     F: Fn(ToolCall, ToolService) -> R + Clone + Send + Sync + 'static,
@@ -214,7 +214,7 @@ where
 
 #[tokio::test]
 async fn a_layer_can_answer_in_place_of_the_function_and_fail() {
-    // SRV-TOOL-16, SRV-TOOL-17: access control is for a layer.
+    // SRV-TOOL-16, SRV-TOOL-17: a layer can implement access control.
     let server = server(doing(
         async |call: ToolCall, inner: ToolService| match call.arguments() {
             _ if call.is_read_only() => {
@@ -239,7 +239,7 @@ async fn a_layer_can_answer_in_place_of_the_function_and_fail() {
         let mut peer = Peer::connect(&server, revision).await;
         let result = peer.call("look", json!({})).await;
         assert_eq!(text(&result), "unseen");
-        for (said, expected) in [
+        for (actual, expected) in [
             ("fail", "not now"),
             ("blocks", "one"),
             (
@@ -247,7 +247,7 @@ async fn a_layer_can_answer_in_place_of_the_function_and_fail() {
                 "the call of the tool `echo` failed unexpectedly; this is a bug in the server",
             ),
         ] {
-            let result = peer.call("echo", json!({"text": said})).await;
+            let result = peer.call("echo", json!({"text": actual})).await;
             assert_eq!(result["isError"], true, "SRV-TOOL-16: {result}");
             assert_eq!(text(&result), expected);
         }
@@ -281,7 +281,7 @@ async fn a_layer_can_change_arguments_and_results() {
         let result = peer.call("echo", json!({"text": "original"})).await;
         let blocks = [&result["content"][0]["text"], &result["content"][1]["text"]];
         assert_eq!(blocks, ["changed", "false"]);
-        // The changed arguments are those that are checked.
+        // The modified arguments are validated.
         let result = peer.call("echo", json!({"other": 1})).await;
         assert_eq!(result["content"][1]["text"], "true");
         assert_eq!(result["isError"], true);
@@ -289,7 +289,7 @@ async fn a_layer_can_change_arguments_and_results() {
 }
 
 #[tokio::test]
-async fn what_a_call_sends_comes_before_its_answer_and_ends_with_it() {
+async fn notifications_of_a_call_precede_its_response() {
     let revision = covering_one("SRV-PROG-02, SRV-PROG-05 in 2026-07-28");
     let contexts = Arc::new(Mutex::new(Vec::new()));
     let kept = Arc::clone(&contexts);
@@ -307,12 +307,12 @@ async fn what_a_call_sends_comes_before_its_answer_and_ends_with_it() {
     }));
     let mut peer = Peer::connect(&server, revision).await;
     let call = json!({"name": "echo", "arguments": {"text": "x"}, "_meta": {"progressToken": 1}});
-    let (told, answer) = peer.request_told("tools/call", call).await;
-    let told: Vec<_> = told
+    let (notifications, answer) = peer.request_with_notifications("tools/call", call).await;
+    let notifications: Vec<_> = notifications
         .iter()
-        .map(|told| &told["params"]["progress"])
+        .map(|notification| &notification["params"]["progress"])
         .collect();
-    assert_eq!(told, [&json!(0.5), &json!(1), &json!(2)]);
+    assert_eq!(notifications, [&json!(0.5), &json!(1), &json!(2)]);
     assert_eq!(text(&answer["result"]), "x");
     let cx = contexts.lock().unwrap().pop().unwrap();
     assert!(cx.is_finished());
@@ -329,7 +329,7 @@ async fn a_call_within_layers_can_be_cancelled() {
     let hang = json!({"name": "hang", "_meta": token});
     let first = peer.begin("tools/call", hang.clone()).await;
     assert_eq!(peer.receive_any().await.unwrap()["params"]["progress"], 1);
-    // One that waits for the layer to be ready, and one behind it.
+    // One call waits for the layer to become ready, and another one is behind it.
     let second = peer.begin("tools/call", hang).await;
     let third = peer.begin("tools/call", json!({"name": "look"})).await;
     for id in [second, first] {
@@ -344,7 +344,7 @@ async fn a_call_within_layers_can_be_cancelled() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_rate_limit_of_tower_holds_calls_back() {
+async fn the_rate_limit_of_tower_delays_calls() {
     // SRV-TOOL-17
     let rate = RateLimitLayer::new(2, Duration::from_secs(10));
     let server = server(|server| server.layer(rate));
@@ -361,7 +361,7 @@ async fn the_rate_limit_of_tower_holds_calls_back() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn calls_wait_in_line_for_a_layer() {
+async fn calls_wait_in_order_for_a_layer() {
     let server = server(|server| server.layer(RateLimitLayer::new(1, Duration::from_secs(1))));
     let mut peer = Peer::connect(&server, MODERN).await;
     let mut ids = Vec::new();
@@ -374,7 +374,7 @@ async fn calls_wait_in_line_for_a_layer() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn load_is_shed_and_time_is_limited_by_the_layers_of_tower() {
+async fn load_shedding_and_timeouts_of_tower_work() {
     let layers = ServiceBuilder::new()
         .layer(LoadShedLayer::new())
         .layer(ConcurrencyLimitLayer::new(1))
@@ -390,7 +390,7 @@ async fn load_is_shed_and_time_is_limited_by_the_layers_of_tower() {
     assert_eq!(text(&peer.call("look", json!({})).await), "seen");
 }
 
-/// Calls again what has failed, once.
+/// A layer that retries a failed call once.
 #[derive(Clone)]
 struct Again;
 
@@ -416,15 +416,15 @@ impl tower::retry::Policy<ToolCall, ToolResponse, BoxError> for Again {
 }
 
 #[tokio::test]
-async fn a_call_can_be_tried_again() {
+async fn a_call_can_be_retried() {
     let retry = ServiceBuilder::new().retry(Again);
     let server = server(|server| server.layer(retry).layer(ConcurrencyLimitLayer::new(1)));
     let session = McpClientSession::builder().server(&server).build();
     let session = session.await.unwrap();
-    let told = Arc::new(Mutex::new(0));
-    let count = Arc::clone(&told);
+    let notifications = Arc::new(Mutex::new(0));
+    let count = Arc::clone(&notifications);
     let call = session.tools_call("echo", json!({}));
     let call = call.on_progress(move |_| *count.lock().unwrap() += 1);
     assert_eq!(text(&json!(call.await.unwrap())), "instead");
-    assert_eq!(*told.lock().unwrap(), 1);
+    assert_eq!(*notifications.lock().unwrap(), 1);
 }

@@ -1,17 +1,17 @@
-//! Subscriptions of the legacy era: `resources/subscribe`, and notifications without a tag.
+//! Subscriptions of the legacy era: `resources/subscribe`, and notifications without a subscription ID.
 
 use serde_json::{Value, json};
 use treenail::prelude::*;
 use treenail::schema::Revision;
 use treenail::{Component, Limits, SubscriptionLimits};
 
-use crate::covering::covering;
-use crate::notes::{dynamic, first, fixed};
-use crate::peer::{MODERN, Peer};
 use crate::subscriptions::{TOOLS, UPDATED};
+use crate::support::covering::covering;
+use crate::support::notes::{dynamic, first, fixed};
+use crate::support::peer::{MODERN, Peer};
 
 #[tokio::test]
-async fn a_legacy_peer_subscribes_to_one_resource_after_the_other() {
+async fn legacy_peers_subscribe_to_several_resources() {
     for revision in covering("SRV-RES-01 until 2025-11-25") {
         for (server, _) in [fixed(Limits::default()), dynamic(Limits::default())] {
             let mut peer = Peer::connect(&server, revision).await;
@@ -47,7 +47,7 @@ async fn a_legacy_peer_subscribes_to_one_resource_after_the_other() {
                 server.resource_updated(one);
             }
             for one in ["notes://all", "notes://by-id/7"] {
-                let (method, params) = peer.told().await;
+                let (method, params) = peer.next_notification().await;
                 assert_eq!((&*method, params), (UPDATED, uri(one)), "not tagged");
             }
             peer.told_nothing().await;
@@ -65,7 +65,7 @@ async fn a_legacy_peer_subscribes_to_one_resource_after_the_other() {
 }
 
 #[tokio::test]
-async fn a_legacy_peer_subscribes_to_no_more_than_the_limit() {
+async fn legacy_subscriptions_are_limited() {
     let limits = Limits::default().subscriptions(SubscriptionLimits::default().resources(2));
     let (server, _) = fixed(limits);
     let mut peer = Peer::connect(&server, Revision::V2025_11_25).await;
@@ -82,7 +82,7 @@ async fn a_legacy_peer_subscribes_to_no_more_than_the_limit() {
 }
 
 #[tokio::test]
-async fn what_is_gone_can_still_be_unsubscribed_from() {
+async fn removed_resources_can_be_unsubscribed() {
     let (server, _) = dynamic(Limits::default());
     let mut peer = Peer::connect(&server, Revision::V2025_11_25).await;
     let all = json!({"uri": "notes://all"});
@@ -91,17 +91,21 @@ async fn what_is_gone_can_still_be_unsubscribed_from() {
         .edit(|offer| offer.remove(Component::namespace("notes")))
         .unwrap();
     server.resource_updated("notes://all");
-    let (told, answer) = peer
-        .request_told("resources/unsubscribe", all.clone())
+    let (notifications, answer) = peer
+        .request_with_notifications("resources/unsubscribe", all.clone())
         .await;
-    assert_eq!(told.len(), 4, "three lists, and that it is gone: {told:?}");
+    assert_eq!(
+        notifications.len(),
+        4,
+        "three lists, and that it is gone: {notifications:?}"
+    );
     assert_eq!(answer["result"], json!({}));
     server.resource_updated("notes://all");
     assert_eq!(peer.refused("resources/subscribe", all).await.0, -32601);
 }
 
 #[tokio::test]
-async fn both_eras_of_one_connection_are_told_in_their_own_way() {
+async fn both_eras_of_one_connection_are_notified_in_their_own_format() {
     // ALL-ERA-01
     let (server, _) = dynamic(Limits::default());
     let mut peer = Peer::connect(&server, Revision::V2025_11_25).await;

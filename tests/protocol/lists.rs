@@ -1,4 +1,4 @@
-//! `tools/list`: what is told of a tool, in which order, and in which pages.
+//! `tools/list`: the descriptors of tools, their order, and pagination.
 
 use std::time::Duration;
 
@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use treenail::Server;
 use treenail::schema::{CacheScope, Revision};
 
-use crate::covering::covering;
-use crate::fixture::{server, weather};
-use crate::peer::{MODERN, Peer};
+use crate::support::covering::covering;
+use crate::support::peer::{MODERN, Peer};
+use crate::support::weather::{server, weather};
 
 async fn tools(server: &Server, revision: Revision) -> Vec<Value> {
     let mut peer = Peer::connect(server, revision).await;
@@ -27,7 +27,7 @@ fn named<'a>(tools: &'a [Value], name: &str) -> &'a Value {
 }
 
 #[tokio::test]
-async fn a_tool_is_described_as_its_function_is_written() {
+async fn a_tool_is_described_by_its_function() {
     for revision in covering("SRV-TOOL-05, SRV-TOOL-08, ALL-ICON-01, ALL-ICON-02, SRV-JSCH-02") {
         let tools = tools(&server(), revision).await;
         let forecast = named(&tools, "weather.forecast");
@@ -143,7 +143,7 @@ async fn schemas_are_valid_and_fit_the_revision() {
 }
 
 #[tokio::test]
-async fn the_order_is_that_of_the_source() {
+async fn lists_are_in_source_order() {
     let server = server();
     let names = |tools: &[Value]| {
         tools
@@ -174,7 +174,7 @@ async fn the_order_is_that_of_the_source() {
 }
 
 #[tokio::test]
-async fn clients_are_told_how_long_a_list_keeps() {
+async fn lists_have_cache_hints() {
     let server = treenail::server!()
         .mount(weather())
         .cache_lists(Duration::from_secs(60), CacheScope::Public)
@@ -223,7 +223,7 @@ async fn names_can_be_shown_without_dots() {
 }
 
 #[tokio::test]
-async fn two_tools_of_one_name_do_not_build() {
+async fn duplicate_tool_names_do_not_build() {
     let error = treenail::server!()
         .mount(weather())
         .mount(weather())
@@ -238,7 +238,7 @@ async fn two_tools_of_one_name_do_not_build() {
 }
 
 #[tokio::test]
-async fn results_conform_to_the_schemas_that_are_declared() {
+async fn results_match_the_declared_schemas() {
     let calls = [
         ("weather.forecast", json!({"city": "Oslo"})),
         ("add", json!({"a": 1, "b": 2})),

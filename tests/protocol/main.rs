@@ -1,7 +1,6 @@
-//! A server, and what it answers to each message, in every revision; the ids in the names and tables are those of the
-//! requirements that are exercised.
+//! Responses of a server to each message, in every revision. The ids in names and tables are those of the covered requirements.
 //!
-//! Every message that the server sends is validated against the schema of the revision that its peer speaks.
+//! Every message from the server is validated against the schema of the peer's revision.
 
 #![allow(
     clippy::too_many_lines,
@@ -13,52 +12,46 @@
 )]
 
 mod arguments;
-mod asking;
-// Cargo does not run the tests inside of examples; those of these run here.
+// Cargo does not run tests inside examples, so the tests of these examples run here.
 #[path = "../../examples/board.rs"]
 #[allow(dead_code, reason = "it is a program")]
 mod board;
 #[path = "../../examples/booking.rs"]
 #[allow(dead_code, reason = "it is a program")]
 mod booking;
-mod cancelled;
+mod cancellation;
 mod completion;
 mod coverage;
-mod covering;
 mod dynamic;
 mod edits;
-mod eras;
+mod elicitation;
 mod extensions;
 mod faults;
-mod fixture;
 mod forms;
-mod fragile;
 mod layers;
 mod legacy_subscriptions;
-mod library;
 mod lists;
-mod long_lived;
 mod malformed;
 mod namespaces;
-mod notes;
-mod offers;
+mod negotiation;
+mod notifications;
 mod outputs;
-mod peer;
 mod policy;
 mod prompts;
 #[path = "../../examples/rate_limit.rs"]
 #[allow(dead_code, reason = "it is a program")]
 mod rate_limit;
-mod repeated;
+mod registry;
+mod reinitialize;
 mod requests;
 mod resources;
-mod restarted;
 mod schemas;
+mod serialization;
 mod sessions;
-mod shared;
+mod shared_state;
 mod streams;
 mod structured;
+mod subscription_lifetime;
 mod subscriptions;
-mod told;
-mod validator;
-mod written;
+mod support;
+mod truncation;

@@ -1,16 +1,16 @@
-//! Bad input: each line is answered on its own, and the next one is served.
+//! Malformed input: each line gets its own response, and the next line is served.
 
 use serde_json::json;
 use treenail::Limits;
 use treenail::schema::Revision;
 
-use crate::covering::{covering, covering_one};
-use crate::fixture::{fixture, server};
-use crate::peer::{MODERN, Peer, error};
+use crate::support::covering::{covering, covering_one};
+use crate::support::peer::{MODERN, Peer, error};
+use crate::support::weather::{fixture, server};
 
 #[tokio::test]
-async fn a_bad_line_is_answered_and_the_next_one_is_served() {
-    // The line, the code, and the id of the answer.
+async fn invalid_lines_get_an_error_and_the_next_line_is_served() {
+    // The line, the error code, and the ID in the response.
     let deep = format!(
         r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{}}}"#,
         "[".repeat(100_000)
@@ -68,8 +68,8 @@ async fn a_bad_line_is_answered_and_the_next_one_is_served() {
 }
 
 #[tokio::test]
-async fn ids_come_back_as_they_were() {
-    // Kept to the byte, so also beyond 64 bits and with escapes.
+async fn ids_are_returned_unchanged() {
+    // Byte for byte, so also beyond 64 bits and with escapes.
     let ids = [
         "1",
         "\"1\"",
@@ -113,7 +113,7 @@ async fn notifications_are_never_answered() {
 }
 
 #[tokio::test]
-async fn a_line_beyond_the_limit_is_refused_and_the_next_one_is_served() {
+async fn oversized_lines_are_rejected_and_the_next_line_is_served() {
     let limits = Limits::default().message_bytes(1_000);
     let mut peer = Peer::connect(&fixture(limits).server, MODERN).await;
     for length in [1_001, 10_000, 1_000_000] {
@@ -128,7 +128,7 @@ async fn a_line_beyond_the_limit_is_refused_and_the_next_one_is_served() {
 }
 
 #[tokio::test]
-async fn members_that_are_given_twice_are_refused() {
+async fn duplicate_members_are_rejected() {
     let mut peer = Peer::connect(&server(), Revision::V2025_11_25).await;
     let table = [
         (
@@ -154,7 +154,7 @@ async fn members_that_are_given_twice_are_refused() {
         peer.receive("tools/call").await["result"].take()
     };
     assert_eq!(result["isError"], true);
-    assert!(crate::peer::text(&result).contains("/a: given twice"));
+    assert!(crate::support::peer::text(&result).contains("/a: given twice"));
 }
 
 #[tokio::test]
@@ -212,8 +212,8 @@ async fn batches_belong_to_one_revision() {
 }
 
 #[tokio::test]
-async fn a_tool_that_does_not_exist_is_named_with_the_nearest_one() {
-    // What is asked for, and what the message says.
+async fn unknown_tools_get_a_suggestion() {
+    // The requested name, and the message.
     let table = [
         (
             "weather.forcast",
@@ -231,7 +231,7 @@ async fn a_tool_that_does_not_exist_is_named_with_the_nearest_one() {
         ("ad", "unknown tool `ad`; did you mean `add`?"),
         (
             "weather.",
-            "the tool name `weather.` has nothing before, after or between dots; did you mean `weather.wait`?",
+            "the tool name `weather.` has an empty part before, after or between dots; did you mean `weather.wait`?",
         ),
         (
             "a b",
@@ -262,7 +262,7 @@ async fn a_tool_that_does_not_exist_is_named_with_the_nearest_one() {
 }
 
 #[tokio::test]
-async fn no_mutated_line_ends_the_session() {
+async fn mutated_lines_never_end_the_session() {
     let seed = r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"add","arguments":{"a":1,"b":2}}}"#;
     let alphabet = b"{}[]\":,\\u0e+-.9tfn \x00\xff";
     let mut random = fastrand::Rng::with_seed(1);
@@ -285,11 +285,11 @@ async fn no_mutated_line_ends_the_session() {
         let marker = format!("marker {round}");
         peer.send(&json!({"jsonrpc": "2.0", "id": marker, "method": "ping"}))
             .await;
-        // The mutated line has at most one answer; that of the ping always comes.
-        let first = peer.receive_any().await.expect("the session goes on");
+        // A mutated line gets at most one response; the ping always gets one.
+        let first = peer.receive_any().await.expect("the session continues");
         if first["id"] != marker {
             assert_eq!(
-                peer.receive_any().await.expect("the session goes on")["id"],
+                peer.receive_any().await.expect("the session continues")["id"],
                 marker,
                 "{first}"
             );

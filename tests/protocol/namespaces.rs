@@ -1,4 +1,4 @@
-//! Namespaces in namespaces: the names that come of them, and what is told when a name is wrong.
+//! Nested namespaces: the resulting names, and the errors for wrong names.
 
 use std::sync::Arc;
 
@@ -8,9 +8,9 @@ use treenail::prelude::*;
 use treenail::schema::Revision;
 use treenail::{Namespace, ServerBuilder};
 
-use crate::covering::{covering, covering_one};
-use crate::notes::{Extra, first, notes, second};
-use crate::peer::{MODERN, Peer, text};
+use crate::support::covering::{covering, covering_one};
+use crate::support::notes::{Extra, first, notes, second};
+use crate::support::peer::{MODERN, Peer, text};
 
 struct Count(u32);
 
@@ -50,7 +50,7 @@ fn names(list: &Value, key: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn namespaces_come_before_all_names_in_them() {
+async fn namespaces_prefix_all_names() {
     let server = nested(treenail::server!()).build().unwrap();
     for revision in covering("SRV-TOOL-07, SRV-PRM-03, SRV-RES-03") {
         let mut peer = Peer::connect(&server, revision).await;
@@ -79,7 +79,7 @@ async fn namespaces_come_before_all_names_in_them() {
             ["extra://one"],
             "a URI is known outside of the server"
         );
-        // Each has the state that it was mounted with.
+        // Each has the state with which it was mounted.
         for (name, count) in [("admin.count", "1"), ("admin.team.count", "2")] {
             let result = peer.call(&format!("{name}.get"), json!({})).await;
             assert_eq!(text(&result), count);
@@ -94,7 +94,7 @@ async fn namespaces_come_before_all_names_in_them() {
 }
 
 #[tokio::test]
-async fn a_type_that_is_mounted_twice_says_what_it_is_once() {
+async fn instructions_of_a_type_mounted_twice_appear_once() {
     let server = nested(treenail::server!()).build().unwrap();
     let mut peer = Peer::connect(&server, MODERN).await;
     let answer = peer.request("server/discover", json!({})).await;
@@ -105,7 +105,7 @@ async fn a_type_that_is_mounted_twice_says_what_it_is_once() {
 }
 
 #[tokio::test]
-async fn a_wrong_name_is_told_where_it_goes_wrong() {
+async fn errors_locate_the_wrong_part_of_a_name() {
     let revision = covering_one("SRV-TOOL-15 in 2026-07-28");
     let server = nested(treenail::server!()).build().unwrap();
     let mut peer = Peer::connect(&server, revision).await;
@@ -135,7 +135,7 @@ async fn a_wrong_name_is_told_where_it_goes_wrong() {
 }
 
 #[tokio::test]
-async fn another_separator_stands_for_each_dot() {
+async fn another_separator_replaces_each_dot() {
     let server = nested(treenail::server!()).name_separator("__").build();
     let mut peer = Peer::connect(&server.unwrap(), MODERN).await;
     let result = peer.call("admin__team__count__get", json!({})).await;
@@ -147,7 +147,7 @@ async fn another_separator_stands_for_each_dot() {
 }
 
 #[test]
-fn what_is_wrong_with_a_name_is_told_with_the_whole_of_it() {
+fn errors_contain_the_complete_name() {
     let gate = Arc::new(Semaphore::new(0));
     let add = |fill: fn(Namespace) -> Namespace| treenail::server!().namespace("admin", fill);
     let table = [
@@ -161,7 +161,7 @@ fn what_is_wrong_with_a_name_is_told_with_the_whole_of_it() {
         ),
         (
             add(|admin| admin.namespace("", |inner| inner.tools(tools![first]))),
-            "the namespace `admin.` has nothing before, after or between dots",
+            "the namespace `admin.` has an empty part before, after or between dots",
         ),
         (
             treenail::server!().namespace("", |inner| inner),
@@ -182,7 +182,7 @@ fn what_is_wrong_with_a_name_is_told_with_the_whole_of_it() {
                 .namespace("more", |more| more.mount(notes(&gate))),
             "two resources have the URI `notes://all`",
         ),
-        // The first mistake is the one that is told.
+        // The first mistake is reported.
         (
             add(|admin| {
                 admin
@@ -200,7 +200,7 @@ fn what_is_wrong_with_a_name_is_told_with_the_whole_of_it() {
 
 struct Clash;
 
-/// Two names that are one without dots, and one that is that of another tool.
+/// Two names that are equal without dots, and one that equals another tool's name.
 #[mcp_tool(namespace = "a")]
 impl Clash {
     #[tool]
@@ -230,7 +230,7 @@ fn a_d() -> &'static str {
 }
 
 #[tokio::test]
-async fn a_name_without_dots_is_understood_if_it_means_one_tool() {
+async fn unambiguous_names_without_dots_are_accepted() {
     let builder = nested(treenail::server!()).mount(Clash).mount(Other);
     let server = builder.tools(tools![a_d]).build().unwrap();
     for revision in Revision::ALL {
@@ -247,7 +247,7 @@ async fn a_name_without_dots_is_understood_if_it_means_one_tool() {
             let result = peer.call(name, json!({})).await;
             assert_eq!(text(&result), expected, "{name} in {revision}");
         }
-        // It could be `a.b_c` or `a_b.c`; and all dots are written alike.
+        // It could be `a.b_c` or `a_b.c`; all dots are replaced alike.
         for name in [
             "a_b_c",
             "admin__team_count_get",

@@ -1,14 +1,14 @@
-//! Outputs: what each kind of return type becomes, in each revision.
+//! Outputs: the result for each return type, in each revision.
 
 use serde_json::{Value, json};
 use treenail::schema::Revision;
 
-use crate::covering::{covering, covering_one};
-use crate::fixture::server;
-use crate::peer::{MODERN, Peer, text};
+use crate::support::covering::{covering, covering_one};
+use crate::support::peer::{MODERN, Peer, text};
+use crate::support::weather::server;
 
 #[tokio::test]
-async fn each_return_type_becomes_what_the_revision_can_take() {
+async fn outputs_match_the_capabilities_of_the_revision() {
     // AMB-11: text and structured content of each.
     let table = [
         ("motto", json!({}), json!(["one\ntwo"]), None),
@@ -53,7 +53,7 @@ async fn each_return_type_becomes_what_the_revision_can_take() {
                 MODERN => Some(value.clone()),
                 _ if revision < Revision::V2025_06_18 => None,
                 _ if value.is_object() => Some(value.clone()),
-                // A whole result says itself what is in it.
+                // A complete result declares its content itself.
                 _ if *name == "whole_result" => None,
                 _ => Some(json!({ "result": value })),
             });
@@ -68,7 +68,7 @@ async fn each_return_type_becomes_what_the_revision_can_take() {
     }
 }
 
-/// What each result of a revision has: SRV-BASE-03, SRV-BASE-04, SRV-META-05.
+/// Checks the members that every result of a revision has: SRV-BASE-03, SRV-BASE-04, SRV-META-05.
 fn check_envelope(result: &Value, revision: Revision) {
     if revision.is_modern() {
         assert_eq!(result["resultType"], "complete");
@@ -82,7 +82,7 @@ fn check_envelope(result: &Value, revision: Revision) {
 }
 
 #[tokio::test]
-async fn null_is_not_the_same_as_nothing() {
+async fn null_differs_from_an_empty_result() {
     let revision = covering_one("ALL-TOOL-02 in 2026-07-28");
     let mut peer = Peer::connect(&server(), revision).await;
     let null = peer.call("null", json!({})).await;
@@ -115,7 +115,7 @@ async fn content_of_a_later_revision_becomes_text() {
 }
 
 #[tokio::test]
-async fn a_failure_is_a_result_that_the_model_can_read() {
+async fn a_failure_is_a_result_for_the_model() {
     let table = [
         (
             "fails",
@@ -146,7 +146,7 @@ async fn a_failure_is_a_result_that_the_model_can_read() {
 }
 
 #[tokio::test]
-async fn a_panic_is_a_result_and_the_session_goes_on() {
+async fn a_panic_is_a_result_and_the_session_continues() {
     for revision in [Revision::V2024_11_05, MODERN] {
         let mut peer = Peer::connect(&server(), revision).await;
         let calls = [
@@ -159,13 +159,13 @@ async fn a_panic_is_a_result_and_the_session_goes_on() {
             assert_eq!(result["isError"], true);
             let expected =
                 format!("the tool `{name}` failed unexpectedly; this is a bug in the server");
-            assert_eq!(text(&result), expected, "what the panic said stays here");
+            assert_eq!(text(&result), expected, "the panic message is not sent");
             assert_eq!(text(&peer.call("motto", json!({})).await), "one\ntwo");
         }
     }
 }
 
-/// Types are told apart by their traits, so a name for one changes nothing.
+/// Types are distinguished by their traits, so an alias has no effect.
 mod aliases {
     use treenail::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Timeouts and concurrency limits of tools. Time is paused: it passes when nothing else is left to do.
+//! Timeouts and concurrency limits of tools. The clock is paused: it advances only when nothing else can progress.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,17 +11,17 @@ use treenail::prelude::*;
 use treenail::schema::Revision;
 use treenail::{Error, Limits, Server};
 
-use crate::covering::{covering, covering_one};
-use crate::peer::{MODERN, Peer, text};
+use crate::support::covering::{covering, covering_one};
+use crate::support::peer::{MODERN, Peer, text};
 
-/// What the calls of [`Slow`] have come to.
+/// Counters for the calls of [`Slow`].
 #[derive(Default)]
 struct Seen {
     started: std::sync::Mutex<Vec<u32>>,
     running: AtomicUsize,
     most: AtomicUsize,
     dropped: AtomicUsize,
-    /// Each permit lets one call go.
+    /// Each permit releases one call.
     gate: Gate,
 }
 
@@ -169,7 +169,7 @@ fn check_failure(result: &Value, expected: &str) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_takes_too_long_is_given_up() {
+async fn calls_time_out() {
     let Fixture { server, seen, .. } = fixture(Limits::default());
     let gave_up = "the tool `limited` did not finish within its limit of 5s; the call was given up";
     for (round, revision) in (1..).zip(covering("SRV-TOOL-16")) {
@@ -188,7 +188,7 @@ async fn a_call_that_takes_too_long_is_given_up() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_function_that_panics_when_it_is_given_up_is_answered_too() {
+async fn a_panic_after_a_timeout_still_gets_a_response() {
     let mut peer = Peer::connect(&fixture(Limits::default()).server, MODERN).await;
     let result = peer.call("explodes_when_dropped", json!({})).await;
     let name = "explodes_when_dropped";
@@ -200,7 +200,7 @@ async fn a_function_that_panics_when_it_is_given_up_is_answered_too() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_timeout_of_the_server_is_for_tools_without_one() {
+async fn the_server_timeout_is_the_default_for_tools() {
     let hour = 3600;
     let unlimited = fixture(Limits::default()).server;
     let limited = fixture(Limits::default().call_timeout(Some(Duration::from_millis(2500))));
@@ -213,7 +213,7 @@ async fn the_timeout_of_the_server_is_for_tools_without_one() {
         &peer.call("plain", json!({"seconds": hour})).await,
         "the tool `plain` did not finish within its limit of 2.5s; the call was given up",
     );
-    // A longer one of the tool's own is as good as a shorter one.
+    // A longer timeout of the tool itself works like a shorter one.
     for (tool, seconds) in [("plain", 2), ("waits_itself", 4), ("patient", hour)] {
         let result = peer.call(tool, json!({"seconds": seconds})).await;
         assert_eq!(text(&result), seconds.to_string(), "{tool}");
@@ -223,7 +223,7 @@ async fn the_timeout_of_the_server_is_for_tools_without_one() {
 #[tokio::test]
 async fn calls_beyond_the_limit_wait_in_order() {
     let Fixture { server, seen, .. } = fixture(Limits::default());
-    // The limit is one for all connections.
+    // The limit applies across connections.
     let mut peers = [
         Peer::connect(&server, MODERN).await,
         Peer::connect(&server, Revision::V2025_11_25).await,
@@ -231,7 +231,7 @@ async fn calls_beyond_the_limit_wait_in_order() {
     for call in 1..=6 {
         let peer = &mut peers[usize::from(call > 4)];
         begin(peer, "two", call).await;
-        // Another tool is not held up, and its answer tells that the call before it has been received.
+        // Another tool is not blocked. Its response shows that the previous call has been received.
         assert_eq!(
             text(&peer.call("at_once", json!({"call": call})).await),
             call.to_string()
@@ -249,7 +249,7 @@ async fn calls_beyond_the_limit_wait_in_order() {
 }
 
 #[tokio::test]
-async fn a_call_that_waits_can_be_cancelled() {
+async fn a_waiting_call_can_be_cancelled() {
     let revision = covering_one("SRV-CANC-03 in 2026-07-28");
     let Fixture { server, seen, .. } = fixture(Limits::default());
     let mut peer = Peer::connect(&server, revision).await;
@@ -257,7 +257,7 @@ async fn a_call_that_waits_can_be_cancelled() {
     for call in 1..=4 {
         ids.push(begin(&mut peer, "two", call).await);
     }
-    // One that waits, and one that runs: its turn goes to the last one.
+    // One call waits and one runs, whose permit passes to the last one.
     cancel(&mut peer, ids[2]).await;
     cancel(&mut peer, ids[0]).await;
     while seen.dropped.load(Ordering::SeqCst) == 0 {
@@ -275,7 +275,7 @@ async fn a_call_that_waits_can_be_cancelled() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn waiting_for_a_turn_counts_towards_the_timeout() {
+async fn waiting_for_a_permit_counts_towards_the_timeout() {
     let Fixture { server, seen, .. } = fixture(Limits::default());
     let mut peer = Peer::connect(&server, MODERN).await;
     let first = begin(&mut peer, "one", 1).await;
@@ -296,13 +296,13 @@ async fn waiting_for_a_turn_counts_towards_the_timeout() {
     );
     assert_eq!(*seen.started.lock().unwrap(), [1]);
 
-    // The turn of the call that was given up is free again.
+    // The permit of the call that timed out is free again.
     seen.gate.0.add_permits(1);
     assert_eq!(text(&peer.call("one", json!({"call": 3})).await), "3");
 }
 
 #[tokio::test]
-async fn a_thread_that_cannot_be_stopped_keeps_its_turn() {
+async fn a_blocked_thread_holds_its_permit() {
     let Fixture {
         server,
         seen,
@@ -315,7 +315,7 @@ async fn a_thread_that_cannot_be_stopped_keeps_its_turn() {
     }
     cancel(&mut peer, first).await;
     let second = begin(&mut peer, "blocks", 2).await;
-    // Its answer tells that both messages before it have been dealt with.
+    // Its response shows that both previous messages have been processed.
     peer.call("at_once", json!({"call": 0})).await;
     assert_eq!(*seen.started.lock().unwrap(), [1], "the first still runs");
     unblock.send(()).unwrap();
@@ -336,7 +336,7 @@ fn none() -> usize {
 }
 
 #[test]
-fn a_policy_that_no_call_meets_does_not_build() {
+fn impossible_policies_do_not_build() {
     for (tools, expected) in [
         (
             tools![never],

@@ -1,14 +1,14 @@
-//! Prompts: how they are listed, what they answer, and what a wrong request is told.
+//! Prompts: their descriptors, results, and errors for invalid requests.
 
 use serde_json::{Value, json};
 use treenail::schema::Revision;
 
-use crate::covering::covering;
-use crate::library::server;
-use crate::peer::Peer;
+use crate::support::covering::covering;
+use crate::support::library::server;
+use crate::support::peer::Peer;
 
 impl Peer {
-    /// Asks for a prompt and returns the result.
+    /// Requests a prompt and returns the result.
     async fn prompt(&mut self, name: &str, arguments: Value) -> Value {
         let params = json!({"name": name, "arguments": arguments});
         let mut answer = self.request("prompts/get", params).await;
@@ -18,7 +18,7 @@ impl Peer {
 }
 
 #[tokio::test]
-async fn a_prompt_is_described_as_its_function_is_written() {
+async fn a_prompt_is_described_by_its_function() {
     for revision in covering("SRV-PRM-03") {
         let mut peer = Peer::connect(&server(), revision).await;
         let result = peer.request("prompts/list", json!({})).await["result"].take();
@@ -60,7 +60,7 @@ async fn a_prompt_is_described_as_its_function_is_written() {
 
 #[tokio::test]
 async fn each_return_type_becomes_messages() {
-    // The arguments of each, and the messages.
+    // The arguments of each, and the resulting messages.
     let user = |text: &str| json!({"role": "user", "content": {"type": "text", "text": text}});
     let place = json!([{"name": "Oslo", "latitude": 1, "note": null}]).to_string();
     let table = [
@@ -112,7 +112,7 @@ async fn each_return_type_becomes_messages() {
 }
 
 #[tokio::test]
-async fn content_of_a_message_is_of_a_kind_that_the_revision_has() {
+async fn message_content_is_downgraded_for_the_revision() {
     for revision in covering("SRV-PRM-05, SRV-PRM-06") {
         let mut peer = Peer::connect(&server(), revision).await;
         let table = [
@@ -130,7 +130,7 @@ async fn content_of_a_message_is_of_a_kind_that_the_revision_has() {
 }
 
 #[tokio::test]
-async fn a_wrong_request_is_told_what_is_wrong() {
+async fn invalid_requests_get_a_precise_error() {
     // The params, and the message.
     let recommend = "wrong arguments for the prompt `library.recommend`:";
     let table = [
@@ -171,7 +171,7 @@ async fn a_wrong_request_is_told_what_is_wrong() {
         ),
         (
             json!({"name": "library.recommend", "arguments": {"subject": 7}}),
-            format!("{recommend}\n- /subject: expected a text in quotes, got 7"),
+            format!("{recommend}\n- /subject: expected a string in quotes, got 7"),
         ),
         (
             json!({"name": "library.recommend", "arguments": {"subject": "a", "unit": "feet"}}),
@@ -181,7 +181,7 @@ async fn a_wrong_request_is_told_what_is_wrong() {
         ),
         (
             json!({"name": "library.motto", "arguments": {"a": "b"}}),
-            "wrong arguments for the prompt `library.motto`:\n- /a: unknown argument; known are none, it takes no arguments".to_owned(),
+            "wrong arguments for the prompt `library.motto`:\n- /a: unknown argument; known arguments: none".to_owned(),
         ),
     ];
     for revision in covering("SRV-PRM-07") {
@@ -212,7 +212,7 @@ async fn a_failure_is_an_internal_error() {
             assert_eq!(
                 refused,
                 (code, message.to_owned()),
-                "what a panic said stays here"
+                "the panic message is not sent"
             );
         }
         let params = json!({"name": "library.media", "arguments": {"kind": "none"}});

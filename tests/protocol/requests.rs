@@ -1,22 +1,22 @@
-//! What holds of requests of any kind: codes of errors, hints for caches, `_meta`, and nothing kept between them.
+//! Rules for all requests: error codes, cache hints, `_meta`, and statelessness.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 use treenail::Server;
 
-use crate::covering::{covering, covering_one};
-use crate::fixture::weather;
-use crate::library::Library;
-use crate::peer::{MODERN, Peer, text};
+use crate::support::covering::{covering, covering_one};
+use crate::support::library::Library;
+use crate::support::peer::{MODERN, Peer, text};
+use crate::support::weather::weather;
 
-/// A server that has everything.
+/// Creates a server with all features.
 fn whole() -> Server {
     let builder = treenail::server!().mount(weather());
     builder.mount(Library::new().0).build().unwrap()
 }
 
-/// A request of each kind that a server with everything answers with a result, whatever the revision.
+/// One request of each kind that succeeds on a server with all features, in every revision.
 fn requests() -> [(&'static str, Value); 8] {
     let reference = json!({"type": "ref/prompt", "name": "library.recommend"});
     let argument = json!({"name": "in", "value": ""});
@@ -47,8 +47,8 @@ async fn results(peer: &mut Peer, meta: &Value) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn wrong_params_have_one_code_and_no_code_is_made_up() {
-    // The validator refuses each reserved code that the revision does not have.
+async fn invalid_params_have_one_standard_code() {
+    // The validator rejects reserved codes that the revision does not define.
     let log_level = json!({"io.modelcontextprotocol/logLevel": "loud"});
     let reference = json!({"type": "ref/prompt", "name": "no-such"});
     let argument = json!({"name": "a", "value": ""});
@@ -85,7 +85,7 @@ async fn wrong_params_have_one_code_and_no_code_is_made_up() {
 }
 
 #[tokio::test]
-async fn what_may_be_kept_has_hints_and_nothing_else_has() {
+async fn only_cacheable_results_have_cache_hints() {
     let kept = [
         "server/discover",
         "tools/list",
@@ -117,7 +117,7 @@ async fn results_are_the_same_on_each_connection_and_after_other_calls() {
         assert_eq!(results(&mut first, &json!({})).await, results_of_first);
         let results_of_second = results(&mut second, &json!({})).await;
         assert_eq!(results_of_second, results_of_first, "SRV-STATE-04");
-        // Another server of the same program is as good: SRV-STATE-03.
+        // Another instance of the same program works as well: SRV-STATE-03.
         let mut replica = Peer::connect(&whole(), revision).await;
         assert_eq!(results(&mut replica, &json!({})).await, results_of_first);
     }
@@ -143,7 +143,7 @@ async fn a_cursor_means_the_same_on_every_replica() {
 }
 
 #[tokio::test]
-async fn the_name_of_a_client_decides_nothing() {
+async fn client_names_have_no_effect() {
     let revision = covering_one("ALL-META-01 in 2026-07-28");
     let mut peer = Peer::connect(&whole(), revision).await;
     let expected = results(&mut peer, &json!({})).await;
@@ -164,7 +164,7 @@ async fn the_name_of_a_client_decides_nothing() {
 }
 
 #[tokio::test]
-async fn unknown_reserved_meta_changes_nothing() {
+async fn unknown_reserved_meta_keys_are_ignored() {
     let metas = [
         json!({"io.modelcontextprotocol/unknown": {"a": [1]}}),
         json!({"dev.mcp/x": null, "tools.mcp.com/": true, "modelcontextprotocol.io/y": "z"}),
@@ -182,7 +182,7 @@ async fn unknown_reserved_meta_changes_nothing() {
     }
 }
 
-/// Adds the keys of all `_meta` in a message.
+/// Collects the keys of all `_meta` objects in a message.
 fn keys_of_meta(value: &Value, keys: &mut BTreeSet<String>) {
     match value {
         Value::Object(members) => {
@@ -199,7 +199,7 @@ fn keys_of_meta(value: &Value, keys: &mut BTreeSet<String>) {
 }
 
 #[tokio::test]
-async fn the_server_mints_no_keys_of_meta_but_its_name() {
+async fn the_server_adds_only_its_name_to_meta() {
     let server = whole();
     let revisions = covering(
         "SRV-META-05, ALL-META-03, ALL-META-04, ALL-META-05, ALL-META-06 since 2025-06-18",
@@ -220,9 +220,9 @@ async fn the_server_mints_no_keys_of_meta_but_its_name() {
 }
 
 #[tokio::test]
-async fn each_request_is_answered_in_the_middle_of_another() {
-    // A call that waits holds up no other request, of whatever kind.
-    let fixture = crate::fixture::fixture(treenail::Limits::default());
+async fn requests_are_answered_while_another_is_running() {
+    // A waiting call blocks no other request of any kind.
+    let fixture = crate::support::weather::fixture(treenail::Limits::default());
     for revision in covering("SRV-STATE-02") {
         let mut peer = Peer::connect(&fixture.server, revision).await;
         let waiting = peer

@@ -1,11 +1,11 @@
-//! Resources and templates: how they are listed, what is read from them, and what a wrong URI is told.
+//! Resources and templates: their descriptors, contents, and errors for invalid URIs.
 
 use serde_json::{Value, json};
 use treenail::schema::Revision;
 
-use crate::covering::covering;
-use crate::library::{Templates, library, server};
-use crate::peer::{MODERN, Peer, error};
+use crate::support::covering::covering;
+use crate::support::library::{Templates, library, server};
+use crate::support::peer::{MODERN, Peer, error};
 
 impl Peer {
     /// Reads a resource and returns the result.
@@ -17,7 +17,7 @@ impl Peer {
 }
 
 #[tokio::test]
-async fn a_resource_is_described_as_its_function_is_written() {
+async fn a_resource_is_described_by_its_function() {
     for revision in covering("SRV-RES-03, SRV-RES-04, SRV-RES-13, ALL-RES-01") {
         let mut peer = Peer::connect(&server(), revision).await;
         let result = peer.request("resources/list", json!({})).await["result"].take();
@@ -86,7 +86,7 @@ async fn a_resource_is_described_as_its_function_is_written() {
 }
 
 #[tokio::test]
-async fn a_server_with_templates_alone_lists_no_resources() {
+async fn a_server_with_only_templates_lists_no_resources() {
     let server = treenail::server!().mount(Templates).build().unwrap();
     for revision in covering("SRV-RES-02") {
         let mut peer = Peer::connect(&server, revision).await;
@@ -101,7 +101,7 @@ async fn a_server_with_templates_alone_lists_no_resources() {
 
 #[tokio::test]
 async fn each_return_type_becomes_contents() {
-    // The URI, its media type, and what is in it.
+    // The URI, its media type, and its contents.
     let place = r#"{"name":"Os\"lo","latitude":59.9,"note":null}"#;
     let table = [
         (
@@ -166,8 +166,8 @@ async fn each_return_type_becomes_contents() {
 }
 
 #[tokio::test]
-async fn what_does_not_exist_is_not_found() {
-    // The URI, and what is suggested.
+async fn unknown_resources_are_not_found() {
+    // The URI, and the suggestion.
     let table = [
         ("library://mott", "; did you mean `library://motto`?"),
         ("elsewhere://a/very/different/place", ""),
@@ -201,7 +201,7 @@ async fn what_does_not_exist_is_not_found() {
 }
 
 #[tokio::test]
-async fn a_wrong_request_is_told_what_is_wrong() {
+async fn invalid_requests_get_a_precise_error() {
     let table = [
         (json!({}), "`params.uri` is missing"),
         (json!({"uri": 7}), "`params.uri` is not a string"),
@@ -243,14 +243,14 @@ async fn a_failure_is_an_internal_error() {
             assert_eq!(
                 refused,
                 (-32603, message.to_owned()),
-                "what a panic said stays here"
+                "the panic message is not sent"
             );
         }
     }
 }
 
 #[tokio::test]
-async fn a_resource_that_is_waited_for_holds_nothing_up() {
+async fn a_pending_resource_blocks_no_other_request() {
     let (server, gate) = library(treenail::Limits::default());
     let mut peer = Peer::connect(&server, MODERN).await;
     let held = peer

@@ -1,13 +1,13 @@
-//! What the schema of a tool's arguments says beside their types: headers, and conditions between arguments.
+//! Additional keywords in the schema of a tool's arguments: headers, and constraints between arguments.
 
 use serde_json::{Value, json};
 use treenail::prelude::*;
 use treenail::schema::Revision;
 use treenail::{HeaderArgument, Server, ToolSet};
 
-use crate::peer::{MODERN, Peer, text};
+use crate::support::peer::{MODERN, Peer, text};
 
-/// The largest integer that every language can compare exactly, 2^53 - 1.
+/// Largest integer that every language represents exactly (2^53 - 1).
 const LARGEST: i64 = 9_007_199_254_740_991;
 
 #[mcp_type]
@@ -58,7 +58,7 @@ async fn schema(tools: ToolSet, name: &str) -> Value {
 }
 
 #[tokio::test]
-async fn headers_stand_in_the_schema_of_their_arguments() {
+async fn headers_are_declared_in_the_schemas_of_their_arguments() {
     let schema = schema(tools![query], "query").await;
     assert_eq!(
         schema["properties"],
@@ -77,7 +77,7 @@ async fn headers_stand_in_the_schema_of_their_arguments() {
 }
 
 #[tokio::test]
-async fn an_integer_in_a_header_is_one_that_all_can_compare() {
+async fn integers_in_headers_are_exactly_representable() {
     let server: Server = treenail::server!().tools(tools![query]).build().unwrap();
     for revision in [Revision::V2025_03_26, MODERN] {
         let mut peer = Peer::connect(&server, revision).await;
@@ -98,7 +98,7 @@ async fn an_integer_in_a_header_is_one_that_all_can_compare() {
 }
 
 #[tokio::test]
-async fn conditions_between_arguments_stand_beside_them() {
+async fn constraints_between_arguments_are_added_to_the_schema() {
     let schema = schema(tools![find], "find").await;
     assert_eq!(
         schema,
@@ -112,11 +112,11 @@ async fn conditions_between_arguments_stand_beside_them() {
 }
 
 #[test]
-fn what_the_arguments_say_is_not_said_again() {
+fn generated_keywords_cannot_be_overridden() {
     let build = |tools| treenail::server!().tools(tools).build().unwrap_err();
     assert_eq!(
         build(tools![find_all]).to_string(),
-        "tool `find_all`: `properties` in its `schema` comes from the arguments; remove it"
+        "tool `find_all`: `properties` in its `schema` is generated from the arguments; remove it"
     );
     assert_eq!(
         build(tools![find_none]).to_string(),
@@ -170,7 +170,7 @@ fn conditional() {}
 fn later() {}
 
 #[tokio::test]
-async fn a_tool_without_arguments_has_properties_all_the_same() {
+async fn a_tool_without_arguments_still_has_properties() {
     let server = treenail::server!()
         .mount(Bare)
         .mount(Shared)

@@ -1,4 +1,4 @@
-//! One connection over time: calls side by side, cancellation, the end of the input, and slow peers.
+//! A connection over time: concurrent calls, cancellation, the end of the input, and slow peers.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -7,12 +7,12 @@ use serde_json::json;
 use treenail::Limits;
 use treenail::schema::Revision;
 
-use crate::covering::{covering, covering_one};
-use crate::fixture::{fixture, server};
-use crate::peer::{MODERN, Peer, text};
+use crate::support::covering::{covering, covering_one};
+use crate::support::peer::{MODERN, Peer, text};
+use crate::support::weather::{fixture, server};
 
 #[tokio::test]
-async fn calls_run_side_by_side_and_each_gets_its_own_answer() {
+async fn calls_run_concurrently_and_each_gets_its_response() {
     for revision in covering("SRV-STATE-02, ALL-TRN-03, ALL-TRN-05, ALL-TRN-06") {
         let fixture = fixture(Limits::default());
         let mut peer = Peer::connect(&fixture.server, revision).await;
@@ -23,7 +23,7 @@ async fn calls_run_side_by_side_and_each_gets_its_own_answer() {
                     .await,
             );
         }
-        // A call that is ready at once overtakes those that wait.
+        // A call that finishes immediately overtakes waiting ones.
         assert_eq!(text(&peer.call("motto", json!({})).await), "one\ntwo");
         fixture.gate.add_permits(100);
         while !waiting.is_empty() {
@@ -44,7 +44,7 @@ async fn no_more_calls_than_the_limit_are_in_flight() {
             .await;
     }
     let fourth = peer.begin("tools/call", json!({"name": "motto"})).await;
-    // The fourth is not even read before one of the three is finished.
+    // The fourth call is not even read before one of the three is finished.
     fixture.gate.add_permits(1);
     assert_ne!(peer.receive("tools/call").await["id"], fourth);
     assert_eq!(peer.receive("tools/call").await["id"], fourth);
@@ -53,7 +53,7 @@ async fn no_more_calls_than_the_limit_are_in_flight() {
 }
 
 #[tokio::test]
-async fn connections_share_the_calls_of_the_server() {
+async fn connections_share_the_call_limit_of_the_server() {
     let fixture = fixture(Limits::default().server_calls_in_flight(1));
     let mut first = Peer::connect(&fixture.server, MODERN).await;
     let mut second = Peer::connect(&fixture.server, MODERN).await;
@@ -68,12 +68,12 @@ async fn connections_share_the_calls_of_the_server() {
     second
         .send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}))
         .await;
-    // What is no call does not wait.
+    // Other requests do not wait.
     let ping = second.begin("server/discover", json!({})).await;
     assert_eq!(second.receive("server/discover").await["id"], ping);
     fixture.gate.add_permits(1);
     assert_eq!(first.receive("tools/call").await["id"], begun);
-    // The place goes from one connection to the other.
+    // The permit passes from one connection to the other.
     assert_eq!(second.receive("tools/call").await["id"], held);
     fixture.gate.add_permits(1);
     assert_eq!(second.receive("tools/call").await["id"], last);
@@ -82,7 +82,7 @@ async fn connections_share_the_calls_of_the_server() {
 }
 
 #[tokio::test]
-async fn a_cancelled_call_is_dropped_and_not_answered() {
+async fn a_cancelled_call_is_dropped_without_a_response() {
     // CLI-STDIO-07
     for revision in covering("SRV-STDIO-04, SRV-STDIO-05, SRV-CANC-03, SRV-CANC-04, ALL-CANC-02") {
         let fixture = fixture(Limits::default());
@@ -118,7 +118,7 @@ async fn a_cancelled_call_is_dropped_and_not_answered() {
 }
 
 #[tokio::test]
-async fn functions_that_block_take_turns_and_keep_them_when_cancelled() {
+async fn blocking_functions_hold_their_permits_when_cancelled() {
     let fixture = fixture(Limits::default().blocking_calls(1));
     let mut peer = Peer::connect(&fixture.server, MODERN).await;
     let first = peer
@@ -145,7 +145,7 @@ async fn functions_that_block_take_turns_and_keep_them_when_cancelled() {
 }
 
 #[tokio::test]
-async fn an_id_may_be_used_again_once_it_is_answered() {
+async fn ids_may_be_reused_after_the_response() {
     // CLI-BASE-01
     for revision in Revision::ALL {
         let mut peer = Peer::connect(&server(), revision).await;
@@ -158,14 +158,14 @@ async fn an_id_may_be_used_again_once_it_is_answered() {
 }
 
 #[tokio::test]
-async fn the_end_of_the_input_finishes_what_is_in_flight() {
+async fn the_end_of_the_input_finishes_calls_in_flight() {
     let revision = covering_one("SRV-STDIO-06 in 2026-07-28");
     let fixture = fixture(Limits::default());
     let mut peer = Peer::connect(&fixture.server, revision).await;
     let waiting = peer
         .begin("tools/call", json!({"name": "weather.wait"}))
         .await;
-    // The last line lacks its end.
+    // The last line has no line break.
     let last =
         json!({"jsonrpc": "2.0", "id": "last", "method": "nothing", "params": {}}).to_string();
     peer.send_bytes(last.as_bytes()).await;
@@ -177,8 +177,8 @@ async fn the_end_of_the_input_finishes_what_is_in_flight() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn calls_that_never_end_do_not_keep_the_server() {
-    // Also not when there are so many that nothing more is answered.
+async fn endless_calls_do_not_prevent_shutdown() {
+    // Nor if there are so many that no further call is answered.
     for (calls, calls_in_flight) in [(1, 8), (8, 8), (20, 8)] {
         let shutdown_timeout = Duration::from_secs(5);
         let limits = Limits::default()
@@ -197,7 +197,7 @@ async fn calls_that_never_end_do_not_keep_the_server() {
 }
 
 #[tokio::test]
-async fn an_endless_limit_is_no_overflow() {
+async fn an_unlimited_timeout_does_not_overflow() {
     let fixture = fixture(
         Limits::default()
             .shutdown_timeout(Duration::MAX)
@@ -215,14 +215,14 @@ async fn an_endless_limit_is_no_overflow() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_peer_that_does_not_read_stops_the_server_from_reading() {
+async fn a_peer_that_does_not_read_applies_back_pressure() {
     let limits = Limits::default().queued_output_bytes(10_000);
     let mut peer = Peer::connect(&fixture(limits).server, MODERN).await;
     let request = json!({"jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": {"_meta": {
         "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {},
     }}});
     let line = format!("{request}\n");
-    // Both directions hold 64 KiB, and the server holds one read and 10,000 bytes more; beyond that, sending stalls.
+    // Each direction buffers 64 KiB, and the server buffers one read plus 10,000 bytes; beyond that, sending blocks.
     let mut sent = 0_usize;
     while tokio::time::timeout(Duration::from_millis(100), peer.send_bytes(line.as_bytes()))
         .await
@@ -231,14 +231,14 @@ async fn a_peer_that_does_not_read_stops_the_server_from_reading() {
         sent += 1;
         assert!(sent * line.len() < 1_000_000, "the server took everything");
     }
-    // Nothing is lost: what was sent whole is answered once the peer reads.
+    // Nothing is lost: every complete line is answered once the peer reads.
     for _ in 0..sent {
         assert_eq!(peer.receive("server/discover").await["id"], 1);
     }
 }
 
 #[tokio::test]
-async fn a_peer_that_goes_away_ends_the_session_quietly() {
+async fn a_disconnect_ends_the_session_without_an_error() {
     let fixture = fixture(Limits::default());
     let (here, there) = tokio::io::duplex(1_000);
     let (reader, writer) = tokio::io::split(there);

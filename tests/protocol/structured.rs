@@ -1,4 +1,4 @@
-//! Structured content: which outputs have it in which revision, and that it is what the output schema says.
+//! Structured content: presence by output type and revision, and conformance to the output schema.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use treenail::prelude::*;
 use treenail::schema::{CallToolResult, Revision};
 use treenail::{BoxError, Server, ToolCall, ToolResponse, ToolService, ToolSet, WrapResults};
 
-use crate::peer::{MODERN, Peer, text};
+use crate::support::peer::{MODERN, Peer, text};
 
 #[mcp_type]
 #[derive(Clone)]
@@ -16,7 +16,7 @@ struct Point {
     x: i32,
 }
 
-/// A tree of points, whose schema refers to itself.
+/// A tree of points, whose schema is recursive.
 #[mcp_type]
 struct Tree {
     point: Point,
@@ -138,14 +138,14 @@ impl Streams {
     }
 }
 
-/// What there is of structured content.
+/// Kind of structured content of an output.
 #[derive(Clone, Debug)]
 enum Content {
     /// Always an object, with a schema.
     Object(Value),
-    /// Of a type that can be anything.
+    /// An output whose type allows any value.
     Any(Value),
-    /// Anything else, with a schema.
+    /// Any other value, with a schema.
     Value(Value),
     None,
 }
@@ -200,7 +200,7 @@ fn server(wrap: WrapResults) -> Server {
     builder.wrap_results(wrap).build().unwrap()
 }
 
-/// Everything through a layer, which passes it on or, if it makes results, reads and writes it again.
+/// Calls everything through a layer, which forwards the result or, if it returns results, reads and writes it again.
 fn layered(wrap: WrapResults, makes: bool) -> Server {
     let layer = layer_fn(move |inner: ToolService| {
         tower::service_fn(move |call: ToolCall| {
@@ -218,7 +218,7 @@ fn layered(wrap: WrapResults, makes: bool) -> Server {
     builder.wrap_results(wrap).layer(layer).build().unwrap()
 }
 
-/// The structured content that a peer gets, and whether it is wrapped.
+/// Returns the structured content for a peer, and whether it is wrapped.
 fn expected(content: &Content, revision: Revision, wrap: WrapResults) -> (Option<Value>, bool) {
     if revision < Revision::V2025_06_18 {
         return (None, false);
@@ -235,7 +235,7 @@ fn expected(content: &Content, revision: Revision, wrap: WrapResults) -> (Option
     }
 }
 
-/// Checks all of the table against the list of tools, and returns how many results had structured content.
+/// Checks the complete table against the list of tools, and returns the number of results with structured content.
 async fn check(server: &Server, revision: Revision, wrap: WrapResults) -> usize {
     let mut peer = Peer::connect(server, revision).await;
     let listed = peer.request("tools/list", json!({})).await["result"]["tools"].take();
@@ -276,7 +276,7 @@ async fn check(server: &Server, revision: Revision, wrap: WrapResults) -> usize 
 }
 
 #[tokio::test]
-async fn outputs_are_structured_as_far_as_the_revision_goes() {
+async fn outputs_are_structured_where_the_revision_allows() {
     for wrap in [WrapResults::Legacy, WrapResults::Never, WrapResults::Always] {
         let server = server(wrap);
         for revision in Revision::ALL {
@@ -285,7 +285,7 @@ async fn outputs_are_structured_as_far_as_the_revision_goes() {
                 _ if revision < Revision::V2025_06_18 => 0,
                 MODERN if wrap != WrapResults::Always => 28,
                 _ if wrap == WrapResults::Never => 14,
-                // All but the values of any type that are no objects.
+                // All except values of any type that are not objects.
                 _ => 25,
             };
             assert_eq!(structured, most, "{revision}, {wrap:?}");
@@ -294,7 +294,7 @@ async fn outputs_are_structured_as_far_as_the_revision_goes() {
 }
 
 #[tokio::test]
-async fn layers_change_nothing_of_it() {
+async fn layers_preserve_structured_content() {
     for wrap in [WrapResults::Legacy, WrapResults::Never, WrapResults::Always] {
         for makes in [false, true] {
             let server = layered(wrap, makes);
@@ -306,7 +306,7 @@ async fn layers_change_nothing_of_it() {
 }
 
 #[tokio::test]
-async fn a_stream_that_breaks_keeps_what_it_has_in_its_form() {
+async fn a_stopped_stream_preserves_its_structured_items() {
     let server = server(WrapResults::default());
     for revision in Revision::ALL {
         let result = Peer::connect(&server, revision)
@@ -333,7 +333,7 @@ fn made() -> CallToolResult {
 }
 
 #[tokio::test]
-async fn what_a_function_has_made_itself_is_not_wrapped() {
+async fn complete_results_of_functions_are_not_wrapped() {
     let server = treenail::server!().tools(tools![made]);
     let server = server.wrap_results(WrapResults::Always).build().unwrap();
     for revision in Revision::ALL {

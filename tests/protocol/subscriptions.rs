@@ -1,12 +1,12 @@
-//! Subscriptions: `subscriptions/listen` of the modern era, and what the legacy era has for it.
+//! Subscriptions: `subscriptions/listen` of the modern era, and its legacy equivalents.
 
 use serde_json::{Value, json};
 use treenail::prelude::*;
 use treenail::{Component, Limits, SubscriptionLimits};
 
-use crate::covering::covering_one;
-use crate::notes::{dynamic, extra, first, fixed};
-use crate::peer::{MODERN, Peer, error, meta};
+use crate::support::covering::covering_one;
+use crate::support::notes::{dynamic, extra, first, fixed};
+use crate::support::peer::{MODERN, Peer, error, meta};
 
 const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
 pub(crate) const UPDATED: &str = "notifications/resources/updated";
@@ -28,7 +28,7 @@ fn cancel(id: impl Into<Value>) -> Value {
     json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params})
 }
 
-/// What a subscription to everything asks for.
+/// Filter of a subscription to everything.
 pub(crate) fn everything() -> Value {
     json!({
         "toolsListChanged": true,
@@ -39,7 +39,7 @@ pub(crate) fn everything() -> Value {
 }
 
 impl Peer {
-    /// Begins a subscription, and returns what is acknowledged.
+    /// Starts a subscription and returns the acknowledged filter.
     pub(crate) async fn listen(&mut self, id: impl Into<Value>, notifications: Value) -> Value {
         let id = id.into();
         self.send(&listen(id.clone(), &notifications)).await;
@@ -47,24 +47,24 @@ impl Peer {
         params["notifications"].take()
     }
 
-    /// Takes the next notification, of the subscription `id`, and returns its params.
+    /// Receives the next notification of the subscription `id` and returns its params.
     async fn tagged(&mut self, id: &Value, method: &str) -> Value {
-        let (told, params) = self.told().await;
-        assert_eq!(told, method, "{params}");
+        let (received, params) = self.next_notification().await;
+        assert_eq!(received, method, "{params}");
         let tag = &params["_meta"]["io.modelcontextprotocol/subscriptionId"];
         assert_eq!(tag, id, "SRV-META-06, SRV-SUB-05: {params}");
         params
     }
 
-    /// Takes `notifications/resources/updated`, with a tag or without.
+    /// Receives `notifications/resources/updated`, with or without a subscription ID.
     pub(crate) async fn told_update(&mut self, uri: &str) {
-        let (method, params) = self.told().await;
+        let (method, params) = self.next_notification().await;
         assert_eq!((&*method, &params["uri"]), (UPDATED, &json!(uri)));
     }
 }
 
 #[tokio::test]
-async fn the_acknowledgement_comes_first_and_says_what_is_honoured() {
+async fn the_acknowledgement_is_first_and_lists_accepted_subscriptions() {
     let revision =
         covering_one("SRV-SUB-02, SRV-SUB-03, SRV-SUB-04, SRV-SUB-05, SRV-META-06 in 2026-07-28");
     let table = [
@@ -75,7 +75,7 @@ async fn the_acknowledgement_comes_first_and_says_what_is_honoured() {
             json!({"promptsListChanged": true}),
         ),
         (
-            // Unknown, not marked, twice, and one of a template.
+            // Unknown, not subscribable, duplicate, and one of a template.
             json!({"resourceSubscriptions": [
                 "notes://none", "notes://fixed", "notes://old/1",
                 "notes://all", "notes://all", "notes://by-id/1",
@@ -86,7 +86,7 @@ async fn the_acknowledgement_comes_first_and_says_what_is_honoured() {
     let (server, _) = dynamic(Limits::default());
     let mut peer = Peer::connect(&server, revision).await;
     for (number, (asked, honoured)) in table.into_iter().enumerate() {
-        // An event right after the request does not overtake the acknowledgement.
+        // An event directly after the request does not overtake the acknowledgement.
         let id = json!(number);
         peer.send(&listen(id.clone(), &asked)).await;
         server.resource_updated("notes://all");
@@ -98,7 +98,7 @@ async fn the_acknowledgement_comes_first_and_says_what_is_honoured() {
 }
 
 #[tokio::test]
-async fn what_cannot_change_is_not_honoured() {
+async fn subscriptions_to_static_items_are_not_accepted() {
     let revision = covering_one("SRV-SUB-04 in 2026-07-28");
     let (server, _) = fixed(Limits::default());
     let mut peer = Peer::connect(&server, revision).await;
@@ -113,7 +113,7 @@ async fn what_cannot_change_is_not_honoured() {
 }
 
 #[tokio::test]
-async fn only_what_was_asked_for_is_told() {
+async fn only_requested_events_are_sent() {
     let revision = covering_one(
         "SRV-SUB-01, SRV-SUB-09, SRV-RES-09, SRV-RES-10, SRV-TOOL-04, SRV-PRM-08 in 2026-07-28",
     );
@@ -152,7 +152,7 @@ async fn only_what_was_asked_for_is_told() {
 }
 
 #[tokio::test]
-async fn several_subscriptions_of_one_connection_are_told_apart() {
+async fn subscriptions_of_one_connection_are_distinguished() {
     let revision = covering_one("SRV-SUB-05, SRV-SUB-06, SRV-META-06, ALL-BASE-03 in 2026-07-28");
     let (server, _) = dynamic(Limits::default());
     let mut peer = Peer::connect(&server, revision).await;
@@ -161,7 +161,7 @@ async fn several_subscriptions_of_one_connection_are_told_apart() {
     let (number, string) = (json!(1), json!("1"));
     peer.listen(1, tools).await;
     peer.listen("1", both).await;
-    // One number that no other type holds comes back as it is too.
+    // A number that no other type can represent is returned unchanged too.
     let huge = "123456789012345678901234567890";
     let line = listen(0, &json!({})).to_string();
     peer.send_line(&line.replace("\"id\":0", &format!("\"id\":{huge}")))
@@ -170,17 +170,17 @@ async fn several_subscriptions_of_one_connection_are_told_apart() {
     peer.tagged(&huge, ACKNOWLEDGED).await;
 
     server.edit(extra).unwrap();
-    let mut told = Vec::new();
+    let mut notifications = Vec::new();
     for _ in 0..3 {
-        let (method, params) = peer.told().await;
+        let (method, params) = peer.next_notification().await;
         let tag = params["_meta"]["io.modelcontextprotocol/subscriptionId"].clone();
-        told.push((method, tag));
+        notifications.push((method, tag));
     }
     for expected in [(TOOLS, &number), (TOOLS, &string), (PROMPTS, &string)] {
-        let count = told
+        let count = notifications
             .iter()
             .filter(|(method, tag)| (&**method, tag) == expected);
-        assert_eq!(count.count(), 1, "{expected:?}: {told:?}");
+        assert_eq!(count.count(), 1, "{expected:?}: {notifications:?}");
     }
 
     peer.send(&cancel("1")).await;
@@ -191,7 +191,7 @@ async fn several_subscriptions_of_one_connection_are_told_apart() {
     peer.tagged(&number, TOOLS).await;
     peer.told_nothing().await;
 
-    // What has been marked but not told is not told after a cancellation.
+    // A pending event is not sent after a cancellation.
     server.edit(|offer| offer.tools(tools![first])).unwrap();
     peer.tagged(&number, TOOLS).await;
     for id in [json!(1), json!(1), json!("unknown"), json!(null)] {
@@ -202,12 +202,12 @@ async fn several_subscriptions_of_one_connection_are_told_apart() {
         .edit(|offer| offer.remove(Component::tool("first")))
         .unwrap();
     peer.told_nothing().await;
-    // The id is free again.
+    // The ID is free again.
     peer.listen(1, json!({})).await;
 }
 
 #[tokio::test]
-async fn a_subscription_that_is_not_understood_or_one_too_many_is_refused() {
+async fn invalid_and_excess_subscriptions_are_rejected() {
     let limits = Limits::default()
         .subscriptions(SubscriptionLimits::default().open(2).resources(3).bytes(30));
     let (server, _) = dynamic(limits);
@@ -274,23 +274,29 @@ async fn a_subscription_that_is_not_understood_or_one_too_many_is_refused() {
         missing,
         (-32602, "`params.notifications` is missing".to_owned())
     );
-    // What is given up makes room.
+    // A cancelled subscription frees its slot.
     peer.send(&cancel(1)).await;
     peer.listen(3, uris(&["notes://by-id/4", "notes://by-id/5"]))
         .await;
 }
 
 #[tokio::test]
-async fn a_function_tells_of_what_it_has_changed() {
+async fn functions_publish_their_changes() {
     let revision = covering_one("SRV-RES-09 in 2026-07-28");
     let (server, _) = fixed(Limits::default());
     let mut peer = Peer::connect(&server, revision).await;
     peer.listen(1, everything()).await;
     let arguments = json!({"uri": "notes://all", "times": 3});
     let params = json!({"name": "notes.touch", "arguments": arguments});
-    let (told, _) = peer.request_told("tools/call", params).await;
-    assert!(told.iter().all(|told| told["method"] == UPDATED));
-    // The last one may come after the answer.
-    let (later, _) = peer.request_told("tools/list", json!({})).await;
-    assert!((1..=3).contains(&(told.len() + later.len())));
+    let (notifications, _) = peer.request_with_notifications("tools/call", params).await;
+    assert!(
+        notifications
+            .iter()
+            .all(|notification| notification["method"] == UPDATED)
+    );
+    // The last notification may follow the response.
+    let (later, _) = peer
+        .request_with_notifications("tools/list", json!({}))
+        .await;
+    assert!((1..=3).contains(&(notifications.len() + later.len())));
 }

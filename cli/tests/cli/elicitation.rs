@@ -12,7 +12,7 @@ fn requests_are_declined_with_a_note() {
     for revision in REVISIONS {
         let output = run(&["call", "book", "-q", "--protocol-version", revision]);
         assert_eq!((output.code, &*output.stdout), (1, ""), "{revision}");
-        let expected = "declined a request from `test ␛[1mserver` (\"Who stays?␛[1m\"): `name`: missing; expected a text; ";
+        let expected = "declined a request from `test ␛[1mserver` (\"Who stays?␛[1m\"): `name`: missing; expected a string; ";
         assert!(
             output.stderr.starts_with(expected),
             "CLI-ELI-07: {revision}: {}",

@@ -131,7 +131,7 @@ fn form_is_entered_field_by_field() {
     for revision in ["2025-11-25", "2026-07-28"] {
         let mut terminal = Terminal::call(&["book", "--protocol-version", revision]);
         terminal.expect("`test ␛[1mserver` asks: Who stays?␛[1m\n");
-        terminal.expect("\nGuest (name)\n  Name as in the passport\n  a text\n> ");
+        terminal.expect("\nGuest (name)\n  Name as in the passport\n  a string\n> ");
         terminal
             .enter("Ada")
             .expect("\nnights\n  an integer (1 to 30)\n[2] > ");
@@ -148,7 +148,7 @@ fn form_is_entered_field_by_field() {
             .expect("\nnights\n")
             .expect("[3] > ");
         terminal.enter("").expect("\nroom\n").expect("> ");
-        terminal.enter("2").expect("a text; optional\n> ");
+        terminal.enter("2").expect("a string; optional\n> ");
         terminal
             .enter("")
             .expect("\n  name: Ada\n  nights: 3\n  room: double\n");

@@ -16,7 +16,7 @@ use treenail_schema::{
 use crate::ask::AskError;
 use crate::ask::sampling;
 use crate::ask::seal::{NO_RANDOM_BYTES, random_id};
-use crate::form::{Form, FormError, parse_form_content, speak_form};
+use crate::form::{Form, FormError, downgrade_form, parse_form_content};
 
 /// Kind of question to a client.
 pub trait Question: Send + 'static {
@@ -239,7 +239,7 @@ fn form(
             ClientCapabilities::new().with_elicitation(form),
         ));
     }
-    let mut params = ElicitRequestFormParams::new(message, speak_form(schema, revision));
+    let mut params = ElicitRequestFormParams::new(message, downgrade_form(schema, revision));
     params.mode = (revision >= Revision::V2025_11_25).then_some(ElicitFormMode::Form);
     Ok(ElicitRequestParams::Form(params).into())
 }

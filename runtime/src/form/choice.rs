@@ -1,4 +1,4 @@
-//! Choices: one of the variants of an enum, or several.
+//! Single-choice and multiple-choice fields.
 
 use std::error::Error;
 
@@ -12,17 +12,17 @@ use crate::form::field::FormField;
 
 type ReadResult<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
-/// A type whose values are a few names to choose from.
+/// A type whose values are a fixed set of named choices.
 ///
 /// `#[mcp_form]` implements it for an enum without data.
 pub trait FormChoice: Sized + Send + 'static {
-    /// The names of all values, and the titles that people see, where these are others.
+    /// Names of all values, each with its display title where that differs from the name.
     const CHOICES: &'static [(&'static str, Option<&'static str>)];
 
-    /// The value of this name.
+    /// Returns the value with this name.
     fn pick(name: &str) -> Option<Self>;
 
-    /// The name of this value.
+    /// Returns the name of this value.
     fn name(&self) -> &'static str;
 }
 
@@ -77,7 +77,7 @@ fn pick<T: FormChoice>(name: &str) -> ReadResult<T> {
     T::pick(name).ok_or_else(|| "not one of the choices".into())
 }
 
-/// The names and titles of all choices, if any of them has a title.
+/// Names and titles of all choices, if any choice has a title.
 fn options<T: FormChoice>() -> Option<Vec<EnumOption>> {
     let titled = T::CHOICES.iter().any(|(_, title)| title.is_some());
     let option = |(name, title): &(&'static str, Option<&'static str>)| {

@@ -1,4 +1,4 @@
-//! What a user entered, checked against the schema of the form.
+//! Validation of form content against the schema of the form.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -8,16 +8,16 @@ use treenail_schema::{
     PrimitiveSchemaDefinition as Kind, StringSchema,
 };
 
+use crate::form::describe::{expected, truncated_json};
 use crate::form::error::{FieldError, FormError};
 use crate::form::format;
-use crate::form::options::{Choices, choices, chosen, counts, distinct};
-use crate::form::words::{expected, shown};
+use crate::form::options::{Choices, choices, count_bounds, deduplicate, parse_choices};
 
-/// Checks what was entered in a form that is known by its schema only.
+/// Validates the content of a form of which only the schema is known.
 ///
 /// # Errors
 ///
-/// All fields that are not as the schema says.
+/// Lists every field that does not match the schema.
 pub fn check_content(
     schema: &ElicitSchema,
     content: &BTreeMap<String, ElicitValue>,
@@ -25,9 +25,10 @@ pub fn check_content(
     parse_form_content(schema, content.clone()).map(drop)
 }
 
-/// As [`check_content`]; returns what was entered in the words of the schema: with defaults for what is missing, choices in
-/// a list where they came in one text, and without what was not asked for. A client that has a form filled in can check one
-/// field with it, in a schema of that field alone.
+/// Validates content like [`check_content`] and returns it in the form that the schema describes.
+///
+/// Missing fields get their defaults, a comma-separated string of choices becomes a list, and fields that are not in
+/// the schema are dropped. To validate a single field, pass a schema with only that field.
 ///
 /// ```
 /// use std::collections::BTreeMap;
@@ -51,12 +52,12 @@ pub fn check_content(
 ///
 /// # Errors
 ///
-/// All fields that are not as the schema says.
+/// Lists every field that does not match the schema.
 pub fn parse_form_content(
     schema: &ElicitSchema,
     mut content: BTreeMap<String, ElicitValue>,
 ) -> Result<BTreeMap<String, ElicitValue>, FormError> {
-    let mut settled = BTreeMap::new();
+    let mut normalized = BTreeMap::new();
     let mut problems = Vec::new();
     for (name, definition) in schema.properties.iter() {
         let default = default_of(definition);
@@ -64,23 +65,23 @@ pub fn parse_form_content(
         let required = default.is_none()
             && required.is_some_and(|required| required.iter().any(|it| it == name));
         let value = match content.remove(name) {
-            Some(value) => settle(definition, value, required),
+            Some(value) => normalize(definition, value, required),
             None if required => Err(format!("missing; expected {}", expected(definition))),
             None => Ok(None),
         };
         match value {
-            Ok(value) => settled.extend(value.or(default).map(|value| (name.to_owned(), value))),
+            Ok(value) => normalized.extend(value.or(default).map(|value| (name.to_owned(), value))),
             Err(message) => problems.push(FieldError::new(name, message)),
         }
     }
-    FormError::unless(problems, settled)
+    FormError::result_or_problems(problems, normalized)
 }
 
-/// The value in the words of the schema, or what is wrong with it.
+/// Converts a value to the form that the schema describes, or explains why it is invalid.
 ///
-/// Two things that clients do are understood: a field that may be left empty comes as an empty text, which is no value of
-/// it, and choices come in one text, from clients that know no lists of choices.
-pub(super) fn settle(
+/// Two habits of clients are accepted: an empty string for an optional field means no value, and a comma-separated
+/// string of choices is a list, because some clients do not support multiple-choice fields.
+pub(super) fn normalize(
     definition: &Kind,
     value: ElicitValue,
     required: bool,
@@ -93,9 +94,9 @@ pub(super) fn settle(
                 options,
             }),
             ElicitValue::String(text),
-        ) => chosen(&options, &text).map_or(ElicitValue::String(text), ElicitValue::Strings),
+        ) => parse_choices(&options, &text).map_or(ElicitValue::String(text), ElicitValue::Strings),
         (Some(Choices { many: true, .. }), ElicitValue::Strings(names)) => {
-            ElicitValue::Strings(distinct(names))
+            ElicitValue::Strings(deduplicate(names))
         }
         (_, value) => value,
     };
@@ -105,7 +106,10 @@ pub(super) fn settle(
         Ok(None)
     } else {
         let expected = expected(definition);
-        Err(format!("expected {expected}, got {}", shown(&value)))
+        Err(format!(
+            "expected {expected}, got {}",
+            truncated_json(&value)
+        ))
     }
 }
 
@@ -118,7 +122,7 @@ fn fits(definition: &Kind, value: &ElicitValue) -> bool {
             choices(definition).is_some_and(|choices| !choices.many && choices.has(name))
         }
         (_, ElicitValue::Strings(names)) => choices(definition).is_some_and(|choices| {
-            let (minimum, maximum) = counts(definition);
+            let (minimum, maximum) = count_bounds(definition);
             choices.many
                 && names.iter().all(|name| choices.has(name))
                 && within(names.len(), minimum, maximum)
@@ -137,7 +141,7 @@ fn fits_text(schema: &StringSchema, text: &str) -> bool {
 fn fits_number(schema: &NumberSchema, number: &Number) -> bool {
     let at_least = |bound: &Number| compare(number, bound) != Ordering::Less;
     let at_most = |bound: &Number| compare(number, bound) != Ordering::Greater;
-    (schema.type_ == NumberSchemaType::Number || whole(number).is_some())
+    (schema.type_ == NumberSchemaType::Number || as_integer(number).is_some())
         && schema.minimum.as_ref().is_none_or(at_least)
         && schema.maximum.as_ref().is_none_or(at_most)
 }
@@ -148,26 +152,27 @@ fn within(count: usize, minimum: Option<i64>, maximum: Option<i64>) -> bool {
 }
 
 fn compare(one: &Number, other: &Number) -> Ordering {
-    match (whole(one), whole(other)) {
+    match (as_integer(one), as_integer(other)) {
         (Some(one), Some(other)) => one.cmp(&other),
         // JSON has no NaN.
         _ => one.as_f64().total_cmp(&other.as_f64()),
     }
 }
 
-/// The number as an integer, if it is one, also when it is written with a fraction of zero.
-pub(super) fn whole(number: &Number) -> Option<i128> {
-    /// Up to here every integer is a different `f64`.
-    const EXACT: f64 = 9_007_199_254_740_992.0;
+/// Returns the number as an integer if it has no fractional part, so `1.0` counts as an integer.
+pub(super) fn as_integer(number: &Number) -> Option<i128> {
+    /// Largest magnitude up to which every integer is a distinct `f64` (2^53).
+    const MAX_EXACT_INTEGER: f64 = 9_007_199_254_740_992.0;
 
     let integer = number.as_i64().map(i128::from);
     let integer = integer.or_else(|| number.as_u64().map(i128::from));
     let float = number.as_f64();
     #[allow(
         clippy::cast_possible_truncation,
-        reason = "it has no fraction and is not large"
+        reason = "the value has no fraction and is at most 2^53"
     )]
-    let exact = || (float.fract() == 0.0 && float.abs() <= EXACT).then_some(float as i128);
+    let exact =
+        || (float.fract() == 0.0 && float.abs() <= MAX_EXACT_INTEGER).then_some(float as i128);
     integer.or_else(exact)
 }
 

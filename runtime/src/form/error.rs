@@ -1,9 +1,9 @@
-//! What is wrong with what a user entered.
+//! Errors in the content of a form.
 
 use std::error::Error;
 use std::fmt;
 
-/// Why what a user entered is not a value of the form: one problem or more, each with its field.
+/// Validation error of form content: at least one problem, each with its field.
 ///
 /// ```
 /// use treenail_runtime::FormError;
@@ -11,7 +11,7 @@ use std::fmt;
 /// let error = FormError::new("guests", "expected an integer (1 to 12), got 40");
 /// assert_eq!(
 ///     error.to_string(),
-///     "the form is not filled in as asked:\n- `guests`: expected an integer (1 to 12), got 40"
+///     "the form content is invalid:\n- `guests`: expected an integer (1 to 12), got 40"
 /// );
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub struct FormError {
     problems: Vec<FieldError>,
 }
 
-/// What is wrong with one field of a form.
+/// A problem with one field of a form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldError {
     field: String,
@@ -27,26 +27,26 @@ pub struct FieldError {
 }
 
 impl FormError {
-    /// The error of a form in which `field` is wrong.
+    /// Creates an error for a form in which `field` is wrong.
     pub fn new(field: impl Into<String>, message: impl Into<String>) -> Self {
         let problems = vec![FieldError::new(field, message)];
         Self { problems }
     }
 
-    /// The same error with one more field that is wrong.
+    /// Adds another wrong field to the error.
     #[must_use]
     pub fn and(mut self, field: impl Into<String>, message: impl Into<String>) -> Self {
         self.problems.push(FieldError::new(field, message));
         self
     }
 
-    /// The fields that are wrong, in the order of the form; there is at least one.
+    /// Returns the problems in the order of the fields of the form. The list is never empty.
     pub fn problems(&self) -> &[FieldError] {
         &self.problems
     }
 
-    /// The value if there are no problems with it.
-    pub(super) fn unless<T>(problems: Vec<FieldError>, value: T) -> Result<T, Self> {
+    /// Returns the value if there are no problems.
+    pub(super) fn result_or_problems<T>(problems: Vec<FieldError>, value: T) -> Result<T, Self> {
         if problems.is_empty() {
             Ok(value)
         } else {
@@ -63,12 +63,12 @@ impl FieldError {
         }
     }
 
-    /// The name of the field.
+    /// Returns the name of the field.
     pub fn field(&self) -> &str {
         &self.field
     }
 
-    /// What is wrong with it: what was expected, and what it is.
+    /// Returns the description of the problem, with the expected value and the actual one.
     pub fn message(&self) -> &str {
         &self.message
     }
@@ -76,7 +76,7 @@ impl FieldError {
 
 impl fmt::Display for FormError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("the form is not filled in as asked:")?;
+        formatter.write_str("the form content is invalid:")?;
         for FieldError { field, message } in &self.problems {
             write!(formatter, "\n- `{field}`: {message}")?;
         }

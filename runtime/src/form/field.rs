@@ -1,4 +1,4 @@
-//! One field of a form: how it is described, and how what is entered in it becomes a value.
+//! A single field of a form: its schema, and the conversion of its content to a Rust value.
 
 use std::error::Error;
 use std::fmt;
@@ -9,19 +9,19 @@ use treenail_schema::{
     StringSchemaFormat,
 };
 
-use crate::form::content::settle;
-use crate::form::words::{expected, shown};
+use crate::form::content::normalize;
+use crate::form::describe::{expected, truncated_json};
 use crate::function::bounds::Check;
 
-/// A type that a field of a form can have.
+/// A type of a form field.
 ///
-/// These are texts (`String`), numbers (all integers but those of 128 bits, `f32`, `f64`), `bool`, choices (enums with
-/// `#[mcp_form]`) and `Vec`s of choices. An `Option` of any of them is a field that may be left empty; so is a `Vec`, unless
-/// its `length` has a minimum.
+/// Implemented for `String`, numbers (all integers except 128-bit ones, `f32`, `f64`), `bool`, choices (enums with
+/// `#[mcp_form]`) and `Vec`s of choices. An `Option` of any of them is an optional field. A `Vec` is optional too,
+/// unless its `length` has a minimum.
 ///
 /// # Example
 ///
-/// A type of your own that stands for a text or for a number:
+/// A custom type that is entered as a string:
 ///
 /// ```
 /// use std::error::Error;
@@ -51,26 +51,27 @@ use crate::function::bounds::Check;
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a field of a form",
-    label = "a field is a text, a number, a `bool`, a choice, a `Vec` of choices or an `Option`",
+    label = "a field is a `String`, a number, a `bool`, a choice, a `Vec` of choices or an `Option`",
     note = "put `#[mcp_form]` on an enum without data to make it a choice, or implement `FormField` for a type of your own"
 )]
 pub trait FormField: Sized + Send + 'static {
-    /// What can be entered. Title, description and default are those of the field.
+    /// Returns the schema of the field. Title, description and default are added from the field's attributes.
     fn schema() -> PrimitiveSchemaDefinition;
 
-    /// Reads what was entered, which has been checked against the schema.
+    /// Converts content that has already been validated against the schema.
     ///
     /// # Errors
     ///
-    /// Whatever else can be wrong with it, told so that the user can repair it.
+    /// Any further problem with the value. The message is shown to the user, so it should explain how to correct the
+    /// value.
     fn read(value: ElicitValue) -> Result<Self, Box<dyn Error + Send + Sync>>;
 
-    /// What the field starts with if this value is its default; `None` shows no default.
+    /// Returns the initial content of a field whose default is this value; `None` shows no default.
     fn write(&self) -> Option<ElicitValue> {
         None
     }
 
-    /// The value of a field that is left empty; `None` if it has to be filled in.
+    /// Returns the value of a field that is left empty; `None` makes the field required.
     fn absent() -> Option<Self> {
         None
     }
@@ -91,7 +92,7 @@ pub trait FormField: Sized + Send + 'static {
 
 /// One field of a form, as `#[mcp_form]` declares it.
 ///
-/// It carries what it needs of `T` as functions, so that the bounds on `T` are asked for in one place only.
+/// Stores the operations on `T` as functions, so only the constructor needs trait bounds on `T`.
 pub struct Field<T> {
     pub(super) name: &'static str,
     pub(super) definition: PrimitiveSchemaDefinition,
@@ -112,7 +113,7 @@ impl<T> fmt::Debug for Field<T> {
     }
 }
 
-/// Does the same with the member of this name of each kind of field.
+/// Runs the same expression on the variant of each kind of field.
 macro_rules! each_kind {
     ($definition:expr, $field:ident => $do:expr) => {
         match $definition {
@@ -130,21 +131,21 @@ macro_rules! each_kind {
 }
 
 impl<T> Field<T> {
-    /// Gives the field a name that people see.
+    /// Sets the title that is displayed to the user.
     #[must_use]
     pub fn title(mut self, title: &str) -> Self {
         each_kind!(&mut self.definition, field => field.title = Some(title.to_owned()));
         self
     }
 
-    /// Says what the field is for.
+    /// Sets the description of the field.
     #[must_use]
     pub fn description(mut self, description: &str) -> Self {
         each_kind!(&mut self.definition, field => field.description = Some(description.to_owned()));
         self
     }
 
-    /// Lets the field be left empty; `make` gives its value then, and what it starts with.
+    /// Makes the field optional: `make` returns its value when it is left empty, and its initial content.
     #[must_use]
     pub fn default(mut self, make: fn() -> T) -> Self {
         if let Some(value) = (self.write)(&make()) {
@@ -164,7 +165,7 @@ impl<T> Field<T> {
         self
     }
 
-    /// Accepts only texts of this format.
+    /// Accepts only strings of this format.
     #[must_use]
     pub fn format(mut self, format: StringSchemaFormat) -> Self {
         if let PrimitiveSchemaDefinition::String(text) = &mut self.definition {
@@ -173,8 +174,8 @@ impl<T> Field<T> {
         self
     }
 
-    /// The value if nothing is entered.
-    pub(super) fn fallback(&self) -> Option<T> {
+    /// Returns the value of the field if it is left empty.
+    pub(super) fn default_value(&self) -> Option<T> {
         match self.default {
             Some(make) => Some(make()),
             None => (self.absent)().filter(|value| self.holds(value)),
@@ -186,21 +187,22 @@ impl<T> Field<T> {
     }
 
     pub(super) fn read(&self, entered: Option<ElicitValue>) -> Result<T, String> {
-        let fallback = self.fallback();
-        let settled = match entered {
-            Some(value) => settle(&self.definition, value, fallback.is_none())?,
+        let fallback = self.default_value();
+        let normalized = match entered {
+            Some(value) => normalize(&self.definition, value, fallback.is_none())?,
             None => None,
         };
-        let Some(value) = settled else {
+        let Some(value) = normalized else {
             return fallback
                 .ok_or_else(|| format!("missing; expected {}", expected(&self.definition)));
         };
-        let text = shown(&value);
+        let text = truncated_json(&value);
         let value = (self.read)(value).map_err(|error| error.to_string())?;
         if self.holds(&value) {
             Ok(value)
         } else {
-            // The vocabulary of forms has no exclusive bounds, so this one is not in what was expected.
+            // Form schemas have no exclusive bounds, so the description of the expected value does not contain this
+            // bound.
             Err(format!("{text} is out of range"))
         }
     }
@@ -225,7 +227,7 @@ fn set_default(definition: &mut PrimitiveSchemaDefinition, value: ElicitValue) {
         (Kind::TitledMultiSelectEnum(field), ElicitValue::Strings(values)) => {
             field.default = Some(values);
         }
-        // A default that is not of the kind of its field would be an invalid form.
+        // A default of the wrong kind would make the form invalid.
         _ => {}
     }
 }
@@ -245,7 +247,9 @@ fn set_bound(definition: &mut PrimitiveSchemaDefinition, keyword: &str, bound: &
     }
 }
 
-/// Forms have inclusive bounds only: those of integers are moved by one, those of other numbers are told as they are.
+/// Sets an inclusive bound, the only kind that form schemas have.
+///
+/// An exclusive bound of an integer is moved by one; that of any other number is declared unchanged.
 fn set_number_bound(field: &mut NumberSchema, keyword: &str, bound: &Value) {
     let Value::Number(number) = bound else {
         return;

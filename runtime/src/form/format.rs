@@ -1,25 +1,26 @@
-//! The formats of texts in forms.
+//! String formats of form fields.
 
 use iri_string::types::UriStr;
 use treenail_schema::StringSchemaFormat;
 
-/// A type whose text `#[field(format = "…")]` can demand a format of: `String`, and `Option`s of it.
+/// A type that supports `#[field(format = "…")]`: `String`, and `Option`s of it.
 ///
-/// A type of your own whose [`schema`](crate::FormField::schema) is a text can have it too: `impl StringFormat for Text {}`.
+/// Implement it for a custom type whose [`schema`](crate::FormField::schema) is a string with `impl StringFormat for
+/// Text {}`.
 ///
-/// | format | accepted is |
+/// | format | accepted values |
 /// |---|---|
-/// | `email` | `local@domain`, without quotes, comments and addresses in brackets; not whether it exists |
-/// | `uri` | a URI with its scheme, as RFC 3986 has it |
-/// | `date` | a day that exists, as `2026-07-28` (RFC 3339) |
-/// | `date-time` | a day and a time with its offset, as `2026-07-28T09:30:00Z` (RFC 3339) |
+/// | `email` | `local@domain`, without quotes, comments and addresses in brackets; existence is not checked |
+/// | `uri` | a URI with a scheme (RFC 3986) |
+/// | `date` | an existing date, such as `2026-07-28` (RFC 3339) |
+/// | `date-time` | a date and time with an offset, such as `2026-07-28T09:30:00Z` (RFC 3339) |
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no `format`",
-    label = "this is not a text",
+    label = "this is not a `String`",
     note = "`format` is for `String`"
 )]
 pub trait StringFormat: Sized {
-    /// The same format.
+    /// Returns the format unchanged; the bound on `Self` is the check.
     fn format(format: StringSchemaFormat) -> StringSchemaFormat {
         format
     }
@@ -31,7 +32,7 @@ impl StringFormat for String {}
 #[diagnostic::do_not_recommend]
 impl<T: StringFormat> StringFormat for Option<T> {}
 
-/// Whether a text has this format. What is not known is not refused.
+/// Returns whether a string has this format. Unknown formats are accepted.
 pub(super) fn fits(format: StringSchemaFormat, text: &str) -> bool {
     match format {
         StringSchemaFormat::Email => is_email(text),
@@ -42,9 +43,10 @@ pub(super) fn fits(format: StringSchemaFormat, text: &str) -> bool {
     }
 }
 
-/// The longest address and the longest part before its `@`, in bytes (RFC 5321).
-const LONGEST_EMAIL: usize = 254;
-const LONGEST_LOCAL: usize = 64;
+/// Maximum length of an address, in bytes (RFC 5321).
+const MAX_EMAIL_BYTES: usize = 254;
+/// Maximum length of the local part of an address, in bytes (RFC 5321).
+const MAX_LOCAL_PART_BYTES: usize = 64;
 
 fn is_email(text: &str) -> bool {
     let Some((local, domain)) = text.rsplit_once('@') else {
@@ -56,8 +58,8 @@ fn is_email(text: &str) -> bool {
         let inner = label.chars().all(|c| c.is_alphanumeric() || c == '-');
         inner && !label.is_empty() && !label.starts_with('-') && !label.ends_with('-')
     };
-    text.len() <= LONGEST_EMAIL
-        && local.len() <= LONGEST_LOCAL
+    text.len() <= MAX_EMAIL_BYTES
+        && local.len() <= MAX_LOCAL_PART_BYTES
         && local.split('.').all(is_local)
         && domain.split('.').all(is_label)
 }
@@ -115,7 +117,7 @@ fn is_offset(text: &str) -> bool {
     clock.is_some_and(|[hour, minute]| hour < 24 && minute < 60)
 }
 
-/// Numbers of so many digits each, with a separator between them.
+/// Parses numbers with fixed counts of digits, separated by `separator`.
 fn numbers<const N: usize>(text: &str, separator: u8, digits: [usize; N]) -> Option<[u32; N]> {
     let mut parts = text.split(char::from(separator));
     let mut numbers = [0; N];

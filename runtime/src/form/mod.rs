@@ -1,19 +1,20 @@
-//! Forms: types whose values a user can be asked for.
+//! Forms: types that a user can fill in.
 //!
-//! `visitor` goes through the fields of a form; `field` is one of them, from what is entered to its Rust type; `value` and
-//! `choice` are the types that they can have. `content` checks what is entered against a schema, with `format` for texts and
-//! `options` for choices; `words` says what was expected. `speak` is the form for older peers.
+//! `visitor` traverses the fields of a form. `field` describes one field and converts its content to a Rust value;
+//! `value` and `choice` implement the field types. `content` validates content against a schema, using `format` for
+//! strings and `options` for choices. `describe` formats the expected values for messages. `downgrade` converts forms
+//! for older peers.
 
 mod choice;
 mod content;
+mod describe;
+mod downgrade;
 mod error;
 mod field;
 mod format;
 mod options;
-mod speak;
 mod value;
 mod visitor;
-mod words;
 
 use std::collections::BTreeMap;
 
@@ -21,26 +22,26 @@ use treenail_schema::{ElicitSchema, ElicitValue};
 
 pub use self::choice::FormChoice;
 pub use self::content::{check_content, parse_form_content};
+#[cfg(feature = "client")]
+pub use self::describe::expected;
+pub use self::downgrade::downgrade_form;
 pub use self::error::{FieldError, FormError};
 pub use self::field::{Field, FormField};
 pub use self::format::StringFormat;
-pub use self::speak::speak_form;
 pub use self::visitor::{FormFields, FormVisitor};
-#[cfg(feature = "client")]
-pub use self::words::expected;
 
-/// A type whose values a user can be asked for in a form.
+/// A form that a user can fill in.
 ///
 /// `#[mcp_form]` implements it for a struct with named fields.
 ///
 /// # Security
 ///
-/// A form must not ask for secrets: passwords, keys, tokens, card numbers. What is entered passes through the client, where a
-/// model or a log may see it.
+/// A form must not ask for secrets such as passwords, keys, tokens or card numbers. Its content passes through the
+/// client, where a model or a log may see it.
 ///
 /// # Example
 ///
-/// A form that is known at run time only can be written by hand; [`FormField`] reads its values.
+/// A form whose fields are known only at run time is implemented by hand. [`FormField`] reads its values:
 ///
 /// ```
 /// use std::collections::BTreeMap;
@@ -63,7 +64,7 @@ pub use self::words::expected;
 ///     fn read(mut content: BTreeMap<String, ElicitValue>) -> Result<Self, FormError> {
 ///         let answers = questions().into_iter().map(|question| match content.remove(question) {
 ///             Some(ElicitValue::String(answer)) => Ok(answer),
-///             _ => Err(FormError::new(question, "expected a text")),
+///             _ => Err(FormError::new(question, "expected a string")),
 ///         });
 ///         answers.collect::<Result<_, _>>().map(Self)
 ///     }
@@ -79,27 +80,27 @@ pub use self::words::expected;
     note = "put `#[mcp_form]` on a struct with named fields"
 )]
 pub trait Form: Sized + Send + 'static {
-    /// The fields, in the newest vocabulary of the protocol and in the order in which they are shown.
+    /// Returns the schema of the form in the newest protocol revision, with the fields in display order.
     fn schema() -> ElicitSchema;
 
-    /// Reads what the user entered. What was not asked for is ignored.
+    /// Converts the content to a value. Fields that the form does not have are ignored.
     ///
     /// # Errors
     ///
-    /// All fields that are not as the schema says, with what was expected there.
+    /// Lists every field that does not match the schema, with the expected value.
     fn read(content: BTreeMap<String, ElicitValue>) -> Result<Self, FormError>;
 }
 
 #[diagnostic::do_not_recommend]
 impl<T: FormFields> Form for T {
     fn schema() -> ElicitSchema {
-        let mut visitor = FormVisitor::describing();
+        let mut visitor = FormVisitor::for_schema();
         T::fields(&mut visitor);
         visitor.into_schema()
     }
 
     fn read(content: BTreeMap<String, ElicitValue>) -> Result<Self, FormError> {
-        let mut visitor = FormVisitor::reading(content);
+        let mut visitor = FormVisitor::for_content(content);
         let form = T::fields(&mut visitor);
         visitor.finish(form)
     }

@@ -1,13 +1,13 @@
-//! The choices that a field offers, in whichever way its schema tells them.
+//! The choices of a field, extracted from any of the schemas that can describe them.
 
 use std::collections::BTreeSet;
 
 use treenail_schema::{EnumOption, PrimitiveSchemaDefinition as Kind};
 
-/// What can be chosen in a field.
+/// The choices of a field.
 pub(super) struct Choices<'a> {
     pub(super) many: bool,
-    /// The name and the title of each.
+    /// Name and title of each choice.
     pub(super) options: Vec<(&'a str, &'a str)>,
 }
 
@@ -17,7 +17,7 @@ impl Choices<'_> {
     }
 }
 
-/// What can be chosen in a field, if it is a choice.
+/// Returns the choices of a field, or `None` if the field is not a choice.
 pub(super) fn choices(definition: &Kind) -> Option<Choices<'_>> {
     fn plain(names: &[String]) -> Vec<(&str, &str)> {
         names
@@ -43,8 +43,8 @@ pub(super) fn choices(definition: &Kind) -> Option<Choices<'_>> {
     Some(Choices { many, options })
 }
 
-/// The smallest and the largest number of choices.
-pub(super) fn counts(definition: &Kind) -> (Option<i64>, Option<i64>) {
+/// Returns the minimum and maximum number of choices.
+pub(super) fn count_bounds(definition: &Kind) -> (Option<i64>, Option<i64>) {
     match definition {
         Kind::UntitledMultiSelectEnum(schema) => (schema.min_items, schema.max_items),
         Kind::TitledMultiSelectEnum(schema) => (schema.min_items, schema.max_items),
@@ -52,10 +52,10 @@ pub(super) fn counts(definition: &Kind) -> (Option<i64>, Option<i64>) {
     }
 }
 
-/// The names of the choices that a text lists, with commas between them; case aside, by their names or their titles.
+/// Parses a comma-separated list of choices and returns their names. Names and titles match case-insensitively.
 ///
-/// A name or title may have commas itself, so at each place the longest that fits is taken.
-pub(super) fn chosen(options: &[(&str, &str)], text: &str) -> Option<Vec<String>> {
+/// A name or title may itself contain commas, so the longest match at each position wins.
+pub(super) fn parse_choices(options: &[(&str, &str)], text: &str) -> Option<Vec<String>> {
     let separator = |c: char| c == ',' || c.is_whitespace();
     let mut names = Vec::new();
     let mut rest = text.trim_matches(separator);
@@ -64,15 +64,15 @@ pub(super) fn chosen(options: &[(&str, &str)], text: &str) -> Option<Vec<String>
             .iter()
             .flat_map(|(name, title)| [(name, name), (title, name)]);
         let fitting = fitting.filter_map(|(word, name)| Some((after(rest, word)?, name)));
-        // Of two as long the first is taken: names stand before titles.
+        // Of two matches of the same length the first one wins; names are listed before titles.
         let (after, name) = fitting.min_by_key(|(after, _)| after.len())?;
         names.push((**name).to_owned());
         rest = after.trim_start_matches(separator);
     }
-    Some(distinct(names))
+    Some(deduplicate(names))
 }
 
-/// What follows `word` in `text`, if `text` begins with it and a comma or the end comes next.
+/// Returns the rest of `text` after `word`, if `text` starts with it and a comma or the end follows.
 fn after<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     let (start, rest) = text.split_at_checked(word.len())?;
     let ends = rest.trim_start();
@@ -80,8 +80,8 @@ fn after<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     (alike && !word.is_empty() && (ends.is_empty() || ends.starts_with(','))).then_some(ends)
 }
 
-/// Each name once: to choose something twice is to choose it.
-pub(super) fn distinct(mut names: Vec<String>) -> Vec<String> {
+/// Removes duplicates: a choice that is selected twice is selected once.
+pub(super) fn deduplicate(mut names: Vec<String>) -> Vec<String> {
     let mut seen = BTreeSet::new();
     names.retain(|name| seen.insert(name.clone()));
     names

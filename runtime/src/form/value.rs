@@ -1,4 +1,4 @@
-//! The types of fields that stand for a text, a number, or yes and no.
+//! Field types for strings, numbers and booleans.
 
 use std::error::Error;
 
@@ -7,7 +7,7 @@ use treenail_schema::{
     StringSchema,
 };
 
-use crate::form::content::whole;
+use crate::form::content::as_integer;
 use crate::form::field::FormField;
 
 type ReadResult<T> = Result<T, Box<dyn Error + Send + Sync>>;
@@ -21,7 +21,7 @@ impl FormField for String {
     fn read(value: ElicitValue) -> ReadResult<Self> {
         match value {
             ElicitValue::String(text) => Ok(text),
-            _ => Err("expected a text".into()),
+            _ => Err("expected a string".into()),
         }
     }
 
@@ -61,7 +61,7 @@ macro_rules! integers {
 
             fn read(value: ElicitValue) -> ReadResult<Self> {
                 let number = match &value {
-                    ElicitValue::Number(number) => whole(number),
+                    ElicitValue::Number(number) => as_integer(number),
                     _ => None,
                 };
                 let number = number.ok_or("expected an integer")?;
@@ -75,7 +75,7 @@ macro_rules! integers {
     )*};
 }
 
-// Bounds beyond 2^53 mean little to a form, and many clients cannot even read them.
+// Bounds beyond 2^53 are useless in a form, and many clients cannot even parse them.
 integers! {
     i8: Some(Self::MIN.into()), Some(Self::MAX.into());
     i16: Some(Self::MIN.into()), Some(Self::MAX.into());
@@ -116,7 +116,7 @@ impl FormField for f32 {
     fn read(value: ElicitValue) -> ReadResult<Self> {
         #[allow(
             clippy::cast_possible_truncation,
-            reason = "what is too large is refused"
+            reason = "a value that is too large becomes infinite and is rejected"
         )]
         let number = <f64 as FormField>::read(value)? as Self;
         if number.is_finite() {
@@ -127,7 +127,7 @@ impl FormField for f32 {
     }
 
     fn write(&self) -> Option<ElicitValue> {
-        // By way of its digits, so that 0.1 does not become 0.10000000149011612.
+        // Parsed from its decimal digits, so that 0.1 does not become 0.10000000149011612.
         let digits = self.to_string().parse::<f64>();
         Some(digits.unwrap_or_else(|_| (*self).into()).into())
     }
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn options_are_what_they_hold_or_nothing() {
+    fn options_read_their_value_or_none() {
         check("\"\"", Some(&Some(String::new())));
         check("1", None::<&Option<bool>>);
         check("false", Some(&Some(false)));

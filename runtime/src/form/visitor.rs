@@ -1,4 +1,4 @@
-//! What goes through the fields of a form.
+//! Traversal of the fields of a form.
 
 use std::collections::BTreeMap;
 
@@ -7,16 +7,16 @@ use treenail_schema::{ElicitFields, ElicitSchema, ElicitValue};
 use crate::form::error::{FieldError, FormError};
 use crate::form::field::Field;
 
-/// What `#[mcp_form]` implements: goes through the fields, in their order.
+/// Traversal of a form's fields in order; `#[mcp_form]` implements it.
 pub trait FormFields: Sized + Send + 'static {
-    /// Shows each field to `visitor`; the form, if it has a value for each of them.
+    /// Passes each field to `visitor` and returns the form if every field has a value.
     fn fields(visitor: &mut FormVisitor) -> Option<Self>;
 }
 
-/// What goes through the fields of a form: to describe them, or to read what was entered in them.
+/// Visitor of form fields: collects their schemas, or reads their content.
 #[derive(Debug)]
 pub struct FormVisitor {
-    /// What was entered, to be read.
+    /// Content to read; `None` if the visitor collects the schema.
     content: Option<BTreeMap<String, ElicitValue>>,
     problems: Vec<FieldError>,
     fields: ElicitFields,
@@ -24,7 +24,7 @@ pub struct FormVisitor {
 }
 
 impl FormVisitor {
-    pub(super) fn describing() -> Self {
+    pub(super) fn for_schema() -> Self {
         Self {
             content: None,
             problems: Vec::new(),
@@ -33,21 +33,21 @@ impl FormVisitor {
         }
     }
 
-    pub(super) fn reading(content: BTreeMap<String, ElicitValue>) -> Self {
+    pub(super) fn for_content(content: BTreeMap<String, ElicitValue>) -> Self {
         Self {
             content: Some(content),
-            ..Self::describing()
+            ..Self::for_schema()
         }
     }
 
-    /// The next field, and its value where one is read and as it should be.
+    /// Visits the next field and returns its value if the visitor reads content and the value is valid.
     #[allow(
         clippy::needless_pass_by_value,
-        reason = "the form has made it for this"
+        reason = "the form creates the field for this call"
     )]
     pub fn field<T>(&mut self, field: Field<T>) -> Option<T> {
         let Some(content) = &mut self.content else {
-            if field.fallback().is_none() {
+            if field.default_value().is_none() {
                 self.required.push(field.name.to_owned());
             }
             self.fields.insert(field.name, field.definition);
@@ -68,8 +68,8 @@ impl FormVisitor {
     }
 
     pub(super) fn finish<T>(self, form: Option<T>) -> Result<T, FormError> {
-        let form = FormError::unless(self.problems, form)?;
-        // Not reached: a field without a value has left a problem.
+        let form = FormError::result_or_problems(self.problems, form)?;
+        // Unreachable: a field without a value has recorded a problem.
         form.ok_or_else(|| FormError::new("", "missing"))
     }
 }

@@ -1,4 +1,4 @@
-//! One argument of a function: from the text of its JSON value to its Rust type.
+//! A single argument of a function: its schema, and the conversion from JSON to a Rust value.
 
 use std::fmt;
 
@@ -6,22 +6,23 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use crate::function::argument_error::{Fault, MAX_REPORTED, Problem};
 use crate::function::bounds::Check;
-use crate::function::problem::{Fault, Problem, TOLD};
 use crate::function::schema::{Direction, drop_null};
-use crate::value::DefaultValue;
+use crate::attribute_value::DefaultValue;
 
-/// A type that can be an argument of a tool: owned, readable from JSON, and with a JSON schema.
+/// A type that can be an argument of a tool: owned, deserializable from JSON, and with a JSON schema.
 ///
-/// It is implemented for every type that implements [`serde::Deserialize`] and [`schemars::JsonSchema`]; `#[mcp_type]`
-/// derives both. A type that can be read from nothing, such as `Option<T>`, makes the argument optional.
+/// Implemented for every type that implements [`serde::Deserialize`] and [`schemars::JsonSchema`]; `#[mcp_type]`
+/// derives both. A type that can be deserialized from a missing value, such as `Option<T>`, makes the argument
+/// optional.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an argument of a tool",
     label = "an argument needs `Deserialize` and `JsonSchema`",
-    note = "put `#[mcp_type]` on your own types; take what belongs to the call by reference, as in `cx: &Context`"
+    note = "put `#[mcp_type]` on your own types; take call values such as `cx: &Context` by reference"
 )]
 pub trait ToolArgument: Sized {
-    /// How the argument called `name` is described and read.
+    /// Returns the schema and the conversion of the argument called `name`.
     fn argument(name: &'static str) -> Argument<Self>;
 }
 
@@ -32,22 +33,22 @@ impl<T: DeserializeOwned + JsonSchema + Send + 'static> ToolArgument for T {
         Argument::new(name, read, |name, text| {
             let json = &mut serde_json::Deserializer::from_str(text);
             let located = serde_path_to_error::deserialize::<_, T>(json).err();
-            located.map(|error| Problem::located(name, text, &error))
+            located.map(|error| Problem::from_path_error(name, text, &error))
         })
     }
 }
 
 /// One argument of a function, as `#[mcp_tool]` declares it.
 ///
-/// It carries what it needs of `T` as functions, so that the bounds on `T` are asked for in one place only.
+/// Stores the operations on `T` as functions, so only the constructor needs trait bounds on `T`.
 pub struct Argument<T> {
     name: &'static str,
     description: &'static str,
     schema: fn(&mut SchemaGenerator) -> Value,
     read: fn(&str) -> Option<T>,
-    /// Reads the value of the argument of this name again, and tells why it cannot be read.
+    /// Parses the value again and explains the failure. The parameters are the name of the argument and its JSON.
     explain: fn(&str, &str) -> Option<Problem>,
-    absent: fn() -> Option<T>,
+    missing_value: fn() -> Option<T>,
     default: Option<DefaultValue<T>>,
     checks: Vec<Check<T>>,
 }
@@ -62,7 +63,7 @@ impl<T> fmt::Debug for Argument<T> {
 }
 
 impl<T> Argument<T> {
-    /// An argument that `read` reads from the text of its JSON value.
+    /// Creates an argument; `read` parses its JSON.
     pub(crate) fn new(
         name: &'static str,
         read: fn(&str) -> Option<T>,
@@ -77,20 +78,20 @@ impl<T> Argument<T> {
             schema: |generator| generator.subschema_for::<T>().to_value(),
             read,
             explain,
-            absent: absent::<T>,
+            missing_value: value_if_missing::<T>,
             default: None,
             checks: Vec::new(),
         }
     }
 
-    /// Says what the argument means.
+    /// Sets the description of the argument.
     #[must_use]
     pub fn description(mut self, description: &'static str) -> Self {
         self.description = description;
         self
     }
 
-    /// Makes the argument optional: this is its value when it is left out or `null`.
+    /// Makes the argument optional, with this value if it is missing or `null`.
     #[must_use]
     pub fn default(mut self, default: DefaultValue<T>) -> Self {
         self.default = Some(default);
@@ -104,17 +105,17 @@ impl<T> Argument<T> {
         self
     }
 
-    /// Whether the argument may be left out.
+    /// Returns whether the argument is optional.
     fn is_optional(&self) -> bool {
-        self.default.is_some() || (self.absent)().is_some()
+        self.default.is_some() || (self.missing_value)().is_some()
     }
 
-    /// The schema of the argument as a property of the function's input.
+    /// Returns the schema of the argument, as a property of the input schema.
     fn property(&self, generator: &mut SchemaGenerator) -> Result<Value, String> {
         let mut property = (self.schema)(generator);
         Direction::Input.tidy(&mut property);
         if self.is_optional() {
-            // `Option<T>` allows null; leaving the argument out says the same, and hosts accept it.
+            // `Option<T>` also allows null. Omitting the argument means the same, and hosts accept that schema.
             drop_null(&mut property);
         }
         if let Value::Object(property) = &mut property {
@@ -130,9 +131,7 @@ impl<T> Argument<T> {
                 let value = (default.make)();
                 if !self.checks.iter().all(|check| check.holds(&value)) {
                     let name = self.name;
-                    return Err(format!(
-                        "the default of argument `{name}` is out of its bounds"
-                    ));
+                    return Err(format!("the default of argument `{name}` is out of range"));
                 }
                 let value = (default.json)(&value).map_err(|error| {
                     format!(
@@ -149,7 +148,7 @@ impl<T> Argument<T> {
     fn read(&self, text: Option<&str>) -> Result<T, Problem> {
         let fallback = || match &self.default {
             Some(default) => Some((default.make)()),
-            None => (self.absent)(),
+            None => (self.missing_value)(),
         };
         let Some(text) = text else {
             return fallback().ok_or_else(|| Problem::new(self.name, Fault::Missing));
@@ -157,7 +156,7 @@ impl<T> Argument<T> {
         match (self.read)(text) {
             Some(value) if self.checks.iter().all(|check| check.holds(&value)) => Ok(value),
             Some(_) => Err(Problem::new(self.name, Fault::wrong(text))),
-            // A model that writes null for what it leaves out means the default.
+            // A model that writes null instead of omitting the argument means the default.
             None if text == "null" && self.default.is_some() => {
                 fallback().ok_or_else(|| Problem::new(self.name, Fault::Missing))
             }
@@ -172,15 +171,15 @@ impl<T> Argument<T> {
     }
 }
 
-/// What can be made of nothing, such as `None`.
-pub(crate) fn absent<T: DeserializeOwned>() -> Option<T> {
-    T::deserialize(Absent).ok()
+/// Returns the value that a type has when its field is missing, such as `None`.
+pub(crate) fn value_if_missing<T: DeserializeOwned>() -> Option<T> {
+    T::deserialize(MissingValue).ok()
 }
 
-/// A deserializer of nothing: only what can be made of nothing, such as an `Option`, can be read from it.
-struct Absent;
+/// A deserializer without a value. Only types that accept a missing value, such as `Option`, can be read from it.
+struct MissingValue;
 
-impl<'de> serde::Deserializer<'de> for Absent {
+impl<'de> serde::Deserializer<'de> for MissingValue {
     type Error = serde::de::value::Error;
 
     fn deserialize_any<V: serde::de::Visitor<'de>>(self, _: V) -> Result<V::Value, Self::Error> {
@@ -200,13 +199,13 @@ impl<'de> serde::Deserializer<'de> for Absent {
     }
 }
 
-/// A type that a text in the source can be the default of.
+/// A type whose default can be written as a string literal.
 #[diagnostic::on_unimplemented(
-    message = "a text cannot be the default of a `{Self}`",
+    message = "a string literal cannot be the default of a `{Self}`",
     label = "expected a value of type `{Self}`"
 )]
 pub trait FromText {
-    /// The value.
+    /// Converts the literal.
     fn from_text(text: &'static str) -> Self;
 }
 
@@ -219,17 +218,17 @@ impl<T: From<&'static str>> FromText for T {
 
 /// The arguments of one function: a tuple of up to 16 [`Argument`]s.
 pub trait ArgumentList: Send + Sync + 'static {
-    /// The values that the function takes.
+    /// Argument values, as the function takes them.
     type Values: 'static;
 
-    /// The JSON schema of the object that holds the arguments.
+    /// Returns the JSON schema of the object that contains the arguments.
     fn schema(&self) -> Result<Map<String, Value>, String>;
 
-    /// Reads the arguments from the text of that object.
+    /// Parses the arguments from the JSON of that object.
     fn read(&self, text: Option<&str>) -> Result<Self::Values, Vec<Problem>>;
 }
 
-/// What the schemas of the arguments are gathered in.
+/// Builder of the input schema.
 struct InputSchema {
     generator: SchemaGenerator,
     properties: Map<String, Value>,
@@ -257,7 +256,8 @@ impl InputSchema {
     fn finish(mut self) -> Map<String, Value> {
         let mut schema = Map::new();
         schema.insert("type".to_owned(), "object".into());
-        // Also without members: some hosts and models' APIs refuse a function whose schema has no `properties`.
+        // Required even without arguments: some hosts and model APIs reject a function whose schema has no
+        // `properties`.
         schema.insert("properties".to_owned(), self.properties.into());
         if !self.required.is_empty() {
             schema.insert("required".to_owned(), self.required.into());
@@ -270,7 +270,7 @@ impl InputSchema {
     }
 }
 
-/// The texts of the arguments, in the order in which the function takes them.
+/// The JSON of each argument, in the order of the function's parameters.
 struct Reader<'a, const N: usize> {
     texts: [Option<&'a str>; N],
     taken: usize,
@@ -285,20 +285,20 @@ impl<'a, const N: usize> Reader<'a, N> {
             problems: Vec::new(),
         };
         if let Some(object) = object {
-            reader.sort(names, object);
+            reader.collect(names, object);
         }
         reader
     }
 
-    fn sort(&mut self, names: [&'static str; N], object: &'a str) {
-        // The caller passes an object that has been checked; were it not one, nothing would be found in it.
+    fn collect(&mut self, names: [&'static str; N], object: &'a str) {
+        // The caller has already validated the object; if it were invalid, no argument would be found.
         let Ok(mut members) = crate::wire::Members::new(object) else {
             return;
         };
         while let Ok(Some((key, text))) = members.next() {
             match names.iter().position(|name| **name == *key) {
                 Some(index) if self.texts[index].replace(text).is_none() => {}
-                _ if self.problems.len() >= TOLD => {}
+                _ if self.problems.len() >= MAX_REPORTED => {}
                 Some(_) => self.problems.push(Problem::new(&key, Fault::Repeated)),
                 None => self
                     .problems
@@ -307,7 +307,7 @@ impl<'a, const N: usize> Reader<'a, N> {
         }
     }
 
-    /// The value of the next argument; a problem with it is noted.
+    /// Reads the next argument, or records the problem with it.
     fn next<T>(&mut self, argument: &Argument<T>) -> Option<T> {
         let text = self.texts[self.taken];
         self.taken += 1;

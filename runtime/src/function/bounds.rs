@@ -1,13 +1,13 @@
-//! Conditions on arguments: ranges of numbers, and lengths of texts and lists.
+//! Constraints on arguments: ranges of numbers, and lengths of strings and lists.
 
 use std::fmt;
 use std::ops::{Bound, RangeBounds};
 
 use serde_json::Value;
 
-use crate::value::IntoRange;
+use crate::attribute_value::IntoRange;
 
-/// A condition on the value of an argument, and the keywords that say it in the schema.
+/// A constraint on the value of an argument, with the schema keywords that declare it.
 pub struct Check<T> {
     holds: Box<dyn Fn(&T) -> bool + Send + Sync>,
     keywords: Vec<(&'static str, Value)>,
@@ -31,7 +31,7 @@ impl<T> Check<T> {
         &self.keywords
     }
 
-    /// The same condition on a value that may be missing.
+    /// Applies the constraint to a value that may be missing.
     fn optional(self) -> Check<Option<T>>
     where
         T: 'static,
@@ -44,35 +44,35 @@ impl<T> Check<T> {
     }
 }
 
-/// A type whose values `#[arg(range = …)]` can bound: numbers, and `Option`s of them.
+/// A type that supports `#[arg(range = …)]`: numbers, and `Option`s of them.
 #[diagnostic::on_unimplemented(
     message = "`range` cannot bound a `{Self}`",
     label = "this is not a number",
-    note = "`range` is for numbers; for texts and lists write `length = 1..=10`"
+    note = "`range` is for numbers; for strings and lists write `length = 1..=10`"
 )]
 pub trait HasRange: Sized {
-    /// The number that is bounded.
+    /// Type of the bounds.
     type Number;
 
-    /// The condition to be within `range`.
+    /// Creates the constraint that the value is within `range`.
     fn range(range: impl IntoRange<Self::Number>) -> Check<Self>;
 }
 
-/// A type whose length `#[arg(length = …)]` can bound: texts, lists, and `Option`s of them.
+/// A type that supports `#[arg(length = …)]`: strings, lists, and `Option`s of them.
 #[diagnostic::on_unimplemented(
     message = "`length` cannot bound a `{Self}`",
     label = "this has no length",
     note = "`length` is for `String` and `Vec`; for numbers write `range = 1..=10`"
 )]
 pub trait HasLength: Sized {
-    /// The condition that the length, in characters or items, is within `range`.
+    /// Creates the constraint that the length, in characters or items, is within `range`.
     fn length(range: impl IntoRange<usize>) -> Check<Self>;
 }
 
-/// A type whose values `#[arg(header = …)]` can put into a header: texts, integers, `bool`, and `Option`s of them.
+/// A type that supports `#[arg(header = …)]`: strings, integers, `bool`, and `Option`s of them.
 ///
-/// A type of your own whose schema is of the type `string`, `integer` or `boolean` can have it as it is; a server with any
-/// other schema does not build.
+/// A custom type can implement it without a body if its schema has the type `string`, `integer` or `boolean`. With any
+/// other schema, building the server fails.
 ///
 /// ```
 /// use treenail_runtime::HeaderArgument;
@@ -85,38 +85,38 @@ pub trait HasLength: Sized {
 /// impl HeaderArgument for Region {}
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`header` cannot mirror a `{Self}`",
-    label = "this is no text, no integer and no `bool`",
+    message = "`header` cannot be used on a `{Self}`",
+    label = "this is not a string, an integer or a `bool`",
     note = "a type of your own whose schema is a string, an integer or a boolean can implement `HeaderArgument`"
 )]
 pub trait HeaderArgument: Sized + 'static {
-    /// Says in the schema that the value is in the header `Mcp-Param-{name}` too.
+    /// Declares in the schema that the header `Mcp-Param-{name}` repeats the value.
     fn header(name: &'static str) -> Check<Self> {
-        mirrored(name, |_| true)
+        header_check(name, |_| true)
     }
 }
 
-fn mirrored<T: 'static>(name: &'static str, holds: fn(&T) -> bool) -> Check<T> {
+fn header_check<T: 'static>(name: &'static str, holds: fn(&T) -> bool) -> Check<T> {
     Check {
         holds: Box::new(holds),
         keywords: vec![("x-mcp-header", name.into())],
     }
 }
 
-/// The largest integer that every language can compare exactly; headers have none beyond it.
-const LARGEST: i64 = (1 << 53) - 1;
+/// Largest integer that every language represents exactly (2^53 - 1), and the largest one that a header may have.
+const MAX_EXACT_INTEGER: i64 = (1 << 53) - 1;
 
-macro_rules! mirrored {
+macro_rules! header_arguments {
     (wide $($number:ty, $lowest:expr;)*) => {$(
         #[diagnostic::do_not_recommend]
         impl HeaderArgument for $number {
             fn header(name: &'static str) -> Check<Self> {
                 let exact = |number: &Self| {
-                    i64::try_from(*number).is_ok_and(|it| (-LARGEST..=LARGEST).contains(&it))
+                    i64::try_from(*number).is_ok_and(|it| (-MAX_EXACT_INTEGER..=MAX_EXACT_INTEGER).contains(&it))
                 };
-                let mut check = mirrored(name, exact);
+                let mut check = header_check(name, exact);
                 check.keywords.push(("minimum", $lowest.into()));
-                check.keywords.push(("maximum", LARGEST.into()));
+                check.keywords.push(("maximum", MAX_EXACT_INTEGER.into()));
                 check
             }
         }
@@ -127,8 +127,8 @@ macro_rules! mirrored {
     )*};
 }
 
-mirrored!(String Box<str> char bool i8 i16 i32 u8 u16 u32);
-mirrored!(wide i64, -LARGEST; isize, -LARGEST; u64, 0; usize, 0;);
+header_arguments!(String Box<str> char bool i8 i16 i32 u8 u16 u32);
+header_arguments!(wide i64, -MAX_EXACT_INTEGER; isize, -MAX_EXACT_INTEGER; u64, 0; usize, 0;);
 
 #[diagnostic::do_not_recommend]
 impl<T: HeaderArgument> HeaderArgument for Option<T> {
@@ -175,7 +175,7 @@ impl<T: HasRange + 'static> HasRange for Option<T> {
 #[diagnostic::do_not_recommend]
 impl HasLength for String {
     fn length(range: impl IntoRange<usize>) -> Check<Self> {
-        let keywords = whole("minLength", "maxLength", &range);
+        let keywords = inclusive_bounds("minLength", "maxLength", &range);
         Check {
             holds: Box::new(move |text: &Self| range.contains(&text.chars().count())),
             keywords,
@@ -186,7 +186,7 @@ impl HasLength for String {
 #[diagnostic::do_not_recommend]
 impl<T> HasLength for Vec<T> {
     fn length(range: impl IntoRange<usize>) -> Check<Self> {
-        let keywords = whole("minItems", "maxItems", &range);
+        let keywords = inclusive_bounds("minItems", "maxItems", &range);
         Check {
             holds: Box::new(move |list: &Self| range.contains(&list.len())),
             keywords,
@@ -201,8 +201,8 @@ impl<T: HasLength + 'static> HasLength for Option<T> {
     }
 }
 
-/// A range of whole numbers as an inclusive minimum and maximum.
-fn whole(
+/// Converts a range of counts to an inclusive minimum and maximum.
+fn inclusive_bounds(
     minimum: &'static str,
     maximum: &'static str,
     range: &impl RangeBounds<usize>,

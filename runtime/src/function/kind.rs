@@ -1,33 +1,33 @@
-//! The ways in which a type can be an output; one of them is inferred for each type.
+//! Markers for the kinds of output types. The macros infer the kind of each type.
 
 use std::marker::PhantomData;
 
-/// A value that is written as JSON.
+/// A value that is serialized as JSON.
 #[derive(Debug)]
 pub enum Json {}
 
-/// What the protocol itself has for it: content blocks, contents of a resource, a whole result.
+/// A type of the protocol: content blocks, resource contents, or a complete result.
 #[derive(Debug)]
 pub enum Content {}
 
-/// A `Result` whose value is of the kind `K`.
+/// A `Result` whose success value has the kind `K`.
 #[derive(Debug)]
 pub struct Fallible<K>(PhantomData<K>);
 
-/// A value that is there.
+/// A value that is available immediately.
 #[derive(Debug)]
-pub enum Now {}
+pub enum Immediate {}
 
-/// A future of a value.
+/// A future that resolves to a value.
 #[derive(Debug)]
-pub enum Later {}
+pub enum Deferred {}
 
-/// A kind as a value, which tells it to type inference.
+/// A kind as a value, for type inference.
 #[derive(Debug)]
 pub struct Kind<K>(PhantomData<K>);
 
 impl<K> Kind<K> {
-    /// The kind that fits, wherever one alone does.
+    /// Returns the kind that inference selects.
     pub fn any() -> Self {
         Self(PhantomData)
     }
@@ -35,26 +35,26 @@ impl<K> Kind<K> {
 
 /// The return type of a function.
 ///
-/// `Returns::<T>::kind()` tells what must be known of the way in which `T` is written. A `Result` is always a success or
-/// a failure: it has an associated function of its own, which Rust prefers to the one of [`ReturnsValue`]. Without that,
-/// a `Result` whose error has a schema too, such as `Result<i64, String>`, could also be a value.
+/// `Returns::<T>::kind()` selects how a `T` is written. A `Result` is always a success or a failure, so it has an
+/// inherent associated function, which Rust prefers to that of [`ReturnsValue`]. Otherwise a `Result` whose error has a
+/// schema too, such as `Result<i64, String>`, would be ambiguous.
 #[derive(Debug)]
 pub struct Returns<T>(PhantomData<T>);
 
 impl<T> Returns<T> {
-    /// The type as a value.
+    /// Creates the marker of the type.
     pub(crate) fn ty() -> Self {
         Self(PhantomData)
     }
 }
 
 impl<T, E> Returns<Result<T, E>> {
-    /// A success or a failure.
+    /// Returns the kind of a fallible output.
     pub fn kind<K>() -> Kind<Fallible<K>> {
         Kind::any()
     }
 
-    /// An item that is a success or a failure.
+    /// Returns the kind of a fallible stream item.
     pub fn item_kind<K>(&self) -> Kind<Fallible<K>> {
         Kind::any()
     }
@@ -62,12 +62,12 @@ impl<T, E> Returns<Result<T, E>> {
 
 /// Return types other than `Result`.
 pub trait ReturnsValue {
-    /// The one kind that fits.
+    /// Returns the kind that inference selects for the output.
     fn kind<K>() -> Kind<K> {
         Kind::any()
     }
 
-    /// The one kind that fits an item.
+    /// Returns the kind that inference selects for a stream item.
     fn item_kind<K>(&self) -> Kind<K> {
         Kind::any()
     }

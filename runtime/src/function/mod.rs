@@ -1,13 +1,14 @@
-//! The function behind a tool, a prompt, a resource or a completion: its arguments are read, it runs, and its output is
-//! written; what it is for decides the rest.
+//! The function behind a tool, a prompt, a resource or a completion.
+//!
+//! It parses the arguments, runs the body and writes the output. A [`FeatureKind`] decides about everything else.
 
 pub(crate) mod argument;
+pub(crate) mod argument_error;
 pub(crate) mod bounds;
-pub(crate) mod expected;
 pub mod kind;
-pub(crate) mod problem;
 pub(crate) mod run;
 pub(crate) mod schema;
+pub(crate) mod schema_hint;
 pub(crate) mod text;
 
 use std::fmt;
@@ -19,58 +20,58 @@ use serde_json::{Map, Value};
 
 use crate::call::{Call, CallValue};
 use crate::function::argument::ArgumentList;
-use crate::function::problem::Problem;
-use crate::function::run::{Running, blocking, guard};
+use crate::function::argument_error::Problem;
+use crate::function::run::{Running, blocking, catch_panic};
 use crate::handler::{Handler, PendingResult};
 use crate::result_writer::ResultWriter;
 use crate::wire::RpcError;
 
-/// What a function is for: what is told of it, and what becomes of a request that does not get as far as its output.
+/// The kind of feature that a function implements: its metadata, and its responses to failures.
 ///
-/// A value of it is what such a request needs to know of the function.
-pub trait Purpose: Send + Sync + 'static {
-    /// What is told beside what [`Head`](crate::definition::Head) has for all.
+/// A value of the type is the information about one feature that its requests need.
+pub trait FeatureKind: Send + Sync + 'static {
+    /// Metadata beside the part that all kinds share in [`Metadata`](crate::definition::Metadata).
     type Details: fmt::Debug + Default;
 
-    /// What of the call is needed to write the output.
-    type Subject: Send + 'static;
+    /// Values of the call that are needed to write the output.
+    type WriteContext: Send + 'static;
 
-    /// Takes it from the call.
-    fn subject(call: &Call<'_>) -> Self::Subject;
+    /// Extracts the context from the call.
+    fn write_context(call: &Call<'_>) -> Self::WriteContext;
 
-    /// Answers a request whose arguments are wrong.
+    /// Responds to a request with invalid arguments.
     fn reject(&self, problems: &[Problem], result: &mut ResultWriter<'_>) -> Result<(), RpcError>;
 
-    /// Answers a request whose function panicked.
-    fn panicked(&self, message: &str, result: &mut ResultWriter<'_>) -> Result<(), RpcError>;
+    /// Responds to a request whose function panicked.
+    fn on_panic(&self, message: &str, result: &mut ResultWriter<'_>) -> Result<(), RpcError>;
 }
 
-/// How an output is described and written.
+/// Schema and serialization of an output type.
 ///
-/// It carries what it needs of `T` as functions, so that the bounds on `T` are asked for in one place only.
-pub struct Output<T, P: Purpose> {
+/// Stores the operations on `T` as functions, so only the constructor needs trait bounds on `T`.
+pub struct Output<T, P: FeatureKind> {
     pub(crate) schema: OutputSchema,
-    pub(crate) write: fn(T, &P, &P::Subject, &mut ResultWriter<'_>) -> Result<(), RpcError>,
+    pub(crate) write: fn(T, &P, &P::WriteContext, &mut ResultWriter<'_>) -> Result<(), RpcError>,
 }
 
 /// The JSON schema of an output, or `None` if it has none.
 pub(crate) type OutputSchema = fn(&mut SchemaGenerator) -> Option<Value>;
 
-impl<T, P: Purpose> Clone for Output<T, P> {
+impl<T, P: FeatureKind> Clone for Output<T, P> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T, P: Purpose> Copy for Output<T, P> {}
+impl<T, P: FeatureKind> Copy for Output<T, P> {}
 
-impl<T, P: Purpose> fmt::Debug for Output<T, P> {
+impl<T, P: FeatureKind> fmt::Debug for Output<T, P> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Output").finish_non_exhaustive()
     }
 }
 
-/// A function on the state `S`, with its types behind it.
+/// A function on the state `S`, with its argument and output types erased.
 pub struct Function<S, P> {
     input_schema: Result<Map<String, Value>, String>,
     pub(crate) output_schema: OutputSchema,
@@ -86,8 +87,8 @@ impl<S, P> fmt::Debug for Function<S, P> {
     }
 }
 
-impl<S: Send + Sync + 'static, P: Purpose> Function<S, P> {
-    /// A function that answers at once; it runs on the thread of the session.
+impl<S: Send + Sync + 'static, P: FeatureKind> Function<S, P> {
+    /// Creates a synchronous function; it runs on the thread of the session.
     pub fn synchronous<A, C, T, B>(arguments: A, output: Output<T, P>, body: B) -> Self
     where
         A: ArgumentList,
@@ -98,17 +99,17 @@ impl<S: Send + Sync + 'static, P: Purpose> Function<S, P> {
         Self::new(
             arguments,
             output,
-            move |state, facts, call, values, result| {
+            move |state, info, call, values, result| {
                 let context = C::from_call(call);
                 let lifetime = context.lifetime();
                 let value = body(state, context, values);
                 drop(lifetime);
-                (output.write)(value, facts, &P::subject(call), result).map(|()| None)
+                (output.write)(value, info, &P::write_context(call), result).map(|()| None)
             },
         )
     }
 
-    /// A function that blocks; it runs on a thread for that.
+    /// Creates a blocking function; it runs on a thread for blocking work.
     pub fn blocking<A, C, T, B>(arguments: A, output: Output<T, P>, body: B) -> Self
     where
         A: ArgumentList<Values: Send>,
@@ -117,7 +118,7 @@ impl<S: Send + Sync + 'static, P: Purpose> Function<S, P> {
         B: Fn(Arc<S>, C, A::Values) -> T + Send + Sync + 'static,
     {
         let body = Arc::new(body);
-        Self::new(arguments, output, move |state, facts, call, values, _| {
+        Self::new(arguments, output, move |state, info, call, values, _| {
             let (body, state) = (Arc::clone(&body), Arc::clone(state));
             let permits = Arc::clone(call.server.blocking_permits());
             let context = C::from_call(call);
@@ -126,17 +127,17 @@ impl<S: Send + Sync + 'static, P: Purpose> Function<S, P> {
                 let _permit = permit;
                 body(state, context, values)
             });
-            let subject = P::subject(call);
+            let write_context = P::write_context(call);
             Ok(Some(Running::start(
                 future,
                 output,
-                facts,
-                (subject, lifetime),
+                info,
+                (write_context, lifetime),
             )))
         })
     }
 
-    /// A function that is asynchronous.
+    /// Creates an asynchronous function.
     pub fn asynchronous<A, C, T, B, F>(arguments: A, output: Output<T, P>, body: B) -> Self
     where
         A: ArgumentList,
@@ -145,16 +146,16 @@ impl<S: Send + Sync + 'static, P: Purpose> Function<S, P> {
         B: Fn(Arc<S>, C, A::Values) -> F + Send + Sync + 'static,
         F: Future<Output = T> + Send + 'static,
     {
-        Self::new(arguments, output, move |state, facts, call, values, _| {
+        Self::new(arguments, output, move |state, info, call, values, _| {
             let context = C::from_call(call);
             let lifetime = context.lifetime();
             let future = body(Arc::clone(state), context, values);
-            let subject = P::subject(call);
+            let write_context = P::write_context(call);
             Ok(Some(Running::start(
                 future,
                 output,
-                facts,
-                (subject, lifetime),
+                info,
+                (write_context, lifetime),
             )))
         })
     }
@@ -176,12 +177,12 @@ impl<S: Send + Sync + 'static, P: Purpose> Function<S, P> {
         Self {
             input_schema: arguments.schema(),
             output_schema: output.schema,
-            bind: Box::new(move |state, facts| {
+            bind: Box::new(move |state, info| {
                 Box::new(move |call, result| {
-                    let answered = guard(&*facts, result, |result| {
+                    let answered = catch_panic(&*info, result, |result| {
                         match arguments.read(call.target.arguments) {
-                            Ok(values) => run(&state, &facts, call, values, result),
-                            Err(problems) => facts.reject(&problems, result).map(|()| None),
+                            Ok(values) => run(&state, &info, call, values, result),
+                            Err(problems) => info.reject(&problems, result).map(|()| None),
                         }
                     });
                     answered.unwrap_or_else(|ended| ended.map(|()| None))
@@ -190,12 +191,12 @@ impl<S: Send + Sync + 'static, P: Purpose> Function<S, P> {
         }
     }
 
-    /// The schema of the object that holds the arguments; it can be taken once.
+    /// Takes the input schema; a second call returns an empty schema.
     pub(crate) fn take_input_schema(&mut self) -> Result<Map<String, Value>, String> {
         std::mem::replace(&mut self.input_schema, Ok(Map::new()))
     }
 
-    /// The same with something around what answers the requests.
+    /// Wraps the handler of the function.
     #[cfg(feature = "client")]
     pub(crate) fn map_handler(
         self,
@@ -203,26 +204,26 @@ impl<S: Send + Sync + 'static, P: Purpose> Function<S, P> {
     ) -> Self {
         let bind = self.bind;
         Self {
-            bind: Box::new(move |state, facts| {
-                let handler = bind(Arc::clone(&state), Arc::clone(&facts));
-                wrap(state, facts, handler)
+            bind: Box::new(move |state, info| {
+                let handler = bind(Arc::clone(&state), Arc::clone(&info));
+                wrap(state, info, handler)
             }),
             ..self
         }
     }
 
-    /// The same function on an `Arc` of its state.
+    /// Converts the function to one on an `Arc` of its state.
     pub(crate) fn shared(self) -> Function<Arc<S>, P> {
         let bind = self.bind;
         Function {
             input_schema: self.input_schema,
             output_schema: self.output_schema,
-            bind: Box::new(move |state: Arc<Arc<S>>, facts| bind(Arc::clone(&state), facts)),
+            bind: Box::new(move |state: Arc<Arc<S>>, info| bind(Arc::clone(&state), info)),
         }
     }
 
-    /// What answers the requests for the function, run on `state`.
-    pub(crate) fn bind(self, state: Arc<S>, facts: P) -> Handler {
-        (self.bind)(state, Arc::new(facts))
+    /// Creates the handler that runs the function on `state`.
+    pub(crate) fn bind(self, state: Arc<S>, info: P) -> Handler {
+        (self.bind)(state, Arc::new(info))
     }
 }

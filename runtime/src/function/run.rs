@@ -1,4 +1,4 @@
-//! How a function runs: what it does not survive, how it writes its output, and where it may block.
+//! Running a function: catching panics, writing the output, and scheduling blocking work.
 
 use std::error::Error;
 use std::future::Future;
@@ -11,35 +11,35 @@ use pin_project_lite::pin_project;
 use tokio::sync::Semaphore;
 
 use crate::call::Lifetime;
-use crate::function::{Output, Purpose};
+use crate::function::{FeatureKind, Output};
 use crate::handler::{PendingResult, ResultFuture};
 use crate::panic::{catch, unexpected};
 use crate::result_writer::ResultWriter;
 use crate::tool::error::ToolError;
 use crate::wire::RpcError;
 
-/// Runs a part of a function. If it panics, what it has written is taken back, and the error is how the request ended.
-pub(crate) fn guard<'o, T>(
-    facts: &impl Purpose,
+/// Runs a part of a function. If it panics, discards its output and returns the response to the panic as the error.
+pub(crate) fn catch_panic<'o, T>(
+    info: &impl FeatureKind,
     result: &mut ResultWriter<'o>,
     run: impl FnOnce(&mut ResultWriter<'o>) -> T,
 ) -> Result<T, Result<(), RpcError>> {
     let start = result.mark();
     catch(|| run(result)).map_err(|message| {
         result.rewind(start);
-        facts.panicked(&message, result)
+        info.on_panic(&message, result)
     })
 }
 
-/// As [`unexpected`], where the protocol has no other form for a failure.
-pub(crate) fn panicked(kind: &str, name: &str, message: &str) -> RpcError {
+/// Reports a panic like [`unexpected`], for features whose failures are JSON-RPC errors.
+pub(crate) fn panic_error(kind: &str, name: &str, message: &str) -> RpcError {
     RpcError::internal(unexpected(kind, name, message))
 }
 
-/// The error that a function failed with, where the protocol has no other form for a failure.
+/// Converts the error of a function, for features whose failures are JSON-RPC errors.
 ///
-/// An [`RpcError`] is passed on as it is.
-pub(crate) fn failure(error: impl Into<Box<dyn Error + Send + Sync>>) -> RpcError {
+/// An [`RpcError`] is returned unchanged.
+pub(crate) fn to_rpc_error(error: impl Into<Box<dyn Error + Send + Sync>>) -> RpcError {
     match error.into().downcast::<RpcError>() {
         Ok(error) => *error,
         Err(error) => RpcError::internal(ToolError::from_boxed(error).to_string()),
@@ -47,13 +47,13 @@ pub(crate) fn failure(error: impl Into<Box<dyn Error + Send + Sync>>) -> RpcErro
 }
 
 pin_project! {
-    /// The future of a function, and how its output is written.
-    pub(crate) struct Running<F, T, P: Purpose> {
+    /// The future of a function and the writer of its output.
+    pub(crate) struct Running<F, T, P: FeatureKind> {
         #[pin]
         future: F,
         output: Output<T, P>,
-        facts: Arc<P>,
-        subject: P::Subject,
+        info: Arc<P>,
+        write_context: P::WriteContext,
         lifetime: Option<Lifetime>,
     }
 }
@@ -62,41 +62,41 @@ impl<F, T, P> Running<F, T, P>
 where
     F: Future<Output = T> + Send + 'static,
     T: 'static,
-    P: Purpose,
+    P: FeatureKind,
 {
-    /// Inlined, so that the future is made where it stays.
+    /// Inlined, so that the future is constructed in its allocation.
     #[inline]
     pub(crate) fn start(
         future: F,
         output: Output<T, P>,
-        facts: &Arc<P>,
-        (subject, lifetime): (P::Subject, Lifetime),
+        info: &Arc<P>,
+        (write_context, lifetime): (P::WriteContext, Lifetime),
     ) -> PendingResult {
         Box::pin(Self {
             future,
             output,
-            facts: Arc::clone(facts),
-            subject,
+            info: Arc::clone(info),
+            write_context,
             lifetime: Some(lifetime),
         })
     }
 }
 
-impl<F: Future<Output = T> + Send, T, P: Purpose> ResultFuture for Running<F, T, P> {
+impl<F: Future<Output = T> + Send, T, P: FeatureKind> ResultFuture for Running<F, T, P> {
     fn poll_result(
         self: Pin<&mut Self>,
         context: &mut task::Context<'_>,
         result: &mut ResultWriter<'_>,
     ) -> Poll<Result<(), RpcError>> {
         let this = self.project();
-        let facts = &**this.facts;
+        let info = &**this.info;
         let start = result.mark();
         let mut fault = None;
-        let polled = guard(facts, result, |result| {
+        let polled = catch_panic(info, result, |result| {
             this.future.poll(context).map(|value| {
-                // Nothing may be sent for the call after its answer, so it ends before that is written.
+                // No message may follow the response, so the call ends before the response is written.
                 fault = this.lifetime.take().and_then(Lifetime::end);
-                (this.output.write)(value, facts, this.subject, result)
+                (this.output.write)(value, info, this.write_context, result)
             })
         });
         match (polled.unwrap_or_else(Poll::Ready), fault) {

@@ -1,14 +1,18 @@
-//! JSON schemas as hosts of language models accept them.
+//! JSON schemas in the form that hosts of language models accept.
 //!
-//! What comes from schemars is correct JSON Schema 2020-12, but many hosts refuse parts of it. So subschemas stand
-//! inline, a property that may be left out is not also `null`, other nulls are an `anyOf` and not a list of types,
-//! formats are those that the standard defines, and a schema that allows everything is `{}` and not `true`.
+//! The output of schemars is valid JSON Schema 2020-12, but many hosts reject parts of it. Therefore:
+//!
+//! - Subschemas are inlined.
+//! - An optional property is not also nullable.
+//! - Other nullable values use `anyOf`, not a list of types.
+//! - Only standard formats are used.
+//! - A schema that allows every value is `{}`, not `true`.
 
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-/// The formats that JSON Schema 2020-12 defines; others are Rust's own, such as `uint8`.
+/// Formats that JSON Schema 2020-12 defines. The others, such as `uint8`, are specific to Rust.
 const FORMATS: [&str; 19] = [
     "date-time",
     "date",
@@ -31,7 +35,7 @@ const FORMATS: [&str; 19] = [
     "regex",
 ];
 
-/// The keywords whose value maps names to schemas.
+/// Keywords whose value maps names to schemas.
 const NAMED: [&str; 5] = [
     "properties",
     "patternProperties",
@@ -40,10 +44,10 @@ const NAMED: [&str; 5] = [
     "dependentSchemas",
 ];
 
-/// The keywords whose value is a list of schemas.
+/// Keywords whose value is a list of schemas.
 const LISTED: [&str; 4] = ["anyOf", "oneOf", "allOf", "prefixItems"];
 
-/// The keywords whose value is a schema.
+/// Keywords whose value is a schema.
 const SINGLE: [&str; 8] = [
     "items",
     "additionalProperties",
@@ -55,17 +59,17 @@ const SINGLE: [&str; 8] = [
     "propertyNames",
 ];
 
-/// Whom a schema is for.
+/// Direction of the values that a schema describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
-    /// What the model writes: a property that may be left out need not be `null` as well.
+    /// Values written by the model: an optional property need not allow `null`.
     Input,
-    /// What the tool writes: every value that can occur must be allowed.
+    /// Values written by the tool: every possible value must be allowed.
     Output,
 }
 
 impl Direction {
-    /// A generator for types in this direction.
+    /// Creates a generator for types in this direction.
     pub(crate) fn generator(self) -> SchemaGenerator {
         let settings = SchemaSettings::draft2020_12().with(|settings| {
             settings.inline_subschemas = true;
@@ -77,7 +81,7 @@ impl Direction {
         }
     }
 
-    /// Rewrites a schema in place so that hosts accept it.
+    /// Rewrites a schema in place to the form that hosts accept.
     pub(crate) fn tidy(self, schema: &mut Value) {
         if let Value::Bool(true) = schema {
             *schema = json!({});
@@ -116,7 +120,7 @@ impl Direction {
         }
     }
 
-    /// The definitions that recursive types have left in the generator, tidied, for the keyword `$defs`.
+    /// Takes the definitions of recursive types from the generator, normalized, as the value of `$defs`.
     pub(crate) fn definitions(self, generator: &mut SchemaGenerator) -> Option<Value> {
         let mut definitions = generator.take_definitions(true);
         self.tidy_all(definitions.values_mut());
@@ -141,7 +145,7 @@ fn drop_null_of_optional_properties(schema: &mut Map<String, Value>) {
     }
 }
 
-/// Takes `null` out of what a schema allows, where it is one of several things.
+/// Removes `null` from a schema that also allows other values.
 pub(crate) fn drop_null(schema: &mut Value) {
     let Value::Object(schema) = schema else {
         return;
@@ -159,7 +163,7 @@ pub(crate) fn drop_null(schema: &mut Value) {
     if let Some(Value::Array(variants)) = schema.get_mut("anyOf") {
         variants.retain(|variant| variant.get("type").is_none_or(|name| name != "null"));
         if let [Value::Object(only)] = variants.as_slice() {
-            // What stands beside `anyOf`, such as the description of the property, wins over what is inside.
+            // Keywords beside `anyOf`, such as the description of the property, override those inside it.
             let only = only.clone();
             schema.remove("anyOf");
             for (keyword, value) in only {
@@ -172,7 +176,7 @@ pub(crate) fn drop_null(schema: &mut Value) {
     }
 }
 
-/// Writes `"type": ["T", "null"]` as an `anyOf`, which hosts accept.
+/// Rewrites `"type": ["T", "null"]` as an `anyOf`, which hosts accept.
 fn spell_out_null(schema: &mut Map<String, Value>) {
     let nullable = matches!(schema.get("type"), Some(Value::Array(types)) if types.iter().any(|name| name == "null"));
     if !nullable {

@@ -1,4 +1,4 @@
-//! Arguments that come as texts: those of prompts, and the variables of a resource's URI.
+//! Arguments that are transmitted as strings: those of prompts, and the variables of resource URIs.
 
 use schemars::JsonSchema;
 use serde::de::value::{Error, StrDeserializer};
@@ -6,21 +6,21 @@ use serde::de::{DeserializeOwned, Deserializer, Error as _, IntoDeserializer, Vi
 use serde::forward_to_deserialize_any;
 
 use crate::function::argument::Argument;
-use crate::function::problem::{Fault, Problem, shown};
+use crate::function::argument_error::{Fault, Problem, truncated_json};
 use crate::wire::{as_string, shortened};
 
-/// A type that can be an argument of a prompt, or a variable in the URI of a resource: owned, and readable from a text.
+/// A type that can be an argument of a prompt or a variable of a resource URI: owned, and parsable from a string.
 ///
-/// It is implemented for every type that implements [`serde::Deserialize`] and [`schemars::JsonSchema`]; `#[mcp_type]`
-/// derives both. Strings, and enums without data, are read from the text itself, numbers, `true` and `false` from their
-/// digits and letters, and lists, maps and structs from JSON. An `Option<T>` makes the argument optional.
+/// Implemented for every type that implements [`serde::Deserialize`] and [`schemars::JsonSchema`]; `#[mcp_type]`
+/// derives both. Strings and enums without data are the string itself. Numbers and booleans are parsed from it; lists,
+/// maps and structs are parsed from it as JSON. An `Option<T>` makes the argument optional.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be read from a text",
+    message = "`{Self}` cannot be parsed from a string",
     label = "arguments of prompts and variables of URIs need `Deserialize` and `JsonSchema`",
-    note = "put `#[mcp_type]` on your own types; take what belongs to the call by reference, as in `cx: &Context`"
+    note = "put `#[mcp_type]` on your own types; take call values such as `cx: &Context` by reference"
 )]
 pub trait TextArgument: Sized {
-    /// How the argument called `name` is described and read.
+    /// Returns the schema and the conversion of the argument called `name`.
     fn argument(name: &'static str) -> Argument<Self>;
 }
 
@@ -30,7 +30,7 @@ impl<T: DeserializeOwned + JsonSchema + Send + 'static> TextArgument for T {
         let read = |json: &str| T::deserialize(Text(&as_string(json)?)).ok();
         Argument::new(name, read, |name, json| {
             let Some(text) = as_string(json) else {
-                let reason = format!("expected a text in quotes, got {}", shown(json));
+                let reason = format!("expected a string in quotes, got {}", truncated_json(json));
                 return Some(Problem::new(
                     name,
                     Fault::Unreadable {
@@ -40,13 +40,13 @@ impl<T: DeserializeOwned + JsonSchema + Send + 'static> TextArgument for T {
                 ));
             };
             let error = T::deserialize(Text(&text)).err()?;
-            let (value, reason) = (Some(shown(json)), shortened(&error.to_string()));
+            let (value, reason) = (Some(truncated_json(json)), shortened(&error.to_string()));
             Some(Problem::new(name, Fault::Unreadable { value, reason }))
         })
     }
 }
 
-/// A text that types are read from.
+/// A deserializer of a string.
 struct Text<'a>(&'a str);
 
 macro_rules! parsed {
@@ -60,7 +60,7 @@ macro_rules! parsed {
     )*};
 }
 
-/// As [`parsed`], without the numbers that JSON does not have: NaN, the infinities, and what is too large.
+/// As [`parsed`], but rejects numbers that JSON does not have: NaN, infinities, and values that overflow.
 macro_rules! finite {
     ($($method:ident: $type:ident => $visit:ident,)*) => {$(
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {

@@ -7,9 +7,11 @@ mod client;
 pub use self::client::*;
 pub use crate::ask::{Round, check_conversation, needs_tools};
 use crate::context::Context;
-pub use crate::function::expected::{schema_at, takes_only_integers};
-pub use crate::function::problem::{Fault, Problem, TOLD, push_token, report};
-pub use crate::name::nearest;
+pub use crate::function::argument_error::{
+    Fault, MAX_REPORTED, Problem, format_problems, push_token,
+};
+pub use crate::function::schema_hint::{schema_at, takes_only_integers};
+pub use crate::naming::nearest;
 use crate::server::{Connection, Server};
 pub use crate::wire::{
     Body, DEEPEST, Envelope, Frame, Invalid, LineBuffer, Message, ParseLimits, parse, parse_element,

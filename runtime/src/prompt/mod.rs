@@ -1,4 +1,4 @@
-//! Prompts: what `#[prompt]` declares, and what the server makes of it.
+//! Prompts: declarations made with `#[prompt]`, and their registration with the server.
 
 pub(crate) mod output;
 
@@ -8,35 +8,39 @@ use serde_json::{Map, Value};
 use treenail_schema::{Prompt, PromptArgument};
 
 use crate::call::Call;
-use crate::definition::{Bound, Definition, Head};
-use crate::function::Purpose;
-use crate::function::problem::{Problem, report};
-use crate::function::run::panicked;
+use crate::definition::{Definition, Metadata, Registered};
+use crate::function::FeatureKind;
+use crate::function::argument_error::{Problem, format_problems};
+use crate::function::run::panic_error;
 use crate::result_writer::ResultWriter;
 use crate::wire::RpcError;
 
-/// What is told about a prompt beside its arguments.
-pub type PromptHead = Head<PromptFacts>;
+/// Metadata of a prompt beside its arguments.
+pub type PromptMetadata = Metadata<PromptInfo>;
 
-/// A prompt of the state `S`, not yet bound to a value of it.
-pub type PromptDefinition<S> = Definition<S, PromptFacts>;
+/// A prompt on the state `S` that is not bound to a value of it yet.
+pub type PromptDefinition<S> = Definition<S, PromptInfo>;
 
 impl<S: Send + Sync + 'static> PromptDefinition<S> {
-    /// The prompt in `namespace`, run on `state`.
-    pub(crate) fn bind(mut self, namespace: &str, state: &Arc<S>) -> Result<Bound<Prompt>, String> {
-        let name = self.head.full_name("prompt", namespace)?;
+    /// Binds the prompt to `state`, in `namespace`.
+    pub(crate) fn bind(
+        mut self,
+        namespace: &str,
+        state: &Arc<S>,
+    ) -> Result<Registered<Prompt>, String> {
+        let name = self.metadata.full_name("prompt", namespace)?;
         let input_schema = self
             .function
             .take_input_schema()
             .map_err(|error| format!("prompt `{name}`: {error}"))?;
-        let head = &mut self.head;
+        let metadata = &mut self.metadata;
         let mut descriptor = Prompt::new(name);
-        descriptor.title = head.title.map(str::to_owned);
-        descriptor.description = head.description.map(str::to_owned);
-        descriptor.icons = head.take_icons();
-        descriptor.meta = head.meta.take();
+        descriptor.title = metadata.title.map(str::to_owned);
+        descriptor.description = metadata.description.map(str::to_owned);
+        descriptor.icons = metadata.take_icons();
+        descriptor.meta = metadata.meta.take();
         descriptor.arguments = arguments(&input_schema);
-        Ok(self.bind_to(state, descriptor, |descriptor| PromptFacts {
+        Ok(self.bind_to(state, descriptor, |descriptor| PromptInfo {
             name: descriptor.name.clone(),
             description: descriptor.description.clone(),
             input_schema,
@@ -44,7 +48,7 @@ impl<S: Send + Sync + 'static> PromptDefinition<S> {
     }
 }
 
-/// The arguments, as far as the protocol tells of them.
+/// Converts the input schema to the argument list of the protocol.
 fn arguments(input_schema: &Map<String, Value>) -> Option<Vec<PromptArgument>> {
     let required = input_schema.get("required").and_then(Value::as_array);
     let properties = input_schema.get("properties")?.as_object();
@@ -59,30 +63,30 @@ fn arguments(input_schema: &Map<String, Value>) -> Option<Vec<PromptArgument>> {
     Some(properties.iter().map(argument).collect())
 }
 
-/// What a request needs to know of its prompt.
+/// Information about a prompt that its requests need.
 #[derive(Debug)]
-pub struct PromptFacts {
+pub struct PromptInfo {
     name: String,
     description: Option<String>,
     input_schema: Map<String, Value>,
 }
 
-impl Purpose for PromptFacts {
+impl FeatureKind for PromptInfo {
     type Details = ();
-    type Subject = ();
+    type WriteContext = ();
 
-    fn subject(_: &Call<'_>) {}
+    fn write_context(_: &Call<'_>) {}
 
     fn reject(&self, problems: &[Problem], _: &mut ResultWriter<'_>) -> Result<(), RpcError> {
         let heading = format!("wrong arguments for the prompt `{}`:", self.name);
-        Err(RpcError::invalid_params(report(
+        Err(RpcError::invalid_params(format_problems(
             heading,
             problems,
             &self.input_schema,
         )))
     }
 
-    fn panicked(&self, message: &str, _: &mut ResultWriter<'_>) -> Result<(), RpcError> {
-        Err(panicked("prompt", &self.name, message))
+    fn on_panic(&self, message: &str, _: &mut ResultWriter<'_>) -> Result<(), RpcError> {
+        Err(panic_error("prompt", &self.name, message))
     }
 }

@@ -1,51 +1,51 @@
-//! What a prompt may return, and how it becomes a result.
+//! Output types of prompts, and their conversion to a result.
 
 use std::error::Error;
 
 use treenail_schema::{ContentBlock, GetPromptResult, PromptMessage};
 
 use crate::function::Output;
-use crate::function::run::failure;
-use crate::prompt::PromptFacts;
+use crate::function::run::to_rpc_error;
+use crate::prompt::PromptInfo;
 use crate::result_writer::ResultWriter;
 use crate::revision::downgrade_block;
 use crate::wire::RpcError;
 
 /// A type that a prompt can return.
 ///
-/// - `String`, `&'static str` and [`ContentBlock`]: one message of the user.
+/// - `String`, `&'static str` and [`ContentBlock`]: one user message.
 /// - [`PromptMessage`], a `Vec` of them, and [`GetPromptResult`].
-/// - `Result<T, E>` of those, where `E` is any error that turns into `Box<dyn Error + Send + Sync>`: its text becomes an
-///   internal error (-32603); an [`RpcError`] is passed on as it is.
+/// - `Result<T, E>` of those, where `E` is any error that converts to `Box<dyn Error + Send + Sync>`: its message becomes an
+///   internal error (-32603); an [`RpcError`] is returned unchanged.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the output of a prompt",
     label = "a prompt returns text or messages",
     note = "return `String`, `PromptMessage`, `Vec<PromptMessage>`, or a `Result` of those with an `Error`"
 )]
 pub trait PromptOutput: Sized {
-    /// The whole result.
+    /// Converts the value to a complete result.
     fn into_prompt(self) -> Result<GetPromptResult, RpcError>;
 
-    /// The output of a prompt as functions, so that the bounds on the type are asked for in one place only.
-    fn output() -> Output<Self, PromptFacts> {
+    /// Returns the operations of the output as functions, so only this function needs trait bounds on the type.
+    fn output() -> Output<Self, PromptInfo> {
         Output {
             schema: |_| None,
-            write: |value, facts, (), result| {
-                write(value.into_prompt()?, facts, result);
+            write: |value, info, (), result| {
+                write(value.into_prompt()?, info, result);
                 Ok(())
             },
         }
     }
 }
 
-fn write(mut prompt: GetPromptResult, facts: &PromptFacts, result: &mut ResultWriter<'_>) {
+fn write(mut prompt: GetPromptResult, info: &PromptInfo, result: &mut ResultWriter<'_>) {
     let revision = result.style().revision();
     for message in &mut prompt.messages {
         downgrade_block(&mut message.content, revision);
     }
     result.push(br#"{"messages":"#);
     result.value(&prompt.messages);
-    if let Some(description) = prompt.description.as_ref().or(facts.description.as_ref()) {
+    if let Some(description) = prompt.description.as_ref().or(info.description.as_ref()) {
         result.push(br#","description":"#);
         result.value(description);
     }
@@ -93,6 +93,6 @@ where
     E: Into<Box<dyn Error + Send + Sync>>,
 {
     fn into_prompt(self) -> Result<GetPromptResult, RpcError> {
-        self.map_err(failure)?.into_prompt()
+        self.map_err(to_rpc_error)?.into_prompt()
     }
 }

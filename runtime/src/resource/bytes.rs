@@ -1,4 +1,4 @@
-//! Bytes as base64.
+//! Base64 encoding of serialized bytes.
 
 use std::io::{self, Write};
 
@@ -7,7 +7,7 @@ use base64::write::EncoderWriter;
 use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
 
-/// Appends a list of bytes as base64; says whether there was one, and not null.
+/// Appends a list of bytes as base64. Returns false if the value is null.
 pub(crate) fn write<T: Serialize>(value: &T, out: &mut Vec<u8>) -> serde_json::Result<bool> {
     let mut encoder = EncoderWriter::new(out, &STANDARD);
     let mut bytes = Bytes { is_null: false };
@@ -16,7 +16,7 @@ pub(crate) fn write<T: Serialize>(value: &T, out: &mut Vec<u8>) -> serde_json::R
     Ok(!bytes.is_null)
 }
 
-/// Writes each element of a list of bytes as the one byte that it is.
+/// Formatter that writes each element of a list as a raw byte.
 struct Bytes {
     is_null: bool,
 }

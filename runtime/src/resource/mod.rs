@@ -1,4 +1,4 @@
-//! Resources and their templates: what `#[resource]` declares, and what the server makes of it.
+//! Resources and resource templates: declarations made with `#[resource]`, and their registration with the server.
 
 mod bytes;
 pub(crate) mod output;
@@ -12,26 +12,26 @@ use serde_json::{Map, Value};
 use treenail_schema::{Annotations, Resource, ResourceTemplate};
 
 use crate::call::Call;
-use crate::definition::{Bound, Definition, Head};
-use crate::function::Purpose;
-use crate::function::problem::{Problem, report};
-use crate::function::run::panicked;
-use crate::resource::output::Form;
+use crate::definition::{Definition, Metadata, Registered};
+use crate::function::FeatureKind;
+use crate::function::argument_error::{Problem, format_problems};
+use crate::function::run::panic_error;
+use crate::resource::output::ContentKind;
 use crate::resource::pattern::{Part, Pattern};
 use crate::result_writer::ResultWriter;
 use crate::wire::RpcError;
 
-/// What is told about a resource, or about a family of them that a template stands for.
-pub type ResourceHead = Head<ResourceFacts>;
+/// Metadata of a resource or a resource template.
+pub type ResourceMetadata = Metadata<ResourceInfo>;
 
-/// A resource or a template of the state `S`, not yet bound to a value of it.
-pub type ResourceDefinition<S> = Definition<S, ResourceFacts>;
+/// A resource or template on the state `S` that is not bound to a value of it yet.
+pub type ResourceDefinition<S> = Definition<S, ResourceInfo>;
 
-/// What is told about a resource beside what is told of everything.
+/// Metadata that only resources and templates have.
 #[derive(Debug, Default)]
 pub struct ResourceDetails {
     uri: &'static str,
-    /// The parts of the URI if it is a template.
+    /// Parts of the URI template; empty for a fixed URI.
     parts: Vec<Part>,
     mime_type: Option<&'static str>,
     size: Option<i64>,
@@ -39,15 +39,15 @@ pub struct ResourceDetails {
     subscribe: bool,
 }
 
-impl ResourceHead {
-    /// Where the resource is.
+impl ResourceMetadata {
+    /// Sets the URI of the resource.
     #[must_use]
     pub fn uri(mut self, uri: &'static str) -> Self {
         self.details.uri = uri;
         self
     }
 
-    /// The template for the URIs of the resources, and its parts.
+    /// Sets the URI template and its parts.
     #[must_use]
     pub fn template(mut self, uri: &'static str, parts: impl Into<Vec<Part>>) -> Self {
         self.details.uri = uri;
@@ -55,28 +55,28 @@ impl ResourceHead {
         self
     }
 
-    /// The media type of all that is read.
+    /// Sets the media type of the contents.
     #[must_use]
     pub fn mime_type(mut self, mime_type: &'static str) -> Self {
         self.details.mime_type = Some(mime_type);
         self
     }
 
-    /// How many bytes it has.
+    /// Sets the size in bytes.
     #[must_use]
     pub fn size(mut self, size: i64) -> Self {
         self.details.size = Some(size);
         self
     }
 
-    /// Whom it is for, and how much it matters.
+    /// Sets the annotations: audience, priority and modification date.
     #[must_use]
     pub fn annotations(mut self, annotations: Annotations) -> Self {
         self.details.annotations = Some(annotations);
         self
     }
 
-    /// Sets whether clients can subscribe to its changes.
+    /// Sets whether clients can subscribe to changes.
     #[must_use]
     pub fn subscribable(mut self, subscribable: bool) -> Self {
         self.details.subscribe = subscribable;
@@ -84,75 +84,79 @@ impl ResourceHead {
     }
 }
 
-/// A resource or a template that is complete but for its name.
+/// A resource or template, complete except for its final name.
 #[derive(Debug)]
-pub(crate) enum BoundResource {
-    One(Bound<Resource, Single>),
-    Family(Bound<ResourceTemplate, Family>),
+pub(crate) enum RegisteredResource {
+    Fixed(Registered<Resource, Fixed>),
+    Template(Registered<ResourceTemplate, Template>),
 }
 
-/// What the server needs to know of a resource.
+/// Properties of a resource that only the server uses.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Single {
-    /// Whether clients may ask to be told of its changes.
+pub(crate) struct Fixed {
+    /// Whether clients can subscribe to its changes.
     pub(crate) subscribe: bool,
 }
 
-/// What the server needs to know of a template.
+/// Properties of a template that only the server uses.
 #[derive(Debug)]
-pub(crate) struct Family {
+pub(crate) struct Template {
     pub(crate) pattern: Pattern,
-    /// Whether clients may ask to be told of the changes of its resources.
+    /// Whether clients can subscribe to changes of its resources.
     pub(crate) subscribe: bool,
 }
 
 impl<S: Send + Sync + 'static> ResourceDefinition<S> {
-    /// The resource or template in `namespace`, read from `state`.
-    pub(crate) fn bind(mut self, namespace: &str, state: &Arc<S>) -> Result<BoundResource, String> {
-        let name = self.head.full_name("resource", namespace)?;
-        let at_fault = |error| format!("resource `{name}`: {error}");
-        let mut details = std::mem::take(&mut self.head.details);
-        check_uri(&details).map_err(at_fault)?;
-        let form = Form::of(self.function.output_schema);
-        details.mime_type = details.mime_type.or(form.mime_type());
-        let facts = ResourceFacts {
+    /// Binds the resource or template to `state`, in `namespace`.
+    pub(crate) fn bind(
+        mut self,
+        namespace: &str,
+        state: &Arc<S>,
+    ) -> Result<RegisteredResource, String> {
+        let name = self.metadata.full_name("resource", namespace)?;
+        let with_name = |error| format!("resource `{name}`: {error}");
+        let mut details = std::mem::take(&mut self.metadata.details);
+        check_uri(&details).map_err(with_name)?;
+        let kind = ContentKind::of(self.function.output_schema);
+        details.mime_type = details.mime_type.or(kind.mime_type());
+        let info = ResourceInfo {
             name: name.clone(),
-            form,
+            kind,
             mime_type: details.mime_type,
-            input_schema: self.function.take_input_schema().map_err(at_fault)?,
+            input_schema: self.function.take_input_schema().map_err(with_name)?,
         };
         let subscribe = details.subscribe;
-        let (resource, parts) = descriptor(name, &mut self.head, details);
+        let (resource, parts) = descriptor(name, &mut self.metadata, details);
         if parts.is_empty() {
-            let bound = self.bind_to(state, resource, |_| facts);
-            return Ok(BoundResource::One(bound.with(Single { subscribe })));
+            let bound = self.bind_to(state, resource, |_| info);
+            return Ok(RegisteredResource::Fixed(bound.with(Fixed { subscribe })));
         }
         let pattern = Pattern::new(parts);
-        let bound = self.bind_to(state, into_template(resource), |_| facts);
-        Ok(BoundResource::Family(
-            bound.with(Family { pattern, subscribe }),
+        let bound = self.bind_to(state, into_template(resource), |_| info);
+        Ok(RegisteredResource::Template(
+            bound.with(Template { pattern, subscribe }),
         ))
     }
 }
 
-/// What is told of a resource, and the parts of its URI if that is a template.
+/// Returns the descriptor of a resource, and the parts of its URI if that is a template.
 fn descriptor(
     name: String,
-    head: &mut ResourceHead,
+    metadata: &mut ResourceMetadata,
     details: ResourceDetails,
 ) -> (Resource, Vec<Part>) {
     let mut resource = Resource::new(name, details.uri);
-    resource.title = head.title.map(str::to_owned);
-    resource.description = head.description.map(str::to_owned);
-    resource.icons = head.take_icons();
-    resource.meta = head.meta.take();
+    resource.title = metadata.title.map(str::to_owned);
+    resource.description = metadata.description.map(str::to_owned);
+    resource.icons = metadata.take_icons();
+    resource.meta = metadata.meta.take();
     resource.mime_type = details.mime_type.map(str::to_owned);
     resource.size = details.size;
     resource.annotations = details.annotations;
     (resource, details.parts)
 }
 
-/// A template is told of as a resource is, but has no size.
+/// Converts the descriptor to that of a template, which has no size.
 fn into_template(resource: Resource) -> ResourceTemplate {
     let mut template = ResourceTemplate::new(resource.name, resource.uri);
     template.title = resource.title;
@@ -164,7 +168,7 @@ fn into_template(resource: Resource) -> ResourceTemplate {
     template
 }
 
-/// A URI follows RFC 3986, a template RFC 6570.
+/// Validates a URI (RFC 3986) or a URI template (RFC 6570).
 fn check_uri(details: &ResourceDetails) -> Result<(), String> {
     let uri = details.uri;
     if details.parts.is_empty() {
@@ -178,21 +182,21 @@ fn check_uri(details: &ResourceDetails) -> Result<(), String> {
     }
 }
 
-/// What a request needs to know of its resource.
+/// Information about a resource that its requests need.
 #[derive(Debug)]
-pub struct ResourceFacts {
+pub struct ResourceInfo {
     name: String,
-    form: Form,
+    kind: ContentKind,
     mime_type: Option<&'static str>,
     input_schema: Map<String, Value>,
 }
 
-impl Purpose for ResourceFacts {
+impl FeatureKind for ResourceInfo {
     type Details = ResourceDetails;
-    /// The URI that was asked for.
-    type Subject = Box<str>;
+    /// The requested URI.
+    type WriteContext = Box<str>;
 
-    fn subject(call: &Call<'_>) -> Box<str> {
+    fn write_context(call: &Call<'_>) -> Box<str> {
         call.target.name.into()
     }
 
@@ -201,14 +205,14 @@ impl Purpose for ResourceFacts {
             "wrong variables in the URI of the resource `{}`:",
             self.name
         );
-        Err(RpcError::invalid_params(report(
+        Err(RpcError::invalid_params(format_problems(
             heading,
             problems,
             &self.input_schema,
         )))
     }
 
-    fn panicked(&self, message: &str, _: &mut ResultWriter<'_>) -> Result<(), RpcError> {
-        Err(panicked("resource", &self.name, message))
+    fn on_panic(&self, message: &str, _: &mut ResultWriter<'_>) -> Result<(), RpcError> {
+        Err(panic_error("resource", &self.name, message))
     }
 }

@@ -1,4 +1,4 @@
-//! What a resource may return, and how it becomes a result.
+//! Output types of resources, and their conversion to a result.
 
 use std::error::Error;
 
@@ -10,10 +10,10 @@ use treenail_schema::{
 };
 
 use crate::function::kind::{self, Kind};
-use crate::function::run::failure;
+use crate::function::run::to_rpc_error;
 use crate::function::schema::Direction;
 use crate::function::{Output, OutputSchema};
-use crate::resource::{ResourceFacts, bytes};
+use crate::resource::{ResourceInfo, bytes};
 use crate::result_writer::ResultWriter;
 use crate::revision::resource_not_found;
 use crate::tool::shape::Shape;
@@ -21,35 +21,32 @@ use crate::wire::{Escaped, RpcError, write_json};
 
 /// A type that a resource can return.
 ///
-/// - Every type that implements [`serde::Serialize`] and [`schemars::JsonSchema`]: the text if its schema is a plain string
-///   (`String`, `&'static str`), binary data if its schema is a list of `u8` (`Vec<u8>`, `&'static [u8]`), else the text of
-///   its JSON. `None` says that there is no such resource.
+/// - Every type that implements [`serde::Serialize`] and [`schemars::JsonSchema`]: text if its schema is a plain string
+///   (`String`, `&'static str`), binary data if its schema is a list of `u8` (`Vec<u8>`, `&'static [u8]`), otherwise its JSON
+///   as text. `None` means that the resource does not exist.
 /// - [`ResourceContents`], [`TextResourceContents`], [`BlobResourceContents`], a `Vec` of the first, and
-///   [`ReadResourceResult`]; an `Option` of those, where `None`, or nothing in the `Vec`, says that there is no such
-///   resource.
-/// - `Result<T, E>` of those, where `E` is any error that turns into `Box<dyn Error + Send + Sync>`: its text becomes an
-///   internal error (-32603); an [`RpcError`] is passed on as it is.
+///   [`ReadResourceResult`]; an `Option` of those, where `None` or an empty `Vec` means that the resource does not exist.
+/// - `Result<T, E>` of those, where `E` is any error that converts to `Box<dyn Error + Send + Sync>`: its message becomes an
+///   internal error (-32603); an [`RpcError`] is returned unchanged.
 ///
-/// The parameter `K` tells the ways apart and is always inferred.
+/// The parameter `K` distinguishes the implementations and is always inferred.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the output of a resource",
     label = "an output needs `Serialize` and `JsonSchema`",
     note = "put `#[mcp_type]` on your own types, or return text, bytes, `ResourceContents`, or a `Result` with an `Error`"
 )]
 pub trait ResourceOutput<K>: Sized {
-    /// The JSON schema of the values, or `None` if they are contents already.
+    /// Returns the JSON schema of the values, or `None` if they are contents already.
     fn schema(generator: &mut SchemaGenerator) -> Option<Value>;
 
     /// Writes the result.
     fn write(self, reply: &mut ResourceReply<'_, '_>) -> Result<(), RpcError>;
 
-    /// The output of a resource as functions, so that the bounds on the type are asked for in one place only.
-    fn output(_: Kind<K>) -> Output<Self, ResourceFacts> {
+    /// Returns the operations of the output as functions, so only this function needs trait bounds on the type.
+    fn output(_: Kind<K>) -> Output<Self, ResourceInfo> {
         Output {
             schema: Self::schema,
-            write: |value, facts, uri, result| {
-                value.write(&mut ResourceReply { facts, uri, result })
-            },
+            write: |value, info, uri, result| value.write(&mut ResourceReply { info, uri, result }),
         }
     }
 }
@@ -65,9 +62,9 @@ impl<T: Serialize + JsonSchema> ResourceOutput<kind::Json> for T {
     }
 }
 
-/// Contents of a resource and what is made of them.
+/// Resource contents, and types that convert to them.
 pub trait IntoContents {
-    /// The whole result, if there is such a resource.
+    /// Converts the value to a complete result, or `None` if the resource does not exist.
     fn into_read(self) -> Option<ReadResourceResult>;
 }
 
@@ -127,29 +124,29 @@ where
     }
 
     fn write(self, reply: &mut ResourceReply<'_, '_>) -> Result<(), RpcError> {
-        self.map_err(failure)?.write(reply)
+        self.map_err(to_rpc_error)?.write(reply)
     }
 }
 
-/// What values become.
+/// Encoding of the values as resource contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
-    /// A string, which is the text, or null.
+pub(crate) enum ContentKind {
+    /// A string, sent as text, or null.
     Text,
-    /// A list of bytes, which become base64, or null.
+    /// A list of bytes, sent as base64, or null.
     Bytes,
-    /// A value whose JSON is the text.
+    /// Any other value, sent as JSON text.
     Json,
-    /// Contents that say themselves what they are.
+    /// Contents that define their own encoding.
     Contents,
 }
 
-impl Form {
+impl ContentKind {
     pub(crate) fn of(output: OutputSchema) -> Self {
         let Some(mut schema) = output(&mut Direction::Output.generator()) else {
             return Self::Contents;
         };
-        // This is one of the formats that hosts do not see.
+        // `uint8` is a format that the normalization below removes.
         if schema["items"]["format"] == "uint8" {
             return Self::Bytes;
         }
@@ -160,7 +157,7 @@ impl Form {
         }
     }
 
-    /// The media type of values, if it needs no telling.
+    /// Returns the default media type, if the encoding implies one.
     pub(crate) fn mime_type(self) -> Option<&'static str> {
         (self == Self::Json).then_some("application/json")
     }
@@ -169,27 +166,27 @@ impl Form {
 /// Writes the result of reading one resource.
 #[derive(Debug)]
 pub struct ResourceReply<'a, 'o> {
-    facts: &'a ResourceFacts,
+    info: &'a ResourceInfo,
     uri: &'a str,
     result: &'a mut ResultWriter<'o>,
 }
 
 impl ResourceReply<'_, '_> {
-    /// Writes a value as text or as binary data.
+    /// Writes a value as text or binary data.
     fn value<T: Serialize>(&mut self, value: &T) -> Result<(), RpcError> {
         self.result.push(br#"{"contents":[{"uri":"#);
         self.result.value(self.uri);
-        if let Some(mime_type) = self.facts.mime_type {
+        if let Some(mime_type) = self.info.mime_type {
             self.result.push(br#","mimeType":"#);
             self.result.value(mime_type);
         }
-        let written = match self.facts.form {
-            Form::Text => self.text(value),
-            Form::Bytes => {
+        let written = match self.info.kind {
+            ContentKind::Text => self.text(value),
+            ContentKind::Bytes => {
                 self.result.push(br#","blob":""#);
                 bytes::write(value, self.result.out())
             }
-            Form::Json | Form::Contents => self.json(value),
+            ContentKind::Json | ContentKind::Contents => self.json(value),
         };
         match written {
             Ok(true) => {}
@@ -204,7 +201,7 @@ impl ResourceReply<'_, '_> {
         Ok(())
     }
 
-    /// Writes a string as the text, up to its last quote; says whether it is not null.
+    /// Writes a string as text, up to its closing quote. Returns false if it is null.
     fn text<T: Serialize>(&mut self, value: &T) -> serde_json::Result<bool> {
         let start = self.result.mark();
         self.result.push(br#","text":"#);
@@ -214,12 +211,12 @@ impl ResourceReply<'_, '_> {
             self.result.rewind(self.result.mark() - 1);
             return Ok(true);
         }
-        // It is null, or the type is not what its schema says, and its JSON is the text then.
+        // The value is null, or it contradicts its schema and its JSON becomes the text.
         self.result.rewind(start);
         self.json(value)
     }
 
-    /// Writes the JSON of a value as the text, up to its last quote; says whether it is not null.
+    /// Writes the JSON of a value as text, up to its closing quote. Returns false if it is null.
     fn json<T: Serialize>(&mut self, value: &T) -> serde_json::Result<bool> {
         self.result.push(br#","text":""#);
         let text = self.result.mark();
@@ -227,14 +224,14 @@ impl ResourceReply<'_, '_> {
         Ok(&self.result.out()[text..] != b"null")
     }
 
-    /// Writes a whole result.
+    /// Writes a complete result.
     fn result(&mut self, read: ReadResourceResult) {
         self.result.push(br#"{"contents":"#);
         self.result.value(&read.contents);
         self.end(read);
     }
 
-    /// Ends the result: for how long and by whom it may be kept, unless it says so, is not at all.
+    /// Writes the end of the result. Without cache settings of its own, the result must not be cached.
     fn end(&mut self, read: ReadResourceResult) {
         if self.result.style().revision().is_modern() {
             let ttl = read.ttl_ms.unwrap_or_default();

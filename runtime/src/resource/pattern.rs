@@ -1,7 +1,7 @@
-//! Which URIs a template stands for, and the values of its variables in them.
+//! Matching of URIs against a template, and extraction of its variables.
 //!
-//! `iri-string` checks templates of RFC 6570 and expands them, but does not take URIs apart. The macro sees to it that this
-//! can be done in one pass: between two variables there is text, and one that goes over slashes is the last.
+//! `iri-string` validates and expands templates of RFC 6570, but does not match them. The macro ensures that one pass
+//! is enough: literal text separates any two variables, and a variable that can contain slashes is the last one.
 
 use std::borrow::Cow;
 
@@ -10,21 +10,21 @@ use treenail_schema::internal::percent_decode;
 /// A part of a template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// What stands in each URI as it is.
+    /// Literal text.
     Text(&'static str),
     /// A variable `{name}`: letters, digits, `-`, `.`, `_`, `~` and percent-encoded bytes.
     Segment(&'static str),
-    /// A variable `{+name}`: as [`Part::Segment`], and the reserved characters such as `/`.
+    /// A variable `{+name}`: the characters of [`Part::Segment`], and reserved characters such as `/`.
     Rest(&'static str),
 }
 
-/// A template, taken apart.
+/// A parsed template.
 #[derive(Clone, Debug)]
 pub(crate) struct Pattern {
     parts: Vec<Part>,
 }
 
-/// The variables of a template and their values, decoded.
+/// The variables of a template with their decoded values.
 pub(crate) type Variables<'a> = Vec<(&'static str, Cow<'a, str>)>;
 
 impl Pattern {
@@ -32,7 +32,7 @@ impl Pattern {
         Self { parts }
     }
 
-    /// The names of the variables.
+    /// Returns the names of the variables.
     pub(crate) fn variables(&self) -> impl Iterator<Item = &'static str> {
         self.parts.iter().filter_map(|part| match part {
             Part::Text(_) => None,
@@ -40,11 +40,11 @@ impl Pattern {
         })
     }
 
-    /// The values of the variables in `uri`, if the template stands for it.
+    /// Returns the values of the variables in `uri`, or `None` if the template does not match.
     ///
-    /// A value is at least one character long, and as short as the text after it allows. However it is encoded, no value
-    /// leads out of where a function puts it, see [`leads_out`]. The one exception is a variable right after `file://`: the
-    /// path there begins with one slash, or it would be no path.
+    /// A value has at least one character, and is as short as the following text allows. No value, however it is
+    /// encoded, can escape the path to which a function joins it, see [`escapes_folder`]. There is one exception: a variable
+    /// directly after `file://` starts with one slash, because it is an absolute path.
     pub(crate) fn matches<'a>(&self, uri: &'a str) -> Option<Variables<'a>> {
         let mut variables = Vec::new();
         let mut rest = uri;
@@ -66,12 +66,12 @@ impl Pattern {
             let length = if is_last {
                 rest.len().checked_sub(next.len())?
             } else {
-                shortest(rest, next)?
+                shortest_value(rest, next)?
             };
             let value = rest.get(..length)?;
-            let value = decoded(value, reserved)?;
-            let may_begin_with_slash = &uri[..uri.len() - rest.len()] == "file://";
-            if leads_out(&value, may_begin_with_slash) {
+            let value = decode(value, reserved)?;
+            let may_start_with_slash = &uri[..uri.len() - rest.len()] == "file://";
+            if escapes_folder(&value, may_start_with_slash) {
                 return None;
             }
             variables.push((name, value));
@@ -81,19 +81,19 @@ impl Pattern {
     }
 }
 
-/// The length of the shortest value that `next` follows.
-fn shortest(rest: &str, next: &str) -> Option<usize> {
+/// Returns the length of the shortest value that is followed by `next`.
+fn shortest_value(rest: &str, next: &str) -> Option<usize> {
     let mut length = 0;
     loop {
-        length += step(&rest.as_bytes()[length..], false)?;
+        length += char_len(&rest.as_bytes()[length..], false)?;
         if rest[length..].starts_with(next) {
             return Some(length);
         }
     }
 }
 
-/// The length of the character, or of the encoded byte, that a value may begin with.
-fn step(bytes: &[u8], reserved: bool) -> Option<usize> {
+/// Returns the length of the first character, or percent-encoded byte, if a value can contain it.
+fn char_len(bytes: &[u8], reserved: bool) -> Option<usize> {
     match bytes {
         [b'%', high, low, ..] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => Some(3),
         [byte, ..] if byte.is_ascii_alphanumeric() || b"-._~".contains(byte) => Some(1),
@@ -102,22 +102,23 @@ fn step(bytes: &[u8], reserved: bool) -> Option<usize> {
     }
 }
 
-/// A value as the function gets it, if it is one.
-fn decoded(value: &str, reserved: bool) -> Option<Cow<'_, str>> {
+/// Validates and decodes a value.
+fn decode(value: &str, reserved: bool) -> Option<Cow<'_, str>> {
     let mut checked = 0;
     while checked < value.len() {
-        checked += step(&value.as_bytes()[checked..], reserved)?;
+        checked += char_len(&value.as_bytes()[checked..], reserved)?;
     }
     let decoded = percent_decode(value)?;
     (!decoded.is_empty()).then_some(decoded)
 }
 
-/// Whether a value could lead out of the folder that a function joins it to: it has a segment `..`, it is absolute, as it is
-/// with a slash, a backslash or the letter of a drive at its beginning, or it has control characters, at which some
-/// functions of systems end a path.
-fn leads_out(value: &str, may_begin_with_slash: bool) -> bool {
+/// Returns whether a value could escape the folder to which a function joins it.
+///
+/// It could if it has a `..` segment or is absolute: it starts with a slash, a backslash or a drive letter. Control
+/// characters are rejected too, because some system functions end a path at them.
+fn escapes_folder(value: &str, may_start_with_slash: bool) -> bool {
     let is_absolute = match value.strip_prefix('/') {
-        Some(rest) if may_begin_with_slash => rest.starts_with(['/', '\\']),
+        Some(rest) if may_start_with_slash => rest.starts_with(['/', '\\']),
         _ => {
             let drive =
                 matches!(value.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic());
@@ -203,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn no_value_leads_out_of_where_it_stands() {
+    fn values_cannot_escape_their_folder() {
         let parts = [Part::Text("file:///"), Part::Rest("path")];
         for path in [
             "..",
@@ -241,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_segment_does_not_lead_out_either() {
+    fn segments_cannot_escape_their_folder() {
         let parts = [Part::Text("x://a/"), Part::Segment("id"), Part::Text("/b")];
         check(&parts, "x://a/7%3A8/b", Some(&[("id", "7:8")]));
         for id in ["%2Fetc", "%5Cetc", "C%3A", "%2e%2e", "a%00", "%0d"] {
@@ -250,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_after_an_authority_begins_with_one_slash() {
+    fn a_path_after_an_authority_starts_with_one_slash() {
         let file = [Part::Text("file://"), Part::Rest("path")];
         check(&file, "file:///etc/x", Some(&[("path", "/etc/x")]));
         check(&file, "file:///C:/x", Some(&[("path", "/C:/x")]));
@@ -258,14 +259,14 @@ mod tests {
         for path in ["//etc", "/%5Cetc", "/..", "%5Cx", "/a%00", "C:/x"] {
             check(&file, &format!("file://{path}"), None);
         }
-        // Elsewhere names are meant, and a path that begins with a slash is somewhere else.
+        // Other variables are names, so a value with a leading slash would escape.
         let docs = [Part::Text("docs://"), Part::Rest("path")];
         check(&docs, "docs://guide/x", Some(&[("path", "guide/x")]));
         check(&docs, "docs:///etc/passwd", None);
     }
 
     #[test]
-    fn values_survive_the_expansion_of_the_library() {
+    fn values_survive_expansion_by_the_library() {
         let template = UriTemplateStr::new("x://{a}/{b}.md#{+c}").unwrap();
         let parts = [
             Part::Text("x://"),
@@ -277,7 +278,7 @@ mod tests {
         ];
         let mut random = fastrand::Rng::with_seed(1);
         for _ in 0..1_000 {
-            // In `{+c}` the library leaves `%20` as it is, and it fails at what is not ASCII.
+            // In `{+c}` the library does not encode `%20`, and it fails for non-ASCII characters.
             let alphabets = ["%zZ-_~!/ é\"{", "%zZ-_~!/ é\"{", "zZ-_~!/ \"{"];
             let values = alphabets.map(|alphabet| {
                 let alphabet: Vec<char> = alphabet.chars().collect();
@@ -292,8 +293,8 @@ mod tests {
             }
             let uri = template.expand::<UriSpec, _>(&context).unwrap().to_string();
             let found = [("a", &*values[0]), ("b", &*values[1]), ("c", &*values[2])];
-            let leads_out = values.iter().any(|value| value.starts_with('/'));
-            check(&parts, &uri, (!leads_out).then_some(&found[..]));
+            let escapes_folder = values.iter().any(|value| value.starts_with('/'));
+            check(&parts, &uri, (!escapes_folder).then_some(&found[..]));
         }
     }
 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use treenail_schema::{Prompt, Tool};
 
-use crate::definition::{Bound, Mount};
-use crate::name::flaw;
-use crate::resource::BoundResource;
+use crate::definition::{Mount, Registered};
+use crate::naming::validate_name;
+use crate::resource::RegisteredResource;
 use crate::tool::ToolSet;
 
 /// Mounted types, functions and nested namespaces under one name.
@@ -62,9 +62,9 @@ impl Namespace {
             "" => name.to_owned(),
             outer => format!("{outer}.{name}"),
         };
-        let parts = self.parts.and_then(|parts| match flaw(&path) {
-            Some(flaw) => Err(format!("the namespace `{path}` {flaw}")),
-            None => Ok(parts),
+        let parts = self.parts.and_then(|parts| match validate_name(&path) {
+            Err(problem) => Err(format!("the namespace `{path}` {problem}")),
+            Ok(()) => Ok(parts),
         });
         let parts = fill(Self { path, parts }).parts;
         Self { parts, ..self }
@@ -96,9 +96,9 @@ pub(crate) struct Group {
     /// The mounted type; `None` for functions.
     pub(crate) mounted: Option<TypeId>,
     pub(crate) instructions: &'static str,
-    pub(crate) tools: Vec<Bound<Tool>>,
-    pub(crate) prompts: Vec<Bound<Prompt>>,
-    pub(crate) resources: Vec<BoundResource>,
+    pub(crate) tools: Vec<Registered<Tool>>,
+    pub(crate) prompts: Vec<Registered<Prompt>>,
+    pub(crate) resources: Vec<RegisteredResource>,
 }
 
 impl Parts {

@@ -1,4 +1,4 @@
-//! One call of a tool that streams, and what its caller is told of each item.
+//! A call of a streaming tool, and the progress notifications for its items.
 
 use std::sync::Arc;
 
@@ -6,54 +6,54 @@ use treenail_schema::Number;
 
 use crate::call::{Call, CallState, CallValue, Lifetime, progress_token};
 use crate::context::Context;
-use crate::stream::gathered::{Bounds, Gathered};
+use crate::stream::collected::{Bounds, Collected};
 use crate::wire::Members;
 
-/// The member of a request's `_meta` by which a client asks for the items themselves.
+/// Key in the `_meta` of a request with which a client requests the items themselves.
 pub(crate) const WANTS_ITEMS: &str = "dev.treenail/items";
 
-/// The member of a progress's `_meta` that is an item.
+/// Key in the `_meta` of a progress notification that contains an item.
 #[cfg(feature = "client")]
 pub(crate) const ITEM: &str = "dev.treenail/item";
 
-/// The bytes of JSON up to which a text is told whole as the message of its progress.
-const MESSAGE_BYTES: usize = 4096;
+/// Maximum length of the message of a progress notification, in bytes of JSON. A longer text is truncated.
+const MAX_MESSAGE_BYTES: usize = 4096;
 
-/// What is made of a call before a function that streams runs: what others have made of it, and what telling its items
-/// takes.
+/// Context of a call of a streaming tool: the value that a non-streaming function gets, and the state for reporting
+/// items.
 #[derive(Debug)]
 pub struct Streaming<C> {
     context: C,
     bounds: Bounds,
-    teller: Option<Teller>,
+    reporter: Option<ItemReporter>,
 }
 
-/// Tells a caller that asked for it of each item.
+/// Reporter of items, for a caller that requested progress.
 #[derive(Debug)]
-struct Teller {
+struct ItemReporter {
     state: Arc<CallState>,
-    /// Whether the caller takes the items themselves.
+    /// Whether the caller requested the items themselves.
     items: bool,
 }
 
 impl CallValue for Streaming<()> {
     fn from_call(call: &Call<'_>) -> Self {
-        let told = call.meta.and_then(progress_token);
+        let token = call.meta.and_then(progress_token);
         let state = || match call.context {
             Some(context) => Arc::clone(context.state()),
             None => Arc::new(CallState::new(call)),
         };
-        let teller = told.map(|_| Teller::new(call, state()));
+        let reporter = token.map(|_| ItemReporter::new(call, state()));
         let bounds = bounds(call);
         Self {
             context: (),
             bounds,
-            teller,
+            reporter,
         }
     }
 
     fn lifetime(&self) -> Lifetime {
-        Lifetime::of(self.teller.as_ref().map(|teller| &teller.state))
+        Lifetime::of(self.reporter.as_ref().map(|reporter| &reporter.state))
     }
 }
 
@@ -61,13 +61,13 @@ impl CallValue for Streaming<Context> {
     fn from_call(call: &Call<'_>) -> Self {
         let context = Context::from_call(call);
         let state = context.state();
-        let told = state.progress_token.is_some();
-        let teller = told.then(|| Teller::new(call, Arc::clone(state)));
+        let token = state.progress_token.is_some();
+        let reporter = token.then(|| ItemReporter::new(call, Arc::clone(state)));
         let bounds = bounds(call);
         Self {
             context,
             bounds,
-            teller,
+            reporter,
         }
     }
 
@@ -85,7 +85,7 @@ fn bounds(call: &Call<'_>) -> Bounds {
 }
 
 impl<C> Streaming<C> {
-    /// What functions that do not stream get of the call.
+    /// Returns the context that a non-streaming function gets.
     pub fn context(&self) -> &C {
         &self.context
     }
@@ -94,17 +94,18 @@ impl<C> Streaming<C> {
         self.bounds
     }
 
-    /// Tells the caller of the newest item, if it wants that; waits while it takes no messages.
-    pub(super) async fn tell(&self, gathered: &Gathered) {
-        if let Some(Teller { state, items }) = &self.teller {
-            let count = Number::from(u64::try_from(gathered.items).unwrap_or(u64::MAX));
-            let tell = |progress: &Number| notification(state, progress, gathered, *items);
-            state.notify_item(count, tell).await;
+    /// Reports the latest item if the caller requested progress. Waits until the caller accepts the message.
+    pub(super) async fn report_item(&self, collected: &Collected) {
+        if let Some(ItemReporter { state, items }) = &self.reporter {
+            let count = Number::from(u64::try_from(collected.items).unwrap_or(u64::MAX));
+            let notification =
+                |progress: &Number| progress_notification(state, progress, collected, *items);
+            state.notify_item(count, notification).await;
         }
     }
 }
 
-impl Teller {
+impl ItemReporter {
     fn new(call: &Call<'_>, state: Arc<CallState>) -> Self {
         let items = call.meta.is_some_and(wants_items);
         Self { state, items }
@@ -123,42 +124,47 @@ fn wants_items(meta: &str) -> bool {
     false
 }
 
-/// The progress of the newest item as a message. The JSON of the item is there already, so it is not built from types.
-fn notification(state: &CallState, progress: &Number, gathered: &Gathered, items: bool) -> Vec<u8> {
+/// Builds the progress notification for the latest item from its existing JSON.
+fn progress_notification(
+    state: &CallState,
+    progress: &Number,
+    collected: &Collected,
+    items: bool,
+) -> Vec<u8> {
     let mut message =
         br#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"#
             .to_vec();
-    push(&mut message, &state.progress_token);
+    push_json(&mut message, &state.progress_token);
     message.extend_from_slice(br#","progress":"#);
-    push(&mut message, progress);
-    if let Some(text) = gathered.newest_text() {
+    push_json(&mut message, progress);
+    if let Some(text) = collected.latest_text() {
         message.extend_from_slice(br#","message":"#);
         push_message(&mut message, text);
     }
     if items {
         message.extend_from_slice(br#","_meta":{"dev.treenail/item":"#);
-        message.extend_from_slice(gathered.newest());
+        message.extend_from_slice(collected.latest());
         message.push(b'}');
     }
     message.extend_from_slice(b"}}");
     message
 }
 
-/// Appends the JSON of a text, which is cut off if it is long: a message is for people.
+/// Appends the JSON of a text, truncated if it is long, because the message is for display.
 fn push_message(message: &mut Vec<u8>, text: &[u8]) {
-    if text.len() <= MESSAGE_BYTES {
+    if text.len() <= MAX_MESSAGE_BYTES {
         return message.extend_from_slice(text);
     }
     let mut text: String = serde_json::from_slice(text).unwrap_or_default();
-    let end = (0..=MESSAGE_BYTES.min(text.len())).rev();
+    let end = (0..=MAX_MESSAGE_BYTES.min(text.len())).rev();
     let end = end.into_iter().find(|end| text.is_char_boundary(*end));
     text.truncate(end.unwrap_or_default());
     text.push('…');
-    push(message, &text);
+    push_json(message, &text);
 }
 
-fn push(message: &mut Vec<u8>, value: &impl serde::Serialize) {
-    // Tokens, numbers and texts have no cause to fail.
+fn push_json(message: &mut Vec<u8>, value: &impl serde::Serialize) {
+    // Serializing tokens, numbers and strings cannot fail.
     if serde_json::to_writer(&mut *message, value).is_err() {
         message.extend_from_slice(b"null");
     }

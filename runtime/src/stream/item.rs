@@ -1,4 +1,4 @@
-//! What a tool may stream.
+//! Items of streaming tools.
 
 use std::error::Error;
 use std::fmt;
@@ -13,39 +13,41 @@ use treenail_schema::{
 use crate::function::kind::{self, Kind};
 use crate::function::schema::Direction;
 use crate::function::{Output, OutputSchema};
-use crate::stream::gathered::{Fold, Form, Gathered, Stop};
-use crate::tool::ToolFacts;
+use crate::stream::collected::{Collected, Fold, Form, Stop};
+use crate::tool::ToolInfo;
 use crate::tool::error::ToolError;
 use crate::tool::shape::Shape;
 
-/// A type that a tool can stream, and what becomes of all items of one stream unless the tool's `fold` says otherwise:
+/// An item of a streaming tool.
+///
+/// The type decides how the items are combined, unless the tool sets `fold`:
 ///
 /// | item | result |
 /// |---|---|
-/// | plain text: the schema of the type is a plain string, or that or null | all texts as one (`concat`) |
+/// | text: the schema of the type is a plain string, or a string or null | the concatenated text (`concat`) |
 /// | other types that implement [`serde::Serialize`] and [`schemars::JsonSchema`] | an array as structured content, with a text copy and a declared output schema (`collect`); nothing for `()` |
-/// | [`ContentBlock`] and the blocks it is made of | all blocks (`collect`) |
-/// | `Result<T, E>` of those, where `E` is any error that turns into `Box<dyn Error + Send + Sync>` | as for `T`; the first failure ends the stream |
+/// | [`ContentBlock`] and its variants | all blocks (`collect`) |
+/// | `Result<T, E>` of those, where `E` is any error that converts to `Box<dyn Error + Send + Sync>` | as for `T`; the first failure ends the stream |
 ///
-/// The parameter `K` tells the ways apart and is always inferred.
+/// The parameter `K` distinguishes the implementations and is always inferred.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an item of a tool's stream",
     label = "an item needs `Serialize` and `JsonSchema`",
     note = "put `#[mcp_type]` on your own types, or stream content blocks, or a `Result` of either with an `Error`"
 )]
 pub trait ToolItem<K>: Sized {
-    /// The JSON schema of one item, or `None` for content blocks.
+    /// Returns the JSON schema of one item, or `None` for content blocks.
     fn schema(generator: &mut SchemaGenerator) -> Option<Value>;
 
-    /// Adds the item to what there is.
+    /// Adds the item to the collected ones.
     #[doc(hidden)]
-    #[allow(private_interfaces, reason = "nobody else calls it")]
-    fn add(self, gathered: &mut Gathered) -> Result<(), Stop>;
+    #[allow(private_interfaces, reason = "only this crate calls it")]
+    fn add(self, collected: &mut Collected) -> Result<(), Stop>;
 
-    /// The items as functions, so that the bounds on the type are asked for in one place only.
+    /// Returns the operations of the items as functions, so only this function needs trait bounds on the type.
     #[doc(hidden)]
     fn items(_: Kind<K>, fold: Option<Fold>) -> Items<Self> {
-        let (form, fold) = folded::<Self, K>(fold);
+        let (form, fold) = form_and_fold::<Self, K>(fold);
         Items {
             schema: match fold {
                 Fold::Collect => collected::<Self, K>,
@@ -59,13 +61,13 @@ pub trait ToolItem<K>: Sized {
     }
 }
 
-/// What items are written as, and how they are folded.
-pub(crate) fn folded<I: ToolItem<K>, K>(fold: Option<Fold>) -> (Form, Fold) {
+/// Returns the encoding of the items and the method that combines them.
+pub(crate) fn form_and_fold<I: ToolItem<K>, K>(fold: Option<Fold>) -> (Form, Fold) {
     let (form, usual) = form(I::schema(&mut Direction::Output.generator()));
     (form, fold.unwrap_or(usual))
 }
 
-/// What items of a schema are written as, and how they are folded if nothing else is said.
+/// Returns the encoding of items with this schema, and the default method to combine them.
 fn form(schema: Option<Value>) -> (Form, Fold) {
     let Some(mut schema) = schema else {
         return (Form::Content, Fold::Collect);
@@ -83,14 +85,14 @@ fn collected<I: ToolItem<K>, K>(generator: &mut SchemaGenerator) -> Option<Value
     Some(json!({ "type": "array", "items": item }))
 }
 
-/// How items are described, added and folded.
+/// Schema, collection and encoding of items.
 ///
-/// It carries what it needs of `I` as functions, so that the bounds on `I` are asked for in one place only.
+/// Stores the operations on `I` as functions, so only the constructor needs trait bounds on `I`.
 pub struct Items<I> {
     schema: OutputSchema,
     pub(super) form: Form,
     pub(super) fold: Fold,
-    pub(super) add: fn(I, &mut Gathered) -> Result<(), Stop>,
+    pub(super) add: fn(I, &mut Collected) -> Result<(), Stop>,
 }
 
 impl<I> Clone for Items<I> {
@@ -112,12 +114,12 @@ impl<I> fmt::Debug for Items<I> {
 }
 
 impl<I> Items<I> {
-    /// The output of the tool.
-    pub fn output(self) -> Output<Gathered, ToolFacts> {
+    /// Returns the output of the tool.
+    pub fn output(self) -> Output<Collected, ToolInfo> {
         Output {
             schema: self.schema,
-            write: |gathered, facts, (), result| {
-                gathered.write_result(facts, result);
+            write: |collected, info, (), result| {
+                collected.write_result(info, result);
                 Ok(())
             },
         }
@@ -130,15 +132,15 @@ impl<T: Serialize + JsonSchema> ToolItem<kind::Json> for T {
         Some(generator.subschema_for::<T>().to_value())
     }
 
-    #[allow(private_interfaces, reason = "nobody else calls it")]
-    fn add(self, gathered: &mut Gathered) -> Result<(), Stop> {
-        gathered.add_value(&self)
+    #[allow(private_interfaces, reason = "only this crate calls it")]
+    fn add(self, collected: &mut Collected) -> Result<(), Stop> {
+        collected.add_value(&self)
     }
 }
 
-/// A content block and what is made one.
+/// A content block, or a type that converts to one.
 pub trait IntoBlock {
-    /// The block.
+    /// Converts the value to a block.
     fn into_block(self) -> ContentBlock;
 }
 
@@ -160,9 +162,9 @@ impl<T: IntoBlock> ToolItem<kind::Content> for T {
         None
     }
 
-    #[allow(private_interfaces, reason = "nobody else calls it")]
-    fn add(self, gathered: &mut Gathered) -> Result<(), Stop> {
-        gathered.add_block(self.into_block())
+    #[allow(private_interfaces, reason = "only this crate calls it")]
+    fn add(self, collected: &mut Collected) -> Result<(), Stop> {
+        collected.add_block(self.into_block())
     }
 }
 
@@ -176,10 +178,10 @@ where
         T::schema(generator)
     }
 
-    #[allow(private_interfaces, reason = "nobody else calls it")]
-    fn add(self, gathered: &mut Gathered) -> Result<(), Stop> {
+    #[allow(private_interfaces, reason = "only this crate calls it")]
+    fn add(self, collected: &mut Collected) -> Result<(), Stop> {
         match self {
-            Ok(item) => item.add(gathered),
+            Ok(item) => item.add(collected),
             Err(error) => Err(Stop::Failed(ToolError::from_boxed(error.into()))),
         }
     }

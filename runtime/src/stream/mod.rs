@@ -1,10 +1,10 @@
-//! Tools that stream: what they produce is gathered into one result, item by item, and each item is told to a caller that
-//! asks for progress.
+//! Streaming tools: their items are collected into one result. Each item is also reported to a caller that requested
+//! progress.
 
-mod bounded;
 mod call;
-mod gathered;
+mod collected;
 mod item;
+mod limited_writer;
 mod result;
 
 use std::error::Error;
@@ -18,62 +18,65 @@ use tokio::task::coop::consume_budget;
 pub use self::call::Streaming;
 #[cfg(feature = "client")]
 pub(crate) use self::call::{ITEM, WANTS_ITEMS};
-pub(crate) use self::gathered::Form;
-pub use self::gathered::{Fold, Gathered};
-pub(crate) use self::item::folded;
+pub(crate) use self::collected::Form;
+pub use self::collected::{Collected, Fold};
+pub(crate) use self::item::form_and_fold;
 pub use self::item::{IntoBlock, Items, ToolItem};
 
 use crate::function::kind::Returns;
 use crate::panic::catch;
-use crate::stream::gathered::Stop;
+use crate::stream::collected::Stop;
 use crate::tool::error::ToolError;
 
-/// A type that a tool which streams can return: a [`Stream`], or a `Result` of one, where a failure is as that of other
-/// tools. The items are [`ToolItem`]s.
+/// A type that a streaming tool can return: a [`Stream`], or a `Result` of one, which fails like other tools do.
 ///
-/// A `#[tool]` whose type says `impl Stream<…>` or `dyn Stream<…>` streams; where the type has another name, such as
-/// `BoxStream<'static, T>`, the attribute says so: `#[tool(stream)]`. It may borrow from what the function takes by
-/// reference.
+/// The items implement [`ToolItem`]. A `#[tool]` whose return type is `impl Stream<…>` or `dyn Stream<…>` is a
+/// streaming tool. For a type with another name, such as `BoxStream<'static, T>`, the attribute is `#[tool(stream)]`.
+/// The stream may borrow from the reference arguments of the function.
 ///
-/// The parameters, the type of the items and that of the stream, are always inferred.
+/// The parameters, the types of the items and of the stream, are always inferred.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a stream that a tool can return",
     label = "not a `Stream` that is `Send`, nor a `Result` of one with an `Error`",
-    note = "what a stream holds is `Send`, like `Arc` and not `Rc`; the keys `stream` and `fold` are for streams only"
+    note = "everything in a stream must be `Send`, such as `Arc` instead of `Rc`; the keys `stream` and `fold` are for streams only"
 )]
 pub trait ToolStream<I, S>: Sized {
-    /// Polls the stream to its end and keeps what comes out of it.
+    /// Polls the stream to its end and collects its items.
     ///
-    /// It waits after each item until that has been told, so a caller that takes no messages holds the stream up. It ends
-    /// early at an item that is an error, at a panic, and at the bounds of [`Limits`](crate::Limits).
+    /// It waits after each item until the item has been reported, so a caller that does not read its messages applies
+    /// back-pressure. Collection stops early at an error, at a panic, and at the bounds of [`Limits`](crate::Limits).
     ///
     /// # Cancellation
     ///
     /// Dropping the future drops the stream.
     #[doc(hidden)]
-    fn gather<'a, C: Sync>(self, items: Items<I>, call: &'a Streaming<C>) -> Gathering<'a>
+    fn collect_items<'a, C: Sync>(self, items: Items<I>, call: &'a Streaming<C>) -> Collecting<'a>
     where
         Self: 'a,
         I: 'static;
 
-    /// What tells the kind of the items.
+    /// Marker for inferring the kind of the items.
     #[doc(hidden)]
     fn item() -> Returns<I> {
         Returns::ty()
     }
 }
 
-/// A future of what comes out of a stream.
-pub type Gathering<'a> = Pin<Box<dyn Future<Output = Gathered> + Send + 'a>>;
+/// A future of the collected items.
+pub type Collecting<'a> = Pin<Box<dyn Future<Output = Collected> + Send + 'a>>;
 
 #[diagnostic::do_not_recommend]
 impl<S: Stream + Send> ToolStream<S::Item, S> for S {
-    fn gather<'a, C: Sync>(self, items: Items<S::Item>, call: &'a Streaming<C>) -> Gathering<'a>
+    fn collect_items<'a, C: Sync>(
+        self,
+        items: Items<S::Item>,
+        call: &'a Streaming<C>,
+    ) -> Collecting<'a>
     where
         Self: 'a,
         S::Item: 'static,
     {
-        Box::pin(items.gather(call, self))
+        Box::pin(items.collect_items(call, self))
     }
 }
 
@@ -83,52 +86,60 @@ where
     S: Stream + Send,
     E: Into<Box<dyn Error + Send + Sync>>,
 {
-    fn gather<'a, C: Sync>(self, items: Items<S::Item>, call: &'a Streaming<C>) -> Gathering<'a>
+    fn collect_items<'a, C: Sync>(
+        self,
+        items: Items<S::Item>,
+        call: &'a Streaming<C>,
+    ) -> Collecting<'a>
     where
         Self: 'a,
         S::Item: 'static,
     {
         match self {
-            Ok(stream) => Box::pin(items.gather(call, stream)),
+            Ok(stream) => Box::pin(items.collect_items(call, stream)),
             Err(error) => {
-                let mut gathered = items.none(call);
-                gathered.stop = Some(Stop::Failed(ToolError::from_boxed(error.into())));
-                Box::pin(ready(gathered))
+                let mut collected = items.empty(call);
+                collected.stop = Some(Stop::Failed(ToolError::from_boxed(error.into())));
+                Box::pin(ready(collected))
             }
         }
     }
 }
 
 impl<I> Items<I> {
-    fn none<C>(&self, call: &Streaming<C>) -> Gathered {
-        Gathered::new(self.form, self.fold, call.bounds())
+    fn empty<C>(&self, call: &Streaming<C>) -> Collected {
+        Collected::new(self.form, self.fold, call.bounds())
     }
 
-    async fn gather<C, S: Stream<Item = I>>(self, call: &Streaming<C>, stream: S) -> Gathered {
-        let mut gathered = self.none(call);
+    async fn collect_items<C, S: Stream<Item = I>>(
+        self,
+        call: &Streaming<C>,
+        stream: S,
+    ) -> Collected {
+        let mut collected = self.empty(call);
         let mut stream = pin!(stream);
-        while self.step(stream.as_mut(), &mut gathered).await {
-            call.tell(&gathered).await;
-            // A stream that is always ready gives way to others, and to its cancellation.
+        while self.step(stream.as_mut(), &mut collected).await {
+            call.report_item(&collected).await;
+            // A stream that is always ready must yield to other tasks, and to cancellation.
             consume_budget().await;
         }
-        gathered
+        collected
     }
 
-    /// Takes one item; false if there is none, which is the end.
+    /// Adds the next item. Returns false at the end of the stream.
     async fn step<S: Stream<Item = I>>(
         &self,
         mut stream: Pin<&mut S>,
-        gathered: &mut Gathered,
+        collected: &mut Collected,
     ) -> bool {
         let next = poll_fn(|context| {
-            let added = catch(|| self.poll_add(stream.as_mut(), context, gathered));
+            let added = catch(|| self.poll_add(stream.as_mut(), context, collected));
             added.unwrap_or_else(|message| Poll::Ready(Some(Err(Stop::Panicked(message)))))
         });
         match next.await {
             Some(Ok(())) => true,
             Some(Err(stop)) => {
-                gathered.stop = Some(stop);
+                collected.stop = Some(stop);
                 false
             }
             None => false,
@@ -139,9 +150,9 @@ impl<I> Items<I> {
         &self,
         stream: Pin<&mut S>,
         context: &mut task::Context<'_>,
-        gathered: &mut Gathered,
+        collected: &mut Collected,
     ) -> Poll<Option<Result<(), Stop>>> {
         let next = stream.poll_next(context);
-        next.map(|item| item.map(|item| (self.add)(item, gathered)))
+        next.map(|item| item.map(|item| (self.add)(item, collected)))
     }
 }

@@ -1,4 +1,4 @@
-//! The result of a tool that streamed.
+//! The result of a streaming tool.
 
 use std::io::Write;
 
@@ -7,28 +7,28 @@ use treenail_schema::ContentBlock;
 use crate::panic::unexpected;
 use crate::result_writer::ResultWriter;
 use crate::revision::{Placement, downgrade_content};
-use crate::stream::gathered::{Fold, Form, Gathered, Stop, TEXT_BLOCK, TEXT_BLOCK_END};
-use crate::tool::ToolFacts;
+use crate::stream::collected::{Collected, Fold, Form, Stop, TEXT_BLOCK, TEXT_BLOCK_END};
+use crate::tool::ToolInfo;
 use crate::tool::error::ToolError;
 use crate::tool::reply::{WRAPPED, WRAPPED_END};
 use crate::tool::shape::Shape;
 use crate::wire::{Escaped, escape_from_within};
 
-impl Gathered {
-    /// Writes what the stream has produced, and after that why it ended early, if it did.
+impl Collected {
+    /// Writes the collected output, followed by the reason if the stream was stopped early.
     ///
-    /// Structured content is there in that case too: an array of fewer items, or another one of them, is what the declared
-    /// schema allows.
-    pub(super) fn write_result(mut self, facts: &ToolFacts, result: &mut ResultWriter<'_>) {
+    /// Structured content is present in that case too: the declared schema also allows an array of fewer items, or an
+    /// earlier item.
+    pub(super) fn write_result(mut self, info: &ToolInfo, result: &mut ResultWriter<'_>) {
         let missing = self.items == 0 && self.fold == Fold::Last && self.form == Form::Json;
-        if missing && facts.shape != Shape::Nothing {
+        if missing && info.shape != Shape::Nothing {
             let none = || Stop::Failed(ToolError::new("the stream ended without an item"));
             self.stop.get_or_insert_with(none);
         }
-        let stop = self.stop.take().map(|stop| self.explain(stop, facts));
+        let stop = self.stop.take().map(|stop| self.explain(stop, info));
         result.push(b"{");
         let placement = if self.items > 0 || stop.is_none() {
-            self.write_kept(facts.shape, result)
+            self.write_output(info.shape, result)
         } else {
             result.push(br#""content":["#);
             Placement::Text
@@ -49,33 +49,34 @@ impl Gathered {
         }
     }
 
-    /// What the model is told of an early end.
-    fn explain(&self, stop: Stop, facts: &ToolFacts) -> Vec<ContentBlock> {
+    /// Describes an early stop for the model.
+    fn explain(&self, stop: Stop, info: &ToolInfo) -> Vec<ContentBlock> {
         let error = match stop {
             Stop::Failed(error) => error,
-            Stop::Panicked(message) => ToolError::new(unexpected("tool", &facts.name, &message)),
+            Stop::Panicked(message) => ToolError::new(unexpected("tool", &info.name, &message)),
             Stop::TooManyItems => ToolError::new(format!(
-                "stopped after {} items, the most that the server takes of one stream",
+                "stopped after {} items, the maximum that the server accepts from one stream",
                 self.bounds.items
             )),
             Stop::TooManyBytes => ToolError::new(format!(
-                "stopped after {} items; with the next one there would be more than {} bytes, the most that the server \
-                 takes of one stream",
+                "stopped after {} items; with the next one there would be more than {} bytes, the maximum that the server \
+                 accepts from one stream",
                 self.items, self.bounds.bytes
             )),
         };
         error.into_content()
     }
 
-    /// Writes the members for what is kept, up to the last block of `content`; says where it went beside its text.
-    fn write_kept(&self, shape: Shape, result: &mut ResultWriter<'_>) -> Placement {
+    /// Writes the members for the output, up to the last block of `content`. Returns the placement of structured
+    /// content.
+    fn write_output(&self, shape: Shape, result: &mut ResultWriter<'_>) -> Placement {
         let structured = result.style().placement(shape);
         match (self.fold, self.form) {
             (_, Form::Content) => self.write_content(b"", b"", result),
             (Fold::Concat, _) => self.write_content(TEXT_BLOCK, TEXT_BLOCK_END, result),
             (Fold::Collect, _) => return self.write_json([b"[", b"]"], structured, result),
             (Fold::Last, _) => match shape {
-                Shape::Text if self.kept.starts_with(b"\"") => {
+                Shape::Text if self.output.starts_with(b"\"") => {
                     self.write_content(br#"{"type":"text","text":"#, b"}", result);
                 }
                 Shape::Text | Shape::Nothing => result.push(br#""content":["#),
@@ -87,38 +88,38 @@ impl Gathered {
         Placement::Text
     }
 
-    /// Writes what is kept as content, between `before` and `after`; nothing if there was no item.
+    /// Writes the output as content between `before` and `after`, or nothing without items.
     fn write_content(&self, before: &[u8], after: &[u8], result: &mut ResultWriter<'_>) {
         result.push(br#""content":["#);
         if self.items > 0 {
-            for part in [before, &self.kept, after] {
+            for part in [before, &self.output, after] {
                 result.push(part);
             }
         }
     }
 
-    /// Writes what is kept, in `brackets`, as structured content if the caller takes it, and as text.
+    /// Writes the output in `brackets`, as text and, if the caller accepts it, as structured content.
     fn write_json(
         &self,
         brackets: [&[u8]; 2],
         placement: Placement,
         result: &mut ResultWriter<'_>,
     ) -> Placement {
-        let kept = [brackets[0], &self.kept, brackets[1]];
-        let is_object = brackets[0].is_empty() && self.kept.starts_with(b"{");
+        let output = [brackets[0], &self.output, brackets[1]];
+        let is_object = brackets[0].is_empty() && self.output.starts_with(b"{");
         let wrapped = match placement {
             Placement::Wrapped => true,
             Placement::Bare => false,
             Placement::Object if is_object => false,
             Placement::Object | Placement::Text => {
-                write_text(kept, result);
+                write_text(output, result);
                 return Placement::Text;
             }
         };
         result.push(br#""structuredContent":"#);
         result.push(if wrapped { WRAPPED } else { b"" });
         let start = result.mark();
-        for part in kept {
+        for part in output {
             result.push(part);
         }
         let end = result.mark();
@@ -131,7 +132,7 @@ impl Gathered {
     }
 }
 
-/// Writes JSON as a text alone.
+/// Writes JSON as text only.
 fn write_text(json: [&[u8]; 3], result: &mut ResultWriter<'_>) {
     result.push(br#""content":["#);
     result.push(TEXT_BLOCK);

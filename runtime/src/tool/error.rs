@@ -1,15 +1,16 @@
-//! A failure that the model is meant to read.
+//! Tool errors: failures that are reported to the model.
 
 use std::error::Error;
 use std::fmt::{self, Write};
 
 use treenail_schema::ContentBlock;
 
-/// Why a tool failed, in words for the model that called it.
+/// The error of a tool call, written for the model that made the call.
 ///
-/// A tool may return any error that turns into `Box<dyn Error + Send + Sync>`: every [`std::error::Error`], `anyhow::Error`,
-/// `String`, `&str`. Its message and those of its sources become the text of a result with `isError: true`. A
-/// `ToolError` is for failures that carry more than text; `?` turns any [`std::error::Error`] into one.
+/// A tool may return any error that converts to `Box<dyn Error + Send + Sync>`: every [`std::error::Error`],
+/// `anyhow::Error`, `String`, `&str`. Its message and those of its sources become the text of a result with `isError:
+/// true`. A `ToolError` is for failures with more than text. The `?` operator converts any [`std::error::Error`] to
+/// one.
 ///
 /// ```
 /// use treenail_runtime::ToolError;
@@ -28,19 +29,19 @@ pub struct ToolError {
 }
 
 impl ToolError {
-    /// A failure told in one text.
+    /// Creates an error with a text message.
     pub fn new(message: impl Into<String>) -> Self {
         Self {
             content: vec![ContentBlock::text(message)],
         }
     }
 
-    /// A failure told in content blocks, for example with a screenshot of what was seen.
+    /// Creates an error with content blocks, for example with a screenshot.
     pub fn with_content(content: Vec<ContentBlock>) -> Self {
         Self { content }
     }
 
-    /// The text of an error and of everything that caused it.
+    /// Converts an error, including the messages of its sources.
     pub(crate) fn from_boxed(error: Box<dyn Error + Send + Sync>) -> Self {
         match error.downcast::<Carried>() {
             Ok(carried) => carried.0,
@@ -78,7 +79,9 @@ impl From<ToolError> for Box<dyn Error + Send + Sync> {
     }
 }
 
-/// A [`ToolError`] on its way through `Box<dyn Error>`; it is not an error itself so that `?` can make one of any error.
+/// A [`ToolError`] inside a `Box<dyn Error>`.
+///
+/// `ToolError` does not implement `Error` itself, so that `?` can convert any error to it.
 #[derive(Debug)]
 struct Carried(ToolError);
 
@@ -90,7 +93,8 @@ impl fmt::Display for Carried {
 
 impl Error for Carried {}
 
-/// The messages of an error and its sources, outermost first; a source that the message before it repeats is left out.
+/// Joins the messages of an error and its sources, outermost first. A source that the previous message repeats is
+/// omitted.
 fn with_sources(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();

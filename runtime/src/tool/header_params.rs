@@ -1,11 +1,11 @@
-//! Arguments that clients repeat in headers of HTTP, so that what stands between can route by them: `x-mcp-header`.
+//! Arguments that clients repeat in HTTP headers (`x-mcp-header`), so that intermediaries can route by them.
 
 use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-/// The key in the schema of an argument that names its header.
-const KEY: &str = "x-mcp-header";
+/// The schema keyword that names the header of an argument.
+const HEADER_KEYWORD: &str = "x-mcp-header";
 
 /// An argument that is repeated in a header.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,47 +14,47 @@ const KEY: &str = "x-mcp-header";
     allow(dead_code, reason = "other transports have no headers")
 )]
 pub(crate) struct HeaderParam {
-    /// The name of the header in lower case, with what all of them begin with.
+    /// Name of the header in lower case, including the common prefix.
     pub(crate) header: String,
-    /// The keys that lead to the argument, from the outermost object on.
+    /// Keys that lead to the argument, starting at the outermost object.
     pub(crate) path: Vec<String>,
 }
 
-/// Those that an input schema names; an error if clients would refuse the tool for one of them.
-pub(crate) fn mirrors(schema: &Map<String, Value>) -> Result<Vec<HeaderParam>, String> {
-    let mut found = Found::default();
-    found.object(schema, Some(&mut Vec::new()))?;
-    Ok(found.mirrors)
+/// Returns the header arguments of an input schema. Fails if clients would reject the tool because of one of them.
+pub(crate) fn header_params(schema: &Map<String, Value>) -> Result<Vec<HeaderParam>, String> {
+    let mut collector = Collector::default();
+    collector.visit_object(schema, Some(&mut Vec::new()))?;
+    Ok(collector.params)
 }
 
 #[derive(Default)]
-struct Found {
-    mirrors: Vec<HeaderParam>,
+struct Collector {
+    params: Vec<HeaderParam>,
     names: HashSet<String>,
 }
 
-impl Found {
-    /// Goes through a schema; `path` leads to it, if keys of `properties` alone do.
-    fn object(
+impl Collector {
+    /// Visits a schema. `path` leads to it, if it is reachable through `properties` only.
+    fn visit_object(
         &mut self,
         schema: &Map<String, Value>,
         mut path: Option<&mut Vec<String>>,
     ) -> Result<(), String> {
-        if let Some(name) = schema.get(KEY) {
+        if let Some(name) = schema.get(HEADER_KEYWORD) {
             self.add(name, schema, path.as_deref())?;
         }
         for (keyword, value) in schema {
             match keyword.as_str() {
-                "properties" => self.properties(value, path.as_deref_mut())?,
-                // These hold values, not schemas.
+                "properties" => self.visit_properties(value, path.as_deref_mut())?,
+                // The values of these keywords are not schemas.
                 "default" | "const" | "enum" | "examples" => {}
-                _ => self.elsewhere(value)?,
+                _ => self.visit_other(value)?,
             }
         }
         Ok(())
     }
 
-    fn properties(
+    fn visit_properties(
         &mut self,
         properties: &Value,
         mut path: Option<&mut Vec<String>>,
@@ -66,7 +66,7 @@ impl Found {
             if let Some(path) = &mut path {
                 path.push(name.clone());
             }
-            self.object(schema, path.as_deref_mut())?;
+            self.visit_object(schema, path.as_deref_mut())?;
             if let Some(path) = &mut path {
                 path.pop();
             }
@@ -74,11 +74,11 @@ impl Found {
         Ok(())
     }
 
-    /// Goes through what no value of a fixed place has: items, alternatives, definitions.
-    fn elsewhere(&mut self, value: &Value) -> Result<(), String> {
+    /// Visits schemas without a fixed location in the arguments: items, alternatives, definitions.
+    fn visit_other(&mut self, value: &Value) -> Result<(), String> {
         match value {
-            Value::Object(schema) => self.object(schema, None),
-            Value::Array(values) => values.iter().try_for_each(|value| self.elsewhere(value)),
+            Value::Object(schema) => self.visit_object(schema, None),
+            Value::Array(values) => values.iter().try_for_each(|value| self.visit_other(value)),
             _ => Ok(()),
         }
     }
@@ -90,21 +90,21 @@ impl Found {
         path: Option<&Vec<String>>,
     ) -> Result<(), String> {
         let name = name.as_str().filter(|name| is_token(name));
-        let name = name.ok_or_else(|| format!("`{KEY}` is not the name of a header"))?;
+        let name = name.ok_or_else(|| format!("`{HEADER_KEYWORD}` is not a valid header name"))?;
         let path = path.filter(|path| !path.is_empty()).ok_or_else(|| {
-            format!("`{KEY}` = `{name}` stands where not every call has one value; only arguments, and fields of arguments that are objects, can have it")
+            format!("`{HEADER_KEYWORD}` = `{name}` is not at a fixed place; only arguments, and fields of arguments that are objects, can have it")
         })?;
         let kind = schema.get("type").and_then(Value::as_str);
         if !matches!(kind, Some("string" | "integer" | "boolean")) {
             return Err(format!(
-                "`{KEY}` = `{name}` belongs to a string, an integer or a boolean"
+                "`{HEADER_KEYWORD}` = `{name}` requires a string, an integer or a boolean"
             ));
         }
         let lower = name.to_ascii_lowercase();
         if !self.names.insert(lower.clone()) {
-            return Err(format!("`{KEY}` = `{name}` is given twice"));
+            return Err(format!("`{HEADER_KEYWORD}` = `{name}` is used twice"));
         }
-        self.mirrors.push(HeaderParam {
+        self.params.push(HeaderParam {
             header: format!("mcp-param-{lower}"),
             path: path.clone(),
         });
@@ -112,8 +112,9 @@ impl Found {
     }
 }
 
-/// The text of the value that `path` leads to in the text of an object, unless there is none or it is `null`. (A member that
-/// is given twice is refused when the arguments are read.)
+/// Returns the JSON of the value at `path` in the JSON of an object, unless it is missing or `null`.
+///
+/// Duplicate members are rejected later, when the arguments are parsed.
 #[cfg(any(feature = "http-server", feature = "client"))]
 pub(crate) fn find<'a>(mut text: &'a str, path: &[String]) -> Option<&'a str> {
     for key in path {
@@ -128,7 +129,7 @@ pub(crate) fn find<'a>(mut text: &'a str, path: &[String]) -> Option<&'a str> {
     (text != "null").then_some(text)
 }
 
-/// Whether a text can be part of a header's name: a token of RFC 9110.
+/// Returns whether a string can be part of a header name (`token` in RFC 9110).
 fn is_token(text: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     !text.is_empty() && text.bytes().all(allowed)
@@ -141,13 +142,13 @@ mod tests {
     use super::*;
 
     fn outcome(schema: &Value) -> Result<Vec<String>, String> {
-        let found = mirrors(schema.as_object().unwrap())?;
-        let show = |mirror: HeaderParam| format!("{}={}", mirror.path.join("/"), mirror.header);
-        Ok(found.into_iter().map(show).collect())
+        let params = header_params(schema.as_object().unwrap())?;
+        let show = |param: HeaderParam| format!("{}={}", param.path.join("/"), param.header);
+        Ok(params.into_iter().map(show).collect())
     }
 
     #[test]
-    fn headers_are_found_where_they_may_be() {
+    fn header_arguments_are_found_at_fixed_places() {
         let schema = json!({"type": "object", "properties": {
             "region": {"type": "string", "x-mcp-header": "Region"},
             "x-mcp-header": {"type": "array"},
@@ -160,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn tools_that_clients_would_drop_are_refused() {
+    fn tools_that_clients_would_reject_are_rejected() {
         let one = |schema: Value| json!({"properties": {"a": schema}});
         let text = json!({"type": "string", "x-mcp-header": "A"});
         let cases = [

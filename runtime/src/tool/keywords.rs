@@ -1,12 +1,12 @@
-//! What the schema of a tool's arguments says beside the arguments.
+//! Additional keywords in the input schema of a tool.
 
 use serde_json::{Map, Value};
 
-/// The keywords that come from the arguments alone.
-const OF_ARGUMENTS: [&str; 4] = ["type", "properties", "required", "additionalProperties"];
+/// Keywords that are generated from the arguments.
+const GENERATED: [&str; 4] = ["type", "properties", "required", "additionalProperties"];
 
-/// Adds what the tool says of all its arguments to what each of them says.
-pub(super) fn add(
+/// Adds the keywords of the tool to the schema that is generated from the arguments.
+pub(super) fn merge(
     keywords: Option<Value>,
     mut schema: Map<String, Value>,
 ) -> Result<Map<String, Value>, String> {
@@ -16,8 +16,8 @@ pub(super) fn add(
         Some(_) => return Err("its `schema` is not an object".to_owned()),
     };
     for (keyword, value) in keywords {
-        if OF_ARGUMENTS.contains(&&*keyword) || schema.contains_key(&keyword) {
-            let problem = "in its `schema` comes from the arguments; remove it";
+        if GENERATED.contains(&&*keyword) || schema.contains_key(&keyword) {
+            let problem = "in its `schema` is generated from the arguments; remove it";
             return Err(format!("`{keyword}` {problem}"));
         }
         schema.insert(keyword, value);
@@ -31,22 +31,22 @@ mod tests {
 
     use super::*;
 
-    fn added(keywords: Value) -> Result<Value, String> {
+    fn merged(keywords: Value) -> Result<Value, String> {
         let schema = json!({"type": "object", "$defs": {}});
         let Value::Object(schema) = schema else {
             panic!("it is an object");
         };
-        add(Some(keywords), schema).map(Value::Object)
+        merge(Some(keywords), schema).map(Value::Object)
     }
 
     #[test]
-    fn keywords_stand_beside_those_of_the_arguments() {
+    fn keywords_are_added_to_those_of_the_arguments() {
         let schema = json!({"type": "object", "$defs": {}, "not": {"required": ["a"]}});
-        assert_eq!(added(json!({"not": {"required": ["a"]}})), Ok(schema));
+        assert_eq!(merged(json!({"not": {"required": ["a"]}})), Ok(schema));
     }
 
     #[test]
-    fn what_comes_from_the_arguments_is_not_replaced() {
+    fn generated_keywords_are_not_replaced() {
         for keyword in [
             "type",
             "properties",
@@ -54,15 +54,15 @@ mod tests {
             "additionalProperties",
             "$defs",
         ] {
-            let error = added(json!({keyword: {}})).unwrap_err();
-            let expected = "in its `schema` comes from the arguments; remove it";
+            let error = merged(json!({keyword: {}})).unwrap_err();
+            let expected = "in its `schema` is generated from the arguments; remove it";
             assert_eq!(error, format!("`{keyword}` {expected}"));
         }
     }
 
     #[test]
-    fn keywords_are_an_object() {
-        let error = added(json!(["not"])).unwrap_err();
+    fn keywords_must_be_an_object() {
+        let error = merged(json!(["not"])).unwrap_err();
         assert_eq!(error, "its `schema` is not an object");
     }
 }

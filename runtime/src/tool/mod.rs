@@ -1,4 +1,4 @@
-//! Tools: what `#[mcp_tool]` declares, and what the server makes of it.
+//! Tools: declarations made with `#[mcp_tool]`, and their registration with the server.
 
 pub(crate) mod error;
 pub(crate) mod header_params;
@@ -14,11 +14,11 @@ use serde_json::Value;
 use treenail_schema::{SchemaObject, Tool as Descriptor, ToolAnnotations};
 
 use crate::call::Call;
-use crate::definition::{Bound, Definition, Head};
+use crate::definition::{Definition, Metadata, Registered};
+use crate::function::FeatureKind;
 #[cfg(feature = "client")]
 use crate::function::Function;
-use crate::function::Purpose;
-use crate::function::problem::{Problem, report};
+use crate::function::argument_error::{Problem, format_problems};
 use crate::panic::unexpected;
 use crate::policy::Policy;
 use crate::result_writer::ResultWriter;
@@ -28,9 +28,9 @@ use crate::tool::reply::ToolResultWriter;
 use crate::tool::shape::Shape;
 use crate::wire::RpcError;
 
-/// A function that `#[mcp_tool]` has made a tool; `tools![…]` collects them.
+/// A function that is annotated with `#[mcp_tool]`; `tools![…]` collects such functions.
 ///
-/// The type that implements it is an empty one with the name of the function.
+/// The macro implements it for an empty type with the name of the function.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tool",
     label = "not a tool",
@@ -40,23 +40,23 @@ pub trait Tool {
     /// The name of the tool.
     const NAME: &'static str;
 
-    /// The tool.
+    /// Returns the definition of the tool.
     fn definition() -> ToolDefinition<()>;
 }
 
-/// Tools that are free functions, in order; `tools![…]` makes one.
+/// A list of tools that are free functions; `tools![…]` creates one.
 #[derive(Debug, Default)]
 pub struct ToolSet {
     tools: Vec<ToolDefinition<()>>,
 }
 
 impl ToolSet {
-    /// A set without tools.
+    /// Creates an empty list.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The set with one tool more.
+    /// Appends a tool.
     #[must_use]
     pub fn with<T: Tool>(mut self) -> Self {
         self.tools.push(T::definition());
@@ -76,56 +76,56 @@ impl<const N: usize> From<[ToolDefinition<()>; N]> for ToolSet {
     }
 }
 
-/// What is told about a tool beside its arguments and output.
-pub type ToolHead = Head<ToolFacts>;
+/// Metadata of a tool beside its arguments and output.
+pub type ToolMetadata = Metadata<ToolInfo>;
 
-/// A tool of the state `S`, not yet bound to a value of it.
-pub type ToolDefinition<S> = Definition<S, ToolFacts>;
+/// A tool on the state `S` that is not bound to a value of it yet.
+pub type ToolDefinition<S> = Definition<S, ToolInfo>;
 
-impl ToolHead {
-    /// Whether the tool changes nothing.
+impl ToolMetadata {
+    /// Sets the hint that the tool does not modify its environment.
     #[must_use]
     pub fn read_only(mut self, hint: bool) -> Self {
         self.annotations().read_only_hint = Some(hint);
         self
     }
 
-    /// Whether the tool may destroy something.
+    /// Sets the hint that the tool may perform destructive updates.
     #[must_use]
     pub fn destructive(mut self, hint: bool) -> Self {
         self.annotations().destructive_hint = Some(hint);
         self
     }
 
-    /// Whether calling the tool again with the same arguments changes nothing more.
+    /// Sets the hint that repeated calls with the same arguments have no additional effect.
     #[must_use]
     pub fn idempotent(mut self, hint: bool) -> Self {
         self.annotations().idempotent_hint = Some(hint);
         self
     }
 
-    /// Whether the tool deals with the world outside.
+    /// Sets the hint that the tool interacts with external entities.
     #[must_use]
     pub fn open_world(mut self, hint: bool) -> Self {
         self.annotations().open_world_hint = Some(hint);
         self
     }
 
-    /// What the schema of all arguments says beside the arguments, for example which of them go together.
+    /// Adds keywords to the input schema, for example to constrain combinations of arguments.
     #[must_use]
     pub fn schema(mut self, keywords: Value) -> Self {
         self.details.schema = Some(keywords);
         self
     }
 
-    /// How long a call may take; [`Limits::call_timeout`](crate::Limits::call_timeout) if it is not said.
+    /// Sets the timeout of a call. The default is [`Limits::call_timeout`](crate::Limits::call_timeout).
     #[must_use]
     pub fn timeout(mut self, within: Duration) -> Self {
         self.details.policy.timeout = Some(within);
         self
     }
 
-    /// Sets how many calls run at once, for the whole server; further calls wait in order.
+    /// Limits the number of concurrent calls, for the whole server. Further calls wait in order.
     #[must_use]
     pub fn max_concurrency(mut self, calls: usize) -> Self {
         self.details.policy.concurrency = Some(calls);
@@ -137,24 +137,24 @@ impl ToolHead {
     }
 }
 
-/// What is told of a tool beside what is told of all.
+/// Metadata that only tools have.
 #[derive(Debug, Default)]
 pub struct ToolDetails {
     annotations: Option<ToolAnnotations>,
-    /// What the schema says beside the arguments.
+    /// Additional keywords of the input schema.
     schema: Option<Value>,
     policy: Policy,
 }
 
 impl<S: Send + Sync + 'static> ToolDefinition<S> {
-    /// The tool in `namespace`, run on `state`.
+    /// Binds the tool to `state`, in `namespace`.
     pub(crate) fn bind(
         mut self,
         namespace: &str,
         state: &Arc<S>,
-    ) -> Result<Bound<Descriptor>, String> {
+    ) -> Result<Registered<Descriptor>, String> {
         let (descriptor, policy, shape) = self.take_description(namespace)?;
-        let bound = self.bind_to(state, descriptor, move |descriptor| ToolFacts {
+        let bound = self.bind_to(state, descriptor, move |descriptor| ToolInfo {
             name: descriptor.name.clone(),
             input_schema: descriptor.input_schema.clone(),
             shape,
@@ -162,46 +162,47 @@ impl<S: Send + Sync + 'static> ToolDefinition<S> {
         Ok(bound.with_policy(policy))
     }
 
-    /// The tool as peers see it, in `namespace`.
+    /// Returns the descriptor that peers receive, in `namespace`.
     #[cfg(feature = "client")]
     pub(crate) fn describe(mut self, namespace: &str) -> Result<Descriptor, String> {
         Ok(self.take_description(namespace)?.0)
     }
 
-    /// What the tool says of itself; it can be taken once.
+    /// Takes the descriptor, the policy and the output shape; a second call returns incomplete metadata.
     fn take_description(&mut self, namespace: &str) -> Result<(Descriptor, Policy, Shape), String> {
-        let name = self.head.full_name("tool", namespace)?;
-        let policy = self.head.details.policy.check(&name)?;
+        let name = self.metadata.full_name("tool", namespace)?;
+        let policy = self.metadata.details.policy.check(&name)?;
         let (output_schema, shape) = declare(self.function.output_schema);
-        let head = &mut self.head;
+        let metadata = &mut self.metadata;
         let input_schema = self
             .function
             .take_input_schema()
-            .and_then(|schema| keywords::add(head.details.schema.take(), schema))
+            .and_then(|schema| keywords::merge(metadata.details.schema.take(), schema))
             .map_err(|error| format!("tool `{name}`: {error}"))?;
-        header_params::mirrors(&input_schema).map_err(|error| format!("tool `{name}`: {error}"))?;
+        header_params::header_params(&input_schema)
+            .map_err(|error| format!("tool `{name}`: {error}"))?;
         let mut descriptor = Descriptor::new(name, input_schema);
-        descriptor.title = head.title.map(str::to_owned);
-        descriptor.description = head.description.map(str::to_owned);
-        descriptor.annotations = head.details.annotations.take();
-        descriptor.icons = head.take_icons();
-        descriptor.meta = head.meta.take();
+        descriptor.title = metadata.title.map(str::to_owned);
+        descriptor.description = metadata.description.map(str::to_owned);
+        descriptor.annotations = metadata.details.annotations.take();
+        descriptor.icons = metadata.take_icons();
+        descriptor.meta = metadata.meta.take();
         descriptor.output_schema = output_schema.map(Into::into);
         Ok((descriptor, policy, shape))
     }
 }
 
 #[cfg(feature = "client")]
-impl<S: Send + Sync + 'static> Function<S, ToolFacts> {
-    /// The same, which fails with what `reason` says, if it says something.
-    pub(crate) fn unless(
+impl<S: Send + Sync + 'static> Function<S, ToolInfo> {
+    /// Makes calls fail with the returned message, if there is one.
+    pub(crate) fn fail_if(
         self,
         reason: impl Fn(&S) -> Option<String> + Send + Sync + 'static,
     ) -> Self {
-        self.map_handler(move |state, facts, handler| {
+        self.map_handler(move |state, info, handler| {
             Box::new(move |call, result| match reason(&state) {
                 Some(reason) => {
-                    facts.fail(reason, result);
+                    info.fail(reason, result);
                     Ok(None)
                 }
                 None => handler(call, result),
@@ -210,35 +211,35 @@ impl<S: Send + Sync + 'static> Function<S, ToolFacts> {
     }
 }
 
-/// What a call needs to know of its tool.
+/// Information about a tool that its calls need.
 #[derive(Debug)]
-pub struct ToolFacts {
+pub struct ToolInfo {
     pub(crate) name: String,
     input_schema: SchemaObject,
     pub(crate) shape: Shape,
 }
 
-impl Purpose for ToolFacts {
+impl FeatureKind for ToolInfo {
     type Details = ToolDetails;
-    type Subject = ();
+    type WriteContext = ();
 
-    fn subject(_: &Call<'_>) {}
+    fn write_context(_: &Call<'_>) {}
 
-    /// Wrong arguments are a result, so that the model reads how to repair its call.
+    /// Reports invalid arguments in a tool result, so that the model can correct its call.
     fn reject(&self, problems: &[Problem], result: &mut ResultWriter<'_>) -> Result<(), RpcError> {
         let heading = format!("Wrong arguments for the tool `{}`:", self.name);
-        let report = report(heading, problems, &self.input_schema);
+        let report = format_problems(heading, problems, &self.input_schema);
         self.fail(report + "\nCorrect them and call the tool again.", result);
         Ok(())
     }
 
-    fn panicked(&self, message: &str, result: &mut ResultWriter<'_>) -> Result<(), RpcError> {
+    fn on_panic(&self, message: &str, result: &mut ResultWriter<'_>) -> Result<(), RpcError> {
         self.fail(unexpected("tool", &self.name, message), result);
         Ok(())
     }
 }
 
-impl ToolFacts {
+impl ToolInfo {
     fn fail(&self, message: String, result: &mut ResultWriter<'_>) {
         ToolResultWriter::new(result, self.shape).failure(ToolError::new(message));
     }

@@ -1,4 +1,4 @@
-//! What a tool may return, and how it becomes a result.
+//! Output types of tools, and their conversion to a result.
 
 use std::cell::Cell;
 use std::error::Error;
@@ -14,54 +14,53 @@ use treenail_schema::{
 use crate::function::kind::{self, Kind};
 use crate::function::schema::Direction;
 use crate::function::{Output, OutputSchema};
-use crate::tool::ToolFacts;
+use crate::tool::ToolInfo;
 use crate::tool::error::ToolError;
 use crate::tool::reply::ToolResultWriter;
 use crate::tool::shape::Shape;
 
 /// A type that a tool can return.
 ///
-/// - Every type that implements [`serde::Serialize`] and [`schemars::JsonSchema`]: a text if its schema is a plain
-///   string (`String`, `&'static str`), nothing if it is `()`, else structured content with a text copy and a declared
-///   output schema. `None` of an `Option<String>` is an empty result. Peers of the revisions before 2026-07-28 take
-///   objects only: structs, maps and tagged enums go as they are, other values as `{"result": …}`
-///   ([`WrapResults`](crate::WrapResults)). NaN and the infinities, which JSON does not have, are a failure with
-///   `isError: true`.
-/// - [`ContentBlock`] and the blocks it is made of, `Vec`s and `Option`s of those, and [`CallToolResult`].
-/// - `Result<T, E>` of those, where `E` is any error that turns into `Box<dyn Error + Send + Sync>`: a failure becomes a
+/// - Every type that implements [`serde::Serialize`] and [`schemars::JsonSchema`]: text if its schema is a plain string
+///   (`String`, `&'static str`), an empty result for `()`, otherwise structured content with a text copy and a declared output
+///   schema. `None` of an `Option<String>` is an empty result. Peers of revisions before 2026-07-28 accept only objects:
+///   structs, maps and tagged enums are sent unchanged, other values as `{"result": …}`
+///   ([`WrapResults`](crate::WrapResults)). NaN and infinities, which JSON does not have, are a failure with `isError: true`.
+/// - [`ContentBlock`] and its variants, `Vec`s and `Option`s of those, and [`CallToolResult`].
+/// - `Result<T, E>` of those, where `E` is any error that converts to `Box<dyn Error + Send + Sync>`: a failure becomes a
 ///   result with `isError: true`, see [`ToolError`](crate::ToolError).
 ///
-/// What a tool may stream is a [`ToolItem`](crate::ToolItem).
+/// The items of a streaming tool implement [`ToolItem`](crate::ToolItem) instead.
 ///
-/// The parameter `K` tells the ways apart and is always inferred.
+/// The parameter `K` distinguishes the implementations and is always inferred.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the output of a tool",
     label = "an output needs `Serialize` and `JsonSchema`, the error of a `Result` needs `Error`",
     note = "put `#[mcp_type]` on your own types, or return content blocks, a stream (with the key `stream`), or a `Result` of those with an `Error`"
 )]
 pub trait ToolOutput<K> {
-    /// The JSON schema of the structured content, or `None` if there is none.
+    /// Returns the JSON schema of the structured content, or `None` without structured content.
     fn schema(generator: &mut SchemaGenerator) -> Option<Value>;
 
     /// Writes the result.
     fn write(self, reply: &mut ToolResultWriter<'_, '_>);
 
-    /// The output of a tool as functions, so that the bounds on the type are asked for in one place only.
-    fn output(_: Kind<K>) -> Output<Self, ToolFacts>
+    /// Returns the operations of the output as functions, so only this function needs trait bounds on the type.
+    fn output(_: Kind<K>) -> Output<Self, ToolInfo>
     where
         Self: Sized,
     {
         Output {
             schema: Self::schema,
-            write: |value, facts, (), result| {
-                value.write(&mut ToolResultWriter::new(result, facts.shape));
+            write: |value, info, (), result| {
+                value.write(&mut ToolResultWriter::new(result, info.shape));
                 Ok(())
             },
         }
     }
 }
 
-/// The schema that is declared, tidied for hosts, and what it says about the shape of the values.
+/// Returns the declared schema, normalized for hosts, and the shape of its values.
 pub(crate) fn declare(output: OutputSchema) -> (Option<Map<String, Value>>, Shape) {
     let mut generator = Direction::Output.generator();
     let Some(mut schema) = output(&mut generator) else {
@@ -75,7 +74,7 @@ pub(crate) fn declare(output: OutputSchema) -> (Option<Map<String, Value>>, Shap
         schema.insert("$defs".to_owned(), definitions);
     }
     let mut shape = Shape::of_members(&schema);
-    if shape == Shape::Value && is_object(&schema, &schema, &Cell::new(STEPS)) {
+    if shape == Shape::Value && is_object(&schema, &schema, &Cell::new(MAX_STEPS)) {
         schema.insert("type".to_owned(), "object".into());
         shape = Shape::Object;
     }
@@ -85,11 +84,12 @@ pub(crate) fn declare(output: OutputSchema) -> (Option<Map<String, Value>>, Shap
     }
 }
 
-/// How many references and alternatives are looked through for objects: schemas can refer to themselves.
-const STEPS: u32 = 256;
+/// Maximum number of references and alternatives that are followed; schemas can be recursive.
+const MAX_STEPS: u32 = 256;
 
-/// Whether all values of a schema are objects, though its `type` does not say so: each alternative is one, or what it refers
-/// to among the definitions of `root`.
+/// Returns whether a schema without a `type` allows only objects.
+///
+/// It does if each of its alternatives, or the definition in `root` to which it refers, allows only objects.
 fn is_object(schema: &Map<String, Value>, root: &Map<String, Value>, steps: &Cell<u32>) -> bool {
     let Some(left) = steps.get().checked_sub(1) else {
         return false;
@@ -129,9 +129,9 @@ impl<T: Serialize + JsonSchema> ToolOutput<kind::Json> for T {
     }
 }
 
-/// Content blocks and what is made of them.
+/// Content blocks, and types that convert to them.
 pub trait IntoContent {
-    /// The whole result.
+    /// Converts the value to a complete result.
     fn into_result(self) -> CallToolResult;
 }
 

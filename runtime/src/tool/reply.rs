@@ -1,4 +1,5 @@
-//! The result of one tool call, written straight into the output buffer in the shape that the caller's revision has.
+//! Writer for the result of a tool call. It writes directly into the output buffer, in the format of the peer's
+//! revision.
 
 use std::fmt;
 
@@ -12,14 +13,14 @@ use crate::tool::error::ToolError;
 use crate::tool::shape::Shape;
 use crate::wire::{Escaped, escape_from_within, write_json};
 
-/// What stands before structured content that comes first in a result.
+/// Start of a result whose first member is structured content.
 const STRUCTURED: &[u8] = br#"{"structuredContent":"#;
-/// What stands before a value that is wrapped.
+/// Start of a wrapped value.
 pub(crate) const WRAPPED: &[u8] = br#"{"result":"#;
-/// And what stands behind it.
+/// End of a wrapped value.
 pub(crate) const WRAPPED_END: &[u8] = b"}";
 
-/// Writes the result of one tool call.
+/// Writer for the result of a tool call.
 pub struct ToolResultWriter<'a, 'o> {
     result: &'a mut ResultWriter<'o>,
     shape: Shape,
@@ -58,7 +59,7 @@ impl<'a, 'o> ToolResultWriter<'a, 'o> {
                 }
                 written
             }
-            (_, Placement::Text) => self.copy(value),
+            (_, Placement::Text) => self.text_only(value),
         };
         match written {
             Ok(()) => self.result.end(None),
@@ -70,7 +71,7 @@ impl<'a, 'o> ToolResultWriter<'a, 'o> {
         }
     }
 
-    /// Writes a string as the text of one block, and null as no block.
+    /// Writes a string as one text block, and null as no block.
     fn text<T: Serialize>(&mut self, value: &T) -> serde_json::Result<()> {
         let start = self.result.mark();
         self.result.push(br#"{"content":[{"type":"text","text":"#);
@@ -82,16 +83,16 @@ impl<'a, 'o> ToolResultWriter<'a, 'o> {
                 self.result.rewind(start);
                 self.result.push(br#"{"content":[]"#);
             }
-            // The type is not what its schema says; its JSON is the text then.
+            // The value contradicts its schema, so its JSON becomes the text.
             _ => {
                 self.result.rewind(start);
-                self.copy(value)?;
+                self.text_only(value)?;
             }
         }
         Ok(())
     }
 
-    /// Writes a value as structured content, and its JSON as the text of one block.
+    /// Writes a value as structured content with a text copy.
     fn structured<T: Serialize>(&mut self, value: &T) -> serde_json::Result<()> {
         self.result.push(STRUCTURED);
         let start = self.result.mark();
@@ -101,18 +102,18 @@ impl<'a, 'o> ToolResultWriter<'a, 'o> {
         Ok(())
     }
 
-    /// The same for an object; any other value is text alone.
+    /// Writes an object as structured content with a text copy, and any other value as text only.
     fn object<T: Serialize>(&mut self, value: &T) -> serde_json::Result<()> {
         let start = self.result.mark();
         self.structured(value)?;
         if self.result.out()[start + STRUCTURED.len()] != b'{' {
             self.result.rewind(start);
-            self.copy(value)?;
+            self.text_only(value)?;
         }
         Ok(())
     }
 
-    /// Writes an object that holds a value as structured content, and the JSON of the value as the text of one block.
+    /// Writes a value as structured content wrapped in an object, with a text copy of the value itself.
     fn wrapped<T: Serialize>(&mut self, value: &T) -> serde_json::Result<()> {
         self.result.push(STRUCTURED);
         self.result.push(WRAPPED);
@@ -124,22 +125,22 @@ impl<'a, 'o> ToolResultWriter<'a, 'o> {
         Ok(())
     }
 
-    /// Writes the JSON that stands from `start` to `end` again, as the text of one block.
+    /// Writes a copy of the JSON from `start` to `end`, as one text block.
     fn text_copy(&mut self, start: usize, end: usize) {
         self.result.push(br#","content":[{"type":"text","text":""#);
         escape_from_within(self.result.out(), start, end);
         self.result.push(br#""}]"#);
     }
 
-    /// Writes the JSON of a value as the text of one block.
-    fn copy<T: Serialize>(&mut self, value: &T) -> serde_json::Result<()> {
+    /// Writes the JSON of a value as one text block.
+    fn text_only<T: Serialize>(&mut self, value: &T) -> serde_json::Result<()> {
         self.result.push(br#"{"content":[{"type":"text","text":""#);
         write_json(Escaped(self.result.out()), value)?;
         self.result.push(br#""}]"#);
         Ok(())
     }
 
-    /// Writes a whole result.
+    /// Writes a complete result.
     pub(crate) fn result(&mut self, result: CallToolResult) {
         let style = self.result.style();
         self.result.push(br#"{"content":"#);
@@ -148,7 +149,7 @@ impl<'a, 'o> ToolResultWriter<'a, 'o> {
         let placement = style.placement(self.shape);
         let wrapped = result
             .structured_content
-            .is_some_and(|value| self.content(&value, placement));
+            .is_some_and(|value| self.structured_content(&value, placement));
         if result.is_error == Some(true) {
             self.result.push(br#","isError":true"#);
             self.result.fail();
@@ -160,8 +161,8 @@ impl<'a, 'o> ToolResultWriter<'a, 'o> {
         }
     }
 
-    /// Writes structured content as a further member, and says whether that is wrapped.
-    fn content(&mut self, value: &Value, placement: Placement) -> bool {
+    /// Writes structured content after other members, and returns whether it is wrapped.
+    fn structured_content(&mut self, value: &Value, placement: Placement) -> bool {
         let wrapped = placement == Placement::Wrapped;
         if wrapped {
             self.result.push(br#","structuredContent":{"result":"#);
@@ -176,7 +177,7 @@ impl<'a, 'o> ToolResultWriter<'a, 'o> {
         wrapped
     }
 
-    /// Writes a failure that the model can read.
+    /// Writes a failure for the model.
     pub(crate) fn failure(&mut self, error: ToolError) {
         self.result(CallToolResult::new(error.into_content()).with_is_error(true));
     }

@@ -1,4 +1,4 @@
-//! What the tests claim to cover, read from their source.
+//! Coverage declarations, read from the source of the tests.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -6,15 +6,15 @@ use std::path::Path;
 use treenail::schema::Revision;
 
 use super::{Finding, folder};
-use crate::covering::Declaration;
+use crate::support::covering::Declaration;
 
-/// A test's claim to exercise a requirement.
+/// Declaration of a test that it exercises a requirement.
 #[derive(Debug)]
 pub(super) struct Claim {
-    /// As `cargo test` knows it.
+    /// Name in `cargo test`.
     pub(super) test: String,
     declaration: Declaration,
-    /// It is known to fail, and passes only as long as it does.
+    /// True for a known failure: the test passes only while the requirement is violated.
     fails: bool,
 }
 
@@ -33,15 +33,15 @@ impl Claim {
     }
 }
 
-/// The modules with tests, by name; not those that speak of declarations.
+/// Returns the source of each test module by name, without the modules about coverage itself.
 pub(super) fn sources() -> BTreeMap<String, String> {
     let mut sources = BTreeMap::new();
     read_folder(&folder(), "", &mut sources);
-    sources.retain(|name, _| name != "covering" && !name.starts_with("coverage"));
+    sources.retain(|name, _| name != "support::covering" && !name.starts_with("coverage"));
     sources
 }
 
-/// Reads the modules of a folder; `parent` is what their names begin with.
+/// Reads the modules of a folder; `parent` is the prefix of their names.
 fn read_folder(folder: &Path, parent: &str, sources: &mut BTreeMap<String, String>) {
     for file in std::fs::read_dir(folder).unwrap() {
         let path = file.unwrap().path();
@@ -58,8 +58,8 @@ fn read_folder(folder: &Path, parent: &str, sources: &mut BTreeMap<String, Strin
     }
 }
 
-/// What the tests of a module claim. The source is formatted: what belongs to a module begins at the margin.
-pub(super) fn claims(module: &str, text: &str, flaws: &mut Vec<String>) -> Vec<Claim> {
+/// Returns the declarations in a module. Formatted source is assumed: items of the module start in the first column.
+pub(super) fn claims(module: &str, text: &str, problems: &mut Vec<String>) -> Vec<Claim> {
     let mut claims = Vec::new();
     let (mut attributes, mut function) = (String::new(), String::new());
     let mut at = 0;
@@ -80,14 +80,14 @@ pub(super) fn claims(module: &str, text: &str, flaws: &mut Vec<String>) -> Vec<C
                 continue;
             };
             match claim(&text[argument..], &attributes) {
-                // A test that does not run covers nothing.
+                // An ignored test covers nothing.
                 Ok(_) if attributes.contains("#[ignore") => {}
                 Ok(declaration) => claims.push(Claim {
                     test: format!("{module}::{function}"),
                     declaration,
                     fails: attributes.contains("#[should_panic"),
                 }),
-                Err(flaw) => flaws.push(format!("{module}::{function}: {flaw}")),
+                Err(problem) => problems.push(format!("{module}::{function}: {problem}")),
             }
         }
         at += line.len();
@@ -95,7 +95,7 @@ pub(super) fn claims(module: &str, text: &str, flaws: &mut Vec<String>) -> Vec<C
     claims
 }
 
-/// What the call of `covering` declares.
+/// Parses the declaration in a call of `covering`.
 fn claim(argument: &str, attributes: &str) -> Result<Declaration, String> {
     if !attributes.contains("test") {
         return Err("what is covered is declared, but not in a test".to_owned());
@@ -104,13 +104,13 @@ fn claim(argument: &str, attributes: &str) -> Result<Declaration, String> {
     let (literal, _) = literal
         .and_then(|text| text.split_once('"'))
         .ok_or("what is covered is not a literal")?;
-    // A literal may go on in the next line.
+    // A literal may continue on the next line.
     let literal: String = literal.split("\\\n").collect();
     Declaration::read(&literal)
 }
 
 #[test]
-fn flaws_of_declarations_are_found() {
+fn invalid_declarations_are_reported() {
     let test = |body: &str| format!("#[tokio::test]\nasync fn it() {{\n    {body}\n}}\n");
     let table = [
         (test(r#"covering("SRV-TOOL-99")"#), "has no SRV-TOOL-99"),
@@ -137,34 +137,34 @@ fn flaws_of_declarations_are_found() {
         ),
     ];
     for (text, expected) in table {
-        let mut flaws = Vec::new();
-        assert!(claims("file", &text, &mut flaws).is_empty());
+        let mut problems = Vec::new();
+        assert!(claims("file", &text, &mut problems).is_empty());
         assert!(
-            flaws.len() == 1 && flaws[0].contains(expected),
-            "{expected}: {flaws:?}"
+            problems.len() == 1 && problems[0].contains(expected),
+            "{expected}: {problems:?}"
         );
     }
-    let mut flaws = Vec::new();
+    let mut problems = Vec::new();
     let ignored = format!(
         "#[ignore = \"fails\"]\n{}",
         test(r#"covering("SRV-TOOL-01")"#)
     );
     assert!(
-        claims("file", &ignored, &mut flaws).is_empty(),
+        claims("file", &ignored, &mut problems).is_empty(),
         "what does not run covers nothing"
     );
     let failing = format!(
         "#[should_panic(expected = \"x\")]\n{}",
         test(r#"covering("SRV-TOOL-01")"#)
     );
-    assert!(claims("file", &failing, &mut flaws)[0].fails);
+    assert!(claims("file", &failing, &mut problems)[0].fails);
     let commented = test(r#"// covering("SRV-TOOL-99")"#);
-    assert!(claims("file", &commented, &mut flaws).is_empty());
+    assert!(claims("file", &commented, &mut problems).is_empty());
     let good = test(
         "covering(\n        \"SRV-TOOL-01, \\\n         SRV-TOOL-12 since 2025-06-18\",\n    )",
     );
-    let found = claims("file", &good, &mut flaws);
-    assert_eq!(flaws, [] as [String; 0]);
+    let found = claims("file", &good, &mut problems);
+    assert_eq!(problems, [] as [String; 0]);
     assert_eq!(found[0].test, "file::it");
     assert_eq!(found[0].declaration.requirements.len(), 2);
     assert_eq!(found[0].declaration.revisions.len(), 3);

@@ -1,5 +1,5 @@
-//! Which requirements are covered by which tests, in which revisions; the list is `COVERAGE.md`, and the reasons for
-//! what is not covered are in `not_covered.tsv`.
+//! Coverage of the requirements by tests, per revision. `COVERAGE.md` is the generated list; `not_covered.tsv` has the
+//! reasons for missing coverage.
 
 mod claims;
 mod list;
@@ -11,9 +11,9 @@ use treenail::schema::Revision;
 
 use self::claims::{Claim, claims, sources};
 use self::list::list;
-use crate::covering::{Requirement, requirements, revision, scope_of};
+use crate::support::covering::{Requirement, requirements, revision, scope_of};
 
-/// A line of `not_covered.tsv`: in which of its revisions a requirement is not covered, and why.
+/// A line of `not_covered.tsv`: the revisions in which a requirement is not covered, and the reason.
 #[derive(Debug)]
 struct Reason {
     id: String,
@@ -21,7 +21,7 @@ struct Reason {
     text: String,
 }
 
-/// One requirement, and what was found about it: tests, reasons, each with the revisions that it is true in.
+/// A requirement with its findings (tests and reasons) and the revisions to which each applies.
 #[derive(Debug)]
 struct Line {
     requirement: &'static Requirement,
@@ -31,26 +31,26 @@ struct Line {
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Finding {
     Covered(String),
-    /// By a test that shows that it does not hold.
+    /// By a test that demonstrates a violation.
     Fails(String),
     NotCovered(String),
-    /// Not covered, which an optional requirement need not be.
+    /// Not covered, which is acceptable for an optional requirement.
     Optional,
 }
 
 #[test]
-fn each_requirement_is_covered_or_has_a_reason_and_the_list_is_fresh() {
-    let mut flaws = Vec::new();
+fn each_requirement_is_covered_or_has_a_reason_and_the_list_is_current() {
+    let mut problems = Vec::new();
     let claims: Vec<_> = sources()
         .iter()
-        .flat_map(|(name, text)| claims(name, text, &mut flaws))
+        .flat_map(|(name, text)| claims(name, text, &mut problems))
         .collect();
-    let reasons = reasons(&mut flaws);
+    let reasons = reasons(&mut problems);
     let lines: Vec<_> = requirements()
         .iter()
-        .map(|requirement| line(requirement, &claims, &reasons, &mut flaws))
+        .map(|requirement| line(requirement, &claims, &reasons, &mut problems))
         .collect();
-    assert!(flaws.is_empty(), "{}", flaws.join("\n"));
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
 
     let (path, list) = (folder().join("COVERAGE.md"), list(&lines));
     if std::env::var_os("UPDATE").is_some() {
@@ -82,7 +82,7 @@ fn ids_in_the_tests_are_known() {
 }
 
 #[test]
-fn the_table_of_requirements_is_sound() {
+fn the_table_of_requirements_is_valid() {
     let mut ids = BTreeSet::new();
     for requirement in requirements() {
         let Requirement {
@@ -91,17 +91,14 @@ fn the_table_of_requirements_is_sound() {
             revisions,
             about,
         } = requirement;
-        assert!(ids.insert(id), "{id} is there twice");
+        assert!(ids.insert(id), "{id} is a duplicate");
         assert!(
             id.starts_with("SRV-") || id.starts_with("ALL-"),
-            "{id} is of neither side"
+            "{id} has an unknown prefix"
         );
         let levels = ["MUST", "MUST NOT", "SHOULD", "SHOULD NOT", "MAY"];
         assert!(levels.contains(level), "{id} is {level}");
-        assert!(
-            !revisions.is_empty() && !about.is_empty(),
-            "{id} says nothing"
-        );
+        assert!(!revisions.is_empty() && !about.is_empty(), "{id} is empty");
     }
 }
 
@@ -109,13 +106,13 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/protocol")
 }
 
-fn reasons(flaws: &mut Vec<String>) -> Vec<Reason> {
+fn reasons(problems: &mut Vec<String>) -> Vec<Reason> {
     let lines = include_str!("../not_covered.tsv").lines().skip(1);
     lines
         .filter_map(|line| {
             let reason = reason(line);
             reason
-                .map_err(|flaw| flaws.push(format!("not_covered.tsv: {line}: {flaw}")))
+                .map_err(|problem| problems.push(format!("not_covered.tsv: {line}: {problem}")))
                 .ok()
         })
         .collect()
@@ -148,7 +145,7 @@ fn line(
     requirement: &'static Requirement,
     claims: &[Claim],
     reasons: &[Reason],
-    flaws: &mut Vec<String>,
+    problems: &mut Vec<String>,
 ) -> Line {
     let id = requirement.id;
     let mut findings: BTreeMap<Finding, Vec<Revision>> = BTreeMap::new();
@@ -162,13 +159,13 @@ fn line(
             (None, Some(reason)) => Some(Finding::NotCovered(reason.text.clone())),
             (None, None) if requirement.level == "MAY" => Some(Finding::Optional),
             (None, None) => {
-                flaws.push(format!(
+                problems.push(format!(
                     "{id} is not covered in {revision}, and `not_covered.tsv` has no reason for that"
                 ));
                 None
             }
             (Some(claim), Some(_)) => {
-                flaws.push(format!(
+                problems.push(format!(
                     "{id} is covered in {revision} by {}, but `not_covered.tsv` has a reason why it is not",
                     claim.test
                 ));
@@ -177,7 +174,7 @@ fn line(
             (Some(_), None) => None,
         };
         if reasons.next().is_some() {
-            flaws.push(format!(
+            problems.push(format!(
                 "`not_covered.tsv` has two reasons for {id} in {revision}"
             ));
         }

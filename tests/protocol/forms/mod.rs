@@ -1,7 +1,7 @@
 //! Forms: what is asked in each revision, and how what is entered becomes a value.
 
-mod asked;
-mod entered;
+mod content;
+mod schemas;
 
 use treenail::mcp_form;
 

@@ -1,4 +1,4 @@
-//! Streams over time: cancelled, held back, or left alone.
+//! Streams over time: cancellation, back-pressure, and disconnects.
 
 use std::ops::RangeInclusive;
 use std::sync::atomic::Ordering;
@@ -7,11 +7,11 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use treenail::{Limits, StreamLimits};
 
-use super::station::fixture;
-use crate::covering::covering;
-use crate::peer::{MODERN, Peer};
+use crate::support::covering::covering;
+use crate::support::peer::{MODERN, Peer};
+use crate::support::station::fixture;
 
-/// Takes the progress of all these items: nothing is lost.
+/// Receives the progress of all these items: none is lost.
 async fn hear(peer: &mut Peer, items: RangeInclusive<usize>) {
     for item in items {
         let told = peer.receive_any().await.unwrap();
@@ -26,8 +26,8 @@ async fn cancel(peer: &mut Peer, id: i64) {
 }
 
 #[tokio::test]
-async fn cancellation_drops_a_stream_and_nothing_is_sent_for_it_any_more() {
-    // SRV-STDIO-04, SRV-STDIO-05, SRV-CANC-03: whether it waits, never waits, or waits for its reader.
+async fn cancellation_drops_a_stream_and_stops_its_notifications() {
+    // SRV-STDIO-04, SRV-STDIO-05, SRV-CANC-03: for a stream that waits, never waits, or waits for its reader.
     for (name, queued_messages, token) in [
         ("station.endless", 64, json!(1)),
         ("station.endless", 64, json!(null)),
@@ -60,7 +60,7 @@ async fn cancellation_drops_a_stream_and_nothing_is_sent_for_it_any_more() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_slow_reader_holds_a_stream_back() {
+async fn a_slow_reader_applies_back_pressure_to_a_stream() {
     let limits = Limits::default()
         .queued_messages(2)
         .queued_output_bytes(1_000)
@@ -69,10 +69,10 @@ async fn a_slow_reader_holds_a_stream_back() {
     let mut peer = Peer::connect(&fixture.server, MODERN).await;
     let params = json!({"name": "station.eager", "_meta": {"progressToken": "t", "dev.treenail/items": true}});
     let id = peer.begin("tools/call", params).await;
-    // Time passes only when nothing can go on.
+    // The clock advances only when nothing can progress.
     tokio::time::sleep(Duration::from_secs(1)).await;
     let made = fixture.made.load(Ordering::SeqCst);
-    // The pipe holds 64 KiB, and one message has more than 100 bytes.
+    // The pipe buffers 64 KiB, and a message has more than 100 bytes.
     assert!((100..700).contains(&made), "{made} items were made");
     tokio::time::sleep(Duration::from_secs(1)).await;
     assert_eq!(
@@ -90,7 +90,7 @@ async fn a_slow_reader_holds_a_stream_back() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stream_ends_when_the_client_is_gone() {
+async fn a_stream_ends_when_the_client_disconnects() {
     for (name, meta) in [
         ("station.endless", json!({})),
         ("station.eager", json!({})),

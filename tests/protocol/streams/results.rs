@@ -1,16 +1,16 @@
-//! What the items of a whole stream become.
+//! Results of complete streams.
 
 use serde_json::{Value, json};
 use treenail::Handled;
 use treenail::schema::Revision;
 
-use super::station::server;
 use super::{frame, structured, texts};
-use crate::covering::covering;
-use crate::peer::{MODERN, Peer, text};
+use crate::support::covering::covering;
+use crate::support::peer::{MODERN, Peer, text};
+use crate::support::station::server;
 
 #[tokio::test]
-async fn items_become_one_result_by_their_fold() {
+async fn items_are_combined_by_their_fold() {
     let lines = format!("{}\n{}", frame(1), frame(2));
     let two = json!([frame(1), frame(2)]);
     let table = [
@@ -54,7 +54,7 @@ async fn items_become_one_result_by_their_fold() {
 }
 
 #[tokio::test]
-async fn blocks_are_those_that_the_revision_knows() {
+async fn blocks_are_downgraded_for_the_revision() {
     for revision in Revision::ALL {
         let mut peer = Peer::connect(&server(), revision).await;
         let audio = match revision {
@@ -75,7 +75,7 @@ async fn blocks_are_those_that_the_revision_knows() {
 }
 
 #[tokio::test]
-async fn the_declared_schema_is_that_of_the_fold() {
+async fn the_declared_schema_matches_the_fold() {
     let frame = json!({"type": "object", "properties": {
         "at": {"type": "integer", "minimum": 0},
         "note": {"anyOf": [{"type": "string"}, {"type": "null"}]},
@@ -125,7 +125,7 @@ async fn the_declared_schema_is_that_of_the_fold() {
     }
 }
 
-/// Takes out what is for people.
+/// Removes the parts that are meant for people.
 fn forget_titles(schema: &mut Value) {
     for part in [
         "",
@@ -141,7 +141,7 @@ fn forget_titles(schema: &mut Value) {
 }
 
 #[tokio::test]
-async fn streams_borrow_from_what_their_function_takes() {
+async fn streams_borrow_from_arguments() {
     for revision in Revision::ALL {
         let mut peer = Peer::connect(&server(), revision).await;
         let id = peer
@@ -158,7 +158,7 @@ async fn streams_borrow_from_what_their_function_takes() {
 }
 
 #[test]
-fn a_stream_that_is_ready_at_once_is_answered_in_place() {
+fn a_ready_stream_is_answered_immediately() {
     for token in ["", r#""progressToken":1,"#] {
         let mut connection = server().connect();
         let request = format!(

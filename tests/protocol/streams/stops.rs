@@ -1,4 +1,4 @@
-//! What ends a stream early, and what is kept of it.
+//! Streams that are stopped early, and the items that are preserved.
 
 use std::sync::atomic::Ordering;
 
@@ -6,13 +6,13 @@ use serde_json::json;
 use treenail::schema::Revision;
 use treenail::{Limits, StreamLimits};
 
-use super::station::{fixture, server};
-use super::{frame, spoken, structured, texts};
-use crate::covering::covering;
-use crate::peer::{MODERN, Peer, text};
+use super::{downgraded, frame, structured, texts};
+use crate::support::covering::covering;
+use crate::support::peer::{MODERN, Peer, text};
+use crate::support::station::{fixture, server};
 
 #[tokio::test]
-async fn a_failure_keeps_what_came_before_it() {
+async fn a_failure_preserves_earlier_items() {
     let two = json!([frame(1), frame(2)]);
     let table = [
         ("words_fail", 3, json!(["c\\d e", "no item 3"]), json!(null)),
@@ -44,7 +44,7 @@ async fn a_failure_keeps_what_came_before_it() {
         let mut peer = Peer::connect(&server(), revision).await;
         for (name, at, content, value) in &table {
             let result = peer.call(name, json!({"at": at})).await;
-            let content = spoken(content, revision);
+            let content = downgraded(content, revision);
             assert_eq!(texts(&result), content, "{name} at {at} in {revision}");
             let expected = structured(value, revision);
             assert_eq!(
@@ -64,7 +64,7 @@ async fn a_failure_keeps_what_came_before_it() {
 }
 
 #[tokio::test]
-async fn a_panic_keeps_what_came_before_it_and_its_secret() {
+async fn a_panic_preserves_earlier_items_and_hides_its_message() {
     for revision in Revision::ALL {
         let mut peer = Peer::connect(&server(), revision).await;
         for later in [false, true] {
@@ -84,13 +84,13 @@ async fn a_panic_keeps_what_came_before_it_and_its_secret() {
 }
 
 #[tokio::test]
-async fn bounds_stop_a_stream_and_keep_what_came_before() {
+async fn limits_stop_a_stream_and_preserve_earlier_items() {
     let limits = Limits::default().streams(StreamLimits::default().items(3).bytes(60));
-    let items = "stopped after 3 items, the most that the server takes of one stream";
+    let items = "stopped after 3 items, the maximum that the server accepts from one stream";
     let bytes = |items| {
         format!(
-            "stopped after {items} items; with the next one there would be more than 60 bytes, the most that the server \
-             takes of one stream"
+            "stopped after {items} items; with the next one there would be more than 60 bytes, the maximum that the server \
+             accepts from one stream"
         )
     };
     let three = json!(["c\\d ea \"b\"\n", items]);
@@ -129,7 +129,7 @@ async fn bounds_stop_a_stream_and_keep_what_came_before() {
 }
 
 #[tokio::test]
-async fn a_stream_that_never_waits_ends_at_the_bound_and_is_dropped() {
+async fn a_stream_that_never_waits_stops_at_the_limit() {
     let fixture = fixture(Limits::default().streams(StreamLimits::default().items(1_000)));
     let mut peer = Peer::connect(&fixture.server, MODERN).await;
     let result = peer.call("station.eager", json!({})).await;

@@ -112,7 +112,7 @@ fn part_of(part: &Part, signature: &mut Signature) -> Option<TokenStream> {
 /// {
 ///     let mut __tools = ::std::vec::Vec::new();
 ///     __tools.push(<entry>);
-///     __tools.extend(::treenail::__private::within(
+///     __tools.extend(::treenail::__private::prefix_names(
 ///         "alerts",
 ///         <AlertsApiClient>::mcp_tools::<Self::Alerts, __Whole, _>(move |__whole: &__Whole| Self::alerts(__part(__whole))),
 ///     ));
@@ -170,7 +170,7 @@ fn tools(krate: &Krate, method: &Entry) -> TokenStream {
             };
             quote! {
                 #(#cfg)*
-                ::core::iter::Extend::extend(&mut __tools, #krate::__private::within(#name, #tools));
+                ::core::iter::Extend::extend(&mut __tools, #krate::__private::prefix_names(#name, #tools));
             }
         }
     }

@@ -15,7 +15,7 @@ use crate::tool::model::{Argument, CallInput, Feature, Input, Kind, Output, Reso
 
 use super::complete::complete;
 use super::policy::policy;
-use super::stream::{gather, items};
+use super::stream::{collect_items, items};
 
 /// Item that contains the function.
 #[derive(Clone, Copy)]
@@ -70,7 +70,7 @@ impl Mode {
 
 /// Expands to
 /// ```text
-/// ::treenail::__private::ToolHead::new("forecast")
+/// ::treenail::__private::ToolMetadata::new("forecast")
 ///     .title("…").description("…").read_only(true).timeout(…).schema(…).icons(…).meta(…)
 ///     .define(::treenail::__private::Function::asynchronous((<argument>, …), <output>, <handler>))
 /// ```
@@ -78,9 +78,9 @@ impl Mode {
 pub(crate) fn entry(krate: &Krate, feature: &Feature, target: Target) -> TokenStream {
     let name = &feature.name.text;
     let head = match &feature.kind {
-        Kind::Tool(_) => quote!(ToolHead),
-        Kind::Prompt => quote!(PromptHead),
-        Kind::Resource(_) => quote!(ResourceHead),
+        Kind::Tool(_) => quote!(ToolMetadata),
+        Kind::Prompt => quote!(PromptMetadata),
+        Kind::Resource(_) => quote!(ResourceMetadata),
     };
     let title = feature.title.iter();
     let description = feature.description.iter();
@@ -315,7 +315,7 @@ fn handler(krate: &Krate, feature: &Feature, target: Target) -> TokenStream {
     let arguments = names(feature);
     let call = call(krate, feature, target);
     let call = match feature.stream {
-        Some(_) => gather(krate, feature, &call),
+        Some(_) => collect_items(krate, feature, &call),
         None => call,
     };
     let (state, body) = match Mode::of(feature) {

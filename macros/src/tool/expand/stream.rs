@@ -54,16 +54,17 @@ pub(crate) fn fold(krate: &Krate, stream: &Stream) -> TokenStream {
 
 /// Collects the returned stream in the handler. Expands to
 /// ```text
-/// <BoxStream<'_, Frame> as ::treenail::ToolStream<_, _>>::gather(<call>, __items, &__call).await
+/// <BoxStream<'_, Frame> as ::treenail::ToolStream<_, _>>::collect_items(<call>, __items, &__call).await
 /// ```
 /// with `_` for a type without a name. The stream is polled where the function was called, so it may borrow from the
 /// function's parameters.
-pub(super) fn gather(krate: &Krate, feature: &Feature, call: &TokenStream) -> TokenStream {
+pub(super) fn collect_items(krate: &Krate, feature: &Feature, call: &TokenStream) -> TokenStream {
     let ty = match &feature.output {
         Output::Named(ty) => quote_spanned!(ty.span()=> #ty),
         Output::Opaque(ty) => quote_spanned!(ty.span()=> _),
         Output::Unit | Output::Borrowed(_) => quote!(_),
     };
-    let gather = quote_spanned!(ty.span()=> <#ty as #krate::ToolStream<_, _>>::gather);
-    quote!(#gather(#call, __items, &__call).await)
+    let collect_items =
+        quote_spanned!(ty.span()=> <#ty as #krate::ToolStream<_, _>>::collect_items);
+    quote!(#collect_items(#call, __items, &__call).await)
 }

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 use treenail_runtime::internal::nearest;
 use treenail_runtime::internal::schema_at;
 use treenail_runtime::internal::validation::{Violation, ViolationKind};
-use treenail_runtime::internal::{self, Fault, Problem, TOLD, push_token};
+use treenail_runtime::internal::{self, Fault, MAX_REPORTED, Problem, push_token};
 use treenail_schema::internal::quoted;
 
 /// Describes all mistakes, in the words that a Treenail server uses.
@@ -27,7 +27,7 @@ pub(super) fn report(
         .into_iter()
         .map(|(_, problem)| problem)
         .collect();
-    let mut text = internal::report(heading, &reported, root);
+    let mut text = internal::format_problems(heading, &reported, root);
     if problems.has_more {
         text.push_str("\n- and more");
     }
@@ -101,7 +101,7 @@ impl Problems<'_> {
         {
             return;
         }
-        if self.reported.len() == TOLD {
+        if self.reported.len() == MAX_REPORTED {
             self.has_more = true;
             return;
         }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use treenail_schema::Tool;
 
-use crate::tool::header_params::{HeaderParam, find, mirrors};
+use crate::tool::header_params::{HeaderParam, find, header_params};
 use crate::wire::as_string;
 
 /// Prefix of the header of an argument.
@@ -16,7 +16,7 @@ const MAX_WARNINGS: usize = 10;
 /// Drops the tools whose `x-mcp-header` is invalid, as the protocol requires of clients over HTTP.
 pub(super) fn drop_invalid_tools(tools: Vec<Tool>) -> Vec<Tool> {
     let mut invalid = 0_usize;
-    let is_valid = |tool: &Tool| match mirrors(&tool.input_schema) {
+    let is_valid = |tool: &Tool| match header_params(&tool.input_schema) {
         Ok(_) => true,
         Err(reason) => {
             invalid += 1;
@@ -40,12 +40,12 @@ pub(super) fn drop_invalid_tools(tools: Vec<Tool>) -> Vec<Tool> {
 
 /// Returns the headers of a call: the names without `Mcp-Param-`, and the values. The arguments are a JSON object.
 pub(super) fn argument_headers(tool: &Tool, arguments: &str) -> Vec<(String, String)> {
-    let mirrors = mirrors(&tool.input_schema).unwrap_or_default();
-    let header = |mirror: HeaderParam| {
-        let value = find(arguments, &mirror.path)?;
+    let params = header_params(&tool.input_schema).unwrap_or_default();
+    let header = |param: HeaderParam| {
+        let value = find(arguments, &param.path)?;
         let value = as_string(value).map_or_else(|| value.to_owned(), Cow::into_owned);
-        let name = mirror.header.strip_prefix(PREFIX)?.to_owned();
+        let name = param.header.strip_prefix(PREFIX)?.to_owned();
         Some((name, value))
     };
-    mirrors.into_iter().filter_map(header).collect()
+    params.into_iter().filter_map(header).collect()
 }

@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use treenail_schema::CallToolResult;
 
 use crate::client::ClientError;
-use crate::contract::{read_structured, read_text, text_of};
+use crate::typed_contract::{read_structured, read_text, text_of};
 
 /// Turns the result of a failed tool into an error.
 pub(super) fn require_success(result: CallToolResult) -> Result<CallToolResult, ClientError> {

@@ -9,11 +9,11 @@ use futures_core::Stream;
 use serde_json::Value;
 
 use crate::client::McpClient;
-use crate::contract::Arguments;
 use crate::definition::Mount;
 use crate::error::Result;
 use crate::server::Server;
 use crate::tool::ToolDefinition;
+use crate::typed_contract::Arguments;
 
 /// Call that a mock received.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,8 +80,8 @@ pub fn fail_without_answer<S: Mocked + Send + Sync + 'static>(
     tools: Vec<ToolDefinition<S>>,
 ) -> Vec<ToolDefinition<S>> {
     let guard = |mut tool: ToolDefinition<S>| {
-        let name = tool.head.name.clone();
-        tool.function = tool.function.unless(move |mock| mock.missing(&name));
+        let name = tool.metadata.name.clone();
+        tool.function = tool.function.fail_if(move |mock| mock.missing(&name));
         tool
     };
     tools.into_iter().map(guard).collect()

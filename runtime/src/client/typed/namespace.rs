@@ -6,8 +6,8 @@ use crate::client::typed::call::TypedCall;
 use crate::client::typed::decode::{output_error, require_success};
 use crate::client::typed::stream::TypedStream;
 use crate::client::{Contract, McpClient};
-use crate::contract::{Arguments, ItemReader, OutputReader, TraitContract};
 use crate::error::Result;
+use crate::typed_contract::{Arguments, ItemReader, OutputReader, TraitContract};
 
 /// Describes a trait as a contract.
 ///

@@ -3,9 +3,9 @@
 use serde_json::Value;
 use treenail_schema::{CallToolResult, ContentBlock};
 
-use crate::contract::text_of_blocks;
 use crate::revision::{is_marked, wrapped_value};
 use crate::stream::{Fold, Form};
+use crate::typed_contract::text_of_blocks;
 
 /// Summary of the items received in progress notifications, sufficient to find their end in the result.
 #[derive(Debug, Default)]

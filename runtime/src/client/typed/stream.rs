@@ -15,8 +15,8 @@ use crate::client::typed::decode::output_error;
 use crate::client::typed::progress_items::ProgressItems;
 use crate::client::typed::remainder::ReceivedItems;
 use crate::client::{ClientError, ClientRequest, McpClient};
-use crate::contract::{Arguments, ItemReader};
 use crate::stream::WANTS_ITEMS;
+use crate::typed_contract::{Arguments, ItemReader};
 
 /// Call of a streaming tool: a stream of its items. The call is sent when the stream is first polled.
 ///

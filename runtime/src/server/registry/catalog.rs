@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use treenail_schema::{Prompt, Resource, ResourceTemplate, Tool};
 
-use crate::name::nearest;
-use crate::resource::{BoundResource, Family, Single};
+use crate::naming::nearest;
+use crate::resource::{Fixed, RegisteredResource, Template};
 use crate::server::edit::{Change, Component, Which};
 use crate::server::namespace::{Group, Parts};
 use crate::server::registry::entries::{EntryList, Source};
@@ -16,8 +16,8 @@ use crate::wrap::CallStack;
 pub(crate) struct Catalog {
     pub(crate) tools: EntryList<Tool>,
     pub(crate) prompts: EntryList<Prompt>,
-    pub(crate) resources: EntryList<Resource, Single>,
-    pub(crate) templates: EntryList<ResourceTemplate, Family>,
+    pub(crate) resources: EntryList<Resource, Fixed>,
+    pub(crate) templates: EntryList<ResourceTemplate, Template>,
     sources: Vec<Arc<Source>>,
 }
 
@@ -74,8 +74,8 @@ impl Catalog {
         }
         for resource in group.resources {
             match resource {
-                BoundResource::One(one) => self.resources.add(one, &source, separator)?,
-                BoundResource::Family(family) => {
+                RegisteredResource::Fixed(one) => self.resources.add(one, &source, separator)?,
+                RegisteredResource::Template(family) => {
                     self.templates.add(family, &source, separator)?;
                 }
             }

@@ -4,7 +4,7 @@ use std::any::TypeId;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::definition::{Bound, Entry};
+use crate::definition::{Entry, Registered};
 use crate::server::edit::{Change, Component, Which};
 use crate::server::registry::index::{Descriptor, separate};
 
@@ -46,7 +46,7 @@ impl<D, X> Clone for EntryList<D, X> {
 impl<D: Descriptor, X> EntryList<D, X> {
     pub(crate) fn add(
         &mut self,
-        mut bound: Bound<D, X>,
+        mut bound: Registered<D, X>,
         source: &Arc<Source>,
         separator: Option<&str>,
     ) -> Result<(), String> {

@@ -9,7 +9,7 @@ use serde::Serialize;
 use treenail_schema::{Prompt, Resource, ResourceTemplate, Tool};
 
 use crate::definition::Entry;
-use crate::name::{flaw, nearest};
+use crate::naming::{nearest, validate_name};
 use crate::revision::ResultFormat;
 use crate::wire::{RpcError, quoted};
 
@@ -172,8 +172,8 @@ impl<D: Descriptor, X> Index<D, X> {
     #[cold]
     fn unknown(&self, name: &str) -> RpcError {
         let (kind, asked) = (D::KIND, quoted(name));
-        if let Some(flaw) = flaw(name) {
-            return self.suggest(name, format!("the {kind} name {asked} {flaw}"));
+        if let Err(problem) = validate_name(name) {
+            return self.suggest(name, format!("the {kind} name {asked} {problem}"));
         }
         if self.has_namespace(name) {
             return RpcError::invalid_params(format!(
@@ -247,9 +247,9 @@ pub(crate) fn separate(kind: &str, name: &mut String, separator: &str) -> Result
         ));
     }
     let separated = name.replace('.', separator);
-    if let Some(flaw) = flaw(&separated) {
+    if let Err(problem) = validate_name(&separated) {
         return Err(format!(
-            "with the separator `{separator}`, the {kind} name `{separated}` {flaw}"
+            "with the separator `{separator}`, the {kind} name `{separated}` {problem}"
         ));
     }
     *name = separated;

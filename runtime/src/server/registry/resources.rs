@@ -8,9 +8,9 @@ use treenail_schema::{Resource, ResourceTemplate, Revision};
 
 use crate::definition::{Completers, Entry};
 use crate::handler::Handler;
-use crate::name::nearest;
+use crate::naming::nearest;
 use crate::resource::pattern::Variables;
-use crate::resource::{Family, Single};
+use crate::resource::{Fixed, Template};
 use crate::revision::resource_not_found;
 use crate::server::registry::list::List;
 use crate::wire::{RpcError, quoted};
@@ -18,8 +18,8 @@ use crate::wire::{RpcError, quoted};
 /// Resources and templates of a server.
 #[derive(Debug)]
 pub(crate) struct Resources {
-    pub(crate) single: Arc<List<Resource, Single>>,
-    pub(crate) families: Arc<List<ResourceTemplate, Family>>,
+    pub(crate) single: Arc<List<Resource, Fixed>>,
+    pub(crate) families: Arc<List<ResourceTemplate, Template>>,
 }
 
 impl Resources {
@@ -106,7 +106,7 @@ impl Resources {
     fn family<'a, 'u>(
         &'a self,
         uri: &'u str,
-    ) -> Option<(&'a Entry<ResourceTemplate, Family>, Variables<'u>)> {
+    ) -> Option<(&'a Entry<ResourceTemplate, Template>, Variables<'u>)> {
         let mut families = self.families.index.entries().iter();
         families.find_map(|family| Some((&**family, family.detail.pattern.matches(uri)?)))
     }

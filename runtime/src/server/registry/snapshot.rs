@@ -9,10 +9,10 @@ use treenail_schema::{
     CompleteRequestParams, CompletionReference, Method, Prompt, Revision, Tool, field,
 };
 
-use crate::completion::nothing;
+use crate::completion::empty_handler;
 use crate::definition::Completers;
 use crate::handler::Handler;
-use crate::name::nearest;
+use crate::naming::nearest;
 use crate::server::config::ServerConfig;
 use crate::server::registry::catalog::Catalog;
 use crate::server::registry::index::{Descriptor, Index};
@@ -82,7 +82,7 @@ impl Snapshot {
             prompts: List::new(prompts, old.map(|old| &old.prompts), config),
             resources,
             handshake_results: Default::default(),
-            no_completions: nothing(),
+            no_completions: empty_handler(),
         };
         let instructions = catalog.instructions();
         snapshot.handshake_results = Revision::ALL.map(|revision| {
@@ -282,7 +282,7 @@ fn mirrors(
     let found = entries.filter_map(|entry| {
         let tool = &entry.descriptor;
         // Schemas were checked when the tool was added.
-        let mirrors = crate::tool::header_params::mirrors(&tool.input_schema).ok()?;
+        let mirrors = crate::tool::header_params::header_params(&tool.input_schema).ok()?;
         (!mirrors.is_empty()).then(|| (tool.name.as_str().into(), mirrors))
     });
     found.collect()

@@ -226,7 +226,7 @@ fn remaining_mistakes_are_reported_as_by_a_server() {
             (
                 json!({"nothing like it": 1}),
                 &[
-                    "/nothing like it: unknown argument; known are `int`, `num`, `bool`, `text`, `list`, `words`, `object`, `maybe`, `either`, `point`, `some`, `unit`",
+                    "/nothing like it: unknown argument; known arguments: `int`, `num`, `bool`, `text`, `list`, `words`, `object`, `maybe`, `either`, `point`, `some`, `unit`",
                 ],
             ),
             (
@@ -274,7 +274,7 @@ fn differently_spelled_names_are_repaired() {
             (
                 json!({"name": "a"}),
                 &[
-                    "/name: unknown argument; known are `user_name`, `maxItems`, `max_size`",
+                    "/name: unknown argument; known arguments: `user_name`, `maxItems`, `max_size`",
                     "/user_name: missing; expected a string",
                 ],
             ),

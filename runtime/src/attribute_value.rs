@@ -1,0 +1,125 @@
+//! Types of attribute values, for macro keys that accept more than one type.
+//!
+//! Each key has a trait of its own, so that the compiler's message about a wrong value names the key.
+
+use std::fmt;
+use std::ops::RangeBounds;
+
+use serde::Serialize;
+use serde_json::Value;
+use treenail_schema::{Annotations, Icon, MetaObject};
+
+/// A value for `icons = …`: anything that yields [`Icon`]s, such as an array of them.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the value of `icons`",
+    label = "expected a list of `Icon`s",
+    note = "write `icons = [Icon::new(\"https://…\")]`"
+)]
+pub trait IntoIcons {
+    /// Converts the value.
+    fn into_icons(self) -> Vec<Icon>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<I: IntoIterator<Item: Into<Icon>>> IntoIcons for I {
+    fn into_icons(self) -> Vec<Icon> {
+        self.into_iter().map(Into::into).collect()
+    }
+}
+
+/// A value for `meta = …`: a [`MetaObject`], or a type that converts to one.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the value of `meta`",
+    label = "expected a `MetaObject`"
+)]
+pub trait IntoMeta {
+    /// Converts the value.
+    fn into_meta(self) -> MetaObject;
+}
+
+#[diagnostic::do_not_recommend]
+impl<M: Into<MetaObject>> IntoMeta for M {
+    fn into_meta(self) -> MetaObject {
+        self.into()
+    }
+}
+
+/// A value for `schema = …`: keywords of JSON Schema, as an object.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the value of `schema`",
+    label = "expected an object of JSON Schema keywords",
+    note = "write `schema = json!({{…}})`, with `serde_json::json`"
+)]
+pub trait IntoSchema {
+    /// Converts the value.
+    fn into_schema(self) -> Value;
+}
+
+#[diagnostic::do_not_recommend]
+impl<V: Into<Value>> IntoSchema for V {
+    fn into_schema(self) -> Value {
+        self.into()
+    }
+}
+
+/// A value for `annotations = …`: [`Annotations`], or a type that converts to them.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the value of `annotations`",
+    label = "expected `Annotations`"
+)]
+pub trait IntoAnnotations {
+    /// Converts the value.
+    fn into_annotations(self) -> Annotations;
+}
+
+#[diagnostic::do_not_recommend]
+impl<A: Into<Annotations>> IntoAnnotations for A {
+    fn into_annotations(self) -> Annotations {
+        self.into()
+    }
+}
+
+/// A value for `range = …` on a number of type `N`: a range of such numbers.
+#[diagnostic::on_unimplemented(
+    message = "the bounds of a `{N}` have another type",
+    label = "expected a range of `{N}`"
+)]
+pub trait IntoRange<N>: RangeBounds<N> + Send + Sync + 'static {}
+
+#[diagnostic::do_not_recommend]
+impl<N, R: RangeBounds<N> + Send + Sync + 'static> IntoRange<N> for R {}
+
+/// A type that can have a default: the default of an argument is part of the schema.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot have a default",
+    label = "a default is part of the schema, so it needs `Serialize`",
+    note = "put `#[mcp_type]` on your own types"
+)]
+pub trait IntoDefault: Sized {
+    /// Creates the default; `make` returns its value.
+    fn default_value(make: fn() -> Self) -> DefaultValue<Self>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize> IntoDefault for T {
+    fn default_value(make: fn() -> Self) -> DefaultValue<Self> {
+        DefaultValue {
+            make,
+            json: |value| serde_json::to_value(value),
+        }
+    }
+}
+
+/// What an argument is when it is left out.
+pub struct DefaultValue<T> {
+    pub(crate) make: fn() -> T,
+    pub(crate) json: fn(&T) -> serde_json::Result<Value>,
+}
+
+impl<T> fmt::Debug for DefaultValue<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("DefaultValue")
+            .finish_non_exhaustive()
+    }
+}

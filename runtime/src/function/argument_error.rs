@@ -1,0 +1,189 @@
+//! Problems with the arguments of a call, described so that a model can correct them.
+
+use std::fmt::Write;
+
+use serde_json::{Map, Value};
+use serde_path_to_error::Segment;
+
+use crate::function::schema_hint::{describe_schema, list_arguments, schema_at};
+use crate::naming::nearest;
+use crate::wire::shortened;
+
+/// Maximum length of a value in a message, in bytes of JSON.
+const MAX_SHOWN_BYTES: usize = 60;
+
+/// Maximum length of an argument that is parsed again to locate its problem, in bytes of JSON.
+const MAX_REPARSED_BYTES: usize = 64 * 1024;
+
+/// Maximum number of unknown or repeated arguments that are reported for one call.
+pub const MAX_REPORTED: usize = 16;
+
+/// A problem with the arguments of a call.
+#[derive(Debug)]
+pub struct Problem {
+    /// Location, as a JSON Pointer (RFC 6901) into the arguments.
+    pointer: String,
+    fault: Fault,
+}
+
+/// Kind of a problem.
+#[derive(Debug)]
+pub enum Fault {
+    /// A required argument is missing.
+    Missing,
+    /// The argument is given twice.
+    Repeated,
+    /// There is no such argument.
+    Unknown {
+        /// The known argument with the most similar name, if one is similar.
+        nearest: Option<String>,
+    },
+    /// The value violates the schema.
+    Wrong {
+        /// The value as it appears in a message.
+        value: String,
+    },
+    /// The value cannot be deserialized, for a reason that the schema may not contain.
+    Unreadable {
+        /// The value as it appears in the message, if it is known.
+        value: Option<String>,
+        /// The reason, from the deserializer.
+        reason: String,
+    },
+}
+
+impl Fault {
+    /// Returns the fault of a value, given as JSON, that violates its schema.
+    pub fn wrong(text: &str) -> Self {
+        Self::Wrong {
+            value: truncated_json(text),
+        }
+    }
+}
+
+impl Problem {
+    pub(crate) fn new(name: &str, fault: Fault) -> Self {
+        let mut pointer = String::new();
+        push_token(&mut pointer, name);
+        Self { pointer, fault }
+    }
+
+    /// Creates a problem at any location in the arguments.
+    pub fn at(pointer: String, fault: Fault) -> Self {
+        Self { pointer, fault }
+    }
+
+    pub(crate) fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Self {
+        let nearest = nearest(name, known).map(str::to_owned);
+        Self::new(
+            &name.chars().take(MAX_SHOWN_BYTES).collect::<String>(),
+            Fault::Unknown { nearest },
+        )
+    }
+
+    pub(crate) fn from_path_error(
+        name: &str,
+        text: &str,
+        error: &serde_path_to_error::Error<serde_json::Error>,
+    ) -> Self {
+        let mut inner = String::new();
+        for segment in error.path() {
+            match segment {
+                Segment::Seq { index } => push_token(&mut inner, &index.to_string()),
+                Segment::Map { key } => push_token(&mut inner, key),
+                // An enum variant may or may not be a key, so the rest of the path is ambiguous.
+                Segment::Enum { .. } | Segment::Unknown => break,
+            }
+        }
+        // Parsed into a `Value`, JSON takes many times its length, so long arguments are not parsed again.
+        let value = if text.len() <= MAX_REPARSED_BYTES {
+            let value = serde_json::from_str::<Value>(text).ok();
+            value.and_then(|value| Some(truncated_json(&value.pointer(&inner)?.to_string())))
+        } else {
+            inner.is_empty().then(|| truncated_json(text))
+        };
+        let reason = error.inner().to_string();
+        let reason = reason.split(" at line ").next().unwrap_or_default();
+        let reason = shortened(reason);
+        let mut problem = Self::new(name, Fault::Unreadable { value, reason });
+        problem.pointer.push_str(&inner);
+        problem
+    }
+
+    fn describe(&self, input_schema: &Map<String, Value>) -> String {
+        let expected = schema_at(input_schema, &self.pointer)
+            .and_then(|schema| describe_schema(schema, input_schema));
+        match (&self.fault, expected) {
+            (Fault::Missing, Some(expected)) => format!("missing; expected {expected}"),
+            (Fault::Missing, None) => "missing".to_owned(),
+            (Fault::Repeated, _) => "given twice; give it once".to_owned(),
+            (
+                Fault::Unknown {
+                    nearest: Some(name),
+                },
+                _,
+            ) => format!("unknown argument; did you mean `{name}`?"),
+            (Fault::Unknown { nearest: None }, _) => {
+                let parent = self
+                    .pointer
+                    .rsplit_once('/')
+                    .map_or("", |(parent, _)| parent);
+                let known = list_arguments(schema_at(input_schema, parent).unwrap_or(input_schema));
+                format!("unknown argument; known arguments: {known}")
+            }
+            (Fault::Wrong { value }, Some(expected)) => format!("expected {expected}, got {value}"),
+            (Fault::Wrong { value }, None) => format!("{value} is not allowed here"),
+            (
+                Fault::Unreadable {
+                    value: Some(value),
+                    reason,
+                },
+                Some(expected),
+            ) if reason.starts_with("invalid ") => {
+                format!("expected {expected}, got {value}")
+            }
+            (Fault::Unreadable { reason, .. }, _) => reason.clone(),
+        }
+    }
+}
+
+/// Formats the problems: `heading`, then one line for each.
+pub fn format_problems(
+    heading: String,
+    problems: &[Problem],
+    input_schema: &Map<String, Value>,
+) -> String {
+    let mut text = heading;
+    for problem in problems {
+        // Writing to a string cannot fail.
+        let _ = write!(
+            text,
+            "\n- {}: {}",
+            shortened(&problem.pointer),
+            problem.describe(input_schema)
+        );
+    }
+    text
+}
+
+/// Appends a token to a JSON Pointer, escaped.
+pub fn push_token(pointer: &mut String, token: &str) {
+    pointer.push('/');
+    pointer.push_str(&token.replace('~', "~0").replace('/', "~1"));
+}
+
+/// Formats a value for a message, truncated if it is long.
+pub(crate) fn truncated_json(json: &str) -> String {
+    let kind = match json.as_bytes().first() {
+        Some(b'"') => "the string ",
+        Some(b'{') => "the object ",
+        Some(b'[') => "the array ",
+        _ => "",
+    };
+    let mut end = json.len().min(MAX_SHOWN_BYTES);
+    while !json.is_char_boundary(end) {
+        end -= 1;
+    }
+    let cut = if end < json.len() { "…" } else { "" };
+    format!("{kind}{}{cut}", &json[..end])
+}

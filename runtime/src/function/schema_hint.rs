@@ -1,0 +1,255 @@
+//! Descriptions of the values that a schema expects, for error messages.
+
+use std::fmt::Write;
+
+use serde_json::{Map, Value};
+
+use crate::wire::quoted;
+
+/// Maximum number of schemas visited for one lookup or description; schemas can be recursive.
+const MAX_STEPS: u32 = 64;
+
+type Schema = Map<String, Value>;
+
+/// Lists the arguments of a schema, for an error message.
+pub(crate) fn list_arguments(schema: &Schema) -> String {
+    match schema.get("properties") {
+        Some(Value::Object(properties)) if !properties.is_empty() => properties
+            .keys()
+            .map(|name| quoted(name))
+            .collect::<Vec<_>>()
+            .join(", "),
+        _ => "none".to_owned(),
+    }
+}
+
+/// Returns the schema at a JSON Pointer into the value, following references within the schema and alternatives.
+pub fn schema_at<'a>(root: &'a Schema, pointer: &str) -> Option<&'a Schema> {
+    let mut found = root;
+    let mut steps = MAX_STEPS;
+    for token in pointer.split('/').skip(1) {
+        let token = token.replace("~1", "/").replace("~0", "~");
+        found = child_schema(found, &token, root, &mut steps)?;
+    }
+    Some(resolve_ref(found, root, &mut steps))
+}
+
+/// Returns the schema of a member or an item.
+fn child_schema<'a>(
+    schema: &'a Schema,
+    token: &str,
+    root: &'a Schema,
+    steps: &mut u32,
+) -> Option<&'a Schema> {
+    *steps = steps.checked_sub(1)?;
+    let schema = resolve_ref(schema, root, steps);
+    let property = || schema.get("properties")?.get(token)?.as_object();
+    let first = || {
+        schema
+            .get("prefixItems")?
+            .get(token.parse::<usize>().ok()?)?
+            .as_object()
+    };
+    let other = || {
+        let other = schema
+            .get("items")
+            .or_else(|| schema.get("additionalProperties"))?;
+        other.as_object()
+    };
+    property().or_else(first).or_else(other).or_else(|| {
+        let mut branches = branches(schema);
+        branches.find_map(|branch| child_schema(branch, token, root, steps))
+    })
+}
+
+/// Returns the subschemas of `allOf`, `anyOf` and `oneOf`.
+fn branches(schema: &Schema) -> impl Iterator<Item = &Schema> {
+    let lists = ["allOf", "anyOf", "oneOf"].into_iter();
+    let lists = lists.filter_map(|keyword| schema.get(keyword)?.as_array());
+    lists.flatten().filter_map(Value::as_object)
+}
+
+/// Follows references, unless the schema has constraints of its own.
+fn resolve_ref<'a>(mut schema: &'a Schema, root: &'a Schema, steps: &mut u32) -> &'a Schema {
+    while let Some(target) = ref_target(schema, root) {
+        let Some(left) = steps.checked_sub(1) else {
+            break;
+        };
+        *steps = left;
+        schema = target;
+    }
+    schema
+}
+
+fn ref_target<'a>(schema: &Schema, root: &'a Schema) -> Option<&'a Schema> {
+    let has_constraints =
+        |name: &String| matches!(&**name, "type" | "properties" | "items" | "enum");
+    if schema.keys().any(has_constraints) {
+        return None;
+    }
+    let pointer = schema.get("$ref")?.as_str()?.strip_prefix("#/")?;
+    let mut tokens = pointer
+        .split('/')
+        .map(|token| token.replace("~1", "/").replace("~0", "~"));
+    let first = root.get(&tokens.next()?)?;
+    tokens
+        .try_fold(first, |value, token| value.get(&token))?
+        .as_object()
+}
+
+/// Returns whether the schema allows integers and no other numbers.
+pub fn takes_only_integers(schema: &Schema, root: &Schema) -> bool {
+    let mut types = Vec::new();
+    collect_types(schema, root, &mut MAX_STEPS.clone(), &mut types);
+    types.contains(&"integer") && !types.contains(&"number")
+}
+
+fn collect_types<'a>(
+    schema: &'a Schema,
+    root: &'a Schema,
+    steps: &mut u32,
+    types: &mut Vec<&'a str>,
+) {
+    let Some(left) = steps.checked_sub(1) else {
+        return;
+    };
+    *steps = left;
+    let schema = resolve_ref(schema, root, steps);
+    match schema.get("type") {
+        Some(Value::String(only)) => types.push(only),
+        Some(Value::Array(several)) => types.extend(several.iter().filter_map(Value::as_str)),
+        _ => branches(schema).for_each(|branch| collect_types(branch, root, steps, types)),
+    }
+}
+
+/// Describes the values of a schema, or returns `None` if there is no short description.
+pub(crate) fn describe_schema(schema: &Schema, root: &Schema) -> Option<String> {
+    describe_steps(schema, root, &mut MAX_STEPS.clone())
+}
+
+fn describe_steps(schema: &Schema, root: &Schema, steps: &mut u32) -> Option<String> {
+    *steps = steps.checked_sub(1)?;
+    let schema = resolve_ref(schema, root, steps);
+    if let Some(Value::Array(values)) = schema.get("enum") {
+        let values: Vec<_> = values.iter().map(Value::to_string).collect();
+        return Some(format!("one of {}", values.join(", ")));
+    }
+    if let Some(value) = schema.get("const") {
+        return Some(value.to_string());
+    }
+    let kinds = match schema.get("type") {
+        Some(Value::String(only)) => type_description(only)?.to_owned(),
+        Some(Value::Array(several)) => {
+            let several = several.iter().map(|name| type_description(name.as_str()?));
+            several.collect::<Option<Vec<_>>>()?.join(" or ")
+        }
+        _ => return describe_alternatives(schema, root, steps),
+    };
+    Some(with_conditions(kinds, schema))
+}
+
+fn type_description(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "integer" => "an integer",
+        "number" => "a number",
+        "string" => "a string",
+        "boolean" => "true or false",
+        "array" => "an array",
+        "object" => "an object",
+        "null" => "null",
+        _ => return None,
+    })
+}
+
+/// Describes alternatives, if each of them has a description.
+fn describe_alternatives(schema: &Schema, root: &Schema, steps: &mut u32) -> Option<String> {
+    let choices = schema
+        .get("anyOf")
+        .or_else(|| schema.get("oneOf"))?
+        .as_array()?;
+    let choices = choices
+        .iter()
+        .map(|choice| describe_steps(choice.as_object()?, root, steps));
+    Some(choices.collect::<Option<Vec<_>>>()?.join(" or "))
+}
+
+fn with_conditions(mut text: String, schema: &Schema) -> String {
+    let bound = |keyword: &str| schema.get(keyword).map(Value::to_string);
+    let conditions = [
+        ("minimum", "at least "),
+        ("exclusiveMinimum", "more than "),
+        ("maximum", "at most "),
+        ("exclusiveMaximum", "less than "),
+        ("minLength", "characters at least "),
+        ("maxLength", "characters at most "),
+        ("minItems", "items at least "),
+        ("maxItems", "items at most "),
+        ("format", "format "),
+        ("pattern", "pattern "),
+    ];
+    let conditions: Vec<_> = conditions
+        .iter()
+        .filter_map(|(keyword, words)| Some(format!("{words}{}", bound(keyword)?)))
+        .collect();
+    if !conditions.is_empty() {
+        // Writing to a string cannot fail.
+        let _ = write!(text, " ({})", conditions.join(", "));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn descriptions_follow_references_and_alternatives() {
+        let root = json!({
+            "type": "object",
+            "properties": {
+                "place": {"$ref": "#/$defs/Place"},
+                "maybe": {"anyOf": [{"$ref": "#/$defs/Place"}, {"type": "null"}]},
+                "days": {"type": ["integer", "null"], "minimum": 1},
+                "unit": {"enum": ["metric", "imperial"]},
+                "a/b": {"type": "array", "prefixItems": [{"const": 7}], "items": {"type": "boolean"}},
+                "map": {"additionalProperties": {"type": "number"}},
+                "loop": {"$ref": "#/properties/loop"},
+                "any": {},
+            },
+            "$defs": {"Place": {"type": "object", "properties": {"name": {"type": "string", "maxLength": 9}}}},
+        });
+        let root = root.as_object().unwrap();
+        let table = [
+            ("", Some("an object")),
+            ("/place", Some("an object")),
+            ("/place/name", Some("a string (characters at most 9)")),
+            ("/maybe", Some("an object or null")),
+            ("/maybe/name", Some("a string (characters at most 9)")),
+            ("/days", Some("an integer or null (at least 1)")),
+            ("/unit", Some("one of \"metric\", \"imperial\"")),
+            ("/a~1b/0", Some("7")),
+            ("/a~1b/1", Some("true or false")),
+            ("/map/anything", Some("a number")),
+            ("/loop", None),
+            ("/loop/a/b/c", None),
+            ("/any", None),
+            ("/nothing", None),
+        ];
+        for (pointer, expected) in table {
+            let found = schema_at(root, pointer).and_then(|schema| describe_schema(schema, root));
+            assert_eq!(found.as_deref(), expected, "{pointer}");
+        }
+    }
+
+    #[test]
+    fn known_arguments_are_listed() {
+        let schema = json!({"properties": {"a": {}, "b`": {}}});
+        assert_eq!(list_arguments(schema.as_object().unwrap()), "`a`, `b'`");
+        for schema in [json!({}), json!({"properties": {}})] {
+            let listed = list_arguments(schema.as_object().unwrap());
+            assert_eq!(listed, "none");
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Serialization of call arguments by a typed client.
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde::ser::{Error as _, SerializeMap};
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
+
+use crate::function::argument::{Argument, ToolArgument, value_if_missing};
+use crate::wire::raw_json;
+
+/// A type that can be an argument of a trait that has both a server and a client: the server deserializes it, the
+/// client serializes it.
+///
+/// Implemented for every type that implements [`serde::Serialize`], [`serde::Deserialize`] and
+/// [`schemars::JsonSchema`]; `#[mcp_type]` derives them.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be an argument of a tool that has a client",
+    label = "an argument needs `Serialize`, `Deserialize` and `JsonSchema`",
+    note = "put `#[mcp_type]` on your own types; take call values such as `cx: &Context` by reference"
+)]
+pub trait ContractArgument: Sized + Send + 'static {
+    /// Returns the schema and the conversion of the argument called `name`, for the server.
+    fn argument(name: &'static str) -> Argument<Self>;
+
+    /// Serializes the value for a request.
+    ///
+    /// A value that equals a missing argument, such as `None`, is omitted. If the argument has a default, it is sent as
+    /// `null`.
+    fn given(&self, name: &'static str, has_default: bool) -> Given;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + DeserializeOwned + JsonSchema + Send + 'static> ContractArgument for T {
+    fn argument(name: &'static str) -> Argument<Self> {
+        <T as ToolArgument>::argument(name)
+    }
+
+    fn given(&self, name: &'static str, has_default: bool) -> Given {
+        let json = raw_json(self);
+        let is_null = json.as_ref().is_ok_and(|json| json.get() == "null");
+        let may_be_absent = is_null && !has_default;
+        Given {
+            name,
+            json: (!may_be_absent || !missing_equals_null::<T>()).then_some(json),
+        }
+    }
+}
+
+/// Returns whether a missing value and null deserialize to the same value.
+fn missing_equals_null<T: Serialize + DeserializeOwned>() -> bool {
+    let missing = value_if_missing::<T>().and_then(|value| raw_json(&value).ok());
+    missing.is_some_and(|missing| missing.get() == "null")
+}
+
+/// An argument as JSON; `None` if it is omitted.
+#[derive(Debug)]
+pub struct Given {
+    name: &'static str,
+    json: Option<serde_json::Result<Box<RawValue>>>,
+}
+
+/// The arguments of one call, in order.
+#[derive(Debug, Default)]
+pub struct Arguments(Vec<(&'static str, serde_json::Result<Box<RawValue>>)>);
+
+impl Arguments {
+    /// Creates an empty list.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Appends an argument.
+    #[must_use]
+    pub fn with(mut self, Given { name, json }: Given) -> Self {
+        self.0.extend(json.map(|json| (name, json)));
+        self
+    }
+}
+
+impl Serialize for Arguments {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_map(Some(self.0.len()))?;
+        for (name, json) in &self.0 {
+            let json = json.as_ref();
+            let json = json.map_err(|error| S::Error::custom(format!("`{name}`: {error}")))?;
+            object.serialize_entry(name, json)?;
+        }
+        object.end()
+    }
+}

@@ -1,0 +1,162 @@
+//! Tool output of a trait that has both a server and a client.
+
+use std::error::Error;
+
+use schemars::JsonSchema;
+use serde::de::{DeserializeOwned, Error as _};
+use serde_json::Value;
+use treenail_schema::{CallToolResult, ContentBlock};
+
+use crate::function::Output;
+use crate::function::kind::{self, Kind};
+use crate::function::schema::Direction;
+use crate::tool::ToolInfo;
+use crate::tool::output::ToolOutput;
+use crate::tool::shape::Shape;
+use crate::typed_contract::content::FromContent;
+use crate::typed_contract::structured::{add_location, read_structured};
+
+/// A `Result`: the return type of each method of a trait with `#[mcp_client]`, because any remote call can fail.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a `Result`",
+    label = "a remote call can fail, so this has to be a `Result`",
+    note = "write `Result<{Self}, ToolError>`, or any other error in place of `ToolError`"
+)]
+pub trait Fallible {
+    /// Type of the success value.
+    type Ok;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T, E> Fallible for Result<T, E> {
+    type Ok = T;
+}
+
+/// A tool output of a trait that has both a server and a client.
+///
+/// It is a [`ToolOutput`](crate::ToolOutput) whose values can also be deserialized: [`serde::Deserialize`] is required
+/// too, which `#[mcp_type]` derives with the others. The parameters, the encoding and the output type of the client,
+/// are always inferred.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the output of a tool that has a client",
+    label = "an output needs `Serialize`, `Deserialize` and `JsonSchema`",
+    note = "put `#[mcp_type]` on your own types, or return content blocks; the error is any `Error`"
+)]
+pub trait ContractOutput<K, T>: Sized {
+    /// Returns the serialization of the output, for the server.
+    fn output(kind: Kind<K>) -> Output<Self, ToolInfo>;
+
+    /// Returns the deserialization of the output, for the client.
+    fn reader(kind: Kind<K>) -> OutputReader<T>;
+}
+
+/// Function that reads the output from a successful result.
+pub type OutputReader<T> = fn(CallToolResult) -> serde_json::Result<T>;
+
+#[diagnostic::do_not_recommend]
+impl<T, E, K> ContractOutput<kind::Fallible<K>, T> for Result<T, E>
+where
+    T: ToolOutput<K> + FromToolResult<K>,
+    E: Into<Box<dyn Error + Send + Sync>>,
+{
+    fn output(kind: Kind<kind::Fallible<K>>) -> Output<Self, ToolInfo> {
+        <Self as ToolOutput<_>>::output(kind)
+    }
+
+    fn reader(_: Kind<kind::Fallible<K>>) -> OutputReader<T> {
+        T::from_tool_result
+    }
+}
+
+/// Implements the trait for types other than `Result`, so that only [`Fallible`] reports them as an error.
+macro_rules! impl_for_other_types {
+    ($($kind:ident)*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<T: ToolOutput<kind::$kind>> ContractOutput<kind::$kind, ()> for T {
+            fn output(kind: Kind<kind::$kind>) -> Output<Self, ToolInfo> {
+                <Self as ToolOutput<_>>::output(kind)
+            }
+
+            fn reader(_: Kind<kind::$kind>) -> OutputReader<()> {
+                |_| Err(serde_json::Error::custom("not a `Result`"))
+            }
+        }
+    )*};
+}
+
+impl_for_other_types!(Json Content);
+
+/// Output that can be read from a tool result. The kind `K` is always inferred.
+pub trait FromToolResult<K>: Sized {
+    /// Deserializes the output of a successful result.
+    fn from_tool_result(result: CallToolResult) -> serde_json::Result<Self>;
+}
+
+impl<T: FromContent> FromToolResult<kind::Content> for T {
+    fn from_tool_result(result: CallToolResult) -> serde_json::Result<Self> {
+        T::from_result(result)
+    }
+}
+
+impl<T: DeserializeOwned + JsonSchema> FromToolResult<kind::Json> for T {
+    fn from_tool_result(mut result: CallToolResult) -> serde_json::Result<Self> {
+        if let Some(structured) = result.structured_content.take() {
+            return read_structured(structured, &result);
+        }
+        read_text(text_of(&result), is_plain_text::<T>)
+    }
+}
+
+/// Returns the text of a result, or `None` without content.
+pub(crate) fn text_of(result: &CallToolResult) -> Option<String> {
+    if result.content.is_empty() {
+        return None;
+    }
+    Some(text_of_blocks(&result.content))
+}
+
+/// Joins the text blocks with line breaks.
+pub(crate) fn text_of_blocks(blocks: &[ContentBlock]) -> String {
+    let texts = blocks.iter().filter_map(ContentBlock::as_text);
+    texts.collect::<Vec<_>>().join("\n")
+}
+
+/// Reads a value from text: as JSON, or as the text itself for a string type or if the text is not valid JSON for the
+/// type.
+pub(crate) fn read_text<T: DeserializeOwned>(
+    text: Option<String>,
+    is_plain_text: fn() -> bool,
+) -> serde_json::Result<T> {
+    let Some(text) = text else {
+        let missing = serde_json::from_value(Value::Null);
+        return missing.or_else(|error| from_text(String::new()).map_err(|_| error));
+    };
+    // Other texts are never the JSON of a string, so only these need the schema of the type.
+    let is_ambiguous = text.starts_with('"') || text == "null";
+    if is_ambiguous && is_plain_text() {
+        return from_text(text);
+    }
+    let read = serde_json::from_str(&text);
+    read.or_else(|error| {
+        // Only JSON of an object or a list has locations inside.
+        let json = text.starts_with(['{', '[']).then(|| text.clone());
+        from_text(text).map_err(|_| match json {
+            Some(json) => add_location::<T>(error, &json),
+            None => error,
+        })
+    })
+}
+
+fn from_text<T: DeserializeOwned>(text: String) -> serde_json::Result<T> {
+    serde_json::from_value(Value::String(text))
+}
+
+/// Returns whether the server writes this type as plain text, not as JSON.
+fn is_plain_text<T: JsonSchema>() -> bool {
+    let mut schema = Direction::Output
+        .generator()
+        .subschema_for::<T>()
+        .to_value();
+    Direction::Output.tidy(&mut schema);
+    Shape::of(&schema) == Shape::Text
+}

@@ -1,0 +1,9 @@
+//! Requests of functions to the client (elicitation, sampling, roots), in both eras.
+
+mod binding;
+mod combined;
+mod legacy;
+mod limits;
+mod revisions;
+mod sampling;
+mod state;

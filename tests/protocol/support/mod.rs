@@ -1,0 +1,12 @@
+//! Servers under test, the client of the tests, and the declarations of covered requirements.
+
+pub(crate) mod covering;
+pub(crate) mod faulty;
+pub(crate) mod hotel;
+pub(crate) mod library;
+pub(crate) mod notes;
+pub(crate) mod peer;
+pub(crate) mod station;
+pub(crate) mod stream_tools;
+pub(crate) mod validator;
+pub(crate) mod weather;

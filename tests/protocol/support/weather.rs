@@ -1,0 +1,284 @@
+//! The server under test, with one tool for each feature of tools.
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+
+use tokio::sync::Semaphore;
+use treenail::prelude::*;
+use treenail::schema::{AudioContent, CallToolResult, ContentBlock, Icon, ResourceLink};
+use treenail::{Limits, Server};
+
+/// A place on a map.
+#[mcp_type]
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Place {
+    name: String,
+    /// North of the equator
+    latitude: f64,
+    note: Option<String>,
+}
+
+#[mcp_type]
+#[derive(Debug)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Unit {
+    Metric,
+    Imperial,
+}
+
+#[derive(Debug)]
+pub(crate) struct Failure;
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("the station does not answer")
+    }
+}
+
+impl std::error::Error for Failure {}
+
+/// Adds two integers.
+#[mcp_tool(read_only, title = "Add")]
+pub(crate) async fn add(
+    /// The first one
+    a: i64,
+    b: i64,
+) -> i64 {
+    a + b
+}
+
+#[mcp_tool]
+fn greet(#[arg(default = "world", length = 1..=20)] name: String) -> String {
+    format!("Hello \"{name}\"")
+}
+
+#[mcp_tool]
+fn motto() -> &'static str {
+    "one\ntwo"
+}
+
+#[mcp_tool]
+fn nothing() {}
+
+#[mcp_tool]
+fn perhaps(text: Option<String>) -> Option<String> {
+    text
+}
+
+#[mcp_tool]
+fn fails(with: Option<String>) -> Result<i64, Failure> {
+    if with.is_some() { Err(Failure) } else { Ok(1) }
+}
+
+#[mcp_tool]
+fn fails_with_text() -> Result<i64, String> {
+    Err("as a text".to_owned())
+}
+
+#[mcp_tool]
+async fn fails_anyhow() -> anyhow::Result<String> {
+    Err(anyhow::Error::new(Failure).context("no forecast"))
+}
+
+#[mcp_tool]
+fn fails_with_content() -> Result<(), ToolError> {
+    Err(ToolError::with_content(vec![
+        ContentBlock::text("one"),
+        ContentBlock::text("two"),
+    ]))
+}
+
+#[mcp_tool]
+async fn panics(later: bool) -> String {
+    if later {
+        tokio::task::yield_now().await;
+    }
+    panic!("a secret");
+}
+
+#[mcp_tool]
+fn panics_at_once() -> String {
+    panic!("a secret");
+}
+
+#[mcp_tool]
+fn media() -> Vec<ContentBlock> {
+    vec![
+        ContentBlock::text("see"),
+        AudioContent::new("UklGRg==", "audio/wav").into(),
+        ResourceLink::new("report", "file:///report.txt").into(),
+    ]
+}
+
+#[mcp_tool]
+fn whole_result() -> CallToolResult {
+    CallToolResult::new(vec![ContentBlock::text("3")]).with_structured_content(3)
+}
+
+#[mcp_tool]
+fn null() -> CallToolResult {
+    CallToolResult::new([]).with_structured_content(serde_json::Value::Null)
+}
+
+#[mcp_tool]
+fn list_of_numbers(count: u8) -> Vec<u8> {
+    (0..count).collect()
+}
+
+#[mcp_tool(blocking)]
+fn works_hard(cx: &Context) -> String {
+    cx.client_info()
+        .map_or_else(|| "nobody".to_owned(), |client| client.name.clone())
+}
+
+/// A value that cannot be serialized as JSON: a map whose keys are not strings.
+#[mcp_tool]
+fn unwritable() -> Result<serde_json::Value, serde_json::Error> {
+    serde_json::to_value(std::collections::HashMap::from([(vec![1], 2)]))
+}
+
+/// The weather, as it is and as it will be.
+pub(crate) struct Weather {
+    name: String,
+    gate: Arc<Semaphore>,
+    hold: Arc<Hold>,
+}
+
+/// Ask for the weather of one place at a time.
+#[mcp_tool(namespace = "weather")]
+impl Weather {
+    /// Daily forecast for one city.
+    #[tool(read_only, idempotent, open_world = false, icons = [Icon::new("https://example.com/icon.png")])]
+    async fn forecast(
+        &self,
+        /// City name, e.g. "Oslo"
+        city: String,
+        #[arg(default = 1, range = 1..=7)] days: u8,
+        unit: Option<Unit>,
+        #[arg(name = "near")] place: Option<Place>,
+    ) -> Result<Place, Failure> {
+        let unit = unit.map_or(String::new(), |unit| format!(" {unit:?}"));
+        let note = place.map(|place| place.name);
+        Ok(Place {
+            name: format!("{city} {days}{unit}"),
+            latitude: 59.9,
+            note,
+        })
+    }
+
+    #[tool(destructive)]
+    async fn wait(&self, cx: &Context) -> String {
+        self.gate
+            .acquire()
+            .await
+            .expect("the gate is never closed")
+            .forget();
+        cx.request_id().to_string()
+    }
+
+    #[tool]
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    #[tool(name = "trace-id")]
+    fn trace(cx: &Context) -> Option<String> {
+        cx.meta()
+            .get("traceparent")
+            .and_then(|value| value.as_str().map(str::to_owned))
+    }
+
+    /// Blocks its thread until it is let go.
+    #[tool(blocking)]
+    fn hold(&self) -> &'static str {
+        self.hold.begun.add_permits(1);
+        self.hold.turn.lock().unwrap().recv().unwrap();
+        "held"
+    }
+
+    #[cfg(any())]
+    #[tool]
+    fn absent(&self) -> NoSuchType {}
+}
+
+/// Channel on which `weather.hold` reports its start and waits for its end.
+pub(crate) struct Hold {
+    pub(crate) begun: Semaphore,
+    turn: Mutex<Receiver<()>>,
+}
+
+impl Weather {
+    /// Creates a server: permits release calls of `weather.wait`, the sender releases those of `weather.hold`.
+    fn new(gate: &Arc<Semaphore>) -> (Self, Arc<Hold>, Sender<()>) {
+        let (sender, receiver) = channel();
+        let hold = Arc::new(Hold {
+            begun: Semaphore::new(0),
+            turn: Mutex::new(receiver),
+        });
+        (
+            Self {
+                name: "weather".to_owned(),
+                gate: Arc::clone(gate),
+                hold: Arc::clone(&hold),
+            },
+            hold,
+            sender,
+        )
+    }
+}
+
+/// Creates a server without controlling its waiting calls.
+pub(crate) fn weather() -> Weather {
+    Weather::new(&Arc::new(Semaphore::new(0))).0
+}
+
+pub(crate) struct Fixture {
+    pub(crate) server: Server,
+    pub(crate) gate: Arc<Semaphore>,
+    pub(crate) hold: Arc<Hold>,
+    pub(crate) let_go: Sender<()>,
+}
+
+pub(crate) fn server() -> Server {
+    fixture(Limits::default()).server
+}
+
+pub(crate) fn fixture(limits: Limits) -> Fixture {
+    let gate = Arc::new(Semaphore::new(0));
+    let (weather, hold, let_go) = Weather::new(&gate);
+    let server = treenail::server!()
+        .title("Fixture")
+        .mount(weather)
+        .tools(tools())
+        .limits(limits)
+        .build()
+        .unwrap();
+    Fixture {
+        server,
+        gate,
+        hold,
+        let_go,
+    }
+}
+
+pub(crate) fn tools() -> treenail::ToolSet {
+    tools![
+        add,
+        greet,
+        motto,
+        nothing,
+        perhaps,
+        fails,
+        fails_with_text,
+        fails_anyhow,
+        fails_with_content,
+        panics,
+        panics_at_once,
+        media,
+        whole_result,
+        null,
+        list_of_numbers,
+        works_hard,
+        unwritable,
+    ]
+}
