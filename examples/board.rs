@@ -4,8 +4,8 @@
 use std::env;
 
 use tokio::sync::watch;
-use treenail::Component;
 use treenail::prelude::*;
+use treenail::server::Component;
 
 /// Maximum number of notes. Beyond it, the oldest note is removed.
 const MAX_NOTES: usize = 100;

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use tower::ServiceBuilder;
 use tower::load_shed::error::Overloaded;
-use treenail::BoxError;
 use treenail::prelude::*;
+use treenail::tool::BoxError;
 
 /// Count the words of a text.
 #[mcp_tool(read_only, timeout = Duration::from_secs(10), max_concurrency = 4)]

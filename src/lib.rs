@@ -6,35 +6,20 @@
 #[cfg(doc)] // rustdoc runs no examples of a module under `any(doc, …)`
 pub mod guide;
 
-/// Questions to the client.
-pub use treenail_runtime::ask;
-#[doc(hidden)]
-pub use treenail_runtime::private as __private;
 /// The types of the protocol, named as in its newest revision.
 pub use treenail_runtime::schema;
 #[doc(inline)]
 pub use treenail_runtime::{
-    AskError, BusFuture, Call, CompletionRequest, Component, Connection, Context, ContractArgument,
-    ContractItem, ContractOutput, Edit, Error, EventBus, EventLimits, EventLink, Extensions,
-    Fallible, FieldError, Form, FormChoice, FormError, FormField, FromCall, FromCompletionRequest,
-    FromText, Handled, HasLength, HasRange, HeaderArgument, HttpLimits, IntoAnnotations,
-    IntoCompletions, IntoDefault, IntoIcons, IntoMeta, IntoRange, IntoSchema, Limits, Mount,
-    Namespace, PendingResponse, Principal, Progress, PromptDefinition, PromptOutput,
-    RequestStateKey, ResourceDefinition, ResourceOutput, Result, RpcError, Server, ServerBuilder,
-    Stream, StreamLimits, StringFormat, SubscriptionLimits, TextArgument, Tool, ToolArgument,
-    ToolDefinition, ToolError, ToolItem, ToolOutput, ToolResultWriter, ToolSet, ToolStream,
-    WrapResults,
+    Context, Error, Limits, Result, RpcError, Server, ServerBuilder, Stream, ToolError,
 };
-#[cfg(feature = "tower")]
-#[doc(inline)]
-pub use treenail_runtime::{BoxError, ToolCall, ToolFuture, ToolResponse, ToolService};
-
-#[cfg(feature = "redis")]
-#[doc(inline)]
-pub use treenail_runtime::RedisBus;
-#[cfg(feature = "http-server")]
-#[doc(inline)]
-pub use treenail_runtime::{HttpBody, HttpFuture, HttpServer, HttpService, SsePaths, http_service};
+// The version is part of the name, so that macros and library of different versions fail with an error that names it.
+#[doc(hidden)]
+pub use treenail_runtime::private as __private_0_1_0;
+// Generated clients are committed by their users, so this path stays as it is.
+#[doc(hidden)]
+pub mod __generated {
+    pub use treenail_runtime::private::{serde, serde_json};
+}
 
 /// Turns a trait into a contract between a server and its clients. The compiler checks both sides.
 ///
@@ -306,7 +291,7 @@ pub use treenail_macros::tools;
 pub use treenail_agent as agent;
 #[cfg(feature = "tool-loop")]
 #[doc(inline)]
-pub use treenail_agent::{Model, ToolLoop};
+pub use treenail_agent::ToolLoop;
 /// Adapter for the crate `jsoncall`: clients over its sessions, and servers as its handlers.
 #[cfg(feature = "jsoncall")]
 #[doc(inline)]
@@ -320,19 +305,150 @@ pub use treenail_runtime::client;
 #[doc(inline)]
 pub use treenail_runtime::client::{ClientError, McpClient, McpClientSession};
 
+/// Attribute values and arguments: traits of the values that attribute keys accept, and of the types of arguments.
+pub mod args {
+    #[doc(inline)]
+    pub use treenail_runtime::{
+        FromText, HasLength, HasRange, HeaderArgument, IntoAnnotations, IntoDefault, IntoIcons,
+        IntoMeta, IntoRange, IntoSchema, TextArgument, ToolArgument,
+    };
+}
+
+/// Completion of the arguments of prompts and resource templates.
+///
+/// Guide: [prompts](crate::guide::prompts).
+pub mod completion {
+    #[doc(inline)]
+    pub use treenail_runtime::{CompletionRequest, FromCompletionRequest, IntoCompletions};
+}
+
+/// Values that come with a call: the caller, extensions of the transport, progress.
+pub mod context {
+    #[doc(inline)]
+    pub use treenail_runtime::{Context, Extensions, Principal, Progress};
+}
+
+/// Contracts: the traits of typed contracts, and contracts as data.
+///
+/// Guide: [contracts](crate::guide::contracts).
+pub mod contract {
+    #[cfg(feature = "client")]
+    #[doc(inline)]
+    pub use treenail_runtime::client::{
+        Change, Contract, ContractError, Drift, DriftLimits, Severity, Subject,
+    };
+    #[doc(inline)]
+    pub use treenail_runtime::{ContractArgument, ContractItem, ContractOutput, Fallible};
+}
+
+/// Elicitation, sampling and roots: requests from a function to the client.
+///
+/// Guide: [elicitation](crate::guide::elicitation).
+pub mod elicit {
+    #[doc(inline)]
+    pub use treenail_runtime::ask::{
+        Ask, AskError, AskIfSupported, Confirm, Elicit, ElicitBySchema, ElicitUrl, Question,
+        RequestStateKey, Roots, Sample,
+    };
+}
+
+/// Events between the replicas of a server.
+///
+/// Guide: [deployment](crate::guide::deployment).
+pub mod events {
+    #[cfg(feature = "redis")]
+    #[doc(inline)]
+    pub use treenail_runtime::RedisBus;
+    #[doc(inline)]
+    pub use treenail_runtime::{BusFuture, EventBus, EventLink};
+}
+
+/// Forms: the fields that a user fills in.
+///
+/// Guide: [elicitation](crate::guide::elicitation).
+pub mod form {
+    #[doc(inline)]
+    pub use treenail_runtime::{FieldError, Form, FormChoice, FormError, FormField, StringFormat};
+    #[cfg(feature = "client")]
+    #[doc(inline)]
+    pub use treenail_runtime::{describe_field, parse_form_content};
+}
+
+/// Streamable HTTP: a service for axum, hyper and tower, and a server with its own listener.
+///
+/// Guide: [http](crate::guide::http), [deployment](crate::guide::deployment).
+#[cfg(feature = "http-server")]
+pub mod http {
+    #[doc(inline)]
+    pub use treenail_runtime::{
+        HttpBody, HttpFuture, HttpServer, HttpService, SsePaths, http_service,
+    };
+}
+
+/// Limits of a server, in groups.
+///
+/// Guide: [limits](crate::guide::limits).
+pub mod limits {
+    #[doc(inline)]
+    pub use treenail_runtime::{EventLimits, HttpLimits, Limits, StreamLimits, SubscriptionLimits};
+}
+
+/// Prompts: the definitions that `#[prompt]` generates, and the outputs that they accept.
+///
+/// Guide: [prompts](crate::guide::prompts).
+pub mod prompt {
+    #[doc(inline)]
+    pub use treenail_runtime::{PromptDefinition, PromptOutput};
+}
+
+/// Resources: the definitions that `#[resource]` generates, and the outputs that they accept.
+///
+/// Guide: [resources](crate::guide::resources).
+pub mod resource {
+    #[doc(inline)]
+    pub use treenail_runtime::{ResourceDefinition, ResourceOutput};
+}
+
+/// Servers: mounting, namespaces, and changes while they run.
+pub mod server {
+    #[doc(inline)]
+    pub use treenail_runtime::{Component, Edit, Mount, Namespace, Server, ServerBuilder};
+}
+
+/// Tools: definitions, sets, outputs, streams and middleware.
+///
+/// Guide: [tools](crate::guide::tools), [streams](crate::guide::streams).
+pub mod tool {
+    #[cfg(feature = "tower")]
+    #[doc(inline)]
+    pub use treenail_runtime::{BoxError, ToolCall, ToolFuture, ToolResponse, ToolService};
+    #[doc(inline)]
+    pub use treenail_runtime::{
+        Tool, ToolDefinition, ToolError, ToolItem, ToolOutput, ToolResultWriter, ToolSet,
+        ToolStream, WrapResults,
+    };
+}
+
+/// One connection of a server without its transport, for transports of your own.
+pub mod transport {
+    #[doc(inline)]
+    pub use treenail_runtime::{Connection, Handled, PendingResponse};
+}
+
 /// The most common items: `use treenail::prelude::*;`.
 pub mod prelude {
-    pub use crate::{
-        AskError, Context, Server, Stream, ToolError, mcp_client, mcp_form, mcp_tool, mcp_type,
-        prompt, resource, tool, tools,
-    };
+    pub use crate::elicit::AskError;
     #[cfg(feature = "client")]
     pub use crate::{ClientError, McpClient, McpClientSession};
+    pub use crate::{
+        Context, Server, Stream, ToolError, mcp_client, mcp_form, mcp_tool, mcp_type, tools,
+    };
     #[cfg(feature = "tool-loop")]
     pub use crate::{
         ToolLoop,
         agent::{ClientBuilderExt as _, ContextExt as _},
     };
+    pub use treenail_macros::{prompt, resource, tool};
 }
 
 /// Creates a server builder with the name and version of the calling crate.

@@ -11,9 +11,9 @@ use crate::krate::Krate;
 
 /// Expands to
 /// ```text
-/// #[derive(::treenail::__private::serde::Serialize, …::Deserialize, …::schemars::JsonSchema)]
-/// #[serde(crate = "::treenail::__private::serde")]
-/// #[schemars(crate = "::treenail::__private::schemars")]
+/// #[derive(::treenail::__private_0_1_0::serde::Serialize, …::Deserialize, …::schemars::JsonSchema)]
+/// #[serde(crate = "::treenail::__private_0_1_0::serde")]
+/// #[schemars(crate = "::treenail::__private_0_1_0::schemars")]
 /// <item>
 /// ```
 /// so that the user's crate needs neither serde nor schemars among its dependencies.
@@ -34,8 +34,8 @@ pub(crate) fn mcp_type(args: TokenStream, item: &TokenStream) -> TokenStream {
 }
 
 fn derives(krate: &Krate) -> TokenStream {
-    let serde = quote!(#krate::__private::serde);
-    let schemars = quote!(#krate::__private::schemars);
+    let serde = quote!(#krate::__private_0_1_0::serde);
+    let schemars = quote!(#krate::__private_0_1_0::schemars);
     let serde_path = path_text(&serde);
     let schemars_path = path_text(&schemars);
     quote! {

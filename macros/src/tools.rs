@@ -12,10 +12,10 @@ use crate::krate::Krate;
 /// Expands to
 /// ```text
 /// {
-///     const __NAMES: [&str; 2] = [<a as ::treenail::Tool>::NAME, <b::c as ::treenail::Tool>::NAME];
-///     const _: () = assert!(!::treenail::__private::contains(<names before>, __NAMES[1]), "…");
-///     ::treenail::ToolSet::from([
-///         <a as ::treenail::Tool>::definition(), <b::c as ::treenail::Tool>::definition()
+///     const __NAMES: [&str; 2] = [<a as ::treenail::tool::Tool>::NAME, <b::c as ::treenail::tool::Tool>::NAME];
+///     const _: () = assert!(!::treenail::__private_0_1_0::contains(<names before>, __NAMES[1]), "…");
+///     ::treenail::tool::ToolSet::from([
+///         <a as ::treenail::tool::Tool>::definition(), <b::c as ::treenail::tool::Tool>::definition()
 ///     ])
 /// }
 /// ```
@@ -27,22 +27,22 @@ pub(crate) fn tools(input: TokenStream) -> TokenStream {
     let count = paths.len();
     let names = paths
         .iter()
-        .map(|path| quote_spanned!(path.span()=> <#path as #krate::Tool>::NAME));
+        .map(|path| quote_spanned!(path.span()=> <#path as #krate::tool::Tool>::NAME));
     let distinct = paths.iter().enumerate().skip(1).map(|(index, path)| {
         quote_spanned! {path.span()=>
             const _: () = ::core::assert!(
-                !#krate::__private::contains(__NAMES.split_at(#index).0, __NAMES[#index]),
+                !#krate::__private_0_1_0::contains(__NAMES.split_at(#index).0, __NAMES[#index]),
                 "another tool in this list has the same name"
             );
         }
     });
     let definitions = paths
         .iter()
-        .map(|path| quote_spanned!(path.span()=> <#path as #krate::Tool>::definition()));
+        .map(|path| quote_spanned!(path.span()=> <#path as #krate::tool::Tool>::definition()));
     quote! {{
         const __NAMES: [&str; #count] = [#(#names),*];
         #(#distinct)*
-        <#krate::ToolSet as ::core::convert::From<_>>::from([#(#definitions),*])
+        <#krate::tool::ToolSet as ::core::convert::From<_>>::from([#(#definitions),*])
     }}
 }
 

@@ -27,7 +27,7 @@ const MAX_VALUES: usize = 100;
 /// value:
 ///
 /// ```
-/// use treenail_runtime::CompletionRequest;
+/// use treenail::completion::CompletionRequest;
 ///
 /// fn cities(typed: &CompletionRequest) -> Vec<&'static str> {
 ///     let cities = match typed.other("country") {

@@ -22,7 +22,7 @@ use crate::server::Server;
 /// may outlive the call, but sends nothing after the call has ended.
 ///
 /// ```
-/// use treenail_runtime::Context;
+/// use treenail::Context;
 ///
 /// async fn greet(cx: &Context, name: String) -> String {
 ///     match cx.client_info() {
@@ -72,7 +72,7 @@ impl Context {
     /// See [`Extensions`].
     ///
     /// ```
-    /// use treenail_runtime::Context;
+    /// use treenail::Context;
     ///
     /// struct Tenant(u32);
     ///
@@ -127,7 +127,7 @@ impl Context {
     /// messages.
     ///
     /// ```
-    /// # use treenail_runtime::Context;
+    /// # use treenail::Context;
     /// async fn import(cx: &Context, files: Vec<String>) -> usize {
     ///     for (done, file) in files.iter().enumerate() {
     ///         cx.progress(done).total(files.len()).message(format!("importing {file}")).await;

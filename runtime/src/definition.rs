@@ -24,7 +24,8 @@ use crate::tool::ToolDefinition;
 /// ```
 /// use std::sync::Arc;
 ///
-/// use treenail_runtime::{Mount, Server, ServerBuilder};
+/// use treenail::{Server, ServerBuilder};
+/// use treenail::server::Mount;
 ///
 /// fn two_names<T: Mount>(server: ServerBuilder, state: Arc<T>) -> ServerBuilder {
 ///     let other = Arc::clone(&state);

@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// ([`Context::extension`](crate::Context::extension)). Clones share the values. An empty map does not allocate.
 ///
 /// ```
-/// use treenail_runtime::Extensions;
+/// use treenail::context::Extensions;
 ///
 /// #[derive(Debug, PartialEq)]
 /// struct Tenant(u32);
@@ -91,13 +91,14 @@ impl fmt::Debug for Extensions {
 /// The id is written to logs (`Debug`, `Display`), so it must be the name of an account, and never a token or password.
 ///
 /// ```
-/// use treenail_runtime::{Principal, Server};
+/// use treenail::Server;
+/// use treenail::context::Principal;
 ///
 /// // In a transport of your own, after authentication:
 /// # let server = Server::builder("demo", "1.0.0").build()?;
 /// let mut connection = server.connect();
 /// connection.extensions_mut().insert(Principal::new("alice@example.com"));
-/// # Ok::<(), treenail_runtime::Error>(())
+/// # Ok::<(), treenail::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Principal(Arc<str>);

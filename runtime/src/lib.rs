@@ -72,6 +72,8 @@ pub use self::definition::Mount;
 pub use self::error::{Error, Result};
 pub use self::extensions::{Extensions, Principal};
 pub use self::form::{FieldError, Form, FormChoice, FormError, FormField, StringFormat};
+#[cfg(feature = "client")]
+pub use self::form::{describe_field, parse_form_content};
 pub use self::function::argument::{FromText, ToolArgument};
 pub use self::function::bounds::{HasLength, HasRange, HeaderArgument};
 pub use self::function::text::TextArgument;

@@ -62,7 +62,8 @@ limits! {
     /// descriptor; if the process has fewer than `http.connections`, further clients wait as well.
     ///
     /// ```
-    /// use treenail_runtime::{HttpLimits, Limits};
+    /// use treenail::Limits;
+    /// use treenail::limits::HttpLimits;
     ///
     /// let limits = Limits::default()
     ///     .message_bytes(1 << 20)

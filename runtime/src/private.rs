@@ -4,7 +4,8 @@ pub use schemars;
 pub use serde;
 pub use serde_json;
 
-pub use crate::call::{CallValue, Lifetime};
+pub use crate::attribute_value::DefaultValue;
+pub use crate::call::{Call, CallValue, FromCall, Lifetime};
 #[cfg(feature = "client")]
 pub use crate::client::typed::{
     ClientOf, MockCalls, MockStream, Mocked, NamespacedClient, connect, describe_trait,
@@ -32,7 +33,6 @@ pub use crate::typed_contract::{
     Arguments, FromBlock, FromContent, FromItem, FromToolResult, Given, ItemReader, OutputReader,
     TraitContract, prefix_names,
 };
-pub use crate::attribute_value::DefaultValue;
 
 /// Returns whether `names` contains `name`. `tools![…]` uses it to reject tools with the same name.
 pub const fn contains(names: &[&str], name: &str) -> bool {

@@ -32,7 +32,7 @@ impl Context {
     /// [`HttpLimits::stream_max_age`](crate::HttpLimits::stream_max_age) does it for all calls after a time.
     ///
     /// ```
-    /// # use treenail_runtime::Context;
+    /// # use treenail::Context;
     /// async fn import(cx: &Context) -> &'static str {
     ///     cx.close_sse_stream();
     ///     // … some minutes of work …

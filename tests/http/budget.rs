@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::json;
 use tokio::task::JoinHandle;
+use treenail::Limits;
+use treenail::http::{HttpService, http_service};
 use treenail::prelude::*;
 use treenail::schema::Revision;
-use treenail::{HttpService, Limits, http_service};
 
 use crate::client::{CompleteResponse, Post, next};
 use crate::legacy::Client;

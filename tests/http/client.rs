@@ -11,7 +11,8 @@ use http::{HeaderMap, Request, Response, StatusCode};
 use http_body::{Body, Frame, SizeHint};
 use serde_json::{Value, json};
 use tower_service::Service;
-use treenail::{HttpBody, HttpService, Principal};
+use treenail::context::Principal;
+use treenail::http::{HttpBody, HttpService};
 
 pub(crate) const MODERN: &str = "2026-07-28";
 

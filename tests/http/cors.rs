@@ -2,8 +2,8 @@
 
 use http::HeaderMap;
 use serde_json::json;
+use treenail::http::{HttpService, SsePaths, http_service};
 use treenail::schema::Revision;
-use treenail::{HttpService, SsePaths, http_service};
 
 use crate::client::{CompleteResponse, Post};
 use crate::fixture::{builder, service};

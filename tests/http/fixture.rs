@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::Notify;
+use treenail::http::{HttpService, http_service};
 use treenail::prelude::*;
-use treenail::{HttpService, Limits, ServerBuilder, http_service};
+use treenail::{Limits, ServerBuilder};
 
 /// Signals start and end of the calls of `wait`.
 #[derive(Clone, Default)]

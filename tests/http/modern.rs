@@ -1,7 +1,7 @@
 //! Outcomes of the modern era: the rows of annex C in its order, and event streams.
 
 use serde_json::{Value, json};
-use treenail::Principal;
+use treenail::context::Principal;
 use treenail::prelude::*;
 
 use crate::client::{MODERN, Post, messages, next};
@@ -253,7 +253,7 @@ async fn unknown_methods_are_not_found() {
     let gone = Post::modern("logging/setLevel", json!({"level": "info"}));
     gone.expect_rejected(&service, 404, -32601, "SRV-HTTP-20")
         .await;
-    let bare = treenail::http_service(treenail::server!().build().unwrap());
+    let bare = treenail::http::http_service(treenail::server!().build().unwrap());
     let none = Post::modern("prompts/list", json!({}));
     none.expect_rejected(&bare, 404, -32601, "SRV-ERR-01").await;
 }
@@ -460,7 +460,7 @@ async fn arguments_are_compared_with_their_headers() {
 #[tokio::test]
 async fn functions_can_read_the_principal_of_a_layer() {
     let server = builder().build().unwrap();
-    let service = treenail::http_service(server);
+    let service = treenail::http::http_service(server);
     let post = Post::tool("whoami", json!({})).with("user-agent", "probe");
     let response = post.clone().send(&service).await.json();
     assert_eq!(
@@ -487,7 +487,7 @@ impl Shelf {
 #[tokio::test]
 async fn a_tool_has_its_headers_under_each_of_its_names() {
     let server = treenail::server!().mount(Shelf).build().unwrap();
-    let service = treenail::http_service(server);
+    let service = treenail::http::http_service(server);
     for name in ["shelf.find", "shelf_find", "shelf__find"] {
         let post = Post::tool(name, json!({"region": "west"}));
         let request = post.clone().with("mcp-param-region", "west");

@@ -13,7 +13,9 @@ use http::header::AUTHORIZATION;
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use treenail::{Principal, Server, http_service};
+use treenail::Server;
+use treenail::context::Principal;
+use treenail::http::http_service;
 
 use crate::client::{Post, messages};
 use crate::fixture::{Desk, builder_of};

@@ -2,8 +2,8 @@
 
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
+use treenail::http::{HttpService, http_service};
 use treenail::prelude::*;
-use treenail::{HttpService, http_service};
 
 use crate::client::Post;
 

@@ -7,10 +7,11 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::sync::{broadcast, watch};
 use tokio::time::{Instant, timeout_at};
-use treenail::{
-    BusFuture, Component, EventBus, EventLimits, EventLink, HttpBody, HttpService, Limits, Server,
-    ServerBuilder, http_service,
-};
+use treenail::events::{BusFuture, EventBus, EventLink};
+use treenail::http::{HttpBody, HttpService, http_service};
+use treenail::limits::EventLimits;
+use treenail::server::Component;
+use treenail::{Limits, Server, ServerBuilder};
 
 use crate::client::{Post, messages, next};
 use crate::fixture::builder;

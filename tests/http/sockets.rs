@@ -9,7 +9,9 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
-use treenail::{EventLimits, HttpLimits, HttpServer, Limits, Server, SsePaths};
+use treenail::http::{HttpServer, SsePaths};
+use treenail::limits::{EventLimits, HttpLimits};
+use treenail::{Limits, Server};
 
 use crate::client::{Post, messages};
 use crate::fixture::{Desk, builder, builder_of};

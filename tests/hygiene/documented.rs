@@ -25,7 +25,7 @@ pub const fn starred(
 pub const fn included() {}
 
 /// All functions.
-pub fn all() -> treenail::ToolSet {
+pub fn all() -> treenail::tool::ToolSet {
     tools![starred, included]
 }
 

@@ -78,6 +78,6 @@ macro_rules! form {
 form!(MadeForm { text: String, number: Option<u8> });
 
 /// All functions.
-pub fn all() -> treenail::ToolSet {
+pub fn all() -> treenail::tool::ToolSet {
     tools![made, sent]
 }

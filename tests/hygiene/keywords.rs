@@ -43,6 +43,6 @@ pub mod r#mod {
 }
 
 /// All functions.
-pub fn all() -> treenail::ToolSet {
+pub fn all() -> treenail::tool::ToolSet {
     treenail::tools![r#mod::r#fn]
 }

@@ -263,13 +263,13 @@ pub mod bare {
     #[::treenail::mcp_tool]
     impl Part for Piece {}
 
-    async fn values(typed: &::treenail::CompletionRequest) -> [String; 1] {
+    async fn values(typed: &::treenail::completion::CompletionRequest) -> [String; 1] {
         ::std::future::ready([::std::borrow::ToOwned::to_owned(typed.text())]).await
     }
 
     /// All functions.
     #[allow(deprecated, reason = "the test covers deprecated tools")]
-    pub fn all() -> ::treenail::ToolSet {
+    pub fn all() -> ::treenail::tool::ToolSet {
         ::treenail::tools![deprecated_tool, idle, measure, stream]
     }
 }
@@ -360,7 +360,7 @@ pub mod renamed {
     }
 
     /// All functions.
-    pub fn all() -> nail::ToolSet {
+    pub fn all() -> nail::tool::ToolSet {
         nail::tools![crate = nail; text]
     }
 }
@@ -387,9 +387,14 @@ fn generated_code_compiles_and_runs() {
         .tools(renamed::all())
         .build();
     assert!(server.is_ok(), "{:?}", server.err());
-    assert_eq!(<bare::Stay as treenail::Form>::schema().properties.len(), 5);
+    assert_eq!(
+        <bare::Stay as treenail::form::Form>::schema()
+            .properties
+            .len(),
+        5
+    );
     let choice = [("choice".to_owned(), "Only".into())];
-    let form = <renamed::Form as treenail::Form>::read(choice.into());
+    let form = <renamed::Form as treenail::form::Form>::read(choice.into());
     assert!(form.is_ok(), "{:?}", form.err());
 }
 

@@ -38,5 +38,5 @@ tools! {
 
 #[test]
 fn all_tools_are_registered() {
-    assert_eq!(<ManyTools as treenail::Mount>::tools().len(), 200);
+    assert_eq!(<ManyTools as treenail::server::Mount>::tools().len(), 200);
 }

@@ -99,6 +99,6 @@ pub enum Unit {
 }
 
 /// All functions.
-pub fn all() -> ::treenail::ToolSet {
+pub fn all() -> ::treenail::tool::ToolSet {
     ::treenail::tools![find]
 }

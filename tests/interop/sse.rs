@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
+use treenail::http::{HttpService, SsePaths};
 use treenail::prelude::*;
-use treenail::{HttpService, SsePaths};
 
 struct Desk;
 

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use treenail::prelude::*;
 use treenail::schema::Revision;
-use treenail::{Component, Edit, Limits, Server};
+use treenail::server::{Component, Edit};
+use treenail::{Limits, Server};
 
 use crate::support::covering::{covering, covering_one};
 use crate::support::notes::{Extra, Notes, dynamic, extra, first, fixed, notes, second};

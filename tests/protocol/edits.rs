@@ -5,7 +5,8 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use treenail::prelude::*;
 use treenail::schema::Revision;
-use treenail::{Component, Edit, Limits, Server};
+use treenail::server::{Component, Edit};
+use treenail::{Limits, Server};
 
 use crate::dynamic::{empty, tool_names};
 use crate::support::covering::covering;

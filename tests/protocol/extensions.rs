@@ -5,9 +5,11 @@ use std::task::Poll;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tower::ServiceBuilder;
+use treenail::Server;
+use treenail::context::Principal;
 use treenail::prelude::*;
 use treenail::schema::Revision;
-use treenail::{Principal, Server, ToolCall};
+use treenail::tool::ToolCall;
 
 use crate::support::peer::{MODERN, meta, text};
 

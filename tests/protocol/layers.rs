@@ -10,7 +10,9 @@ use tower::timeout::TimeoutLayer;
 use tower::{ServiceBuilder, ServiceExt, layer::layer_fn, service_fn};
 use treenail::prelude::*;
 use treenail::schema::{CallToolResult, ContentBlock, ResultMetaObject, Revision};
-use treenail::{BoxError, Handled, RpcError, ServerBuilder, ToolCall, ToolResponse, ToolService};
+use treenail::tool::{BoxError, ToolCall, ToolResponse, ToolService};
+use treenail::transport::Handled;
+use treenail::{RpcError, ServerBuilder};
 
 use crate::support::covering::{covering, covering_one};
 use crate::support::peer::{MODERN, Peer, error, initialize, meta, text};

@@ -1,9 +1,11 @@
 //! Subscriptions of the legacy era: `resources/subscribe`, and notifications without a subscription ID.
 
 use serde_json::{Value, json};
+use treenail::Limits;
+use treenail::limits::SubscriptionLimits;
 use treenail::prelude::*;
 use treenail::schema::Revision;
-use treenail::{Component, Limits, SubscriptionLimits};
+use treenail::server::Component;
 
 use crate::subscriptions::{TOOLS, UPDATED};
 use crate::support::covering::covering;

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
+use treenail::ServerBuilder;
 use treenail::prelude::*;
 use treenail::schema::Revision;
-use treenail::{Namespace, ServerBuilder};
+use treenail::server::Namespace;
 
 use crate::support::covering::{covering, covering_one};
 use crate::support::notes::{Extra, first, notes, second};

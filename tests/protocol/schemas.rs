@@ -1,9 +1,11 @@
 //! Additional keywords in the schema of a tool's arguments: headers, and constraints between arguments.
 
 use serde_json::{Value, json};
+use treenail::Server;
+use treenail::args::HeaderArgument;
 use treenail::prelude::*;
 use treenail::schema::Revision;
-use treenail::{HeaderArgument, Server, ToolSet};
+use treenail::tool::ToolSet;
 
 use crate::support::peer::{MODERN, Peer, text};
 

@@ -85,7 +85,7 @@ async fn shared_state_is_mounted_as_an_arc() {
     let discovered = peer.request("server/discover", json!({})).await;
     assert_eq!(discovered["result"]["instructions"], "Counts.");
     // The type identifies the component, whether it is mounted directly or in an `Arc`.
-    let item = treenail::Component::mounted::<Counter>();
+    let item = treenail::server::Component::mounted::<Counter>();
     server.edit(|edit| edit.remove(item)).unwrap();
     let (code, _) = peer
         .refused("tools/call", json!({"name": "counter.up"}))

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use tower::layer::layer_fn;
+use treenail::Server;
 use treenail::prelude::*;
 use treenail::schema::{CallToolResult, Revision};
-use treenail::{BoxError, Server, ToolCall, ToolResponse, ToolService, ToolSet, WrapResults};
+use treenail::tool::{BoxError, ToolCall, ToolResponse, ToolService, ToolSet, WrapResults};
 
 use crate::support::peer::{MODERN, Peer, text};
 

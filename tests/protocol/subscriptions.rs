@@ -1,8 +1,10 @@
 //! Subscriptions: `subscriptions/listen` of the modern era, and its legacy equivalents.
 
 use serde_json::{Value, json};
+use treenail::Limits;
+use treenail::limits::SubscriptionLimits;
 use treenail::prelude::*;
-use treenail::{Component, Limits, SubscriptionLimits};
+use treenail::server::Component;
 
 use crate::support::covering::covering_one;
 use crate::support::notes::{dynamic, extra, first, fixed};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use treenail::FieldError;
-use treenail::client::{expected, parse_form_content};
+use treenail::form::FieldError;
+use treenail::form::{describe_field, parse_form_content};
 use treenail::schema::{
     ElicitFields, ElicitSchema, ElicitValue, EnumOption, PrimitiveSchemaDefinition as Kind,
 };
@@ -84,7 +84,7 @@ impl<'a> Field<'a> {
             });
         }
         let expected = match (options.is_empty(), is_multi_select(self.definition)) {
-            (true, _) => sanitize_line(&expected(self.definition)),
+            (true, _) => sanitize_line(&describe_field(self.definition)),
             (false, false) => "enter a number or a name".to_owned(),
             (false, true) => "enter numbers or names, separated by commas".to_owned(),
         };

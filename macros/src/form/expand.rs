@@ -16,8 +16,8 @@ use super::model::{Choice, Field, Form, RustcAttributes};
 
 /// Expands to
 /// ```text
-/// impl ::treenail::__private::FormFields for Booking {
-///     fn fields(__form: &mut ::treenail::__private::FormVisitor) -> Option<Self> {
+/// impl ::treenail::__private_0_1_0::FormFields for Booking {
+///     fn fields(__form: &mut ::treenail::__private_0_1_0::FormVisitor) -> Option<Self> {
 ///         let __f0 = __form.field(<field>);
 ///         let __f1 = __form.field(<field>);
 ///         Some(Self { day: __f0?, guests: __f1? })
@@ -53,10 +53,10 @@ pub(crate) fn form_stub(krate: &Krate, item: &ItemStruct) -> TokenStream {
 }
 
 fn impl_form(krate: &Krate, item: &ItemStruct, body: &TokenStream) -> TokenStream {
-    let of = quote!(#krate::__private::FormFields);
+    let of = quote!(#krate::__private_0_1_0::FormFields);
     let members = quote! {
         fn fields(
-            __form: &mut #krate::__private::FormVisitor,
+            __form: &mut #krate::__private_0_1_0::FormVisitor,
         ) -> ::core::option::Option<Self> {
             #body
         }
@@ -66,9 +66,9 @@ fn impl_form(krate: &Krate, item: &ItemStruct, body: &TokenStream) -> TokenStrea
 
 /// Expands to
 /// ```text
-/// <u8 as ::treenail::FormField>::field("guests")
-///     .title("…").description("…").default(|| 2).check(<u8 as ::treenail::HasRange>::range(1..=12))
-///     .format(<String as ::treenail::StringFormat>::format(::treenail::schema::StringSchemaFormat::Date))
+/// <u8 as ::treenail::form::FormField>::field("guests")
+///     .title("…").description("…").default(|| 2).check(<u8 as ::treenail::args::HasRange>::range(1..=12))
+///     .format(<String as ::treenail::form::StringFormat>::format(::treenail::schema::StringSchemaFormat::Date))
 /// ```
 fn field(krate: &Krate, field: &Field) -> TokenStream {
     let (ty, name) = (&field.ty, &field.name.text);
@@ -79,10 +79,10 @@ fn field(krate: &Krate, field: &Field) -> TokenStream {
         quote_spanned!(default.key.span()=> .default(#make))
     });
     let range = field.range.iter().map(|Attr { key, value }| {
-        quote_spanned!(key.span()=> .check(<#ty as #krate::HasRange>::range(#value)))
+        quote_spanned!(key.span()=> .check(<#ty as #krate::args::HasRange>::range(#value)))
     });
     let length = field.length.iter().map(|Attr { key, value }| {
-        quote_spanned!(key.span()=> .check(<#ty as #krate::HasLength>::length(#value)))
+        quote_spanned!(key.span()=> .check(<#ty as #krate::args::HasLength>::length(#value)))
     });
     let format = field.format.iter().map(|Attr { key, value }| {
         let format = match &*value.value() {
@@ -92,10 +92,10 @@ fn field(krate: &Krate, field: &Field) -> TokenStream {
             _ => quote!(DateTime),
         };
         let format = quote!(#krate::schema::StringSchemaFormat::#format);
-        quote_spanned!(key.span()=> .format(<#ty as #krate::StringFormat>::format(#format)))
+        quote_spanned!(key.span()=> .format(<#ty as #krate::form::StringFormat>::format(#format)))
     });
     quote_spanned! {ty.span()=>
-        <#ty as #krate::FormField>::field(#name)
+        <#ty as #krate::form::FormField>::field(#name)
             #(.title(#title))*
             #(.description(#description))*
             #(#range)*
@@ -107,7 +107,7 @@ fn field(krate: &Krate, field: &Field) -> TokenStream {
 
 /// Expands to
 /// ```text
-/// impl ::treenail::FormChoice for Room {
+/// impl ::treenail::form::FormChoice for Room {
 ///     const CHOICES: &'static [(&'static str, Option<&'static str>)] = &[("double", Some("Double room")), …];
 ///     fn pick(name: &str) -> Option<Self> {
 ///         match name { "double" => Some(Self::Double), …, _ => None }
@@ -162,7 +162,7 @@ fn impl_choice(
         }
     };
     implementation(
-        &quote!(#krate::FormChoice),
+        &quote!(#krate::form::FormChoice),
         &item.ident,
         &item.generics,
         &members,

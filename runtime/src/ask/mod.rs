@@ -78,7 +78,8 @@ impl Context {
     /// Asks the user to agree. The error is [`AskError::Declined`] if they do not.
     ///
     /// ```
-    /// use treenail_runtime::{AskError, Context};
+    /// use treenail::Context;
+    /// use treenail::elicit::AskError;
     ///
     /// async fn forget(cx: &Context, place: String) -> Result<(), AskError> {
     ///     cx.confirm(format!("Delete {place}?")).await?;
@@ -131,7 +132,8 @@ impl Context {
     ///
     /// ```
     /// # async fn reserve(_: &str) -> Result<u64, AskError> { Ok(7) }
-    /// use treenail_runtime::{AskError, Context};
+    /// use treenail::Context;
+    /// use treenail::elicit::AskError;
     ///
     /// async fn book(cx: &Context, room: String) -> Result<u64, AskError> {
     ///     let number = cx.once("reserve", reserve(&room)).await?;

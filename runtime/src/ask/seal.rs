@@ -28,13 +28,14 @@ const SALT: usize = 32;
 /// written by `openssl rand -base64 32`:
 ///
 /// ```
-/// use treenail_runtime::{RequestStateKey, Server};
+/// use treenail::Server;
+/// use treenail::elicit::RequestStateKey;
 ///
 /// // From your secret store, such as an environment variable.
 /// let text = "kJpHhmlYJw5cQ1cPCs2xCkm8JvFMi7YHo4bWzKQJ9/I=";
 /// let key: RequestStateKey = text.parse()?;
 /// let server = Server::builder("demo", "1.0.0").request_state_key(key).build()?;
-/// # Ok::<(), treenail_runtime::Error>(())
+/// # Ok::<(), treenail::Error>(())
 /// ```
 ///
 /// Replace the key of running replicas in three steps, so that every replica accepts every state: give all replicas

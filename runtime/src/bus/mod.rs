@@ -58,7 +58,8 @@ pub type BusFuture<'a> =
 ///
 /// ```
 /// use tokio::sync::broadcast;
-/// use treenail_runtime::{BusFuture, EventBus, EventLink, Server};
+/// use treenail::Server;
+/// use treenail::events::{BusFuture, EventBus, EventLink};
 ///
 /// #[derive(Debug)]
 /// struct InProcess(broadcast::Sender<Vec<u8>>);
@@ -80,7 +81,7 @@ pub type BusFuture<'a> =
 /// }
 ///
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> treenail_runtime::Result<()> {
+/// # async fn main() -> treenail::Result<()> {
 /// let bus = std::sync::Arc::new(InProcess(broadcast::channel(64).0));
 /// let replicas = [bus.clone(), bus].map(|bus| {
 ///     Server::builder("demo", "1.0.0").event_bus(bus).build()

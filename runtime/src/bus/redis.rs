@@ -46,10 +46,11 @@ const PING_INTERVAL: Duration = Duration::from_secs(10);
 /// For TLS (`rediss://`), add `redis` to your dependencies with one of its TLS features, such as `tokio-rustls-comp`.
 ///
 /// ```
-/// use treenail_runtime::{RedisBus, Server};
+/// use treenail::Server;
+/// use treenail::events::RedisBus;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> treenail_runtime::Result<()> {
+/// # async fn main() -> treenail::Result<()> {
 /// let bus = RedisBus::new("redis://127.0.0.1:6379")?.channel("demo");
 /// let server = Server::builder("demo", "1.0.0").event_bus(bus).build()?;
 /// # Ok(())

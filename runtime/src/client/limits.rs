@@ -10,7 +10,7 @@ limits! {
     /// Limits of a client. The defaults are safe with an untrusted server.
     ///
     /// ```
-    /// use treenail_runtime::client::ClientLimits;
+    /// use treenail::client::ClientLimits;
     ///
     /// let limits = ClientLimits::default().message_bytes(1 << 20);
     /// assert_eq!(limits.requests_in_flight, 256);

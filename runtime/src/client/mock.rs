@@ -22,7 +22,7 @@ type AnswerFn = dyn Fn(&Value) -> Result<Value, RpcError> + Send + Sync;
 /// use std::sync::Arc;
 ///
 /// use serde_json::json;
-/// use treenail_runtime::client::{McpClient, MockSession};
+/// use treenail::client::{McpClient, MockSession};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -39,7 +39,6 @@ pub use self::session::{
     SessionRequest, TransportKind,
 };
 pub use self::typed::{MockCall, TypedCall, TypedCallFuture, TypedStream};
-pub use crate::form::{expected, parse_form_content};
 pub use treenail_contract::{
     Change, Contract, ContractError, Drift, DriftLimits, Severity, Subject, is_invisible,
 };

@@ -8,7 +8,7 @@ use treenail_schema::{
     PrimitiveSchemaDefinition as Kind, StringSchema,
 };
 
-use crate::form::describe::{expected, truncated_json};
+use crate::form::describe::{describe_field, truncated_json};
 use crate::form::error::{FieldError, FormError};
 use crate::form::format;
 use crate::form::options::{Choices, choices, count_bounds, deduplicate, parse_choices};
@@ -33,8 +33,8 @@ pub fn check_content(
 /// ```
 /// use std::collections::BTreeMap;
 ///
-/// use treenail_runtime::client::parse_form_content;
-/// use treenail_runtime::schema::ElicitSchema;
+/// use treenail::form::parse_form_content;
+/// use treenail::schema::ElicitSchema;
 ///
 /// let schema: ElicitSchema = serde_json::from_str(
 ///     r#"{"type": "object", "properties": {
@@ -66,7 +66,7 @@ pub fn parse_form_content(
             && required.is_some_and(|required| required.iter().any(|it| it == name));
         let value = match content.remove(name) {
             Some(value) => normalize(definition, value, required),
-            None if required => Err(format!("missing; expected {}", expected(definition))),
+            None if required => Err(format!("missing; expected {}", describe_field(definition))),
             None => Ok(None),
         };
         match value {
@@ -105,7 +105,7 @@ pub(super) fn normalize(
     } else if is_empty && !required {
         Ok(None)
     } else {
-        let expected = expected(definition);
+        let expected = describe_field(definition);
         Err(format!(
             "expected {expected}, got {}",
             truncated_json(&value)

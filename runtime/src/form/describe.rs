@@ -10,19 +10,19 @@ use crate::function::argument_error;
 /// Describes the valid values of a form field, for messages to the user.
 ///
 /// ```
-/// use treenail_runtime::client::expected;
-/// use treenail_runtime::schema::PrimitiveSchemaDefinition;
+/// use treenail::form::describe_field;
+/// use treenail::schema::PrimitiveSchemaDefinition;
 ///
 /// let field: PrimitiveSchemaDefinition =
 ///     serde_json::from_str(r#"{"type": "integer", "minimum": 1, "maximum": 12}"#)?;
-/// assert_eq!(expected(&field), "an integer (1 to 12)");
+/// assert_eq!(describe_field(&field), "an integer (1 to 12)");
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[cfg_attr(
     not(feature = "client"),
     expect(unreachable_pub, reason = "only the client exports it")
 )]
-pub fn expected(definition: &Kind) -> String {
+pub fn describe_field(definition: &Kind) -> String {
     if let Some(choices) = choices(definition) {
         let names: Vec<_> = choices
             .options

@@ -6,7 +6,7 @@ use std::fmt;
 /// Validation error of form content: at least one problem, each with its field.
 ///
 /// ```
-/// use treenail_runtime::FormError;
+/// use treenail::form::FormError;
 ///
 /// let error = FormError::new("guests", "expected an integer (1 to 12), got 40");
 /// assert_eq!(

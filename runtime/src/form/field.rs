@@ -10,7 +10,7 @@ use treenail_schema::{
 };
 
 use crate::form::content::normalize;
-use crate::form::describe::{expected, truncated_json};
+use crate::form::describe::{describe_field, truncated_json};
 use crate::function::bounds::Check;
 
 /// A type of a form field.
@@ -26,8 +26,8 @@ use crate::function::bounds::Check;
 /// ```
 /// use std::error::Error;
 ///
-/// use treenail_runtime::FormField;
-/// use treenail_runtime::schema::{ElicitValue, PrimitiveSchemaDefinition, StringSchema};
+/// use treenail::form::FormField;
+/// use treenail::schema::{ElicitValue, PrimitiveSchemaDefinition, StringSchema};
 ///
 /// /// A code of two letters.
 /// struct Country(String);
@@ -194,7 +194,7 @@ impl<T> Field<T> {
         };
         let Some(value) = normalized else {
             return fallback
-                .ok_or_else(|| format!("missing; expected {}", expected(&self.definition)));
+                .ok_or_else(|| format!("missing; expected {}", describe_field(&self.definition)));
         };
         let text = truncated_json(&value);
         let value = (self.read)(value).map_err(|error| error.to_string())?;

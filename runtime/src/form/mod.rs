@@ -23,7 +23,7 @@ use treenail_schema::{ElicitSchema, ElicitValue};
 pub use self::choice::FormChoice;
 pub use self::content::{check_content, parse_form_content};
 #[cfg(feature = "client")]
-pub use self::describe::expected;
+pub use self::describe::describe_field;
 pub use self::downgrade::downgrade_form;
 pub use self::error::{FieldError, FormError};
 pub use self::field::{Field, FormField};
@@ -46,8 +46,8 @@ pub use self::visitor::{FormFields, FormVisitor};
 /// ```
 /// use std::collections::BTreeMap;
 ///
-/// use treenail_runtime::schema::{ElicitFields, ElicitSchema, ElicitValue, StringSchema};
-/// use treenail_runtime::{Form, FormError};
+/// use treenail::schema::{ElicitFields, ElicitSchema, ElicitValue, StringSchema};
+/// use treenail::form::{Form, FormError};
 ///
 /// struct Answers(Vec<String>);
 ///

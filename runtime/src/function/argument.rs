@@ -6,10 +6,10 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use crate::attribute_value::DefaultValue;
 use crate::function::argument_error::{Fault, MAX_REPORTED, Problem};
 use crate::function::bounds::Check;
 use crate::function::schema::{Direction, drop_null};
-use crate::attribute_value::DefaultValue;
 
 /// A type that can be an argument of a tool: owned, deserializable from JSON, and with a JSON schema.
 ///

@@ -75,7 +75,7 @@ pub trait HasLength: Sized {
 /// other schema, building the server fails.
 ///
 /// ```
-/// use treenail_runtime::HeaderArgument;
+/// use treenail::args::HeaderArgument;
 ///
 /// enum Region {
 ///     Europe,

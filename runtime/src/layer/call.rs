@@ -21,13 +21,13 @@ use crate::tool::shape::Shape;
 /// use std::task::{Context, Poll};
 ///
 /// use tower::Service;
-/// use treenail_runtime::{BoxError, ToolCall, ToolFuture, ToolService};
+/// use treenail::tool::{BoxError, ToolCall, ToolFuture, ToolService};
 ///
 /// /// Rejects calls that may be destructive.
 /// struct ReadOnly(ToolService);
 ///
 /// impl Service<ToolCall> for ReadOnly {
-///     type Response = treenail_runtime::ToolResponse;
+///     type Response = treenail::tool::ToolResponse;
 ///     type Error = BoxError;
 ///     type Future = ToolFuture;
 ///
@@ -45,8 +45,8 @@ use crate::tool::shape::Shape;
 /// }
 ///
 /// use tower::layer::layer_fn;
-/// let server = treenail_runtime::Server::builder("demo", "1.0.0").layer(layer_fn(ReadOnly)).build()?;
-/// # Ok::<(), treenail_runtime::Error>(())
+/// let server = treenail::Server::builder("demo", "1.0.0").layer(layer_fn(ReadOnly)).build()?;
+/// # Ok::<(), treenail::Error>(())
 /// ```
 #[derive(Clone)]
 pub struct ToolCall {

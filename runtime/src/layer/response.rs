@@ -16,8 +16,8 @@ use crate::wire::{Members, RpcError, SyntaxError};
 /// unchanged, the client gets the same result as without layers.
 ///
 /// ```
-/// use treenail_runtime::ToolResponse;
-/// use treenail_runtime::schema::{CallToolResult, ContentBlock};
+/// use treenail::tool::ToolResponse;
+/// use treenail::schema::{CallToolResult, ContentBlock};
 ///
 /// let response = ToolResponse::from(CallToolResult::new([ContentBlock::text("12 °C")]));
 /// assert!(!response.is_error());

@@ -26,10 +26,10 @@ use crate::wrap::CallStack;
 /// Builder of a [`Server`], made by [`Server::builder`].
 ///
 /// ```
-/// use treenail_runtime::Server;
+/// use treenail::Server;
 ///
 /// let server = Server::builder("demo", "1.0.0").title("Demo").build()?;
-/// # Ok::<(), treenail_runtime::Error>(())
+/// # Ok::<(), treenail::Error>(())
 /// ```
 #[derive(Debug)]
 #[must_use = "a server exists once it is built"]
@@ -125,7 +125,9 @@ impl ServerBuilder {
     /// nested namespaces.
     ///
     /// ```
-    /// use treenail_runtime::{Namespace, Server, ToolSet};
+    /// use treenail::Server;
+    /// use treenail::server::Namespace;
+    /// use treenail::tool::ToolSet;
     ///
     /// fn reports(reports: Namespace) -> Namespace {
     ///     reports.tools(ToolSet::new()) // `admin.reports.…`
@@ -134,7 +136,7 @@ impl ServerBuilder {
     /// let server = Server::builder("demo", "1.0.0")
     ///     .namespace("admin", |admin| admin.namespace("reports", reports))
     ///     .build()?;
-    /// # Ok::<(), treenail_runtime::Error>(())
+    /// # Ok::<(), treenail::Error>(())
     /// ```
     pub fn namespace(
         mut self,
@@ -174,11 +176,12 @@ impl ServerBuilder {
     /// `{"result": …}`. Default: [`WrapResults::Legacy`], for peers that accept only objects.
     ///
     /// ```
-    /// use treenail_runtime::{Server, WrapResults};
+    /// use treenail::Server;
+    /// use treenail::tool::WrapResults;
     ///
     /// // For hosts that expect objects in every revision.
     /// let server = Server::builder("demo", "1.0.0").wrap_results(WrapResults::Always).build()?;
-    /// # Ok::<(), treenail_runtime::Error>(())
+    /// # Ok::<(), treenail::Error>(())
     /// ```
     pub fn wrap_results(mut self, when: WrapResults) -> Self {
         self.wrap_results = when;
@@ -233,10 +236,10 @@ impl ServerBuilder {
     /// use std::time::Duration;
     ///
     /// use tower::ServiceBuilder;
-    /// use treenail_runtime::Server;
+    /// use treenail::Server;
     ///
     /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> treenail_runtime::Result<()> {
+    /// # async fn main() -> treenail::Result<()> {
     /// let limits = ServiceBuilder::new().load_shed().rate_limit(10, Duration::from_secs(1));
     /// let server = Server::builder("demo", "1.0.0").layer(limits).build()?;
     /// # Ok(())

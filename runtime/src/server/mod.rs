@@ -89,7 +89,7 @@ impl Server {
     /// [event bus](crate::ServerBuilder::event_bus), the other replicas notify their subscribers too.
     ///
     /// ```
-    /// # use treenail_runtime::Context;
+    /// # use treenail::Context;
     /// async fn forget(cx: &Context, id: String) {
     ///     // …
     ///     cx.server().resource_updated(&format!("weather://places/{id}"));

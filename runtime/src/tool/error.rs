@@ -13,7 +13,7 @@ use treenail_schema::ContentBlock;
 /// one.
 ///
 /// ```
-/// use treenail_runtime::ToolError;
+/// use treenail::ToolError;
 ///
 /// fn parse(text: &str) -> Result<u8, ToolError> {
 ///     if text.is_empty() {

@@ -6,7 +6,7 @@ use std::{env, fs};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut source = String::new();
-    let mut set = String::from("treenail::ToolSet::new()");
+    let mut set = String::from("treenail::tool::ToolSet::new()");
     for number in 0..1_000 {
         write!(
             source,
@@ -14,7 +14,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         )?;
         write!(set, ".with::<add_{number}>()")?;
     }
-    writeln!(source, "fn all() -> treenail::ToolSet {{ {set} }}")?;
+    writeln!(source, "fn all() -> treenail::tool::ToolSet {{ {set} }}")?;
     fs::write(format!("{}/tools.rs", env::var("OUT_DIR")?), source)?;
     println!("cargo::rerun-if-changed=build.rs");
     Ok(())

@@ -1,10 +1,11 @@
 //! Values wrapped as `{"result": …}`: by servers of Treenail in every revision, and by others.
 
 use serde_json::{Value, json};
+use treenail::Server;
 use treenail::client::Severity;
 use treenail::prelude::*;
 use treenail::schema::Revision;
-use treenail::{Server, WrapResults};
+use treenail::tool::WrapResults;
 
 use super::station::client;
 use crate::script::{Reply, initialized, scripted};

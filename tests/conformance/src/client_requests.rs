@@ -1,6 +1,6 @@
 //! Tools that send one request to the client.
 
-use treenail::FormField;
+use treenail::form::FormField;
 use treenail::prelude::*;
 use treenail::schema::{
     CreateMessageRequestParams, CreateMessageResult, ElicitValue, LegacyTitledEnumSchema,

@@ -1,7 +1,7 @@
 //! Tools that change the lists of the server.
 
-use treenail::Component;
 use treenail::prelude::*;
+use treenail::server::Component;
 
 pub(crate) struct ListChanges;
 

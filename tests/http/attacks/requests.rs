@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use serde_json::json;
-use treenail::{HttpLimits, Limits};
+use treenail::Limits;
+use treenail::limits::HttpLimits;
 
 use crate::client::{Chunks, Post};
 use crate::fixture::{service, service_within};

@@ -1,13 +1,13 @@
 //! Sessions of the legacy era, with our own server.
 
 use serde_json::{Value, json};
-use treenail_runtime::client::{ClientError, Session};
+use treenail::client::{ClientError, Session};
 
 use super::listener::{Incoming, TestSession, initialize, legacy, serve, tool};
 use super::scripted_server::{Received, Response, ScriptedServer};
 use crate::fixture::{Desk, builder, builder_of};
 
-fn add(id: i64) -> treenail_runtime::client::SessionRequest {
+fn add(id: i64) -> treenail::client::SessionRequest {
     legacy(id, "tools/call", &tool("add", &json!({"a": 2, "b": 1})))
 }
 
@@ -90,10 +90,10 @@ pub(crate) fn default_response(received: &Received) -> Response {
                 "jsonrpc": "2.0", "id": received.body["id"], "result": {"protocolVersion": "2025-11-25"},
             });
             let headers = "content-type: application/json\r\nmcp-session-id: s-1";
-            Response::response(200, headers, &result.to_string())
+            Response::complete(200, headers, &result.to_string())
         }
-        ("GET", _) => Response::response(405, "", ""),
-        ("DELETE", _) => Response::response(204, "", ""),
+        ("GET", _) => Response::complete(405, "", ""),
+        ("DELETE", _) => Response::complete(204, "", ""),
         ("POST", method) if method.starts_with("notifications/") => Response::accepted(),
         _ => Response::result(received, &json!({})),
     }
@@ -159,7 +159,7 @@ async fn an_expired_session_can_be_initialized_again() {
         let mut server = ScriptedServer::new(move |received| {
             calls += usize::from(received.rpc() == "tools/call");
             match received.rpc() {
-                "tools/call" if calls == 1 => Response::response(404, "", body),
+                "tools/call" if calls == 1 => Response::complete(404, "", body),
                 _ => default_response(received),
             }
         })
@@ -228,7 +228,7 @@ async fn a_session_id_must_be_visible_ascii() {
         let server = ScriptedServer::new(move |received| {
             let result = json!({"jsonrpc": "2.0", "id": received.body["id"], "result": {}});
             let headers = format!("content-type: application/json\r\nmcp-session-id: {id}");
-            Response::response(200, &headers, &result.to_string())
+            Response::complete(200, &headers, &result.to_string())
         })
         .await;
         let result = TestSession::connect(&server.url).send(initialize()).await;

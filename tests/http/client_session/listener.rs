@@ -5,12 +5,12 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::JoinHandle;
-use treenail::schema::Revision;
-use treenail::{Server, ServerBuilder};
-use treenail_runtime::client::{
+use treenail::client::{
     ClientError, ClientLimits, HttpSession, HttpSessionBuilder, IncomingHandler, IncomingRequest,
     Responder, Session, SessionNotification, SessionRequest,
 };
+use treenail::schema::Revision;
+use treenail::{Server, ServerBuilder};
 
 use crate::client::MODERN;
 

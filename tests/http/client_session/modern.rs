@@ -1,14 +1,14 @@
 //! Modern era: stateless requests.
 
 use serde_json::json;
+use treenail::client::{ClientError, ClientLimits, Session, SessionNotification};
 use treenail::schema::Revision;
-use treenail_runtime::client::{ClientError, ClientLimits, Session, SessionNotification};
 
 use super::listener::{Incoming, TestSession, modern, serve, tool};
 use super::scripted_server::{Response, ScriptedServer};
 use crate::fixture::{Desk, builder, builder_of};
 
-fn add(id: i64, a: i64) -> treenail_runtime::client::SessionRequest {
+fn add(id: i64, a: i64) -> treenail::client::SessionRequest {
     modern(id, "tools/call", tool("add", &json!({"a": a, "b": 1})))
 }
 
@@ -178,7 +178,7 @@ async fn requests_wait_for_a_permit() {
 async fn requests_have_the_required_headers() {
     let mut server = ScriptedServer::new(|received| Response::result(received, &json!({}))).await;
     let url = server.url.clone();
-    let builder = treenail_runtime::client::HttpSession::builder(format!("{url}?key=hidden"))
+    let builder = treenail::client::HttpSession::builder(format!("{url}?key=hidden"))
         .header("Authorization", "Bearer secret")
         .header("x-two", "1");
     assert!(!format!("{builder:?}").contains("secret"));
@@ -242,7 +242,7 @@ async fn requests_have_the_required_headers() {
 #[test]
 fn invalid_urls_and_headers_are_rejected_by_the_builder() {
     let build = |url: &str, header: Option<(&str, &str)>| {
-        let mut builder = treenail_runtime::client::HttpSession::builder(url);
+        let mut builder = treenail::client::HttpSession::builder(url);
         if let Some((name, value)) = header {
             builder = builder.header(name, value);
         }

@@ -1,13 +1,13 @@
 //! Redirects that preserve the method and the origin are followed, with all headers and the body.
 
 use serde_json::{Value, json};
-use treenail_runtime::client::{ClientError, ClientLimits, HttpSession};
+use treenail::client::{ClientError, ClientLimits, HttpSession};
 
 use super::listener::{TestSession, modern, tool};
 use super::scripted_server::{Response, ScriptedServer};
 
 fn redirect(status: u16, location: &str) -> Response {
-    Response::response(status, &format!("location: {location}"), "")
+    Response::complete(status, &format!("location: {location}"), "")
 }
 
 /// Session with a secret in a header.
@@ -131,17 +131,17 @@ async fn a_legacy_session_follows_redirects() {
                 });
                 let body = json!({"jsonrpc": "2.0", "id": received.body["id"], "result": result});
                 let headers = "content-type: application/json\r\nmcp-session-id: s1";
-                Response::response(200, headers, &body.to_string())
+                Response::complete(200, headers, &body.to_string())
             }
             (_, "POST", "notifications/initialized") => Response::accepted(),
-            (_, "GET", _) => Response::response(405, "", ""),
-            (_, "DELETE", _) => Response::response(200, "", ""),
+            (_, "GET", _) => Response::complete(405, "", ""),
+            (_, "DELETE", _) => Response::complete(200, "", ""),
             _ => Response::result(received, &Value::Object(serde_json::Map::new())),
         }
     })
     .await;
     let client = TestSession::legacy(&server.url).await;
-    treenail_runtime::client::Session::close(&*client.session)
+    treenail::client::Session::close(&*client.session)
         .await
         .unwrap();
     for method in ["initialize", "notifications/initialized", "GET", "DELETE"] {

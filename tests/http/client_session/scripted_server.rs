@@ -53,7 +53,7 @@ impl Response {
     }
 
     /// A whole response, with one more header or none.
-    pub(crate) fn response(status: u16, header: &str, body: &str) -> Self {
+    pub(crate) fn complete(status: u16, header: &str, body: &str) -> Self {
         let length = body.len();
         let header = if header.is_empty() {
             String::new()
@@ -66,7 +66,7 @@ impl Response {
     }
 
     pub(crate) fn json(body: &Value) -> Self {
-        Self::response(200, "content-type: application/json", &body.to_string())
+        Self::complete(200, "content-type: application/json", &body.to_string())
     }
 
     /// Result of a request.
@@ -77,7 +77,7 @@ impl Response {
     }
 
     pub(crate) fn accepted() -> Self {
-        Self::response(202, "", "")
+        Self::complete(202, "", "")
     }
 
     /// Stream that ends after these events.
@@ -190,12 +190,12 @@ async fn respond(
         Rest::Endless(bytes) => loop {
             socket.write_all(&bytes).await.ok()?;
         },
-        Rest::Channel(mut receiver) => {
+        Rest::Channel(mut chunks) => {
             let (mut reading, mut writing) = socket.split();
             let mut byte = [0];
             loop {
                 tokio::select! {
-                    more = receiver.recv() => match more {
+                    more = chunks.recv() => match more {
                         Some(more) => writing.write_all(more.as_bytes()).await.ok()?,
                         None => break,
                     },

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedSender;
-use treenail_runtime::client::{ClientError, Session, SessionRequest};
+use treenail::client::{ClientError, Session, SessionRequest};
 
 use super::listener::{Incoming, TestSession, initialize, legacy, tool};
 use super::scripted_server::{Received, Response, ScriptedServer};
@@ -36,9 +36,9 @@ async fn http_sse_server(status: u16, endpoint: &'static str) -> (ScriptedServer
                 if let Some(answer) = answer(received) {
                     current.as_ref().unwrap().send(answer).unwrap();
                 }
-                Response::response(202, "content-type: text/plain", "Accepted")
+                Response::complete(202, "content-type: text/plain", "Accepted")
             }
-            _ => Response::response(status, "content-type: text/plain", "no"),
+            _ => Response::complete(status, "content-type: text/plain", "no"),
         }
     });
     (server.await, stream)
@@ -170,15 +170,15 @@ async fn an_endpoint_of_another_origin_is_rejected() {
 #[tokio::test]
 async fn without_http_sse_the_error_is_that_of_the_post() {
     let answers: [fn() -> Response; 4] = [
-        || Response::response(405, "", ""),
+        || Response::complete(405, "", ""),
         || Response::stream("data: {}\n\n"),
-        || Response::response(200, "content-type: application/json", "{}"),
-        || Response::response(200, "content-type: text/html", "x"),
+        || Response::complete(200, "content-type: application/json", "{}"),
+        || Response::complete(200, "content-type: text/html", "x"),
     ];
     for answer in answers {
         let server = ScriptedServer::new(move |received| match &*received.method {
             "GET" => answer(),
-            _ => Response::response(404, "content-type: text/plain", "no such page"),
+            _ => Response::complete(404, "content-type: text/plain", "no such page"),
         })
         .await;
         let error = TestSession::connect(&server.url)
@@ -195,7 +195,7 @@ async fn without_http_sse_the_error_is_that_of_the_post() {
 async fn other_errors_do_not_suggest_http_sse() {
     let error = r#"{"jsonrpc":"2.0","id":0,"error":{"code":-32600,"message":"no"}}"#;
     for (status, body) in [(400, error), (401, ""), (403, ""), (500, ""), (307, "")] {
-        let mut server = ScriptedServer::new(move |_| Response::response(status, "", body)).await;
+        let mut server = ScriptedServer::new(move |_| Response::complete(status, "", body)).await;
         let client = TestSession::connect(&server.url);
         client.send(initialize()).await.unwrap_err();
         // The server receives no GET, only the next request.

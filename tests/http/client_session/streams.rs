@@ -8,7 +8,7 @@ use serde_json::json;
 use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::broadcast;
-use treenail_runtime::client::{ClientError, ClientLimits, HttpClientLimits, SessionRequest};
+use treenail::client::{ClientError, ClientLimits, HttpClientLimits, SessionRequest};
 
 use super::legacy::default_response;
 use super::listener::{Incoming, TestSession, legacy, modern, serve, tool};
@@ -151,10 +151,10 @@ async fn resume_attempts_are_bounded() {
     // The response to a request for the rest of a stream, the number of such requests, and the outcome of the call.
     let responses: [fn() -> Response; 5] = [
         || Response::stream(": x\n\n"),
-        || Response::response(503, "", ""),
-        || Response::response(405, "", ""),
-        || Response::response(400, "", ""),
-        || Response::response(404, "", ""),
+        || Response::complete(503, "", ""),
+        || Response::complete(405, "", ""),
+        || Response::complete(400, "", ""),
+        || Response::complete(404, "", ""),
     ];
     let cases = [
         ("a stream without events", 2, "closed"),
@@ -245,10 +245,10 @@ async fn the_session_stream_is_reopened() {
         match gets {
             1 => Response::stream(&format!("retry: 1\nid: e-1\n{}", event(1))),
             // The server no longer has that event.
-            2 => Response::response(400, "", ""),
-            3 => Response::response(503, "", ""),
+            2 => Response::complete(400, "", ""),
+            3 => Response::complete(503, "", ""),
             4 => Response::stream(&event(2)),
-            _ => Response::response(405, "", ""),
+            _ => Response::complete(405, "", ""),
         }
     })
     .await;

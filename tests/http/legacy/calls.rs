@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use serde_json::json;
 use tokio::sync::Notify;
+use treenail::Limits;
+use treenail::http::http_service;
 use treenail::prelude::*;
 use treenail::schema::Revision;
-use treenail::{Limits, http_service};
 
 use super::{Client, SERVED, next_events};
 use crate::fixture::{Desk, builder_of, service};

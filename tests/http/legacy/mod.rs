@@ -11,8 +11,8 @@ use std::task::Poll;
 use bytes::Bytes;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
+use treenail::http::{HttpBody, HttpService};
 use treenail::schema::Revision;
-use treenail::{HttpBody, HttpService};
 
 use crate::client::{CompleteResponse, Post, next};
 

@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use treenail::Limits;
+use treenail::http::http_service;
+use treenail::limits::HttpLimits;
 use treenail::schema::Revision;
-use treenail::{HttpLimits, Limits, http_service};
 
 use super::{Client, events, next_events};
 use crate::client::next;

@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use serde_json::json;
+use treenail::Limits;
+use treenail::context::Principal;
+use treenail::limits::HttpLimits;
 use treenail::schema::Revision;
-use treenail::{HttpLimits, Limits, Principal};
 
 use super::{Client, SERVED, initialize};
 use crate::client::Post;

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use treenail::Limits;
+use treenail::limits::HttpLimits;
 use treenail::schema::Revision;
-use treenail::{HttpLimits, Limits};
 
 use super::{Client, SERVED, events, next_events};
 use crate::client::{messages, next};

@@ -1,8 +1,10 @@
 //! Limits on sessions, calls and stalled readers.
 
 use serde_json::json;
+use treenail::Limits;
+use treenail::http::{SsePaths, http_service};
+use treenail::limits::HttpLimits;
 use treenail::schema::Revision;
-use treenail::{HttpLimits, Limits, SsePaths, http_service};
 
 use super::{Client, get, service_of, service_within};
 use crate::fixture::{Desk, builder_of};

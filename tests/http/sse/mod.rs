@@ -9,8 +9,9 @@ use std::collections::VecDeque;
 
 use http::Response;
 use serde_json::{Value, json};
+use treenail::Limits;
+use treenail::http::{HttpBody, HttpService, SsePaths, http_service};
 use treenail::schema::Revision;
-use treenail::{HttpBody, HttpService, Limits, SsePaths, http_service};
 
 use crate::client::{CompleteResponse, Post, next};
 use crate::fixture::{Desk, builder, builder_of};

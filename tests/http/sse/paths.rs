@@ -2,8 +2,10 @@
 
 use http::uri::PathAndQuery;
 use serde_json::json;
+use treenail::Limits;
+use treenail::context::Principal;
+use treenail::http::{SsePaths, http_service};
 use treenail::schema::Revision;
-use treenail::{Limits, Principal, SsePaths, http_service};
 
 use super::{Client, get, service, service_within};
 use crate::client::Post;

@@ -3,7 +3,7 @@
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
-use treenail::SsePaths;
+use treenail::http::SsePaths;
 
 use super::get;
 use crate::client::Post;

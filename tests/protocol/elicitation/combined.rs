@@ -7,9 +7,11 @@ use serde_json::{Value, json};
 use tokio_stream::StreamExt;
 use tower::limit::ConcurrencyLimitLayer;
 use tower::{ServiceBuilder, ServiceExt, layer::layer_fn, service_fn};
+use treenail::ServerBuilder;
+use treenail::context::Principal;
 use treenail::prelude::*;
 use treenail::schema::Revision;
-use treenail::{Principal, ServerBuilder, ToolCall, ToolService};
+use treenail::tool::{ToolCall, ToolService};
 
 use crate::support::covering::{covering, covering_one};
 use crate::support::hotel::agree;

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use treenail::{Limits, RequestStateKey, Server};
+use treenail::elicit::RequestStateKey;
+use treenail::{Limits, Server};
 
 use crate::support::covering::covering_one;
 use crate::support::hotel::{Hotel, agree, guest, hotel, hotel_with};

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use treenail::__private::{check_content, parse_form_content};
+use treenail::__private_0_1_0::{check_content, parse_form_content};
+use treenail::form::{FieldError, Form, FormError};
+use treenail::mcp_form;
 use treenail::schema::{ElicitResult, ElicitSchema, ElicitValue};
-use treenail::{FieldError, Form, FormError, mcp_form};
 
 use crate::forms::{Bed, Booking, Extra, Room};
 

@@ -1,8 +1,8 @@
 //! Schemas of forms in each revision.
 
 use serde_json::{Value, json};
-use treenail::__private::downgrade_form;
-use treenail::Form;
+use treenail::__private_0_1_0::downgrade_form;
+use treenail::form::Form;
 use treenail::schema::Revision;
 
 use crate::forms::Booking;

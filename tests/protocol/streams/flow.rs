@@ -5,7 +5,8 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use treenail::{Limits, StreamLimits};
+use treenail::Limits;
+use treenail::limits::StreamLimits;
 
 use crate::support::covering::covering;
 use crate::support::peer::{MODERN, Peer};

@@ -1,8 +1,8 @@
 //! Results of complete streams.
 
 use serde_json::{Value, json};
-use treenail::Handled;
 use treenail::schema::Revision;
+use treenail::transport::Handled;
 
 use super::{frame, structured, texts};
 use crate::support::covering::covering;

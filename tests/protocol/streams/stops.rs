@@ -3,8 +3,9 @@
 use std::sync::atomic::Ordering;
 
 use serde_json::json;
+use treenail::Limits;
+use treenail::limits::StreamLimits;
 use treenail::schema::Revision;
-use treenail::{Limits, StreamLimits};
 
 use super::{downgraded, frame, structured, texts};
 use crate::support::covering::covering;

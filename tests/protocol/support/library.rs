@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use tokio::sync::Semaphore;
+use treenail::completion::CompletionRequest;
 use treenail::prelude::*;
 use treenail::schema::{
     Annotations, AudioContent, ContentBlock, GetPromptResult, Icon, PromptMessage,
     ReadResourceResult, ResourceContents, ResourceLink, Role, TextResourceContents,
 };
-use treenail::{CompletionRequest, Limits, RpcError, Server};
+use treenail::{Limits, RpcError, Server};
 
 use crate::support::weather::{Failure, Place, Unit};
 

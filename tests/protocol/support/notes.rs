@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use tokio::sync::Semaphore;
 use treenail::prelude::*;
-use treenail::{Component, Edit, Limits, Server, ServerBuilder};
+use treenail::server::{Component, Edit};
+use treenail::{Limits, Server, ServerBuilder};
 
 /// Notes, some of which tell of their changes.
 pub(crate) struct Notes {

@@ -3,8 +3,9 @@
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf};
 use tokio::task::JoinHandle;
+use treenail::Server;
 use treenail::schema::Revision;
-use treenail::{Connection, Server};
+use treenail::transport::Connection;
 
 use crate::support::validator::{validate, validate_notification};
 

@@ -3,9 +3,9 @@
 use std::pin::Pin;
 
 use tokio_stream::StreamExt;
-use treenail::ToolSet;
 use treenail::prelude::*;
 use treenail::schema::{AudioContent, ContentBlock};
+use treenail::tool::ToolSet;
 
 /// A picture of the radar.
 #[mcp_type]

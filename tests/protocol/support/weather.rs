@@ -261,7 +261,7 @@ pub(crate) fn fixture(limits: Limits) -> Fixture {
     }
 }
 
-pub(crate) fn tools() -> treenail::ToolSet {
+pub(crate) fn tools() -> treenail::tool::ToolSet {
     tools![
         add,
         greet,

@@ -2,8 +2,8 @@
 
 use std::process;
 
-use treenail::Component;
 use treenail::prelude::*;
+use treenail::server::Component;
 
 pub(crate) struct Hotel;
 

@@ -13,7 +13,8 @@ use std::io;
 use std::net::Ipv4Addr;
 use std::thread;
 
-use treenail::{RequestStateKey, Server, ServerBuilder};
+use treenail::elicit::RequestStateKey;
+use treenail::{Server, ServerBuilder};
 
 use self::hotel::Hotel;
 
@@ -29,7 +30,7 @@ fn server() -> Result<Server, Box<dyn Error>> {
 #[cfg(feature = "redis")]
 fn add_event_bus(builder: ServerBuilder) -> treenail::Result<ServerBuilder> {
     match env::var("REDIS_URL") {
-        Ok(url) => Ok(builder.event_bus(treenail::RedisBus::new(url)?.channel("hotel"))),
+        Ok(url) => Ok(builder.event_bus(treenail::events::RedisBus::new(url)?.channel("hotel"))),
         Err(_) => Ok(builder),
     }
 }

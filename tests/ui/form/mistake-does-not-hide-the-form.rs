@@ -1,4 +1,5 @@
-use treenail::{Form, mcp_form};
+use treenail::mcp_form;
+use treenail::form::Form;
 
 #[mcp_form]
 struct Booking {

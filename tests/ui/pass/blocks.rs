@@ -4,7 +4,8 @@
 
 use std::fmt::{Display, Error};
 
-use treenail::{Context, Mount, mcp_tool};
+use treenail::{Context, mcp_tool};
+use treenail::server::Mount;
 
 /// Weather for travellers.
 pub struct Weather<P, const N: usize> {

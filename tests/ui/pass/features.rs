@@ -5,7 +5,9 @@
 use std::fmt::{Display, Error};
 
 use treenail::schema::{Annotations, PromptMessage, ResourceContents, TextResourceContents};
-use treenail::{Context, Mount, RpcError, CompletionRequest, mcp_tool, mcp_type};
+use treenail::{Context, RpcError, mcp_tool, mcp_type};
+use treenail::completion::CompletionRequest;
+use treenail::server::Mount;
 
 #[mcp_type]
 struct Place {

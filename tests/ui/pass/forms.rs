@@ -3,7 +3,8 @@
 use std::error::Error;
 
 use treenail::schema::{ElicitValue, PrimitiveSchemaDefinition, StringSchema};
-use treenail::{Form, FormField, StringFormat, mcp_form, mcp_type};
+use treenail::{mcp_form, mcp_type};
+use treenail::form::{Form, FormField, StringFormat};
 
 #[mcp_form]
 #[derive(Clone, Debug)]

@@ -9,7 +9,8 @@ use std::pin::Pin;
 use tokio_stream::StreamExt;
 use tokio_stream::wrappers::ReceiverStream;
 use treenail::schema::ContentBlock;
-use treenail::{Context, Mount, Stream, mcp_tool, mcp_type, tools};
+use treenail::{Context, Stream, mcp_tool, mcp_type, tools};
+use treenail::server::Mount;
 
 /// A picture of the radar.
 #[mcp_type]

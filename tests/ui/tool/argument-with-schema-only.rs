@@ -1,4 +1,4 @@
-use treenail::__private::schemars;
+use treenail::__private_0_1_0::schemars;
 use treenail::mcp_tool;
 
 #[derive(schemars::JsonSchema)]

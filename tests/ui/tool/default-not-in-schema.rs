@@ -1,4 +1,4 @@
-use treenail::__private::{schemars, serde};
+use treenail::__private_0_1_0::{schemars, serde};
 use treenail::mcp_tool;
 
 #[derive(Default, serde::Deserialize, schemars::JsonSchema)]

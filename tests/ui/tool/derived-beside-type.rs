@@ -1,4 +1,4 @@
-use treenail::__private::serde::Serialize;
+use treenail::__private_0_1_0::serde::Serialize;
 use treenail::mcp_type;
 
 #[mcp_type]

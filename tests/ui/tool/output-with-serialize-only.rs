@@ -1,4 +1,4 @@
-use treenail::__private::serde;
+use treenail::__private_0_1_0::serde;
 use treenail::mcp_tool;
 
 #[derive(serde::Serialize)]

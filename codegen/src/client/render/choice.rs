@@ -73,7 +73,7 @@ impl Input<'_> {
                 fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                     let value = Value::deserialize(deserializer)?;
                     #(#read)*
-                    Err(<D::Error as #krate::__private::serde::de::Error>::custom(::std::format_args!(
+                    Err(<D::Error as #krate::__generated::serde::de::Error>::custom(::std::format_args!(
                         "{value} is none of the constants"
                     )))
                 }

@@ -119,11 +119,11 @@ impl Input<'_> {
                 #[allow(unused_imports, reason = "which of them are needed depends on the server")]
                 use ::std::{collections::BTreeMap, prelude::rust_2021::*};
                 #[allow(unused_imports, reason = "which of them are needed depends on the server")]
-                use #krate::__private::serde::{Deserialize, Deserializer, Serialize, Serializer};
+                use #krate::__generated::serde::{Deserialize, Deserializer, Serialize, Serializer};
 
                 #[allow(unused_imports, reason = "which of them are needed depends on the server")]
                 #[doc(no_inline)]
-                pub use #krate::{__private::serde_json::Value, schema::JsonObject};
+                pub use #krate::{__generated::serde_json::Value, schema::JsonObject};
             }
         })?;
         for id in &self.named.order {
@@ -162,6 +162,6 @@ impl Input<'_> {
 
     fn serde_path(&self) -> String {
         let path: String = self.krate.to_string().split_whitespace().collect();
-        format!("{path}::__private::serde")
+        format!("{path}::__generated::serde")
     }
 }

@@ -69,7 +69,7 @@ impl Input<'_> {
         let member = &tag.member;
         let arms = tag.values.iter().zip(idents).map(|(values, ident)| {
             quote! {
-                Some(#(#values)|*) => #krate::__private::serde_json::from_value(value).map(Self::#ident)
+                Some(#(#values)|*) => #krate::__generated::serde_json::from_value(value).map(Self::#ident)
             }
         });
         let unknown = format!(
@@ -82,9 +82,9 @@ impl Input<'_> {
                     let value = Value::deserialize(deserializer)?;
                     let read = match value.get(#member).and_then(Value::as_str) {
                         #(#arms,)*
-                        _ => Err(#krate::__private::serde::de::Error::custom(#unknown)),
+                        _ => Err(#krate::__generated::serde::de::Error::custom(#unknown)),
                     };
-                    read.map_err(<D::Error as #krate::__private::serde::de::Error>::custom)
+                    read.map_err(<D::Error as #krate::__generated::serde::de::Error>::custom)
                 }
             }
         }

@@ -14,7 +14,7 @@ use super::super::parse::Trait;
 
 /// Expands to
 /// ```text
-/// pub struct WeatherApiClient { scope: ::treenail::__private::NamespacedClient }
+/// pub struct WeatherApiClient { scope: ::treenail::__private_0_1_0::NamespacedClient }
 /// impl WeatherApiClient {
 ///     pub fn new(client: &::treenail::client::McpClient) -> Self { … }
 ///     pub fn forecast(&self, city: String) -> ::treenail::client::TypedCall<…> { … }
@@ -39,7 +39,7 @@ pub(super) fn client(krate: &Krate, contract: &Contract, item: &Trait) -> TokenS
         #[derive(::core::clone::Clone, ::core::fmt::Debug)]
         #[allow(dead_code, reason = "a crate may not use all of it")]
         #vis struct #client {
-            scope: #krate::__private::NamespacedClient,
+            scope: #krate::__private_0_1_0::NamespacedClient,
         }
 
         #(#cfg)*
@@ -53,13 +53,13 @@ pub(super) fn client(krate: &Krate, contract: &Contract, item: &Trait) -> TokenS
             /// Creates a client that calls the tools by the names in the trait.
             #[must_use]
             #vis fn new(client: &#krate::client::McpClient) -> Self {
-                Self { scope: #krate::__private::NamespacedClient::new(client, #namespace) }
+                Self { scope: #krate::__private_0_1_0::NamespacedClient::new(client, #namespace) }
             }
 
             /// Returns a client for a server with the tools in another namespace, such as `"town.weather"`, or in none, `""`.
             #[must_use]
             #vis fn with_namespace(&self, namespace: &str) -> Self {
-                Self { scope: #krate::__private::NamespacedClient::new(self.scope.client(), namespace) }
+                Self { scope: #krate::__private_0_1_0::NamespacedClient::new(self.scope.client(), namespace) }
             }
 
             /// The namespace: the prefix of the names of the tools, before a dot.
@@ -81,7 +81,7 @@ pub(super) fn client(krate: &Krate, contract: &Contract, item: &Trait) -> TokenS
 
         #(#cfg)*
         #[automatically_derived]
-        impl #krate::__private::ClientOf for #client {
+        impl #krate::__private_0_1_0::ClientOf for #client {
             type Mock = #mock;
         }
     }
@@ -99,7 +99,7 @@ fn contract_function(krate: &Krate, contract: &Contract, item: &Trait) -> Option
             ///
             /// Fails if a name or a default in the trait is invalid, for which building a server fails too.
             #vis fn contract() -> #krate::Result<#krate::client::Contract> {
-                #krate::__private::describe_trait(&<#mock as #ident>::MCP_CONTRACT)
+                #krate::__private_0_1_0::describe_trait(&<#mock as #ident>::MCP_CONTRACT)
             }
         }
     })
@@ -112,7 +112,7 @@ fn tools(krate: &Krate, item: &Trait) -> TokenStream {
         #[doc(hidden)]
         #vis fn mcp_tools<__Part, __Whole, __Find>(
             find: __Find,
-        ) -> ::std::vec::Vec<#krate::ToolDefinition<__Whole>>
+        ) -> ::std::vec::Vec<#krate::tool::ToolDefinition<__Whole>>
         where
             __Part: #ident,
             __Whole: ::core::marker::Send + ::core::marker::Sync + 'static,
@@ -130,9 +130,9 @@ fn tools(krate: &Krate, item: &Trait) -> TokenStream {
 /// Client method for a tool. Expands to
 /// ```text
 /// pub fn forecast(&self, city: String)
-///     -> ::treenail::client::TypedCall<<Result<Forecast, E> as ::treenail::Fallible>::Ok>
+///     -> ::treenail::client::TypedCall<<Result<Forecast, E> as ::treenail::contract::Fallible>::Ok>
 /// {
-///     self.scope.call("forecast", &<arguments>, <Result<Forecast, E> as ::treenail::ContractOutput<_, _>>::reader(<kind>))
+///     self.scope.call("forecast", &<arguments>, <Result<Forecast, E> as ::treenail::contract::ContractOutput<_, _>>::reader(<kind>))
 /// }
 /// ```
 fn client_method(krate: &Krate, tool: &Tool, item: &Trait) -> TokenStream {
@@ -149,12 +149,11 @@ fn client_method(krate: &Krate, tool: &Tool, item: &Trait) -> TokenStream {
         .map(|Parameter { ident, ty, .. }| quote!(#ident: #ty));
     let arguments = arguments(krate, &tool.parameters);
     let ty = returned(tool);
-    let kind = quote_spanned!(ty.span()=> #krate::__private::Returns::<#ty>::kind());
-    let ok = quote_spanned!(ty.span()=> <#ty as #krate::Fallible>::Ok);
+    let kind = quote_spanned!(ty.span()=> #krate::__private_0_1_0::Returns::<#ty>::kind());
+    let ok = quote_spanned!(ty.span()=> <#ty as #krate::contract::Fallible>::Ok);
     let (returns, call) = match &feature.stream {
         None => {
-            let reader =
-                quote_spanned!(ty.span()=> <#ty as #krate::ContractOutput<_, _>>::reader(#kind));
+            let reader = quote_spanned!(ty.span()=> <#ty as #krate::contract::ContractOutput<_, _>>::reader(#kind));
             (
                 quote_spanned!(ty.span()=> TypedCall),
                 quote!(call(#name, &#arguments, #reader)),
@@ -162,7 +161,7 @@ fn client_method(krate: &Krate, tool: &Tool, item: &Trait) -> TokenStream {
         }
         Some(stream) => {
             let fold = fold(krate, stream);
-            let reader = quote_spanned!(ty.span()=> <#ty as #krate::ContractItem<_, _>>::reader(#kind, #fold));
+            let reader = quote_spanned!(ty.span()=> <#ty as #krate::contract::ContractItem<_, _>>::reader(#kind, #fold));
             (
                 quote_spanned!(ty.span()=> TypedStream),
                 quote!(stream(#name, &#arguments, #reader)),
@@ -177,7 +176,7 @@ fn client_method(krate: &Krate, tool: &Tool, item: &Trait) -> TokenStream {
         #deprecated
         #vis fn #ident(&self, #(#parameters),*) -> #returns {
             #[allow(unused_imports, reason = "not needed for a `Result`")]
-            use #krate::__private::ReturnsValue as _;
+            use #krate::__private_0_1_0::ReturnsValue as _;
             self.scope.#call
         }
     }
@@ -200,8 +199,8 @@ pub(super) fn returned(tool: &Tool) -> Type {
 
 /// Expands to
 /// ```text
-/// ::treenail::__private::Arguments::new()
-///     .with(<String as ::treenail::ContractArgument>::given(&city, "city", false))
+/// ::treenail::__private_0_1_0::Arguments::new()
+///     .with(<String as ::treenail::contract::ContractArgument>::given(&city, "city", false))
 /// ```
 pub(super) fn arguments(krate: &Krate, parameters: &[Parameter]) -> TokenStream {
     let with = parameters.iter().map(|parameter| {
@@ -212,11 +211,11 @@ pub(super) fn arguments(krate: &Krate, parameters: &[Parameter]) -> TokenStream 
             has_default,
         } = parameter;
         let given = quote_spanned! {ty.span()=>
-            <#ty as #krate::ContractArgument>::given(&#ident, #name, #has_default)
+            <#ty as #krate::contract::ContractArgument>::given(&#ident, #name, #has_default)
         };
         quote!(.with(#given))
     });
-    quote!(#krate::__private::Arguments::new() #(#with)*)
+    quote!(#krate::__private_0_1_0::Arguments::new() #(#with)*)
 }
 
 /// Client method for a part. Expands to

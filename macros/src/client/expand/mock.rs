@@ -16,13 +16,13 @@ use super::client::{arguments, returned};
 /// Expands to
 /// ```text
 /// pub struct MockWeatherApi {
-///     mcp_calls: ::treenail::__private::MockCalls,
+///     mcp_calls: ::treenail::__private_0_1_0::MockCalls,
 ///     forecast: Option<Arc<dyn Fn(String) -> Result<Forecast, E> + Send + Sync>>,
 ///     …
 /// }
 /// impl MockWeatherApi { pub fn new() …; pub fn on_forecast(…) …; pub fn calls(&self) …; pub async fn client(&self) … }
 /// impl WeatherApi for MockWeatherApi { … }
-/// impl ::treenail::Mount for MockWeatherApi { … }
+/// impl ::treenail::server::Mount for MockWeatherApi { … }
 /// ```
 pub(super) fn mock(krate: &Krate, contract: &Contract, item: &Trait) -> TokenStream {
     let inherent = inherent(krate, contract, item);
@@ -51,19 +51,19 @@ pub(super) fn mock(krate: &Krate, contract: &Contract, item: &Trait) -> TokenStr
 
 /// The mock as a server half. Expands to
 /// ```text
-/// impl ::treenail::Mount for MockWeatherApi { … }
+/// impl ::treenail::server::Mount for MockWeatherApi { … }
 /// ```
 fn mount(krate: &Krate, item: &Trait, mock: &Ident) -> TokenStream {
     let (cfg, of) = (item.cfg(), &item.ident);
     quote! {
         #(#cfg)*
         #[automatically_derived]
-        impl #krate::Mount for #mock {
+        impl #krate::server::Mount for #mock {
             const NAMESPACE: &'static str = <Self as #of>::MCP_CONTRACT.namespace;
             const INSTRUCTIONS: &'static str = <Self as #of>::MCP_CONTRACT.instructions;
 
-            fn tools() -> ::std::vec::Vec<#krate::ToolDefinition<Self>> {
-                #krate::__private::fail_without_answer((<Self as #of>::MCP_CONTRACT.tools)())
+            fn tools() -> ::std::vec::Vec<#krate::tool::ToolDefinition<Self>> {
+                #krate::__private_0_1_0::fail_without_answer((<Self as #of>::MCP_CONTRACT.tools)())
             }
         }
     }
@@ -71,7 +71,7 @@ fn mount(krate: &Krate, item: &Trait, mock: &Ident) -> TokenStream {
 
 /// The implementation of `Mocked`, which reports missing answers. Expands to
 /// ```text
-/// impl ::treenail::__private::Mocked for MockWeatherApi {
+/// impl ::treenail::__private_0_1_0::Mocked for MockWeatherApi {
 ///     fn empty() -> Self { Self::new() }
 ///     fn missing(&self, __tool: &str) -> Option<String> {
 ///         if __tool == "forecast" && self.forecast.is_none() { return Some(…); }
@@ -89,7 +89,7 @@ fn mocked(krate: &Krate, contract: &Contract, item: &Trait, mock: &Ident) -> Tok
     quote! {
         #(#cfg)*
         #[automatically_derived]
-        impl #krate::__private::Mocked for #mock {
+        impl #krate::__private_0_1_0::Mocked for #mock {
             fn empty() -> Self {
                 Self::new()
             }
@@ -113,7 +113,7 @@ fn missing_check(krate: &Krate, entry: &Entry, mock: &Ident) -> TokenStream {
             quote! {
                 #(#cfg)*
                 if __tool == #name && ::core::option::Option::is_none(&self.#field) {
-                    return ::core::option::Option::Some(#krate::__private::missing_answer(#mock, #method));
+                    return ::core::option::Option::Some(#krate::__private_0_1_0::missing_answer(#mock, #method));
                 }
             }
         }
@@ -122,7 +122,7 @@ fn missing_check(krate: &Krate, entry: &Entry, mock: &Ident) -> TokenStream {
             quote! {
                 #(#cfg)*
                 if let ::core::option::Option::Some(__tool) = __tool.strip_prefix(#prefix) {
-                    return #krate::__private::Mocked::missing(&self.#field, __tool);
+                    return #krate::__private_0_1_0::Mocked::missing(&self.#field, __tool);
                 }
             }
         }
@@ -156,7 +156,7 @@ pub(super) fn inherent(krate: &Krate, contract: &Contract, item: &Trait) -> Toke
         #[derive(::core::clone::Clone)]
         #[allow(dead_code, clippy::type_complexity, reason = "a crate may not use all of it")]
         #vis struct #mock {
-            mcp_calls: #krate::__private::MockCalls,
+            mcp_calls: #krate::__private_0_1_0::MockCalls,
             #(#fields)*
         }
 
@@ -172,7 +172,7 @@ pub(super) fn inherent(krate: &Krate, contract: &Contract, item: &Trait) -> Toke
             #[must_use]
             #vis fn new() -> Self {
                 Self {
-                    mcp_calls: #krate::__private::MockCalls::new(),
+                    mcp_calls: #krate::__private_0_1_0::MockCalls::new(),
                     #(#initializers)*
                 }
             }
@@ -210,7 +210,7 @@ fn connect(krate: &Krate, contract: &Contract, item: &Trait) -> Option<TokenStre
             ///
             /// Fails if the server cannot be built because of a name or a default in the trait.
             #vis async fn client(&self) -> #krate::Result<#client> {
-                let client = #krate::__private::connect(::core::clone::Clone::clone(self)).await?;
+                let client = #krate::__private_0_1_0::connect(::core::clone::Clone::clone(self)).await?;
                 ::core::result::Result::Ok(#client::new(&client))
             }
         }
@@ -222,7 +222,7 @@ fn answer(krate: &Krate, tool: &Tool) -> TokenStream {
     let inputs = tool.parameters.iter().map(|parameter| &parameter.ty);
     let returned = returned(tool);
     let returned = if tool.feature.stream.is_some() {
-        quote!(#krate::__private::MockStream<#returned>)
+        quote!(#krate::__private_0_1_0::MockStream<#returned>)
     } else {
         quote!(#returned)
     };
@@ -234,7 +234,7 @@ fn answer(krate: &Krate, tool: &Tool) -> TokenStream {
 /// The mock of a part's trait, found through its client, so that a trait that is not a contract causes only one error.
 fn mock_of(krate: &Krate, part: &Part) -> TokenStream {
     let client = part.client();
-    quote_spanned!(client.span()=> <#client as #krate::__private::ClientOf>::Mock)
+    quote_spanned!(client.span()=> <#client as #krate::__private_0_1_0::ClientOf>::Mock)
 }
 
 fn field(krate: &Krate, entry: &Entry) -> TokenStream {
@@ -256,7 +256,7 @@ fn initializer(krate: &Krate, entry: &Entry) -> TokenStream {
     let (cfg, ident) = (entry.cfg(), &entry.signature().ident);
     let value = match entry {
         Entry::Tool(_) => quote!(::core::option::Option::None),
-        Entry::Part(_) => quote!(#krate::__private::Mocked::empty()),
+        Entry::Part(_) => quote!(#krate::__private_0_1_0::Mocked::empty()),
     };
     quote!(#(#cfg)* #ident: #value,)
 }
@@ -334,7 +334,7 @@ fn items_setter(krate: &Krate, tool: &Tool, item: &Trait) -> TokenStream {
             __Items::IntoIter: ::core::marker::Send + 'static,
         {
             self.#ident = ::core::option::Option::Some(::std::sync::Arc::new(
-                move |#(#names: #types),*| #krate::__private::MockStream::new(answer(#(#names),*)),
+                move |#(#names: #types),*| #krate::__private_0_1_0::MockStream::new(answer(#(#names),*)),
             ));
             self
         }
@@ -391,7 +391,7 @@ fn method(krate: &Krate, entry: &Entry, mock: &Ident) -> TokenStream {
             self.mcp_calls.record(#name, &#arguments);
             match &self.#ident {
                 ::core::option::Option::Some(__answer) => __answer(#(#names),*),
-                ::core::option::Option::None => #krate::__private::panic_without_answer(#mock, #method),
+                ::core::option::Option::None => #krate::__private_0_1_0::panic_without_answer(#mock, #method),
             }
         }
     }

@@ -104,15 +104,15 @@ fn part_of(part: &Part, signature: &mut Signature) -> Option<TokenStream> {
 
 /// Expands to
 /// ```text
-/// const MCP_CONTRACT: ::treenail::__private::TraitContract<Self> = …;
-/// fn mcp_tools<__Whole, __Part>(__part: __Part) -> ::std::vec::Vec<::treenail::ToolDefinition<__Whole>>
+/// const MCP_CONTRACT: ::treenail::__private_0_1_0::TraitContract<Self> = …;
+/// fn mcp_tools<__Whole, __Part>(__part: __Part) -> ::std::vec::Vec<::treenail::tool::ToolDefinition<__Whole>>
 /// where
 ///     __Whole: Send + Sync + 'static,
 ///     __Part: Fn(&__Whole) -> &Self + Copy + Send + Sync + 'static,
 /// {
 ///     let mut __tools = ::std::vec::Vec::new();
 ///     __tools.push(<entry>);
-///     __tools.extend(::treenail::__private::prefix_names(
+///     __tools.extend(::treenail::__private_0_1_0::prefix_names(
 ///         "alerts",
 ///         <AlertsApiClient>::mcp_tools::<Self::Alerts, __Whole, _>(move |__whole: &__Whole| Self::alerts(__part(__whole))),
 ///     ));
@@ -127,8 +127,8 @@ pub(crate) fn members(krate: &Krate, contract: &Contract) -> TokenStream {
     let allow = allow_deprecated(contract.methods.iter().map(Entry::is_deprecated));
     quote! {
         #[doc(hidden)]
-        const MCP_CONTRACT: #krate::__private::TraitContract<Self> =
-            #krate::__private::TraitContract {
+        const MCP_CONTRACT: #krate::__private_0_1_0::TraitContract<Self> =
+            #krate::__private_0_1_0::TraitContract {
                 namespace: #namespace,
                 instructions: #instructions,
                 tools: || Self::mcp_tools(|__whole| __whole),
@@ -139,7 +139,7 @@ pub(crate) fn members(krate: &Krate, contract: &Contract) -> TokenStream {
         #[allow(unused_mut, clippy::vec_init_then_push, reason = "methods may be disabled by `cfg`")]
         fn mcp_tools<__Whole, __Part>(
             __part: __Part,
-        ) -> ::std::vec::Vec<#krate::ToolDefinition<__Whole>>
+        ) -> ::std::vec::Vec<#krate::tool::ToolDefinition<__Whole>>
         where
             __Whole: ::core::marker::Send + ::core::marker::Sync + 'static,
             __Part: ::core::ops::Fn(&__Whole) -> &Self
@@ -170,7 +170,7 @@ fn tools(krate: &Krate, method: &Entry) -> TokenStream {
             };
             quote! {
                 #(#cfg)*
-                ::core::iter::Extend::extend(&mut __tools, #krate::__private::prefix_names(#name, #tools));
+                ::core::iter::Extend::extend(&mut __tools, #krate::__private_0_1_0::prefix_names(#name, #tools));
             }
         }
     }
@@ -178,10 +178,10 @@ fn tools(krate: &Krate, method: &Entry) -> TokenStream {
 
 /// The server half: `#[mcp_tool] impl WeatherApi for Station`. Expands to
 /// ```text
-/// impl ::treenail::Mount for Station {
+/// impl ::treenail::server::Mount for Station {
 ///     const NAMESPACE: &'static str = <Self as WeatherApi>::MCP_CONTRACT.namespace;
 ///     const INSTRUCTIONS: &'static str = <Self as WeatherApi>::MCP_CONTRACT.instructions;
-///     fn tools() -> ::std::vec::Vec<::treenail::ToolDefinition<Self>> {
+///     fn tools() -> ::std::vec::Vec<::treenail::tool::ToolDefinition<Self>> {
 ///         (<Self as WeatherApi>::MCP_CONTRACT.tools)()
 ///     }
 /// }
@@ -192,7 +192,7 @@ pub(crate) fn implementation(krate: &Krate, of_trait: &Type) -> TokenStream {
         const NAMESPACE: &'static str = #contract.namespace;
         const INSTRUCTIONS: &'static str = #contract.instructions;
 
-        fn tools() -> ::std::vec::Vec<#krate::ToolDefinition<Self>> {
+        fn tools() -> ::std::vec::Vec<#krate::tool::ToolDefinition<Self>> {
             (#contract.tools)()
         }
     }

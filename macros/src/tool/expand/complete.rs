@@ -9,10 +9,10 @@ use crate::tool::model::{Argument, is_method};
 
 /// Expands to
 /// ```text
-/// .complete("city", ::treenail::__private::Completer::new(
-///     |__state: ::std::sync::Arc<Self>, __typed: ::treenail::CompletionRequest| async move {
-///         <_ as ::treenail::IntoCompletions<_>>::into_completions(Self::cities(
-///             &__state, <_ as ::treenail::FromCompletionRequest>::from_request(&__typed),
+/// .complete("city", ::treenail::__private_0_1_0::Completer::new(
+///     |__state: ::std::sync::Arc<Self>, __typed: ::treenail::completion::CompletionRequest| async move {
+///         <_ as ::treenail::completion::IntoCompletions<_>>::into_completions(Self::cities(
+///             &__state, <_ as ::treenail::completion::FromCompletionRequest>::from_request(&__typed),
 ///         )).await
 ///     },
 /// ))
@@ -23,13 +23,13 @@ pub(super) fn complete(krate: &Krate, argument: &Argument) -> Option<TokenStream
     let name = &argument.name.text;
     let state = is_method(path).then(|| quote_spanned!(path.span()=> &__state,));
     let proposed = quote_spanned! {path.span()=>
-        <_ as #krate::IntoCompletions<_>>::into_completions(
-            #path(#state <_ as #krate::FromCompletionRequest>::from_request(&__typed))
+        <_ as #krate::completion::IntoCompletions<_>>::into_completions(
+            #path(#state <_ as #krate::completion::FromCompletionRequest>::from_request(&__typed))
         )
     };
     Some(quote! {
-        .complete(#name, #krate::__private::Completer::new(
-            |__state: ::std::sync::Arc<Self>, __typed: #krate::CompletionRequest| async move {
+        .complete(#name, #krate::__private_0_1_0::Completer::new(
+            |__state: ::std::sync::Arc<Self>, __typed: #krate::completion::CompletionRequest| async move {
                 #proposed.await
             },
         ))

@@ -70,9 +70,9 @@ impl Mode {
 
 /// Expands to
 /// ```text
-/// ::treenail::__private::ToolMetadata::new("forecast")
+/// ::treenail::__private_0_1_0::ToolMetadata::new("forecast")
 ///     .title("…").description("…").read_only(true).timeout(…).schema(…).icons(…).meta(…)
-///     .define(::treenail::__private::Function::asynchronous((<argument>, …), <output>, <handler>))
+///     .define(::treenail::__private_0_1_0::Function::asynchronous((<argument>, …), <output>, <handler>))
 /// ```
 /// followed by `.complete(…)` for each argument with a completer. For a streaming tool, the definition of its items precedes it.
 pub(crate) fn entry(krate: &Krate, feature: &Feature, target: Target) -> TokenStream {
@@ -92,12 +92,13 @@ pub(crate) fn entry(krate: &Krate, feature: &Feature, target: Target) -> TokenSt
     let policy = feature.tool().map(policy);
     let resource = feature.resource().map(|it| resource(krate, it));
     let icons = feature.icons.iter();
-    let icons = icons.map(|it| value(it, "icons", &quote!(#krate::IntoIcons::into_icons)));
+    let icons = icons.map(|it| value(it, "icons", &quote!(#krate::args::IntoIcons::into_icons)));
     let meta = feature.meta.iter();
-    let meta = meta.map(|it| value(it, "meta", &quote!(#krate::IntoMeta::into_meta)));
+    let meta = meta.map(|it| value(it, "meta", &quote!(#krate::args::IntoMeta::into_meta)));
     let schema = feature.tool().and_then(|tool| tool.schema.as_ref());
     let schema = schema.iter();
-    let schema = schema.map(|it| value(it, "schema", &quote!(#krate::IntoSchema::into_schema)));
+    let schema =
+        schema.map(|it| value(it, "schema", &quote!(#krate::args::IntoSchema::into_schema)));
     let mode = Mode::of(feature).constructor();
     let mode = Ident::new(mode, feature.signature.ident.span());
     let arguments = feature
@@ -117,10 +118,10 @@ pub(crate) fn entry(krate: &Krate, feature: &Feature, target: Target) -> TokenSt
     let completers = feature.arguments().filter_map(|it| complete(krate, it));
     quote! {{
         #[allow(unused_imports, reason = "not needed for a `Result`")]
-        use #krate::__private::ReturnsValue as _;
+        use #krate::__private_0_1_0::ReturnsValue as _;
         #items
         #early
-        #krate::__private::#head::new(#name)
+        #krate::__private_0_1_0::#head::new(#name)
             #(.title(#title))*
             #(.description(#description))*
             #(#hints)*
@@ -129,12 +130,12 @@ pub(crate) fn entry(krate: &Krate, feature: &Feature, target: Target) -> TokenSt
             #(#icons)*
             #(#meta)*
             #(#schema)*
-            .define(#krate::__private::Function::#mode((#(#arguments,)*), #output, #handler))
+            .define(#krate::__private_0_1_0::Function::#mode((#(#arguments,)*), #output, #handler))
             #(#completers)*
     }}
 }
 
-/// Expands to `.icons(::treenail::IntoIcons::into_icons([…]))`, and likewise for other keys that accept several types. All
+/// Expands to `.icons(::treenail::args::IntoIcons::into_icons([…]))`, and likewise for other keys that accept several types. All
 /// tokens have the span of the value, so that errors point there.
 fn value(value: &Expr, key: &str, into: &TokenStream) -> TokenStream {
     let method = Ident::new(key, value.span());
@@ -165,16 +166,16 @@ fn resource(krate: &Krate, resource: &Resource) -> TokenStream {
             return quote!(.uri(#literal));
         }
         let parts = parts.iter().map(|part| match part {
-            Part::Text(text) => quote!(#krate::__private::Part::Text(#text)),
-            Part::Segment(name) => quote!(#krate::__private::Part::Segment(#name)),
-            Part::Rest(name) => quote!(#krate::__private::Part::Rest(#name)),
+            Part::Text(text) => quote!(#krate::__private_0_1_0::Part::Text(#text)),
+            Part::Segment(name) => quote!(#krate::__private_0_1_0::Part::Segment(#name)),
+            Part::Rest(name) => quote!(#krate::__private_0_1_0::Part::Rest(#name)),
         });
         quote!(.template(#literal, [#(#parts),*]))
     });
     let mime_type = resource.mime_type.iter();
     let size = resource.size.iter();
     let annotations = resource.annotations.iter();
-    let into = quote!(#krate::IntoAnnotations::into_annotations);
+    let into = quote!(#krate::args::IntoAnnotations::into_annotations);
     let annotations = annotations.map(|it| value(it, "annotations", &into));
     let subscribable = resource.subscribable.iter().map(|given| given.value);
     quote! {
@@ -188,18 +189,18 @@ fn resource(krate: &Krate, resource: &Resource) -> TokenStream {
 
 /// Expands to
 /// ```text
-/// <u8 as ::treenail::ToolArgument>::argument("days")
-///     .description("…").default(|| 1).check(<u8 as ::treenail::HasRange>::range(1..=7))
+/// <u8 as ::treenail::args::ToolArgument>::argument("days")
+///     .description("…").default(|| 1).check(<u8 as ::treenail::args::HasRange>::range(1..=7))
 /// ```
 /// with `TextArgument` for prompts and resources, whose arguments are sent as text.
 fn argument(krate: &Krate, kind: &Kind, argument: &Argument, target: Target) -> TokenStream {
     let span = argument.ty.span();
     let read = match kind {
         Kind::Tool(_) => target.bound_for(
-            quote_spanned!(span=> ToolArgument),
-            quote_spanned!(span=> ContractArgument),
+            quote_spanned!(span=> args::ToolArgument),
+            quote_spanned!(span=> contract::ContractArgument),
         ),
-        Kind::Prompt | Kind::Resource(_) => quote_spanned!(span=> TextArgument),
+        Kind::Prompt | Kind::Resource(_) => quote_spanned!(span=> args::TextArgument),
     };
     let ty = &argument.ty;
     let name = &argument.name.text;
@@ -207,18 +208,18 @@ fn argument(krate: &Krate, kind: &Kind, argument: &Argument, target: Target) -> 
     let default = argument.default.iter().map(|default| {
         let make = default_value(krate, default);
         let default_value =
-            quote_spanned!(default.key.span()=> <#ty as #krate::IntoDefault>::default_value);
+            quote_spanned!(default.key.span()=> <#ty as #krate::args::IntoDefault>::default_value);
         quote_spanned!(default.key.span()=> .default(#default_value(#make)))
     });
     // Before the bounds, so that these take precedence for the keywords that both set.
     let header = argument.header.iter().map(|Attr { key, value }| {
-        quote_spanned!(key.span()=> .check(<#ty as #krate::HeaderArgument>::header(#value)))
+        quote_spanned!(key.span()=> .check(<#ty as #krate::args::HeaderArgument>::header(#value)))
     });
     let range = argument.range.iter().map(|Attr { key, value }| {
-        quote_spanned!(key.span()=> .check(<#ty as #krate::HasRange>::range(#value)))
+        quote_spanned!(key.span()=> .check(<#ty as #krate::args::HasRange>::range(#value)))
     });
     let length = argument.length.iter().map(|Attr { key, value }| {
-        quote_spanned!(key.span()=> .check(<#ty as #krate::HasLength>::length(#value)))
+        quote_spanned!(key.span()=> .check(<#ty as #krate::args::HasLength>::length(#value)))
     });
     quote_spanned! {ty.span()=>
         <#ty as #krate::#read>::argument(#name)
@@ -241,7 +242,7 @@ pub(crate) fn default_value(krate: &Krate, default: &Attr<Option<Expr>>) -> Toke
             ..
         })) => {
             let krate = krate.at(text.span());
-            quote_spanned!(text.span()=> || #krate::FromText::from_text(#text))
+            quote_spanned!(text.span()=> || #krate::args::FromText::from_text(#text))
         }
         Some(value) => quote_spanned!(value.span()=> || #value),
     }
@@ -249,15 +250,15 @@ pub(crate) fn default_value(krate: &Krate, default: &Attr<Option<Expr>>) -> Toke
 
 /// Expands to
 /// ```text
-/// <Result<Forecast, WeatherError> as ::treenail::ToolOutput<_>>::output(
-///     ::treenail::__private::Returns::<Result<Forecast, WeatherError>>::kind(),
+/// <Result<Forecast, WeatherError> as ::treenail::tool::ToolOutput<_>>::output(
+///     ::treenail::__private_0_1_0::Returns::<Result<Forecast, WeatherError>>::kind(),
 /// )
 /// ```
 /// with `_` for a type without a name, which rustc infers from the handler. Prompts have no kinds.
 fn output(krate: &Krate, feature: &Feature, target: Target) -> TokenStream {
     let (ty, kind) = match &feature.output {
         Output::Opaque(ty) => {
-            let any = quote_spanned!(ty.span()=> #krate::__private::Kind::any());
+            let any = quote_spanned!(ty.span()=> #krate::__private_0_1_0::Kind::any());
             (quote_spanned!(ty.span()=> _), any)
         }
         Output::Unit => returns(krate, &quote!(())),
@@ -271,14 +272,14 @@ fn output(krate: &Krate, feature: &Feature, target: Target) -> TokenStream {
     match feature.kind {
         Kind::Tool(_) => {
             let output = target.bound_for(
-                quote_spanned!(span=> ToolOutput<_>),
-                quote_spanned!(span=> ContractOutput<_, _>),
+                quote_spanned!(span=> tool::ToolOutput<_>),
+                quote_spanned!(span=> contract::ContractOutput<_, _>),
             );
             quote_spanned!(span=> <#ty as #krate::#output>::output(#kind))
         }
-        Kind::Prompt => quote_spanned!(span=> <#ty as #krate::PromptOutput>::output()),
+        Kind::Prompt => quote_spanned!(span=> <#ty as #krate::prompt::PromptOutput>::output()),
         Kind::Resource(_) => {
-            quote_spanned!(span=> <#ty as #krate::ResourceOutput<_>>::output(#kind))
+            quote_spanned!(span=> <#ty as #krate::resource::ResourceOutput<_>>::output(#kind))
         }
     }
 }
@@ -286,7 +287,7 @@ fn output(krate: &Krate, feature: &Feature, target: Target) -> TokenStream {
 /// A type, and an expression for its kind.
 pub(super) fn returns(krate: &Krate, ty: &impl ToTokens) -> (TokenStream, TokenStream) {
     let ty = ty.to_token_stream();
-    let kind = quote_spanned!(ty.span()=> #krate::__private::Returns::<#ty>::kind());
+    let kind = quote_spanned!(ty.span()=> #krate::__private_0_1_0::Returns::<#ty>::kind());
     (ty, kind)
 }
 
@@ -309,7 +310,7 @@ fn handler(krate: &Krate, feature: &Feature, target: Target) -> TokenStream {
         .next()
         .map_or(quote!(()), |_| quote!(#krate::Context));
     let call_ty = match feature.stream {
-        Some(_) => quote!(#krate::__private::Streaming<#call_ty>),
+        Some(_) => quote!(#krate::__private_0_1_0::Streaming<#call_ty>),
         None => call_ty,
     };
     let arguments = names(feature);
@@ -345,7 +346,7 @@ fn assert_send(ident: &Ident, call: &TokenStream) -> TokenStream {
 
 /// The call of the user's function. Expands to
 /// ```text
-/// Self::forecast(&__state, <Context as ::treenail::FromCall>::from_call(&__call), __a0).await
+/// Self::forecast(&__state, <Context as ::treenail::__private_0_1_0::FromCall>::from_call(&__call), __a0).await
 /// ```
 /// without the parts that the function does not have. A borrowed output is cloned.
 fn call(krate: &Krate, feature: &Feature, target: Target) -> TokenStream {
@@ -367,7 +368,7 @@ fn call(krate: &Krate, feature: &Feature, target: Target) -> TokenStream {
     let inputs = feature.inputs.iter().map(|input| match input {
         Input::Call(CallInput { ty, .. }) => {
             let ty = &ty.elem;
-            quote_spanned!(ty.span()=> <#ty as #krate::FromCall>::from_call(#context))
+            quote_spanned!(ty.span()=> <#ty as #krate::__private_0_1_0::FromCall>::from_call(#context))
         }
         Input::Argument(_) => names.next().to_token_stream(),
     });

@@ -21,9 +21,9 @@ use super::parse::ImplBlock;
 /// Expands to
 /// ```text
 /// #[cfg(…)] pub enum add {}
-/// #[cfg(…)] impl ::treenail::Tool for add {
+/// #[cfg(…)] impl ::treenail::tool::Tool for add {
 ///     const NAME: &'static str = "add";
-///     fn definition() -> ::treenail::ToolDefinition<()> { <entry> }
+///     fn definition() -> ::treenail::tool::ToolDefinition<()> { <entry> }
 /// }
 /// ```
 pub(crate) fn function(krate: &Krate, tool: &Feature, visibility: &Visibility) -> TokenStream {
@@ -58,10 +58,10 @@ fn impl_tool(
         #(#cfg)*
         #[automatically_derived]
         #allow
-        impl #krate::Tool for #ident {
+        impl #krate::tool::Tool for #ident {
             const NAME: &'static str = #name;
 
-            fn definition() -> #krate::ToolDefinition<()> {
+            fn definition() -> #krate::tool::ToolDefinition<()> {
                 #definition
             }
         }
@@ -70,10 +70,10 @@ fn impl_tool(
 
 /// Expands to
 /// ```text
-/// impl ::treenail::Mount for Weather {
+/// impl ::treenail::server::Mount for Weather {
 ///     const NAMESPACE: &'static str = "weather";
 ///     const INSTRUCTIONS: &'static str = "…";
-///     fn tools() -> ::std::vec::Vec<::treenail::ToolDefinition<Self>> {
+///     fn tools() -> ::std::vec::Vec<::treenail::tool::ToolDefinition<Self>> {
 ///         let mut __list = ::std::vec::Vec::new();
 ///         #[cfg(…)] __list.push((|| <entry>)());
 ///         …
@@ -84,15 +84,21 @@ fn impl_tool(
 /// and, if there are any, the same for `prompts` and `resources`. Each entry is a separate closure to limit the size of a
 /// stack frame.
 pub(crate) fn block(krate: &Krate, block: &Block, item: &ImplBlock) -> TokenStream {
-    let tools = list(krate, block, ["tools", "ToolDefinition"], |kind| {
+    let tools = list(krate, block, ["tools", "tool", "ToolDefinition"], |kind| {
         matches!(kind, Kind::Tool(_))
     });
-    let prompts = list(krate, block, ["prompts", "PromptDefinition"], |kind| {
-        matches!(kind, Kind::Prompt)
-    });
-    let resources = list(krate, block, ["resources", "ResourceDefinition"], |kind| {
-        matches!(kind, Kind::Resource(_))
-    });
+    let prompts = list(
+        krate,
+        block,
+        ["prompts", "prompt", "PromptDefinition"],
+        |kind| matches!(kind, Kind::Prompt),
+    );
+    let resources = list(
+        krate,
+        block,
+        ["resources", "resource", "ResourceDefinition"],
+        |kind| matches!(kind, Kind::Resource(_)),
+    );
     let namespace = or_empty(block.namespace.as_ref());
     let instructions = or_empty(block.instructions.as_ref());
     let members = quote! {
@@ -112,10 +118,10 @@ pub(crate) fn block(krate: &Krate, block: &Block, item: &ImplBlock) -> TokenStre
 fn list(
     krate: &Krate,
     block: &Block,
-    names: [&str; 2],
+    names: [&str; 3],
     wanted: fn(&Kind) -> bool,
 ) -> Option<TokenStream> {
-    let [method, definition] = names.map(|name| format_ident!("{name}"));
+    let [method, module, definition] = names.map(|name| format_ident!("{name}"));
     let wanted = block.features.iter().filter(|it| wanted(&it.kind));
     let entries: Vec<_> = wanted
         .map(|feature| {
@@ -126,7 +132,7 @@ fn list(
         .collect();
     (!entries.is_empty()).then(|| {
         quote! {
-            fn #method() -> ::std::vec::Vec<#krate::#definition<Self>> {
+            fn #method() -> ::std::vec::Vec<#krate::#module::#definition<Self>> {
                 let mut __list = ::std::vec::Vec::new();
                 #(#entries)*
                 __list
@@ -168,7 +174,7 @@ pub(crate) fn impl_mount(krate: &Krate, item: &ImplBlock, members: &TokenStream)
     // The bound on `Self` defers the error for a type that cannot be mounted to the mount, if it depends on the type's
     // parameters.
     let implementation = quote_spanned! {span=>
-        impl #generics #krate::Mount for #self_ty
+        impl #generics #krate::server::Mount for #self_ty
         where
             #(#predicates,)*
             #(#bounds)*

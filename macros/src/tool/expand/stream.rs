@@ -12,9 +12,9 @@ use super::entry::{Target, returns};
 
 /// Expands to
 /// ```text
-/// let __items = <Frame as ::treenail::ToolItem<_>>::items(
-///     ::treenail::__private::Returns::<Frame>::kind(),
-///     ::core::option::Option::Some(::treenail::__private::Fold::Last),
+/// let __items = <Frame as ::treenail::tool::ToolItem<_>>::items(
+///     ::treenail::__private_0_1_0::Returns::<Frame>::kind(),
+///     ::core::option::Option::Some(::treenail::__private_0_1_0::Fold::Last),
 /// );
 /// ```
 /// with `_` for an item type without a name, which rustc infers from the handler. Its kind can still follow from the type
@@ -25,16 +25,15 @@ pub(super) fn items(krate: &Krate, feature: &Feature, target: Target) -> Option<
     let (item, kind) = match (&stream.item, &feature.output) {
         (Some(item), _) => returns(krate, item),
         (None, Output::Named(ty)) => {
-            let kind =
-                quote_spanned!(ty.span()=> <#ty as #krate::ToolStream<_, _>>::item().item_kind());
+            let kind = quote_spanned!(ty.span()=> <#ty as #krate::tool::ToolStream<_, _>>::item().item_kind());
             (quote_spanned!(ty.span()=> _), kind)
         }
-        (None, _) => (quote!(_), quote!(#krate::__private::Kind::any())),
+        (None, _) => (quote!(_), quote!(#krate::__private_0_1_0::Kind::any())),
     };
     let span = item.span();
     let asked = target.bound_for(
-        quote_spanned!(span=> ToolItem<_>),
-        quote_spanned!(span=> ContractItem<_, _>),
+        quote_spanned!(span=> tool::ToolItem<_>),
+        quote_spanned!(span=> contract::ContractItem<_, _>),
     );
     Some(quote_spanned! {span=>
         let __items = <#item as #krate::#asked>::items(#kind, #fold);
@@ -47,14 +46,14 @@ pub(crate) fn fold(krate: &Krate, stream: &Stream) -> TokenStream {
         None => quote!(::core::option::Option::None),
         Some(fold) => {
             let fold = format_ident!("{fold}");
-            quote!(::core::option::Option::Some(#krate::__private::Fold::#fold))
+            quote!(::core::option::Option::Some(#krate::__private_0_1_0::Fold::#fold))
         }
     }
 }
 
 /// Collects the returned stream in the handler. Expands to
 /// ```text
-/// <BoxStream<'_, Frame> as ::treenail::ToolStream<_, _>>::collect_items(<call>, __items, &__call).await
+/// <BoxStream<'_, Frame> as ::treenail::tool::ToolStream<_, _>>::collect_items(<call>, __items, &__call).await
 /// ```
 /// with `_` for a type without a name. The stream is polled where the function was called, so it may borrow from the
 /// function's parameters.
@@ -65,6 +64,6 @@ pub(super) fn collect_items(krate: &Krate, feature: &Feature, call: &TokenStream
         Output::Unit | Output::Borrowed(_) => quote!(_),
     };
     let collect_items =
-        quote_spanned!(ty.span()=> <#ty as #krate::ToolStream<_, _>>::collect_items);
+        quote_spanned!(ty.span()=> <#ty as #krate::tool::ToolStream<_, _>>::collect_items);
     quote!(#collect_items(#call, __items, &__call).await)
 }

@@ -79,7 +79,7 @@ impl McpClientBuilder {
     /// [`Contract::only_tools`] drops the entries that this program does not use.
     ///
     /// ```
-    /// use treenail_runtime::client::{Contract, McpClient};
+    /// use treenail::client::{Contract, McpClient};
     ///
     /// # async fn example(lock: &str) -> Result<(), Box<dyn std::error::Error>> {
     /// let contract = Contract::from_json(lock)?.only_tools(["forecast"])?;

@@ -39,8 +39,8 @@ use crate::client::{ClientError, ClientRequest, Drift, McpClientSession};
 ///
 /// ```
 /// use serde_json::json;
-/// use treenail_runtime::Server;
-/// use treenail_runtime::client::McpClient;
+/// use treenail::Server;
+/// use treenail::client::McpClient;
 ///
 /// # async fn example(server: Server) -> Result<(), Box<dyn std::error::Error>> {
 /// let client = McpClient::builder().server(&server).auto_refresh(true).build().await?;

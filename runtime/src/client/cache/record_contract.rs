@@ -34,8 +34,8 @@ impl McpClient {
     /// name, the first is used.
     ///
     /// ```
-    /// # use treenail_runtime::Server;
-    /// # use treenail_runtime::client::McpClient;
+    /// # use treenail::Server;
+    /// # use treenail::client::McpClient;
     /// # async fn example(client: McpClient) -> Result<(), Box<dyn std::error::Error>> {
     /// std::fs::write("weather.lock.json", client.contract().await?.to_json())?;
     /// # Ok(())
@@ -62,7 +62,7 @@ impl McpClient {
     /// contract covers.
     ///
     /// ```
-    /// # use treenail_runtime::client::{Contract, McpClient};
+    /// # use treenail::client::{Contract, McpClient};
     /// # async fn example(client: McpClient) -> Result<(), Box<dyn std::error::Error>> {
     /// let recorded = Contract::from_json(&std::fs::read_to_string("weather.lock.json")?)?;
     /// let drift = client.check(&recorded).await?;

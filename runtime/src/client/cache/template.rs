@@ -27,7 +27,7 @@ impl UrlTemplate {
     ///
     /// ```
     /// use serde_json::json;
-    /// # use treenail_runtime::client::McpClient;
+    /// # use treenail::client::McpClient;
     /// # async fn example(client: McpClient) -> Result<(), Box<dyn std::error::Error>> {
     /// let template = client.url_template("city").await?.ok_or("no such template")?;
     /// // "weather://{city}/{day}"

@@ -22,7 +22,7 @@ use crate::client::{ClientError, ClientLimits};
 /// Command that starts a server on standard input and output.
 ///
 /// ```
-/// use treenail_runtime::client::{ServerCommand, Stderr};
+/// use treenail::client::{ServerCommand, Stderr};
 ///
 /// let command = ServerCommand::new("npx")
 ///     .args(["-y", "@modelcontextprotocol/server-everything"])
@@ -142,7 +142,7 @@ impl ServerCommand {
     /// A server that prints to standard output by mistake is a common reason for a failed connection.
     ///
     /// ```
-    /// use treenail_runtime::client::ServerCommand;
+    /// use treenail::client::ServerCommand;
     ///
     /// let command = ServerCommand::new("my-server")
     ///     .on_stray_line(|line| eprintln!("the server printed {line:?}"));

@@ -61,9 +61,9 @@ type Answer = Result<String, ClientError>;
 /// Requests need a Tokio runtime with IO and time.
 ///
 /// ```
-/// use treenail_runtime::Server;
-/// use treenail_runtime::client::{HttpSession, Session, SessionRequest};
-/// use treenail_runtime::schema::Revision;
+/// use treenail::Server;
+/// use treenail::client::{HttpSession, Session, SessionRequest};
+/// use treenail::schema::Revision;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

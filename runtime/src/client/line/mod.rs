@@ -32,7 +32,7 @@ pub const IN_MEMORY_BUFFER_BYTES: usize = 64 * 1024;
 ///
 /// ```no_run
 /// use std::sync::Arc;
-/// use treenail_runtime::client::{LineSession, McpClientSession};
+/// use treenail::client::{LineSession, McpClientSession};
 ///
 /// # async fn connect() -> Result<(), Box<dyn std::error::Error>> {
 /// let stream = tokio::net::TcpStream::connect("127.0.0.1:4000").await?;

@@ -62,7 +62,7 @@ impl McpClientSessionBuilder {
     /// Connects to a server over HTTP, with custom headers. The limits of this builder replace those of `session`.
     ///
     /// ```
-    /// use treenail_runtime::client::{HttpSession, McpClientSession};
+    /// use treenail::client::{HttpSession, McpClientSession};
     ///
     /// let http = HttpSession::builder("https://example.com/mcp").header("Authorization", "Bearer …");
     /// let builder = McpClientSession::builder().http(http);
@@ -127,8 +127,8 @@ impl McpClientSessionBuilder {
     /// Answers elicitation of forms and URLs with a closure.
     ///
     /// ```
-    /// use treenail_runtime::client::McpClientSession;
-    /// use treenail_runtime::schema::{ElicitAction, ElicitResult};
+    /// use treenail::client::McpClientSession;
+    /// use treenail::schema::{ElicitAction, ElicitResult};
     ///
     /// let builder = McpClientSession::builder().on_elicit(|params| async move {
     ///     // A form that is accepted without content gets its defaults.

@@ -50,8 +50,8 @@ use crate::client::{ClientError, ClientLimits, Session, SessionNotification};
 ///
 /// ```
 /// use serde_json::json;
-/// use treenail_runtime::Server;
-/// use treenail_runtime::client::McpClientSession;
+/// use treenail::Server;
+/// use treenail::client::McpClientSession;
 ///
 /// # async fn example(server: Server) -> Result<(), Box<dyn std::error::Error>> {
 /// let session = McpClientSession::builder().server(&server).build().await?;

@@ -105,7 +105,7 @@ impl<R: Request> ClientRequest<R> {
     /// Requests progress and passes it to a function, which must not block: the task that reads messages calls it.
     ///
     /// ```
-    /// # use treenail_runtime::client::McpClientSession;
+    /// # use treenail::client::McpClientSession;
     /// # async fn example(session: &McpClientSession) -> Result<(), Box<dyn std::error::Error>> {
     /// let result = session
     ///     .tools_call("import", serde_json::json!({"path": "a.csv"}))
@@ -125,7 +125,7 @@ impl<R: Request> ClientRequest<R> {
     /// Requests progress as a stream that ends with the request. The returned request must still be awaited or spawned.
     ///
     /// ```
-    /// # use treenail_runtime::client::McpClientSession;
+    /// # use treenail::client::McpClientSession;
     /// # async fn example(session: &McpClientSession) -> Result<(), Box<dyn std::error::Error>> {
     /// let (progress, call) = session.tools_call("import", ()).progress();
     /// let call = tokio::spawn(call.into_future());

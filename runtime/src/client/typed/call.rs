@@ -23,7 +23,7 @@ use crate::client::{ClientError, ClientRequest, McpClient, ProgressStream};
 /// use std::time::Duration;
 ///
 /// use serde_json::json;
-/// use treenail_runtime::client::{ClientError, McpClient, TypedCall};
+/// use treenail::client::{ClientError, McpClient, TypedCall};
 ///
 /// # async fn example(client: McpClient) -> Result<(), ClientError> {
 /// let sum: TypedCall<i64> = TypedCall::new(&client, "add", &json!({"a": 1, "b": 2}));

@@ -48,9 +48,10 @@ impl Server {
     /// are notified too, but see a change only if their replica has been edited as well: make the same edit at each replica.
     ///
     /// ```
-    /// use treenail_runtime::{Edit, Component, Server};
+    /// use treenail::Server;
+    /// use treenail::server::{Component, Edit};
     ///
-    /// # fn reload(server: &Server) -> treenail_runtime::Result<()> {
+    /// # fn reload(server: &Server) -> treenail::Result<()> {
     /// server.edit(|offer| {
     ///     offer
     ///         .remove(Component::namespace("reports"))

@@ -46,10 +46,11 @@ impl HttpService {
     /// authentication layer and use [`allow_origin`](HttpService::allow_origin) here.
     ///
     /// ```
-    /// use treenail_runtime::{Server, http_service};
+    /// use treenail::Server;
+    /// use treenail::http::http_service;
     ///
     /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> treenail_runtime::Result<()> {
+    /// # async fn main() -> treenail::Result<()> {
     /// let server = Server::builder("demo", "1.0.0").build()?;
     /// let service = http_service(server.clone()).allow_cors_origin("https://app.example.com");
     /// # server.close();

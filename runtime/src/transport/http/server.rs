@@ -89,10 +89,10 @@ impl HttpService {
 /// [`HttpLimits::write_timeout`](crate::HttpLimits::write_timeout).
 ///
 /// ```
-/// use treenail_runtime::Server;
+/// use treenail::Server;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> treenail_runtime::Result<()> {
+/// # async fn main() -> treenail::Result<()> {
 /// let server = Server::builder("demo", "1.0.0").build()?;
 /// let http = server.bind_http("127.0.0.1:0").await?;
 /// println!("http://{}/mcp", http.local_addr());

@@ -62,7 +62,8 @@ pub fn http_service(server: Server) -> HttpService {
 /// ```
 /// use http::{Request, StatusCode};
 /// use tower_service::Service;
-/// use treenail_runtime::{HttpBody, Server, http_service};
+/// use treenail::Server;
+/// use treenail::http::{HttpBody, http_service};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -26,10 +26,11 @@ impl HttpService {
     /// service receives, and must differ from that of the endpoint.
     ///
     /// ```
-    /// use treenail_runtime::{HttpService, SsePaths, Server};
+    /// use treenail::Server;
+    /// use treenail::http::{HttpService, SsePaths};
     ///
     /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> treenail_runtime::Result<()> {
+    /// # async fn main() -> treenail::Result<()> {
     /// let server = Server::builder("demo", "1.0.0").build()?;
     /// let service = HttpService::new(server.clone()).legacy_sse(SsePaths::default());
     /// // `/mcp`, and for old clients `/sse` and `/messages`.

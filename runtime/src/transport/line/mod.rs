@@ -56,9 +56,10 @@ impl Connection {
     ///
     /// ```
     /// use tokio::io::{AsyncRead, AsyncWrite};
-    /// use treenail_runtime::{Principal, Server};
+    /// use treenail::Server;
+    /// use treenail::context::Principal;
     ///
-    /// async fn accept<S: AsyncRead + AsyncWrite>(server: &Server, user: String, stream: S) -> treenail_runtime::Result<()> {
+    /// async fn accept<S: AsyncRead + AsyncWrite>(server: &Server, user: String, stream: S) -> treenail::Result<()> {
     ///     let mut connection = server.connect();
     ///     connection.extensions_mut().insert(Principal::new(user));
     ///     let (reader, writer) = tokio::io::split(stream);

@@ -13,7 +13,7 @@ use generated::awkward::{
     united,
 };
 use serde_json::{Value, json};
-use treenail::__private::serde::{Serialize, de::DeserializeOwned};
+use treenail::__private_0_1_0::serde::{Serialize, de::DeserializeOwned};
 
 /// Asserts that a value survives deserialization and serialization.
 #[allow(clippy::needless_pass_by_value, reason = "callers pass literals")]

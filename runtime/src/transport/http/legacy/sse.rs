@@ -25,7 +25,7 @@ const SESSION: &str = "sessionId";
 ///
 /// ```
 /// use http::uri::PathAndQuery;
-/// use treenail_runtime::SsePaths;
+/// use treenail::http::SsePaths;
 ///
 /// let paths = SsePaths { stream: PathAndQuery::from_static("/events"), ..SsePaths::default() };
 /// assert_eq!(paths.messages.path(), "/messages");

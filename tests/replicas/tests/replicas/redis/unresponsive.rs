@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
-use treenail::{RedisBus, Server};
+use treenail::Server;
+use treenail::events::RedisBus;
 
 /// Answers the commands on a connection up to the first `PING`, and leaves the connection open.
 async fn answer_until_ping(socket: &mut BufReader<TcpStream>) -> std::io::Result<()> {
