@@ -43,7 +43,7 @@ pub(super) async fn log_messages_respect_the_level(connect: Connect<'_>) {
     session.resources_unsubscribe(DOCUMENT).await.unwrap();
     let message = wait_for(&mut notifications, LOG, |_| true).await;
     let data = message["data"].as_str().unwrap();
-    assert!(data.starts_with("Handled Unsubscribe"), "{data}");
+    assert!(data.starts_with("Received Unsubscribe"), "{data}");
     client.close().await.unwrap();
 }
 
