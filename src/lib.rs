@@ -325,7 +325,7 @@ pub mod completion {
 /// Values that come with a call: the caller, extensions of the transport, progress.
 pub mod context {
     #[doc(inline)]
-    pub use treenail_runtime::{Context, Extensions, Principal, Progress};
+    pub use treenail_runtime::{Context, Extensions, FromCall, Principal, Progress};
 }
 
 /// Contracts: the traits of typed contracts, and contracts as data.

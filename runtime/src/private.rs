@@ -5,7 +5,7 @@ pub use serde;
 pub use serde_json;
 
 pub use crate::attribute_value::DefaultValue;
-pub use crate::call::{Call, CallValue, FromCall, Lifetime};
+pub use crate::call::{Call, CallValue, Lifetime};
 #[cfg(feature = "client")]
 pub use crate::client::typed::{
     ClientOf, MockCalls, MockStream, Mocked, NamespacedClient, connect, describe_trait,

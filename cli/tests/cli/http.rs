@@ -135,8 +135,8 @@ fn http_errors_have_advice() {
                        note: the server requires credentials; use --header-env to send a header from an environment variable";
     let path = "the server answered with HTTP status 404\n \
                 note: check the path of the URL; there may be no MCP server at this path";
-    let modern = "not supported: revision 2026-07-28 is not spoken at this address: the server answered with HTTP status 405; \
-                  the path may be wrong, or the server of an older revision";
+    let modern = "not supported: revision 2026-07-28 is not supported at this URL: the server answered with HTTP status 405; \
+                  the path may be wrong, or the server may support only older revisions";
     let cases = [
         ("401 Unauthorized", None, credentials),
         ("404 Not Found", None, path),

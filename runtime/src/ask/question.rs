@@ -18,8 +18,20 @@ use crate::ask::sampling;
 use crate::ask::seal::{NO_RANDOM_BYTES, random_id};
 use crate::form::{Form, FormError, downgrade_form, parse_form_content};
 
-/// Kind of question to a client.
-pub trait Question: Send + 'static {
+mod sealed {
+    #[expect(unnameable_types, reason = "no other type can implement `Question`")]
+    pub trait Sealed {}
+}
+
+impl<T> sealed::Sealed for Elicit<T> {}
+impl sealed::Sealed for ElicitBySchema {}
+impl sealed::Sealed for Confirm {}
+impl sealed::Sealed for ElicitUrl {}
+impl sealed::Sealed for Sample {}
+impl sealed::Sealed for Roots {}
+
+/// Kind of question to a client. Sealed: the protocol defines the kinds.
+pub trait Question: sealed::Sealed + Send + 'static {
     /// The answer.
     type Answer: Send;
 

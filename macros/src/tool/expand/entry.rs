@@ -346,7 +346,7 @@ fn assert_send(ident: &Ident, call: &TokenStream) -> TokenStream {
 
 /// The call of the user's function. Expands to
 /// ```text
-/// Self::forecast(&__state, <Context as ::treenail::__private_0_1_0::FromCall>::from_call(&__call), __a0).await
+/// Self::forecast(&__state, <Context as ::treenail::context::FromCall>::from_call(&__call), __a0).await
 /// ```
 /// without the parts that the function does not have. A borrowed output is cloned.
 fn call(krate: &Krate, feature: &Feature, target: Target) -> TokenStream {
@@ -368,7 +368,7 @@ fn call(krate: &Krate, feature: &Feature, target: Target) -> TokenStream {
     let inputs = feature.inputs.iter().map(|input| match input {
         Input::Call(CallInput { ty, .. }) => {
             let ty = &ty.elem;
-            quote_spanned!(ty.span()=> <#ty as #krate::__private_0_1_0::FromCall>::from_call(#context))
+            quote_spanned!(ty.span()=> <#ty as #krate::context::FromCall>::from_call(#context))
         }
         Input::Argument(_) => names.next().to_token_stream(),
     });

@@ -60,6 +60,7 @@ pub struct Connection {
 
 /// Outcome of [`Connection::handle_message`].
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum Handled {
     /// The message has been handled. If it needs a response, the response has been written.
     Complete,
