@@ -66,14 +66,14 @@ pub mod __generated {
 pub use treenail_macros::mcp_client;
 /// Turns a struct into a form that a user can be asked to fill in, or an enum into a choice within a form.
 ///
-/// A struct with named fields implements [`Form`]. Each field is described by its doc comment. An enum without data
-/// implements [`FormChoice`], so that it can be the type of a field.
+/// A struct with named fields implements [`Form`](form::Form). Each field is described by its doc comment. An enum without data
+/// implements [`FormChoice`](form::FormChoice), so that it can be the type of a field.
 ///
 /// ```
 /// use std::collections::BTreeMap;
 ///
 /// use treenail::prelude::*;
-/// use treenail::Form;
+/// use treenail::form::Form;
 ///
 /// #[mcp_form]
 /// #[derive(Debug)]
@@ -106,10 +106,10 @@ pub use treenail_macros::mcp_client;
 /// | `default`, `default = value` | fields | the initial value, and the value of an empty field |
 /// | `range = 1..=12` | numbers | the minimum and the maximum |
 /// | `length = 1..=200` | texts, `Vec`s | the number of characters, or of choices |
-/// | `format = "…"` | texts | `email`, `uri`, `date` or `date-time`: see [`StringFormat`] |
+/// | `format = "…"` | texts | `email`, `uri`, `date` or `date-time`: see [`StringFormat`](form::StringFormat) |
 ///
 /// A field is a `String`, a number, a `bool`, an enum with `#[mcp_form]`, a `Vec` of such an enum, an `Option` of one of
-/// them, or your own type that implements [`FormField`]. A form must not ask for secrets.
+/// them, or your own type that implements [`FormField`](form::FormField). A form must not ask for secrets.
 ///
 /// Guide: [elicitation](crate::guide::elicitation).
 pub use treenail_macros::mcp_form;
@@ -159,11 +159,11 @@ pub use treenail_macros::mcp_form;
 /// | `default`, `default = value` | the value if the argument is absent or `null` |
 /// | `range = 1..=7` | bounds a number |
 /// | `length = 1..=80` | bounds the number of characters of a text or of items of a list |
-/// | `header = "Region"` | repeats the value in the HTTP header `Mcp-Param-Region`: see [`HeaderArgument`] |
-/// | `complete = path` | completes the value, for prompts and resources: see [`IntoCompletions`] |
+/// | `header = "Region"` | repeats the value in the HTTP header `Mcp-Param-Region`: see [`HeaderArgument`](args::HeaderArgument) |
+/// | `complete = path` | completes the value, for prompts and resources: see [`IntoCompletions`](completion::IntoCompletions) |
 ///
-/// The type of an argument implements [`ToolArgument`], or [`TextArgument`] for prompts and resources. Output types
-/// implement [`ToolOutput`], [`PromptOutput`] or [`ResourceOutput`]; [`macro@mcp_type`] derives the requirements of all.
+/// The type of an argument implements [`ToolArgument`](args::ToolArgument), or [`TextArgument`](args::TextArgument) for prompts and resources. Output types
+/// implement [`ToolOutput`](tool::ToolOutput), [`PromptOutput`](prompt::PromptOutput) or [`ResourceOutput`](resource::ResourceOutput); [`macro@mcp_type`] derives the requirements of all.
 ///
 /// Guide: [tools](crate::guide::tools), [prompts](crate::guide::prompts), [resources](crate::guide::resources),
 /// [streams](crate::guide::streams), [errors](crate::guide::errors).
@@ -211,7 +211,7 @@ pub use treenail_macros::mcp_type;
 /// | `icons = …`, `meta = …` | values for `icons` and `_meta` |
 /// | `blocking` | runs a blocking function on its own thread |
 ///
-/// Arguments are sent as texts: see [`TextArgument`]. Output: see [`PromptOutput`].
+/// Arguments are sent as texts: see [`TextArgument`](args::TextArgument). Output: see [`PromptOutput`](prompt::PromptOutput).
 ///
 /// Guide: [prompts](crate::guide::prompts).
 pub use treenail_macros::prompt;
@@ -245,7 +245,7 @@ pub use treenail_macros::prompt;
 /// | `subscribable` | clients can subscribe to its changes; [`Server::resource_updated`] notifies them |
 /// | `blocking` | runs a blocking function on its own thread |
 ///
-/// Variables are texts: see [`TextArgument`]. Output: see [`ResourceOutput`].
+/// Variables are texts: see [`TextArgument`](args::TextArgument). Output: see [`ResourceOutput`](resource::ResourceOutput).
 ///
 /// Guide: [resources](crate::guide::resources).
 pub use treenail_macros::resource;
@@ -344,13 +344,8 @@ pub mod contract {
 /// Elicitation, sampling and roots: requests from a function to the client.
 ///
 /// Guide: [elicitation](crate::guide::elicitation).
-pub mod elicit {
-    #[doc(inline)]
-    pub use treenail_runtime::ask::{
-        Ask, AskError, AskIfSupported, Confirm, Elicit, ElicitBySchema, ElicitUrl, Question,
-        RequestStateKey, Roots, Sample,
-    };
-}
+#[doc(inline)]
+pub use treenail_runtime::ask as elicit;
 
 /// Events between the replicas of a server.
 ///

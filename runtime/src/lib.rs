@@ -1,10 +1,10 @@
-//! The runtime of Treenail: what the code that its macros write runs on.
+//! Runtime of Treenail: the library behind the code that the macros generate.
 //!
-//! Use the crate `treenail`, which re-exports all of this. A reader finds here, from the bytes up: `wire` (messages),
-//! `revision` (who is asking, and in which shape the answer goes out), `function` (how any annotated function is run),
-//! `tool`, `prompt`, `resource` and `completion` (what it is for), `stream` (tools that stream), `ask` and `form` (questions to
-//! the client), `policy` and `layer` (what stands around a tool), `server` (the core, free of transport), `bus` (what replicas
-//! hear of each other), `transport` (lines over byte streams, and the standard streams) and `client`.
+//! Use the crate `treenail`, which re-exports it. The modules, from the bytes up: `wire` (JSON-RPC messages), `revision`
+//! (protocol revisions and the format of results), `function` (calls of annotated functions), `tool`, `prompt`, `resource`
+//! and `completion` (the kinds of features), `stream` (streaming tools), `ask` and `form` (requests to the client), `policy`
+//! and `layer` (limits and middleware of tools), `server` (the core, without transport), `bus` (events between replicas),
+//! `transport` (byte streams and HTTP) and `client`.
 
 // docs.rs marks gated items by their `cfg` attributes. On the pages of `treenail` it sees only the attributes of an item itself,
 // so public items in gated modules repeat the feature of their module.

@@ -38,8 +38,8 @@ use crate::{Journal, Model, ModelCapabilities, ModelError, ModelFuture, TextSink
 ///   differs is sent again.
 /// - Only one loop runs at a time. Several loops in sequence are fine.
 /// - The client carries the responses and results. They have to fit into
-///   [`Limits::request_state_bytes`](treenail::Limits::request_state_bytes), 64 KiB by default, and the number of messages
-///   is bounded by [`Limits::input_rounds`](treenail::Limits::input_rounds). A small
+///   [`Limits::request_state_bytes`](treenail_runtime::Limits::request_state_bytes), 64 KiB by default, and the number of messages
+///   is bounded by [`Limits::input_rounds`](treenail_runtime::Limits::input_rounds). A small
 ///   [`ToolLoopLimits::result_bytes`](crate::ToolLoopLimits::result_bytes) helps.
 /// - The timeout of the loop restarts with each message.
 #[derive(Clone, Debug)]

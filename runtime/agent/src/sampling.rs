@@ -25,8 +25,8 @@ const REJECTED: i64 = -1;
 /// Handler for the sampling requests of a server: a model, or a [`ToolLoop`].
 ///
 /// ```
-/// use treenail::client::McpClient;
-/// use treenail::agent::{Model, SamplingModel, ToolLoop};
+/// use treenail::agent::{Model, SamplingModel};
+/// use treenail::prelude::*;
 ///
 /// # fn example(model: impl Model + 'static, agent: ToolLoop) {
 /// let reviewed = SamplingModel::from(model).review(|request| async move {

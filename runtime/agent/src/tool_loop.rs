@@ -110,7 +110,7 @@ impl ToolLoop {
         }
     }
 
-    /// Adds a tool source: an [`McpClient`](treenail::client::McpClient), a [`Server`](treenail::Server) in the same process,
+    /// Adds a tool source: an [`McpClient`](treenail_runtime::client::McpClient), a [`Server`](treenail_runtime::Server) in the same process,
     /// or functions (`tools![…]`). See [`ToolSource`] for its options.
     ///
     /// A source added here counts as a trusted server in the sense of the protocol. Its tool annotations are believed,

@@ -26,7 +26,7 @@ use crate::incoming::FromServer;
 type ClientGuard = Guard<Arc<Calls>>;
 
 /// A [`Session`] over a session of `jsoncall`. A guard filters input that `jsoncall` does not tolerate, so it is as
-/// robust as [`LineSession`](treenail::client::LineSession), with more overhead.
+/// robust as [`LineSession`](treenail_runtime::client::LineSession), with more overhead.
 ///
 /// ```no_run
 /// use std::sync::Arc;

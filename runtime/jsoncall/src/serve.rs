@@ -34,7 +34,7 @@ use crate::handler::{END_OF_INPUT, JsoncallHandler};
 ///
 /// # Errors
 ///
-/// [`Error::Io`](treenail::Error::Io) if reading or writing fails. A disconnected peer is not an error.
+/// [`Error::Io`](treenail_runtime::Error::Io) if reading or writing fails. A disconnected peer is not an error.
 ///
 /// # Cancellation
 ///

@@ -27,8 +27,10 @@ pub use self::error::AskError;
 pub use self::question::{Confirm, Elicit, ElicitBySchema, ElicitUrl, Question, Roots, Sample};
 use self::requests::PendingReply;
 pub(crate) use self::requests::Requests;
+#[doc(hidden)]
 pub use self::round::Round;
 pub(crate) use self::round::{ElicitConfig, ResumedState};
+#[doc(hidden)]
 pub use self::sampling::{check_messages as check_conversation, needs_tools};
 pub use self::seal::RequestStateKey;
 pub(crate) use self::seal::{NO_RANDOM_BYTES, random, random_id};

@@ -25,7 +25,7 @@ pub(super) fn check(params: &CreateMessageRequestParams) -> Result<(), AskError>
     check_messages(&params.messages).map_err(AskError::NotAllowed)
 }
 
-/// Checks the messages of a request, see [`check`].
+/// Checks the messages of a request, as in each sampling request.
 pub fn check_messages(messages: &[SamplingMessage]) -> Result<(), String> {
     let mut open = BTreeSet::new();
     for (index, message) in messages.iter().enumerate() {

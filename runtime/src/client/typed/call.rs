@@ -113,9 +113,9 @@ impl<T> TypedCall<T> {
         self.map_request(|request| request.timeout(limit))
     }
 
-    /// Restarts the timeout at each progress notification, up to `at_most` in total.
-    pub fn reset_timeout_on_progress(self, at_most: Duration) -> Self {
-        self.map_request(|request| request.reset_timeout_on_progress(at_most))
+    /// Restarts the timeout at each progress notification, up to `max_duration` in total.
+    pub fn reset_timeout_on_progress(self, max_duration: Duration) -> Self {
+        self.map_request(|request| request.reset_timeout_on_progress(max_duration))
     }
 
     /// Requests progress and passes it to a function. The function must not block, because it runs in the task that

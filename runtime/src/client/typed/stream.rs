@@ -97,9 +97,9 @@ impl<T> TypedStream<T> {
         self.map_request(|request| request.timeout(limit))
     }
 
-    /// Restarts the timeout at each item and each progress notification, up to `at_most` in total.
-    pub fn reset_timeout_on_progress(self, at_most: Duration) -> Self {
-        self.map_request(|request| request.reset_timeout_on_progress(at_most))
+    /// Restarts the timeout at each item and each progress notification, up to `max_duration` in total.
+    pub fn reset_timeout_on_progress(self, max_duration: Duration) -> Self {
+        self.map_request(|request| request.reset_timeout_on_progress(max_duration))
     }
 
     /// Adds a member to the `_meta` of the request, for extensions and tracing.

@@ -14,7 +14,7 @@ use std::fmt;
 pub(crate) use self::canonical::canonical;
 use self::skip::Key;
 
-/// Maximum nesting that a [`Scanner`] can accept. Its stack holds one bit per level.
+/// Maximum nesting that a `Scanner` can accept. Its stack holds one bit per level.
 pub const DEEPEST: u32 = 128;
 
 /// Error of the scanner: the reason, and the position in bytes.
