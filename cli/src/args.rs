@@ -96,7 +96,7 @@ pub(crate) struct HeaderArgs {
 /// Timeout of the version probe.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct ProbeArgs {
-    /// How long to wait for a server to report its protocol revisions before trying the handshake of older revisions;
+    /// Timeout for a server to report its protocol revisions before trying the handshake of older revisions;
     /// increase it for servers that start slowly [default: 10s, but at most --timeout]
     #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Server")]
     pub(crate) probe_timeout: Option<Duration>,

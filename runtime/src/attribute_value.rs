@@ -110,7 +110,7 @@ impl<T: Serialize> IntoDefault for T {
     }
 }
 
-/// What an argument is when it is left out.
+/// Value of an omitted argument.
 pub struct DefaultValue<T> {
     pub(crate) make: fn() -> T,
     pub(crate) json: fn(&T) -> serde_json::Result<Value>,

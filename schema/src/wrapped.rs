@@ -61,7 +61,7 @@ fn refer(schema: &mut Value, to: &impl Fn(&str) -> Option<String>) {
     }
 }
 
-/// Whether the rest of a reference within a schema leads to the definitions at its root.
+/// Returns whether the rest of a reference within a schema leads to the definitions at its root.
 fn is_definition(pointer: &str) -> bool {
     let first = pointer.strip_prefix('/').unwrap_or_default();
     let first = first.split_once('/').map_or(first, |(first, _)| first);
@@ -74,7 +74,7 @@ fn into_wrapped(target: &str) -> Option<String> {
     moves.then(|| format!("{PLACE}{pointer}"))
 }
 
-/// Whether an output schema says that results are wrapped.
+/// Returns whether an output schema declares that results are wrapped.
 pub fn is_wrapped_schema(schema: &Map<String, Value>) -> bool {
     schema.get(SCHEMA_MARK) == Some(&Value::Bool(true))
 }
@@ -135,7 +135,7 @@ mod tests {
         }
     }
 
-    /// Whether each reference within the schema leads to a place in it.
+    /// Returns whether each reference within the schema leads to a place in it.
     fn references_hold(schema: &Map<String, Value>) -> bool {
         let root = Value::Object(schema.clone());
         let lost = std::cell::Cell::new(false);

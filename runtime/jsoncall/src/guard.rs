@@ -28,7 +28,7 @@ pub(super) trait Side: Send + Sync + 'static {
     /// Handles an invalid message; messages for the peer are appended to `outward`.
     fn on_rejected(&self, rejected: Rejected<'_>, inward: &mut Vec<u8>, outward: &mut Vec<u8>);
 
-    /// Whether a last line without its line end is no message.
+    /// Returns whether a last line without a line end is dropped.
     fn drops_last(&self, _line: &[u8]) -> bool {
         false
     }

@@ -94,7 +94,7 @@ pub(crate) enum RegisteredResource {
 /// Properties of a resource that only the server uses.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fixed {
-    /// Whether clients can subscribe to its changes.
+    /// `true` if clients can subscribe to its changes.
     pub(crate) subscribe: bool,
 }
 
@@ -102,7 +102,7 @@ pub(crate) struct Fixed {
 #[derive(Debug)]
 pub(crate) struct Template {
     pub(crate) pattern: Pattern,
-    /// Whether clients can subscribe to changes of its resources.
+    /// `true` if clients can subscribe to changes of its resources.
     pub(crate) subscribe: bool,
 }
 

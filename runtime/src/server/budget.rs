@@ -37,7 +37,7 @@ impl CallBudget {
         self.most
     }
 
-    /// Whether a peer may begin `calls` more calls. Those that begin on other threads at the same moment are not counted, so
+    /// Returns whether a peer may start `calls` more calls. Those that begin on other threads at the same moment are not counted, so
     /// the budget may be exceeded by as many.
     pub(crate) fn has_room(&self, calls: usize, peer_is_busy: bool) -> bool {
         self.common.available_permits() >= calls

@@ -84,11 +84,15 @@ pub struct ParseLimits {
 
 /// Parses one line or body.
 pub fn parse(bytes: &[u8], limits: impl Into<ParseLimits>) -> Body<'_> {
-    parse_again(bytes, limits.into(), "")
+    parse_with_known_meta(bytes, limits.into(), "")
 }
 
 /// Parses one line or body of a peer whose last `_meta` was `meta`. Most requests repeat it, and it is then not checked again.
-pub(crate) fn parse_again<'a>(bytes: &'a [u8], limits: ParseLimits, meta: &'a str) -> Body<'a> {
+pub(crate) fn parse_with_known_meta<'a>(
+    bytes: &'a [u8],
+    limits: ParseLimits,
+    meta: &'a str,
+) -> Body<'a> {
     match std::str::from_utf8(bytes) {
         Ok(text) => parse_text(text, limits, meta),
         Err(error) => Body::One(Err(Invalid {
@@ -256,7 +260,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// Whether a checked JSON value may be the id of a request: a string or an integer.
+/// Returns whether a checked JSON value may be the id of a request: a string or an integer.
 fn is_request_id(text: &str) -> bool {
     match text.as_bytes() {
         [b'"', ..] => true,
@@ -389,7 +393,12 @@ mod tests {
             for rest in ["", r#","name":"n""#, r#","_meta":{}"#] {
                 let params = format!(r#"{{"_meta":{meta}{rest}}}"#);
                 let text = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"a","params":{params}}}"#);
-                let read = |known| format!("{:?}", parse_again(text.as_bytes(), LIMITS, known));
+                let read = |known| {
+                    format!(
+                        "{:?}",
+                        parse_with_known_meta(text.as_bytes(), LIMITS, known)
+                    )
+                };
                 assert_eq!(read(known), read(""), "{text}");
             }
         }

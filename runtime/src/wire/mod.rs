@@ -17,7 +17,7 @@ pub(crate) use self::escape::{Escaped, escape_from_within};
 pub use self::frame::{Frame, LineBuffer};
 pub(crate) use self::json::{is_one_line, keep_one_line, raw_json, write_json};
 pub(crate) use self::members::Members;
-pub(crate) use self::message::parse_again;
+pub(crate) use self::message::parse_with_known_meta;
 pub use self::message::{Body, Envelope, Invalid, Message, ParseLimits, parse, parse_element};
 pub(crate) use self::params::{Params, object, string};
 #[cfg(feature = "http-server")]

@@ -97,7 +97,7 @@ pub(crate) struct Resource {
     pub(crate) mime_type: Option<LitStr>,
     pub(crate) size: Option<Expr>,
     pub(crate) annotations: Option<Expr>,
-    /// Whether clients can subscribe to its changes.
+    /// `true` if clients can subscribe to its changes.
     pub(crate) subscribable: Option<Attr<bool>>,
 }
 

@@ -23,7 +23,7 @@ use crate::server::registry::{Registry, Snapshot};
 use crate::server::response::PendingResponse;
 use crate::server::subscriptions::Subscriber;
 use crate::wire::{
-    Body, Envelope, Invalid, Message, RpcError, parse, parse_again, quoted, write_error,
+    Body, Envelope, Invalid, Message, RpcError, parse, parse_with_known_meta, quoted, write_error,
 };
 
 /// Connection of a server to one peer, which handles its messages one at a time.
@@ -134,7 +134,7 @@ impl Connection {
     /// cause [outgoing](Connection::poll_outgoing) messages.
     pub fn handle_message(&mut self, message: &[u8], out: &mut Vec<u8>) -> Handled {
         let modern = self.modern.clone();
-        let body = parse_again(message, self.server.limits().into(), modern.meta());
+        let body = parse_with_known_meta(message, self.server.limits().into(), modern.meta());
         self.handle_body(body, out)
     }
 

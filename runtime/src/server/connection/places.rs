@@ -15,7 +15,7 @@ impl Connection {
         self.wanted
     }
 
-    /// Whether the server has room for `calls` more calls of this peer.
+    /// Returns whether the server has room for `calls` more calls of this peer.
     pub(crate) fn has_places(&self, calls: usize) -> bool {
         let taken = self.places.as_ref();
         taken.is_some_and(|taken| taken.num_permits() >= calls)
@@ -43,7 +43,7 @@ impl Connection {
         taken >= calls || self.places.is_some()
     }
 
-    /// Whether one more call may begin.
+    /// Returns whether one more call may start.
     pub(super) fn has_room(&self) -> bool {
         self.room > 0 && self.has_places(1)
     }
