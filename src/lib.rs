@@ -292,6 +292,14 @@ pub use treenail_agent as agent;
 #[cfg(feature = "tool-loop")]
 #[doc(inline)]
 pub use treenail_agent::ToolLoop;
+/// Authorization: OAuth clients and resource servers.
+#[cfg(any(
+    feature = "oauth",
+    feature = "authorization",
+    feature = "test-authorization"
+))]
+#[doc(inline)]
+pub use treenail_auth as auth;
 /// Adapter for the crate `jsoncall`: clients over its sessions, and servers as its handlers.
 #[cfg(feature = "jsoncall")]
 #[doc(inline)]

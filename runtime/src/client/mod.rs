@@ -26,7 +26,9 @@ pub use self::cache::{McpClient, McpClientBuilder, UrlTemplate};
 pub use self::child::{ServerCommand, Stderr};
 pub use self::error::ClientError;
 #[cfg(feature = "http-client")]
-pub use self::http::{HttpSession, HttpSessionBuilder};
+pub use self::http::{
+    AuthorizationFuture, HttpAttempt, HttpAuthorization, HttpSession, HttpSessionBuilder, Refusal,
+};
 pub use self::limits::{CacheLimits, ClientLimits, HttpClientLimits, ListLimits, ValidationLimits};
 pub use self::line::LineSession;
 pub use self::mock::MockSession;

@@ -6,6 +6,7 @@
 //! - `exchange` is one request from start to end. `inner` is the state that all requests share.
 //! - Legacy era only: `session_state`, `get_stream` (messages that belong to no request) and `sse_2024_11_05`.
 
+mod authorization;
 mod backoff;
 mod builder;
 mod events;
@@ -27,6 +28,7 @@ use std::sync::Arc;
 use tokio::time::timeout;
 use treenail_schema::Revision;
 
+pub use self::authorization::{AuthorizationFuture, HttpAttempt, HttpAuthorization, Refusal};
 pub use self::builder::HttpSessionBuilder;
 use self::inner::{Inner, closed};
 use self::response::HttpResponse;

@@ -1,0 +1,1 @@
+//! Challenges: the parser and the writer of `WWW-Authenticate` (RFC 9110, section 11).

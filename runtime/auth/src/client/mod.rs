@@ -1,0 +1,1 @@
+//! OAuth client: obtains, stores and renews the tokens of HTTP sessions.

@@ -1,0 +1,1 @@
+//! Requests to servers that a peer has named: bounded, and only to allowed addresses.

@@ -1,0 +1,28 @@
+//! Authorization of the Model Context Protocol: an OAuth client and an OAuth resource server.
+//!
+//! Use the crate `treenail`, which re-exports this one as `treenail::auth`. Common to both halves: `jose` (signed tokens and
+//! keys), `challenge` (`WWW-Authenticate`), `scope`, `metadata` (documents of resources and authorization servers) and `fetch`
+//! (requests to servers that a peer has named). `client` obtains and renews tokens, `server` verifies them, and `testing` is
+//! an authorization server for tests.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod challenge;
+#[cfg(feature = "client")]
+mod client;
+mod error;
+mod fetch;
+mod jose;
+mod metadata;
+mod scope;
+mod secret;
+#[cfg(feature = "server")]
+mod server;
+#[cfg(feature = "testing")]
+pub mod testing;
+
+pub use self::error::AuthError;
+pub use self::scope::Scopes;
+pub use self::secret::Secret;
+#[cfg(feature = "server")]
+pub use self::server::{VerifiedToken, Verifier, VerifierFuture, VerifyError};

@@ -1,0 +1,1 @@
+//! Authorization server in the same process, for tests.
