@@ -66,7 +66,9 @@ pub enum Refusal {
 pub struct HttpAttempt<'a> {
     /// The HTTP method.
     pub http_method: &'a Method,
-    /// The URL of the request.
+    /// The URL of the session, which identifies the server.
+    pub server: &'a Uri,
+    /// The URL of the request. It has the origin of the session, but may have another path.
     pub url: &'a Uri,
     /// The method of the message and the name of the tool, prompt or resource; `None` for requests without a message.
     pub operation: Option<(&'a str, Option<&'a str>)>,
