@@ -29,9 +29,10 @@ pub trait HttpAuthorization: fmt::Debug + Send + Sync + 'static {
         headers: &'a mut HeaderMap,
     ) -> AuthorizationFuture<'a, ()>;
 
-    /// Looks at the headers of each response, whatever its status. Default: ignores them.
-    fn observe(&self, response: &HeaderMap) {
-        let _ = response;
+    /// Looks at each response, whatever its status. A status other than 401 and 403 means that the server accepted the
+    /// credentials. Default: does nothing.
+    fn observe(&self, request: &HttpAttempt<'_>, status: StatusCode, response: &HeaderMap) {
+        let _ = (request, status, response);
     }
 
     /// Obtains other credentials after a response with status 401 or 403. The session sends the same request again for
