@@ -21,6 +21,10 @@ mod server;
 #[cfg(feature = "testing")]
 pub mod testing;
 
+#[cfg(feature = "client")]
+pub use self::client::store::{
+    Generation, MemoryStore, StoreFuture, StoreKey, StoreLock, StoredEntry, TokenStore,
+};
 pub use self::error::AuthError;
 pub use self::scope::Scopes;
 pub use self::secret::Secret;
