@@ -22,6 +22,10 @@ mod server;
 #[cfg(feature = "testing")]
 pub mod testing;
 
+#[cfg(feature = "client")]
+pub use self::client::store::{
+    Generation, MemoryStore, StoreFuture, StoreKey, StoreLock, StoredEntry, TokenStore,
+};
 pub use self::error::AuthError;
 #[cfg(any(feature = "client", feature = "testing"))]
 pub use self::jose::SigningKey;

@@ -29,9 +29,10 @@ pub trait HttpAuthorization: fmt::Debug + Send + Sync + 'static {
         headers: &'a mut HeaderMap,
     ) -> AuthorizationFuture<'a, ()>;
 
-    /// Looks at the headers of each response, whatever its status. Default: ignores them.
-    fn observe(&self, response: &HeaderMap) {
-        let _ = response;
+    /// Looks at each response, whatever its status. A status other than 401 and 403 means that the server accepted the
+    /// credentials. Default: does nothing.
+    fn observe(&self, request: &HttpAttempt<'_>, status: StatusCode, response: &HeaderMap) {
+        let _ = (request, status, response);
     }
 
     /// Obtains other credentials after a response with status 401 or 403. The session sends the same request again for
@@ -65,7 +66,9 @@ pub enum Refusal {
 pub struct HttpAttempt<'a> {
     /// The HTTP method.
     pub http_method: &'a Method,
-    /// The URL of the request.
+    /// The URL of the session, which identifies the server.
+    pub server: &'a Uri,
+    /// The URL of the request. It has the origin of the session, but may have another path.
     pub url: &'a Uri,
     /// The method of the message and the name of the tool, prompt or resource; `None` for requests without a message.
     pub operation: Option<(&'a str, Option<&'a str>)>,
