@@ -24,7 +24,8 @@ pub mod testing;
 
 #[cfg(feature = "client")]
 pub use self::client::store::{
-    Generation, MemoryStore, StoreFuture, StoreKey, StoreLock, StoredEntry, TokenStore,
+    FileStore, FileStoreBuilder, FileStoreKey, Generation, MemoryStore, StoreFuture, StoreKey,
+    StoreLock, StoredEntry, TokenStore,
 };
 pub use self::error::AuthError;
 #[cfg(any(feature = "client", feature = "testing"))]
