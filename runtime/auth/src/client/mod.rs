@@ -1,1 +1,3 @@
 //! OAuth client: obtains, stores and renews the tokens of HTTP sessions.
+
+pub(crate) mod store;

@@ -142,7 +142,10 @@ pub enum Refusal {
 pub struct HttpAttempt<'a> {
     /// The HTTP method.
     pub http_method: &'a Method,
-    /// The URL of the request: that of the session, of a redirect, or the endpoint for messages of HTTP+SSE (2024-11-05).
+    /// The URL of the session, which identifies the server.
+    pub server: &'a Uri,
+    /// The URL of the request. It has the origin of the session, but may have another path: after a redirect, and for messages
+    /// of HTTP+SSE (2024-11-05).
     pub url: &'a Uri,
     /// The protocol revision of the request. For `initialize` it is the proposed one.
     pub revision: Option<Revision>,

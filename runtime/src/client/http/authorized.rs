@@ -95,6 +95,7 @@ impl Sender {
             let http_method = request.method().clone();
             let mut attempt = HttpAttempt {
                 http_method: &http_method,
+                server: &self.url,
                 url: &url,
                 revision: subject.revision(),
                 operation: subject.method.map(|method| (method, name.as_deref())),
