@@ -12,6 +12,7 @@ mod challenge;
 mod client;
 mod error;
 mod fetch;
+#[cfg(any(feature = "client", feature = "server", feature = "testing"))]
 mod jose;
 mod metadata;
 mod scope;
@@ -26,6 +27,8 @@ pub use self::client::store::{
     Generation, MemoryStore, StoreFuture, StoreKey, StoreLock, StoredEntry, TokenStore,
 };
 pub use self::error::AuthError;
+#[cfg(any(feature = "client", feature = "testing"))]
+pub use self::jose::SigningKey;
 pub use self::scope::Scopes;
 pub use self::secret::Secret;
 #[cfg(feature = "server")]
