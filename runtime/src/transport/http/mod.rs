@@ -7,6 +7,7 @@
 
 mod accept;
 mod authorize;
+mod authorized;
 mod body;
 mod call_permits;
 mod checks;
