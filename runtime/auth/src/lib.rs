@@ -10,8 +10,11 @@
 mod challenge;
 #[cfg(feature = "client")]
 mod client;
+#[cfg(any(feature = "client", feature = "server", feature = "testing"))]
+mod clock;
 mod error;
 mod fetch;
+#[cfg(any(feature = "client", feature = "server", feature = "testing"))]
 mod jose;
 mod metadata;
 mod scope;
@@ -23,9 +26,14 @@ pub mod testing;
 
 #[cfg(feature = "client")]
 pub use self::client::store::{
-    Generation, MemoryStore, StoreFuture, StoreKey, StoreLock, StoredEntry, TokenStore,
+    FileStore, FileStoreBuilder, FileStoreKey, Generation, MemoryStore, StoreFuture, StoreKey,
+    StoreLock, StoredEntry, TokenStore,
 };
+#[cfg(any(feature = "client", feature = "server", feature = "testing"))]
+pub use self::clock::Clock;
 pub use self::error::AuthError;
+#[cfg(any(feature = "client", feature = "testing"))]
+pub use self::jose::SigningKey;
 pub use self::scope::Scopes;
 pub use self::secret::Secret;
 #[cfg(feature = "server")]
