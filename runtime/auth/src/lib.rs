@@ -29,6 +29,11 @@ pub use self::client::store::{
     FileStore, FileStoreBuilder, FileStoreKey, Generation, MemoryStore, StoreFuture, StoreKey,
     StoreLock, StoredEntry, TokenStore,
 };
+#[cfg(feature = "client")]
+pub use self::client::{
+    AuthorizationRequest, Browser, Callback, ClientCredentials, Console, OAuth, StepUp,
+    StepUpFunction, TokenFuture, TokenSource, UserAgent, UserAgentFlow, UserAgentFuture,
+};
 #[cfg(any(feature = "client", feature = "server", feature = "testing"))]
 pub use self::clock::Clock;
 pub use self::error::AuthError;

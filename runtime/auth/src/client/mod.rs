@@ -9,6 +9,7 @@ mod credentials;
 mod grant;
 mod oauth;
 mod provider;
+mod race;
 mod registration;
 mod settings;
 mod single_flight;

@@ -14,7 +14,7 @@ use super::settings::{Method, Settings, StepUp};
 use super::source::TokenSource;
 use super::store::TokenStore;
 use super::user_agent::{Browser, Callback, Console, UserAgent};
-use crate::{AuthError, Scopes};
+use crate::{AuthError, Clock, Scopes};
 
 /// OAuth client: obtains, stores and renews the tokens of sessions over HTTP.
 ///
@@ -74,7 +74,10 @@ impl OAuth {
         Self::new(Settings::new("".into(), method))
     }
 
-    pub(super) fn with_grant(client_name: impl Into<Arc<str>>, grant: impl Grant + 'static) -> Self {
+    pub(super) fn with_grant(
+        client_name: impl Into<Arc<str>>,
+        grant: impl Grant + 'static,
+    ) -> Self {
         let method = Method::Grant(Arc::new(grant));
         Self::new(Settings::new(client_name.into(), method))
     }
@@ -169,7 +172,10 @@ impl OAuth {
     #[must_use]
     pub fn accept_issuer(self, listed: impl Into<Arc<str>>, actual: impl Into<Arc<str>>) -> Self {
         self.with(|settings| {
-            settings.issuers.aliases.insert(listed.into(), actual.into());
+            settings
+                .issuers
+                .aliases
+                .insert(listed.into(), actual.into());
         })
     }
 
@@ -195,6 +201,12 @@ impl OAuth {
         self.with(|settings| settings.strict_resource = true)
     }
 
+    /// Sets the clock that decides about the expiry of tokens, for tests. Default: the clock of the system.
+    #[must_use]
+    pub fn clock(self, clock: Clock) -> Self {
+        self.with(|settings| settings.clock = clock)
+    }
+
     fn with(mut self, change: impl FnOnce(&mut Settings)) -> Self {
         change(Arc::make_mut(&mut self.settings));
         self.servers = Arc::default();
@@ -218,7 +230,9 @@ impl OAuth {
     ///
     /// The reason for which the tokens were not revoked. They are deleted nevertheless, unless it is [`AuthError::Store`].
     pub async fn logout(&self, url: &str) -> Result<(), AuthError> {
-        let url: Uri = url.parse().map_err(|_| AuthError::invalid("the text is not a URL"))?;
+        let url: Uri = url
+            .parse()
+            .map_err(|_| AuthError::invalid("the text is not a URL"))?;
         self.server(&url)?.logout().await
     }
 

@@ -10,7 +10,7 @@ use super::credentials::ClientCredentials;
 use super::grant::Grant;
 use super::source::TokenSource;
 use super::store::{MemoryStore, TokenStore};
-use crate::{AuthError, Scopes};
+use crate::{AuthError, Clock, Scopes};
 
 /// Time for a flow with a user.
 pub(super) const FLOW_TIMEOUT: Duration = Duration::from_secs(5 * 60);
@@ -98,6 +98,7 @@ pub(crate) struct Settings {
     pub(crate) flow_timeout: Duration,
     pub(crate) issuers: IssuerRules,
     pub(crate) strict_resource: bool,
+    pub(crate) clock: Clock,
 }
 
 /// Rules for authorization servers.
@@ -130,6 +131,7 @@ impl Settings {
             flow_timeout: FLOW_TIMEOUT,
             issuers: IssuerRules::default(),
             strict_resource: false,
+            clock: Clock::system(),
         }
     }
 

@@ -158,7 +158,11 @@ mod tests {
             sender.notify_one();
             Ok(1)
         });
-        assert!(tokio::time::timeout(std::time::Duration::ZERO, call).await.is_err());
+        assert!(
+            tokio::time::timeout(std::time::Duration::ZERO, call)
+                .await
+                .is_err()
+        );
         abandoned.notified().await;
     }
 

@@ -9,13 +9,18 @@ pub(crate) const MAX: usize = 32 * 1024;
 
 /// Checks a URL that a browser will open: `https`, or `http` on this computer; no user name and no control character.
 pub(crate) fn check_browser_url(url: &str) -> Result<Uri, AuthError> {
-    let refuse = |reason: &str| AuthError::Forbidden(format!("the authorization URL {reason}").into());
+    let refuse =
+        |reason: &str| AuthError::Forbidden(format!("the authorization URL {reason}").into());
     if url.len() > MAX {
         return Err(refuse("is too long"));
     }
     // A terminal or a launcher may interpret these, and none is a character of a URI.
     let is_uri = |byte: u8| {
-        byte.is_ascii_graphic() && !matches!(byte, b'"' | b'<' | b'>' | b'\\' | b'^' | b'`' | b'{' | b'|' | b'}')
+        byte.is_ascii_graphic()
+            && !matches!(
+                byte,
+                b'"' | b'<' | b'>' | b'\\' | b'^' | b'`' | b'{' | b'|' | b'}'
+            )
     };
     if !url.bytes().all(is_uri) {
         return Err(refuse("contains a character that is not allowed in a URL"));

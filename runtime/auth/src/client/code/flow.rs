@@ -10,6 +10,7 @@ use super::pushed::push;
 use super::request::{FlowRecord, append, parameters};
 use super::response::read_code;
 use crate::client::grant::{Grant, GrantFuture, GrantRequest, Granted};
+use crate::client::race::{First, race};
 use crate::client::registration::{self, Registered};
 use crate::client::settings::{MAX_FLOW_TIMEOUT, Settings};
 use crate::client::token::error::is_refusal;
@@ -56,7 +57,9 @@ impl CodeGrant {
     /// Runs one flow. The error contains true if the client is from an earlier registration.
     async fn run(&self, request: &GrantRequest<'_>) -> Result<Granted, (AuthError, bool)> {
         let early = |error| (error, false);
-        let known = registration::known_redirect_uri(request).await.map_err(early)?;
+        let known = registration::known_redirect_uri(request)
+            .await
+            .map_err(early)?;
         let agent = self.0.prepare(known.as_deref()).await;
         let mut agent = agent.map_err(early)?;
         check_redirect_uri(agent.redirect_uri()).map_err(early)?;
@@ -93,7 +96,9 @@ async fn authorize(
     let pkce = Pkce::new()?;
     let record = Arc::new(FlowRecord {
         issuer: request.metadata.issuer.clone(),
-        requires_issuer: request.metadata.authorization_response_iss_parameter_supported,
+        requires_issuer: request
+            .metadata
+            .authorization_response_iss_parameter_supported,
         verifier: pkce.verifier,
         state: random_text()?,
         redirect_uri: agent.redirect_uri().to_owned(),
@@ -114,13 +119,16 @@ async fn wait_for_user(
     shown: &AuthorizationRequest,
 ) -> Result<String, AuthError> {
     let limit = request.settings.flow_timeout.min(MAX_FLOW_TIMEOUT);
-    tokio::select! {
-        redirect = timeout(limit, agent.authorize(shown)) => redirect.unwrap_or_else(|_| {
+    let answer = timeout(limit, agent.authorize(shown));
+    match race(answer, request.waiters.gone()).await {
+        First::Left(Ok(redirect)) => redirect,
+        First::Left(Err(_)) => {
             let reason = format!("the user did not sign in within {limit:?}");
             Err(AuthError::NotAuthorized(reason.into()))
-        }),
-        () = request.waiters.gone() => {
-            Err(AuthError::NotAuthorized("all calls that needed the authorization were cancelled".into()))
+        }
+        First::Right(()) => {
+            let reason = "all calls that needed the authorization were cancelled";
+            Err(AuthError::NotAuthorized(reason.into()))
         }
     }
 }

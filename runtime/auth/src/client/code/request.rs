@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use http::Uri;
-use ring::constant_time::verify_slices_are_equal;
+use ring::digest::{SHA256, digest};
 
 use super::response::{Parameters, same_place};
 use crate::client::token::form::Form;
@@ -106,9 +106,10 @@ impl fmt::Debug for AuthorizationRequest {
     }
 }
 
-/// Compares in a time that depends on the lengths only.
+/// Compares texts. The time reveals nothing about a secret, because digests are compared.
 pub(super) fn is_equal(left: &str, right: &str) -> bool {
-    verify_slices_are_equal(left.as_bytes(), right.as_bytes()).is_ok()
+    let digest = |text: &str| digest(&SHA256, text.as_bytes());
+    digest(left).as_ref() == digest(right).as_ref()
 }
 
 /// Returns the parameters of the request of a flow.
@@ -167,7 +168,10 @@ pub(super) mod tests {
     }
 
     fn request() -> AuthorizationRequest {
-        let url = append("https://auth.example.com/authorize", &parameters(&record(), "c"));
+        let url = append(
+            "https://auth.example.com/authorize",
+            &parameters(&record(), "c"),
+        );
         let server = Uri::from_static("https://example.com/mcp");
         AuthorizationRequest::new(url.unwrap(), &server, Arc::new(record())).unwrap()
     }

@@ -54,7 +54,9 @@ pub(super) fn read_code(redirect: &str, record: &FlowRecord) -> Result<Secret, A
     let query = same_place(redirect, &record.redirect_uri);
     let query = query.ok_or_else(|| {
         let expected = &record.redirect_uri;
-        refuse(format!("it is not at the redirect URI {expected:?} of this flow"))
+        refuse(format!(
+            "it is not at the redirect URI {expected:?} of this flow"
+        ))
     })?;
     let parameters = Parameters::read(query);
     let state = parameters.single("state")?;
@@ -130,23 +132,40 @@ mod tests {
     fn the_code_of_another_issuer_is_not_used() {
         for (query, requires_issuer) in [
             (format!("code=c1&{STATE}"), true),
-            (format!("code=c1&{STATE}&iss=https%3A%2F%2Fevil.example.com"), false),
+            (
+                format!("code=c1&{STATE}&iss=https%3A%2F%2Fevil.example.com"),
+                false,
+            ),
             (format!("code=c1&{STATE}&{ISSUER}%2F"), true),
-            (format!("code=c1&{STATE}&iss=https%3A%2F%2FAUTH.example.com"), true),
-            (format!("code=c1&{STATE}&iss=https%3A%2F%2Fauth.example.com%3A443"), true),
+            (
+                format!("code=c1&{STATE}&iss=https%3A%2F%2FAUTH.example.com"),
+                true,
+            ),
+            (
+                format!("code=c1&{STATE}&iss=https%3A%2F%2Fauth.example.com%3A443"),
+                true,
+            ),
             (format!("code=c1&{STATE}&iss="), false),
         ] {
             let error = read(&query, requires_issuer).unwrap_err();
-            assert!(matches!(error, AuthError::Document { .. }), "{query}: {error}");
+            assert!(
+                matches!(error, AuthError::Document { .. }),
+                "{query}: {error}"
+            );
         }
     }
 
     /// AUTH-C-87
     #[test]
     fn the_error_of_another_issuer_is_not_shown() {
-        let query = format!("error=access_denied&error_description=canary&{STATE}&iss=https://evil.example.com");
+        let query = format!(
+            "error=access_denied&error_description=canary&{STATE}&iss=https://evil.example.com"
+        );
         let error = read(&query, false).unwrap_err().to_string();
-        assert!(!error.contains("canary") && !error.contains("access_denied"), "{error}");
+        assert!(
+            !error.contains("canary") && !error.contains("access_denied"),
+            "{error}"
+        );
         assert!(!error.contains("evil"), "{error}");
     }
 

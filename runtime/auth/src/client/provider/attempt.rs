@@ -43,7 +43,10 @@ impl Tries {
         if Self::read(request).is_none() {
             request.state = Some(Box::new(Self::default()));
         }
-        let state = request.state.as_mut().and_then(|state| state.downcast_mut());
+        let state = request
+            .state
+            .as_mut()
+            .and_then(|state| state.downcast_mut());
         state.expect("the value was set above")
     }
 }
@@ -77,9 +80,16 @@ pub(super) async fn source_refused(
     }
     tries.refreshes += 1;
     let token = source.token(tries.sent.as_ref()).await?;
-    let is_same = tries.sent.as_ref().is_some_and(|sent| sent.expose() == token.expose());
+    let is_same = tries
+        .sent
+        .as_ref()
+        .is_some_and(|sent| sent.expose() == token.expose());
     tries.sent = Some(token);
-    Ok(if is_same { Refusal::Final } else { Refusal::Retry })
+    Ok(if is_same {
+        Refusal::Final
+    } else {
+        Refusal::Retry
+    })
 }
 
 /// Adds the token in use. Without one, the request is sent without credentials, and its refusal starts the authorization.
@@ -200,7 +210,10 @@ async fn step_up(
     }
     let total = tries.authorizations + tries.step_ups;
     if tries.step_ups > 0 || total >= MAX_AUTHORIZATIONS || server.count_step_up(operation) > 1 {
-        return Err(insufficient(&required, "one step-up for this operation has not sufficed"));
+        return Err(insufficient(
+            &required,
+            "one step-up for this operation has not sufficed",
+        ));
     }
     tries.step_ups += 1;
     server.authorize(need, MAX_UNACCEPTED).await?;

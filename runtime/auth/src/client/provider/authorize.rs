@@ -39,7 +39,12 @@ impl Need {
     pub(super) fn new(challenge: Option<&Challenge>, revision: Option<Revision>) -> Self {
         let announced = challenge.map(|challenge| challenge.values("resource_metadata"));
         Self {
-            announced: announced.into_iter().flatten().take(4).map(Into::into).collect(),
+            announced: announced
+                .into_iter()
+                .flatten()
+                .take(4)
+                .map(Into::into)
+                .collect(),
             scopes: challenge.and_then(scopes_of),
             refused: None,
             revision,
@@ -100,7 +105,11 @@ impl Server {
         };
         let discovered = self.discover(need).await?;
         let before = self.tokens_at(&discovered).await?;
-        if let Some(stored) = before.as_ref().filter(|tokens| is_usable(need, tokens)) {
+        let now = self.settings.clock.now();
+        if let Some(stored) = before
+            .as_ref()
+            .filter(|tokens| is_usable(need, tokens, now))
+        {
             self.trust(stored.generation);
             self.use_tokens(stored);
             return Ok(Arc::clone(stored));
@@ -117,9 +126,15 @@ impl Server {
             challenge: need.scopes.as_ref(),
             resource: discovered.scopes_supported.as_ref(),
         };
-        let scopes = plan(&self.settings, sources, &discovered.metadata, grant.needs_user());
+        let scopes = plan(
+            &self.settings,
+            sources,
+            &discovered.metadata,
+            grant.needs_user(),
+        );
         let granted = self.obtain(&**grant, &discovered, &scopes, waiters).await?;
-        self.adopt(&discovered, granted, &scopes.union(&before)).await
+        self.adopt(&discovered, granted, &scopes.union(&before))
+            .await
     }
 
     async fn obtain(
@@ -170,11 +185,13 @@ impl Server {
         asked: &Scopes,
     ) -> Result<Arc<Tokens>, AuthError> {
         let Granted { client, response } = granted;
-        let (store, issued_at) = (&*self.settings.store, SystemTime::now());
+        let (store, issued_at) = (&*self.settings.store, self.settings.clock.now());
         let record = TokenRecord {
             token_type: self.check_type(&response)?,
             issued_at,
-            expires_at: response.lifetime.and_then(|lifetime| issued_at.checked_add(lifetime)),
+            expires_at: response
+                .lifetime
+                .and_then(|lifetime| issued_at.checked_add(lifetime)),
             access_token: response.access_token,
             refresh_token: response.refresh_token,
             asked: asked.clone(),
@@ -210,7 +227,7 @@ impl Server {
 }
 
 /// Returns true for tokens that another process has stored, and that may suffice.
-fn is_usable(need: &Need, tokens: &Tokens) -> bool {
-    let is_valid = !tokens.is_expired(SystemTime::now());
+fn is_usable(need: &Need, tokens: &Tokens, now: SystemTime) -> bool {
+    let is_valid = !tokens.is_expired(now);
     need.is_met_by(tokens) && is_valid && tokens.is_stored
 }

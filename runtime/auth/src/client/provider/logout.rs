@@ -39,7 +39,8 @@ impl Server {
             return Ok(());
         };
         let client =
-            registration::client_with_id(&self.settings, &binding.issuer, &binding.client_id).await?;
+            registration::client_with_id(&self.settings, &binding.issuer, &binding.client_id)
+                .await?;
         let Some(client) = client else {
             return Ok(());
         };
@@ -57,6 +58,10 @@ impl Server {
             return Ok(());
         }
         let document = format!("revocation endpoint {url}");
-        Err(crate::client::token::error::read(&document, status, &response.body))
+        Err(crate::client::token::error::read(
+            &document,
+            status,
+            &response.body,
+        ))
     }
 }

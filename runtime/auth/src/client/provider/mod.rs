@@ -29,7 +29,9 @@ impl HttpAuthorization for OAuth {
         headers: &'a mut HeaderMap,
     ) -> AuthorizationFuture<'a, ()> {
         Box::pin(async move {
-            let server = self.server(request.server).map_err(ClientError::authorization)?;
+            let server = self
+                .server(request.server)
+                .map_err(ClientError::authorization)?;
             let authorized = match &self.settings.method {
                 Method::Source(source) => attempt::use_source(&**source, request, headers).await,
                 Method::Grant(_) => attempt::use_tokens(&server, request, headers).await,
@@ -53,11 +55,11 @@ impl HttpAuthorization for OAuth {
         response: &'a HeaderMap,
     ) -> AuthorizationFuture<'a, Refusal> {
         Box::pin(async move {
-            let server = self.server(request.server).map_err(ClientError::authorization)?;
+            let server = self
+                .server(request.server)
+                .map_err(ClientError::authorization)?;
             let reaction = match &self.settings.method {
-                Method::Source(source) => {
-                    attempt::source_refused(&**source, request, status).await
-                }
+                Method::Source(source) => attempt::source_refused(&**source, request, status).await,
                 Method::Grant(_) => attempt::refused(&server, request, status, response).await,
             };
             reaction.map_err(ClientError::authorization)

@@ -1,7 +1,6 @@
 //! Renewal of tokens: with a refresh token, or by a repetition of the grant.
 
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use super::server::Server;
 use super::tokens::Tokens;
@@ -25,7 +24,7 @@ impl Server {
         }
         match self.renew(&tokens).await {
             Ok(renewed) => Ok(Some(renewed)),
-            Err(error) if !tokens.is_expired(SystemTime::now()) => {
+            Err(error) if !tokens.is_expired(self.settings.clock.now()) => {
                 tracing::debug!(%error, "the token could not be renewed before its expiry");
                 self.pause_renewals();
                 Ok(Some(tokens))
@@ -77,7 +76,10 @@ impl Server {
         self.refreshing.run(job).await
     }
 
-    async fn refresh_once(self: &Arc<Self>, tokens: &Arc<Tokens>) -> Result<Arc<Tokens>, AuthError> {
+    async fn refresh_once(
+        self: &Arc<Self>,
+        tokens: &Arc<Tokens>,
+    ) -> Result<Arc<Tokens>, AuthError> {
         if let Some(current) = self.tokens().await? {
             // The task before this one has renewed them.
             if current.generation != tokens.generation {
@@ -87,7 +89,8 @@ impl Server {
         let (settings, binding) = (&self.settings, &tokens.binding);
         // The lock is held for the request to the token endpoint only.
         let metadata = self.metadata_of_tokens(tokens).await?;
-        let client = registration::client_with_id(settings, &binding.issuer, &binding.client_id).await?;
+        let client =
+            registration::client_with_id(settings, &binding.issuer, &binding.client_id).await?;
         let client = client.ok_or_else(|| {
             let reason = format!("the client {:?} is not known any more", binding.client_id);
             AuthError::NotAuthorized(reason.into())
@@ -143,11 +146,13 @@ impl Server {
         response: TokenResponse,
     ) -> Result<Arc<Tokens>, AuthError> {
         let old = &tokens.record;
-        let issued_at = SystemTime::now();
+        let issued_at = self.settings.clock.now();
         let record = TokenRecord {
             token_type: self.check_type(&response)?,
             issued_at,
-            expires_at: response.lifetime.and_then(|lifetime| issued_at.checked_add(lifetime)),
+            expires_at: response
+                .lifetime
+                .and_then(|lifetime| issued_at.checked_add(lifetime)),
             access_token: response.access_token,
             refresh_token: response.refresh_token.or_else(|| old.refresh_token.clone()),
             asked: old.asked.clone(),

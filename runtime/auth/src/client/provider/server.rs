@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use http::Uri;
 use tokio::sync::OnceCell;
@@ -148,7 +148,11 @@ impl Server {
     /// Replaces tokens, unless others have replaced them already.
     pub(super) fn replace_tokens(&self, old: Generation, tokens: Option<&Arc<Tokens>>) {
         let mut state = self.state();
-        if state.tokens.as_ref().is_some_and(|current| current.generation == old) {
+        if state
+            .tokens
+            .as_ref()
+            .is_some_and(|current| current.generation == old)
+        {
             state.tokens = tokens.cloned();
         }
     }
@@ -200,8 +204,11 @@ impl Server {
 
     /// Returns true if tokens should be renewed before the next request.
     pub(super) fn should_renew(&self, tokens: &Tokens) -> bool {
-        let now = SystemTime::now();
-        let pauses = self.state().no_renewal_until.is_some_and(|end| Instant::now() < end);
+        let now = self.settings.clock.now();
+        let pauses = self
+            .state()
+            .no_renewal_until
+            .is_some_and(|end| Instant::now() < end);
         tokens.expires_soon(now) && (tokens.is_expired(now) || !pauses)
     }
 

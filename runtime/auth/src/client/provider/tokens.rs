@@ -30,7 +30,8 @@ impl Tokens {
         };
         let lifetime = expires_at.duration_since(self.record.issued_at);
         let margin = MARGIN.min(lifetime.unwrap_or_default() / 2);
-        now.checked_add(margin).is_none_or(|then| then >= expires_at)
+        now.checked_add(margin)
+            .is_none_or(|then| then >= expires_at)
     }
 
     pub(super) fn is_expired(&self, now: SystemTime) -> bool {
@@ -55,10 +56,12 @@ impl Tokens {
 
 /// Sets the header `Authorization` with a bearer token.
 pub(super) fn insert_bearer(headers: &mut HeaderMap, token: &Secret) -> Result<(), AuthError> {
-    let is_token = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
+    let is_token =
+        |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
     let value = Some(token.expose()).filter(|text| is_token(text));
     let value = value.and_then(|token| HeaderValue::try_from(format!("Bearer {token}")).ok());
-    let invalid = || AuthError::invalid("the access token contains a character that cannot be sent");
+    let invalid =
+        || AuthError::invalid("the access token contains a character that cannot be sent");
     let mut value = value.ok_or_else(invalid)?;
     value.set_sensitive(true);
     headers.insert(AUTHORIZATION, value);

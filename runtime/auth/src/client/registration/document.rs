@@ -68,12 +68,18 @@ pub(crate) fn document(settings: &Settings) -> Result<String, AuthError> {
 }
 
 /// Returns `native` for loopback redirects, and `web` for others.
-pub(super) fn application_type<'a>(mut redirect_uris: impl Iterator<Item = &'a str>) -> &'static str {
+pub(super) fn application_type<'a>(
+    mut redirect_uris: impl Iterator<Item = &'a str>,
+) -> &'static str {
     let is_web = |uri: &str| {
         let uri: Option<Uri> = uri.parse().ok();
         uri.is_some_and(|uri| !uri.host().is_some_and(is_loopback))
     };
-    if redirect_uris.any(is_web) { "web" } else { "native" }
+    if redirect_uris.any(is_web) {
+        "web"
+    } else {
+        "native"
+    }
 }
 
 #[cfg(test)]
@@ -83,7 +89,10 @@ mod tests {
     /// AUTH-C-57
     #[test]
     fn only_https_urls_with_a_path_are_client_ids() {
-        for url in ["https://example.com/client.json", "https://example.com/a/b?x=1"] {
+        for url in [
+            "https://example.com/client.json",
+            "https://example.com/a/b?x=1",
+        ] {
             assert!(check_document_url(url).is_ok(), "{url}");
         }
         for url in [

@@ -35,7 +35,10 @@ pub(super) async fn register(
     let first = send(request, endpoint, redirect_uri, native).await;
     match first {
         // Some servers accept loopback redirects for the other type only.
-        Err(error) if is_refusal(&error, "invalid_redirect_uri") || is_refusal(&error, "invalid_client_metadata") => {
+        Err(error)
+            if is_refusal(&error, "invalid_redirect_uri")
+                || is_refusal(&error, "invalid_client_metadata") =>
+        {
             send(request, endpoint, redirect_uri, other).await
         }
         outcome => outcome,
@@ -57,7 +60,10 @@ async fn send(
         "token_endpoint_auth_method": method.name(),
         "application_type": application_type,
     });
-    let response = request.fetcher.post_json(endpoint, &body.to_string()).await?;
+    let response = request
+        .fetcher
+        .post_json(endpoint, &body.to_string())
+        .await?;
     let status = response.status.as_u16();
     let document = format!("registration endpoint {endpoint}");
     if !matches!(status, 200 | 201) {
@@ -67,14 +73,20 @@ async fn send(
     let body: Option<Body> = serde_json::from_slice(&response.body).ok();
     let body = body.filter(|body| !body.client_id.is_empty());
     let body = body.ok_or_else(|| {
-        AuthError::document(document, "the response is not a registration with a `client_id`")
+        AuthError::document(
+            document,
+            "the response is not a registration with a `client_id`",
+        )
     })?;
     Ok(record(body, method, redirect_uri))
 }
 
 /// Returns the method to ask for: a public client if possible.
 fn requested_method(request: &GrantRequest<'_>) -> Method {
-    let supported = request.metadata.token_endpoint_auth_methods_supported.as_deref();
+    let supported = request
+        .metadata
+        .token_endpoint_auth_methods_supported
+        .as_deref();
     let Some(supported) = supported else {
         return Method::None;
     };
@@ -86,7 +98,10 @@ fn requested_method(request: &GrantRequest<'_>) -> Method {
 fn record(body: Body, requested: Method, redirect_uri: &str) -> RegistrationRecord {
     let secret = body.client_secret.map(Secret::from);
     let client_secret = secret.filter(|secret| !secret.expose().is_empty());
-    let expires_at = body.client_secret_expires_at.as_ref().and_then(Value::as_u64);
+    let expires_at = body
+        .client_secret_expires_at
+        .as_ref()
+        .and_then(Value::as_u64);
     let expires_at = expires_at.filter(|seconds| *seconds != 0);
     let secret_expires_at = expires_at
         .and_then(|seconds| SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds)));
@@ -105,7 +120,11 @@ mod tests {
     use super::*;
 
     fn read(body: &str) -> RegistrationRecord {
-        record(serde_json::from_str(body).unwrap(), Method::None, "http://127.0.0.1:1/callback")
+        record(
+            serde_json::from_str(body).unwrap(),
+            Method::None,
+            "http://127.0.0.1:1/callback",
+        )
     }
 
     /// AUTH-C-65
@@ -114,7 +133,10 @@ mod tests {
         let registered = read(
             r#"{"client_id":"a","client_secret":"s","client_secret_expires_at":0,"token_endpoint_auth_method":"client_secret_post"}"#,
         );
-        assert_eq!(registered.auth_method.as_deref(), Some("client_secret_post"));
+        assert_eq!(
+            registered.auth_method.as_deref(),
+            Some("client_secret_post")
+        );
         assert!(registered.client_secret.is_some() && registered.secret_expires_at.is_none());
         let empty = read(r#"{"client_id":"a","client_secret":"","client_secret_expires_at":1}"#);
         assert!(empty.client_secret.is_none() && empty.secret_expires_at.is_some());

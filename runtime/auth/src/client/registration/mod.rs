@@ -45,7 +45,9 @@ pub(super) async fn client(
     }
     let issuer = &request.metadata.issuer;
     let record = stored(request.settings, issuer).await?;
-    if let Some(record) = record.filter(|one| one.redirect_uris.iter().any(|uri| uri == redirect_uri)) {
+    if let Some(record) =
+        record.filter(|one| one.redirect_uris.iter().any(|uri| uri == redirect_uri))
+    {
         return Ok(Registered {
             client: registered_client(record),
             is_stored: true,
@@ -78,7 +80,11 @@ pub(super) async fn client_with_id(
     issuer: &str,
     client_id: &str,
 ) -> Result<Option<Client>, AuthError> {
-    if let Some(credentials) = settings.client.as_ref().filter(|one| one.client.id == client_id) {
+    if let Some(credentials) = settings
+        .client
+        .as_ref()
+        .filter(|one| one.client.id == client_id)
+    {
         let bound = bound_issuer(settings, credentials).await?;
         credentials.check_issuer(issuer, bound.as_deref())?;
         return Ok(Some(credentials.client.clone()));
@@ -87,8 +93,15 @@ pub(super) async fn client_with_id(
         return Ok(Some(Client::public(client_id)));
     }
     let record = stored(settings, issuer).await?;
-    let record = record.filter(|record| record.client_id == client_id);
-    Ok(record.map(registered_client))
+    if let Some(record) = record.filter(|record| record.client_id == client_id) {
+        return Ok(Some(registered_client(record)));
+    }
+    let Some(ask) = &settings.ask_client else {
+        return Ok(None);
+    };
+    let credentials = ask(issuer.to_owned()).await?;
+    credentials.check_issuer(issuer, None)?;
+    Ok(Some(credentials.client).filter(|client| client.id == client_id))
 }
 
 /// Deletes the registration at the authorization server of a request.
@@ -111,8 +124,16 @@ pub(super) async fn has_credentials(settings: &Settings, issuer: &str) -> Result
 }
 
 /// Binds a configured client id without issuer to the first issuer that has issued tokens to it.
-pub(super) async fn bind(settings: &Settings, issuer: &str, client_id: &str) -> Result<(), AuthError> {
-    let Some(credentials) = settings.client.as_ref().filter(|one| one.client.id == client_id) else {
+pub(super) async fn bind(
+    settings: &Settings,
+    issuer: &str,
+    client_id: &str,
+) -> Result<(), AuthError> {
+    let Some(credentials) = settings
+        .client
+        .as_ref()
+        .filter(|one| one.client.id == client_id)
+    else {
         return Ok(());
     };
     if bound_issuer(settings, credentials).await?.is_some() {
@@ -149,20 +170,24 @@ async fn bound_issuer(
 }
 
 /// Returns the stored registration at an issuer, unless its secret has expired.
-async fn stored(settings: &Settings, issuer: &str) -> Result<Option<RegistrationRecord>, AuthError> {
+async fn stored(
+    settings: &Settings,
+    issuer: &str,
+) -> Result<Option<RegistrationRecord>, AuthError> {
     let key = StoreKey::registration(issuer);
     let entry = load::<RegistrationRecord>(&*settings.store, &key).await?;
-    let is_valid = |record: &RegistrationRecord| {
-        let expires_at = record.secret_expires_at;
-        expires_at.is_none_or(|expires_at| std::time::SystemTime::now() < expires_at)
-    };
+    let now = settings.clock.now();
+    let is_valid =
+        |record: &RegistrationRecord| record.secret_expires_at.is_none_or(|end| now < end);
     Ok(entry.map(|entry| entry.record).filter(is_valid))
 }
 
 fn registered_client(record: RegistrationRecord) -> Client {
     Client {
         id: record.client_id,
-        proof: record.client_secret.map_or(ClientProof::None, ClientProof::Secret),
+        proof: record
+            .client_secret
+            .map_or(ClientProof::None, ClientProof::Secret),
         registered_method: record.auth_method,
     }
 }

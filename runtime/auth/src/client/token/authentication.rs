@@ -95,7 +95,8 @@ impl Client {
             return Ok(Method::None);
         }
         suitable.find(is_listed).ok_or_else(|| {
-            let reason = "`token_endpoint_auth_methods_supported` lists no method that this client can use";
+            let reason =
+                "`token_endpoint_auth_methods_supported` lists no method that this client can use";
             AuthError::document("authorization server metadata", reason)
         })
     }
@@ -122,7 +123,8 @@ impl Client {
 
 /// Returns the header value of HTTP Basic: both parts are form-encoded first.
 fn basic(id: &str, secret: &str) -> Secret {
-    let encode = |text: &str| -> String { form_urlencoded::byte_serialize(text.as_bytes()).collect() };
+    let encode =
+        |text: &str| -> String { form_urlencoded::byte_serialize(text.as_bytes()).collect() };
     let pair = Secret::from(format!("{}:{}", encode(id), encode(secret)));
     format!("Basic {}", STANDARD.encode(pair.expose())).into()
 }
@@ -147,23 +149,34 @@ mod tests {
     #[test]
     fn exactly_one_method_is_chosen() {
         let method = |secret, registered, list: Option<&[&str]>| {
-            let list: Option<Vec<_>> = list.map(|list| list.iter().map(ToString::to_string).collect());
+            let list: Option<Vec<_>> =
+                list.map(|list| list.iter().map(ToString::to_string).collect());
             client(secret, registered).method(list.as_deref()).ok()
         };
         assert_eq!(method(true, None, None), Some(Method::Basic));
         assert_eq!(method(false, None, None), Some(Method::None));
         assert_eq!(
-            method(true, None, Some(&["client_secret_post", "client_secret_basic"])),
+            method(
+                true,
+                None,
+                Some(&["client_secret_post", "client_secret_basic"])
+            ),
             Some(Method::Basic)
         );
-        assert_eq!(method(true, None, Some(&["client_secret_post"])), Some(Method::Post));
+        assert_eq!(
+            method(true, None, Some(&["client_secret_post"])),
+            Some(Method::Post)
+        );
         assert_eq!(method(true, None, Some(&["none"])), Some(Method::None));
         assert_eq!(method(true, None, Some(&["private_key_jwt"])), None);
         assert_eq!(
             method(true, Some("none"), Some(&["client_secret_basic"])),
             Some(Method::None)
         );
-        assert_eq!(method(true, Some("client_secret_post"), None), Some(Method::Post));
+        assert_eq!(
+            method(true, Some("client_secret_post"), None),
+            Some(Method::Post)
+        );
         assert_eq!(method(false, Some("client_secret_post"), None), None);
         assert_eq!(method(true, Some("tls_client_auth"), None), None);
     }

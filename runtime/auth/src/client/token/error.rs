@@ -44,7 +44,8 @@ pub(crate) fn refusal(code: &str, description: Option<&str>) -> AuthError {
 fn shown(text: &str) -> String {
     let mut shown = String::new();
     for character in text.chars() {
-        let escaped = character.is_control() || matches!(character, '\u{200b}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
+        let escaped = character.is_control()
+            || matches!(character, '\u{200b}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
         if escaped {
             shown.extend(character.escape_default());
         } else {
@@ -70,17 +71,24 @@ mod tests {
 
     #[test]
     fn error_objects_are_typed_and_other_bodies_hidden() {
-        let shown = |status, body: &str| read("token endpoint", status, body.as_bytes()).to_string();
+        let shown =
+            |status, body: &str| read("token endpoint", status, body.as_bytes()).to_string();
         assert_eq!(
             shown(400, r#"{"error":"invalid_grant","error_description":null}"#),
             "the authorization server refused: invalid_grant"
         );
         assert_eq!(
-            shown(401, r#"{"error":"invalid_client","error_description":"a\u001b[31m"}"#),
+            shown(
+                401,
+                r#"{"error":"invalid_client","error_description":"a\u001b[31m"}"#
+            ),
             "the authorization server refused: invalid_client: a\\u{1b}[31m"
         );
         assert!(!shown(400, "canary").contains("canary"));
-        assert!(matches!(read("x", 503, b"canary"), AuthError::Unavailable(_)));
+        assert!(matches!(
+            read("x", 503, b"canary"),
+            AuthError::Unavailable(_)
+        ));
         let long = format!(r#"{{"error":"{}"}}"#, "ä".repeat(5000));
         assert!(shown(400, &long).len() < 1100);
     }

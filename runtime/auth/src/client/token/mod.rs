@@ -51,7 +51,10 @@ impl<'a> TokenEndpoint<'a> {
 
     /// Posts a form to another endpoint of the authorization server, with the authentication of the client.
     pub(crate) async fn post(&self, url: &str, mut form: Form) -> Result<FetchResponse, AuthError> {
-        let methods = self.metadata.token_endpoint_auth_methods_supported.as_deref();
+        let methods = self
+            .metadata
+            .token_endpoint_auth_methods_supported
+            .as_deref();
         let authorization = self.client.authenticate(&mut form, methods)?;
         self.fetcher
             .post_form(url, authorization.as_ref(), &form.encode())

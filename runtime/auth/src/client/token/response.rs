@@ -56,11 +56,13 @@ impl TokenResponse {
         }
         let refuse = |reason: &str| AuthError::document(endpoint, reason);
         // Messages of serde may contain values.
-        let body: Body =
-            serde_json::from_slice(body).map_err(|_| refuse("the response is not a token response"))?;
+        let body: Body = serde_json::from_slice(body)
+            .map_err(|_| refuse("the response is not a token response"))?;
         let missing = || refuse("`access_token` is missing in the response");
         let access_token = check_token("access_token", body.access_token.ok_or_else(missing)?);
-        let refresh_token = body.refresh_token.filter(|token| !token.0.expose().is_empty());
+        let refresh_token = body
+            .refresh_token
+            .filter(|token| !token.0.expose().is_empty());
         let refresh_token = refresh_token.map(|token| check_token("refresh_token", token));
         let scopes = match body.scope.as_deref() {
             None => None,
@@ -73,7 +75,9 @@ impl TokenResponse {
                 .ok_or_else(|| refuse("`token_type` is missing in the response"))?,
             issued_token_type: body.issued_token_type,
             lifetime: body.expires_in.as_ref().and_then(lifetime),
-            refresh_token: refresh_token.transpose().map_err(|reason| refuse(&reason))?,
+            refresh_token: refresh_token
+                .transpose()
+                .map_err(|reason| refuse(&reason))?,
             scopes,
         })
     }
@@ -121,7 +125,9 @@ fn lifetime(value: &Value) -> Option<Duration> {
     if seconds.is_nan() || seconds <= 0.0 {
         return None;
     }
-    Some(Duration::from_secs_f64(seconds.min(MAX_LIFETIME.as_secs_f64())))
+    Some(Duration::from_secs_f64(
+        seconds.min(MAX_LIFETIME.as_secs_f64()),
+    ))
 }
 
 #[cfg(test)]
@@ -172,7 +178,12 @@ mod tests {
         assert!(read(bad_refresh).is_err());
         let bad_scope = r#"{"access_token":"a","token_type":"Bearer","scope":"a\"b"}"#;
         assert!(read(bad_scope).is_err());
-        for body in ["{}", "[]", "canary", r#"{"access_token":"canary","token_type":7}"#] {
+        for body in [
+            "{}",
+            "[]",
+            "canary",
+            r#"{"access_token":"canary","token_type":7}"#,
+        ] {
             let error = read(body).unwrap_err().to_string();
             assert!(!error.contains("canary"), "{error}");
         }

@@ -139,7 +139,9 @@ impl Streams {
     /// Reads a line of bounded length; `None` at the end of the input.
     fn read_line(&mut self) -> io::Result<Option<String>> {
         let mut line = Vec::new();
-        let read = (&mut self.input).take(MAX as u64).read_until(b'\n', &mut line)?;
+        let read = (&mut self.input)
+            .take(MAX as u64)
+            .read_until(b'\n', &mut line)?;
         let text = String::from_utf8_lossy(&line).into_owned();
         Ok((read > 0).then_some(text))
     }

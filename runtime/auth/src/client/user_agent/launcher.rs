@@ -16,11 +16,7 @@ const LAUNCHERS: &[Launcher] = &[("rundll32.exe", &["url.dll,FileProtocolHandler
 #[cfg(target_os = "macos")]
 const LAUNCHERS: &[Launcher] = &[("/usr/bin/open", &["--"])];
 #[cfg(not(any(windows, target_os = "macos")))]
-const LAUNCHERS: &[Launcher] = &[
-    ("xdg-open", &[]),
-    ("gio", &["open"]),
-    ("wslview", &[]),
-];
+const LAUNCHERS: &[Launcher] = &[("xdg-open", &[]), ("gio", &["open"]), ("wslview", &[])];
 
 /// Opens a URL. Returns after the program has started.
 pub(super) fn open(url: &str) -> io::Result<()> {
@@ -72,7 +68,13 @@ mod tests {
     /// AUTH-X-08
     #[test]
     fn other_texts_start_no_program() {
-        for text in ["--help", "file:///etc/passwd", "javascript:x", "https://a/\nb", "https://a/ b"] {
+        for text in [
+            "--help",
+            "file:///etc/passwd",
+            "javascript:x",
+            "https://a/\nb",
+            "https://a/ b",
+        ] {
             assert!(open(text).is_err(), "{text}");
         }
     }

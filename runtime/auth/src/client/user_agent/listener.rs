@@ -3,6 +3,7 @@
 //! Every page in the browser can send requests to it. So requests other than the redirect of the flow change nothing, and the
 //! answers contain nothing of a request.
 
+use std::future::pending;
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
@@ -15,6 +16,7 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use super::AuthorizationRequest;
+use crate::client::race::{First, race};
 
 /// Maximum size of the head of a request. A redirect contains a code and a state.
 const MAX_HEAD: usize = 32 * 1024;
@@ -69,19 +71,29 @@ impl Listener {
         let mut connections = JoinSet::new();
         let is_done = Arc::new(AtomicBool::new(false));
         loop {
-            tokio::select! {
-                stream = self.accept(), if connections.len() < MAX_CONNECTIONS => {
+            let is_full = connections.len() >= MAX_CONNECTIONS;
+            let stream = async {
+                if is_full {
+                    pending::<()>().await;
+                }
+                self.accept().await
+            };
+            let finished = async {
+                match connections.join_next().await {
+                    Some(finished) => finished.ok().flatten(),
+                    None => pending().await,
+                }
+            };
+            match race(finished, stream).await {
+                First::Left(Some(redirect)) => return redirect,
+                First::Left(None) => {}
+                First::Right(stream) => {
                     let (place, request) = (Arc::clone(&self.place), request.clone());
                     let is_done = Arc::clone(&is_done);
                     connections.spawn(async move {
                         let served = serve(stream, &place, &request, &is_done);
                         timeout(CONNECTION_TIMEOUT, served).await.ok().flatten()
                     });
-                }
-                Some(finished) = connections.join_next() => {
-                    if let Ok(Some(redirect)) = finished {
-                        return redirect;
-                    }
                 }
             }
         }
@@ -91,9 +103,8 @@ impl Listener {
         loop {
             let accepted = match &self.sockets {
                 (first, None) => first.accept().await,
-                (first, Some(second)) => tokio::select! {
-                    accepted = first.accept() => accepted,
-                    accepted = second.accept() => accepted,
+                (first, Some(second)) => match race(first.accept(), second.accept()).await {
+                    First::Left(accepted) | First::Right(accepted) => accepted,
                 },
             };
             match accepted {
@@ -139,7 +150,11 @@ async fn read_head(stream: &mut (impl AsyncRead + Unpin)) -> Option<String> {
     let mut head = Vec::new();
     let mut chunk = [0; 4096];
     while !head.windows(4).any(|end| end == b"\r\n\r\n") {
-        let read = stream.read(&mut chunk).await.ok().filter(|read| *read > 0)?;
+        let read = stream
+            .read(&mut chunk)
+            .await
+            .ok()
+            .filter(|read| *read > 0)?;
         head.extend_from_slice(&chunk[..read]);
         if head.len() > MAX_HEAD {
             return None;
@@ -208,13 +223,18 @@ mod tests {
     async fn only_the_redirect_of_the_flow_is_answered() {
         let mut listener = Listener::bind(0, "/callback").await.unwrap();
         let port = listener.place.port;
-        let request = request_at(listener.redirect_uri(), &Uri::from_static("https://a.example"));
+        let request = request_at(
+            listener.redirect_uri(),
+            &Uri::from_static("https://a.example"),
+        );
         let state = "state-of-this-flow";
         let attacks = move || {
             let own = format!("127.0.0.1:{port}");
             let good = format!("/callback?code=c1&state={state}");
             // Connections without a request must not lock others out.
-            let idle: Vec<_> = (0..8).map(|_| Socket::connect(("127.0.0.1", port)).unwrap()).collect();
+            let idle: Vec<_> = (0..8)
+                .map(|_| Socket::connect(("127.0.0.1", port)).unwrap())
+                .collect();
             for (host, target) in [
                 (&*own, "/callback?code=evil&state=other"),
                 (&*own, "/callback?code=evil"),
@@ -223,11 +243,17 @@ mod tests {
                 (&*own, "/callback/?code=evil&state=state-of-this-flow"),
                 ("evil.example", &*good),
                 ("127.0.0.1", &*good),
-                (&*own, "http://127.0.0.1/callback?code=evil&state=state-of-this-flow"),
+                (
+                    &*own,
+                    "http://127.0.0.1/callback?code=evil&state=state-of-this-flow",
+                ),
                 (&*own, "/callback?code=%3Cscript%3E&state=<script>"),
             ] {
                 let answer = get(port, host, target);
-                assert!(answer.starts_with("HTTP/1.1 404 "), "{host} {target}: {answer}");
+                assert!(
+                    answer.starts_with("HTTP/1.1 404 "),
+                    "{host} {target}: {answer}"
+                );
                 assert!(!answer.contains("script"), "{answer}");
             }
             for head in [
@@ -236,13 +262,23 @@ mod tests {
                 format!("GET {good} HTTP/1.1\r\n\r\n"),
                 format!("GET {good} HTTP/1.1\r\nhost: {own}\r\nhost: {own}\r\n\r\n"),
             ] {
-                assert!(send(port, head.as_bytes()).starts_with("HTTP/1.1 404 "), "{head}");
+                assert!(
+                    send(port, head.as_bytes()).starts_with("HTTP/1.1 404 "),
+                    "{head}"
+                );
             }
-            let huge = format!("GET /callback HTTP/1.1\r\nx: {}\r\n\r\n", "x".repeat(1 << 20));
+            let huge = format!(
+                "GET /callback HTTP/1.1\r\nx: {}\r\n\r\n",
+                "x".repeat(1 << 20)
+            );
             assert!(!send(port, huge.as_bytes()).contains("200 OK"));
             let answer = get(port, &own, &good);
             assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
-            for header in ["cache-control: no-store", "referrer-policy: no-referrer", "default-src 'none'"] {
+            for header in [
+                "cache-control: no-store",
+                "referrer-policy: no-referrer",
+                "default-src 'none'",
+            ] {
                 assert!(answer.contains(header), "{answer}");
             }
             assert!(!answer.contains("c1"), "{answer}");

@@ -12,14 +12,13 @@ use std::pin::Pin;
 
 use crate::AuthError;
 
-pub use super::code::AuthorizationRequest;
 pub use self::browser::Browser;
 pub use self::callback::Callback;
 pub use self::console::Console;
+pub use super::code::AuthorizationRequest;
 
 /// A future of a [`UserAgent`].
-pub type UserAgentFuture<'a, T> =
-    Pin<Box<dyn Future<Output = Result<T, AuthError>> + Send + 'a>>;
+pub type UserAgentFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, AuthError>> + Send + 'a>>;
 
 /// A way to let a user sign in at an authorization server, and to receive the redirect.
 ///
