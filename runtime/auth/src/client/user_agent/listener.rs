@@ -219,7 +219,7 @@ mod tests {
     }
 
     /// AUTH-X-09, AUTH-X-10, AUTH-C-83, AUTH-C-90, AUTH-C-91
-    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    #[tokio::test]
     async fn only_the_redirect_of_the_flow_is_answered() {
         let mut listener = Listener::bind(0, "/callback").await.unwrap();
         let port = listener.place.port;
