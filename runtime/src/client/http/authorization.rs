@@ -1,13 +1,14 @@
 //! Credentials of an HTTP session, which may change while it runs.
 
 use std::any::Any;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
 use http::{HeaderMap, Method, StatusCode, Uri};
-use treenail_schema::Revision;
+use treenail_schema::{JsonObject, Revision};
 
 use crate::client::ClientError;
 
@@ -100,6 +101,12 @@ pub trait HttpAuthorization: fmt::Debug + Send + Sync + 'static {
         status: StatusCode,
         response: &'a HeaderMap,
     ) -> AuthorizationFuture<'a, Refusal>;
+
+    /// Returns the extensions of the protocol that these credentials use, with their settings. The client declares them in its
+    /// capabilities. Default: none.
+    fn extensions(&self) -> BTreeMap<String, JsonObject> {
+        BTreeMap::new()
+    }
 }
 
 impl<A: HttpAuthorization + ?Sized> HttpAuthorization for Arc<A> {
@@ -122,6 +129,10 @@ impl<A: HttpAuthorization + ?Sized> HttpAuthorization for Arc<A> {
         response: &'a HeaderMap,
     ) -> AuthorizationFuture<'a, Refusal> {
         (**self).refused(request, status, response)
+    }
+
+    fn extensions(&self) -> BTreeMap<String, JsonObject> {
+        (**self).extensions()
     }
 }
 
