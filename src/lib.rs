@@ -318,7 +318,7 @@ pub mod args {
     #[doc(inline)]
     pub use treenail_runtime::{
         FromText, HasLength, HasRange, HeaderArgument, IntoAnnotations, IntoDefault, IntoIcons,
-        IntoMeta, IntoRange, IntoSchema, TextArgument, ToolArgument,
+        IntoMeta, IntoRange, IntoSchema, IntoScopes, TextArgument, ToolArgument,
     };
 }
 
@@ -384,7 +384,8 @@ pub mod form {
 pub mod http {
     #[doc(inline)]
     pub use treenail_runtime::{
-        HttpBody, HttpFuture, HttpServer, HttpService, SsePaths, http_service,
+        AuthorizeFuture, Authorized, HttpAuthorizer, HttpBody, HttpFuture, HttpServer, HttpService,
+        IntoHttpAuthorizer, SsePaths, http_service,
     };
 }
 
@@ -410,6 +411,14 @@ pub mod prompt {
 pub mod resource {
     #[doc(inline)]
     pub use treenail_runtime::{ResourceDefinition, ResourceOutput};
+}
+
+/// Scopes: those that functions require, and those that the callers of a server have.
+///
+/// Guide: [authorization](crate::guide::authorization).
+pub mod scope {
+    #[doc(inline)]
+    pub use treenail_runtime::{Access, Authority, MissingScope, OneOf, RequiredScopes};
 }
 
 /// Servers: mounting, namespaces, and changes while they run.
