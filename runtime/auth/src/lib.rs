@@ -26,7 +26,8 @@ pub mod testing;
 
 #[cfg(feature = "client")]
 pub use self::client::store::{
-    Generation, MemoryStore, StoreFuture, StoreKey, StoreLock, StoredEntry, TokenStore,
+    FileStore, FileStoreBuilder, FileStoreKey, Generation, MemoryStore, StoreFuture, StoreKey,
+    StoreLock, StoredEntry, TokenStore,
 };
 #[cfg(any(feature = "client", feature = "server", feature = "testing"))]
 pub use self::clock::Clock;
