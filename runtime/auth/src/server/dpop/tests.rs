@@ -92,12 +92,13 @@ async fn exactly_one_proof_is_needed() {
     let dpop = DpopVerifier::new().with_clock(clock.clone());
     let token = token(Some(&key));
     let (first, second) = (proof(&key, &clock, None), proof(&key, &clock, None));
+    let listed = format!("{first}, {second}");
     for proofs in [
         &[][..],
-        &[&first, &second],
-        &[&first, &first],
-        &[&String::new()],
-        &[&format!("{first}, {second}")],
+        &[&*first, &*second],
+        &[&*first, &*first],
+        &[""],
+        &[&*listed],
     ] {
         let result = check(&dpop, TokenScheme::Dpop, proofs, &token).await;
         assert!(is_invalid_proof(&result), "{result:?}");
