@@ -27,6 +27,7 @@ pub use self::client::store::{
     Generation, MemoryStore, StoreFuture, StoreKey, StoreLock, StoredEntry, TokenStore,
 };
 pub use self::error::AuthError;
+pub use self::fetch::FetchPolicy;
 #[cfg(any(feature = "client", feature = "testing"))]
 pub use self::jose::SigningKey;
 pub use self::scope::Scopes;
