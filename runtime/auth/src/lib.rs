@@ -10,10 +10,14 @@
 mod challenge;
 #[cfg(feature = "client")]
 mod client;
+#[cfg(any(feature = "client", feature = "server", feature = "testing"))]
+mod clock;
 mod error;
+#[cfg(any(feature = "client", feature = "server"))]
 mod fetch;
 #[cfg(any(feature = "client", feature = "server", feature = "testing"))]
 mod jose;
+#[cfg(any(feature = "client", feature = "server"))]
 mod metadata;
 mod scope;
 mod secret;
@@ -24,9 +28,13 @@ pub mod testing;
 
 #[cfg(feature = "client")]
 pub use self::client::store::{
-    Generation, MemoryStore, StoreFuture, StoreKey, StoreLock, StoredEntry, TokenStore,
+    FileStore, FileStoreBuilder, FileStoreKey, Generation, MemoryStore, StoreFuture, StoreKey,
+    StoreLock, StoredEntry, TokenStore,
 };
+#[cfg(any(feature = "client", feature = "server", feature = "testing"))]
+pub use self::clock::Clock;
 pub use self::error::AuthError;
+#[cfg(any(feature = "client", feature = "server"))]
 pub use self::fetch::FetchPolicy;
 #[cfg(any(feature = "client", feature = "testing"))]
 pub use self::jose::SigningKey;

@@ -77,9 +77,10 @@ impl AddressClass {
             [0xfc00..=0xfdff, ..] => Self::Private,
             [0xfe80..=0xfebf, ..] => Self::LinkLocal,
             // Teredo and protocol assignments, 6to4, documentation.
-            [0x2001, 0..=0x1ff, ..] | [0x2002, ..] | [0x2001, 0xdb8, ..] | [0x3fff, 0..=0xfff, ..] => {
-                Self::Forbidden
-            }
+            [0x2001, 0..=0x1ff, ..]
+            | [0x2002, ..]
+            | [0x2001, 0xdb8, ..]
+            | [0x3fff, 0..=0xfff, ..] => Self::Forbidden,
             [0x2000..=0x3fff, ..] => Self::Public,
             // Everything else is not routed globally: unspecified, IPv4-compatible, local NAT64, site-local, multicast.
             _ => Self::Forbidden,
