@@ -41,7 +41,4 @@ pub use self::jose::SigningKey;
 pub use self::scope::Scopes;
 pub use self::secret::Secret;
 #[cfg(feature = "server")]
-pub use self::server::{
-    DpopVerifier, MemoryReplayStore, ReplayFuture, ReplayStore, VerifiedToken, Verifier,
-    VerifierFuture, VerifyError,
-};
+pub use self::server::{VerifiedToken, Verifier, VerifierFuture, VerifyError};
