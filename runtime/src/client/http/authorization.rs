@@ -1,13 +1,15 @@
 //! Credentials of an HTTP session, which may change while it runs.
 
 use std::any::Any;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 
 use http::{HeaderMap, Method, StatusCode, Uri};
-use treenail_schema::Revision;
+use treenail_schema::{JsonObject, Revision};
 
 use crate::client::ClientError;
 
@@ -100,6 +102,12 @@ pub trait HttpAuthorization: fmt::Debug + Send + Sync + 'static {
         status: StatusCode,
         response: &'a HeaderMap,
     ) -> AuthorizationFuture<'a, Refusal>;
+
+    /// Returns the extensions of the protocol that these credentials use, with their settings. The client declares them in its
+    /// capabilities. Default: none.
+    fn extensions(&self) -> BTreeMap<String, JsonObject> {
+        BTreeMap::new()
+    }
 }
 
 impl<A: HttpAuthorization + ?Sized> HttpAuthorization for Arc<A> {
@@ -122,6 +130,10 @@ impl<A: HttpAuthorization + ?Sized> HttpAuthorization for Arc<A> {
         response: &'a HeaderMap,
     ) -> AuthorizationFuture<'a, Refusal> {
         (**self).refused(request, status, response)
+    }
+
+    fn extensions(&self) -> BTreeMap<String, JsonObject> {
+        (**self).extensions()
     }
 }
 
@@ -147,6 +159,8 @@ pub struct HttpAttempt<'a> {
     /// The URL of the request. It has the origin of the session, but may have another path: after a redirect, and for messages
     /// of HTTP+SSE (2024-11-05).
     pub url: &'a Uri,
+    /// The address of the server, once it has answered; `None` behind a proxy.
+    pub peer: Option<IpAddr>,
     /// The protocol revision of the request. For `initialize` it is the proposed one.
     pub revision: Option<Revision>,
     /// The method of the message and the name of the tool, prompt, resource or task. `None` for requests without a message,
