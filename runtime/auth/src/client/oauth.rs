@@ -14,7 +14,7 @@ use super::settings::{Method, Settings, StepUp};
 use super::source::TokenSource;
 use super::store::TokenStore;
 use super::user_agent::{Browser, Callback, Console, UserAgent};
-use crate::{AuthError, Clock, Scopes};
+use crate::{AuthError, Clock, FetchPolicy, Scopes};
 
 /// OAuth client: obtains, stores and renews the tokens of sessions over HTTP.
 ///
@@ -199,6 +199,12 @@ impl OAuth {
     #[must_use]
     pub fn require_exact_resource(self) -> Self {
         self.with(|settings| settings.strict_resource = true)
+    }
+
+    /// Sets the policy for servers that the MCP server names. Default: [`FetchPolicy::default`].
+    #[must_use]
+    pub fn fetch_policy(self, policy: FetchPolicy) -> Self {
+        self.with(|settings| settings.fetch_policy = policy)
     }
 
     /// Sets the clock that decides about the expiry of tokens, for tests. Default: the clock of the system.

@@ -10,7 +10,8 @@ use super::credentials::ClientCredentials;
 use super::grant::Grant;
 use super::source::TokenSource;
 use super::store::{MemoryStore, TokenStore};
-use crate::{AuthError, Clock, Scopes};
+use crate::metadata::DiscoveryRules;
+use crate::{AuthError, Clock, FetchPolicy, Scopes};
 
 /// Time for a flow with a user.
 pub(super) const FLOW_TIMEOUT: Duration = Duration::from_secs(5 * 60);
@@ -99,6 +100,7 @@ pub(crate) struct Settings {
     pub(crate) issuers: IssuerRules,
     pub(crate) strict_resource: bool,
     pub(crate) clock: Clock,
+    pub(crate) fetch_policy: FetchPolicy,
 }
 
 /// Rules for authorization servers.
@@ -132,6 +134,16 @@ impl Settings {
             issuers: IssuerRules::default(),
             strict_resource: false,
             clock: Clock::system(),
+            fetch_policy: FetchPolicy::default(),
+        }
+    }
+
+    pub(super) fn discovery_rules(&self) -> DiscoveryRules {
+        DiscoveryRules {
+            strict_resource: self.strict_resource,
+            issuer: self.issuers.preferred.clone(),
+            aliases: self.issuers.aliases.clone(),
+            allows_legacy: !self.issuers.no_legacy,
         }
     }
 

@@ -145,8 +145,7 @@ async fn authorization_url(
     if record.scopes.contains("offline_access") {
         form.set("prompt", "consent");
     }
-    let endpoint = metadata.authorization_endpoint.as_deref();
-    let endpoint = endpoint.ok_or_else(|| missing(metadata, "authorization_endpoint"))?;
+    let endpoint = metadata.code_endpoint()?;
     if metadata.require_pushed_authorization_requests {
         let pushed = metadata.pushed_authorization_request_endpoint.as_deref();
         let pushed =

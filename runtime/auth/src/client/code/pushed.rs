@@ -1,15 +1,10 @@
 //! Pushed authorization requests (RFC 9126).
 
-use serde::Deserialize;
+use serde_json::Value;
 
 use crate::AuthError;
 use crate::client::token::form::Form;
 use crate::client::token::{TokenEndpoint, error};
-
-#[derive(Deserialize)]
-struct Body {
-    request_uri: String,
-}
 
 /// Pushes the parameters of a request, and returns the parameters that refer to them.
 pub(super) async fn push(
@@ -20,16 +15,16 @@ pub(super) async fn push(
 ) -> Result<Form, AuthError> {
     let response = endpoint.post(url, parameters).await?;
     let document = format!("pushed authorization request endpoint {url}");
-    let status = response.status.as_u16();
-    if !matches!(status, 200 | 201) {
-        return Err(error::read(&document, status, &response.body));
+    if !matches!(response.status.as_u16(), 200 | 201) {
+        return Err(error::read(&document, &response));
     }
-    let body: Option<Body> = serde_json::from_slice(&response.body).ok();
-    let body = body.filter(|body| (1..=2048).contains(&body.request_uri.len()));
-    let body = body.ok_or_else(|| {
+    let body = response.json().unwrap_or_default();
+    let request_uri = body.get("request_uri").and_then(Value::as_str);
+    let request_uri = request_uri.filter(|uri| (1..=2048).contains(&uri.len()));
+    let request_uri = request_uri.ok_or_else(|| {
         AuthError::document(document, "the response contains no valid `request_uri`")
     })?;
     Ok(Form::new()
         .with("client_id", client_id)
-        .with("request_uri", &body.request_uri))
+        .with("request_uri", request_uri))
 }

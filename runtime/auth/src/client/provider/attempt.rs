@@ -113,6 +113,7 @@ pub(super) async fn refused(
     status: StatusCode,
     response: &HeaderMap,
 ) -> Result<Refusal, AuthError> {
+    server.note_peer(request.peer);
     let values = response.get_all(WWW_AUTHENTICATE);
     let challenges = Challenges::parse(values.iter().map(|value| value.as_bytes()));
     // Parameters of different challenges are not mixed.

@@ -25,8 +25,8 @@ const MAX_TASKS: u32 = 3;
 /// Reason of an authorization.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Need {
-    /// `resource_metadata` of the challenge; several by mistake of some servers.
-    pub(super) announced: Vec<String>,
+    /// The challenge of the refusal.
+    pub(super) challenge: Option<Challenge>,
     /// Scopes of the challenge.
     pub(super) scopes: Option<Scopes>,
     /// Tokens that do not suffice.
@@ -37,14 +37,8 @@ pub(super) struct Need {
 
 impl Need {
     pub(super) fn new(challenge: Option<&Challenge>, revision: Option<Revision>) -> Self {
-        let announced = challenge.map(|challenge| challenge.values("resource_metadata"));
         Self {
-            announced: announced
-                .into_iter()
-                .flatten()
-                .take(4)
-                .map(Into::into)
-                .collect(),
+            challenge: challenge.cloned(),
             scopes: challenge.and_then(scopes_of),
             refused: None,
             revision,
@@ -151,7 +145,7 @@ impl Server {
             metadata: &discovered.metadata,
             is_assumed: discovered.is_assumed,
             scopes,
-            fetcher: &self.fetcher,
+            fetcher: &self.network().fetcher,
             waiters,
         };
         let granted = grant.obtain(&request).await;

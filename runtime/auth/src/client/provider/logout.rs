@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
+use http::StatusCode;
+
 use super::server::Server;
 use super::tokens::Tokens;
 use crate::AuthError;
 use crate::client::registration;
 use crate::client::store::{ServerRecord, load};
-use crate::client::token::TokenEndpoint;
 use crate::client::token::form::Form;
+use crate::client::token::{TokenEndpoint, error};
 
 impl Server {
     /// Revokes the tokens in use and deletes them, also if the revocation fails.
@@ -51,17 +53,15 @@ impl Server {
         let form = Form::new()
             .with("token", token.expose())
             .with("token_type_hint", hint);
-        let endpoint = TokenEndpoint::new(&self.fetcher, &metadata, &client)?;
+        let fetcher = self.network().fetcher;
+        let endpoint = TokenEndpoint::new(&fetcher, &metadata, &client)?;
         let response = endpoint.post(url, form).await?;
-        let status = response.status.as_u16();
-        if status == 200 {
+        if response.status == StatusCode::OK {
             return Ok(());
         }
-        let document = format!("revocation endpoint {url}");
-        Err(crate::client::token::error::read(
-            &document,
-            status,
-            &response.body,
+        Err(error::read(
+            &format!("revocation endpoint {url}"),
+            &response,
         ))
     }
 }

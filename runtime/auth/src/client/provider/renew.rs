@@ -101,7 +101,8 @@ impl Server {
                 return Ok(others);
             }
         }
-        let endpoint = TokenEndpoint::new(&self.fetcher, &metadata, &client)?;
+        let fetcher = self.network().fetcher;
+        let endpoint = TokenEndpoint::new(&fetcher, &metadata, &client)?;
         let outcome = match endpoint.request(self.refresh_form(tokens)).await {
             Ok(response) => self.adopt_refreshed(tokens, response).await,
             Err(error) => Err(self.refresh_failed(tokens, error).await),

@@ -1,6 +1,7 @@
 //! State of the authorization at one MCP server.
 
 use std::collections::HashMap;
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -15,7 +16,7 @@ use crate::client::single_flight::SingleFlight;
 use crate::client::store::{Generation, ServerRecord, StoreKey, TokenRecord, load};
 use crate::client::urls::is_loopback;
 use crate::fetch::Fetcher;
-use crate::metadata::AuthorizationServerMetadata;
+use crate::metadata::Discovery;
 
 /// Maximum number of operations whose step-ups are counted.
 const MAX_OPERATIONS: usize = 256;
@@ -34,12 +35,20 @@ pub(crate) struct Servers(Mutex<HashMap<String, Arc<Server>>>);
 pub(crate) struct Server {
     pub(super) url: Uri,
     pub(super) settings: Arc<Settings>,
-    pub(super) fetcher: Fetcher,
+    network: Mutex<Option<Network>>,
     pub(super) refreshing: SingleFlight<Arc<Tokens>>,
     pub(super) authorizing: SingleFlight<Arc<Tokens>>,
-    pub(super) metadata: Mutex<HashMap<String, (Instant, Arc<AuthorizationServerMetadata>)>>,
     loaded: OnceCell<()>,
     state: Mutex<State>,
+}
+
+/// Access to servers that an MCP server names.
+#[derive(Clone, Debug)]
+pub(super) struct Network {
+    /// The address of the MCP server, whose class may be contacted.
+    peer: Option<IpAddr>,
+    pub(super) fetcher: Fetcher,
+    pub(super) discovery: Arc<Discovery>,
 }
 
 #[derive(Debug, Default)]
@@ -78,15 +87,45 @@ impl Server {
             return Err(AuthError::invalid(reason));
         }
         Ok(Self {
-            fetcher: Fetcher::new(url)?,
+            network: Mutex::default(),
             url: url.clone(),
             settings,
             refreshing: SingleFlight::default(),
             authorizing: SingleFlight::default(),
-            metadata: Mutex::default(),
             loaded: OnceCell::new(),
             state: Mutex::default(),
         })
+    }
+
+    /// Returns the access to servers that this one names.
+    pub(super) fn network(&self) -> Network {
+        let mut network = self.network.lock().unwrap_or_else(PoisonError::into_inner);
+        let network = network.get_or_insert_with(|| self.open_network(None));
+        network.clone()
+    }
+
+    /// Notes the address of the server, once it has answered.
+    pub(super) fn note_peer(&self, peer: Option<IpAddr>) {
+        let mut network = self.network.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_known = network.as_ref().is_some_and(|known| known.peer == peer);
+        if peer.is_some() && !is_known {
+            *network = Some(self.open_network(peer));
+        }
+    }
+
+    fn open_network(&self, peer: Option<IpAddr>) -> Network {
+        let policy = self
+            .settings
+            .fetch_policy
+            .clone()
+            .for_server(&self.url, peer);
+        let fetcher = Fetcher::new(policy);
+        let discovery = Discovery::new(fetcher.clone(), self.settings.discovery_rules());
+        Network {
+            peer,
+            fetcher,
+            discovery: Arc::new(discovery),
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
+use http::HeaderMap;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -62,15 +63,17 @@ async fn send(
     });
     let response = request
         .fetcher
-        .post_json(endpoint, &body.to_string())
+        .post_json(endpoint, &body.to_string(), HeaderMap::new())
         .await?;
-    let status = response.status.as_u16();
     let document = format!("registration endpoint {endpoint}");
-    if !matches!(status, 200 | 201) {
-        return Err(error::read(&document, status, &response.body));
+    if !matches!(response.status.as_u16(), 200 | 201) {
+        return Err(error::read(&document, &response));
     }
+    let body = response
+        .json()
+        .map_err(|reason| AuthError::document(&*document, reason))?;
     // Messages of serde may contain values.
-    let body: Option<Body> = serde_json::from_slice(&response.body).ok();
+    let body: Option<Body> = serde_json::from_value(Value::Object(body)).ok();
     let body = body.filter(|body| !body.client_id.is_empty());
     let body = body.ok_or_else(|| {
         AuthError::document(

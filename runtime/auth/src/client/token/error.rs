@@ -1,30 +1,35 @@
 //! Error responses of an authorization server (RFC 6749, section 5.2).
 
-use serde::Deserialize;
+use http::StatusCode;
+use serde_json::{Map, Value};
 
 use crate::AuthError;
+use crate::fetch::FetchResponse;
 
 /// Maximum length of a text that is shown, in bytes.
 const MAX: usize = 1024;
 
-#[derive(Deserialize)]
-struct ErrorBody {
-    error: String,
-    #[serde(default)]
-    error_description: Option<serde_json::Value>,
+/// Returns the error that a response describes. Bodies of another form are not shown.
+pub(crate) fn read(endpoint: &str, reply: &FetchResponse) -> AuthError {
+    let body = reply.json().ok();
+    if reply.is_temporary() && !has_error(body.as_ref()) {
+        let status = reply.status.as_u16();
+        let reason = format!("{endpoint} answered with HTTP status {status}");
+        return AuthError::Unavailable(reason.into());
+    }
+    from_body(endpoint, reply.status, body.as_ref())
 }
 
-/// Returns the error that a body describes. Bodies of another form are not shown.
-pub(crate) fn read(endpoint: &str, status: u16, body: &[u8]) -> AuthError {
-    match serde_json::from_slice::<ErrorBody>(body) {
-        Ok(body) => {
-            let description = body.error_description.as_ref();
-            refusal(&body.error, description.and_then(|text| text.as_str()))
-        }
-        Err(_) if status >= 500 || matches!(status, 408 | 425 | 429) => {
-            AuthError::Unavailable(format!("{endpoint} answered with HTTP status {status}").into())
-        }
-        Err(_) => {
+fn has_error(body: Option<&Map<String, Value>>) -> bool {
+    body.is_some_and(|body| body.get("error").is_some_and(Value::is_string))
+}
+
+fn from_body(endpoint: &str, status: StatusCode, body: Option<&Map<String, Value>>) -> AuthError {
+    let text = |name: &str| body.and_then(|body| body.get(name)?.as_str());
+    match text("error") {
+        Some(code) => refusal(code, text("error_description")),
+        None => {
+            let status = status.as_u16();
             let reason = format!("HTTP status {status}, without an error object of OAuth");
             AuthError::document(endpoint, reason)
         }
@@ -71,25 +76,21 @@ mod tests {
 
     #[test]
     fn error_objects_are_typed_and_other_bodies_hidden() {
-        let shown =
-            |status, body: &str| read("token endpoint", status, body.as_bytes()).to_string();
+        let shown = |body: &str| {
+            let body = serde_json::from_str(body).ok();
+            from_body("token endpoint", StatusCode::BAD_REQUEST, body.as_ref()).to_string()
+        };
         assert_eq!(
-            shown(400, r#"{"error":"invalid_grant","error_description":null}"#),
+            shown(r#"{"error":"invalid_grant","error_description":null}"#),
             "the authorization server refused: invalid_grant"
         );
         assert_eq!(
-            shown(
-                401,
-                r#"{"error":"invalid_client","error_description":"a\u001b[31m"}"#
-            ),
+            shown(r#"{"error":"invalid_client","error_description":"a\u001b[31m"}"#),
             "the authorization server refused: invalid_client: a\\u{1b}[31m"
         );
-        assert!(!shown(400, "canary").contains("canary"));
-        assert!(matches!(
-            read("x", 503, b"canary"),
-            AuthError::Unavailable(_)
-        ));
+        assert!(!shown("canary").contains("canary"));
+        assert!(!shown(r#"{"message":"canary"}"#).contains("canary"));
         let long = format!(r#"{{"error":"{}"}}"#, "ä".repeat(5000));
-        assert!(shown(400, &long).len() < 1100);
+        assert!(shown(&long).len() < 1100);
     }
 }

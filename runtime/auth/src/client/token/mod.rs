@@ -5,6 +5,9 @@ pub(crate) mod error;
 pub(crate) mod form;
 mod response;
 
+use http::header::AUTHORIZATION;
+use http::{HeaderMap, HeaderValue};
+
 pub(crate) use self::authentication::{Client, ClientProof, Method};
 use self::form::Form;
 pub(crate) use self::response::TokenResponse;
@@ -46,7 +49,7 @@ impl<'a> TokenEndpoint<'a> {
     pub(crate) async fn request(&self, form: Form) -> Result<TokenResponse, AuthError> {
         let response = self.post(self.url, form).await?;
         let document = format!("token endpoint {}", self.url);
-        TokenResponse::read(&document, response.status.as_u16(), &response.body)
+        TokenResponse::read(&document, &response)
     }
 
     /// Posts a form to another endpoint of the authorization server, with the authentication of the client.
@@ -55,10 +58,14 @@ impl<'a> TokenEndpoint<'a> {
             .metadata
             .token_endpoint_auth_methods_supported
             .as_deref();
-        let authorization = self.client.authenticate(&mut form, methods)?;
-        self.fetcher
-            .post_form(url, authorization.as_ref(), &form.encode())
-            .await
+        let mut headers = HeaderMap::new();
+        if let Some(authorization) = self.client.authenticate(&mut form, methods)? {
+            let invalid = |_| AuthError::invalid("the credentials cannot be sent in a header");
+            let mut value = HeaderValue::from_str(authorization.expose()).map_err(invalid)?;
+            value.set_sensitive(true);
+            headers.insert(AUTHORIZATION, value);
+        }
+        self.fetcher.post_form(url, &form.encode(), headers).await
     }
 }
 
