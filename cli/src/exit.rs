@@ -130,14 +130,22 @@ impl From<ClientError> for Failure {
             ClientError::Closed(_) | ClientError::SessionExpired | ClientError::Http { .. } => {
                 Exit::Connection
             }
-            ClientError::Refused(_) | ClientError::Unsupported(_) => Exit::Refused,
+            ClientError::Refused(_)
+            | ClientError::Unsupported(_)
+            | ClientError::Unauthorized(_)
+            | ClientError::Authorization(_) => Exit::Refused,
             ClientError::Unanswered(_) => Exit::Unanswered,
             ClientError::Invalid(_) => Exit::Usage,
             _ => Exit::Protocol,
         };
         let failure = Self::new(exit, error.to_string());
-        if let ClientError::Http { status, .. } = &error {
-            return match http_status_hint(*status) {
+        let status = match &error {
+            ClientError::Http { status, .. } => Some(*status),
+            ClientError::Unauthorized(unauthorized) => Some(unauthorized.status),
+            _ => None,
+        };
+        if let Some(status) = status {
+            return match http_status_hint(status) {
                 Some(hint) => failure.note(hint),
                 None => failure,
             };

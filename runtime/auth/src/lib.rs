@@ -10,6 +10,8 @@
 mod challenge;
 #[cfg(feature = "client")]
 mod client;
+#[cfg(any(feature = "client", feature = "server", feature = "testing"))]
+mod clock;
 mod error;
 mod fetch;
 #[cfg(any(feature = "client", feature = "server", feature = "testing"))]
@@ -24,8 +26,11 @@ pub mod testing;
 
 #[cfg(feature = "client")]
 pub use self::client::store::{
-    Generation, MemoryStore, StoreFuture, StoreKey, StoreLock, StoredEntry, TokenStore,
+    FileStore, FileStoreBuilder, FileStoreKey, Generation, MemoryStore, StoreFuture, StoreKey,
+    StoreLock, StoredEntry, TokenStore,
 };
+#[cfg(any(feature = "client", feature = "server", feature = "testing"))]
+pub use self::clock::Clock;
 pub use self::error::AuthError;
 #[cfg(any(feature = "client", feature = "testing"))]
 pub use self::jose::SigningKey;

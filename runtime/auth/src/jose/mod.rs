@@ -15,6 +15,9 @@ mod pem;
 #[cfg(any(feature = "client", feature = "testing", test))]
 mod signing;
 
+#[cfg(all(test, any(feature = "server", feature = "testing")))]
+mod tests;
+
 #[cfg(any(feature = "server", feature = "testing"))]
 mod claims;
 #[cfg(any(feature = "server", feature = "testing"))]

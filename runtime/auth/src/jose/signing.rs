@@ -180,12 +180,27 @@ impl SigningKey {
     ) -> Result<String, AuthError> {
         let header = Value::Object(header.clone()).to_string();
         let signed = format!("{}.{}", base64url(header), base64url(payload));
-        let signature = self.inner.pair.sign(algorithm, signed.as_bytes());
-        let signature = signature.ok_or_else(|| {
-            let name = algorithm.name();
-            AuthError::invalid(format!("the private key cannot sign with {name}"))
-        })?;
+        let signature = self.signature(algorithm, signed.as_bytes())?;
         Ok(format!("{signed}.{}", base64url(signature)))
+    }
+
+    /// Returns the signature of a message.
+    ///
+    /// # Errors
+    ///
+    /// The algorithm is not one of the key, or the system has no random numbers.
+    pub(crate) fn signature(
+        &self,
+        algorithm: Algorithm,
+        message: &[u8],
+    ) -> Result<Vec<u8>, AuthError> {
+        if !self.inner.public.algorithms().contains(&algorithm) {
+            let name = algorithm.name();
+            let reason = format!("the private key cannot sign with {name}");
+            return Err(AuthError::invalid(reason));
+        }
+        let signature = self.inner.pair.sign(algorithm, message);
+        signature.ok_or_else(no_random)
     }
 }
 
@@ -221,12 +236,9 @@ impl Pair {
         }
     }
 
-    /// Returns `None` if the algorithm is not one of the key, or the system has no random numbers.
+    /// Returns `None` if the system has no random numbers, or the algorithm is not one of RSA for an RSA key.
     fn sign(&self, algorithm: Algorithm, message: &[u8]) -> Option<Vec<u8>> {
         let random = SystemRandom::new();
-        if !self.public().algorithms().contains(&algorithm) {
-            return None;
-        }
         match self {
             Self::Ecdsa(pair) => Some(pair.sign(&random, message).ok()?.as_ref().to_vec()),
             Self::Ed25519(pair) => Some(pair.sign(message).as_ref().to_vec()),

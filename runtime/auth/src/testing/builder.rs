@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io;
 use std::net::Ipv4Addr;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use serde_json::Value;
 use tokio::net::TcpListener;
@@ -14,7 +14,7 @@ use super::listener::Listener;
 use super::state::{Approval, RefreshTokens, Settings, Shared, State, TokenFormat, random};
 use super::test_client::TestClient;
 use super::{TestAuthorizationServer, cimd};
-use crate::Scopes;
+use crate::{Clock, Scopes};
 
 /// Builder of a [`TestAuthorizationServer`].
 ///
@@ -63,7 +63,7 @@ impl Default for TestAuthorizationServerBuilder {
                 requires_pushed: false,
                 registers: true,
                 trusted: HashMap::new(),
-                time: None,
+                clock: Clock::system(),
             },
             clients: HashMap::new(),
             user: "user".to_owned(),
@@ -193,10 +193,9 @@ impl TestAuthorizationServerBuilder {
         self
     }
 
-    /// Stops the clock at this time. It then advances by
-    /// [`TestAuthorizationServer::advance`] only. Default: the system's clock.
-    pub fn clock(mut self, time: SystemTime) -> Self {
-        self.settings.time = Some(time);
+    /// Sets the source of the time, which the server or client under test may share. Default: the system.
+    pub fn clock(mut self, clock: Clock) -> Self {
+        self.settings.clock = clock;
         self
     }
 

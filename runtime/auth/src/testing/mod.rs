@@ -28,6 +28,9 @@ mod test_client;
 mod test_token;
 mod token;
 
+#[cfg(test)]
+mod tests;
+
 pub use self::builder::TestAuthorizationServerBuilder;
 pub use self::fault::{Endpoint, Fault};
 pub use self::record::RecordedRequest;

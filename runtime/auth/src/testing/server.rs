@@ -168,7 +168,7 @@ impl TestAuthorizationServer {
         self.shared.now(&state)
     }
 
-    /// Advances its clock.
+    /// Sets its clock ahead of the configured one, so that its tokens expire for itself before others notice.
     pub fn advance(&self, duration: Duration) {
         self.shared.state().advanced += duration;
     }

@@ -13,7 +13,7 @@ use super::fault::Faults;
 use super::keys::Keys;
 use super::record::RecordedRequest;
 use super::test_client::TestClient;
-use crate::Scopes;
+use crate::{Clock, Scopes};
 
 /// Configuration, which does not change after the start.
 #[derive(Debug)]
@@ -35,8 +35,7 @@ pub(super) struct Settings {
     pub(super) registers: bool,
     /// Issuers whose assertions are accepted, with their JWK sets.
     pub(super) trusted: HashMap<String, Value>,
-    /// Time at the start. `None`: the system's clock.
-    pub(super) time: Option<SystemTime>,
+    pub(super) clock: Clock,
 }
 
 /// Behaviour of refresh tokens.
@@ -97,6 +96,7 @@ pub(super) struct State {
     pub(super) nonce: String,
     pub(super) faults: Faults,
     pub(super) requests: Vec<RecordedRequest>,
+    /// Lead over the configured clock.
     pub(super) advanced: Duration,
 }
 
@@ -181,7 +181,7 @@ impl Shared {
 
     /// Returns the time of the server's clock.
     pub(super) fn now(&self, state: &State) -> SystemTime {
-        self.settings.time.unwrap_or_else(SystemTime::now) + state.advanced
+        self.settings.clock.now() + state.advanced
     }
 }
 

@@ -155,6 +155,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::Clock;
     use crate::jose::Jws;
     use crate::testing::TestAuthorizationServer;
 
@@ -163,7 +164,7 @@ mod tests {
         let time = UNIX_EPOCH + Duration::from_secs(1_000_000);
         let server = TestAuthorizationServer::builder()
             .resource("https://files.example/mcp")
-            .clock(time)
+            .clock(Clock::manual(time))
             .build();
         server.advance(Duration::from_secs(5));
         let token = server.token("alice").scope("b a").issue();

@@ -22,7 +22,7 @@ use crate::client::protocol::server_info::PeerInfo;
 use crate::client::protocol::target::Target;
 use crate::client::{ClientError, ClientLimits, Session};
 #[cfg(feature = "http-client")]
-use crate::client::{HttpSession, HttpSessionBuilder};
+use crate::client::{HttpAuthorization, HttpSession, HttpSessionBuilder};
 use crate::server::{Connection, Server};
 use crate::wire::RpcError;
 
@@ -31,6 +31,8 @@ use crate::wire::RpcError;
 #[must_use = "`build` connects"]
 pub struct McpClientSessionBuilder {
     target: Option<Target>,
+    #[cfg(feature = "http-client")]
+    authorization: Option<Arc<dyn HttpAuthorization>>,
     expected: Expectation,
     info: Option<Implementation>,
     hide_client_info: bool,
@@ -70,6 +72,16 @@ impl McpClientSessionBuilder {
     #[cfg(feature = "http-client")]
     pub fn http(mut self, session: HttpSessionBuilder) -> Self {
         self.target = Some(Target::Http(Box::new(session)));
+        self
+    }
+
+    /// Sets the credentials of a connection over HTTP, such as an OAuth client of `treenail::auth`. An `Arc` of them is
+    /// accepted too. They replace those of [`http`](Self::http).
+    ///
+    /// Other connections have none: [`build`](Self::build) fails with [`ClientError::Invalid`].
+    #[cfg(feature = "http-client")]
+    pub fn oauth(mut self, authorization: impl HttpAuthorization) -> Self {
+        self.authorization = Some(Arc::new(authorization));
         self
     }
 
@@ -205,6 +217,10 @@ impl McpClientSessionBuilder {
                 "the builder needs a `command`, a `url`, a `session` or a `server`",
             )
         })?;
+        #[cfg(feature = "http-client")]
+        if let Some(authorization) = self.authorization.take() {
+            target = target.authorized(authorization)?;
+        }
         let session = target.open(&self.limits)?;
         let (expected, limits) = (self.expected, self.limits.clone());
         let link = self.into_link(session);

@@ -1,6 +1,7 @@
 //! Storage of tokens, registrations and keys.
 
 mod entry;
+mod file;
 mod key;
 mod locks;
 mod memory;
@@ -14,6 +15,7 @@ use std::pin::Pin;
 use crate::AuthError;
 
 pub use self::entry::{Generation, StoredEntry};
+pub use self::file::{FileStore, FileStoreBuilder, FileStoreKey};
 pub use self::key::StoreKey;
 pub use self::memory::MemoryStore;
 pub(crate) use self::record::{

@@ -1,0 +1,93 @@
+//! Random mutations: no parser panics, and no changed text verifies.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::{at, keys, object};
+use crate::jose::{Expected, Jws, KeySet, ProofRequest, check_proof};
+
+const ROUNDS: usize = 3000;
+
+/// Changes up to four places of a text: replaces, removes, inserts or repeats.
+fn mutate(random: &mut fastrand::Rng, text: &str) -> String {
+    const BYTES: &[u8] = b"AZaz09-_.=+/ \"{}[]:,\\\n\x00\xff";
+    let mut bytes = text.as_bytes().to_vec();
+    for _ in 0..random.usize(1..=4) {
+        let index = random.usize(..bytes.len().max(1));
+        let byte = BYTES[random.usize(..BYTES.len())];
+        match random.u8(..5) {
+            0 if index < bytes.len() => bytes[index] = byte,
+            1 if index < bytes.len() => drop(bytes.remove(index)),
+            2 => bytes.truncate(index),
+            3 => {
+                let range = index..(index + random.usize(..40)).min(bytes.len());
+                let part = bytes[range].to_vec();
+                let target = random.usize(..=bytes.len());
+                bytes.splice(target..target, part);
+            }
+            _ => bytes.insert(index.min(bytes.len()), byte),
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[test]
+fn a_changed_token_never_verifies() {
+    let mut random = fastrand::Rng::with_seed(7);
+    for key in keys() {
+        let claims = object(json!({ "iss": "https://as.example.com", "sub": "u", "exp": 1 }));
+        let token = key.sign(key.algorithm(), "at+jwt", &claims).unwrap();
+        for _ in 0..ROUNDS / 4 {
+            let changed = mutate(&mut random, &token);
+            let verified =
+                Jws::parse(&changed).is_ok_and(|jws| jws.verify(key.public_key()).is_ok());
+            assert!(!verified || changed == token, "{changed}");
+        }
+    }
+}
+
+#[test]
+fn a_changed_proof_never_verifies() {
+    let mut random = fastrand::Rng::with_seed(8);
+    let url = "https://mcp.example.com/mcp";
+    let expected = Expected {
+        method: "POST",
+        url,
+        token: None,
+        now: at(1000),
+        window: Duration::from_secs(300),
+    };
+    let [key, ..] = keys();
+    let request = ProofRequest {
+        method: "POST",
+        url,
+        token: None,
+        nonce: None,
+        now: at(1000),
+    };
+    let proof = key.dpop_proof(key.algorithm(), &request).unwrap();
+    for _ in 0..ROUNDS {
+        let changed = mutate(&mut random, &proof);
+        let verified = check_proof(&changed, &expected).is_ok();
+        assert!(!verified || changed == proof, "{changed}");
+    }
+}
+
+#[test]
+fn a_changed_key_set_verifies_only_with_the_same_keys() {
+    let mut random = fastrand::Rng::with_seed(9);
+    let all = keys();
+    let jwks: Vec<_> = all.iter().map(super::SigningKey::public_jwk).collect();
+    let document = json!({ "keys": jwks }).to_string();
+    let foreign = super::SigningKey::generate().unwrap();
+    let token = foreign.sign(foreign.algorithm(), "JWT", &object(json!({})));
+    let token = token.unwrap();
+    let token = Jws::parse(&token).unwrap();
+    for _ in 0..ROUNDS {
+        let changed = mutate(&mut random, &document);
+        if let Ok(set) = KeySet::parse(changed.as_bytes()) {
+            assert_ne!(set.verify(&token), Ok(true), "{changed}");
+        }
+    }
+}
