@@ -36,7 +36,9 @@ pub(super) fn credentials(parts: &Parts) -> Result<Option<Credentials<'_>>, &'st
     if fields.next().is_some() {
         return Err("the header `Authorization` occurs twice");
     }
-    let field = field.to_str().map_err(|_| "the header `Authorization` contains invalid characters")?;
+    let field = field
+        .to_str()
+        .map_err(|_| "the header `Authorization` contains invalid characters")?;
     let (scheme, token) = field.split_once(' ').unwrap_or((field, ""));
     let scheme = match scheme {
         name if name.eq_ignore_ascii_case("Bearer") => Scheme::Bearer,
@@ -66,14 +68,17 @@ pub(super) fn proof(headers: &HeaderMap) -> Option<&str> {
 /// Returns true if `token` is a `b64token`.
 fn is_token(token: &str) -> bool {
     let body = token.trim_end_matches('=');
-    let is_allowed =
-        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~' | b'+' | b'/');
+    let is_allowed = |byte: u8| {
+        byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~' | b'+' | b'/')
+    };
     !body.is_empty() && body.bytes().all(is_allowed)
 }
 
 fn has_token_in_query(parts: &Parts) -> bool {
     let query = parts.uri.query().unwrap_or_default();
-    query.split('&').any(|member| member.split('=').next() == Some("access_token"))
+    query
+        .split('&')
+        .any(|member| member.split('=').next() == Some("access_token"))
 }
 
 #[cfg(test)]
@@ -99,10 +104,18 @@ mod tests {
             ("/mcp", &[], Ok(None)),
             ("/mcp?access_token=abc", &[], Ok(None)),
             ("/mcp", &["Basic YWxpY2U6eA=="], Ok(None)),
-            ("/mcp", &["Bearer abc.d-e_f~g+h/i=="], bearer("abc.d-e_f~g+h/i==")),
+            (
+                "/mcp",
+                &["Bearer abc.d-e_f~g+h/i=="],
+                bearer("abc.d-e_f~g+h/i=="),
+            ),
             ("/mcp", &["BEARER abc"], bearer("abc")),
             ("/mcp", &["Bearer  abc"], bearer("abc")),
-            ("/mcp", &["DPoP abc"], Ok(Some((Scheme::Dpop, "abc".to_owned())))),
+            (
+                "/mcp",
+                &["DPoP abc"],
+                Ok(Some((Scheme::Dpop, "abc".to_owned()))),
+            ),
             ("/mcp", &["Bearer abc", "Bearer abc"], Err("twice")),
             ("/mcp", &["Bearer"], Err("no token")),
             ("/mcp", &["Bearer "], Err("no token")),

@@ -128,7 +128,10 @@ mod tests {
             granted.contains(&format!("{area}:*"))
         });
         let hierarchy = Hierarchy::new(&[], Some(rule)).unwrap();
-        assert!(hierarchy.includes(&scopes("files:*"), "files:read"), "AUTH-R-55");
+        assert!(
+            hierarchy.includes(&scopes("files:*"), "files:read"),
+            "AUTH-R-55"
+        );
         assert!(!hierarchy.includes(&scopes("files:*"), "mail:read"));
     }
 }

@@ -59,7 +59,10 @@ pub(super) fn check_url(url: &str, name: &str) -> Result<(), AuthError> {
     let Ok(uri) = UriStr::new(url) else {
         return invalid("is not a URL");
     };
-    let Some(authority) = uri.authority_components().filter(|it| !it.host().is_empty()) else {
+    let Some(authority) = uri
+        .authority_components()
+        .filter(|it| !it.host().is_empty())
+    else {
         return invalid("has no host");
     };
     if uri.fragment().is_some() {
@@ -77,7 +80,9 @@ pub(super) fn check_url(url: &str, name: &str) -> Result<(), AuthError> {
 }
 
 fn is_loopback(host: &str) -> bool {
-    let v6 = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+    let v6 = host
+        .strip_prefix('[')
+        .and_then(|host| host.strip_suffix(']'));
     host == "localhost"
         || host.parse().is_ok_and(|host: Ipv4Addr| host.is_loopback())
         || v6.is_some_and(|host| host.parse().is_ok_and(|host: Ipv6Addr| host.is_loopback()))
@@ -85,7 +90,10 @@ fn is_loopback(host: &str) -> bool {
 
 /// Returns true if an audience names the resource: equal, except for the bare slash that some servers add to an origin.
 pub(super) fn is_same_resource(audience: &str, resource: &str) -> bool {
-    let is_origin = |url: &str| url.split_once("://").is_some_and(|(_, rest)| !rest.contains('/'));
+    let is_origin = |url: &str| {
+        url.split_once("://")
+            .is_some_and(|(_, rest)| !rest.contains('/'))
+    };
     let adds_slash = |longer: &str, shorter: &str| {
         longer.strip_suffix('/') == Some(shorter) && is_origin(shorter)
     };
@@ -107,9 +115,17 @@ mod tests {
         ];
         for (url, path, query) in cases {
             let public = PublicUrl::parse(url).unwrap();
-            assert_eq!(public.metadata_path, format!("{WELL_KNOWN}{path}"), "AUTH-R-02");
+            assert_eq!(
+                public.metadata_path,
+                format!("{WELL_KNOWN}{path}"),
+                "AUTH-R-02"
+            );
             let end = format!("{}{WELL_KNOWN}{path}{query}", public.host);
-            assert!(public.metadata_url.ends_with(&end), "{}", public.metadata_url);
+            assert!(
+                public.metadata_url.ends_with(&end),
+                "{}",
+                public.metadata_url
+            );
             assert_eq!(public.url, url, "it is unchanged");
         }
     }
@@ -117,9 +133,18 @@ mod tests {
     #[test]
     fn urls_that_clients_must_not_trust_are_refused() {
         let cases = [
-            "", "mcp", "/mcp", "https://", "https:///mcp", "https://a.example/mcp#x",
-            "https://user@a.example/mcp", "http://a.example/mcp", "http://localhost.a.example/mcp",
-            "ftp://a.example/mcp", "https://a.example/m cp", "https://a.example/\"",
+            "",
+            "mcp",
+            "/mcp",
+            "https://",
+            "https:///mcp",
+            "https://a.example/mcp#x",
+            "https://user@a.example/mcp",
+            "http://a.example/mcp",
+            "http://localhost.a.example/mcp",
+            "ftp://a.example/mcp",
+            "https://a.example/m cp",
+            "https://a.example/\"",
         ];
         for url in cases {
             assert!(PublicUrl::parse(url).is_err(), "AUTH-R-03 AUTH-R-24: {url}");
@@ -141,7 +166,11 @@ mod tests {
             ("https://x.evil", "https://x", false),
         ];
         for (audience, resource, expected) in cases {
-            assert_eq!(is_same_resource(audience, resource), expected, "AUTH-R-28: {audience}");
+            assert_eq!(
+                is_same_resource(audience, resource),
+                expected,
+                "AUTH-R-28: {audience}"
+            );
         }
     }
 }
