@@ -14,9 +14,11 @@ mod client;
 #[cfg(any(feature = "client", feature = "server", feature = "testing"))]
 mod clock;
 mod error;
+#[cfg(any(feature = "client", feature = "server"))]
 mod fetch;
 #[cfg(any(feature = "client", feature = "server", feature = "testing"))]
 mod jose;
+#[cfg(any(feature = "client", feature = "server"))]
 mod metadata;
 mod scope;
 mod secret;
@@ -33,6 +35,8 @@ pub use self::client::store::{
 #[cfg(any(feature = "client", feature = "server", feature = "testing"))]
 pub use self::clock::Clock;
 pub use self::error::AuthError;
+#[cfg(any(feature = "client", feature = "server"))]
+pub use self::fetch::FetchPolicy;
 #[cfg(any(feature = "client", feature = "testing"))]
 pub use self::jose::SigningKey;
 pub use self::scope::Scopes;

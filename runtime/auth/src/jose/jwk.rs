@@ -67,7 +67,7 @@ mod read {
     use serde_json::{Map, Value};
 
     use super::PublicKey;
-    use crate::jose::encoding::decode;
+    use crate::jose::base64url_decode as decode;
     use crate::jose::{Algorithm, JoseError, string};
 
     /// Members of private and of symmetric keys (RFC 7518, section 6).

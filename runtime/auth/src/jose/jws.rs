@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::encoding::decode;
+use super::base64url_decode as decode;
 use super::json::parse_object;
 use super::{Algorithm, JoseError, PublicKey, string};
 

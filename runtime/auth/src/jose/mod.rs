@@ -41,6 +41,8 @@ pub(crate) use self::claims::{numeric_date, string};
 #[cfg(any(feature = "server", feature = "testing"))]
 pub(crate) use self::dpop::{Expected, Proof, check_proof};
 #[cfg(any(feature = "server", feature = "testing"))]
+pub(crate) use self::encoding::base64url_decode;
+#[cfg(any(feature = "server", feature = "testing"))]
 pub(crate) use self::jws::{Header, Jws};
 #[cfg(any(feature = "server", feature = "testing"))]
 pub(crate) use self::key_set::KeySet;

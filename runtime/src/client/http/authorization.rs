@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::fmt;
 use std::future::Future;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -147,6 +148,8 @@ pub struct HttpAttempt<'a> {
     /// The URL of the request. It has the origin of the session, but may have another path: after a redirect, and for messages
     /// of HTTP+SSE (2024-11-05).
     pub url: &'a Uri,
+    /// The address of the server, once it has answered; `None` behind a proxy.
+    pub peer: Option<IpAddr>,
     /// The protocol revision of the request. For `initialize` it is the proposed one.
     pub revision: Option<Revision>,
     /// The method of the message and the name of the tool, prompt, resource or task. `None` for requests without a message,

@@ -89,7 +89,7 @@ impl Sender {
     ) -> Result<Response<Body>, ClientError> {
         let name = subject.name();
         let (mut url, mut state) = (to.clone(), None);
-        let (mut previous, mut redirects) = (0, 0);
+        let (mut previous, mut redirects, mut peer) = (0, 0, None);
         loop {
             let mut request = request(&url)?;
             let http_method = request.method().clone();
@@ -97,6 +97,7 @@ impl Sender {
                 http_method: &http_method,
                 server: &self.url,
                 url: &url,
+                peer,
                 revision: subject.revision(),
                 operation: subject.method.map(|method| (method, name.as_deref())),
                 previous,
@@ -107,6 +108,8 @@ impl Sender {
                 value.set_sensitive(true);
             }
             let response = self.transmit(request, bound).await?;
+            peer = self.pool.peer_address(&response).or(peer);
+            attempt.peer = peer;
             authorization.observe(&attempt, response.status(), response.headers());
             let target = self.redirect_target(&url, &response);
             if let Some(target) = target.filter(|target| covers(to, target)) {

@@ -43,7 +43,7 @@ pub(super) struct Sender {
     /// Headers that the user has set.
     headers: HeaderMap,
     authorization: Option<Arc<dyn HttpAuthorization>>,
-    pool: Pool,
+    pub(super) pool: Pool,
     pub(super) limits: ClientLimits,
 }
 

@@ -43,7 +43,7 @@ pub fn is_loopback(host: &str) -> bool {
 /// # Errors
 ///
 /// The reason, as a predicate such as "is not a URL".
-pub(crate) fn same_origin(url: &Uri, reference: &[u8]) -> Result<Uri, String> {
+pub fn same_origin(url: &Uri, reference: &[u8]) -> Result<Uri, String> {
     let text = std::str::from_utf8(reference).unwrap_or_default();
     let base = url.to_string();
     let base = UriAbsoluteStr::new(&base).map_err(|_| "cannot be resolved")?;

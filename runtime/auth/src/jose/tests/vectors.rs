@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{at, object};
-use crate::jose::encoding::decode;
+use crate::jose::base64url_decode as decode;
 use crate::jose::{Algorithm, Expected, Jws, PublicKey, SigningKey, check_proof};
 
 fn public(jwk: Value) -> PublicKey {

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::jose::encoding::decode;
+use crate::jose::base64url_decode as decode;
 use crate::jose::{Algorithm, PublicKey};
 
 /// Test vectors of <https://github.com/C2SP/wycheproof> (version 1, Apache-2.0), as JWK and base64url.
