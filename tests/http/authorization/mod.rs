@@ -18,6 +18,7 @@ use treenail::auth::{
 };
 use treenail::http::{HttpService, SsePaths, http_service};
 use treenail::prelude::*;
+use treenail::schema::{CacheScope, ReadResourceResult, TextResourceContents};
 use treenail::scope::OneOf;
 use treenail::{Limits, ServerBuilder};
 
@@ -258,8 +259,11 @@ impl Files {
 
     /// A public file.
     #[resource("file:///public", scope = [], subscribable)]
-    fn public() -> String {
-        "public".to_owned()
+    fn public() -> ReadResourceResult {
+        let contents = TextResourceContents::new("file:///public", "public");
+        let mut read = ReadResourceResult::new([contents.into()]);
+        read.cache_scope = Some(CacheScope::Public);
+        read
     }
 }
 

@@ -65,7 +65,7 @@ async fn functions_need_their_scopes() {
         let response = guarded.send_with(post, "").await;
         assert_eq!(response.status, 200, "AUTH-R-57: {body}");
         assert!(
-            !response.body.contains("\"public\""),
+            !response.body.contains(r#""cacheScope":"public""#),
             "AUTH-R-52: {response:?}"
         );
     }
@@ -111,7 +111,7 @@ async fn the_name_in_the_body_decides() {
         (tool("about").with("mcp-name", "files.write"), 400),
         (tool("write").with("mcp-method", "tools/list"), 403),
         (Post::tool("files.Write", json!({})), 200),
-        (Post::tool("files.wr\u{131}te", json!({})), 200),
+        (Post::tool("files.wr\u{131}te", json!({})), 400),
     ];
     for (post, status) in cases {
         let case = format!("AUTH-R-54 AUTH-X-29: {:?} {}", post.headers, post.body);
