@@ -1,6 +1,7 @@
 //! Credentials of an HTTP session, which may change while it runs.
 
 use std::any::Any;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
 use std::net::IpAddr;
@@ -8,7 +9,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use http::{HeaderMap, Method, StatusCode, Uri};
-use treenail_schema::Revision;
+use treenail_schema::{JsonObject, Revision};
 
 use crate::client::ClientError;
 
@@ -101,6 +102,12 @@ pub trait HttpAuthorization: fmt::Debug + Send + Sync + 'static {
         status: StatusCode,
         response: &'a HeaderMap,
     ) -> AuthorizationFuture<'a, Refusal>;
+
+    /// Returns the extensions of the protocol that these credentials use, with their settings. The client declares them in its
+    /// capabilities. Default: none.
+    fn extensions(&self) -> BTreeMap<String, JsonObject> {
+        BTreeMap::new()
+    }
 }
 
 impl<A: HttpAuthorization + ?Sized> HttpAuthorization for Arc<A> {
@@ -123,6 +130,10 @@ impl<A: HttpAuthorization + ?Sized> HttpAuthorization for Arc<A> {
         response: &'a HeaderMap,
     ) -> AuthorizationFuture<'a, Refusal> {
         (**self).refused(request, status, response)
+    }
+
+    fn extensions(&self) -> BTreeMap<String, JsonObject> {
+        (**self).extensions()
     }
 }
 

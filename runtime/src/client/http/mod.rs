@@ -24,10 +24,11 @@ mod sender;
 mod session_state;
 mod sse_2024_11_05;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use treenail_schema::Revision;
+use treenail_schema::{JsonObject, Revision};
 
 pub use self::authorization::{AuthorizationFuture, HttpAttempt, HttpAuthorization, Refusal};
 pub use self::builder::HttpSessionBuilder;
@@ -139,6 +140,10 @@ impl Session for HttpSession {
 
     fn transport(&self) -> TransportKind {
         TransportKind::Http
+    }
+
+    fn extensions(&self) -> BTreeMap<String, JsonObject> {
+        self.0.sender.extensions()
     }
 
     fn close(&self) -> SessionFuture<'_, ()> {

@@ -1,5 +1,6 @@
 //! HTTP requests to the server, and the redirects that are followed.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -7,6 +8,7 @@ use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri};
 use hyper::body::Incoming as Body;
 use tokio::time::timeout;
+use treenail_schema::JsonObject;
 
 use crate::client::http::authorization::HttpAuthorization;
 use crate::client::http::authorized::Subject;
@@ -48,6 +50,12 @@ pub(super) struct Sender {
 }
 
 impl Sender {
+    /// Returns the extensions of the credentials.
+    pub(super) fn extensions(&self) -> BTreeMap<String, JsonObject> {
+        let authorization = self.authorization.as_ref();
+        authorization.map_or_else(BTreeMap::new, |authorization| authorization.extensions())
+    }
+
     pub(super) fn new(
         url: Uri,
         headers: HeaderMap,

@@ -14,6 +14,7 @@ use treenail_schema::{
 use crate::client::child::ServerCommand;
 use crate::client::protocol::McpClientSession;
 use crate::client::protocol::checked_handler::CheckedHandler;
+use crate::client::protocol::extensions::declare_extensions;
 use crate::client::protocol::handler::{ClientHandler, Closures};
 use crate::client::protocol::handshake::{Expectation, Handshake};
 use crate::client::protocol::inner::{Inner, Link};
@@ -130,7 +131,8 @@ impl McpClientSessionBuilder {
         self
     }
 
-    /// Declares these capabilities, in place of those that follow from the configured handlers.
+    /// Declares these capabilities, in place of those that follow from the configured handlers. The extensions of the connection's
+    /// credentials are added.
     pub fn client_capabilities(mut self, capabilities: ClientCapabilities) -> Self {
         self.capabilities = Some(capabilities);
         self
@@ -238,7 +240,8 @@ impl McpClientSessionBuilder {
 
     fn into_link(self, session: Arc<dyn Session>) -> Link {
         let handler = self.handler.unwrap_or_else(|| Box::new(self.closures));
-        let capabilities = self.capabilities.unwrap_or_else(|| handler.capabilities());
+        let mut capabilities = self.capabilities.unwrap_or_else(|| handler.capabilities());
+        declare_extensions(&mut capabilities, session.extensions());
         let handler = Arc::new(CheckedHandler::new(handler, capabilities));
         let router = Router::listen_to(&*session, handler, self.limits.clone());
         let client_info = self.info.unwrap_or_else(|| {

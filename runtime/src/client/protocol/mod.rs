@@ -5,6 +5,7 @@ mod builder;
 mod changes;
 mod checked_handler;
 mod discovery;
+mod extensions;
 mod handler;
 mod handshake;
 mod inner;
