@@ -27,6 +27,8 @@ mod state;
 mod test_client;
 mod test_token;
 mod token;
+#[cfg(feature = "server")]
+mod verifier;
 
 #[cfg(test)]
 mod tests;
