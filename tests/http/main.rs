@@ -12,6 +12,7 @@
 )]
 
 mod attacks;
+mod authorization;
 mod budget;
 mod client;
 mod client_session;

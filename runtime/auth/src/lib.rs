@@ -7,6 +7,7 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(feature = "server")]
 mod challenge;
 #[cfg(feature = "client")]
 mod client;
@@ -41,4 +42,7 @@ pub use self::jose::SigningKey;
 pub use self::scope::Scopes;
 pub use self::secret::Secret;
 #[cfg(feature = "server")]
-pub use self::server::{VerifiedToken, Verifier, VerifierFuture, VerifyError};
+pub use self::server::{
+    ContextExt, Dpop, Grant, MetadataService, ReplayFuture, ReplayStore, ResourceServer,
+    VerifiedToken, Verifier, VerifierFuture, VerifyError,
+};

@@ -16,8 +16,8 @@ use treenail_schema::internal::quoted;
 use super::budget::Budget;
 use super::network::Network;
 use super::policy::FetchPolicy;
-use super::reply::Reply;
-use crate::AuthError;
+use super::response::FetchResponse;
+use crate::{AuthError, Secret};
 
 /// Maximum number of redirects of one request for a document.
 const MAX_REDIRECTS: u32 = 3;
@@ -26,7 +26,7 @@ const FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlen
 
 /// A future of a [`Transport`].
 pub(crate) type TransportFuture<'a> =
-    Pin<Box<dyn Future<Output = Result<Reply, AuthError>> + Send + 'a>>;
+    Pin<Box<dyn Future<Output = Result<FetchResponse, AuthError>> + Send + 'a>>;
 
 /// Sends the requests of a [`Fetcher`].
 pub(crate) trait Transport: Send + Sync + 'static {
@@ -72,17 +72,17 @@ impl Fetcher {
     ///
     /// # Errors
     ///
-    /// - [`AuthError::Forbidden`] for a URL, an address or a redirect that the policy does not allow.
+    /// - [`AuthError::Forbidden`] for a URL or an address that the policy does not allow.
     /// - [`AuthError::Unavailable`] if the server does not answer, or a bound of `budget` is exceeded.
     /// - [`AuthError::Document`] if the response is larger than 256 KiB or compressed.
     ///
-    /// A response with any status is returned.
+    /// A response with any other status is returned, and so is a redirect that is not followed.
     pub(crate) async fn get(
         &self,
         url: &str,
         headers: &HeaderMap,
         budget: &Budget,
-    ) -> Result<Reply, AuthError> {
+    ) -> Result<FetchResponse, AuthError> {
         let mut url = self.policy.check_url(url)?;
         let mut followed = 0;
         loop {
@@ -90,17 +90,14 @@ impl Fetcher {
             *request.uri_mut() = url.clone();
             request.headers_mut().clone_from(headers);
             request.headers_mut().insert(ACCEPT, JSON);
-            let reply = self.send(request, budget).await?;
-            let Some(target) = redirect_target(&url, &reply)? else {
-                return Ok(reply);
-            };
-            followed += 1;
-            if followed > MAX_REDIRECTS {
-                let host = quoted(url.host().unwrap_or_default());
-                let reason = format!("{host} redirects more than {MAX_REDIRECTS} times");
-                return Err(AuthError::Forbidden(reason.into()));
+            let response = self.send(request, budget).await?;
+            match redirect_target(&url, &response) {
+                Some(target) if followed < MAX_REDIRECTS => {
+                    url = self.policy.check_url(&target)?;
+                    followed += 1;
+                }
+                _ => return Ok(response),
             }
-            url = self.policy.check_url(&target)?;
         }
     }
 
@@ -109,26 +106,26 @@ impl Fetcher {
     ///
     /// # Errors
     ///
-    /// As [`get`](Self::get). A redirect is [`AuthError::Forbidden`].
+    /// As [`get`](Self::get), with a time of 10 s. A redirect is [`AuthError::Forbidden`].
     pub(crate) async fn post_form(
         &self,
         url: &str,
-        form: String,
+        form: &Secret,
         headers: HeaderMap,
-        budget: &Budget,
-    ) -> Result<Reply, AuthError> {
-        self.post(url, (FORM, form.into()), headers, budget).await
+    ) -> Result<FetchResponse, AuthError> {
+        let form = Bytes::copy_from_slice(form.expose().as_bytes());
+        self.post(url, (FORM, form), headers).await
     }
 
     /// As [`post_form`](Self::post_form), for a JSON text.
     pub(crate) async fn post_json(
         &self,
         url: &str,
-        json: String,
+        json: &str,
         headers: HeaderMap,
-        budget: &Budget,
-    ) -> Result<Reply, AuthError> {
-        self.post(url, (JSON, json.into()), headers, budget).await
+    ) -> Result<FetchResponse, AuthError> {
+        let json = Bytes::copy_from_slice(json.as_bytes());
+        self.post(url, (JSON, json), headers).await
     }
 
     async fn post(
@@ -136,8 +133,7 @@ impl Fetcher {
         url: &str,
         (media_type, body): (HeaderValue, Bytes),
         mut headers: HeaderMap,
-        budget: &Budget,
-    ) -> Result<Reply, AuthError> {
+    ) -> Result<FetchResponse, AuthError> {
         let url = self.policy.check_url(url)?;
         headers.insert(ACCEPT, JSON);
         headers.insert(CONTENT_TYPE, media_type);
@@ -145,16 +141,20 @@ impl Fetcher {
         *request.method_mut() = Method::POST;
         *request.uri_mut() = url.clone();
         *request.headers_mut() = headers;
-        let reply = self.send(request, budget).await?;
-        if reply.status.is_redirection() {
+        let response = self.send(request, &Budget::request()).await?;
+        if response.status.is_redirection() {
             let host = quoted(url.host().unwrap_or_default());
             let reason = format!("{host} redirects a request with credentials");
             return Err(AuthError::Forbidden(reason.into()));
         }
-        Ok(reply)
+        Ok(response)
     }
 
-    async fn send(&self, request: Request<Bytes>, budget: &Budget) -> Result<Reply, AuthError> {
+    async fn send(
+        &self,
+        request: Request<Bytes>,
+        budget: &Budget,
+    ) -> Result<FetchResponse, AuthError> {
         let end = budget.take()?;
         let host = request.uri().host().map(quoted).unwrap_or_default();
         timeout_at(end, self.transport.send(request))
@@ -163,16 +163,11 @@ impl Fetcher {
     }
 }
 
-/// Returns the target of a redirect; `None` for other responses.
-fn redirect_target(url: &Uri, reply: &Reply) -> Result<Option<String>, AuthError> {
-    if !matches!(reply.status.as_u16(), 301 | 302 | 303 | 307 | 308) {
-        return Ok(None);
+/// Returns the target of a redirect within the origin.
+fn redirect_target(url: &Uri, response: &FetchResponse) -> Option<String> {
+    if !matches!(response.status.as_u16(), 301 | 302 | 303 | 307 | 308) {
+        return None;
     }
-    let target = location(&reply.headers).unwrap_or_default();
-    let target = same_origin(url, target).map_err(|reason| {
-        let host = quoted(url.host().unwrap_or_default());
-        let reason = format!("the target of a redirect of {host} {reason}");
-        AuthError::Forbidden(reason.into())
-    })?;
-    Ok(Some(target.to_string()))
+    let target = same_origin(url, location(&response.headers)?).ok()?;
+    Some(target.to_string())
 }

@@ -16,7 +16,7 @@ use treenail_schema::internal::quoted;
 
 use super::fetcher::{Transport, TransportFuture};
 use super::policy::FetchPolicy;
-use super::reply::{MAX_BODY_BYTES, Reply};
+use super::response::{FetchResponse, MAX_BODY_BYTES};
 use crate::AuthError;
 
 /// Maximum number of origins with open connections.
@@ -107,7 +107,7 @@ impl Network {
         Ok(pool)
     }
 
-    async fn exchange(&self, request: Request<Bytes>) -> Result<Reply, AuthError> {
+    async fn exchange(&self, request: Request<Bytes>) -> Result<FetchResponse, AuthError> {
         let pool = self.pool(request.uri())?;
         let host = quoted(request.uri().host().unwrap_or_default());
         let unavailable =
@@ -123,7 +123,7 @@ impl Network {
             return Err(AuthError::document(host, reason));
         }
         match body::read(&mut body, MAX_BODY_BYTES).await {
-            (bytes, End::Complete) => Ok(Reply::new(head.status, head.headers, bytes)),
+            (bytes, End::Complete) => Ok(FetchResponse::new(head.status, head.headers, bytes)),
             (_, End::TooLong) => {
                 let kib = MAX_BODY_BYTES / 1024;
                 let reason = format!("the response has more than {kib} KiB");

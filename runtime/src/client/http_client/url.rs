@@ -59,6 +59,11 @@ pub fn same_origin(url: &Uri, reference: &[u8]) -> Result<Uri, String> {
     Ok(target)
 }
 
+/// Returns true if two URLs have the same scheme, host and port, and no user name.
+pub fn is_same_origin(one: &Uri, other: &Uri) -> bool {
+    origin(one).is_some() && origin(one) == origin(other)
+}
+
 /// Scheme, host and port; `None` for a URL with a user name.
 fn origin(url: &Uri) -> Option<(String, String, u16)> {
     let authority = url.authority().filter(|one| !one.as_str().contains('@'))?;

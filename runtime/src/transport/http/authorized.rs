@@ -52,7 +52,7 @@ impl HttpService {
             return Ok(None);
         }
         self.guard.check_host(&parts.headers, &parts.uri)?;
-        Ok(Some(authorizer.document(parts).map(HttpBody::whole)))
+        Ok(Some(authorizer.document(parts).map(HttpBody::from)))
     }
 
     /// Authorizes a request, and handles it.
@@ -64,7 +64,7 @@ impl HttpService {
     ) -> Result<Response<HttpBody>, Rejection> {
         let mut caller = match authorizer.authorize(&parts).await {
             Ok(caller) => caller,
-            Err(response) => return Ok(response.map(HttpBody::whole)),
+            Err(response) => return Ok(response.map(HttpBody::from)),
         };
         for name in &CREDENTIALS {
             parts.headers.remove(name);
@@ -79,7 +79,7 @@ impl HttpService {
             Err(rejection) => rejection.status() == StatusCode::FORBIDDEN,
         };
         match caller.access.refused_scopes().filter(|_| is_refusal) {
-            Some(scopes) => Ok(authorizer.forbid(&caller, &scopes).map(HttpBody::whole)),
+            Some(scopes) => Ok(authorizer.forbid(&caller, &scopes).map(HttpBody::from)),
             None => result,
         }
     }

@@ -12,13 +12,13 @@ pub(super) const MAX_BODY_BYTES: usize = 256 * 1024;
 const MAX_DEPTH: usize = 32;
 
 /// A response with its body, which may contain tokens. `Debug` hides it.
-pub(crate) struct Reply {
+pub(crate) struct FetchResponse {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
-    body: Zeroizing<Vec<u8>>,
+    pub(crate) body: Zeroizing<Vec<u8>>,
 }
 
-impl Reply {
+impl FetchResponse {
     pub(super) fn new(status: StatusCode, headers: HeaderMap, body: Vec<u8>) -> Self {
         Self {
             status,
@@ -49,10 +49,10 @@ impl Reply {
     }
 }
 
-impl fmt::Debug for Reply {
+impl fmt::Debug for FetchResponse {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
-            .debug_struct("Reply")
+            .debug_struct("FetchResponse")
             .field("status", &self.status)
             .finish_non_exhaustive()
     }
