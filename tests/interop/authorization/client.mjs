@@ -89,6 +89,8 @@ await check('a call has the grant of the user', async () => {
 });
 
 await check('a call that needs more scopes leads to another login', async () => {
+  // With a refresh token, the v1 SDK refreshes, which cannot add scopes.
+  if (isV1) delete login.saved.refresh_token;
   const result = await withLogin(() => client.call('write', { text: 'x' }));
   assert.equal(textOf(result), 'written');
   assert.ok(login.logins.at(-1).scope.split(' ').includes('files:write'));

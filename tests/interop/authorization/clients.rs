@@ -20,7 +20,7 @@ impl Guarded {
         Some(format!("{}: {}", grant.subject(), grant.scopes()))
     }
 
-    /// Needs another scope.
+    /// Needs another scope, which includes the first.
     #[tool(scope = "files:write")]
     fn write(&self, text: String) -> &'static str {
         drop(text);
@@ -56,11 +56,16 @@ async fn use_guarded(client: &'static str) {
         .issuer(authorization_server.issuer())
         .scopes(["files:read", "files:write"])
         .basic_scopes(["files:read"])
+        .implies("files:write", ["files:read"])
         .clock(clock);
-    let http = http.authorize(authorization).expect("the configuration is valid");
+    let http = http
+        .authorize(authorization)
+        .expect("the configuration is valid");
     let serving = tokio::spawn(http.serve());
     let running = tokio::task::spawn_blocking(move || {
-        Client::new("authorization/client", client).argument(&url).run();
+        Client::new("authorization/client", client)
+            .argument(&url)
+            .run();
     });
     running.await.expect("the client passes");
     server.close();

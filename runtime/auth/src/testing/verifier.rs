@@ -28,12 +28,16 @@ impl Verifier for TestAuthorizationServer {
         let shared = self.shared();
         let mut state = shared.state();
         let faults = state.faults.take(Endpoint::Introspection);
-        let is_down = |fault: &Fault| matches!(fault, Fault::Status(_, status) if *status != StatusCode::OK);
+        let is_down =
+            |fault: &Fault| matches!(fault, Fault::Status(_, status) if *status != StatusCode::OK);
         let verified = if faults.iter().any(is_down) {
             let retry_after = std::time::Duration::from_secs(1);
             Err(VerifyError::Unavailable { retry_after })
         } else {
-            match (active(shared, &state, token), state.access_tokens.get(token)) {
+            match (
+                active(shared, &state, token),
+                state.access_tokens.get(token),
+            ) {
                 (Some(token), _) => Ok(describe(shared, token)),
                 (None, Some(token)) if !token.is_revoked => Err(VerifyError::Expired),
                 (None, _) => Err(VerifyError::Invalid),
