@@ -48,6 +48,7 @@ pub use self::scope::Scopes;
 pub use self::secret::Secret;
 #[cfg(feature = "server")]
 pub use self::server::{
-    ContextExt, Dpop, Grant, MetadataService, ReplayFuture, ReplayStore, ResourceServer,
-    VerifiedToken, Verifier, VerifierFuture, VerifyError,
+    ContextExt, Dpop, FixedTokenVerifier, Grant, IntrospectionVerifier,
+    IntrospectionVerifierBuilder, JwtVerifier, JwtVerifierBuilder, MetadataService, ReplayFuture,
+    ReplayStore, ResourceServer, VerifiedToken, Verifier, VerifierFuture, VerifyError,
 };
