@@ -13,6 +13,7 @@ mod replays;
 mod resource_server;
 mod settings;
 mod verifier;
+mod verify;
 
 pub use self::document::MetadataService;
 pub use self::dpop::Dpop;
@@ -20,3 +21,7 @@ pub use self::grant::{ContextExt, Grant};
 pub use self::replays::{ReplayFuture, ReplayStore};
 pub use self::resource_server::ResourceServer;
 pub use self::verifier::{VerifiedToken, Verifier, VerifierFuture, VerifyError};
+pub use self::verify::{
+    FixedTokenVerifier, IntrospectionVerifier, IntrospectionVerifierBuilder, JwtVerifier,
+    JwtVerifierBuilder,
+};
