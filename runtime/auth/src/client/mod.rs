@@ -15,6 +15,8 @@ mod settings;
 mod single_flight;
 mod source;
 pub(crate) mod store;
+#[cfg(all(test, feature = "testing"))]
+mod tests;
 mod token;
 mod urls;
 mod user_agent;
