@@ -32,6 +32,11 @@ pub use self::client::store::{
     FileStore, FileStoreBuilder, FileStoreKey, Generation, MemoryStore, StoreFuture, StoreKey,
     StoreLock, StoredEntry, TokenStore,
 };
+#[cfg(feature = "client")]
+pub use self::client::{
+    AuthorizationRequest, Browser, Callback, ClientCredentials, Console, OAuth, StepUp,
+    StepUpFunction, TokenFuture, TokenSource, UserAgent, UserAgentFlow, UserAgentFuture,
+};
 #[cfg(any(feature = "client", feature = "server", feature = "testing"))]
 pub use self::clock::Clock;
 pub use self::error::AuthError;
@@ -43,6 +48,7 @@ pub use self::scope::Scopes;
 pub use self::secret::Secret;
 #[cfg(feature = "server")]
 pub use self::server::{
-    ContextExt, Dpop, Grant, MetadataService, ReplayFuture, ReplayStore, ResourceServer,
-    VerifiedToken, Verifier, VerifierFuture, VerifyError,
+    ContextExt, Dpop, FixedTokenVerifier, Grant, IntrospectionVerifier,
+    IntrospectionVerifierBuilder, JwtVerifier, JwtVerifierBuilder, MetadataService, ReplayFuture,
+    ReplayStore, ResourceServer, VerifiedToken, Verifier, VerifierFuture, VerifyError,
 };

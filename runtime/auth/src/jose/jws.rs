@@ -64,6 +64,12 @@ impl<'a> Jws<'a> {
         &self.claims
     }
 
+    /// Returns the claims, as [`claims`](Self::claims).
+    #[cfg(feature = "server")]
+    pub(crate) fn into_claims(self) -> Map<String, Value> {
+        self.claims
+    }
+
     /// Verifies the signature by this key.
     pub(crate) fn verify(&self, key: &PublicKey) -> Result<(), JoseError> {
         if key.verify(

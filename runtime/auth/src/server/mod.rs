@@ -11,9 +11,14 @@ mod refusal;
 mod resource_server;
 mod settings;
 mod verifier;
+mod verify;
 
 pub use self::document::MetadataService;
 pub use self::dpop::{Dpop, ReplayFuture, ReplayStore};
 pub use self::grant::{ContextExt, Grant};
 pub use self::resource_server::ResourceServer;
 pub use self::verifier::{VerifiedToken, Verifier, VerifierFuture, VerifyError};
+pub use self::verify::{
+    FixedTokenVerifier, IntrospectionVerifier, IntrospectionVerifierBuilder, JwtVerifier,
+    JwtVerifierBuilder,
+};

@@ -10,7 +10,7 @@ use super::dpop::Dpop;
 use super::hierarchy::Hierarchy;
 use super::public_url::{PublicUrl, check_url};
 use super::resource_server::ResourceServer;
-use crate::{AuthError, Clock, Scopes, Verifier};
+use crate::{AuthError, Clock, JwtVerifier, Scopes, Verifier};
 
 /// Checked configuration.
 pub(super) struct Settings {
@@ -75,12 +75,16 @@ impl Settings {
     }
 }
 
+/// Returns the given verifiers, or else one for the JWTs of each issuer.
 fn verifiers(config: &ResourceServer) -> Result<Vec<Arc<dyn Verifier>>, AuthError> {
-    if config.verifiers.is_empty() {
-        let reason = "the resource server has no verifier; add one with `verifier(…)`";
-        return Err(AuthError::invalid(reason));
+    if !config.verifiers.is_empty() {
+        return Ok(config.verifiers.clone());
     }
-    Ok(config.verifiers.clone())
+    let of_issuer = |issuer: &String| {
+        let verifier = JwtVerifier::builder(issuer).clock(config.clock.clone());
+        Ok(Arc::new(verifier.build()?) as Arc<dyn Verifier>)
+    };
+    config.issuers.iter().map(of_issuer).collect()
 }
 
 fn hierarchy(config: &ResourceServer, scopes: &Scopes) -> Result<Hierarchy, AuthError> {

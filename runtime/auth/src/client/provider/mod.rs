@@ -1,0 +1,68 @@
+//! Credentials of sessions: the implementation of [`HttpAuthorization`], and the state of each server.
+//!
+//! `server` holds the tokens of one server. `attempt` reacts to the refusal of a request, within limits. `renew` refreshes tokens,
+//! `authorize` obtains them by a grant after `discover` has found the authorization server, and `logout` revokes them.
+
+mod attempt;
+mod authorize;
+mod discover;
+mod logout;
+mod planned_scopes;
+mod renew;
+mod server;
+mod tokens;
+
+use http::{HeaderMap, StatusCode};
+use treenail_runtime::client::{
+    AuthorizationFuture, ClientError, HttpAttempt, HttpAuthorization, Refusal,
+};
+
+use self::attempt::Tries;
+pub(super) use self::server::{Server, Servers};
+use super::oauth::OAuth;
+use super::settings::Method;
+
+impl HttpAuthorization for OAuth {
+    fn authorize<'a>(
+        &'a self,
+        request: &'a mut HttpAttempt<'_>,
+        headers: &'a mut HeaderMap,
+    ) -> AuthorizationFuture<'a, ()> {
+        Box::pin(async move {
+            let server = self
+                .server(request.server)
+                .map_err(ClientError::authorization)?;
+            let authorized = match &self.settings.method {
+                Method::Source(source) => attempt::use_source(&**source, request, headers).await,
+                Method::Grant(_) => attempt::use_tokens(&server, request, headers).await,
+            };
+            authorized.map_err(ClientError::authorization)
+        })
+    }
+
+    fn observe(&self, request: &HttpAttempt<'_>, status: StatusCode, _: &HeaderMap) {
+        let is_refused = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+        let used = Tries::read(request).and_then(|tries| tries.used);
+        if let (false, Some(used), Ok(server)) = (is_refused, used, self.server(request.server)) {
+            server.accepted(used, request.operation);
+        }
+    }
+
+    fn refused<'a>(
+        &'a self,
+        request: &'a mut HttpAttempt<'_>,
+        status: StatusCode,
+        response: &'a HeaderMap,
+    ) -> AuthorizationFuture<'a, Refusal> {
+        Box::pin(async move {
+            let server = self
+                .server(request.server)
+                .map_err(ClientError::authorization)?;
+            let reaction = match &self.settings.method {
+                Method::Source(source) => attempt::source_refused(&**source, request, status).await,
+                Method::Grant(_) => attempt::refused(&server, request, status, response).await,
+            };
+            reaction.map_err(ClientError::authorization)
+        })
+    }
+}

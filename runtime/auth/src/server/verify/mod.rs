@@ -1,0 +1,15 @@
+//! Verifiers of access tokens: signed ones by keys of their issuer, opaque ones by introspection, and fixed ones.
+
+mod claims;
+mod fixed;
+mod introspection;
+mod issuer_keys;
+mod jwt;
+mod refreshing;
+mod remote;
+#[cfg(test)]
+mod tests;
+
+pub use self::fixed::FixedTokenVerifier;
+pub use self::introspection::{IntrospectionVerifier, IntrospectionVerifierBuilder};
+pub use self::jwt::{JwtVerifier, JwtVerifierBuilder};
