@@ -31,14 +31,17 @@ impl Notes {
             cx.require_scope("notes:admin")?;
         }
         let author = cx.grant().map_or("anonymous", |grant| grant.subject());
-        let mut notes = self.0.lock().map_err(|_| ToolError::new("the notes are lost"))?;
+        let mut notes = self
+            .0
+            .lock()
+            .map_err(|_| ToolError::new("the notes are lost"))?;
         notes.push(format!("{author}: {text}"));
         Ok(notes.len())
     }
 }
 
 /// Binds the server to an address, with tokens of `issuer`.
-async fn bind(issuer: &str, address: &str) -> treenail::Result<HttpServer> {
+pub(crate) async fn bind(issuer: &str, address: &str) -> treenail::Result<HttpServer> {
     let server = treenail::server!().mount(Notes::default()).build()?;
     let http = server.bind_http(address).await?;
     // Behind a proxy it is the public URL, such as `https://notes.example.com/mcp`.
