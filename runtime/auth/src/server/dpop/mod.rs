@@ -1,17 +1,20 @@
 //! Tokens that are bound to keys (DPoP, RFC 9449): checks of the proofs of requests.
 
+#[cfg(test)]
+mod tests;
+
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use http::request::Parts;
 
-use super::credentials::proof;
-use super::nonces::Nonces;
-use super::refusal::Refusal;
-use super::replays::{MemoryReplays, ReplayStore};
 use crate::AuthError;
 use crate::jose::{Algorithm, Expected, check_proof, sha256_base64url};
+use crate::server::credentials::proof;
+use crate::server::nonces::Nonces;
+use crate::server::refusal::Refusal;
+use crate::server::replays::{MemoryReplays, ReplayStore};
 
 /// Maximum age of a proof, and maximum lead of the clock of its client.
 const WINDOW: Duration = Duration::from_secs(300);
