@@ -22,6 +22,10 @@ mod legacy;
 mod mcp_client;
 mod modern;
 mod nested;
+// Cargo does not run tests of examples, so the test of this one is here.
+#[path = "../../examples/protected.rs"]
+#[allow(dead_code, reason = "it is a program")]
+mod protected;
 mod raw_json;
 mod replicas;
 mod sockets;

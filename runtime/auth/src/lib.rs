@@ -34,8 +34,9 @@ pub use self::client::store::{
 };
 #[cfg(feature = "client")]
 pub use self::client::{
-    AuthorizationRequest, Browser, Callback, ClientCredentials, Console, OAuth, StepUp,
-    StepUpFunction, TokenFuture, TokenSource, UserAgent, UserAgentFlow, UserAgentFuture,
+    AuthorizationRequest, Browser, Callback, ClientCredentials, Console, DpopAlgorithm,
+    IdentityProvider, OAuth, StepUp, StepUpFunction, SubjectToken, TokenFuture, TokenSource,
+    UserAgent, UserAgentFlow, UserAgentFuture, WorkloadToken,
 };
 #[cfg(any(feature = "client", feature = "server", feature = "testing"))]
 pub use self::clock::Clock;

@@ -2,6 +2,7 @@
 
 mod binding;
 mod configuration;
+mod example;
 mod metadata;
 mod refusals;
 mod scopes;

@@ -1,5 +1,7 @@
 //! Tokens that are bound to keys (DPoP, RFC 9449): checks of the proofs of requests.
 
+mod nonces;
+mod replays;
 #[cfg(test)]
 mod tests;
 
@@ -9,12 +11,13 @@ use std::time::{Duration, SystemTime};
 
 use http::request::Parts;
 
+use self::nonces::Nonces;
+use self::replays::MemoryReplays;
+pub use self::replays::{ReplayFuture, ReplayStore};
+use super::credentials::proof;
+use super::refusal::Refusal;
 use crate::AuthError;
 use crate::jose::{Algorithm, Expected, check_proof, sha256_base64url};
-use crate::server::credentials::proof;
-use crate::server::nonces::Nonces;
-use crate::server::refusal::Refusal;
-use crate::server::replays::{MemoryReplays, ReplayStore};
 
 /// Maximum age of a proof, and maximum lead of the clock of its client.
 const WINDOW: Duration = Duration::from_secs(300);

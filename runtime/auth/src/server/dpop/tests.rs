@@ -1,371 +1,317 @@
-//! Requests with bound tokens, against the authorizer of a resource server.
-
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use bytes::Bytes;
 use http::request::Parts;
-use http::{HeaderMap, Request};
-use serde_json::{Map, Value, json};
-use treenail_runtime::{HttpAuthorizer, Server};
+use http::{Request, Response};
+use treenail_runtime::{Authorized, HttpAuthorizer, IntoHttpAuthorizer, Server};
 
 use super::Dpop;
-use crate::Clock;
-use crate::jose::{ProofRequest, SigningKey, sha256_base64url};
-use crate::server::authorizer::Authorizer;
-use crate::server::{JwtVerifier, ResourceServer};
+use crate::jose::{ProofRequest, SigningKey};
+use crate::{Clock, ResourceServer, VerifiedToken, Verifier, VerifierFuture, VerifyError};
 
-const RESOURCE: &str = "https://mcp.example.com/mcp";
-const ISSUER: &str = "https://id.example.com";
-const NOW: u64 = 1_700_000_000;
+const URL: &str = "https://mcp.example.com/mcp";
 
-/// A resource server with an issuer of tokens, and a client with a key.
-struct Setup {
-    authorizer: Authorizer,
-    issuer: SigningKey,
-    client: SigningKey,
+/// Tokens `bound`, `other` and `free`.
+struct Tokens {
+    thumbprint: String,
     clock: Clock,
 }
 
-/// Status and `WWW-Authenticate` of a refusal; `Ok` for an authorized request.
-type Outcome = Result<(), (u16, String)>;
+impl Verifier for Tokens {
+    fn verify<'a>(&'a self, text: &'a str) -> VerifierFuture<'a> {
+        let expires_at = self.clock.now() + Duration::from_secs(3_600);
+        let mut token = VerifiedToken::new("https://id.example.com", "alice", [URL], expires_at);
+        token.key_thumbprint = match text {
+            "bound" | "other" => Some(self.thumbprint.clone()),
+            _ => None,
+        };
+        let known = matches!(text, "bound" | "other" | "free");
+        Box::pin(async move { known.then_some(token).ok_or(VerifyError::Invalid) })
+    }
+}
 
-impl Setup {
+struct Fixture {
+    authorizer: Arc<dyn HttpAuthorizer>,
+    key: SigningKey,
+    clock: Clock,
+}
+
+impl Fixture {
     fn new(dpop: Option<Dpop>) -> Self {
-        let issuer = SigningKey::generate().unwrap();
-        let clock = Clock::manual(SystemTime::UNIX_EPOCH + Duration::from_secs(NOW));
-        let verifier = JwtVerifier::builder(ISSUER)
-            .jwks(json!({ "keys": [issuer.public_jwk()] }))
-            .clock(clock.clone())
-            .build()
-            .unwrap();
-        let mut config = ResourceServer::new(RESOURCE)
-            .issuer(ISSUER)
-            .verifier(verifier)
+        let clock = Clock::manual(SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000));
+        let key = SigningKey::generate().unwrap();
+        let tokens = Tokens {
+            thumbprint: key.public_key().thumbprint(),
+            clock: clock.clone(),
+        };
+        let resource = ResourceServer::new(URL)
+            .issuer("https://id.example.com")
+            .verifier(tokens)
             .clock(clock.clone());
-        if let Some(dpop) = dpop {
-            config = config.dpop(dpop);
-        }
-        let server = Server::builder("test", "1.0.0").build().unwrap();
+        let resource = match dpop {
+            Some(dpop) => resource.dpop(dpop),
+            None => resource,
+        };
+        let server = Server::builder("demo", "1.0.0").build().unwrap();
+        let authorizer = resource.into_authorizer(&server).unwrap();
         Self {
-            authorizer: Authorizer::new(&config, &server).unwrap(),
-            issuer,
-            client: SigningKey::generate().unwrap(),
+            authorizer,
+            key,
             clock,
         }
     }
 
-    fn token(&self, key: Option<&SigningKey>) -> String {
-        let mut claims = Map::new();
-        for (name, value) in [
-            ("iss", json!(ISSUER)),
-            ("sub", json!("alice")),
-            ("aud", json!(RESOURCE)),
-            ("exp", json!(NOW + 3600)),
-        ] {
-            claims.insert(name.to_owned(), value);
-        }
-        if let Some(key) = key {
-            let binding = json!({ "jkt": key.public_key().thumbprint() });
-            claims.insert("cnf".to_owned(), binding);
-        }
-        let algorithm = self.issuer.algorithm();
-        self.issuer.sign(algorithm, "at+jwt", &claims).unwrap()
-    }
-
-    /// Returns the request of a valid proof.
-    fn request<'a>(&self, token: &'a str) -> ProofRequest<'a> {
+    fn request(&self) -> ProofRequest<'static> {
         ProofRequest {
             method: "POST",
-            url: RESOURCE,
-            token: Some(token),
+            url: URL,
+            token: Some("bound"),
             nonce: None,
             now: self.clock.now(),
         }
     }
 
-    fn proof(&self, token: &str) -> String {
-        self.sign(&self.request(token))
+    fn proof(&self, request: &ProofRequest<'_>) -> String {
+        self.key.dpop_proof(self.key.algorithm(), request).unwrap()
     }
 
-    fn sign(&self, request: &ProofRequest<'_>) -> String {
-        let algorithm = self.client.algorithm();
-        self.client.dpop_proof(algorithm, request).unwrap()
-    }
-
-    async fn send(&self, scheme: &str, token: &str, proofs: &[&str]) -> Outcome {
-        let outcome = self.respond(scheme, token, proofs).await;
-        outcome.map_err(|(status, headers)| {
-            let challenges = headers.get_all("www-authenticate").iter();
-            let challenges = challenges.map(|challenge| challenge.to_str().unwrap());
-            (status, challenges.collect::<Vec<_>>().join("; "))
-        })
-    }
-
-    async fn respond(
+    async fn send(
         &self,
-        scheme: &str,
-        token: &str,
+        authorization: &str,
         proofs: &[&str],
-    ) -> Result<(), (u16, HeaderMap)> {
-        let parts = parts(scheme, token, proofs);
-        let result = self.authorizer.authorize(&parts).await;
-        let refusal = result.map(drop);
-        refusal.map_err(|response| (response.status().as_u16(), response.headers().clone()))
+    ) -> Result<Authorized, Response<Bytes>> {
+        self.authorizer
+            .authorize(&parts(authorization, proofs))
+            .await
     }
 }
 
-fn parts(scheme: &str, token: &str, proofs: &[&str]) -> Parts {
-    let mut request = Request::post("/mcp").header("authorization", format!("{scheme} {token}"));
+fn parts(authorization: &str, proofs: &[&str]) -> Parts {
+    let mut request = Request::post("/mcp").header("authorization", authorization);
     for proof in proofs {
-        request = request.header("DPoP", *proof);
+        request = request.header("dpop", *proof);
     }
     request.body(()).unwrap().into_parts().0
 }
 
-fn is_refused_with(outcome: Outcome, code: &str) {
-    let (status, challenge) = outcome.unwrap_err();
-    assert_eq!(status, 401);
+fn challenges(response: &Response<Bytes>) -> Vec<&str> {
+    let fields = response.headers().get_all("www-authenticate").iter();
+    fields.map(|field| field.to_str().unwrap()).collect()
+}
+
+fn expect_refused(result: Result<Authorized, Response<Bytes>>, error: &str, claim: &str) {
+    let response = result.expect_err(claim);
+    assert_eq!(response.status(), 401, "{claim}");
+    let challenges = challenges(&response);
+    let error = format!("error=\"{error}\"");
     assert!(
-        challenge.contains(&format!("error=\"{code}\"")),
-        "{challenge}"
+        challenges.iter().any(|one| one.contains(&error)),
+        "{claim}: {challenges:?}"
     );
 }
 
 #[tokio::test]
-async fn scheme_and_binding_must_agree() {
-    // AUTH-R-63, AUTH-X-34
-    let setup = Setup::new(Some(Dpop::optional()));
-    let (bound, unbound) = (setup.token(Some(&setup.client)), setup.token(None));
-    let proof = setup.proof(&bound);
-    assert_eq!(setup.send("Bearer", &unbound, &[]).await, Ok(()));
-    is_refused_with(
-        setup.send("Bearer", &bound, &[&proof]).await,
-        "invalid_token",
-    );
-    let of_unbound = setup.proof(&unbound);
-    is_refused_with(
-        setup.send("DPoP", &unbound, &[&of_unbound]).await,
-        "invalid_token",
-    );
-    assert_eq!(setup.send("DPoP", &bound, &[&proof]).await, Ok(()));
-
-    let strict = Setup::new(Some(Dpop::required()));
-    let unbound = strict.token(None);
-    let (status, challenge) = strict.send("Bearer", &unbound, &[]).await.unwrap_err();
-    assert_eq!(status, 401);
-    assert!(!challenge.contains("Bearer "), "{challenge}");
-    assert!(challenge.contains("algs=\"ES256 "), "{challenge}");
-
-    let without = Setup::new(None);
-    let bound = without.token(Some(&without.client));
-    is_refused_with(without.send("Bearer", &bound, &[]).await, "invalid_token");
-    let proof = without.proof(&bound);
-    assert!(without.send("DPoP", &bound, &[&proof]).await.is_err());
-}
-
-#[tokio::test]
-async fn exactly_one_proof_is_needed() {
-    // AUTH-R-62, AUTH-X-34
-    let setup = Setup::new(Some(Dpop::optional()));
-    let token = setup.token(Some(&setup.client));
-    let (first, second) = (setup.proof(&token), setup.proof(&token));
-    let listed = format!("{first}, {second}");
-    for proofs in [
-        &[][..],
-        &[&*first, &*second],
-        &[&*first, &*first],
-        &[""],
-        &[&*listed],
-    ] {
-        is_refused_with(
-            setup.send("DPoP", &token, proofs).await,
-            "invalid_dpop_proof",
-        );
-    }
-    assert_eq!(setup.send("DPoP", &token, &[&first]).await, Ok(()));
-}
-
-#[tokio::test]
-async fn a_proof_is_accepted_for_its_request_only() {
-    // AUTH-X-34
-    let setup = Setup::new(Some(Dpop::optional()));
-    let token = setup.token(Some(&setup.client));
-    let good = setup.request(&token);
-    let other_token = setup.token(None);
-    let (past, future) = (NOW - 301, NOW + 301);
-    let at = |seconds| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
-    for request in [
+async fn a_bound_token_needs_a_proof_of_its_key() {
+    let fixture = Fixture::new(Some(Dpop::optional()));
+    let request = fixture.request();
+    let now = request.now;
+    let minutes = |minutes: u64| Duration::from_secs(minutes * 60 + 1);
+    let wrong = [
         ProofRequest {
             method: "GET",
-            ..good
-        },
-        ProofRequest {
-            method: "post",
-            ..good
+            ..request
         },
         ProofRequest {
             url: "https://mcp.example.com/other",
-            ..good
-        },
-        ProofRequest {
-            url: "https://evil.example/mcp",
-            ..good
+            ..request
         },
         ProofRequest {
             url: "http://mcp.example.com/mcp",
-            ..good
+            ..request
         },
         ProofRequest {
-            token: Some(&other_token),
-            ..good
+            token: Some("other"),
+            ..request
         },
         ProofRequest {
             token: None,
-            ..good
+            ..request
         },
         ProofRequest {
-            now: at(past),
-            ..good
+            now: now - minutes(5),
+            ..request
         },
         ProofRequest {
-            now: at(future),
-            ..good
+            now: now + minutes(5),
+            ..request
         },
+    ];
+    for wrong in &wrong {
+        let result = fixture.send("DPoP bound", &[&fixture.proof(wrong)]).await;
+        expect_refused(result, "invalid_dpop_proof", "AUTH-R-62 AUTH-X-34");
+    }
+    let other_key = SigningKey::generate().unwrap();
+    let other_key = other_key
+        .dpop_proof(other_key.algorithm(), &request)
+        .unwrap();
+    let (first, second) = (fixture.proof(&request), fixture.proof(&request));
+    let list = format!("{first}, {second}");
+    for proofs in [
+        &[][..],
+        &[&*first, &*second],
+        &[&*list],
+        &["x"],
+        &[&*other_key],
     ] {
-        let proof = setup.sign(&request);
-        is_refused_with(
-            setup.send("DPoP", &token, &[&proof]).await,
-            "invalid_dpop_proof",
+        let result = fixture.send("DPoP bound", proofs).await;
+        expect_refused(result, "invalid_dpop_proof", "AUTH-R-62 AUTH-X-34");
+    }
+    assert!(
+        fixture.send("DPoP bound", &[&first]).await.is_ok(),
+        "no refused proof is remembered"
+    );
+    let result = fixture.send("DPoP bound", &[&first]).await;
+    expect_refused(
+        result,
+        "invalid_dpop_proof",
+        "AUTH-R-64 AUTH-X-34: a replay",
+    );
+    let near = [
+        ProofRequest {
+            now: now - Duration::from_secs(299),
+            ..request
+        },
+        ProofRequest {
+            now: now + Duration::from_secs(299),
+            ..request
+        },
+        ProofRequest {
+            url: "https://MCP.example.com:443/mcp?x=1",
+            ..request
+        },
+    ];
+    for near in &near {
+        let proof = fixture.proof(near);
+        assert!(
+            fixture.send("dpop bound", &[&proof]).await.is_ok(),
+            "AUTH-R-62: {near:?}"
         );
     }
-    // The refused proofs were not remembered, and the right one passes.
-    let proof = setup.sign(&good);
-    assert_eq!(setup.send("DPoP", &token, &[&proof]).await, Ok(()));
 }
 
 #[tokio::test]
-async fn a_proof_by_another_key_is_refused() {
-    // AUTH-X-34
-    let setup = Setup::new(Some(Dpop::optional()));
-    let other = SigningKey::generate().unwrap();
-    let token = setup.token(Some(&other));
-    let proof = setup.proof(&token);
-    is_refused_with(
-        setup.send("DPoP", &token, &[&proof]).await,
-        "invalid_dpop_proof",
-    );
-}
-
-#[tokio::test]
-async fn a_private_key_in_a_proof_is_refused() {
-    // AUTH-X-34
-    let setup = Setup::new(Some(Dpop::optional()));
-    let token = setup.token(Some(&setup.client));
-    let proof = |jwk: Value| {
-        let header = json!({ "typ": "dpop+jwt", "alg": "ES256", "jwk": jwk });
-        let claims = json!({
-            "jti": jwk.to_string(),
-            "htm": "POST",
-            "htu": RESOURCE,
-            "iat": NOW,
-            "ath": sha256_base64url(&token),
-        });
-        let header = header.as_object().unwrap();
-        let claims = claims.to_string();
-        let algorithm = setup.client.algorithm();
-        setup
-            .client
-            .sign_as(algorithm, header, claims.as_bytes())
-            .unwrap()
-    };
-    let public = Value::Object(setup.client.public_key().to_jwk());
-    assert_eq!(
-        setup.send("DPoP", &token, &[&proof(public.clone())]).await,
-        Ok(())
-    );
-    let mut private = public;
-    private["d"] = json!("AAAA");
-    is_refused_with(
-        setup.send("DPoP", &token, &[&proof(private)]).await,
-        "invalid_dpop_proof",
-    );
-}
-
-#[tokio::test]
-async fn a_replayed_proof_is_refused_until_it_is_too_old() {
-    // AUTH-R-64, AUTH-X-34
-    let setup = Setup::new(Some(Dpop::optional()));
-    let token = setup.token(Some(&setup.client));
-    let proof = setup.proof(&token);
-    assert_eq!(setup.send("DPoP", &token, &[&proof]).await, Ok(()));
-    for _ in 0..7 {
-        is_refused_with(
-            setup.send("DPoP", &token, &[&proof]).await,
-            "invalid_dpop_proof",
+async fn scheme_and_binding_agree() {
+    for dpop in [None, Some(Dpop::optional()), Some(Dpop::required())] {
+        let fixture = Fixture::new(dpop.clone());
+        let proof = fixture.proof(&fixture.request());
+        let result = fixture.send("Bearer bound", &[&proof]).await;
+        expect_refused(
+            result,
+            "invalid_token",
+            "AUTH-R-63 AUTH-X-34: a bound token as bearer token",
         );
-        setup.clock.advance(Duration::from_secs(50));
+        let free = ProofRequest {
+            token: Some("free"),
+            ..fixture.request()
+        };
+        let result = fixture.send("DPoP free", &[&fixture.proof(&free)]).await;
+        let response = result.expect_err("AUTH-R-63");
+        assert_eq!(response.status(), 401, "AUTH-R-63");
+        let is_required = dpop.as_ref().is_some_and(Dpop::is_required);
+        let result = fixture.send("Bearer free", &[]).await;
+        assert_eq!(result.is_ok(), !is_required, "AUTH-R-61");
     }
 }
 
 #[tokio::test]
-async fn a_required_nonce_is_one_of_this_server() {
-    // AUTH-R-65, AUTH-X-34
-    let nonces = |key: u8| Setup::new(Some(Dpop::optional().nonces([key; 32]).unwrap()));
-    let (setup, other) = (nonces(1), nonces(2));
-    let nonce_of = async |setup: &Setup| {
-        let token = setup.token(Some(&setup.client));
-        let proof = setup.proof(&token);
-        let (status, headers) = setup.respond("DPoP", &token, &[&proof]).await.unwrap_err();
-        assert_eq!(status, 401);
-        headers["dpop-nonce"].to_str().unwrap().to_owned()
+async fn challenges_announce_the_accepted_schemes() {
+    let cases = [
+        (None, &["Bearer "][..]),
+        (Some(Dpop::optional()), &["Bearer ", "DPoP "]),
+        (Some(Dpop::required()), &["DPoP "]),
+    ];
+    for (dpop, schemes) in cases {
+        let fixture = Fixture::new(dpop);
+        let response = fixture.send("Basic x", &[]).await.unwrap_err();
+        let challenges = challenges(&response);
+        assert_eq!(challenges.len(), schemes.len(), "AUTH-R-61: {challenges:?}");
+        for (challenge, scheme) in challenges.iter().zip(schemes) {
+            assert!(challenge.starts_with(scheme), "AUTH-R-61: {challenge}");
+            assert!(
+                challenge.contains("resource_metadata=\"https://"),
+                "{challenge}"
+            );
+            assert!(!challenge.contains("error"), "AUTH-R-13: {challenge}");
+            let has_algorithms = challenge.contains("algs=\"ES256 ");
+            assert_eq!(has_algorithms, *scheme == "DPoP ", "AUTH-R-61: {challenge}");
+        }
+    }
+    let fixture = Fixture::new(Some(Dpop::optional()));
+    let proof = fixture.proof(&fixture.request());
+    let caller = fixture.send("DPoP bound", &[&proof]).await.unwrap();
+    let response = fixture.authorizer.forbid(&caller, "files:read");
+    assert_eq!(response.status(), 403);
+    assert!(challenges(&response)[0].starts_with("DPoP "), "AUTH-R-14");
+}
+
+#[tokio::test]
+async fn a_missing_nonce_is_sent_with_the_refusal() {
+    let dpop = || Some(Dpop::optional().nonces([7; 32]).unwrap());
+    let (fixture, replica) = (Fixture::new(dpop()), Fixture::new(dpop()));
+    let stranger = Fixture::new(Some(Dpop::optional().nonces([8; 32]).unwrap()));
+    let nonce_of = |fixture: &Fixture| {
+        let proof = fixture.proof(&fixture.request());
+        let authorizer = Arc::clone(&fixture.authorizer);
+        async move {
+            let response = authorizer.authorize(&parts("DPoP bound", &[&proof])).await;
+            let response = response.unwrap_err();
+            assert_eq!(response.status(), 401, "AUTH-R-65");
+            assert!(
+                challenges(&response)
+                    .iter()
+                    .any(|one| one.contains("use_dpop_nonce"))
+            );
+            response.headers()["dpop-nonce"]
+                .to_str()
+                .unwrap()
+                .to_owned()
+        }
     };
-    let (nonce, foreign) = (nonce_of(&setup).await, nonce_of(&other).await);
-    let token = setup.token(Some(&setup.client));
-    let try_nonce = async |nonce: &str| {
+    let (own, common) = (nonce_of(&fixture).await, nonce_of(&replica).await);
+    for nonce in [&own, &common] {
         let request = ProofRequest {
             nonce: Some(nonce),
-            ..setup.request(&token)
+            ..fixture.request()
         };
-        let proof = setup.sign(&request);
-        setup.send("DPoP", &token, &[&proof]).await
-    };
-    assert_eq!(try_nonce(&nonce).await, Ok(()));
-    is_refused_with(try_nonce(&foreign).await, "use_dpop_nonce");
-    is_refused_with(try_nonce("").await, "use_dpop_nonce");
-    setup.clock.advance(Duration::from_secs(301));
-    is_refused_with(try_nonce(&nonce).await, "use_dpop_nonce");
-}
-
-#[tokio::test]
-async fn other_tokens_of_the_issuer_are_refused_at_the_endpoint() {
-    // AUTH-X-21, AUTH-X-35, AUTH-R-67
-    let setup = Setup::new(None);
-    let claims = json!({ "iss": ISSUER, "sub": "alice", "aud": RESOURCE, "exp": NOW + 60 });
-    let claims = claims.as_object().unwrap();
-    let sign = |typ: &str, claims: &Map<String, Value>| {
-        setup
-            .issuer
-            .sign(setup.issuer.algorithm(), typ, claims)
-            .unwrap()
-    };
-    let good = sign("at+jwt", claims);
-    assert_eq!(setup.send("Bearer", &good, &[]).await, Ok(()));
-    for typ in ["oauth-id-jag+jwt", "logout+jwt", "dpop+jwt"] {
-        let token = sign(typ, claims);
-        is_refused_with(setup.send("Bearer", &token, &[]).await, "invalid_token");
+        let proof = fixture.proof(&request);
+        assert!(
+            fixture.send("DPoP bound", &[&proof]).await.is_ok(),
+            "AUTH-R-65"
+        );
+        let result = fixture.send("DPoP bound", &[&proof]).await;
+        expect_refused(result, "invalid_dpop_proof", "AUTH-R-64");
     }
-    for audience in [
-        json!("desktop"),
-        json!("https://mcp.example.com"),
-        json!("https://mcp.example.com/mcp/"),
-        json!("https://mcp.example.com/mcp2"),
-        json!("https://mcp.example.com:8443/mcp"),
-        json!("https://mcp.example.com/other/mcp"),
-        json!(["https://upstream.example", "https://mcp.example.com/"]),
-    ] {
-        // AUTH-X-22
-        let mut claims = claims.clone();
-        claims.insert("aud".to_owned(), audience);
-        let token = sign("at+jwt", &claims);
-        is_refused_with(setup.send("Bearer", &token, &[]).await, "invalid_token");
-    }
+    let foreign = nonce_of(&stranger).await;
+    let request = ProofRequest {
+        nonce: Some(&foreign),
+        ..fixture.request()
+    };
+    let result = fixture
+        .send("DPoP bound", &[&fixture.proof(&request)])
+        .await;
+    expect_refused(
+        result,
+        "use_dpop_nonce",
+        "AUTH-X-34: a nonce of another server",
+    );
+    fixture.clock.advance(Duration::from_secs(301));
+    let request = ProofRequest {
+        nonce: Some(&own),
+        ..fixture.request()
+    };
+    let result = fixture
+        .send("DPoP bound", &[&fixture.proof(&request)])
+        .await;
+    expect_refused(result, "use_dpop_nonce", "AUTH-R-65: an expired nonce");
 }
