@@ -100,7 +100,7 @@ impl IntrospectionVerifierBuilder {
 }
 
 /// Returns the field `Authorization` of a client (RFC 6749, section 2.3.1).
-fn credentials(client_id: &str, secret: &Secret) -> HeaderValue {
+pub(in crate::server) fn credentials(client_id: &str, secret: &Secret) -> HeaderValue {
     let pair = format!(
         "{}:{}",
         form_encode(client_id),
