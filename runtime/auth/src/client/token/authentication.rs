@@ -122,6 +122,8 @@ impl Client {
         let supported = metadata.token_endpoint_auth_methods_supported.as_deref();
         match (self.method(supported)?, &self.proof) {
             (Method::Basic, ClientProof::Secret(secret)) => {
+                // Servers of the Python SDK read the client from the form.
+                form.set("client_id", &self.id);
                 return Ok(Some(basic(&self.id, secret.expose())));
             }
             (Method::Post, ClientProof::Secret(secret)) => {
