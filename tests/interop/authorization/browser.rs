@@ -52,7 +52,8 @@ impl Browser {
             write!(request, "cookie: {cookies}\r\n").map_err(io::Error::other)?;
         }
         request.push_str("\r\n");
-        let mut stream = TcpStream::connect(host).await?;
+        let stream = TcpStream::connect(host).await;
+        let mut stream = stream.map_err(|error| io::Error::other(format!("{url}: {error}")))?;
         stream.write_all(request.as_bytes()).await?;
         let mut response = String::new();
         stream.read_to_string(&mut response).await?;

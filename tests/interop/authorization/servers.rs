@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, SystemTime};
 
-use tokio::io::{AsyncBufReadExt as _, BufReader};
-use tokio::process::{Child, Command};
+use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
+use tokio::process::{Child, ChildStdout, Command};
 use treenail::auth::{Clock, OAuth};
 use treenail::prelude::*;
 
@@ -18,6 +18,8 @@ use crate::programs::venv_python;
 struct Program {
     /// The process, which ends when this is dropped.
     _process: Child,
+    /// The rest of its output. Without a reader, the process would fail to write.
+    _output: Lines<BufReader<ChildStdout>>,
     /// The first line of its output.
     line: String,
 }
@@ -35,10 +37,12 @@ impl Program {
             .spawn()
             .expect("the program can be started; run `tests/install`");
         let output = process.stdout.take().expect("standard output is piped");
-        let line = BufReader::new(output).lines().next_line().await;
+        let mut output = BufReader::new(output).lines();
+        let line = output.next_line().await;
         let line = line.expect("standard output is UTF-8");
         Self {
             _process: process,
+            _output: output,
             line: line.expect("the program prints its URL; run `tests/install`"),
         }
     }
