@@ -4,6 +4,7 @@ mod authorizer;
 mod credentials;
 mod document;
 mod dpop;
+mod exchange;
 mod grant;
 mod hierarchy;
 mod public_url;
@@ -15,6 +16,7 @@ mod verify;
 
 pub use self::document::MetadataService;
 pub use self::dpop::{Dpop, ReplayFuture, ReplayStore};
+pub use self::exchange::{CallerToken, ExchangedToken, TokenExchange};
 pub use self::grant::{ContextExt, Grant};
 pub use self::resource_server::ResourceServer;
 pub use self::verifier::{VerifiedToken, Verifier, VerifierFuture, VerifyError};
