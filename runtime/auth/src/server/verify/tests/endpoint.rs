@@ -23,9 +23,8 @@ fn authorizer(key: &SigningKey) -> Authorizer {
 async fn send(authorizer: &Authorizer, token: &str) -> Result<(), (u16, String)> {
     let request = Request::post("/mcp").header("authorization", format!("Bearer {token}"));
     let (parts, ()) = request.body(()).unwrap().into_parts();
-    let response = match authorizer.authorize(&parts).await {
-        Ok(_) => return Ok(()),
-        Err(response) => response,
+    let Err(response) = authorizer.authorize(&parts).await else {
+        return Ok(());
     };
     let challenge = response.headers()["www-authenticate"].to_str().unwrap();
     Err((response.status().as_u16(), challenge.to_owned()))
