@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::json;
 use treenail::auth::testing::{Approval, Endpoint, TestAuthorizationServer};
-use treenail::auth::{AuthError, AuthorizationRequest, Callback, OAuth, ResourceServer};
+use treenail::auth::{
+    AuthError, AuthorizationRequest, Callback, ContextExt as _, OAuth, ResourceServer,
+};
 use treenail::prelude::*;
 use treenail::schema::{ReadResourceResult, TextResourceContents};
 
