@@ -17,7 +17,7 @@ mod signing;
 
 #[cfg(test)]
 #[cfg(any(feature = "server", feature = "testing"))]
-mod tests;
+pub(crate) mod tests;
 
 #[cfg(any(feature = "server", feature = "testing"))]
 mod claims;
