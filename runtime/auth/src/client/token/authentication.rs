@@ -58,12 +58,12 @@ impl Method {
     }
 
     fn suits(self, proof: &ClientProof) -> bool {
-        match (self, proof) {
-            (Self::None, _) => true,
-            (Self::Basic | Self::Post, ClientProof::Secret(_)) => true,
-            (Self::PrivateKey, ClientProof::Key(_)) => true,
-            _ => false,
+        match self {
+            Self::None => true,
+            Self::Basic | Self::Post => matches!(proof, ClientProof::Secret(_)),
+            Self::PrivateKey => matches!(proof, ClientProof::Key(_)),
         }
+    }
     }
 }
 
