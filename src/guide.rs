@@ -44,6 +44,9 @@ pages! {
     /// Streamable HTTP.
     #[cfg(feature = "http-server")]
     http;
+    /// Access tokens and scopes.
+    #[cfg(feature = "authorization")]
+    authorization;
     /// Public servers, replicas and shutdown.
     #[cfg(feature = "http-server")]
     deployment;

@@ -3,6 +3,7 @@
 mod binding;
 mod configuration;
 mod example;
+mod exchange;
 mod metadata;
 mod refusals;
 mod scopes;
