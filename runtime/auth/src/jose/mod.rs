@@ -1,9 +1,9 @@
-//! Signed tokens and keys: JWS, JWK, JWT and DPoP proofs over `ring` (RFC 7515, 7517, 7519, 7638, 9449).
+//! Signed tokens and keys: JWS, JWK, JWT and `DPoP` proofs over `ring` (RFC 7515, 7517, 7519, 7638, 9449).
 //!
 //! [`SigningKey`] signs. [`Jws`] reads a compact token strictly, and a [`PublicKey`] or a [`KeySet`] proves its signature.
 //! `dpop` makes proofs ([`SigningKey::dpop_proof`]) and checks them ([`check_proof`]).
 //!
-//! **Invariant**: a key of a token's header proves nothing but a DPoP proof. **Invariant**: no reason of a refusal contains a
+//! **Invariant**: a key of a token's header proves nothing but a `DPoP` proof. **Invariant**: no reason of a refusal contains a
 //! part of a token.
 
 mod algorithm;
@@ -15,7 +15,8 @@ mod pem;
 #[cfg(any(feature = "client", feature = "testing", test))]
 mod signing;
 
-#[cfg(all(test, any(feature = "server", feature = "testing")))]
+#[cfg(test)]
+#[cfg(any(feature = "server", feature = "testing"))]
 mod tests;
 
 #[cfg(any(feature = "server", feature = "testing"))]

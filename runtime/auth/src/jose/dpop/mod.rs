@@ -1,4 +1,4 @@
-//! DPoP proofs (RFC 9449, section 4): tokens that prove the possession of a key, for one request.
+//! `DPoP` proofs (RFC 9449, section 4): tokens that prove the possession of a key, for one request.
 
 #[cfg(any(feature = "server", feature = "testing"))]
 mod check;

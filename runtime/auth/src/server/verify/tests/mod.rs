@@ -1,5 +1,6 @@
 //! Tests of verifiers.
 
+mod endpoint;
 mod fixed;
 mod issuer_keys;
 mod jwt;
