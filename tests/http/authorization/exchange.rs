@@ -33,7 +33,9 @@ fn caller(cx: &Context) -> String {
 
 fn service(resource: ResourceServer) -> HttpService {
     let server = Server::builder("demo", "1.0.0").tools(tools![exchange, caller]);
-    http_service(server.build().unwrap()).authorize(resource).unwrap()
+    http_service(server.build().unwrap())
+        .authorize(resource)
+        .unwrap()
 }
 
 async fn call(service: &HttpService, post: Post, token: &str) -> (u16, String) {
@@ -45,7 +47,12 @@ async fn call(service: &HttpService, post: Post, token: &str) -> (u16, String) {
 async fn a_token_is_exchanged_for_the_allowed_audiences_only() {
     let client = TestClient::with_secret("mcp-server", "s3cret/+");
     let server = TestAuthorizationServer::builder().client(client);
-    let server = server.resource(RESOURCE).resource(CALENDAR).start().await.unwrap();
+    let server = server
+        .resource(RESOURCE)
+        .resource(CALENDAR)
+        .start()
+        .await
+        .unwrap();
     let other = TestAuthorizationServer::builder().start().await.unwrap();
     let exchange = TokenExchange::new(server.issuer(), "mcp-server", "s3cret/+").audience(CALENDAR);
     assert!(!format!("{exchange:?}").contains("s3cret"));
@@ -55,33 +62,60 @@ async fn a_token_is_exchanged_for_the_allowed_audiences_only() {
         .token_exchange(exchange.clone());
     let mcp = service(resource);
     let calendar = service(ResourceServer::new(CALENDAR).issuer(server.issuer()));
-    let token = server.token("alice").resource(RESOURCE).scope("read write").issue();
+    let token = server
+        .token("alice")
+        .resource(RESOURCE)
+        .scope("read write")
+        .issue();
     let post = |audience: &str, scope: &str| {
         Post::tool("exchange", json!({"audience": audience, "scope": scope}))
     };
 
     let response = with_token(post(CALENDAR, "read"), &token).send(&mcp).await;
-    let exchanged = response.json()["result"]["content"][0]["text"].as_str().unwrap().to_owned();
+    let exchanged = response.json()["result"]["content"][0]["text"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     let (status, body) = call(&calendar, Post::tool("caller", json!({})), &exchanged).await;
     assert_eq!(status, 200, "AUTH-R-48: {body}");
     assert!(body.contains("alice read\""), "AUTH-R-48: {body}");
     let (status, _) = call(&mcp, Post::tool("caller", json!({})), &exchanged).await;
-    assert_eq!(status, 401, "AUTH-R-45 AUTH-X-35: a token of another service");
+    assert_eq!(
+        status, 401,
+        "AUTH-R-45 AUTH-X-35: a token of another service"
+    );
     let (status, _) = call(&calendar, Post::tool("caller", json!({})), &token).await;
-    assert_eq!(status, 401, "AUTH-R-45: the token of the caller is for this server only");
+    assert_eq!(
+        status, 401,
+        "AUTH-R-45: the token of the caller is for this server only"
+    );
 
     let requests = server.requests_at(Endpoint::Token).len();
-    for audience in ["https://evil.example", RESOURCE, "https://calendar.example.com/x"] {
+    for audience in [
+        "https://evil.example",
+        RESOURCE,
+        "https://calendar.example.com/x",
+    ] {
         let (_, body) = call(&mcp, post(audience, ""), &token).await;
-        assert!(body.contains("is not an audience of the token exchange"), "AUTH-X-35: {body}");
+        assert!(
+            body.contains("is not an audience of the token exchange"),
+            "AUTH-X-35: {body}"
+        );
     }
-    assert_eq!(server.requests_at(Endpoint::Token).len(), requests, "AUTH-X-35");
+    assert_eq!(
+        server.requests_at(Endpoint::Token).len(),
+        requests,
+        "AUTH-X-35"
+    );
     let (_, body) = call(&mcp, post(CALENDAR, "admin"), &token).await;
     assert!(body.contains("invalid_scope"), "{body}");
 
     let foreign = other.token("alice").resource(RESOURCE).issue();
     let (_, body) = call(&mcp, post(CALENDAR, ""), &foreign).await;
-    assert!(body.contains("no token"), "a token goes to its own issuer only: {body}");
+    assert!(
+        body.contains("no token"),
+        "a token goes to its own issuer only: {body}"
+    );
 
     let own = ResourceServer::new(RESOURCE).issuer(server.issuer());
     let own = own.token_exchange(exchange.audience(RESOURCE));
