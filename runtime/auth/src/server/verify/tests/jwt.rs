@@ -6,6 +6,7 @@ use super::{
     ISSUER, NOW, RESOURCE, claims, claims_with, clock, jwks, object, outcome, sign, verifier,
     verify,
 };
+use crate::jose::tests::mutations::mutate;
 use crate::jose::{Algorithm, SigningKey, base64url};
 use crate::server::{JwtVerifier, VerifyError};
 
@@ -305,6 +306,36 @@ async fn changed_tokens_never_verify() {
         outcome(&verifier, &unsigned).await,
         Err(VerifyError::Invalid)
     );
+}
+
+#[tokio::test]
+async fn signed_nonsense_is_refused_or_has_all_required_claims() {
+    let key = key();
+    let verifier = verifier(&key);
+    let mut random = fastrand::Rng::with_seed(12);
+    let header = r#"{"alg":"ES256","typ":"at+jwt"}"#;
+    let claims = Value::Object(claims()).to_string();
+    for round in 0..2000 {
+        let (mut header, mut claims) = (header.to_owned(), claims.clone());
+        let part = if round % 4 == 0 {
+            &mut header
+        } else {
+            &mut claims
+        };
+        *part = mutate(&mut random, part);
+        let signed = format!("{}.{}", base64url(&header), base64url(&claims));
+        let signature = key.signature(Algorithm::Es256, signed.as_bytes()).unwrap();
+        let token = format!("{signed}.{}", base64url(signature));
+        if let Ok(token) = verify(&verifier, &token).await {
+            assert_eq!(token.issuer, ISSUER, "{claims}");
+            assert!(!token.subject.is_empty(), "{claims}");
+            assert!(!token.audience.is_empty(), "{claims}");
+            assert!(
+                token.expires_at + Duration::from_secs(60) > clock().now(),
+                "{claims}"
+            );
+        }
+    }
 }
 
 #[test]
