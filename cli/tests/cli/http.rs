@@ -9,18 +9,20 @@ use std::thread;
 use crate::process::{outcome_of, run_alone, test_server};
 
 /// Test server over HTTP, which stops on drop.
-struct HttpServer {
+pub(crate) struct HttpServer {
     child: Child,
-    url: String,
+    pub(crate) url: String,
 }
 
 impl HttpServer {
     fn start() -> Self {
+        Self::start_mode("http")
+    }
+
+    /// Starts the test server in a mode that prints its URL.
+    pub(crate) fn start_mode(mode: &str) -> Self {
         let mut server = Command::new(test_server());
-        server
-            .arg("http")
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped());
+        server.arg(mode).stdin(Stdio::null()).stdout(Stdio::piped());
         let mut child = server.spawn().unwrap();
         let mut url = String::new();
         let mut stdout = BufReader::new(child.stdout.take().unwrap());

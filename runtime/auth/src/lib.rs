@@ -34,8 +34,9 @@ pub use self::client::store::{
 };
 #[cfg(feature = "client")]
 pub use self::client::{
-    AuthorizationRequest, Browser, Callback, ClientCredentials, Console, OAuth, StepUp,
-    StepUpFunction, TokenFuture, TokenSource, UserAgent, UserAgentFlow, UserAgentFuture,
+    AuthorizationReport, AuthorizationRequest, AuthorizationStatus, Browser, Callback,
+    ClientCredentials, Console, Finding, FindingLevel, OAuth, StepUp, StepUpFunction, TokenFuture,
+    TokenSource, UserAgent, UserAgentFlow, UserAgentFuture,
 };
 #[cfg(any(feature = "client", feature = "server", feature = "testing"))]
 pub use self::clock::Clock;

@@ -21,6 +21,7 @@ mod user_agent;
 
 pub use self::credentials::ClientCredentials;
 pub use self::oauth::OAuth;
+pub use self::provider::{AuthorizationReport, AuthorizationStatus, Finding, FindingLevel};
 pub use self::settings::{StepUp, StepUpFunction};
 pub use self::source::{TokenFuture, TokenSource};
 pub use self::user_agent::{
