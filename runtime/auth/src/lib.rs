@@ -35,8 +35,9 @@ pub use self::client::store::{
 #[cfg(feature = "client")]
 pub use self::client::{
     AuthorizationReport, AuthorizationRequest, AuthorizationStatus, Browser, Callback,
-    ClientCredentials, Console, Finding, FindingLevel, OAuth, StepUp, StepUpFunction, TokenFuture,
-    TokenSource, UserAgent, UserAgentFlow, UserAgentFuture,
+    ClientCredentials, Console, DpopAlgorithm, Finding, FindingLevel, IdentityProvider, OAuth,
+    StepUp, StepUpFunction, SubjectToken, TokenFuture, TokenSource, UserAgent, UserAgentFlow,
+    UserAgentFuture, WorkloadToken,
 };
 #[cfg(any(feature = "client", feature = "server", feature = "testing"))]
 pub use self::clock::Clock;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::token::{Client, ClientProof};
-use crate::{AuthError, Secret};
+use crate::{AuthError, Secret, SigningKey};
 
 /// Credentials of a client that is registered at an authorization server already.
 ///
@@ -46,6 +46,12 @@ impl ClientCredentials {
         Self::new(client_id, ClientProof::Secret(secret.into()))
     }
 
+    /// Returns a client that signs an assertion for each request (`private_key_jwt`). Set its issuer with
+    /// [`with_issuer`](Self::with_issuer).
+    pub fn private_key(client_id: impl Into<String>, key: SigningKey) -> Self {
+        Self::new(client_id, ClientProof::Key(key))
+    }
+
     pub(crate) fn new(client_id: impl Into<String>, proof: ClientProof) -> Self {
         Self {
             client: Client {
@@ -84,7 +90,7 @@ impl ClientCredentials {
     pub(crate) fn check(&self) -> Result<(), AuthError> {
         let needs_issuer = !matches!(self.client.proof, ClientProof::None);
         if needs_issuer && matches!(self.issuer, IssuerBinding::First) {
-            let reason = "credentials with a secret need `with_issuer`, or `with_any_issuer` for a server that you trust with them";
+            let reason = "credentials with a secret or a key need `with_issuer`, or `with_any_issuer` for a server that you trust with them";
             return Err(AuthError::invalid(reason));
         }
         if self.client.id.is_empty() {

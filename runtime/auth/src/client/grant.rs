@@ -5,6 +5,7 @@ use std::pin::Pin;
 
 use http::Uri;
 
+use super::dpop::DpopKey;
 use super::settings::Settings;
 use super::single_flight::Waiters;
 use super::token::{Client, TokenEndpoint, TokenResponse};
@@ -31,6 +32,11 @@ pub(crate) trait Grant: fmt::Debug + Send + Sync {
     /// Returns `redirect_uris` of a metadata document of this client. Empty for grants without redirect.
     fn redirect_uris(&self) -> Vec<String> {
         Vec::new()
+    }
+
+    /// Returns the extension of the protocol that the client declares because of this grant.
+    fn extension(&self) -> Option<&'static str> {
+        None
     }
 
     /// Obtains tokens.
@@ -65,10 +71,12 @@ pub(crate) struct Granted {
 
 impl GrantRequest<'_> {
     /// Returns the token endpoint of the authorization server, for this client.
-    pub(crate) fn token_endpoint<'a>(
+    pub(crate) async fn token_endpoint<'a>(
         &'a self,
         client: &'a Client,
     ) -> Result<TokenEndpoint<'a>, AuthError> {
-        TokenEndpoint::new(self.fetcher, self.metadata, client)
+        let key = DpopKey::of(self.settings, &self.metadata.issuer, &client.id).await?;
+        let clock = &self.settings.clock;
+        TokenEndpoint::new(self.fetcher, self.metadata, client, clock)?.with_dpop(key)
     }
 }

@@ -2,11 +2,14 @@
 //!
 //! `oauth` is the public configuration, and `provider` its behaviour in a session. A `grant` obtains tokens: `code` with a user, who
 //! signs in through a `user_agent`. `registration` finds the client id, and `token` sends requests to token endpoints. `store` has
-//! the tokens.
+//! the tokens. `grants` are those without a user, and `dpop` binds tokens to a key.
 
+mod assertion;
 mod code;
 mod credentials;
+mod dpop;
 mod grant;
+mod grants;
 mod oauth;
 mod provider;
 mod race;
@@ -20,6 +23,8 @@ mod urls;
 mod user_agent;
 
 pub use self::credentials::ClientCredentials;
+pub use self::dpop::DpopAlgorithm;
+pub use self::grants::{IdentityProvider, SubjectToken, WorkloadToken};
 pub use self::oauth::OAuth;
 pub use self::provider::{AuthorizationReport, AuthorizationStatus, Finding, FindingLevel};
 pub use self::settings::{StepUp, StepUpFunction};

@@ -214,7 +214,7 @@ impl OAuth {
         self.with(|settings| settings.clock = clock)
     }
 
-    fn with(mut self, change: impl FnOnce(&mut Settings)) -> Self {
+    pub(super) fn with(mut self, change: impl FnOnce(&mut Settings)) -> Self {
         change(Arc::make_mut(&mut self.settings));
         self.servers = Arc::default();
         self

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::credentials::ClientCredentials;
+use super::dpop::Dpop;
 use super::grant::Grant;
 use super::source::TokenSource;
 use super::store::{MemoryStore, TokenStore};
@@ -101,6 +102,8 @@ pub(crate) struct Settings {
     pub(crate) strict_resource: bool,
     pub(crate) clock: Clock,
     pub(crate) fetch_policy: FetchPolicy,
+    /// Tokens are bound to a key.
+    pub(crate) dpop: Option<Dpop>,
 }
 
 /// Rules for authorization servers.
@@ -135,6 +138,7 @@ impl Settings {
             strict_resource: false,
             clock: Clock::system(),
             fetch_policy: FetchPolicy::default(),
+            dpop: None,
         }
     }
 

@@ -150,7 +150,13 @@ async fn authorization_url(
         let pushed = metadata.pushed_authorization_request_endpoint.as_deref();
         let pushed =
             pushed.ok_or_else(|| missing(metadata, "pushed_authorization_request_endpoint"))?;
-        form = push(&request.token_endpoint(client)?, pushed, &client.id, form).await?;
+        form = push(
+            &request.token_endpoint(client).await?,
+            pushed,
+            &client.id,
+            form,
+        )
+        .await?;
     }
     append(endpoint, &form)
 }
@@ -166,5 +172,5 @@ async fn redeem(
         .with("redirect_uri", &record.redirect_uri)
         .with("code_verifier", record.verifier.expose())
         .with_some("resource", record.resource.as_deref());
-    request.token_endpoint(client)?.request(form).await
+    request.token_endpoint(client).await?.request(form).await
 }

@@ -8,10 +8,10 @@ use treenail_runtime::client::{Challenge, Challenges, HttpAttempt, Refusal};
 
 use super::authorize::Need;
 use super::server::Server;
-use super::tokens::{Tokens, insert_bearer};
+use super::tokens::{Tokens, insert_token};
 use crate::client::settings::StepUp;
 use crate::client::source::TokenSource;
-use crate::client::store::Generation;
+use crate::client::store::{Generation, TokenType};
 use crate::{AuthError, Scopes, Secret};
 
 /// Maximum number of authorizations for one request, step-ups included.
@@ -32,6 +32,8 @@ pub(super) struct Tries {
     authorizations: u32,
     step_ups: u32,
     catch_ups: u32,
+    /// The request was repeated with a nonce of the server.
+    has_nonce: bool,
 }
 
 impl Tries {
@@ -63,7 +65,7 @@ pub(super) async fn use_source(
         Some(token) => token,
         None => source.token(None).await?,
     };
-    insert_bearer(headers, &token)?;
+    insert_token("Bearer", &token, headers)?;
     tries.sent = Some(token);
     Ok(())
 }
@@ -101,7 +103,7 @@ pub(super) async fn use_tokens(
     let tokens = server.fresh_tokens().await?;
     Tries::of(request).used = tokens.as_ref().map(|tokens| tokens.generation);
     match tokens {
-        Some(tokens) => tokens.add_to(headers),
+        Some(tokens) => tokens.add_to((request.http_method.as_str(), request.url), headers),
         None => Ok(()),
     }
 }
@@ -117,15 +119,26 @@ pub(super) async fn refused(
     let values = response.get_all(WWW_AUTHENTICATE);
     let challenges = Challenges::parse(values.iter().map(|value| value.as_bytes()));
     // Parameters of different challenges are not mixed.
-    let bearer = challenges.with_scheme("bearer").next();
-    let challenge = bearer.or_else(|| challenges.with_scheme("dpop").next());
+    let schemes = match server.token_type() {
+        TokenType::Bearer => ["bearer", "dpop"],
+        TokenType::Dpop => ["dpop", "bearer"],
+    };
+    let mut usable = schemes
+        .iter()
+        .filter_map(|scheme| challenges.with_scheme(scheme).next());
+    let challenge = usable.next();
     let mut need = Need::new(challenge, request.revision);
     let (operation, tries) = (request.operation, Tries::of(request));
     need.refused = tries.used;
+    let error = challenge.and_then(|challenge| challenge.parameter("error"));
     if status == StatusCode::UNAUTHORIZED {
+        // The nonce was noted with the response.
+        if error == Some("use_dpop_nonce") && tries.used.is_some() && !tries.has_nonce {
+            tries.has_nonce = true;
+            return Ok(Refusal::Retry);
+        }
         return unauthorized(server, tries, need).await;
     }
-    let error = challenge.and_then(|challenge| challenge.parameter("error"));
     if status != StatusCode::FORBIDDEN || error != Some("insufficient_scope") {
         return Ok(Refusal::Final);
     }

@@ -208,15 +208,21 @@ impl Server {
         Ok(tokens)
     }
 
-    /// Returns the type of a new token. A type that cannot be used is refused.
+    /// Returns the type of a new token. Another type than that of this client is refused, so that nothing removes the binding of
+    /// tokens to a key unnoticed.
     pub(super) fn check_type(&self, response: &TokenResponse) -> Result<TokenType, AuthError> {
-        match response.access_token_type()? {
-            TokenType::Bearer => Ok(TokenType::Bearer),
-            TokenType::Dpop => {
-                let reason = "the token is bound to a DPoP key, but none was sent";
-                Err(AuthError::document("token response", reason))
-            }
+        let (actual, expected) = (response.access_token_type()?, self.token_type());
+        if actual == expected {
+            return Ok(actual);
         }
+        let reason = match expected {
+            TokenType::Dpop => {
+                "`token_type` must be `DPoP`, since this client asks for tokens that are bound to its key; use an authorization \
+                 server that supports DPoP, or remove `OAuth::dpop`"
+            }
+            TokenType::Bearer => "the token is bound to a DPoP key, but none was sent",
+        };
+        Err(AuthError::document("token response", reason))
     }
 }
 

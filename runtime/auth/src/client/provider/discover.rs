@@ -44,8 +44,11 @@ impl Server {
             discovery.authorization_server(&issuer, &budget).await?
         };
         let document = found.metadata.as_ref();
-        if document.is_some_and(|document| document.dpop_bound_access_tokens_required) {
-            let reason = "`dpop_bound_access_tokens_required` is true, but DPoP is not configured";
+        let requires_dpop =
+            document.is_some_and(|document| document.dpop_bound_access_tokens_required);
+        if requires_dpop && self.settings.dpop.is_none() {
+            let reason =
+                "`dpop_bound_access_tokens_required` is true; configure DPoP with `OAuth::dpop`";
             return Err(AuthError::document("protected resource metadata", reason));
         }
         Ok(Discovered {

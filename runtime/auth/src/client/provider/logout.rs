@@ -54,7 +54,7 @@ impl Server {
             .with("token", token.expose())
             .with("token_type_hint", hint);
         let fetcher = self.network().fetcher;
-        let endpoint = TokenEndpoint::new(&fetcher, &metadata, &client)?;
+        let endpoint = TokenEndpoint::new(&fetcher, &metadata, &client, &self.settings.clock)?;
         let response = endpoint.post(url, form).await?;
         if response.status == StatusCode::OK {
             return Ok(());

@@ -15,15 +15,20 @@ mod server;
 mod status;
 mod tokens;
 
+use std::collections::BTreeMap;
+
 use http::{HeaderMap, StatusCode};
 use treenail_runtime::client::{
     AuthorizationFuture, ClientError, HttpAttempt, HttpAuthorization, Refusal,
 };
 
+use treenail_schema::JsonObject;
+
 use self::attempt::Tries;
 pub use self::report::{AuthorizationReport, Finding, FindingLevel};
 pub(super) use self::server::{Server, Servers};
 pub use self::status::AuthorizationStatus;
+use super::dpop;
 use super::oauth::OAuth;
 use super::settings::Method;
 
@@ -45,7 +50,10 @@ impl HttpAuthorization for OAuth {
         })
     }
 
-    fn observe(&self, request: &HttpAttempt<'_>, status: StatusCode, _: &HeaderMap) {
+    fn observe(&self, request: &HttpAttempt<'_>, status: StatusCode, response: &HeaderMap) {
+        if let Some(dpop) = &self.settings.dpop {
+            dpop.nonces.observe(request.url, response);
+        }
         let is_refused = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
         let used = Tries::read(request).and_then(|tries| tries.used);
         if let (false, Some(used), Ok(server)) = (is_refused, used, self.server(request.server)) {
@@ -69,5 +77,17 @@ impl HttpAuthorization for OAuth {
             };
             reaction.map_err(ClientError::authorization)
         })
+    }
+
+    fn extensions(&self) -> BTreeMap<String, JsonObject> {
+        let grant = match &self.settings.method {
+            Method::Grant(grant) => grant.extension(),
+            Method::Source(_) => None,
+        };
+        let dpop = self.settings.dpop.as_ref().map(|_| dpop::EXTENSION);
+        let names = grant.into_iter().chain(dpop);
+        names
+            .map(|name| (name.to_owned(), JsonObject::new()))
+            .collect()
     }
 }

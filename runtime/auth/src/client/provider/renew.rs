@@ -102,7 +102,8 @@ impl Server {
             }
         }
         let fetcher = self.network().fetcher;
-        let endpoint = TokenEndpoint::new(&fetcher, &metadata, &client)?;
+        let endpoint = TokenEndpoint::new(&fetcher, &metadata, &client, &settings.clock)?;
+        let endpoint = endpoint.with_dpop(tokens.dpop.clone())?;
         let outcome = match endpoint.request(self.refresh_form(tokens)).await {
             Ok(response) => self.adopt_refreshed(tokens, response).await,
             Err(error) => Err(self.refresh_failed(tokens, error).await),
@@ -173,6 +174,7 @@ impl Server {
         record: TokenRecord,
     ) -> Result<Arc<Tokens>, AuthError> {
         let key = self.tokens_key(binding);
+        let dpop = self.dpop_key(binding).await?;
         let saved = save(&*self.settings.store, &key, record.clone()).await;
         let (generation, is_stored) = match saved {
             Ok(stored) => (stored.generation, true),
@@ -186,6 +188,7 @@ impl Server {
             key,
             generation,
             record,
+            dpop,
             is_stored,
         }))
     }

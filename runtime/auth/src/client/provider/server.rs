@@ -11,9 +11,10 @@ use tokio::time::Instant;
 
 use super::tokens::Tokens;
 use crate::AuthError;
+use crate::client::dpop::DpopKey;
 use crate::client::settings::Settings;
 use crate::client::single_flight::SingleFlight;
-use crate::client::store::{Generation, ServerRecord, StoreKey, TokenRecord, load};
+use crate::client::store::{Generation, ServerRecord, StoreKey, TokenRecord, TokenType, load};
 use crate::client::urls::is_loopback;
 use crate::fetch::Fetcher;
 use crate::metadata::Discovery;
@@ -169,15 +170,35 @@ impl Server {
     ) -> Result<Option<Arc<Tokens>>, AuthError> {
         let key = self.tokens_key(&binding);
         let entry = load::<TokenRecord>(&*self.settings.store, &key).await?;
-        Ok(entry.map(|entry| {
-            Arc::new(Tokens {
-                binding,
-                key,
-                generation: entry.generation,
-                record: entry.record,
-                is_stored: true,
-            })
-        }))
+        // Tokens of the other type are obtained again.
+        let Some(entry) = entry.filter(|entry| entry.record.token_type == self.token_type()) else {
+            return Ok(None);
+        };
+        let dpop = self.dpop_key(&binding).await?;
+        Ok(Some(Arc::new(Tokens {
+            binding,
+            key,
+            generation: entry.generation,
+            record: entry.record,
+            dpop,
+            is_stored: true,
+        })))
+    }
+
+    /// Returns the key that tokens of an authorization are bound to, if `DPoP` is configured.
+    pub(super) async fn dpop_key(
+        &self,
+        binding: &ServerRecord,
+    ) -> Result<Option<DpopKey>, AuthError> {
+        DpopKey::of(&self.settings, &binding.issuer, &binding.client_id).await
+    }
+
+    /// Returns the type of the tokens that this client uses.
+    pub(super) fn token_type(&self) -> TokenType {
+        match self.settings.dpop {
+            Some(_) => TokenType::Dpop,
+            None => TokenType::Bearer,
+        }
     }
 
     pub(super) fn use_tokens(&self, tokens: &Arc<Tokens>) {

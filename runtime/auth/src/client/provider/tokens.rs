@@ -3,9 +3,10 @@
 use std::time::{Duration, SystemTime};
 
 use http::header::AUTHORIZATION;
-use http::{HeaderMap, HeaderValue};
+use http::{HeaderMap, HeaderValue, Uri};
 
-use crate::client::store::{Generation, ServerRecord, StoreKey, TokenRecord, TokenType};
+use crate::client::dpop::DpopKey;
+use crate::client::store::{Generation, ServerRecord, StoreKey, TokenRecord};
 use crate::{AuthError, Scopes, Secret};
 
 /// Longest time before the expiry at which tokens are renewed.
@@ -18,6 +19,8 @@ pub(super) struct Tokens {
     pub(super) key: StoreKey,
     pub(super) generation: Generation,
     pub(super) record: TokenRecord,
+    /// The key that the access token is bound to.
+    pub(super) dpop: Option<DpopKey>,
     /// False after the store has failed: the tokens are in this process only.
     pub(super) is_stored: bool,
 }
@@ -43,23 +46,33 @@ impl Tokens {
         self.record.asked.union(&self.record.granted)
     }
 
-    /// Sets the header `Authorization`.
-    pub(super) fn add_to(&self, headers: &mut HeaderMap) -> Result<(), AuthError> {
-        match self.record.token_type {
-            TokenType::Bearer => insert_bearer(headers, &self.record.access_token),
-            TokenType::Dpop => Err(AuthError::invalid(
-                "the stored token is bound to a DPoP key, but DPoP is not configured",
-            )),
+    /// Sets the header `Authorization`, and adds a proof if the token is bound to a key.
+    pub(super) fn add_to(
+        &self,
+        request: (&str, &Uri),
+        headers: &mut HeaderMap,
+    ) -> Result<(), AuthError> {
+        let token = &self.record.access_token;
+        match &self.dpop {
+            None => insert_token("Bearer", token, headers),
+            Some(key) => {
+                insert_token("DPoP", token, headers)?;
+                key.prove(request, Some(token), headers)
+            }
         }
     }
 }
 
-/// Sets the header `Authorization` with a bearer token.
-pub(super) fn insert_bearer(headers: &mut HeaderMap, token: &Secret) -> Result<(), AuthError> {
+/// Sets the header `Authorization` with a token of this scheme.
+pub(super) fn insert_token(
+    scheme: &str,
+    token: &Secret,
+    headers: &mut HeaderMap,
+) -> Result<(), AuthError> {
     let is_token =
         |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
     let value = Some(token.expose()).filter(|text| is_token(text));
-    let value = value.and_then(|token| HeaderValue::try_from(format!("Bearer {token}")).ok());
+    let value = value.and_then(|token| HeaderValue::try_from(format!("{scheme} {token}")).ok());
     let invalid =
         || AuthError::invalid("the access token contains a character that cannot be sent");
     let mut value = value.ok_or_else(invalid)?;
@@ -71,6 +84,7 @@ pub(super) fn insert_bearer(headers: &mut HeaderMap, token: &Secret) -> Result<(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::client::store::TokenType;
 
     fn tokens(lifetime: Option<u64>) -> Tokens {
         let issued_at = SystemTime::UNIX_EPOCH;
@@ -91,6 +105,7 @@ mod tests {
                 asked: Scopes::default(),
                 granted: Scopes::default(),
             },
+            dpop: None,
             is_stored: true,
         }
     }
@@ -111,10 +126,11 @@ mod tests {
     fn tokens_are_hidden() {
         let tokens = tokens(Some(1));
         let mut headers = HeaderMap::new();
-        tokens.add_to(&mut headers).unwrap();
+        let url = Uri::from_static("https://example.com");
+        tokens.add_to(("POST", &url), &mut headers).unwrap();
         let text = format!("{tokens:?} {headers:?}");
         assert!(!text.contains("canary"), "{text}");
         assert_eq!(headers[AUTHORIZATION], "Bearer canary");
-        assert!(insert_bearer(&mut headers, &"a\r\nb".into()).is_err());
+        assert!(insert_token("Bearer", &"a\r\nb".into(), &mut headers).is_err());
     }
 }

@@ -149,6 +149,19 @@ pub(super) async fn bind(
     save(&*settings.store, &key, record).await.map(drop)
 }
 
+/// Returns the client of a grant without a user, which is never registered dynamically.
+pub(super) async fn configured_client(request: &GrantRequest<'_>) -> Result<Client, AuthError> {
+    let client = configured(request).await?;
+    client.ok_or_else(|| {
+        let issuer = &request.metadata.issuer;
+        let reason = format!(
+            "the authorization server {issuer} does not read client id metadata documents; register a client there and configure \
+             it with `OAuth::client`"
+        );
+        AuthError::NotAuthorized(reason.into())
+    })
+}
+
 /// Returns the client that needs no registration.
 async fn configured(request: &GrantRequest<'_>) -> Result<Option<Client>, AuthError> {
     let (settings, metadata) = (request.settings, request.metadata);

@@ -65,7 +65,8 @@ impl TokenStore for MemoryStore {
 mod tests {
     use std::sync::Arc;
 
-    use super::super::{ServerRecord, Stored, load, save};
+    use super::super::record::Stored;
+    use super::super::{ServerRecord, load, save};
     use super::*;
 
     fn record(issuer: &str) -> ServerRecord {

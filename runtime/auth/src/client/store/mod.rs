@@ -19,7 +19,7 @@ pub use self::file::{FileStore, FileStoreBuilder, FileStoreKey};
 pub use self::key::StoreKey;
 pub use self::memory::MemoryStore;
 pub(crate) use self::record::{
-    DpopKeyRecord, RegistrationRecord, ServerRecord, Stored, TokenRecord, TokenType, load, save,
+    DpopKeyRecord, RegistrationRecord, ServerRecord, TokenRecord, TokenType, load, save,
 };
 
 /// A future of a [`TokenStore`]. The error is [`AuthError::Store`].

@@ -1,9 +1,14 @@
 //! Authentication of the client at an authorization server (RFC 6749, section 2.3).
 
+use std::time::SystemTime;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 use super::form::Form;
+use crate::client::assertion;
+use crate::jose::SigningKey;
+use crate::metadata::AuthorizationServerMetadata;
 use crate::{AuthError, Secret};
 
 /// Client id with the means to prove it.
@@ -21,23 +26,27 @@ pub(crate) enum ClientProof {
     /// A public client.
     None,
     Secret(Secret),
+    /// Signs an assertion for each request.
+    Key(SigningKey),
 }
 
 /// Method of authentication, as in `token_endpoint_auth_methods_supported`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Method {
     None,
+    PrivateKey,
     Basic,
     Post,
 }
 
 impl Method {
     /// The best one first.
-    const BY_PREFERENCE: [Self; 3] = [Self::Basic, Self::Post, Self::None];
+    const BY_PREFERENCE: [Self; 4] = [Self::PrivateKey, Self::Basic, Self::Post, Self::None];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::None => "none",
+            Self::PrivateKey => "private_key_jwt",
             Self::Basic => "client_secret_basic",
             Self::Post => "client_secret_post",
         }
@@ -52,7 +61,8 @@ impl Method {
         match (self, proof) {
             (Self::None, _) => true,
             (Self::Basic | Self::Post, ClientProof::Secret(_)) => true,
-            (Self::Basic | Self::Post, ClientProof::None) => false,
+            (Self::PrivateKey, ClientProof::Key(_)) => true,
+            _ => false,
         }
     }
 }
@@ -82,6 +92,7 @@ impl Client {
         }
         let Some(supported) = supported else {
             return Ok(match self.proof {
+                ClientProof::Key(_) => Method::PrivateKey,
                 ClientProof::Secret(_) => Method::Basic,
                 ClientProof::None => Method::None,
             });
@@ -105,8 +116,10 @@ impl Client {
     pub(crate) fn authenticate(
         &self,
         form: &mut Form,
-        supported: Option<&[String]>,
+        metadata: &AuthorizationServerMetadata,
+        now: SystemTime,
     ) -> Result<Option<Secret>, AuthError> {
+        let supported = metadata.token_endpoint_auth_methods_supported.as_deref();
         match (self.method(supported)?, &self.proof) {
             (Method::Basic, ClientProof::Secret(secret)) => {
                 return Ok(Some(basic(&self.id, secret.expose())));
@@ -114,6 +127,12 @@ impl Client {
             (Method::Post, ClientProof::Secret(secret)) => {
                 form.set("client_id", &self.id);
                 form.set("client_secret", secret.expose());
+            }
+            (Method::PrivateKey, ClientProof::Key(key)) => {
+                let assertion = assertion::sign(key, &self.id, metadata, now)?;
+                form.set("client_id", &self.id);
+                form.set("client_assertion_type", assertion::TYPE);
+                form.set("client_assertion", assertion.expose());
             }
             _ => form.set("client_id", &self.id),
         }
@@ -185,7 +204,9 @@ mod tests {
     #[test]
     fn basic_authentication_is_encoded_twice() {
         let mut form = Form::new();
-        let header = client(true, None).authenticate(&mut form, None).unwrap();
+        let metadata = AuthorizationServerMetadata::default();
+        let header = client(true, None).authenticate(&mut form, &metadata, SystemTime::UNIX_EPOCH);
+        let header = header.unwrap();
         let header = header.unwrap();
         let encoded = header.expose().strip_prefix("Basic ").unwrap();
         assert_eq!(STANDARD.decode(encoded).unwrap(), b"a%3Ab+c:p%26w");

@@ -5,6 +5,7 @@ use form_urlencoded::Serializer;
 use crate::Secret;
 
 /// Parameters of a request, each of them once. They may contain secrets, so `Debug` shows the names only.
+#[derive(Clone)]
 pub(crate) struct Form(Vec<(&'static str, Secret)>);
 
 impl Form {

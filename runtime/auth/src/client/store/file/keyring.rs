@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::thread;
 
-use keyring_core::api::CredentialStoreApi;
 use keyring_core::{CredentialStore, Entry, Error};
 use zeroize::Zeroizing;
 

@@ -1,12 +1,12 @@
 //! Verification of opaque access tokens by their issuer (RFC 7662).
 
+mod builder;
+
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderValue, StatusCode};
 use ring::digest::{SHA256, digest};
@@ -14,10 +14,10 @@ use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
+pub use self::builder::IntrospectionVerifierBuilder;
 use super::claims::{Time, read_token};
 use super::refreshing::Refreshing;
-use super::remote::{EndpointOf, configured};
-use crate::fetch::{FetchPolicy, Fetcher};
+use crate::fetch::Fetcher;
 use crate::jose::string;
 use crate::server::{VerifiedToken, Verifier, VerifierFuture, VerifyError};
 use crate::{AuthError, Clock, Secret};
@@ -79,15 +79,7 @@ impl IntrospectionVerifier {
         client_id: impl AsRef<str>,
         secret: Secret,
     ) -> IntrospectionVerifierBuilder {
-        IntrospectionVerifierBuilder {
-            issuer: issuer.into(),
-            client_id: client_id.as_ref().to_owned(),
-            secret,
-            endpoint: None,
-            policy: FetchPolicy::default(),
-            caching: MAX_CACHING,
-            clock: Clock::system(),
-        }
+        IntrospectionVerifierBuilder::new(issuer.into(), client_id.as_ref().to_owned(), secret)
     }
 
     async fn check(&self, token: &str) -> Result<VerifiedToken, VerifyError> {
@@ -198,93 +190,6 @@ impl fmt::Debug for IntrospectionVerifier {
             .field("issuer", &self.issuer)
             .finish_non_exhaustive()
     }
-}
-
-/// Builder of an [`IntrospectionVerifier`].
-#[cfg(feature = "server")]
-#[derive(Debug)]
-#[must_use = "a builder does nothing until `build` is called"]
-pub struct IntrospectionVerifierBuilder {
-    issuer: String,
-    client_id: String,
-    secret: Secret,
-    endpoint: Option<String>,
-    policy: FetchPolicy,
-    caching: Duration,
-    clock: Clock,
-}
-
-impl IntrospectionVerifierBuilder {
-    /// Sets the URL of the endpoint. Default: the `introspection_endpoint` of the metadata of the issuer.
-    pub fn endpoint(mut self, url: impl Into<String>) -> Self {
-        self.endpoint = Some(url.into());
-        self
-    }
-
-    /// Sets the policy for the URL of the endpoint in the metadata of the issuer. The host of a URL that you give is allowed
-    /// in every network.
-    pub fn fetch_policy(mut self, policy: FetchPolicy) -> Self {
-        self.policy = policy;
-        self
-    }
-
-    /// Sets the time for which positive responses are cached. A revoked token is accepted for this time. Default and maximum:
-    /// 60 s.
-    pub fn caching(mut self, time: Duration) -> Self {
-        self.caching = time.min(MAX_CACHING);
-        self
-    }
-
-    /// Sets the source of the time, for tests. Default: the clock of the system.
-    pub fn clock(mut self, clock: Clock) -> Self {
-        self.clock = clock;
-        self
-    }
-
-    /// Builds the verifier. Nothing is fetched.
-    ///
-    /// # Errors
-    ///
-    /// [`AuthError::Invalid`] if the issuer or the endpoint is no `https` URL. `http` is allowed on loopback addresses.
-    pub fn build(self) -> Result<IntrospectionVerifier, AuthError> {
-        configured(FetchPolicy::default(), &self.issuer)?;
-        let named = self.endpoint.as_deref().unwrap_or(&self.issuer);
-        let policy = configured(self.policy, named)?;
-        let fetcher = Fetcher::new(policy);
-        let endpoint = match self.endpoint {
-            Some(url) => Endpoint::Given(url),
-            None => {
-                let source = EndpointOf {
-                    issuer: self.issuer.clone(),
-                    fetcher: fetcher.clone(),
-                };
-                Endpoint::Discovered(Refreshing::new(source, self.clock.clone()))
-            }
-        };
-        Ok(IntrospectionVerifier {
-            credentials: credentials(&self.client_id, &self.secret),
-            issuer: self.issuer,
-            endpoint,
-            fetcher,
-            requests: Semaphore::new(MAX_REQUESTS),
-            caching: self.caching,
-            cache: Mutex::default(),
-            clock: self.clock,
-        })
-    }
-}
-
-/// Returns the field `Authorization` of a client (RFC 6749, section 2.3.1).
-fn credentials(client_id: &str, secret: &Secret) -> HeaderValue {
-    let pair = format!(
-        "{}:{}",
-        form_encode(client_id),
-        form_encode(secret.expose())
-    );
-    let mut value = HeaderValue::from_str(&format!("Basic {}", STANDARD.encode(pair)))
-        .expect("base64 consists of visible ASCII characters");
-    value.set_sensitive(true);
-    value
 }
 
 /// Encodes a value of a form.
