@@ -140,6 +140,11 @@ impl From<ClientError> for Failure {
             _ => Exit::Protocol,
         };
         let failure = Self::new(exit, error.to_string());
+        if let ClientError::Authorization(_) = &error {
+            return failure.note(
+                "if the server expects other credentials, use --header-env to send a header from an environment variable",
+            );
+        }
         let status = match &error {
             ClientError::Http { status, .. } => Some(*status),
             ClientError::Unauthorized(unauthorized) => Some(unauthorized.status),
@@ -162,7 +167,7 @@ impl From<ClientError> for Failure {
 fn http_status_hint(status: u16) -> Option<&'static str> {
     match status {
         401 => Some(
-            "the server requires credentials; run `treenail auth login URL`, or use --header-env to send a header from an environment variable",
+            "run `treenail auth login URL`, or use --header-env to send a header from an environment variable",
         ),
         404 | 405 => Some("check the path of the URL; there may be no MCP server at this path"),
         _ => None,
