@@ -135,7 +135,7 @@ impl Drop for HttpServer {
     }
 }
 
-fn venv_python(folder: &Path) -> OsString {
+pub(crate) fn venv_python(folder: &Path) -> OsString {
     let python = if cfg!(windows) {
         "Scripts/python.exe"
     } else {

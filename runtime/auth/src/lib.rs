@@ -26,6 +26,8 @@ mod secret;
 mod server;
 #[cfg(feature = "testing")]
 pub mod testing;
+#[cfg(any(feature = "client", feature = "server"))]
+mod token;
 
 #[cfg(feature = "client")]
 pub use self::client::store::{
@@ -50,7 +52,8 @@ pub use self::scope::Scopes;
 pub use self::secret::Secret;
 #[cfg(feature = "server")]
 pub use self::server::{
-    ContextExt, Dpop, FixedTokenVerifier, Grant, IntrospectionVerifier,
-    IntrospectionVerifierBuilder, JwtVerifier, JwtVerifierBuilder, MetadataService, ReplayFuture,
-    ReplayStore, ResourceServer, VerifiedToken, Verifier, VerifierFuture, VerifyError,
+    CallerToken, ContextExt, Dpop, ExchangedToken, FixedTokenVerifier, Grant,
+    IntrospectionVerifier, IntrospectionVerifierBuilder, JwtVerifier, JwtVerifierBuilder,
+    MetadataService, ReplayFuture, ReplayStore, ResourceServer, TokenExchange, VerifiedToken,
+    Verifier, VerifierFuture, VerifyError,
 };

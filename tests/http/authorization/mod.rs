@@ -2,6 +2,8 @@
 
 mod binding;
 mod configuration;
+mod example;
+mod login;
 mod metadata;
 mod refusals;
 mod scopes;

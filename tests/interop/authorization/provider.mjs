@@ -31,6 +31,7 @@ function configuration() {
     jwks: { keys: [key] },
     cookies: { keys: [randomBytes(32).toString('hex')] },
     findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
+    clientDefaults: { id_token_signed_response_alg: 'ES256' },
     pkce: { required: () => true },
     interactions: { url: (_, interaction) => `/interaction/${interaction.uid}` },
     scopes: ['openid', 'offline_access', ...SCOPES.split(' ')],

@@ -18,6 +18,8 @@ mod settings;
 mod single_flight;
 mod source;
 pub(crate) mod store;
+#[cfg(all(test, feature = "testing"))]
+mod tests;
 mod token;
 mod urls;
 mod user_agent;

@@ -44,7 +44,7 @@ use crate::{AuthError, Clock, FetchPolicy, Scopes};
 #[derive(Clone, Debug)]
 pub struct OAuth {
     pub(super) settings: Arc<Settings>,
-    servers: Arc<Servers>,
+    pub(super) servers: Arc<Servers>,
 }
 
 /// Constructors

@@ -28,7 +28,7 @@ pub(crate) struct Header {
     pub(crate) key_id: Option<Box<str>>,
     /// The type without `application/`, in lower case.
     pub(crate) typ: Option<Box<str>>,
-    /// The key of a DPoP proof. It proves no other token.
+    /// The key of a `DPoP` proof. It proves no other token.
     pub(crate) jwk: Option<Value>,
 }
 

@@ -12,6 +12,7 @@ use treenail_runtime::internal::deadline;
 use treenail_runtime::{Access, AuthorizeFuture, Authorized, HttpAuthorizer, Server};
 
 use super::credentials::{Credentials, Scheme, credentials};
+use super::exchange::CallerToken;
 use super::grant::{Grant, GrantAuthority};
 use super::public_url::is_same_resource;
 use super::refusal::{Refusal, insufficient_scope};
@@ -60,7 +61,7 @@ impl Authorizer {
         let credentials = found.ok_or(Refusal::NoToken)?;
         let token = self.verify(credentials).await?;
         self.check_key(parts, credentials, &token).await?;
-        Ok(self.authorized(token))
+        Ok(self.authorized(token, credentials.token))
     }
 
     /// Verifies the token, and checks the result.
@@ -139,7 +140,7 @@ impl Authorizer {
         }
     }
 
-    fn authorized(&self, token: VerifiedToken) -> Authorized {
+    fn authorized(&self, token: VerifiedToken, text: &str) -> Authorized {
         let expires = self.stream_end(token.expires_at);
         let grant = Grant::new(token, &self.settings.hierarchy);
         let access = Access::new(GrantAuthority {
@@ -148,6 +149,11 @@ impl Authorizer {
             metadata_url: Arc::clone(&self.metadata_url),
         });
         let mut caller = Authorized::new(grant.principal(), access);
+        let exchanger = self.settings.exchanger.as_ref();
+        if let Some(exchanger) = exchanger.filter(|one| one.issuer == grant.issuer()) {
+            let subject = CallerToken::new(text, exchanger);
+            caller.extensions.insert(subject);
+        }
         caller.extensions.insert(grant);
         caller.expires = expires;
         caller

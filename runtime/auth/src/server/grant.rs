@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use treenail_runtime::{Authority, Context, Principal, RequiredScopes};
 
 use super::VerifiedToken;
+use super::exchange::CallerToken;
 use super::hierarchy::Hierarchy;
 use crate::Scopes;
 
@@ -111,10 +112,18 @@ impl fmt::Debug for Grant {
 pub trait ContextExt {
     /// Returns the grant of the caller, or `None` if the request was not authorized by a [`ResourceServer`](crate::ResourceServer).
     fn grant(&self) -> Option<&Grant>;
+
+    /// Returns the token of the caller for exchanges, or `None` if there is no
+    /// [`TokenExchange`](crate::TokenExchange) for the issuer of the token.
+    fn caller_token(&self) -> Option<&CallerToken>;
 }
 
 impl ContextExt for Context {
     fn grant(&self) -> Option<&Grant> {
+        self.extension()
+    }
+
+    fn caller_token(&self) -> Option<&CallerToken> {
         self.extension()
     }
 }

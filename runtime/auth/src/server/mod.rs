@@ -4,21 +4,20 @@ mod authorizer;
 mod credentials;
 mod document;
 mod dpop;
+mod exchange;
 mod grant;
 mod hierarchy;
-mod nonces;
 mod public_url;
 mod refusal;
-mod replays;
 mod resource_server;
 mod settings;
 mod verifier;
 mod verify;
 
 pub use self::document::MetadataService;
-pub use self::dpop::Dpop;
+pub use self::dpop::{Dpop, ReplayFuture, ReplayStore};
+pub use self::exchange::{CallerToken, ExchangedToken, TokenExchange};
 pub use self::grant::{ContextExt, Grant};
-pub use self::replays::{ReplayFuture, ReplayStore};
 pub use self::resource_server::ResourceServer;
 pub use self::verifier::{VerifiedToken, Verifier, VerifierFuture, VerifyError};
 pub use self::verify::{

@@ -85,9 +85,11 @@ impl Refusal {
         }
         // A request without credentials receives no error code (RFC 6750, section 3.1).
         let has_error = !matches!(self, Self::NoToken);
+        // The error belongs to the scheme of the request, if that is accepted.
+        let used = self.scheme();
+        let used = used.filter(|used| settings.schemes().any(|scheme| scheme == *used));
         for scheme in settings.schemes() {
-            // The error belongs to the scheme of the request.
-            let has_error = has_error && self.scheme().is_none_or(|used| used == scheme);
+            let has_error = has_error && used.is_none_or(|used| used == scheme);
             let challenge = settings.challenge(scheme, scopes);
             let error = has_error.then_some(code);
             let challenge = challenge

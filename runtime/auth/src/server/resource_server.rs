@@ -8,6 +8,7 @@ use treenail_runtime::{Error, HttpAuthorizer, IntoHttpAuthorizer, Server};
 use super::authorizer::Authorizer;
 use super::document::MetadataService;
 use super::dpop::Dpop;
+use super::exchange::TokenExchange;
 use super::hierarchy::ScopeRule;
 use super::settings::Settings;
 use crate::{AuthError, Clock, Scopes, Verifier};
@@ -68,6 +69,7 @@ pub struct ResourceServer {
     pub(super) name: Option<String>,
     pub(super) documentation: Option<String>,
     pub(super) dpop: Option<Dpop>,
+    pub(super) exchange: Option<TokenExchange>,
     pub(super) clock: Clock,
 }
 
@@ -90,6 +92,7 @@ impl ResourceServer {
             name: None,
             documentation: None,
             dpop: None,
+            exchange: None,
             clock: Clock::default(),
         }
     }
@@ -172,6 +175,12 @@ impl ResourceServer {
     /// Accepts tokens that are bound to a key of the client (DPoP, RFC 9449).
     pub fn dpop(mut self, dpop: Dpop) -> Self {
         self.dpop = Some(dpop);
+        self
+    }
+
+    /// Lets functions exchange the tokens of their callers for tokens of other services. Default: they cannot.
+    pub fn token_exchange(mut self, exchange: TokenExchange) -> Self {
+        self.exchange = Some(exchange);
         self
     }
 

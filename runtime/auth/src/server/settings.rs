@@ -7,6 +7,7 @@ use treenail_runtime::{RequiredScopes, Server};
 
 use super::document::{Document, metadata};
 use super::dpop::Dpop;
+use super::exchange::Exchanger;
 use super::hierarchy::Hierarchy;
 use super::public_url::{PublicUrl, check_url};
 use super::resource_server::ResourceServer;
@@ -24,6 +25,7 @@ pub(super) struct Settings {
     pub(super) required: Arc<RequiredScopes>,
     pub(super) hierarchy: Arc<Hierarchy>,
     pub(super) dpop: Option<Dpop>,
+    pub(super) exchanger: Option<Arc<Exchanger>>,
     pub(super) clock: Clock,
     pub(super) document: Arc<Document>,
 }
@@ -47,6 +49,9 @@ impl Settings {
             &resource,
             &metadata(config, &resource, &basic),
         ));
+        let exchange = config.exchange.as_ref();
+        let exchanger = exchange.map(|exchange| exchange.build(&resource.url, &config.clock));
+        let exchanger = exchanger.transpose()?;
         Ok(Self {
             hierarchy: Arc::new(hierarchy(config, &scopes)?),
             resource,
@@ -57,6 +62,7 @@ impl Settings {
             basic,
             required: Arc::new(names.into_iter().collect()),
             dpop: config.dpop.clone(),
+            exchanger: exchanger.map(Arc::new),
             clock: config.clock.clone(),
             document,
         })

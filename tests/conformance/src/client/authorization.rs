@@ -5,7 +5,10 @@ use std::env;
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
-use treenail::auth::{AuthError, AuthorizationRequest, Callback, ClientCredentials, OAuth};
+use treenail::auth::{
+    AuthError, AuthorizationRequest, Callback, ClientCredentials, IdentityProvider, OAuth, Secret,
+    SigningKey, SubjectToken, WorkloadToken,
+};
 
 use crate::scenarios::Failure;
 
@@ -28,8 +31,47 @@ pub(crate) fn oauth(scenario: &str) -> Result<Option<OAuth>, Failure> {
             let credentials = ClientCredentials::secret(id, secret);
             oauth.client(credentials.with_issuer(context.text("issuer")?))
         }
+        "client-credentials-basic" => {
+            let context = Context::read()?;
+            let (id, secret) = (context.text("client_id")?, context.text("client_secret")?);
+            OAuth::client_credentials(ClientCredentials::secret(id, secret).with_any_issuer())
+        }
+        "client-credentials-jwt" => {
+            let context = Context::read()?;
+            let key = SigningKey::from_pem(context.text("private_key_pem")?)?;
+            let credentials = ClientCredentials::private_key(context.text("client_id")?, key);
+            OAuth::client_credentials(credentials.with_any_issuer())
+        }
+        "enterprise-managed-authorization" => enterprise(&Context::read()?)?,
+        "wif-jwt-bearer" => workload(&Context::read()?)?,
+        "dpop" | "dpop-nonce" => oauth.dpop(),
         _ => oauth,
     }))
+}
+
+fn enterprise(context: &Context) -> Result<OAuth, Failure> {
+    let id_token = context.text("idp_id_token")?.to_owned();
+    let provider = IdentityProvider::new(
+        context.text("idp_token_endpoint")?,
+        ClientCredentials::public(context.text("idp_client_id")?),
+        move || {
+            let token = SubjectToken::id_token(id_token.as_str());
+            async { Ok(token) }
+        },
+    );
+    let (id, secret) = (context.text("client_id")?, context.text("client_secret")?);
+    let credentials = ClientCredentials::secret(id, secret).with_any_issuer();
+    Ok(OAuth::enterprise("conformance-client", provider).client(credentials))
+}
+
+fn workload(context: &Context) -> Result<OAuth, Failure> {
+    let credentials = ClientCredentials::public(context.text("client_id")?).with_any_issuer();
+    let jwt = context.text("valid_jwt")?.to_owned();
+    let token = WorkloadToken::function(move || {
+        let jwt = Secret::from(jwt.as_str());
+        async { Ok(jwt) }
+    });
+    Ok(OAuth::workload(credentials, token))
 }
 
 /// Values of a scenario.

@@ -43,7 +43,9 @@ impl HttpAuthorization for OAuth {
                 .server(request.server)
                 .map_err(ClientError::authorization)?;
             let authorized = match &self.settings.method {
-                Method::Source(source) => attempt::use_source(&**source, request, headers).await,
+                Method::Source(source) => {
+                    attempt::use_source(&server, &**source, request, headers).await
+                }
                 Method::Grant(_) => attempt::use_tokens(&server, request, headers).await,
             };
             authorized.map_err(ClientError::authorization)
@@ -59,6 +61,10 @@ impl HttpAuthorization for OAuth {
         if let (false, Some(used), Ok(server)) = (is_refused, used, self.server(request.server)) {
             server.accepted(used, request.operation);
         }
+    }
+
+    fn version(&self) -> u64 {
+        self.servers.version()
     }
 
     fn refused<'a>(

@@ -11,6 +11,7 @@ use std::any::Any;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use crate::AuthError;
 
@@ -79,6 +80,24 @@ pub trait TokenStore: fmt::Debug + Send + Sync + 'static {
     ///
     /// [`AuthError::Store`] if the storage failed, or if another process has held the lock for too long.
     fn lock<'a>(&'a self, key: &'a StoreKey) -> StoreFuture<'a, StoreLock>;
+}
+
+impl<S: TokenStore + ?Sized> TokenStore for Arc<S> {
+    fn load<'a>(&'a self, key: &'a StoreKey) -> StoreFuture<'a, Option<StoredEntry>> {
+        (**self).load(key)
+    }
+
+    fn store<'a>(&'a self, key: &'a StoreKey, entry: StoredEntry) -> StoreFuture<'a, ()> {
+        (**self).store(key, entry)
+    }
+
+    fn delete<'a>(&'a self, key: &'a StoreKey, generation: Generation) -> StoreFuture<'a, bool> {
+        (**self).delete(key, generation)
+    }
+
+    fn lock<'a>(&'a self, key: &'a StoreKey) -> StoreFuture<'a, StoreLock> {
+        (**self).lock(key)
+    }
 }
 
 /// Lock of one key of a [`TokenStore`], released when it is dropped.

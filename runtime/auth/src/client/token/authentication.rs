@@ -122,6 +122,8 @@ impl Client {
         let supported = metadata.token_endpoint_auth_methods_supported.as_deref();
         match (self.method(supported)?, &self.proof) {
             (Method::Basic, ClientProof::Secret(secret)) => {
+                // Servers of the Python SDK read the client from the form.
+                form.set("client_id", &self.id);
                 return Ok(Some(basic(&self.id, secret.expose())));
             }
             (Method::Post, ClientProof::Secret(secret)) => {
@@ -210,6 +212,6 @@ mod tests {
         let header = header.unwrap();
         let encoded = header.expose().strip_prefix("Basic ").unwrap();
         assert_eq!(STANDARD.decode(encoded).unwrap(), b"a%3Ab+c:p%26w");
-        assert_eq!(form.iter().count(), 0);
+        assert_eq!(form.iter().collect::<Vec<_>>(), [("client_id", "a:b c")]);
     }
 }

@@ -1,19 +1,16 @@
 //! Token endpoint of an authorization server, and the other endpoints at which a client authenticates.
 
 mod authentication;
-pub(crate) mod error;
-pub(crate) mod form;
-mod response;
 
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderValue, StatusCode, Uri};
 
 pub(crate) use self::authentication::{Client, ClientProof, Method};
 use self::form::Form;
-pub(crate) use self::response::TokenResponse;
 use super::dpop::DpopKey;
 use crate::fetch::{FetchResponse, Fetcher};
 use crate::metadata::AuthorizationServerMetadata;
+pub(crate) use crate::token::{TokenResponse, error, form};
 use crate::{AuthError, Clock};
 
 /// Token endpoint, used by one client.

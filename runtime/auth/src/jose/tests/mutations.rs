@@ -10,7 +10,7 @@ use crate::jose::{Expected, Jws, KeySet, ProofRequest, check_proof};
 const ROUNDS: usize = 3000;
 
 /// Changes up to four places of a text: replaces, removes, inserts or repeats.
-fn mutate(random: &mut fastrand::Rng, text: &str) -> String {
+pub(crate) fn mutate(random: &mut fastrand::Rng, text: &str) -> String {
     const BYTES: &[u8] = b"AZaz09-_.=+/ \"{}[]:,\\\n\x00\xff";
     let mut bytes = text.as_bytes().to_vec();
     for _ in 0..random.usize(1..=4) {

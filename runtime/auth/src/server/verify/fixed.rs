@@ -86,8 +86,13 @@ impl FixedTokenVerifier {
     fn find(&self, token: &str) -> Result<VerifiedToken, VerifyError> {
         // Tags under a random key instead of the tokens: their comparison takes constant time, and is made with each of them.
         let is_same = |tag: &Tag| verify(&self.key, token.as_bytes(), tag.as_ref()).is_ok();
-        let found = self.tokens.iter().filter(|(tag, ..)| is_same(tag)).last();
-        let (_, subject, scopes) = found.ok_or(VerifyError::Invalid)?;
+        let mut found = None;
+        for (tag, subject, scopes) in &self.tokens {
+            if is_same(tag) {
+                found = Some((subject, scopes));
+            }
+        }
+        let (subject, scopes) = found.ok_or(VerifyError::Invalid)?;
         let expires_at = self.clock.now() + VALIDITY;
         let mut token = VerifiedToken::new(&*self.issuer, subject, [&self.resource], expires_at);
         token.scopes = scopes.clone();

@@ -176,20 +176,23 @@ impl JwtVerifierBuilder {
             let keys = IssuerKeys::Fetched(keys);
             return Ok(self.with_keys(keys));
         }
-        let keys = match self.jwks.take() {
-            Some(jwks) => IssuerKeys::Given(read_keys(&jwks)?),
-            None => {
-                let location = match self.jwks_url.take() {
-                    Some(url) => Location::Url(url),
-                    None => Location::Issuer(self.issuer.clone()),
-                };
-                let policy = configured(self.policy.clone(), location.url())?;
-                let fetcher = Fetcher::new(policy);
-                let source = KeysAt { location, fetcher };
-                IssuerKeys::Fetched(Refreshing::new(source, self.clock.clone()))
-            }
+        let keys = if let Some(jwks) = self.jwks.take() {
+            IssuerKeys::Given(read_keys(&jwks)?)
+        } else {
+            IssuerKeys::Fetched(self.fetched()?)
         };
         Ok(self.with_keys(keys))
+    }
+
+    fn fetched(&mut self) -> Result<Refreshing<KeySet>, AuthError> {
+        let location = match self.jwks_url.take() {
+            Some(url) => Location::Url(url),
+            None => Location::Issuer(self.issuer.clone()),
+        };
+        let policy = configured(self.policy.clone(), location.url())?;
+        let fetcher = Fetcher::new(policy);
+        let source = KeysAt { location, fetcher };
+        Ok(Refreshing::new(source, self.clock.clone()))
     }
 
     fn with_keys(self, keys: IssuerKeys) -> JwtVerifier {

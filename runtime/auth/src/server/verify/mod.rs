@@ -11,5 +11,7 @@ mod remote;
 mod tests;
 
 pub use self::fixed::FixedTokenVerifier;
+pub(super) use self::introspection::credentials;
 pub use self::introspection::{IntrospectionVerifier, IntrospectionVerifierBuilder};
 pub use self::jwt::{JwtVerifier, JwtVerifierBuilder};
+pub(super) use self::remote::configured;

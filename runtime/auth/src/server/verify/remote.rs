@@ -86,7 +86,7 @@ impl Source<String> for EndpointOf {
     }
 }
 
-/// Requests the metadata of an issuer. What has changed there is seen: nothing is cached here.
+/// Requests the metadata of an issuer. Nothing is cached here, so that changes take effect.
 async fn discover(
     fetcher: &Fetcher,
     issuer: &str,
@@ -145,7 +145,10 @@ fn lifetime(headers: &HeaderMap) -> Duration {
 ///
 /// Returns the policy for requests to it, and to further URLs of its documents. The operator has named its host, so it is
 /// allowed in every network.
-pub(super) fn configured(policy: FetchPolicy, url: &str) -> Result<FetchPolicy, AuthError> {
+pub(in crate::server) fn configured(
+    policy: FetchPolicy,
+    url: &str,
+) -> Result<FetchPolicy, AuthError> {
     let uri: Uri = url.parse().map_err(|_| {
         let url = url.escape_debug();
         AuthError::invalid(format!(

@@ -77,15 +77,14 @@ impl IntrospectionVerifierBuilder {
         let named = self.endpoint.as_deref().unwrap_or(&self.issuer);
         let policy = configured(self.policy, named)?;
         let fetcher = Fetcher::new(policy);
-        let endpoint = match self.endpoint {
-            Some(url) => Endpoint::Given(url),
-            None => {
-                let source = EndpointOf {
-                    issuer: self.issuer.clone(),
-                    fetcher: fetcher.clone(),
-                };
-                Endpoint::Discovered(Refreshing::new(source, self.clock.clone()))
-            }
+        let endpoint = if let Some(url) = self.endpoint {
+            Endpoint::Given(url)
+        } else {
+            let source = EndpointOf {
+                issuer: self.issuer.clone(),
+                fetcher: fetcher.clone(),
+            };
+            Endpoint::Discovered(Refreshing::new(source, self.clock.clone()))
         };
         Ok(IntrospectionVerifier {
             credentials: credentials(&self.client_id, &self.secret),
@@ -101,7 +100,7 @@ impl IntrospectionVerifierBuilder {
 }
 
 /// Returns the field `Authorization` of a client (RFC 6749, section 2.3.1).
-fn credentials(client_id: &str, secret: &Secret) -> HeaderValue {
+pub(in crate::server) fn credentials(client_id: &str, secret: &Secret) -> HeaderValue {
     let pair = format!(
         "{}:{}",
         form_encode(client_id),

@@ -15,6 +15,7 @@ use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 pub use self::builder::IntrospectionVerifierBuilder;
+pub(in crate::server) use self::builder::credentials;
 use super::claims::{Time, read_token};
 use super::refreshing::Refreshing;
 use crate::fetch::Fetcher;

@@ -6,6 +6,7 @@ use super::{
     ISSUER, NOW, RESOURCE, claims, claims_with, clock, jwks, object, outcome, sign, verifier,
     verify,
 };
+use crate::jose::tests::mutations::mutate;
 use crate::jose::{Algorithm, SigningKey, base64url};
 use crate::server::{JwtVerifier, VerifyError};
 
@@ -97,97 +98,6 @@ async fn the_type_can_be_required() {
 }
 
 #[tokio::test]
-async fn malformed_claims_are_refused() {
-    // AUTH-X-22, AUTH-R-34, AUTH-R-35, AUTH-R-36
-    let key = key();
-    let verifier = verifier(&key);
-    let some = |values: &[Value]| values.iter().cloned().map(Some).collect::<Vec<_>>();
-    let mut cases = vec![
-        (
-            "iss",
-            some(&[
-                json!("https://id.example.com/"),
-                json!("https://ID.example.com"),
-                json!(1),
-                json!([ISSUER]),
-            ]),
-        ),
-        (
-            "sub",
-            some(&[json!(""), json!(1), json!(null), json!(["alice"])]),
-        ),
-        (
-            "aud",
-            some(&[
-                json!(1),
-                json!(null),
-                json!([]),
-                json!([RESOURCE, 1]),
-                json!({}),
-            ]),
-        ),
-        (
-            "exp",
-            some(&[
-                json!((NOW + 600).to_string()),
-                json!(-1),
-                json!(1e308),
-                json!(null),
-                json!([NOW + 600]),
-                json!(253_402_300_800_u64),
-            ]),
-        ),
-        (
-            "nbf",
-            some(&[json!(NOW + 61), json!("0"), json!(null), json!(-1)]),
-        ),
-        ("iat", some(&[json!(NOW + 61), json!("0"), json!(1e308)])),
-        (
-            "scope",
-            some(&[
-                json!(1),
-                json!(null),
-                json!({}),
-                json!([1]),
-                json!(["a b"]),
-                json!([""]),
-                json!("a\"b"),
-                json!("ä"),
-            ]),
-        ),
-        ("client_id", some(&[json!(1)])),
-        (
-            "cnf",
-            some(&[
-                json!(null),
-                json!("x"),
-                json!({}),
-                json!({ "jkt": 1 }),
-                json!({ "x5t#S256": "AAAA" }),
-                json!({ "jkt": "A", "x5t#S256": "AAAA" }),
-            ]),
-        ),
-    ];
-    for name in ["iss", "sub", "aud", "exp"] {
-        cases.push((name, vec![None]));
-    }
-    for (name, values) in cases {
-        for value in values {
-            let token = sign(&key, "at+jwt", &claims_with(name, value.clone()));
-            let outcome = outcome(&verifier, &token).await;
-            assert_eq!(outcome, Err(VerifyError::Invalid), "{name}: {value:?}");
-        }
-    }
-    let many: Vec<_> = (0..65).map(|number| number.to_string()).collect();
-    let token = sign(
-        &key,
-        "at+jwt",
-        &claims_with("scope", Some(json!(many.join(" ")))),
-    );
-    assert_eq!(outcome(&verifier, &token).await, Err(VerifyError::Invalid));
-}
-
-#[tokio::test]
 async fn expiry_has_a_leeway_of_one_minute_at_most() {
     // AUTH-R-34
     let key = key();
@@ -221,47 +131,6 @@ async fn expiry_has_a_leeway_of_one_minute_at_most() {
         outcome(&verifier(&key), &forged).await,
         Err(VerifyError::Invalid)
     );
-}
-
-#[tokio::test]
-async fn scopes_are_a_text_or_an_array() {
-    // AUTH-R-36
-    let key = key();
-    let verifier = verifier(&key);
-    for (name, value, expected) in [
-        ("scope", json!("b a"), "a b"),
-        ("scope", json!(["b", "a"]), "a b"),
-        ("scope", json!(""), ""),
-        ("scp", json!(["a"]), "a"),
-        ("scp", json!("a b"), "a b"),
-        ("roles", json!(["admin"]), ""),
-        ("permissions", json!(["admin"]), ""),
-    ] {
-        let mut claims = claims_with("scope", None);
-        claims.insert(name.to_owned(), value.clone());
-        let token = verify(&verifier, &sign(&key, "at+jwt", &claims)).await;
-        assert_eq!(
-            token.unwrap().scopes.to_string(),
-            expected,
-            "{name}: {value}"
-        );
-    }
-}
-
-#[tokio::test]
-async fn client_and_binding_are_read() {
-    let key = key();
-    let verifier = verifier(&key);
-    let mut claims = claims_with("client_id", None);
-    claims.insert("azp".to_owned(), json!("web"));
-    claims.insert("cnf".to_owned(), json!({ "jkt": "thumbprint" }));
-    claims.insert("aud".to_owned(), json!(["a", RESOURCE]));
-    let token = verify(&verifier, &sign(&key, "at+jwt", &claims))
-        .await
-        .unwrap();
-    assert_eq!(token.client_id.as_deref(), Some("web"));
-    assert_eq!(token.key_thumbprint.as_deref(), Some("thumbprint"));
-    assert_eq!(token.audience, ["a", RESOURCE]);
 }
 
 #[tokio::test]
@@ -308,6 +177,36 @@ async fn changed_tokens_never_verify() {
         outcome(&verifier, &unsigned).await,
         Err(VerifyError::Invalid)
     );
+}
+
+#[tokio::test]
+async fn signed_nonsense_is_refused_or_has_all_required_claims() {
+    let key = key();
+    let verifier = verifier(&key);
+    let mut random = fastrand::Rng::with_seed(12);
+    let header = r#"{"alg":"ES256","typ":"at+jwt"}"#;
+    let claims = Value::Object(claims()).to_string();
+    for round in 0..2000 {
+        let (mut header, mut claims) = (header.to_owned(), claims.clone());
+        let part = if round % 4 == 0 {
+            &mut header
+        } else {
+            &mut claims
+        };
+        *part = mutate(&mut random, part);
+        let signed = format!("{}.{}", base64url(&header), base64url(&claims));
+        let signature = key.signature(Algorithm::Es256, signed.as_bytes()).unwrap();
+        let token = format!("{signed}.{}", base64url(signature));
+        if let Ok(token) = verify(&verifier, &token).await {
+            assert_eq!(token.issuer, ISSUER, "{claims}");
+            assert!(!token.subject.is_empty(), "{claims}");
+            assert!(!token.audience.is_empty(), "{claims}");
+            assert!(
+                token.expires_at + Duration::from_secs(60) > clock().now(),
+                "{claims}"
+            );
+        }
+    }
 }
 
 #[test]

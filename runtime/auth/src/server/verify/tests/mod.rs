@@ -1,5 +1,7 @@
 //! Tests of verifiers.
 
+mod claims;
+mod endpoint;
 mod fixed;
 mod issuer_keys;
 mod jwt;

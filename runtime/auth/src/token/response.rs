@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::error;
+#[cfg(feature = "client")]
 use crate::client::store::TokenType;
 use crate::fetch::FetchResponse;
 use crate::{AuthError, Scopes, Secret};
@@ -52,7 +53,7 @@ impl<'de> Deserialize<'de> for Token {
 
 impl TokenResponse {
     /// Reads the response of a token endpoint.
-    pub(super) fn read(endpoint: &str, reply: &FetchResponse) -> Result<Self, AuthError> {
+    pub(crate) fn read(endpoint: &str, reply: &FetchResponse) -> Result<Self, AuthError> {
         if reply.status != StatusCode::OK {
             return Err(error::read(endpoint, reply));
         }
@@ -90,6 +91,7 @@ impl TokenResponse {
         })
     }
 
+    #[cfg(feature = "client")]
     /// Returns the type of an access token.
     ///
     /// # Errors

@@ -1,15 +1,21 @@
 //! Tokens that are bound to keys (DPoP, RFC 9449): checks of the proofs of requests.
 
+mod nonces;
+mod replays;
+#[cfg(test)]
+mod tests;
+
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use http::request::Parts;
 
+use self::nonces::Nonces;
+use self::replays::MemoryReplays;
+pub use self::replays::{ReplayFuture, ReplayStore};
 use super::credentials::proof;
-use super::nonces::Nonces;
 use super::refusal::Refusal;
-use super::replays::{MemoryReplays, ReplayStore};
 use crate::AuthError;
 use crate::jose::{Algorithm, Expected, check_proof, sha256_base64url};
 
