@@ -1,7 +1,8 @@
 //! Credentials of sessions: the implementation of [`HttpAuthorization`], and the state of each server.
 //!
 //! `server` holds the tokens of one server. `attempt` reacts to the refusal of a request, within limits. `renew` refreshes tokens,
-//! `authorize` obtains them by a grant after `discover` has found the authorization server, and `logout` revokes them.
+//! `authorize` obtains them by a grant after `discover` has found the authorization server, and `logout` revokes them. `status` and
+//! `report` describe them and the server.
 
 mod attempt;
 mod authorize;
@@ -10,7 +11,9 @@ mod logout;
 mod network;
 mod planned_scopes;
 mod renew;
+mod report;
 mod server;
+mod status;
 mod tokens;
 
 use std::collections::BTreeMap;
@@ -23,7 +26,9 @@ use treenail_runtime::client::{
 use treenail_schema::JsonObject;
 
 use self::attempt::Tries;
+pub use self::report::{AuthorizationReport, Finding, FindingLevel};
 pub(super) use self::server::{Server, Servers};
+pub use self::status::AuthorizationStatus;
 use super::dpop;
 use super::oauth::OAuth;
 use super::settings::Method;
