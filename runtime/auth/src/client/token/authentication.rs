@@ -64,7 +64,6 @@ impl Method {
             Self::PrivateKey => matches!(proof, ClientProof::Key(_)),
         }
     }
-    }
 }
 
 impl Client {
