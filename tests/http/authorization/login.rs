@@ -2,11 +2,16 @@
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::json;
 use treenail::auth::testing::{Approval, Endpoint, TestAuthorizationServer};
-use treenail::auth::{AuthError, AuthorizationRequest, Callback, OAuth};
+use treenail::auth::{
+    AuthError, AuthorizationRequest, Callback, ContextExt as _, OAuth, ResourceServer,
+};
 use treenail::prelude::*;
+use treenail::schema::{ReadResourceResult, TextResourceContents};
 
 use crate::login::tool_names;
 use crate::protected::bind;
@@ -97,4 +102,49 @@ async fn a_user_who_declines_ends_the_flow() {
             .len(),
         1
     );
+}
+
+/// A resource that depends on the user, with the number of its reads.
+#[derive(Clone, Default)]
+struct Desk(Arc<AtomicU32>);
+
+#[mcp_tool]
+impl Desk {
+    /// The user.
+    #[resource("desk://me")]
+    async fn me(&self, cx: &Context) -> ReadResourceResult {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        let user = cx.grant().unwrap().subject().to_owned();
+        let contents = TextResourceContents::new("desk://me", user);
+        let mut read = ReadResourceResult::new([contents.into()]);
+        read.ttl_ms = Some(3_600_000);
+        read
+    }
+}
+
+#[tokio::test]
+async fn cached_results_of_a_user_are_not_those_of_the_next() {
+    let authorization_server = TestAuthorizationServer::builder().user("alice");
+    let authorization_server = authorization_server.start().await.unwrap();
+    let desk = Desk::default();
+    let server = treenail::server!().mount(desk.clone()).build().unwrap();
+    let http = server.bind_http("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp", http.local_addr());
+    let resource = ResourceServer::new(&*url).issuer(authorization_server.issuer());
+    tokio::spawn(http.authorize(resource).unwrap().serve());
+    let oauth = oauth();
+    let client = McpClient::builder().url(&*url).oauth(oauth.clone());
+    let client = client.build().await.unwrap();
+    let read = async || json!(*client.read_resource("desk://me").await.unwrap()).to_string();
+    assert!(read().await.contains("alice"));
+    assert!(read().await.contains("alice"));
+    assert_eq!(
+        desk.0.load(Ordering::Relaxed),
+        1,
+        "the second read is from the cache"
+    );
+    oauth.logout(&url).await.unwrap();
+    authorization_server.sign_in("bob");
+    assert!(read().await.contains("bob"), "AUTH-X-32 AUTH-C-120");
+    client.close().await.unwrap();
 }

@@ -1,5 +1,6 @@
 //! Tests of verifiers.
 
+mod claims;
 mod endpoint;
 mod fixed;
 mod issuer_keys;
@@ -7,6 +8,8 @@ mod jwt;
 mod refreshing;
 #[cfg(feature = "testing")]
 mod remote;
+#[cfg(feature = "testing")]
+mod secrets;
 
 use std::time::{Duration, SystemTime};
 
