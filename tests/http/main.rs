@@ -19,6 +19,10 @@ mod client_session;
 mod cors;
 mod fixture;
 mod legacy;
+// The client of the example below.
+#[path = "../../examples/login.rs"]
+#[allow(dead_code, reason = "it is a program")]
+mod login;
 mod mcp_client;
 mod modern;
 mod nested;

@@ -38,9 +38,10 @@ pub use self::client::store::{
 };
 #[cfg(feature = "client")]
 pub use self::client::{
-    AuthorizationRequest, Browser, Callback, ClientCredentials, Console, DpopAlgorithm,
-    IdentityProvider, OAuth, StepUp, StepUpFunction, SubjectToken, TokenFuture, TokenSource,
-    UserAgent, UserAgentFlow, UserAgentFuture, WorkloadToken,
+    AuthorizationReport, AuthorizationRequest, AuthorizationStatus, Browser, Callback,
+    ClientCredentials, Console, DpopAlgorithm, Finding, FindingLevel, IdentityProvider, OAuth,
+    StepUp, StepUpFunction, SubjectToken, TokenFuture, TokenSource, UserAgent, UserAgentFlow,
+    UserAgentFuture, WorkloadToken,
 };
 #[cfg(any(feature = "client", feature = "server", feature = "testing"))]
 pub use self::clock::Clock;

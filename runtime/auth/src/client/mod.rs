@@ -28,6 +28,7 @@ pub use self::credentials::ClientCredentials;
 pub use self::dpop::DpopAlgorithm;
 pub use self::grants::{IdentityProvider, SubjectToken, WorkloadToken};
 pub use self::oauth::OAuth;
+pub use self::provider::{AuthorizationReport, AuthorizationStatus, Finding, FindingLevel};
 pub use self::settings::{StepUp, StepUpFunction};
 pub use self::source::{TokenFuture, TokenSource};
 pub use self::user_agent::{

@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::Uri;
+use treenail_runtime::client::Challenges;
 
 use super::code::CodeGrant;
 use super::credentials::ClientCredentials;
 use super::grant::Grant;
-use super::provider::{Server, Servers};
+use super::provider::{AuthorizationReport, AuthorizationStatus, Server, Servers};
 use super::registration;
 use super::settings::{Method, Settings, StepUp};
 use super::source::TokenSource;
@@ -43,7 +44,7 @@ use crate::{AuthError, Clock, FetchPolicy, Scopes};
 #[derive(Clone, Debug)]
 pub struct OAuth {
     pub(super) settings: Arc<Settings>,
-    servers: Arc<Servers>,
+    pub(super) servers: Arc<Servers>,
 }
 
 /// Constructors
@@ -236,10 +237,56 @@ impl OAuth {
     ///
     /// The reason for which the tokens were not revoked. They are deleted nevertheless, unless it is [`AuthError::Store`].
     pub async fn logout(&self, url: &str) -> Result<(), AuthError> {
+        self.server_at(url)?.logout().await
+    }
+
+    /// Returns the authorization for the server at `url`, in use or stored; `None` if there is none.
+    ///
+    /// # Errors
+    ///
+    /// [`AuthError::Invalid`] for a URL that cannot be used, and [`AuthError::Store`].
+    pub async fn status(&self, url: &str) -> Result<Option<AuthorizationStatus>, AuthError> {
+        self.server_at(url)?.status().await
+    }
+
+    /// Reports on the documents that lead to the authorization servers of the server at `url`, without requesting a token.
+    ///
+    /// `challenges` are those of a response with status 401, see [`ClientError::Unauthorized`].
+    ///
+    /// ```no_run
+    /// use treenail::auth::OAuth;
+    /// use treenail::{ClientError, McpClient};
+    ///
+    /// # async fn report() -> Result<(), Box<dyn std::error::Error>> {
+    /// let url = "https://mcp.example.com/mcp";
+    /// if let Err(ClientError::Unauthorized(refused)) = McpClient::builder().url(url).build().await {
+    ///     let report = OAuth::console("report").report(url, &refused.challenges).await?;
+    ///     for finding in &report.findings {
+    ///         println!("{:?} {}: {} ({})", finding.level, finding.subject, finding.text, finding.source);
+    ///     }
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`AuthError::Invalid`] for a URL that cannot be used. Errors of the servers are findings.
+    ///
+    /// [`ClientError::Unauthorized`]: treenail_runtime::client::ClientError::Unauthorized
+    pub async fn report(
+        &self,
+        url: &str,
+        challenges: &Challenges,
+    ) -> Result<AuthorizationReport, AuthError> {
+        Ok(self.server_at(url)?.report(challenges).await)
+    }
+
+    fn server_at(&self, url: &str) -> Result<Arc<Server>, AuthError> {
         let url: Uri = url
             .parse()
             .map_err(|_| AuthError::invalid("the text is not a URL"))?;
-        self.server(&url)?.logout().await
+        self.server(&url)
     }
 
     pub(super) fn server(&self, url: &Uri) -> Result<Arc<Server>, AuthError> {

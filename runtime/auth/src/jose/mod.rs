@@ -17,7 +17,7 @@ mod signing;
 
 #[cfg(test)]
 #[cfg(any(feature = "server", feature = "testing"))]
-mod tests;
+pub(crate) mod tests;
 
 #[cfg(any(feature = "server", feature = "testing"))]
 mod claims;
@@ -32,7 +32,7 @@ pub(crate) use self::algorithm::Algorithm;
 pub(crate) use self::encoding::{base64url, sha256_base64url};
 pub(crate) use self::jwk::PublicKey;
 
-#[cfg(any(feature = "client", feature = "testing", test))]
+#[cfg(any(feature = "client", test))]
 pub(crate) use self::dpop::ProofRequest;
 #[cfg(any(feature = "client", feature = "testing", test))]
 pub use self::signing::SigningKey;
@@ -40,7 +40,7 @@ pub use self::signing::SigningKey;
 #[cfg(any(feature = "server", feature = "testing"))]
 pub(crate) use self::claims::{numeric_date, string};
 #[cfg(any(feature = "server", feature = "testing"))]
-pub(crate) use self::dpop::{Expected, Proof, check_proof};
+pub(crate) use self::dpop::{Expected, check_proof};
 #[cfg(any(feature = "server", feature = "testing"))]
 pub(crate) use self::encoding::base64url_decode;
 #[cfg(any(feature = "server", feature = "testing"))]
@@ -49,6 +49,7 @@ pub(crate) use self::jws::{Header, Jws};
 pub(crate) use self::key_set::KeySet;
 
 /// Reason why a key or a token was refused. Contains no part of either.
+#[cfg(any(feature = "server", feature = "testing"))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct JoseError(pub(crate) &'static str);

@@ -44,7 +44,7 @@ pub(super) struct Sender {
     pub(super) url: Uri,
     /// Headers that the user has set.
     headers: HeaderMap,
-    authorization: Option<Arc<dyn HttpAuthorization>>,
+    pub(super) authorization: Option<Arc<dyn HttpAuthorization>>,
     pub(super) pool: Pool,
     pub(super) limits: ClientLimits,
 }

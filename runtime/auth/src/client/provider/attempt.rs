@@ -55,6 +55,7 @@ impl Tries {
 
 /// Adds the token of a source.
 pub(super) async fn use_source(
+    server: &Server,
     source: &dyn TokenSource,
     request: &mut HttpAttempt<'_>,
     headers: &mut HeaderMap,
@@ -66,6 +67,7 @@ pub(super) async fn use_source(
         None => source.token(None).await?,
     };
     insert_token("Bearer", &token, headers)?;
+    server.note_source_token(&token);
     tries.sent = Some(token);
     Ok(())
 }

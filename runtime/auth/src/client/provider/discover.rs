@@ -87,7 +87,7 @@ impl Server {
         self.network().discovery.forget(issuer);
     }
 
-    async fn legacy_server(
+    pub(super) async fn legacy_server(
         &self,
         revision: Option<Revision>,
         budget: &Budget,

@@ -1,7 +1,8 @@
 //! Credentials of sessions: the implementation of [`HttpAuthorization`], and the state of each server.
 //!
 //! `server` holds the tokens of one server. `attempt` reacts to the refusal of a request, within limits. `renew` refreshes tokens,
-//! `authorize` obtains them by a grant after `discover` has found the authorization server, and `logout` revokes them.
+//! `authorize` obtains them by a grant after `discover` has found the authorization server, and `logout` revokes them. `status` and
+//! `report` describe them and the server.
 
 mod attempt;
 mod authorize;
@@ -9,7 +10,9 @@ mod discover;
 mod logout;
 mod planned_scopes;
 mod renew;
+mod report;
 mod server;
+mod status;
 mod tokens;
 
 use std::collections::BTreeMap;
@@ -22,7 +25,9 @@ use treenail_runtime::client::{
 use treenail_schema::JsonObject;
 
 use self::attempt::Tries;
+pub use self::report::{AuthorizationReport, Finding, FindingLevel};
 pub(super) use self::server::{Server, Servers};
+pub use self::status::AuthorizationStatus;
 use super::dpop;
 use super::oauth::OAuth;
 use super::settings::Method;
@@ -38,7 +43,9 @@ impl HttpAuthorization for OAuth {
                 .server(request.server)
                 .map_err(ClientError::authorization)?;
             let authorized = match &self.settings.method {
-                Method::Source(source) => attempt::use_source(&**source, request, headers).await,
+                Method::Source(source) => {
+                    attempt::use_source(&server, &**source, request, headers).await
+                }
                 Method::Grant(_) => attempt::use_tokens(&server, request, headers).await,
             };
             authorized.map_err(ClientError::authorization)
@@ -54,6 +61,10 @@ impl HttpAuthorization for OAuth {
         if let (false, Some(used), Ok(server)) = (is_refused, used, self.server(request.server)) {
             server.accepted(used, request.operation);
         }
+    }
+
+    fn version(&self) -> u64 {
+        self.servers.version()
     }
 
     fn refused<'a>(

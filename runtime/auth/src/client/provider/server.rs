@@ -2,15 +2,16 @@
 
 use std::collections::HashMap;
 use std::net::IpAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use http::Uri;
+use ring::digest::{Digest, SHA256, digest};
 use tokio::sync::OnceCell;
 use tokio::time::Instant;
 
 use super::tokens::Tokens;
-use crate::AuthError;
 use crate::client::dpop::DpopKey;
 use crate::client::settings::Settings;
 use crate::client::single_flight::SingleFlight;
@@ -18,6 +19,7 @@ use crate::client::store::{Generation, ServerRecord, StoreKey, TokenRecord, Toke
 use crate::client::urls::is_loopback;
 use crate::fetch::Fetcher;
 use crate::metadata::Discovery;
+use crate::{AuthError, Secret};
 
 /// Maximum number of operations whose step-ups are counted.
 const MAX_OPERATIONS: usize = 256;
@@ -29,7 +31,10 @@ pub(super) type Operation = (String, Option<String>);
 
 /// Servers of one OAuth client.
 #[derive(Debug, Default)]
-pub(crate) struct Servers(Mutex<HashMap<String, Arc<Server>>>);
+pub(crate) struct Servers {
+    servers: Mutex<HashMap<String, Arc<Server>>>,
+    version: Arc<AtomicU64>,
+}
 
 /// State of the authorization at one MCP server.
 #[derive(Debug)]
@@ -41,6 +46,8 @@ pub(crate) struct Server {
     pub(super) authorizing: SingleFlight<Arc<Tokens>>,
     loaded: OnceCell<()>,
     state: Mutex<State>,
+    /// Number of changes of tokens, of all servers of the client.
+    version: Arc<AtomicU64>,
 }
 
 /// Access to servers that an MCP server names.
@@ -61,26 +68,37 @@ struct State {
     unaccepted: u32,
     /// Step-ups of operations that have not succeeded since.
     step_ups: HashMap<Operation, u32>,
+    /// Digest of the last token of a source.
+    source_token: Option<Digest>,
     /// Renewals before the expiry pause until this time, because one has failed.
     no_renewal_until: Option<Instant>,
 }
 
 impl Servers {
+    /// Returns a number that changes with each token.
+    pub(crate) fn version(&self) -> u64 {
+        self.version.load(Ordering::Acquire)
+    }
+
     /// Returns the state of the server at a URL.
     pub(crate) fn of(&self, url: &Uri, settings: &Arc<Settings>) -> Result<Arc<Server>, AuthError> {
-        let mut servers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
         let key = url.to_string();
         if let Some(server) = servers.get(&key) {
             return Ok(Arc::clone(server));
         }
-        let server = Arc::new(Server::new(url, Arc::clone(settings))?);
+        let server = Arc::new(Server::new(
+            url,
+            Arc::clone(settings),
+            Arc::clone(&self.version),
+        )?);
         servers.insert(key, Arc::clone(&server));
         Ok(server)
     }
 }
 
 impl Server {
-    fn new(url: &Uri, settings: Arc<Settings>) -> Result<Self, AuthError> {
+    fn new(url: &Uri, settings: Arc<Settings>, version: Arc<AtomicU64>) -> Result<Self, AuthError> {
         settings.check()?;
         let is_encrypted = url.scheme_str() == Some("https");
         if !is_encrypted && !url.host().is_some_and(is_loopback) {
@@ -89,6 +107,7 @@ impl Server {
         }
         Ok(Self {
             network: Mutex::default(),
+            version,
             url: url.clone(),
             settings,
             refreshing: SingleFlight::default(),
@@ -203,6 +222,7 @@ impl Server {
 
     pub(super) fn use_tokens(&self, tokens: &Arc<Tokens>) {
         self.state().tokens = Some(Arc::clone(tokens));
+        self.note_change();
     }
 
     /// Replaces tokens, unless others have replaced them already.
@@ -214,7 +234,22 @@ impl Server {
             .is_some_and(|current| current.generation == old)
         {
             state.tokens = tokens.cloned();
+            self.note_change();
         }
+    }
+
+    /// Notes the token of a source.
+    pub(super) fn note_source_token(&self, token: &Secret) {
+        let digest = digest(&SHA256, token.expose().as_bytes());
+        let mut state = self.state();
+        let known = state.source_token.replace(digest);
+        if known.is_some_and(|known| known.as_ref() != digest.as_ref()) {
+            self.note_change();
+        }
+    }
+
+    fn note_change(&self) {
+        self.version.fetch_add(1, Ordering::AcqRel);
     }
 
     /// Notes that the server has accepted tokens.
@@ -248,6 +283,7 @@ impl Server {
     /// Forgets tokens and counters.
     pub(super) fn reset(&self) {
         *self.state() = State::default();
+        self.note_change();
     }
 
     /// Counts a step-up for an operation. Returns the number of those since it has last succeeded.

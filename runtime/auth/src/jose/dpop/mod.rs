@@ -2,13 +2,13 @@
 
 #[cfg(any(feature = "server", feature = "testing"))]
 mod check;
-#[cfg(any(feature = "client", feature = "testing", test))]
+#[cfg(any(feature = "client", test))]
 mod create;
 mod target;
 
 #[cfg(any(feature = "server", feature = "testing"))]
-pub(crate) use self::check::{Expected, Proof, check_proof};
-#[cfg(any(feature = "client", feature = "testing", test))]
+pub(crate) use self::check::{Expected, check_proof};
+#[cfg(any(feature = "client", test))]
 pub(crate) use self::create::ProofRequest;
 
 /// Type of proofs (`typ`).

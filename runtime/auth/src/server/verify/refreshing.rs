@@ -90,7 +90,13 @@ impl<T: Send + Sync + 'static> Refreshing<T> {
                 return Ok(Arc::clone(&current.value));
             }
             let may_fetch = !state.has_failed || state.is_attempt_older(RETRY, now);
-            self.shared.join(&mut state, may_fetch)
+            let flight = self.shared.join(&mut state, may_fetch);
+            let former = state.current.as_ref().filter(|it| it.is_usable(now));
+            match former {
+                // During an outage requests do not wait: an attempt may take its whole time.
+                Some(former) if state.has_failed => return Ok(Arc::clone(&former.value)),
+                _ => flight,
+            }
         };
         wait(flight).await;
         let state = self.shared.state();

@@ -86,7 +86,7 @@ impl Source<String> for EndpointOf {
     }
 }
 
-/// Requests the metadata of an issuer. What has changed there is seen: nothing is cached here.
+/// Requests the metadata of an issuer. Nothing is cached here, so that changes take effect.
 async fn discover(
     fetcher: &Fetcher,
     issuer: &str,

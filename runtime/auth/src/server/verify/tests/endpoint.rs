@@ -19,13 +19,42 @@ fn authorizer(key: &SigningKey) -> Authorizer {
     Authorizer::new(&config, &server).unwrap()
 }
 
+#[cfg(feature = "testing")]
+#[tokio::test]
+async fn without_a_verifier_the_keys_of_each_issuer_are_discovered() {
+    // AUTH-R-33, AUTH-R-40
+    use crate::testing::TestAuthorizationServer;
+
+    let clock = clock();
+    let start = async || {
+        let builder = TestAuthorizationServer::builder().clock(clock.clone());
+        builder.start().await.unwrap()
+    };
+    let (first, second, stranger) = (start().await, start().await, start().await);
+    let config = ResourceServer::new(RESOURCE)
+        .issuer(first.issuer())
+        .issuer(second.issuer())
+        .clock(clock.clone());
+    let server = Server::builder("test", "1.0.0").build().unwrap();
+    let authorizer = Authorizer::new(&config, &server).unwrap();
+    for issuer in [&first, &second] {
+        let token = issuer.token("alice").resource(RESOURCE).issue();
+        assert_eq!(send(&authorizer, &token).await, Ok(()));
+    }
+    let token = stranger.token("alice").resource(RESOURCE).issue();
+    expect_invalid(&authorizer, &token, &json!("a strange issuer")).await;
+    // Its key, under the name of another issuer.
+    let forged = stranger.token("alice").resource(RESOURCE);
+    let forged = forged.claim("iss", json!(first.issuer())).issue();
+    expect_invalid(&authorizer, &forged, &json!("a strange key")).await;
+}
+
 /// Returns the status of a refusal, with its challenge.
 async fn send(authorizer: &Authorizer, token: &str) -> Result<(), (u16, String)> {
     let request = Request::post("/mcp").header("authorization", format!("Bearer {token}"));
     let (parts, ()) = request.body(()).unwrap().into_parts();
-    let response = match authorizer.authorize(&parts).await {
-        Ok(_) => return Ok(()),
-        Err(response) => response,
+    let Err(response) = authorizer.authorize(&parts).await else {
+        return Ok(());
     };
     let challenge = response.headers()["www-authenticate"].to_str().unwrap();
     Err((response.status().as_u16(), challenge.to_owned()))

@@ -1,5 +1,6 @@
 //! Tests of verifiers.
 
+mod claims;
 mod endpoint;
 mod fixed;
 mod issuer_keys;

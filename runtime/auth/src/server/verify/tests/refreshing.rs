@@ -96,6 +96,29 @@ async fn a_former_value_is_used_for_one_hour_while_its_source_is_down() {
 }
 
 #[tokio::test]
+async fn requests_do_not_wait_for_a_source_that_has_failed() {
+    let gate = Arc::new(Notify::new());
+    let counter = Counter {
+        gate: Some(Arc::clone(&gate)),
+        ..Counter::default()
+    };
+    let clock = clock();
+    let value = Refreshing::new(counter.clone(), clock.clone());
+    gate.notify_one();
+    assert_eq!(get(&value).await, Ok(1));
+    counter.set_down(true);
+    clock.advance(LIFETIME);
+    gate.notify_one();
+    assert_eq!(get(&value).await, Ok(1));
+    // The gate is closed: the next fetch does not end.
+    clock.advance(Duration::from_secs(5));
+    assert_eq!(get(&value).await, Ok(1));
+    tokio::task::yield_now().await;
+    assert_eq!(counter.fetches(), 3);
+    assert_eq!(get(&value).await, Ok(1));
+}
+
+#[tokio::test]
 async fn a_source_that_is_down_is_asked_every_five_seconds_at_most() {
     // AUTH-X-24
     let (counter, clock, value) = setup();
