@@ -8,6 +8,8 @@ mod jwt;
 mod refreshing;
 #[cfg(feature = "testing")]
 mod remote;
+#[cfg(feature = "testing")]
+mod secrets;
 
 use std::time::{Duration, SystemTime};
 
