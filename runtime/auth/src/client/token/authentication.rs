@@ -58,11 +58,12 @@ impl Method {
     }
 
     fn suits(self, proof: &ClientProof) -> bool {
-        match self {
-            Self::None => true,
-            Self::Basic | Self::Post => matches!(proof, ClientProof::Secret(_)),
-            Self::PrivateKey => matches!(proof, ClientProof::Key(_)),
-        }
+        matches!(
+            (self, proof),
+            (Self::None, _)
+                | (Self::Basic | Self::Post, ClientProof::Secret(_))
+                | (Self::PrivateKey, ClientProof::Key(_))
+        )
     }
 }
 
