@@ -6,7 +6,7 @@ use std::time::Duration;
 use http::Uri;
 use treenail_runtime::client::Challenges;
 
-use super::code::CodeGrant;
+use super::code::{AuthorizationRequest, CodeGrant};
 use super::credentials::ClientCredentials;
 use super::grant::Grant;
 use super::provider::{AuthorizationReport, AuthorizationStatus, Server, Servers};
@@ -122,6 +122,20 @@ impl OAuth {
     {
         self.with(|settings| {
             settings.ask_client = Some(Arc::new(move |issuer| Box::pin(function(issuer))));
+        })
+    }
+
+    /// Sets a function that sees each request before the user does, and refuses it by returning false.
+    ///
+    /// For example, it compares [`AuthorizationRequest::authorization_server`] with a list of known hosts.
+    #[must_use]
+    pub fn confirm_sign_in<F, R>(self, function: F) -> Self
+    where
+        F: Fn(AuthorizationRequest) -> R + Send + Sync + 'static,
+        R: Future<Output = bool> + Send + 'static,
+    {
+        self.with(|settings| {
+            settings.confirm = Some(Arc::new(move |request| Box::pin(function(request))));
         })
     }
 

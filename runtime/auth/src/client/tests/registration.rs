@@ -112,3 +112,67 @@ async fn a_document_of_a_web_client_has_its_type() {
     );
     assert!(OAuth::console("app").client_id_document().is_err());
 }
+
+#[tokio::test]
+async fn one_of_several_authorization_servers_is_chosen() {
+    let (server, resource) = start().await;
+    let other = TestAuthorizationServer::builder().start().await.unwrap();
+    resource.set_issuers([server.issuer(), other.issuer()]);
+    let authorizations = |server: &TestAuthorizationServer| {
+        let count = server.requests_at(Endpoint::Authorization).len();
+        server.clear_requests();
+        count
+    };
+    call(&session(&resource, &oauth()), "tools/list")
+        .await
+        .unwrap();
+    assert_eq!(
+        (authorizations(&server), authorizations(&other)),
+        (1, 0),
+        "AUTH-C-30"
+    );
+    let preferring = oauth().prefer_issuer(other.issuer());
+    call(&session(&resource, &preferring), "tools/list")
+        .await
+        .unwrap();
+    assert_eq!(
+        (authorizations(&server), authorizations(&other)),
+        (0, 1),
+        "AUTH-C-30"
+    );
+    // The registration at the other server takes precedence over the order.
+    let store: Arc<MemoryStore> = Arc::default();
+    let preferring = preferring.store(store.clone());
+    call(&session(&resource, &preferring), "tools/list")
+        .await
+        .unwrap();
+    preferring.logout(&resource.url()).await.unwrap();
+    authorizations(&other);
+    call(&session(&resource, &oauth().store(store)), "tools/list")
+        .await
+        .unwrap();
+    assert_eq!(
+        (authorizations(&server), authorizations(&other)),
+        (0, 1),
+        "AUTH-C-30"
+    );
+}
+
+#[tokio::test]
+async fn a_program_can_refuse_a_sign_in() {
+    let (server, resource) = start().await;
+    let refusing = oauth().confirm_sign_in(|request| async move {
+        !request.authorization_server().starts_with("127.0.0.1:")
+    });
+    let error = call(&session(&resource, &refusing), "tools/list")
+        .await
+        .unwrap_err();
+    assert!(
+        error.to_string().contains("refused to sign in"),
+        "AUTH-C-81: {error}"
+    );
+    assert!(
+        server.requests_at(Endpoint::Authorization).is_empty(),
+        "AUTH-C-81"
+    );
+}
