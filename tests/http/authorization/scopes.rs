@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use treenail::Server;
 use treenail::schema::Revision;
+use treenail::scope::{Access, Authority, RequiredScopes};
 
 use super::{Guarded, builder, expect_forbidden, tool, with_token};
 use crate::client::Post;
@@ -197,6 +198,50 @@ async fn scopes_are_not_enforced_without_authorization() {
     );
     let response = String::from_utf8(out).unwrap();
     assert!(response.contains("written"), "AUTH-R-25: {response}");
+}
+
+/// Authority of a caller of another transport.
+#[derive(Debug, Default)]
+struct Writer(RequiredScopes);
+
+impl Authority for Writer {
+    fn has_scope(&self, scope: &str) -> bool {
+        scope == "files:write"
+    }
+
+    fn base(&self) -> &RequiredScopes {
+        &self.0
+    }
+
+    fn refusal(&self, scopes: &str) -> Value {
+        json!({"needs": scopes})
+    }
+}
+
+#[tokio::test]
+async fn a_transport_of_the_program_can_enforce_scopes() {
+    let mut connection = builder().build().unwrap().connect();
+    let access = Access::new(Writer::default());
+    connection.extensions_mut().insert(access);
+    let mut send = |post: Post| {
+        let mut out = Vec::new();
+        connection.handle_message(post.body.as_bytes(), &mut out);
+        serde_json::from_slice::<Value>(&out).unwrap()
+    };
+    let refused = send(tool("audit"));
+    assert_eq!(
+        refused["error"]["data"],
+        json!({"needs": "files:audit"}),
+        "AUTH-R-25"
+    );
+    let refused = send(Post::tool("files.write", json!({"scope": "files:admin"})));
+    let needs = json!({"needs": "files:admin files:write"});
+    assert_eq!(refused["error"]["data"], needs, "AUTH-R-25");
+    let written = send(tool("write"));
+    assert_eq!(
+        written["result"]["content"][0]["text"], "written",
+        "AUTH-R-25: {written}"
+    );
 }
 
 #[tokio::test]

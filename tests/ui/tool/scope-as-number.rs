@@ -1,6 +1,5 @@
-use treenail::prelude::*;
+use treenail::mcp_tool;
 
-/// A tool.
 #[mcp_tool(scope = 7)]
 fn one() {}
 

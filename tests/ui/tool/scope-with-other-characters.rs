@@ -1,18 +1,11 @@
-use treenail::prelude::*;
+use treenail::mcp_tool;
 
 struct Files;
 
-#[mcp_tool(scope = "files:\"read\"")]
+#[mcp_tool]
 impl Files {
-    /// A tool.
     #[tool(scope = ["files:read", "files\\write"])]
     fn one() {}
-
-    /// A resource.
-    #[resource("app://two", scope = "dateien:überall")]
-    fn two() -> String {
-        String::new()
-    }
 }
 
 fn main() {}

@@ -1,14 +1,11 @@
-use treenail::prelude::*;
+use treenail::mcp_tool;
 
 struct Files;
 
 #[mcp_tool(scopes = "files:read")]
 impl Files {
-    /// A prompt.
-    #[prompt(scope)]
-    fn one() -> String {
-        String::new()
-    }
+    #[tool]
+    fn one() {}
 }
 
 fn main() {}
