@@ -20,6 +20,8 @@ mod fetch;
 mod jose;
 #[cfg(any(feature = "client", feature = "server"))]
 mod metadata;
+#[cfg(test)]
+mod mutation;
 mod scope;
 mod secret;
 #[cfg(feature = "server")]

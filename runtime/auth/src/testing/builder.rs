@@ -89,7 +89,7 @@ impl TestAuthorizationServerBuilder {
         self
     }
 
-    /// Sets the user who is signed in. Default `user`.
+    /// Sets the name of the signed-in user. Default `user`.
     pub fn user(mut self, user: impl Into<String>) -> Self {
         self.user = user.into();
         self

@@ -1,4 +1,4 @@
-//! User who signs in without a browser, for clients under test.
+//! Sign-in without a browser, for clients under test.
 
 use bytes::Bytes;
 use http::Request;

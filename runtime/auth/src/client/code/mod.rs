@@ -1,6 +1,8 @@
 //! Authorization code grant: request, response, and the flow around them.
 
 mod flow;
+#[cfg(test)]
+mod mutations;
 mod pkce;
 mod pushed;
 mod request;

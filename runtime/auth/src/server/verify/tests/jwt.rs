@@ -6,8 +6,8 @@ use super::{
     ISSUER, NOW, RESOURCE, claims, claims_with, clock, jwks, object, outcome, sign, verifier,
     verify,
 };
-use crate::jose::tests::mutations::mutate;
 use crate::jose::{Algorithm, SigningKey, base64url};
+use crate::mutation::mutate;
 use crate::server::{JwtVerifier, VerifyError};
 
 fn key() -> SigningKey {
