@@ -1,4 +1,4 @@
-//! MCP server with authorization, and a user who approves each request at once.
+//! MCP server with authorization, and an authorization server whose user approves each request at once.
 
 use std::time::SystemTime;
 
@@ -21,6 +21,7 @@ struct Notes;
 impl Notes {
     /// Returns the names of the extensions that the client declares.
     #[tool]
+    #[allow(clippy::unused_self, reason = "a tool of a type is a method")]
     fn extensions(&self, cx: &Context) -> String {
         let extensions = cx.client_capabilities().extensions.as_ref();
         let names = extensions.map(|extensions| extensions.keys().cloned().collect::<Vec<_>>());

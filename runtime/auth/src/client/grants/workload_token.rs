@@ -25,6 +25,7 @@ const MAX: usize = 16 * 1024;
 /// let oauth = OAuth::workload(client, token);
 /// # let _ = oauth;
 /// ```
+#[cfg(feature = "client")]
 #[derive(Clone)]
 pub struct WorkloadToken(Source);
 
@@ -84,7 +85,8 @@ impl fmt::Debug for WorkloadToken {
 
 fn read_file(path: &Path) -> Result<Secret, AuthError> {
     let failed = |error: std::io::Error| {
-        let reason = format!("could not read the token of the platform in {path:?}: {error}");
+        let path = path.display();
+        let reason = format!("could not read the token of the platform in {path}: {error}");
         AuthError::Unavailable(reason.into())
     };
     let file = File::open(path).map_err(failed)?;

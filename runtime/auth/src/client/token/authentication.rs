@@ -58,12 +58,12 @@ impl Method {
     }
 
     fn suits(self, proof: &ClientProof) -> bool {
-        match (self, proof) {
-            (Self::None, _) => true,
-            (Self::Basic | Self::Post, ClientProof::Secret(_)) => true,
-            (Self::PrivateKey, ClientProof::Key(_)) => true,
-            _ => false,
-        }
+        matches!(
+            (self, proof),
+            (Self::None, _)
+                | (Self::Basic | Self::Post, ClientProof::Secret(_))
+                | (Self::PrivateKey, ClientProof::Key(_))
+        )
     }
 }
 

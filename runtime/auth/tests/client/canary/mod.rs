@@ -1,188 +1,26 @@
 //! No secret is in a log, an error, a `Debug` output or a panic. AUTH-X-18, AUTH-C-05, AUTH-C-149.
 
-use std::collections::BTreeSet;
-use std::fmt::Write as _;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+mod recorder;
+mod spy;
+
 use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use serde_json::{Value, json};
-use tracing::field::{Field, Visit};
-use tracing::span::{Attributes, Id, Record};
-use tracing::{Event, Metadata, Subscriber};
+use serde_json::json;
 use treenail::auth::testing::{Endpoint, Fault, TestAuthorizationServer, TestClient};
 use treenail::auth::{
-    Callback, ClientCredentials, Dpop, FileStore, FileStoreKey, Generation, IdentityProvider,
-    MemoryStore, OAuth, Secret, SigningKey, StoreFuture, StoreKey, StoreLock, StoredEntry,
-    SubjectToken, TokenStore, WorkloadToken,
+    Callback, ClientCredentials, Dpop, FileStore, FileStoreKey, IdentityProvider, OAuth, Secret,
+    SigningKey, StoreKey, StoredEntry, SubjectToken, TokenStore, WorkloadToken,
 };
 
+use self::recorder::{log, record, record_error, start_recording};
+use self::spy::{Secrets, Spy};
 use crate::fixture::{REDIRECT_URI, World, extensions};
 
 /// Part of every secret of these tests.
 const CANARY: &str = "can4ry";
 const SECRET: &str = "can4ry-client-secret";
-
-/// Everything that the process has written since the start of the tests.
-static LOG: Mutex<String> = Mutex::new(String::new());
-
-fn record(text: &str) {
-    let mut log = LOG.lock().unwrap_or_else(PoisonError::into_inner);
-    let _ = writeln!(log, "{text}");
-}
-
-/// Records all spans and events of all levels, and the messages of panics.
-struct Recorder;
-
-struct Fields(String);
-
-impl Visit for Fields {
-    fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
-        let _ = write!(self.0, " {}={value:?}", field.name());
-    }
-}
-
-impl Subscriber for Recorder {
-    fn enabled(&self, _: &Metadata<'_>) -> bool {
-        true
-    }
-
-    fn new_span(&self, span: &Attributes<'_>) -> Id {
-        let mut fields = Fields(span.metadata().name().to_owned());
-        span.record(&mut fields);
-        record(&fields.0);
-        Id::from_u64(1)
-    }
-
-    fn record(&self, _: &Id, values: &Record<'_>) {
-        let mut fields = Fields(String::new());
-        values.record(&mut fields);
-        record(&fields.0);
-    }
-
-    fn event(&self, event: &Event<'_>) {
-        let mut fields = Fields(event.metadata().target().to_owned());
-        event.record(&mut fields);
-        record(&fields.0);
-    }
-
-    fn record_follows_from(&self, _: &Id, _: &Id) {}
-    fn enter(&self, _: &Id) {}
-    fn exit(&self, _: &Id) {}
-}
-
-fn start_recording() {
-    static STARTED: OnceLock<()> = OnceLock::new();
-    STARTED.get_or_init(|| {
-        tracing::subscriber::set_global_default(Recorder).expect("the only subscriber");
-        let before = std::panic::take_hook();
-        std::panic::set_hook(Box::new(move |panic| {
-            record(&panic.to_string());
-            before(panic);
-        }));
-    });
-}
-
-/// Records an error with its causes, in both forms.
-fn record_error(error: &(dyn std::error::Error + 'static)) {
-    let mut cause = Some(error);
-    while let Some(error) = cause {
-        record(&format!("{error} {error:?} {error:#?}"));
-        cause = error.source();
-    }
-}
-
-/// Store in memory that remembers each secret of its entries.
-#[derive(Clone, Debug, Default)]
-struct Spy {
-    store: Arc<MemoryStore>,
-    secrets: Secrets,
-}
-
-/// Secrets that were seen. `Debug` is that of a type with secrets in a program.
-#[derive(Clone, Default)]
-struct Secrets(Arc<Mutex<BTreeSet<String>>>);
-
-impl std::fmt::Debug for Secrets {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("Secrets")
-    }
-}
-
-impl Secrets {
-    fn add(&self, secret: &str) {
-        // Shorter texts, such as ids, may be in a log by chance.
-        if secret.len() >= 12 {
-            let mut secrets = self.0.lock().expect("no panic");
-            secrets.insert(secret.to_owned());
-        }
-    }
-
-    /// Adds the secrets of the requests that an authorization server has received.
-    fn add_requests(&self, server: &TestAuthorizationServer) {
-        const NAMES: [&str; 8] = [
-            "assertion",
-            "client_assertion",
-            "client_secret",
-            "code",
-            "code_verifier",
-            "refresh_token",
-            "subject_token",
-            "token",
-        ];
-        for request in server.requests() {
-            for name in NAMES {
-                self.add(request.parameter(name).unwrap_or_default());
-            }
-            for header in ["authorization", "dpop"] {
-                let value = request
-                    .headers
-                    .get(header)
-                    .and_then(|value| value.to_str().ok());
-                let value = value.unwrap_or_default();
-                self.add(value.split(' ').next_back().unwrap_or_default());
-            }
-        }
-    }
-
-    fn len(&self) -> usize {
-        self.0.lock().expect("no panic").len()
-    }
-
-    /// Checks that no secret was written.
-    fn check(&self) {
-        let log = LOG.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let secrets = self.0.lock().expect("no panic").clone();
-        for secret in secrets.iter().map(String::as_str).chain([CANARY]) {
-            let line = log.lines().find(|line| line.contains(secret));
-            assert!(line.is_none(), "{secret}: {line:?}");
-        }
-    }
-}
-
-impl TokenStore for Spy {
-    fn load<'a>(&'a self, key: &'a StoreKey) -> StoreFuture<'a, Option<StoredEntry>> {
-        self.store.load(key)
-    }
-
-    fn store<'a>(&'a self, key: &'a StoreKey, entry: StoredEntry) -> StoreFuture<'a, ()> {
-        record(&format!("{key:?} {key} {entry:?}"));
-        let members: Value = serde_json::from_str(entry.text.expose()).expect("JSON");
-        for name in ["access_token", "refresh_token", "client_secret", "pkcs8"] {
-            self.secrets.add(members[name].as_str().unwrap_or_default());
-        }
-        self.store.store(key, entry)
-    }
-
-    fn delete<'a>(&'a self, key: &'a StoreKey, generation: Generation) -> StoreFuture<'a, bool> {
-        self.store.delete(key, generation)
-    }
-
-    fn lock<'a>(&'a self, key: &'a StoreKey) -> StoreFuture<'a, StoreLock> {
-        self.store.lock(key)
-    }
-}
 
 /// Runs a flow from the first request to the logout, and records everything that can be printed.
 async fn run(world: &World, oauth: OAuth, spy: &Spy) {
@@ -357,7 +195,7 @@ async fn a_store_in_files_writes_no_secret() {
     let secrets = Secrets::default();
     secrets.add(&text);
     secrets.check();
-    let log = LOG.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let log = log();
     assert!(
         log.contains("the stored entry is damaged"),
         "events are recorded"
