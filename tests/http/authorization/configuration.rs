@@ -113,6 +113,44 @@ fn malformed_scopes_fail_the_build_of_the_server() {
     }
 }
 
+#[mcp_client(namespace = "notes")]
+trait NotesApi {
+    /// Counts the notes.
+    async fn count(&self) -> Result<u32, ToolError>;
+
+    /// Removes all notes.
+    #[tool(scope = "files:admin")]
+    async fn clear(&self) -> Result<(), ToolError>;
+}
+
+struct Notes;
+
+#[mcp_tool(scope = "files:read")]
+impl NotesApi for Notes {
+    async fn count(&self) -> Result<u32, ToolError> {
+        Ok(0)
+    }
+
+    async fn clear(&self) -> Result<(), ToolError> {
+        Ok(())
+    }
+}
+
+#[test]
+fn implementations_of_contracts_have_scopes() {
+    let server = Server::builder("demo", "1.0.0").mount(std::sync::Arc::new(Notes));
+    let scopes = server.build().unwrap().required_scopes();
+    let scopes = scopes.iter().map(|(item, scopes)| {
+        let scopes = scopes.names().collect::<Vec<_>>().join(" ");
+        format!("{item}: {scopes}")
+    });
+    let expected = [
+        "tool `notes.count`: files:read",
+        "tool `notes.clear`: files:admin",
+    ];
+    assert_eq!(scopes.collect::<Vec<_>>(), expected, "AUTH-R-53");
+}
+
 #[test]
 fn a_server_lists_the_scopes_of_its_functions() {
     let server = builder().build().unwrap();

@@ -4,6 +4,7 @@ mod binding;
 mod configuration;
 mod example;
 mod exchange;
+mod in_memory;
 mod login;
 mod metadata;
 mod refusals;

@@ -9,7 +9,7 @@ use http::Response;
 use http::request::Parts;
 use tokio::time::Instant;
 use treenail_runtime::internal::deadline;
-use treenail_runtime::{Access, AuthorizeFuture, Authorized, HttpAuthorizer, Server};
+use treenail_runtime::{Access, AuthorizeFuture, Authorized, HttpAuthorizer, Principal, Server};
 
 use super::credentials::{Credentials, Scheme, credentials};
 use super::exchange::CallerToken;
@@ -143,12 +143,7 @@ impl Authorizer {
     fn authorized(&self, token: VerifiedToken, text: &str) -> Authorized {
         let expires = self.stream_end(token.expires_at);
         let grant = Grant::new(token, &self.settings.hierarchy);
-        let access = Access::new(GrantAuthority {
-            grant: grant.clone(),
-            base: Arc::clone(&self.settings.required),
-            metadata_url: Arc::clone(&self.metadata_url),
-        });
-        let mut caller = Authorized::new(grant.principal(), access);
+        let mut caller = Authorized::new(grant.principal(), self.access(&grant));
         let exchanger = self.settings.exchanger.as_ref();
         if let Some(exchanger) = exchanger.filter(|one| one.issuer == grant.issuer()) {
             let subject = CallerToken::new(text, exchanger);
@@ -157,6 +152,30 @@ impl Authorizer {
         caller.extensions.insert(grant);
         caller.expires = expires;
         caller
+    }
+
+    /// Returns the rights of a token that was verified elsewhere.
+    pub(super) fn admit(
+        &self,
+        token: VerifiedToken,
+    ) -> Result<(Principal, Access, Grant), AuthError> {
+        if !self.is_for_this_resource(&token) {
+            let reason = "the token is of another issuer, or for another resource";
+            return Err(AuthError::invalid(reason));
+        }
+        if self.has_expired(&token) {
+            return Err(AuthError::invalid("the token has expired"));
+        }
+        let grant = Grant::new(token, &self.settings.hierarchy);
+        Ok((grant.principal(), self.access(&grant), grant))
+    }
+
+    fn access(&self, grant: &Grant) -> Access {
+        Access::new(GrantAuthority {
+            grant: grant.clone(),
+            base: Arc::clone(&self.settings.required),
+            metadata_url: Arc::clone(&self.metadata_url),
+        })
     }
 
     /// Returns the time at which streams of a caller end whose token expires at `expires_at`.

@@ -1,6 +1,7 @@
 //! OAuth resource server: verifies tokens, and enforces the scopes of operations.
 
 mod authorizer;
+mod connect;
 mod credentials;
 mod document;
 mod dpop;

@@ -1,4 +1,4 @@
-//! MCP server with authorization, and a user who approves each request at once.
+//! MCP server with authorization, and an authorization server whose user approves each request at once.
 
 use std::time::SystemTime;
 

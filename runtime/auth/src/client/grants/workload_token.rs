@@ -25,6 +25,7 @@ const MAX: usize = 16 * 1024;
 /// let oauth = OAuth::workload(client, token);
 /// # let _ = oauth;
 /// ```
+#[cfg(feature = "client")]
 #[derive(Clone)]
 pub struct WorkloadToken(Source);
 

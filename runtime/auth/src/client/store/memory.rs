@@ -14,6 +14,7 @@ use super::{Generation, StoreFuture, StoreKey, StoreLock, StoredEntry, TokenStor
 /// let store = MemoryStore::new();
 /// # let _ = store;
 /// ```
+#[cfg(feature = "client")]
 #[derive(Debug, Default)]
 pub struct MemoryStore {
     entries: Mutex<HashMap<StoreKey, StoredEntry>>,
