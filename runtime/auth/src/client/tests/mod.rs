@@ -4,4 +4,5 @@ mod attacks;
 mod fixture;
 mod flows;
 mod limits;
+mod registration;
 mod renewal;
