@@ -9,6 +9,7 @@ macro_rules! pages {
         $(#[$attribute])*
         #[doc = ""]
         #[cfg_attr(feature = "http-server", doc = "[deployment]: crate::guide::deployment")]
+        #[doc = "[arguments]: crate::guide::arguments"]
         #[doc = "[elicitation]: crate::guide::elicitation"]
         #[doc = "[errors]: crate::guide::errors"]
         #[doc = "[hosts]: crate::guide::hosts"]
@@ -48,6 +49,8 @@ pages! {
     streams;
     /// Forms and confirmations while a function runs.
     elicitation;
+    /// Types, descriptions, defaults and bounds of arguments.
+    arguments;
     /// Errors for the model, the client and the program.
     errors;
     /// Shared values, locks and databases.
