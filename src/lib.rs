@@ -161,6 +161,7 @@ pub use treenail_macros::mcp_form;
 /// |---|---|---|
 /// | those of [`macro@tool`] | function | the keys of its tool |
 /// | `namespace = "…"` | `impl` | the prefix of all names in the block; [`ServerBuilder::namespace`] prepends another |
+/// | `scope = "…"` | `impl` | the [scopes](macro@tool) of everything in the block that declares none |
 /// | `crate = path` | function, `impl` | the path of this crate, if it is renamed |
 ///
 /// | key of `#[arg(…)]` | meaning |
@@ -218,6 +219,7 @@ pub use treenail_macros::mcp_type;
 /// | key | meaning |
 /// |---|---|
 /// | `name = "…"`, `title = "…"` | the programmatic name, and the display name |
+/// | `scope = "files:read"`, `scope = value` | the scopes that a call needs on a server with authorization: see [`IntoScopes`](args::IntoScopes) |
 /// | `icons = …`, `meta = …` | values for `icons` and `_meta` |
 /// | `blocking` | runs a blocking function on its own thread |
 ///
@@ -249,6 +251,7 @@ pub use treenail_macros::prompt;
 /// |---|---|
 /// | `"…"` | the URI; variables such as `{id}` are arguments |
 /// | `name = "…"`, `title = "…"` | the programmatic name, and the display name |
+/// | `scope = "files:read"`, `scope = value` | the scopes that a call needs on a server with authorization: see [`IntoScopes`](args::IntoScopes) |
 /// | `mime_type = "…"` | the media type; known for values that become JSON |
 /// | `size = …`, `annotations = …` | values for `size`, in bytes, and `annotations` |
 /// | `icons = …`, `meta = …` | values for `icons` and `_meta` |
@@ -264,6 +267,7 @@ pub use treenail_macros::resource;
 /// | key | meaning |
 /// |---|---|
 /// | `name = "…"`, `title = "…"` | the programmatic name, and the display name |
+/// | `scope = "files:read"`, `scope = value` | the scopes that a call needs on a server with authorization: see [`IntoScopes`](args::IntoScopes) |
 /// | `icons = …`, `meta = …` | values for `icons` and `_meta` |
 /// | `read_only`, `destructive`, `idempotent`, `open_world` | hints for the host; `= false` negates one |
 /// | `timeout = …` | maximum duration of a call, a `Duration`, including its time in the queue |
@@ -302,6 +306,14 @@ pub use treenail_agent as agent;
 #[cfg(feature = "tool-loop")]
 #[doc(inline)]
 pub use treenail_agent::ToolLoop;
+/// Authorization: OAuth clients and resource servers.
+#[cfg(any(
+    feature = "oauth",
+    feature = "authorization",
+    feature = "test-authorization"
+))]
+#[doc(inline)]
+pub use treenail_auth as auth;
 /// Adapter for the crate `jsoncall`: clients over its sessions, and servers as its handlers.
 #[cfg(feature = "jsoncall")]
 #[doc(inline)]
@@ -320,7 +332,7 @@ pub mod args {
     #[doc(inline)]
     pub use treenail_runtime::{
         FromText, HasLength, HasRange, HeaderArgument, IntoAnnotations, IntoDefault, IntoIcons,
-        IntoMeta, IntoRange, IntoSchema, TextArgument, ToolArgument,
+        IntoMeta, IntoRange, IntoSchema, IntoScopes, TextArgument, ToolArgument,
     };
 }
 
@@ -386,7 +398,8 @@ pub mod form {
 pub mod http {
     #[doc(inline)]
     pub use treenail_runtime::{
-        HttpBody, HttpFuture, HttpServer, HttpService, SsePaths, http_service,
+        AuthorizeFuture, Authorized, HttpAuthorizer, HttpBody, HttpFuture, HttpServer, HttpService,
+        IntoHttpAuthorizer, SsePaths, http_service,
     };
 }
 
@@ -412,6 +425,17 @@ pub mod prompt {
 pub mod resource {
     #[doc(inline)]
     pub use treenail_runtime::{ResourceDefinition, ResourceOutput};
+}
+
+/// Scopes: those that functions require, and those that the callers of a server have.
+#[cfg_attr(feature = "authorization", doc = "")]
+#[cfg_attr(
+    feature = "authorization",
+    doc = "Guide: [authorization](crate::guide::authorization)."
+)]
+pub mod scope {
+    #[doc(inline)]
+    pub use treenail_runtime::{Access, Authority, MissingScope, OneOf, RequiredScopes};
 }
 
 /// Servers: mounting, namespaces, and changes while they run.

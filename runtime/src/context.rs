@@ -14,6 +14,7 @@ use treenail_schema::{
 
 use crate::call::CallState;
 use crate::extensions::{Extensions, Principal};
+use crate::scope::{Access, MissingScope};
 use crate::server::Server;
 
 /// Context of one call, for its function: the caller, the metadata of the call, and messages to the caller.
@@ -90,6 +91,38 @@ impl Context {
     /// [`Context::client_info`] is not authenticated.
     pub fn principal(&self) -> Option<&Principal> {
         self.extension()
+    }
+
+    /// Fails if the caller's token does not grant `scope`. The client then receives a request for the scope.
+    ///
+    /// It is for scopes that depend on arguments; `scope = "…"` declares those that do not. Call it before anything is sent to
+    /// the client: status 403 is possible only then, and clients obtain more scopes after this status. Scopes are not enforced
+    /// where no request is authorized, such as on standard streams. They do not replace the access checks of a function.
+    ///
+    /// ```
+    /// use treenail::{Context, ToolError};
+    ///
+    /// async fn write(cx: &Context, path: String) -> Result<(), ToolError> {
+    ///     if path.starts_with("/etc/") {
+    ///         cx.require_scope("files:admin")?;
+    ///     }
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`MissingScope`] if the scope is not granted. If the function fails after that, its error is replaced.
+    pub fn require_scope(&self, scope: impl AsRef<str>) -> Result<(), MissingScope> {
+        let scope = scope.as_ref();
+        let access = self.extension::<Access>();
+        let checked = access.map_or(Ok(()), |access| access.require(scope));
+        checked.map_err(|error| {
+            let (principal, scopes) = (self.principal(), &error.message);
+            tracing::info!(?principal, %scopes, "refused a call");
+            self.state.set_fault(Some(error));
+            MissingScope(scope.into())
+        })
     }
 
     /// Returns the name and version that the client declares: unverified, for display only.

@@ -14,6 +14,7 @@ use crate::naming::validate_name;
 use crate::policy::Policy;
 use crate::prompt::PromptDefinition;
 use crate::resource::ResourceDefinition;
+use crate::scope::RequiredScopes;
 use crate::tool::ToolDefinition;
 
 /// A type with tools, prompts and resources, from an `impl` block with `#[mcp_tool]`;
@@ -44,6 +45,11 @@ pub trait Mount: Sized + Send + Sync + 'static {
     /// Documentation of the `impl` block. It becomes part of the server's instructions.
     const INSTRUCTIONS: &'static str;
 
+    /// Returns the scopes of tools, prompts and resources that declare none.
+    fn default_scopes() -> RequiredScopes {
+        RequiredScopes::default()
+    }
+
     /// Returns the tools in source order.
     fn tools() -> Vec<ToolDefinition<Self>> {
         Vec::new()
@@ -70,6 +76,10 @@ pub trait Mount: Sized + Send + Sync + 'static {
 impl<T: Mount> Mount for Arc<T> {
     const NAMESPACE: &'static str = T::NAMESPACE;
     const INSTRUCTIONS: &'static str = T::INSTRUCTIONS;
+
+    fn default_scopes() -> RequiredScopes {
+        T::default_scopes()
+    }
 
     fn tools() -> Vec<ToolDefinition<Self>> {
         shared(T::tools())
@@ -112,6 +122,7 @@ pub struct Metadata<P: FeatureKind> {
     pub(crate) description: Option<&'static str>,
     icons: Vec<Icon>,
     pub(crate) meta: Option<MetaObject>,
+    scopes: Option<RequiredScopes>,
     pub(crate) details: P::Details,
 }
 
@@ -124,6 +135,7 @@ impl<P: FeatureKind> Metadata<P> {
             description: None,
             icons: Vec::new(),
             meta: None,
+            scopes: None,
             details: P::Details::default(),
         }
     }
@@ -153,6 +165,13 @@ impl<P: FeatureKind> Metadata<P> {
     #[must_use]
     pub fn meta(mut self, meta: MetaObject) -> Self {
         self.meta = Some(meta);
+        self
+    }
+
+    /// Sets the scopes that requests need, instead of those of the `impl` block.
+    #[must_use]
+    pub fn scope(mut self, scopes: RequiredScopes) -> Self {
+        self.scopes = Some(scopes);
         self
     }
 
@@ -226,6 +245,7 @@ impl<S: Send + Sync + 'static, P: FeatureKind> Definition<S, P> {
                 .map(|(argument, completer)| (argument, completer.bind(argument, state)))
                 .collect(),
             policy: Policy::default(),
+            scopes: self.metadata.scopes,
         }
     }
 }
@@ -238,6 +258,8 @@ pub(crate) struct Registered<D, X = ()> {
     handler: Box<dyn FnOnce(&D) -> Handler + Send + Sync>,
     completers: Completers,
     policy: Policy,
+    /// `None` for the default of the `impl` block.
+    scopes: Option<RequiredScopes>,
 }
 
 /// Handlers of completion requests, by argument.
@@ -252,6 +274,7 @@ impl<D> Registered<D> {
             handler: self.handler,
             completers: self.completers,
             policy: self.policy,
+            scopes: self.scopes,
         }
     }
 }
@@ -274,6 +297,13 @@ impl<D: 'static> Registered<D> {
 }
 
 impl<D, X> Registered<D, X> {
+    /// Sets the scopes if it has none of its own, and checks them.
+    pub(crate) fn or_scopes(&mut self, default: &RequiredScopes) -> Result<(), String> {
+        let scopes = self.scopes.take().unwrap_or_else(|| default.clone());
+        self.scopes = Some(scopes.check()?);
+        Ok(())
+    }
+
     /// Completes the entry; the descriptor is final now.
     pub(crate) fn finish(self) -> Entry<D, X> {
         Entry {
@@ -281,6 +311,7 @@ impl<D, X> Registered<D, X> {
             descriptor: self.descriptor,
             detail: self.detail,
             completers: self.completers,
+            scopes: self.scopes.unwrap_or_default(),
         }
     }
 }
@@ -291,6 +322,8 @@ pub(crate) struct Entry<D, X = ()> {
     pub(crate) detail: X,
     pub(crate) handler: Handler,
     pub(crate) completers: Completers,
+    /// The scopes that its requests need.
+    pub(crate) scopes: RequiredScopes,
 }
 
 impl<D: fmt::Debug, X> fmt::Debug for Entry<D, X> {

@@ -44,6 +44,7 @@ mod resource;
 mod result_writer;
 mod retry;
 mod revision;
+mod scope;
 mod server;
 mod stream;
 mod stream_close;
@@ -84,6 +85,7 @@ pub use self::prompt::output::PromptOutput;
 pub use self::resource::ResourceDefinition;
 pub use self::resource::output::ResourceOutput;
 pub use self::revision::WrapResults;
+pub use self::scope::{Access, Authority, IntoScopes, MissingScope, OneOf, RequiredScopes};
 pub use self::server::{
     Component, Connection, Edit, Handled, Namespace, PendingResponse, Server, ServerBuilder,
 };
@@ -94,7 +96,8 @@ pub use self::tool::reply::ToolResultWriter;
 pub use self::tool::{Tool, ToolDefinition, ToolSet};
 #[cfg(feature = "http-server")]
 pub use self::transport::http::{
-    HttpBody, HttpFuture, HttpServer, HttpService, SsePaths, http_service,
+    AuthorizeFuture, Authorized, HttpAuthorizer, HttpBody, HttpFuture, HttpServer, HttpService,
+    IntoHttpAuthorizer, SsePaths, http_service,
 };
 pub use self::typed_contract::{ContractArgument, ContractItem, ContractOutput, Fallible};
 pub use self::wire::RpcError;

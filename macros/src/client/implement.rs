@@ -7,6 +7,7 @@ use crate::args::Keys;
 use crate::diag::Sink;
 use crate::krate::Krate;
 use crate::signature::Function;
+use crate::tool::check as rules;
 use crate::tool::expand::{block_stub, impl_mount};
 use crate::tool::model::extract;
 use crate::tool::parse::{ImplBlock, Member};
@@ -24,6 +25,8 @@ pub(crate) fn implement(
     mut sink: Sink,
 ) -> TokenStream {
     let namespace = keys.string("namespace", &mut sink);
+    let scope = keys.expr("scope", &mut sink);
+    rules::legal_scope(scope.as_ref(), &mut sink);
     check::namespace_belongs_in_the_trait(namespace.as_ref(), &mut sink);
     for function in item.functions() {
         without_marks(function, &mut sink);
@@ -32,7 +35,7 @@ pub(crate) fn implement(
     let types = types.into_iter().map(ImplItem::Verbatim);
     item.members.extend(types.map(Member::Other));
     let mount = item.of_trait.as_ref().map(|of: &Type| {
-        let members = expand::implementation(krate, of);
+        let members = expand::implementation(krate, of, scope.as_ref());
         impl_mount(krate, &item, &members)
     });
     sink.finish(

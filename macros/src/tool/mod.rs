@@ -72,7 +72,7 @@ fn without_self(mut item: Function) -> TokenStream {
 fn block(args: TokenStream, mut item: ImplBlock) -> TokenStream {
     let mut sink = Sink::new();
     sink.reject_duplicates("mcp_tool", &mut item.attributes);
-    let mut keys = Keys::parse(args, &["namespace", "crate"], &mut sink);
+    let mut keys = Keys::parse(args, &["namespace", "scope", "crate"], &mut sink);
     let krate = Krate::new(keys.path("crate", &mut sink));
     if item.of_trait.is_some() {
         return client::implement(&krate, keys, item, sink);

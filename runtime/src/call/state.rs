@@ -43,8 +43,13 @@ impl Lifetime {
     }
 
     /// Ends the call. If its function has failed, the error that is returned here replaces the failure.
-    pub(crate) fn end(self) -> Option<RpcError> {
-        self.state.as_ref().and_then(|state| state.take_fault())
+    pub(crate) fn end(mut self) -> Option<RpcError> {
+        let state = self.state.take()?;
+        if self.ends_call {
+            state.finish()
+        } else {
+            state.live().fault.take()
+        }
     }
 }
 
@@ -176,10 +181,6 @@ impl CallState {
         self.live().fault = fault;
     }
 
-    fn take_fault(&self) -> Option<RpcError> {
-        self.live().fault.take()
-    }
-
     /// Starts a call that continues after its function, in the layers around it, until the [`Lifetime`] is dropped.
     #[cfg(feature = "tower")]
     pub(crate) fn with_layers(call: &Call<'_>) -> (Context, Lifetime) {
@@ -193,9 +194,13 @@ impl CallState {
         (context, lifetime)
     }
 
-    fn finish(&self) {
-        self.live().finished = true;
+    fn finish(&self) -> Option<RpcError> {
+        let mut live = self.live();
+        live.finished = true;
+        let fault = live.fault.take();
+        drop(live);
         self.finished.notify_waiters();
+        fault
     }
 
     pub(crate) fn is_finished(&self) -> bool {

@@ -1,11 +1,12 @@
 //! Errors of client requests.
 
+use std::error::Error as StdError;
 use std::sync::Arc;
 use std::time::Duration;
 
 use treenail_schema::CallToolResult;
 
-use crate::client::{ContractError, Drift};
+use crate::client::{ContractError, Drift, Unauthorized};
 use crate::error::Error;
 use crate::wire::RpcError;
 
@@ -37,6 +38,14 @@ pub enum ClientError {
         /// The first bytes of the body, if it is text.
         body: Arc<str>,
     },
+    /// An HTTP server answered with status 401, or with status 403 and a challenge or no JSON-RPC message: the credentials are
+    /// missing, invalid or insufficient. The challenges describe the expected ones.
+    #[error("{0}")]
+    Unauthorized(Arc<Unauthorized>),
+    /// The [`HttpAuthorization`](crate::client::HttpAuthorization) of the session failed, with this error of its own. The
+    /// request was not sent, or the server refused it.
+    #[error("no authorization: {0}")]
+    Authorization(Arc<dyn StdError + Send + Sync>),
     /// The server violated the protocol.
     #[error("the server broke the protocol: {0}")]
     Protocol(Arc<str>),
@@ -68,6 +77,11 @@ impl ClientError {
     /// Returns [`ClientError::Protocol`] with this reason.
     pub fn protocol(reason: impl Into<Arc<str>>) -> Self {
         Self::Protocol(reason.into())
+    }
+
+    /// Returns [`ClientError::Authorization`] with this error.
+    pub fn authorization(error: impl StdError + Send + Sync + 'static) -> Self {
+        Self::Authorization(Arc::new(error))
     }
 
     /// Returns [`ClientError::Unsupported`] with this reason.

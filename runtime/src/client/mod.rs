@@ -6,6 +6,7 @@
 
 pub(crate) mod answers;
 mod cache;
+mod challenge;
 mod child;
 mod error;
 #[cfg(feature = "http-client")]
@@ -18,15 +19,19 @@ mod mock;
 mod protocol;
 mod session;
 pub(crate) mod stray;
+mod timeout;
 pub(crate) mod typed;
 
 #[cfg(feature = "validation")]
 pub(crate) use self::cache::validation;
 pub use self::cache::{McpClient, McpClientBuilder, UrlTemplate};
+pub use self::challenge::{Challenge, Challenges, Unauthorized};
 pub use self::child::{ServerCommand, Stderr};
 pub use self::error::ClientError;
 #[cfg(feature = "http-client")]
-pub use self::http::{HttpSession, HttpSessionBuilder};
+pub use self::http::{
+    AuthorizationFuture, HttpAttempt, HttpAuthorization, HttpSession, HttpSessionBuilder, Refusal,
+};
 pub use self::limits::{CacheLimits, ClientLimits, HttpClientLimits, ListLimits, ValidationLimits};
 pub use self::line::LineSession;
 pub use self::mock::MockSession;

@@ -102,9 +102,17 @@ impl<S: Send + Sync + 'static, P: FeatureKind> Function<S, P> {
             move |state, info, call, values, result| {
                 let context = C::from_call(call);
                 let lifetime = context.lifetime();
+                let start = result.mark();
                 let value = body(state, context, values);
-                drop(lifetime);
-                (output.write)(value, info, &P::write_context(call), result).map(|()| None)
+                let fault = lifetime.end();
+                let written = (output.write)(value, info, &P::write_context(call), result);
+                match fault.filter(|_| written.is_err() || result.has_failed()) {
+                    None => written.map(|()| None),
+                    Some(fault) => {
+                        result.rewind(start);
+                        Err(fault)
+                    }
+                }
             },
         )
     }

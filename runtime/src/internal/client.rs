@@ -12,6 +12,7 @@ use crate::limits::Limits;
 /// HTTP client for one origin.
 #[cfg(feature = "http-client")]
 pub mod http_client {
+    pub use crate::client::http_client::guard::{DialGuard, ResolveFuture};
     pub use crate::client::http_client::pool::Pool;
     pub use crate::client::http_client::{body, response, sse, url};
 }

@@ -19,6 +19,7 @@ use crate::function::run::panic_error;
 use crate::resource::output::ContentKind;
 use crate::resource::pattern::{Part, Pattern};
 use crate::result_writer::ResultWriter;
+use crate::scope::Access;
 use crate::wire::RpcError;
 
 /// Metadata of a resource or a resource template.
@@ -193,11 +194,12 @@ pub struct ResourceInfo {
 
 impl FeatureKind for ResourceInfo {
     type Details = ResourceDetails;
-    /// The requested URI.
-    type WriteContext = Box<str>;
+    /// The requested URI, and true if the caller is authorized by a token.
+    type WriteContext = (Box<str>, bool);
 
-    fn write_context(call: &Call<'_>) -> Box<str> {
-        call.target.name.into()
+    fn write_context(call: &Call<'_>) -> (Box<str>, bool) {
+        let is_authorized = call.extensions.get::<Access>().is_some();
+        (call.target.name.into(), is_authorized)
     }
 
     fn reject(&self, problems: &[Problem], _: &mut ResultWriter<'_>) -> Result<(), RpcError> {

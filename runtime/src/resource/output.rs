@@ -46,7 +46,15 @@ pub trait ResourceOutput<K>: Sized {
     fn output(_: Kind<K>) -> Output<Self, ResourceInfo> {
         Output {
             schema: Self::schema,
-            write: |value, info, uri, result| value.write(&mut ResourceReply { info, uri, result }),
+            write: |value, info, (uri, authorized), result| {
+                let authorized = *authorized;
+                value.write(&mut ResourceReply {
+                    info,
+                    uri,
+                    authorized,
+                    result,
+                })
+            },
         }
     }
 }
@@ -168,6 +176,8 @@ impl ContentKind {
 pub struct ResourceReply<'a, 'o> {
     info: &'a ResourceInfo,
     uri: &'a str,
+    /// The result is for one caller, and no cache may share it.
+    authorized: bool,
     result: &'a mut ResultWriter<'o>,
 }
 
@@ -235,7 +245,8 @@ impl ResourceReply<'_, '_> {
     fn end(&mut self, read: ReadResourceResult) {
         if self.result.style().revision().is_modern() {
             let ttl = read.ttl_ms.unwrap_or_default();
-            let scope = json!(read.cache_scope.unwrap_or(CacheScope::Private));
+            let scope = read.cache_scope.filter(|_| !self.authorized);
+            let scope = json!(scope.unwrap_or(CacheScope::Private));
             let hints = format!(",\"ttlMs\":{ttl},\"cacheScope\":{scope}");
             self.result.push(hints.as_bytes());
         }

@@ -8,6 +8,7 @@ use treenail_schema::{Prompt, Tool};
 use crate::definition::{Mount, Registered};
 use crate::naming::validate_name;
 use crate::resource::RegisteredResource;
+use crate::scope::RequiredScopes;
 use crate::tool::ToolSet;
 
 /// Mounted types, functions and nested namespaces under one name.
@@ -96,6 +97,8 @@ pub(crate) struct Group {
     /// The mounted type; `None` for functions.
     pub(crate) mounted: Option<TypeId>,
     pub(crate) instructions: &'static str,
+    /// The scopes of entries that declare none.
+    pub(crate) scopes: RequiredScopes,
     pub(crate) tools: Vec<Registered<Tool>>,
     pub(crate) prompts: Vec<Registered<Prompt>>,
     pub(crate) resources: Vec<RegisteredResource>,
@@ -108,6 +111,7 @@ impl Parts {
         self.groups.push(Group {
             mounted: Some(T::identity().0),
             instructions: T::INSTRUCTIONS,
+            scopes: T::default_scopes(),
             tools: bind_all(tools, |tool| tool.bind(namespace, &state))?,
             prompts: bind_all(prompts, |prompt| prompt.bind(namespace, &state))?,
             resources: bind_all(resources, |resource| resource.bind(namespace, &state))?,
@@ -121,6 +125,7 @@ impl Parts {
         self.groups.push(Group {
             mounted: None,
             instructions: "",
+            scopes: RequiredScopes::default(),
             tools: bind_all(tools, |tool| tool.bind(namespace, &state))?,
             prompts: Vec::new(),
             resources: Vec::new(),

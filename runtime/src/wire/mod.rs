@@ -21,7 +21,7 @@ pub(crate) use self::message::parse_with_known_meta;
 pub use self::message::{Body, Envelope, Invalid, Message, ParseLimits, parse, parse_element};
 pub(crate) use self::params::{Params, object, string};
 #[cfg(feature = "http-server")]
-pub(crate) use self::response::error_code;
+pub(crate) use self::response::{any_error_code, error_code};
 pub(crate) use self::response::{write_error, write_result};
 pub use self::scan::DEEPEST;
 pub(crate) use self::scan::{Scanner, SyntaxError, as_string, canonical};

@@ -33,7 +33,30 @@ pub(crate) fn write_error(out: &mut Vec<u8>, id: Option<&str>, error: &RpcError)
 #[cfg(feature = "http-server")]
 pub(crate) fn error_code(answer: &[u8], id: &str) -> Option<i64> {
     let rest = answer.strip_prefix(br#"{"jsonrpc":"2.0","id":"#)?;
-    let rest = rest.strip_prefix(id.as_bytes())?;
+    code_of(rest.strip_prefix(id.as_bytes())?)
+}
+
+/// Returns the error code of a response to any request, if it is an error.
+#[cfg(feature = "http-server")]
+pub(crate) fn any_error_code(answer: &[u8]) -> Option<i64> {
+    let rest = answer.strip_prefix(br#"{"jsonrpc":"2.0","id":"#)?;
+    let mut is_escaped = false;
+    let end = match rest {
+        [b'"', text @ ..] => {
+            text.iter().position(|byte| {
+                let ends = *byte == b'"' && !is_escaped;
+                is_escaped = *byte == b'\\' && !is_escaped;
+                ends
+            })? + 2
+        }
+        _ => rest.iter().position(|byte| *byte == b',')?,
+    };
+    code_of(&rest[end..])
+}
+
+/// Returns the error code of a response, given the part after its id.
+#[cfg(feature = "http-server")]
+fn code_of(rest: &[u8]) -> Option<i64> {
     let code = rest.strip_prefix(br#","error":{"code":"#)?;
     let length = code.iter().position(|byte| matches!(byte, b',' | b'}'))?;
     std::str::from_utf8(&code[..length]).ok()?.parse().ok()

@@ -18,6 +18,9 @@ fn outcome(result: &Result<serde_json::Value, ClientError>) -> String {
         Ok(_) => "a result".to_owned(),
         Err(ClientError::Refused(error)) => format!("refused {}", error.code),
         Err(ClientError::Http { status, body }) => format!("http {status} {body}"),
+        Err(ClientError::Unauthorized(error)) => {
+            format!("unauthorized {} {}", error.status, error.body)
+        }
         Err(ClientError::Closed(_)) => "closed".to_owned(),
         Err(ClientError::Protocol(_)) => "protocol".to_owned(),
         Err(other) => format!("{other:?}"),
@@ -47,8 +50,8 @@ fn cases() -> Vec<(&'static str, Response, &'static str)> {
         ("an error with status 200", Response::complete(200, JSON, &error.replace("null", "1")), "refused -32022"),
         ("400 without a body", Response::complete(400, "", ""), "http 400 "),
         ("404 with a page", Response::complete(404, TEXT, "no such page"), "http 404 no such page"),
-        ("an error that is not JSON-RPC", Response::complete(401, JSON, r#"{"error":{"code":1,"message":"x"}}"#), r#"http 401 {"error":{"code":1,"message":"x"}}"#),
-        ("401 with a JSON-RPC error", Response::complete(401, JSON, error), r#"http 401 {"jsonrpc":"2.0","id":null,"error":{"code":-32022,"message":"no"}}"#),
+        ("an error that is not JSON-RPC", Response::complete(401, JSON, r#"{"error":{"code":1,"message":"x"}}"#), r#"unauthorized 401 {"error":{"code":1,"message":"x"}}"#),
+        ("401 with a JSON-RPC error", Response::complete(401, JSON, error), r#"unauthorized 401 {"jsonrpc":"2.0","id":null,"error":{"code":-32022,"message":"no"}}"#),
         ("CLI-HTTP-09: 413", Response::complete(413, "content-type: image/png", "x"), "http 413 "),
         ("503", Response::complete(503, TEXT, &"x".repeat(600)), "http 503 xxxxxxxx"),
         ("a redirect", Response::complete(307, "location: http://evil.example/secret?token=x", ""), "http 307 a redirect to evil.example, /secret, which is not followed"),

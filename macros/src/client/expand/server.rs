@@ -4,12 +4,12 @@ use proc_macro2::{Delimiter, Group, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{
-    Attribute, ReturnType, Signature, Type, TypeParamBound, parse_quote, parse_quote_spanned,
+    Attribute, Expr, ReturnType, Signature, Type, TypeParamBound, parse_quote, parse_quote_spanned,
 };
 
 use crate::krate::Krate;
 use crate::signature::peel;
-use crate::tool::expand::{Target, allow_deprecated, entry, or_empty};
+use crate::tool::expand::{Target, allow_deprecated, default_scopes, entry, or_empty};
 use crate::tool::parse::ImplBlock;
 
 use super::super::model::{Contract, Entry, Part, part_type};
@@ -186,12 +186,14 @@ fn tools(krate: &Krate, method: &Entry) -> TokenStream {
 ///     }
 /// }
 /// ```
-pub(crate) fn implementation(krate: &Krate, of_trait: &Type) -> TokenStream {
+pub(crate) fn implementation(krate: &Krate, of_trait: &Type, scope: Option<&Expr>) -> TokenStream {
+    let scopes = default_scopes(krate, scope);
     let contract = quote_spanned!(of_trait.span()=> <Self as #of_trait>::MCP_CONTRACT);
     quote! {
         const NAMESPACE: &'static str = #contract.namespace;
         const INSTRUCTIONS: &'static str = #contract.instructions;
 
+        #scopes
         fn tools() -> ::std::vec::Vec<#krate::tool::ToolDefinition<Self>> {
             (#contract.tools)()
         }

@@ -4,6 +4,7 @@ pub(crate) mod bounds;
 mod headers;
 mod names;
 mod policy;
+mod scope;
 mod stream;
 mod uri;
 
@@ -14,6 +15,7 @@ use crate::diag::Sink;
 use crate::signature::{borrow_in, keyword_in, peel};
 
 pub(crate) use self::names::{distinct_names, legal_name, legal_namespace, legal_part};
+pub(crate) use self::scope::legal_scope;
 use super::model::{Argument, Block, Feature, Kind, Name, Output, is_method};
 use super::parse::{ImplBlock, Member};
 
@@ -32,6 +34,7 @@ pub(crate) fn function(tool: &Feature, namespace: Option<&LitStr>, sink: &mut Si
 pub(crate) fn block(block: &Block, item: &ImplBlock, sink: &mut Sink) {
     has_feature(block, item, sink);
     legal_namespace(block.namespace.as_ref(), sink);
+    legal_scope(block.scope.as_ref(), sink);
     let features: Vec<_> = block.features.iter().collect();
     distinct_names(&features, "block", sink);
     uri::distinct_uris(&block.features, sink);
@@ -50,6 +53,7 @@ pub(crate) fn common(feature: &Feature, sink: &mut Sink) {
     not_generic(feature, sink);
     blocking_is_synchronous(feature, sink);
     read_only_is_not_destructive(feature, sink);
+    legal_scope(feature.scope.as_ref(), sink);
     policy::timeout_is_a_duration(feature, sink);
     policy::timeout_can_end_the_call(feature, sink);
     policy::max_concurrency_is_a_number(feature, sink);

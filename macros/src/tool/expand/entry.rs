@@ -71,7 +71,7 @@ impl Mode {
 /// Expands to
 /// ```text
 /// ::treenail::__private_0_1_0::ToolMetadata::new("forecast")
-///     .title("…").description("…").read_only(true).timeout(…).schema(…).icons(…).meta(…)
+///     .title("…").description("…").read_only(true).timeout(…).schema(…).scope(…).icons(…).meta(…)
 ///     .define(::treenail::__private_0_1_0::Function::asynchronous((<argument>, …), <output>, <handler>))
 /// ```
 /// followed by `.complete(…)` for each argument with a completer. For a streaming tool, the definition of its items precedes it.
@@ -91,6 +91,8 @@ pub(crate) fn entry(krate: &Krate, feature: &Feature, target: Target) -> TokenSt
     });
     let policy = feature.tool().map(policy);
     let resource = feature.resource().map(|it| resource(krate, it));
+    let scope = feature.scope.iter();
+    let scope = scope.map(|it| value(it, "scope", &quote!(#krate::args::IntoScopes::into_scopes)));
     let icons = feature.icons.iter();
     let icons = icons.map(|it| value(it, "icons", &quote!(#krate::args::IntoIcons::into_icons)));
     let meta = feature.meta.iter();
@@ -127,6 +129,7 @@ pub(crate) fn entry(krate: &Krate, feature: &Feature, target: Target) -> TokenSt
             #(#hints)*
             #policy
             #resource
+            #(#scope)*
             #(#icons)*
             #(#meta)*
             #(#schema)*
@@ -141,6 +144,19 @@ fn value(value: &Expr, key: &str, into: &TokenStream) -> TokenStream {
     let method = Ident::new(key, value.span());
     let (into, of): (TokenStream, _) = (respan(into, value.span()), value);
     quote_spanned!(value.span()=> .#method(#into(#of)))
+}
+
+/// The method of `Mount` for the scopes of functions that declare none.
+pub(crate) fn default_scopes(krate: &Krate, scope: Option<&Expr>) -> Option<TokenStream> {
+    let scope = scope?;
+    let into = quote!(#krate::args::IntoScopes::into_scopes);
+    let into = respan(&into, scope.span());
+    let scopes = quote_spanned!(scope.span()=> #into(#scope));
+    Some(quote! {
+        fn default_scopes() -> #krate::scope::RequiredScopes {
+            #scopes
+        }
+    })
 }
 
 /// Sets the span of all tokens.

@@ -12,8 +12,7 @@ use syn::spanned::Spanned;
 
 use crate::krate::Krate;
 
-pub(crate) use self::entry::default_value;
-pub(crate) use self::entry::{Target, entry};
+pub(crate) use self::entry::{Target, default_scopes, default_value, entry};
 pub(crate) use self::stream::fold;
 use super::model::{Block, Feature, Kind};
 use super::parse::ImplBlock;
@@ -99,12 +98,14 @@ pub(crate) fn block(krate: &Krate, block: &Block, item: &ImplBlock) -> TokenStre
         ["resources", "resource", "ResourceDefinition"],
         |kind| matches!(kind, Kind::Resource(_)),
     );
+    let scopes = default_scopes(krate, block.scope.as_ref());
     let namespace = or_empty(block.namespace.as_ref());
     let instructions = or_empty(block.instructions.as_ref());
     let members = quote! {
         const NAMESPACE: &'static str = #namespace;
         const INSTRUCTIONS: &'static str = #instructions;
 
+        #scopes
         #tools
         #prompts
         #resources

@@ -26,9 +26,10 @@ use self::uri::Uri;
 use super::parse::ImplBlock;
 
 /// The keys of a tool, on functions and methods.
-pub(crate) const TOOL_KEYS: [&str; 14] = [
+pub(crate) const TOOL_KEYS: [&str; 15] = [
     "name",
     "title",
+    "scope",
     "read_only",
     "destructive",
     "idempotent",
@@ -43,11 +44,12 @@ pub(crate) const TOOL_KEYS: [&str; 14] = [
     "max_concurrency",
 ];
 
-const PROMPT_KEYS: [&str; 5] = ["name", "title", "icons", "meta", "blocking"];
+const PROMPT_KEYS: [&str; 6] = ["name", "title", "scope", "icons", "meta", "blocking"];
 
-const RESOURCE_KEYS: [&str; 9] = [
+const RESOURCE_KEYS: [&str; 10] = [
     "name",
     "title",
+    "scope",
     "mime_type",
     "size",
     "annotations",
@@ -61,6 +63,8 @@ const RESOURCE_KEYS: [&str; 9] = [
 pub(crate) struct Block {
     pub(crate) namespace: Option<LitStr>,
     pub(crate) instructions: Option<TokenStream>,
+    /// The scopes of functions that declare none.
+    pub(crate) scope: Option<Expr>,
     pub(crate) features: Vec<Feature>,
 }
 
@@ -70,6 +74,8 @@ pub(crate) struct Feature {
     pub(crate) name: Name,
     pub(crate) title: Option<LitStr>,
     pub(crate) description: Option<TokenStream>,
+    /// The scopes that calls need.
+    pub(crate) scope: Option<Expr>,
     pub(crate) icons: Option<Expr>,
     pub(crate) meta: Option<Expr>,
     pub(crate) blocking: Option<Attr<bool>>,
@@ -115,6 +121,7 @@ impl Block {
     /// Reads the marked methods of `item`.
     pub(crate) fn read(item: &mut ImplBlock, keys: &mut Keys, sink: &mut Sink) -> Self {
         let namespace = keys.string("namespace", sink);
+        let scope = keys.expr("scope", sink);
         let instructions = docs::text(&item.attributes);
         let features = item
             .functions()
@@ -123,6 +130,7 @@ impl Block {
         Self {
             namespace,
             instructions,
+            scope,
             features,
         }
     }
@@ -230,6 +238,7 @@ impl Feature {
             kind,
             name: Name::new(keys.string("name", sink), Some(ident), ident),
             title: keys.string("title", sink),
+            scope: keys.expr("scope", sink),
             icons: keys.expr("icons", sink),
             meta: keys.expr("meta", sink),
             blocking: keys.flag("blocking", sink),

@@ -199,6 +199,9 @@ forward_to_session_builder! {
     /// Connects to a server over HTTP with a configured session, for example with additional headers.
     #[cfg(feature = "http-client")]
     http(session: crate::client::HttpSessionBuilder);
+    /// Sets the credentials of a connection over HTTP, such as an OAuth client of `treenail::auth`.
+    #[cfg(feature = "http-client")]
+    oauth(authorization: impl crate::client::HttpAuthorization);
 }
 
 impl McpClientBuilder {

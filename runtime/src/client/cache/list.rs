@@ -7,11 +7,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::time::{Instant, timeout};
+use tokio::time::Instant;
 use treenail_schema::error_code;
 
 use crate::client::cache::list_sizes::{ListKind, ListSizes, SizeReservation};
 use crate::client::cache::page::{ListItem, Page, SizedPage};
+use crate::client::timeout::timeout;
 use crate::client::{ClientError, ClientLimits};
 use crate::wire::RpcError;
 
@@ -141,7 +142,7 @@ impl<T: ListItem> CachedList<T> {
                 None => Box::pin(self.fetch(source)).await,
             }
         });
-        fetched.await.map_err(|_| ClientError::Timeout(limit))?
+        fetched.await?
     }
 
     /// Fetches the list in any case.
@@ -159,7 +160,7 @@ impl<T: ListItem> CachedList<T> {
             let _fetching = self.fetching.lock().await;
             Box::pin(self.fetch(source)).await
         });
-        fetched.await.map_err(|_| ClientError::Timeout(limit))?
+        fetched.await?
     }
 
     fn fresh(&self, changes: &AtomicU64) -> Option<Arc<Snapshot<T>>> {

@@ -1,12 +1,13 @@
 //! Builder of HTTP sessions.
 
 use std::fmt;
+use std::sync::Arc;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 
-use crate::client::http::HttpSession;
 use crate::client::http::headers::is_reserved;
 use crate::client::http::inner::Inner;
+use crate::client::http::{HttpAuthorization, HttpSession};
 use crate::client::http_client::pool::Pool;
 use crate::client::http_client::url;
 use crate::client::{ClientError, ClientLimits};
@@ -18,6 +19,7 @@ use crate::client::{ClientError, ClientLimits};
 pub struct HttpSessionBuilder {
     url: String,
     headers: Vec<(String, String)>,
+    authorization: Option<Arc<dyn HttpAuthorization>>,
     limits: ClientLimits,
 }
 
@@ -28,6 +30,7 @@ impl fmt::Debug for HttpSessionBuilder {
         formatter
             .debug_struct("HttpSessionBuilder")
             .field("headers", &names)
+            .field("authorization", &self.authorization)
             .field("limits", &self.limits)
             .finish_non_exhaustive()
     }
@@ -38,6 +41,7 @@ impl HttpSessionBuilder {
         Self {
             url,
             headers: Vec::new(),
+            authorization: None,
             limits: ClientLimits::default(),
         }
     }
@@ -48,6 +52,20 @@ impl HttpSessionBuilder {
     /// such as `Mcp-Session-Id` and `Accept`, cannot be set. Values do not appear in logs or in the output of `Debug`.
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.headers.push((name.into(), value.into()));
+        self
+    }
+
+    /// Sets the credentials of the requests, which may change while the session runs. The OAuth client of `treenail::auth`
+    /// implements them; an `Arc` of them is accepted too.
+    pub fn authorization(self, authorization: impl HttpAuthorization) -> Self {
+        self.with_authorization(Arc::new(authorization))
+    }
+
+    pub(in crate::client) fn with_authorization(
+        mut self,
+        authorization: Arc<dyn HttpAuthorization>,
+    ) -> Self {
+        self.authorization = Some(authorization);
         self
     }
 
@@ -68,7 +86,8 @@ impl HttpSessionBuilder {
         let url = url::parse(&self.url)?;
         let headers = headers(&self.headers)?;
         let pool = Pool::new(&url, &self.limits)?;
-        Ok(HttpSession(Inner::new(url, headers, pool, self.limits)))
+        let inner = Inner::new(url, headers, self.authorization, pool, self.limits);
+        Ok(HttpSession(inner))
     }
 }
 

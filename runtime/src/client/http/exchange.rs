@@ -28,7 +28,7 @@ pub(super) async fn send_modern(
     request: &SessionRequest,
     revision: Revision,
 ) -> Answer {
-    let response = inner.sender.post(&inner.sender.url, || {
+    let response = inner.sender.post(&inner.sender.url, request.into(), || {
         let headers = headers::of_request(request, revision)?;
         let body = message::request(request);
         Ok(Parts { headers, body })
@@ -131,7 +131,7 @@ async fn send(
     state: &SessionState,
 ) -> Result<HttpResponse, ClientError> {
     let to = state.target(&inner.sender.url)?;
-    let response = inner.sender.post(to, || {
+    let response = inner.sender.post(to, request.into(), || {
         let (headers, body) = (state.headers(), message::request(request));
         Ok(Parts { headers, body })
     });
@@ -232,7 +232,7 @@ async fn resume(
         Ok(HttpResponse::Events(body)) => Ok(Some(body)),
         Ok(HttpResponse::Error(error)) if is_transient(error.status) => Ok(None),
         Ok(HttpResponse::Error(error)) => Err(match inner.state.error_for(error, &state) {
-            ClientError::SessionExpired => ClientError::SessionExpired,
+            error @ (ClientError::SessionExpired | ClientError::Unauthorized(_)) => error,
             _ => stream_ended(),
         }),
         Ok(HttpResponse::Json(_) | HttpResponse::Accepted) => Err(stream_ended()),

@@ -72,7 +72,7 @@ pub(super) fn of_notification(method: &str, revision: Revision) -> Result<Header
 }
 
 /// Returns the member of the parameters that `Mcp-Name` repeats.
-fn name_in(method: &str, params: &str) -> Option<String> {
+pub(super) fn name_in(method: &str, params: &str) -> Option<String> {
     let member = match method {
         "tools/call" | "prompts/get" => "name",
         "resources/read" => "uri",

@@ -4,7 +4,6 @@ use std::sync::{Arc, OnceLock, Weak};
 
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::timeout;
 use treenail_schema::error_code::{METHOD_NOT_FOUND, PARSE_ERROR};
 
 use crate::client::answers::{answered_id, id_at_ends, read_answer};
@@ -13,6 +12,7 @@ use crate::client::http::pending::PendingReplies;
 use crate::client::http::session_state::SessionState;
 use crate::client::http::{Answer, message};
 use crate::client::stray::StrayLines;
+use crate::client::timeout::timeout;
 use crate::client::{ClientError, ClientLimits, IncomingHandler, IncomingRequest, Responder};
 use crate::log_throttle::LogThrottle;
 use crate::wire::{Body, Envelope, Invalid, Message, RpcError, parse, parse_element};
@@ -238,7 +238,7 @@ impl ReplyRoute {
         let body = message::answer(&self.id, answer);
         let sent = timeout(
             inner.limits.request_timeout,
-            inner.deliver(&self.state, &body),
+            inner.deliver(&self.state, self.state.subject(), &body),
         );
         match inner.state.while_open(sent).await {
             Some(Ok(Ok(()))) | None => {}

@@ -6,14 +6,16 @@ use std::sync::Arc;
 use http::{HeaderMap, Uri};
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
-use tokio::time::timeout;
 
+use crate::client::http::authorization::HttpAuthorization;
+use crate::client::http::authorized::Subject;
 use crate::client::http::incoming::Dispatcher;
 use crate::client::http::message;
 use crate::client::http::response::HttpResponse;
 use crate::client::http::sender::Sender;
 use crate::client::http::session_state::{SessionState, StateStore};
 use crate::client::http_client::pool::Pool;
+use crate::client::timeout::timeout;
 use crate::client::{ClientError, ClientLimits};
 
 /// State that all requests of an HTTP session share.
@@ -40,9 +42,15 @@ impl fmt::Debug for Inner {
 }
 
 impl Inner {
-    pub(super) fn new(url: Uri, headers: HeaderMap, pool: Pool, limits: ClientLimits) -> Arc<Self> {
+    pub(super) fn new(
+        url: Uri,
+        headers: HeaderMap,
+        authorization: Option<Arc<dyn HttpAuthorization>>,
+        pool: Pool,
+        limits: ClientLimits,
+    ) -> Arc<Self> {
         Arc::new_cyclic(|inner| Self {
-            sender: Sender::new(url, headers, pool, limits.clone()),
+            sender: Sender::new(url, headers, authorization, pool, limits.clone()),
             state: StateStore::default(),
             dispatcher: Dispatcher::new(inner.clone(), limits.clone()),
             permits: semaphore(limits.requests_in_flight),
@@ -55,9 +63,10 @@ impl Inner {
     pub(super) async fn deliver(
         &self,
         state: &SessionState,
+        subject: Subject<'_>,
         body: &[u8],
     ) -> Result<(), ClientError> {
-        let response = self.sender.post_legacy(state, body).await?;
+        let response = self.sender.post_legacy(state, subject, body).await?;
         let accepted = HttpResponse::expect_success(response).await;
         accepted.map_err(|error| self.state.error_for(error, state))
     }
@@ -72,7 +81,12 @@ impl Inner {
         let state = self.state.current();
         runtime.spawn(async move {
             let body = message::cancelled(id);
-            let sent = timeout(inner.limits.request_timeout, inner.deliver(&state, &body));
+            let subject = Subject {
+                method: Some("notifications/cancelled"),
+                ..state.subject()
+            };
+            let sent = inner.deliver(&state, subject, &body);
+            let sent = timeout(inner.limits.request_timeout, sent);
             if !matches!(inner.state.while_open(sent).await, Some(Ok(Ok(())))) {
                 tracing::debug!("a cancellation could not be sent to the server");
             }

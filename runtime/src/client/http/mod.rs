@@ -3,9 +3,12 @@
 //! - Outgoing: `message` and `headers` compose a request, `sender` sends it through the connection pool of `http_client`.
 //! - Incoming: `response` classifies a response by status and type, `events` reads it if it is a stream, and `incoming`
 //!   dispatches each message to the request (`pending`) or the handler that it belongs to.
+//! - `authorization` is the interface of credentials that change, and `authorized` the way of requests with them.
 //! - `exchange` is one request from start to end. `inner` is the state that all requests share.
 //! - Legacy era only: `session_state`, `get_stream` (messages that belong to no request) and `sse_2024_11_05`.
 
+mod authorization;
+mod authorized;
 mod backoff;
 mod builder;
 mod events;
@@ -21,16 +24,18 @@ mod sender;
 mod session_state;
 mod sse_2024_11_05;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use tokio::time::timeout;
-use treenail_schema::Revision;
+use treenail_schema::{JsonObject, Revision};
 
+pub use self::authorization::{AuthorizationFuture, HttpAttempt, HttpAuthorization, Refusal};
 pub use self::builder::HttpSessionBuilder;
 use self::inner::{Inner, closed};
 use self::response::HttpResponse;
 use self::sender::Parts;
+use crate::client::timeout::timeout;
 use crate::client::{
     ClientError, IncomingHandler, Session, SessionFuture, SessionNotification, SessionRequest,
     TransportKind,
@@ -127,7 +132,7 @@ impl Session for HttpSession {
             let limit = self.0.limits.request_timeout;
             let sent = timeout(limit, send_notification(&self.0, notification));
             match self.0.state.while_open(sent).await {
-                Some(sent) => sent.unwrap_or(Err(ClientError::Timeout(limit))),
+                Some(sent) => sent?,
                 None => Err(closed()),
             }
         })
@@ -135,6 +140,15 @@ impl Session for HttpSession {
 
     fn transport(&self) -> TransportKind {
         TransportKind::Http
+    }
+
+    fn credentials_version(&self) -> u64 {
+        let authorization = self.0.sender.authorization.as_ref();
+        authorization.map_or(0, HttpAuthorization::version)
+    }
+
+    fn extensions(&self) -> BTreeMap<String, JsonObject> {
+        self.0.sender.extensions()
     }
 
     fn close(&self) -> SessionFuture<'_, ()> {
@@ -160,11 +174,12 @@ async fn send_notification(
     notification: SessionNotification,
 ) -> Result<(), ClientError> {
     let method = &notification.method;
+    let subject = (&notification).into();
     if let Some(revision) = notification
         .revision
         .filter(|one| Revision::is_modern(*one))
     {
-        let response = inner.sender.post(&inner.sender.url, || {
+        let response = inner.sender.post(&inner.sender.url, subject, || {
             let headers = headers::of_notification(method, revision)?;
             let body = message::notification(&notification);
             Ok(Parts { headers, body })
@@ -173,7 +188,7 @@ async fn send_notification(
     }
     let state = inner.state.update_revision(notification.revision);
     let body = message::notification(&notification);
-    inner.deliver(&state, &body).await?;
+    inner.deliver(&state, subject, &body).await?;
     if method == "notifications/initialized" && !state.is_http_sse() {
         get_stream::open(inner, state).await;
     }

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use http::header::WWW_AUTHENTICATE;
 use http::{HeaderMap, Response, StatusCode};
 use http_body::Body as _;
 use hyper::body::Incoming;
 
 use crate::client::http_client::body::{self, End};
 use crate::client::http_client::response::{describe_redirect, is_compressed, media_type};
-use crate::client::{ClientError, ClientLimits};
+use crate::client::{Challenges, ClientError, ClientLimits, Unauthorized};
 use crate::wire::{Members, RpcError, quoted};
 
 /// Maximum size of the body of an error response in bytes: enough for a protocol message.
@@ -34,15 +35,30 @@ pub(super) struct ErrorResponse {
     pub(super) status: StatusCode,
     /// The JSON-RPC error in the body, if there is one.
     pub(super) rpc_error: Option<RpcError>,
+    challenges: Challenges,
     body: Arc<str>,
 }
 
 impl From<ErrorResponse> for ClientError {
     fn from(response: ErrorResponse) -> Self {
+        // A challenge concerns the credentials of HTTP, even if the body is a JSON-RPC error. So does status 401.
+        let is_refused = match response.status {
+            StatusCode::UNAUTHORIZED => true,
+            StatusCode::FORBIDDEN => {
+                response.rpc_error.is_none() || !response.challenges.is_empty()
+            }
+            _ => false,
+        };
+        if is_refused {
+            return Self::Unauthorized(Arc::new(Unauthorized {
+                status: response.status.as_u16(),
+                challenges: response.challenges,
+                body: (*response.body).into(),
+            }));
+        }
         match response.rpc_error {
-            // Status 401 concerns the credentials of HTTP, even if the body is a JSON-RPC error.
-            Some(error) if response.status != StatusCode::UNAUTHORIZED => Self::Refused(error),
-            _ => Self::Http {
+            Some(error) => Self::Refused(error),
+            None => Self::Http {
                 status: response.status.as_u16(),
                 body: response.body,
             },
@@ -107,6 +123,7 @@ impl ErrorResponse {
             return Self {
                 status,
                 rpc_error: None,
+                challenges: Challenges::default(),
                 body: describe_redirect(headers).into(),
             };
         }
@@ -120,6 +137,7 @@ impl ErrorResponse {
         };
         Self {
             status,
+            challenges: Challenges::parse(headers.get_all(WWW_AUTHENTICATE)),
             rpc_error: std::str::from_utf8(&bytes).ok().and_then(parse_rpc_error),
             body: String::from_utf8_lossy(shown).into(),
         }

@@ -1,11 +1,17 @@
 //! HTTP requests to the server, and the redirects that are followed.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri};
 use hyper::body::Incoming as Body;
 use tokio::time::timeout;
+use treenail_schema::JsonObject;
 
+use crate::client::http::authorization::HttpAuthorization;
+use crate::client::http::authorized::Subject;
 use crate::client::http::headers::LAST_EVENT;
 use crate::client::http::response::HttpResponse;
 use crate::client::http::session_state::SessionState;
@@ -26,7 +32,7 @@ pub(super) struct Parts {
 
 /// Bound of the wait for a response.
 #[derive(Clone, Copy, Debug)]
-enum ResponseBound {
+pub(super) enum ResponseBound {
     /// The caller applies a timeout.
     CallerTimeout,
     /// A stream may open at any time, but at most this many informational responses may precede it.
@@ -38,15 +44,29 @@ pub(super) struct Sender {
     pub(super) url: Uri,
     /// Headers that the user has set.
     headers: HeaderMap,
-    pool: Pool,
-    limits: ClientLimits,
+    pub(super) authorization: Option<Arc<dyn HttpAuthorization>>,
+    pub(super) pool: Pool,
+    pub(super) limits: ClientLimits,
 }
 
 impl Sender {
-    pub(super) fn new(url: Uri, headers: HeaderMap, pool: Pool, limits: ClientLimits) -> Self {
+    /// Returns the extensions of the credentials.
+    pub(super) fn extensions(&self) -> BTreeMap<String, JsonObject> {
+        let authorization = self.authorization.as_deref();
+        authorization.map_or_else(BTreeMap::new, HttpAuthorization::extensions)
+    }
+
+    pub(super) fn new(
+        url: Uri,
+        headers: HeaderMap,
+        authorization: Option<Arc<dyn HttpAuthorization>>,
+        pool: Pool,
+        limits: ClientLimits,
+    ) -> Self {
         Self {
             url,
             headers,
+            authorization,
             pool,
             limits,
         }
@@ -57,6 +77,7 @@ impl Sender {
     pub(super) async fn post(
         &self,
         to: &Uri,
+        subject: Subject<'_>,
         compose: impl Fn() -> Result<Parts, ClientError>,
     ) -> Result<Response<Body>, ClientError> {
         let request = |to: &Uri| {
@@ -66,20 +87,22 @@ impl Sender {
             *request.body_mut() = parts.body.into();
             Ok(request)
         };
-        self.send(to, request, ResponseBound::CallerTimeout).await
+        self.send(to, request, (ResponseBound::CallerTimeout, subject))
+            .await
     }
 
     /// Posts a message of the legacy era.
     pub(super) async fn post_legacy(
         &self,
         state: &SessionState,
+        subject: Subject<'_>,
         body: &[u8],
     ) -> Result<Response<Body>, ClientError> {
         let compose = || {
             let (headers, body) = (state.headers(), body.to_vec());
             Ok(Parts { headers, body })
         };
-        self.post(state.target(&self.url)?, compose).await
+        self.post(state.target(&self.url)?, subject, compose).await
     }
 
     /// Requests a stream, or the rest of one after the event `last_event_id`.
@@ -97,7 +120,9 @@ impl Sender {
         };
         let limit = self.limits.http.informational_responses;
         let bound = ResponseBound::InformationalResponses(limit);
-        let response = self.send(&self.url, request, bound).await?;
+        let response = self
+            .send(&self.url, request, (bound, state.subject()))
+            .await?;
         HttpResponse::read(response, &self.limits).await
     }
 
@@ -105,7 +130,8 @@ impl Sender {
     pub(super) async fn delete(&self, state: &SessionState) {
         let request =
             |to: &Uri| Ok(self.compose(Method::DELETE, to, state.headers(), JSON_OR_EVENTS));
-        let deleted = self.send(&self.url, request, ResponseBound::CallerTimeout);
+        let options = (ResponseBound::CallerTimeout, state.subject());
+        let deleted = self.send(&self.url, request, options);
         let limit = self.limits.shutdown_timeout;
         if timeout(limit, deleted).await.is_err() {
             tracing::debug!("the server did not confirm the end of the session");
@@ -116,8 +142,13 @@ impl Sender {
         &self,
         to: &Uri,
         request: impl Fn(&Uri) -> Result<Request<Bytes>, ClientError>,
-        bound: ResponseBound,
+        (bound, subject): (ResponseBound, Subject<'_>),
     ) -> Result<Response<Body>, ClientError> {
+        if let Some(authorization) = &self.authorization {
+            // Boxed: it must not enlarge the future of requests without it.
+            let options = (bound, subject);
+            return Box::pin(self.send_authorized(authorization, to, request, options)).await;
+        }
         let response = self.transmit(request(to)?, bound).await?;
         match self.redirect_target(to, &response) {
             None => Ok(response),
@@ -144,7 +175,7 @@ impl Sender {
         }
     }
 
-    async fn transmit(
+    pub(super) async fn transmit(
         &self,
         request: Request<Bytes>,
         bound: ResponseBound,
@@ -158,7 +189,7 @@ impl Sender {
     }
 
     /// Returns the target of a redirect that preserves the method and the origin. Other redirects are not followed.
-    fn redirect_target(&self, from: &Uri, response: &Response<Body>) -> Option<Uri> {
+    pub(super) fn redirect_target(&self, from: &Uri, response: &Response<Body>) -> Option<Uri> {
         const METHOD_PRESERVING: [StatusCode; 2] = [
             StatusCode::TEMPORARY_REDIRECT,
             StatusCode::PERMANENT_REDIRECT,

@@ -11,6 +11,7 @@ use tokio::task::AbortHandle;
 use treenail_schema::Revision;
 
 use crate::client::ClientError;
+use crate::client::http::authorized::Subject;
 use crate::client::http::headers::{SESSION, VERSION, version};
 use crate::client::http::response::ErrorResponse;
 
@@ -54,6 +55,14 @@ impl SessionState {
     /// Returns true for the transport of 2024-11-05.
     pub(super) fn is_http_sse(&self) -> bool {
         matches!(self.transport, LegacyTransport::HttpSse(_))
+    }
+
+    /// Returns the subject of a request without a message, or of an answer.
+    pub(super) fn subject(&self) -> Subject<'static> {
+        Subject {
+            revision: self.revision,
+            ..Subject::default()
+        }
     }
 
     /// Returns the headers that each request of the session carries.

@@ -3,6 +3,7 @@
 use std::error::Error as _;
 use std::fmt;
 use std::future::{Future, poll_fn};
+use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -13,11 +14,13 @@ use http::header::PROXY_AUTHORIZATION;
 use http::{HeaderValue, Request, Response, Uri};
 use hyper::body::Incoming;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy::connect::HttpInfo;
 use hyper_util::client::legacy::{Builder, Client, Error};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tokio::sync::Notify;
 
 use crate::client::http_client::body::FullBody;
+use crate::client::http_client::guard::{DialGuard, NotAllowed};
 use crate::client::http_client::proxy::{Connector, Route};
 use crate::client::{ClientError, ClientLimits};
 
@@ -29,6 +32,8 @@ const MIN_HEADER_BYTES: usize = 8 * 1024;
 /// Pool of connections to one origin.
 pub struct Pool {
     client: HyperClient,
+    /// True if connections lead to the server itself, not to a proxy.
+    is_direct: bool,
     /// Value of `Proxy-Authorization` for a proxy that forwards requests.
     proxy_authorization: Option<HeaderValue>,
 }
@@ -48,9 +53,28 @@ impl fmt::Debug for Pool {
 impl Pool {
     /// Creates a pool for the origin of `url`. No connection is opened yet.
     pub fn new(url: &Uri, limits: &ClientLimits) -> Result<Self, ClientError> {
+        Self::with_guard(url, limits, None)
+    }
+
+    /// As [`new`](Self::new), for a URL that a peer has named: only addresses that `guard` allows are dialled. Requests to
+    /// others fail with [`ClientError::Invalid`].
+    pub fn guarded(
+        url: &Uri,
+        limits: &ClientLimits,
+        guard: Arc<dyn DialGuard>,
+    ) -> Result<Self, ClientError> {
+        Self::with_guard(url, limits, Some(guard))
+    }
+
+    fn with_guard(
+        url: &Uri,
+        limits: &ClientLimits,
+        guard: Option<Arc<dyn DialGuard>>,
+    ) -> Result<Self, ClientError> {
         let route = Route::to(url)?;
+        let is_direct = matches!(route, Route::Direct);
         let proxy_authorization = route.request_authorization();
-        let connector = Connector::new(route, limits.http.connect_timeout);
+        let connector = Connector::new(route, limits.http.connect_timeout).guarded(guard);
         let builder = client_builder(limits);
         let client = if url.scheme_str() == Some("https") {
             let provider = rustls::crypto::ring::default_provider();
@@ -67,8 +91,16 @@ impl Pool {
         };
         Ok(Self {
             client,
+            is_direct,
             proxy_authorization,
         })
+    }
+
+    /// Returns the address of the server that sent a response; `None` behind a proxy.
+    pub(crate) fn peer_address<B>(&self, response: &Response<B>) -> Option<IpAddr> {
+        let info = response.extensions().get::<HttpInfo>();
+        let info = info.filter(|_| self.is_direct)?;
+        Some(info.remote_addr().ip())
     }
 
     /// Sends a request and waits for the head of its response.
@@ -138,6 +170,9 @@ fn connection_error(error: &Error) -> ClientError {
     let mut reason = message.to_owned();
     let mut source = error.source();
     while let Some(cause) = source {
+        if let Some(NotAllowed(reason)) = cause.downcast_ref() {
+            return ClientError::invalid(&**reason);
+        }
         reason = format!("{reason}: {cause}");
         source = cause.source();
     }

@@ -4,6 +4,7 @@ use std::error::Error;
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -17,9 +18,12 @@ use tokio::net::TcpStream;
 use tower_service::Service;
 
 use crate::client::ClientError;
+use crate::client::http_client::guard::{
+    DialGuard, allowed_addresses, check_literal, with_address,
+};
 use crate::client::http_client::url::is_loopback;
 
-type BoxError = Box<dyn Error + Send + Sync>;
+pub(super) type BoxError = Box<dyn Error + Send + Sync>;
 
 /// Route to the origin of a session.
 #[derive(Clone)]
@@ -72,6 +76,7 @@ fn sensitive(mut value: HeaderValue) -> HeaderValue {
 pub(super) struct Connector {
     tcp: HttpConnector,
     route: Route,
+    guard: Option<Arc<dyn DialGuard>>,
 }
 
 impl Connector {
@@ -82,7 +87,32 @@ impl Connector {
         // Otherwise small messages would wait for acknowledgements.
         tcp.set_nodelay(true);
         tcp.set_connect_timeout(Some(timeout));
-        Self { tcp, route }
+        Self {
+            tcp,
+            route,
+            guard: None,
+        }
+    }
+
+    /// Dials only the addresses that `guard` allows.
+    pub(super) fn guarded(mut self, guard: Option<Arc<dyn DialGuard>>) -> Self {
+        self.guard = guard;
+        self
+    }
+
+    /// Dials the first address of the host that is allowed and answers.
+    async fn dial(&mut self, to: Uri) -> Result<TokioIo<TcpStream>, BoxError> {
+        let Some(guard) = &self.guard else {
+            return Ok(self.tcp.call(to).await?);
+        };
+        let mut failure = None;
+        for address in allowed_addresses(guard, &to).await? {
+            match self.tcp.call(with_address(&to, address)?).await {
+                Ok(stream) => return Ok(stream),
+                Err(error) => failure = Some(error.into()),
+            }
+        }
+        Err(failure.unwrap_or_else(|| "the host has no address".into()))
     }
 }
 
@@ -96,14 +126,18 @@ impl Service<Uri> for Connector {
     }
 
     fn call(&mut self, to: Uri) -> Self::Future {
-        let mut tcp = self.tcp.clone();
-        let route = self.route.clone();
+        let mut connector = self.clone();
         Box::pin(async move {
-            let (stream, forwards) = match route {
-                Route::Direct => (tcp.call(to).await?, false),
-                Route::Forward(proxy, _) => (tcp.call(proxy).await?, true),
+            if let (Route::Forward(..) | Route::Tunnel(..), Some(guard)) =
+                (&connector.route, &connector.guard)
+            {
+                check_literal(guard, &to)?;
+            }
+            let (stream, forwards) = match connector.route.clone() {
+                Route::Direct => (connector.dial(to).await?, false),
+                Route::Forward(proxy, _) => (connector.tcp.call(proxy).await?, true),
                 Route::Tunnel(proxy, authorization) => {
-                    let mut tunnel = Tunnel::new(proxy, tcp);
+                    let mut tunnel = Tunnel::new(proxy, connector.tcp);
                     if let Some(authorization) = authorization {
                         tunnel = tunnel.with_auth(authorization);
                     }

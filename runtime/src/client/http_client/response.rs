@@ -18,7 +18,7 @@ pub fn is_compressed(headers: &HeaderMap) -> bool {
 }
 
 /// Value of the header `Location`.
-pub(crate) fn location(headers: &HeaderMap) -> Option<&[u8]> {
+pub fn location(headers: &HeaderMap) -> Option<&[u8]> {
     headers.get(LOCATION).map(HeaderValue::as_bytes)
 }
 

@@ -14,6 +14,7 @@ use treenail_schema::{
 use crate::client::child::ServerCommand;
 use crate::client::protocol::McpClientSession;
 use crate::client::protocol::checked_handler::CheckedHandler;
+use crate::client::protocol::extensions::declare_extensions;
 use crate::client::protocol::handler::{ClientHandler, Closures};
 use crate::client::protocol::handshake::{Expectation, Handshake};
 use crate::client::protocol::inner::{Inner, Link};
@@ -22,7 +23,7 @@ use crate::client::protocol::server_info::PeerInfo;
 use crate::client::protocol::target::Target;
 use crate::client::{ClientError, ClientLimits, Session};
 #[cfg(feature = "http-client")]
-use crate::client::{HttpSession, HttpSessionBuilder};
+use crate::client::{HttpAuthorization, HttpSession, HttpSessionBuilder};
 use crate::server::{Connection, Server};
 use crate::wire::RpcError;
 
@@ -31,6 +32,8 @@ use crate::wire::RpcError;
 #[must_use = "`build` connects"]
 pub struct McpClientSessionBuilder {
     target: Option<Target>,
+    #[cfg(feature = "http-client")]
+    authorization: Option<Arc<dyn HttpAuthorization>>,
     expected: Expectation,
     info: Option<Implementation>,
     hide_client_info: bool,
@@ -70,6 +73,16 @@ impl McpClientSessionBuilder {
     #[cfg(feature = "http-client")]
     pub fn http(mut self, session: HttpSessionBuilder) -> Self {
         self.target = Some(Target::Http(Box::new(session)));
+        self
+    }
+
+    /// Sets the credentials of a connection over HTTP, such as an OAuth client of `treenail::auth`. An `Arc` of them is
+    /// accepted too. They replace those of [`http`](Self::http).
+    ///
+    /// Other connections have none: [`build`](Self::build) fails with [`ClientError::Invalid`].
+    #[cfg(feature = "http-client")]
+    pub fn oauth(mut self, authorization: impl HttpAuthorization) -> Self {
+        self.authorization = Some(Arc::new(authorization));
         self
     }
 
@@ -118,7 +131,8 @@ impl McpClientSessionBuilder {
         self
     }
 
-    /// Declares these capabilities, in place of those that follow from the configured handlers.
+    /// Declares these capabilities, in place of those that follow from the configured handlers. The extensions of the connection's
+    /// credentials are added.
     pub fn client_capabilities(mut self, capabilities: ClientCapabilities) -> Self {
         self.capabilities = Some(capabilities);
         self
@@ -205,6 +219,10 @@ impl McpClientSessionBuilder {
                 "the builder needs a `command`, a `url`, a `session` or a `server`",
             )
         })?;
+        #[cfg(feature = "http-client")]
+        if let Some(authorization) = self.authorization.take() {
+            target = target.authorized(authorization)?;
+        }
         let session = target.open(&self.limits)?;
         let (expected, limits) = (self.expected, self.limits.clone());
         let link = self.into_link(session);
@@ -222,7 +240,8 @@ impl McpClientSessionBuilder {
 
     fn into_link(self, session: Arc<dyn Session>) -> Link {
         let handler = self.handler.unwrap_or_else(|| Box::new(self.closures));
-        let capabilities = self.capabilities.unwrap_or_else(|| handler.capabilities());
+        let mut capabilities = self.capabilities.unwrap_or_else(|| handler.capabilities());
+        declare_extensions(&mut capabilities, session.extensions());
         let handler = Arc::new(CheckedHandler::new(handler, capabilities));
         let router = Router::listen_to(&*session, handler, self.limits.clone());
         let client_info = self.info.unwrap_or_else(|| {

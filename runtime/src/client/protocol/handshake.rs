@@ -5,7 +5,6 @@ use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
 
-use tokio::time::timeout;
 use treenail_schema::{InitializeRequestParams, InitializeResult, Revision, error_code};
 
 use crate::client::protocol::discovery::{CommonRevision, Discovery};
@@ -14,6 +13,7 @@ use crate::client::protocol::params::{Meta, Params, RoundParams, era_meta};
 use crate::client::protocol::probe::{Found, Probe, suggests_legacy};
 use crate::client::protocol::result::read;
 use crate::client::protocol::server_info::PeerInfo;
+use crate::client::timeout::timeout;
 use crate::client::{ClientError, SessionNotification, SessionRequest};
 
 /// Expected revision of the server.
@@ -194,8 +194,7 @@ impl<'a> Handshake<'a> {
         );
         let request = self.request("initialize", &Params::new(&params)?, "");
         let limit = self.link.limits.request_timeout;
-        let answer = timeout(limit, self.link.session.request(request)).await;
-        let text = answer.map_err(|_| ClientError::Timeout(limit))??;
+        let text = timeout(limit, self.link.session.request(request)).await??;
         self.check_size(&text)?;
         let result: InitializeResult = read(&text)?;
         let revision = result.protocol_version.parse().ok();

@@ -3,12 +3,12 @@
 use std::fmt;
 use std::future::{Future, IntoFuture};
 use std::marker::PhantomData;
-use std::pin::{Pin, pin};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::Instant;
 use treenail_schema::{LoggingLevel, ProgressNotificationParams, Request};
 
 use crate::client::ClientError;
@@ -18,6 +18,7 @@ use crate::client::protocol::params::{Params, push_member};
 use crate::client::protocol::progress::{ProgressSender, ProgressStream};
 use crate::client::protocol::result::read;
 use crate::client::protocol::router::ProgressSink;
+use crate::client::timeout::{Deadline, run_until, timeout};
 use crate::deadline;
 
 /// A request that is sent when it is awaited, and returns its result.
@@ -181,8 +182,7 @@ impl<R: Request> ClientRequest<R> {
                 let deadline = ProgressDeadline::start(limit, max_duration);
                 return Box::pin(with_progress(&inner, template, deadline, progress)).await;
             }
-            let result = timeout(limit, inner.complete(template)).await;
-            result.map_err(|_| ClientError::Timeout(limit))?
+            timeout(limit, inner.complete(template)).await?
         }
     }
 }
@@ -234,32 +234,34 @@ impl<R: Request> fmt::Debug for ClientRequest<R> {
 struct ProgressDeadline {
     started: Instant,
     timeout: Duration,
+    ends: Mutex<Ends>,
+}
+
+#[derive(Clone, Copy)]
+struct Ends {
+    next: Instant,
     /// Latest end; `None` if progress does not extend the deadline.
     latest: Option<Instant>,
-    end: Mutex<Instant>,
 }
 
 impl ProgressDeadline {
     fn start(timeout: Duration, max_duration: Option<Duration>) -> Self {
-        let now = Instant::now();
-        let end = deadline::from(now, timeout);
+        let started = Instant::now();
+        let ends = Ends {
+            next: deadline::from(started, timeout),
+            latest: max_duration.map(|duration| deadline::from(started, duration)),
+        };
         Self {
-            started: now,
+            started,
             timeout,
-            latest: max_duration.map(|duration| deadline::from(now, duration)),
-            end: Mutex::new(end),
+            ends: Mutex::new(ends),
         }
     }
 
-    fn end(&self) -> Instant {
-        let end = *self.end.lock().unwrap_or_else(PoisonError::into_inner);
-        self.latest.map_or(end, |latest| latest.min(end))
-    }
-
     fn restart(&self) {
-        if self.latest.is_some() {
-            let mut end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
-            *end = deadline::after(self.timeout);
+        let mut ends = self.lock();
+        if ends.latest.is_some() {
+            ends.next = deadline::after(self.timeout);
         }
     }
 
@@ -267,14 +269,25 @@ impl ProgressDeadline {
         &self,
         future: impl Future<Output = Result<T, ClientError>>,
     ) -> Result<T, ClientError> {
-        let mut future = pin!(future);
-        loop {
-            let end = self.end();
-            match timeout_at(end, &mut future).await {
-                Ok(result) => return result,
-                Err(_) if self.end() > end => {}
-                Err(_) => return Err(ClientError::Timeout(end - self.started)),
-            }
-        }
+        let result = run_until(self, future).await;
+        result.unwrap_or_else(|| Err(ClientError::Timeout(self.end() - self.started)))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Ends> {
+        self.ends.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Deadline for &ProgressDeadline {
+    fn end(&self) -> Instant {
+        let ends = self.lock();
+        ends.latest
+            .map_or(ends.next, |latest| latest.min(ends.next))
+    }
+
+    fn extend(&mut self, pause: Duration) {
+        let mut ends = self.lock();
+        ends.next = deadline::from(ends.next, pause);
+        ends.latest = ends.latest.map(|latest| deadline::from(latest, pause));
     }
 }

@@ -19,6 +19,7 @@ use crate::client::protocol::inner::{Inner, RequestTemplate};
 use crate::client::protocol::params::{Params, RoundParams};
 use crate::client::protocol::queue::Queue;
 use crate::client::protocol::router::Registration;
+use crate::client::timeout::timeout;
 
 /// Subscription to changes in the modern era: a stream of notifications. It ends with an error when the connection breaks,
 /// and without one when the server ends the subscription.
@@ -76,8 +77,7 @@ impl Subscription {
                 .poll(context)
                 .map(|ended| ended.map(|_| None)),
         });
-        let first = tokio::time::timeout(limit, first).await;
-        let first = first.map_err(|_| ClientError::Timeout(limit))??;
+        let first = timeout(limit, first).await??;
         let first = first.ok_or_else(|| {
             ClientError::closed("the subscription ended before its acknowledgement")
         })?;

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-#[cfg(feature = "http-client")]
-use crate::client::HttpSessionBuilder;
 use crate::client::child::ServerCommand;
 use crate::client::line::LineSession;
 use crate::client::protocol::handshake::Expectation;
 use crate::client::{ClientError, ClientLimits, Session};
+#[cfg(feature = "http-client")]
+use crate::client::{HttpAuthorization, HttpSessionBuilder};
 use crate::server::Connection;
 
 /// Server to connect to.
@@ -35,6 +35,22 @@ impl Target {
                 Arc::new(LineSession::in_memory(connection, limits))
             }
         })
+    }
+
+    /// Sets the credentials of a server over HTTP.
+    #[cfg(feature = "http-client")]
+    pub(super) fn authorized(
+        self,
+        authorization: Arc<dyn HttpAuthorization>,
+    ) -> Result<Self, ClientError> {
+        match self {
+            Self::Http(builder) => Ok(Self::Http(Box::new(
+                builder.with_authorization(authorization),
+            ))),
+            _ => Err(ClientError::invalid(
+                "`oauth` concerns servers over HTTP; set a `url`, or pass credentials to a child process in its environment",
+            )),
+        }
     }
 
     /// Returns true if the server is a child process that may be restarted for a legacy handshake.

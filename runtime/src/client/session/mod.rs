@@ -3,12 +3,13 @@
 mod incoming;
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use treenail_schema::Revision;
+use treenail_schema::{JsonObject, Revision};
 
 pub use self::incoming::{IncomingHandler, IncomingRequest, Responder};
 use crate::client::ClientError;
@@ -51,6 +52,18 @@ pub trait Session: fmt::Debug + Send + Sync {
     /// print to standard output by mistake. Transports without lines return `None`.
     fn stray_line(&self) -> Option<String> {
         None
+    }
+
+    /// Returns a number that changes with the credentials of the connection. Cached results of the former ones are not used any
+    /// more. Default: 0.
+    fn credentials_version(&self) -> u64 {
+        0
+    }
+
+    /// Returns the extensions of the protocol that the connection uses, such as those of its credentials, with their settings.
+    /// The client declares them in its capabilities. Default: none.
+    fn extensions(&self) -> BTreeMap<String, JsonObject> {
+        BTreeMap::new()
     }
 
     /// Closes the connection gracefully. Pending requests fail with [`ClientError::Closed`]. Ready when the connection has

@@ -8,11 +8,12 @@ use treenail_schema::{Method, ProgressToken};
 
 use super::Connection;
 use crate::call::{Call, CallTarget, progress_token};
-use crate::extensions::Principal;
+use crate::extensions::{Extensions, Principal};
 use crate::handler::Handler;
 use crate::request_id::{CallId, ReceivedId};
 use crate::revision::{Peer, read_log_level};
-use crate::server::registry::Route;
+use crate::scope::Access;
+use crate::server::registry::{Route, Snapshot};
 use crate::server::response::{PendingRequest, write_response};
 use crate::wire::{Envelope, RpcError, object, write_error, write_result};
 
@@ -64,9 +65,13 @@ impl Connection {
             registry,
             snapshot,
             subscriber,
+            extensions,
             ..
         } = self;
         registry.refresh(snapshot);
+        if snapshot.requires_scopes {
+            check_scopes(extensions, snapshot, envelope)?;
+        }
         match method {
             Method::Ping => {}
             Method::SetLevel if snapshot.has_logging() => {
@@ -171,6 +176,19 @@ impl Connection {
         let id = call.id.shared();
         Some(PendingRequest::new(&self.server, revision, id, pending))
     }
+}
+
+/// Checks the scopes of a request of an authorized caller, and gives its function the access to them.
+fn check_scopes(
+    extensions: &mut Extensions,
+    snapshot: &Snapshot,
+    envelope: &Envelope<'_>,
+) -> Result<(), RpcError> {
+    if let Some(access) = extensions.get::<Access>() {
+        let access = access.check(&snapshot.required_scopes(envelope))?;
+        extensions.insert(access);
+    }
+    Ok(())
 }
 
 /// Rejects a token that is too long, because each progress message of the call repeats it.

@@ -64,6 +64,7 @@ impl Catalog {
         let source = Arc::new(Source {
             mounted: group.mounted,
             instructions: group.instructions,
+            scopes: group.scopes,
             bare,
         });
         for tool in group.tools {

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::definition::{Entry, Registered};
+use crate::scope::RequiredScopes;
 use crate::server::edit::{Change, Component, Which};
 use crate::server::registry::index::{Descriptor, separate};
 
@@ -55,6 +56,10 @@ impl<D: Descriptor, X> EntryList<D, X> {
         if let Some(separator) = separator {
             separate(D::KIND, name, separator)?;
         }
+        bound.or_scopes(&source.scopes).map_err(|problem| {
+            let (kind, key) = (D::KIND, bound.descriptor.key());
+            format!("the scopes of the {kind} `{key}`: {problem}")
+        })?;
         self.slots.push(Slot {
             name: full_name,
             entry: Arc::new(bound.finish()),
@@ -143,6 +148,8 @@ impl<D: Descriptor, X> Slot<D, X> {
 pub(crate) struct Source {
     pub(crate) mounted: Option<TypeId>,
     pub(crate) instructions: &'static str,
+    /// The scopes of entries that declare none.
+    pub(crate) scopes: RequiredScopes,
     /// Set if it has instructions but no entries.
     pub(crate) bare: bool,
 }

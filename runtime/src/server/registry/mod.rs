@@ -5,6 +5,7 @@ mod entries;
 mod index;
 mod list;
 mod resources;
+mod scopes;
 mod snapshot;
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,7 +13,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use self::catalog::Catalog;
 pub(crate) use self::snapshot::{Route, Snapshot};
+#[cfg(feature = "http-server")]
+use treenail_schema::CacheScope;
+use treenail_schema::Method;
+
 use crate::error::{Error, Result};
+use crate::scope::RequiredScopes;
 use crate::server::Server;
 use crate::server::config::ServerConfig;
 use crate::server::edit::{Change, Component, Edit, Step};
@@ -75,6 +81,49 @@ impl Server {
             self.state.hub.publish(&kind.into());
         }
         Ok(())
+    }
+}
+
+impl Server {
+    /// Returns the scopes that each tool, prompt and resource requires, with a description such as ``tool `files.read` ``.
+    ///
+    /// It is for reviews and tests of the scopes of a server.
+    ///
+    /// ```
+    /// use treenail::Server;
+    ///
+    /// # fn review(server: &Server) {
+    /// for (item, scopes) in server.required_scopes() {
+    ///     println!("{item}: {}", scopes.names().collect::<Vec<_>>().join(" "));
+    /// }
+    /// # }
+    /// ```
+    pub fn required_scopes(&self) -> Vec<(String, RequiredScopes)> {
+        let snapshot = Registry::of(self).snapshot();
+        let scopes = snapshot.scopes();
+        scopes
+            .map(|(entry, scopes)| (entry, scopes.clone()))
+            .collect()
+    }
+
+    /// Returns the scopes that a request of `method` for `name` needs: the name of a tool or prompt, or the URI of a resource.
+    pub fn scopes_of(&self, method: &str, name: &str) -> RequiredScopes {
+        let snapshot = Registry::of(self).snapshot();
+        let method = Method::from_name(method);
+        let scopes = method.and_then(|method| snapshot.named_scopes(method, name));
+        scopes.cloned().unwrap_or_default()
+    }
+
+    /// Returns the current snapshot of the registry.
+    #[cfg(feature = "http-server")]
+    pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
+        Registry::of(self).snapshot()
+    }
+
+    /// Returns true if users may share cached lists.
+    #[cfg(feature = "http-server")]
+    pub(crate) fn shares_lists(&self) -> bool {
+        self.state.config.caching.scope != CacheScope::Private
     }
 }
 

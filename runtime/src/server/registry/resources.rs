@@ -12,6 +12,7 @@ use crate::naming::nearest;
 use crate::resource::pattern::Variables;
 use crate::resource::{Fixed, Template};
 use crate::revision::resource_not_found;
+use crate::scope::RequiredScopes;
 use crate::server::registry::list::List;
 use crate::wire::{RpcError, quoted};
 
@@ -51,6 +52,14 @@ impl Resources {
         match self.family(uri) {
             Some((template, variables)) => Ok((&template.handler, Some(object(variables)))),
             None => Err(self.unknown(uri, revision)),
+        }
+    }
+
+    /// Returns the scopes of the resource at `uri`.
+    pub(crate) fn scopes(&self, uri: &str) -> Option<&RequiredScopes> {
+        match self.single.index.get(uri) {
+            Some(resource) => Some(&resource.scopes),
+            None => self.family(uri).map(|(family, _)| &family.scopes),
         }
     }
 

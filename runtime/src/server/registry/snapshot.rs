@@ -26,11 +26,13 @@ pub(crate) struct Snapshot {
     /// Number of edits before it.
     pub(crate) version: u64,
     pub(crate) dynamic: bool,
-    tools: Arc<List<Tool>>,
+    /// Set if an entry requires scopes.
+    pub(crate) requires_scopes: bool,
+    pub(super) tools: Arc<List<Tool>>,
     /// Arguments that clients repeat in HTTP headers, by tool.
     #[cfg(feature = "http-server")]
     mirrors: std::collections::HashMap<Box<str>, Vec<crate::tool::header_params::HeaderParam>>,
-    prompts: Arc<List<Prompt>>,
+    pub(super) prompts: Arc<List<Prompt>>,
     pub(crate) resources: Resources,
     /// The result of `initialize` or `server/discover`, for each revision.
     handshake_results: [Vec<u8>; Revision::ALL.len()],
@@ -76,6 +78,7 @@ impl Snapshot {
         let mut snapshot = Self {
             version: old.map_or(0, |old| old.version + 1),
             dynamic: config.dynamic,
+            requires_scopes: false,
             #[cfg(feature = "http-server")]
             mirrors: mirrors(&tools.index),
             tools,
@@ -84,6 +87,8 @@ impl Snapshot {
             handshake_results: Default::default(),
             no_completions: empty_handler(),
         };
+        let requires_scopes = snapshot.scopes().any(|(_, scopes)| !scopes.is_empty());
+        snapshot.requires_scopes = requires_scopes;
         let instructions = catalog.instructions();
         snapshot.handshake_results = Revision::ALL.map(|revision| {
             config.handshake_result(revision, &snapshot.capabilities(revision), &instructions)

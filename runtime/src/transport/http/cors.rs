@@ -16,10 +16,16 @@ use crate::transport::http::server::HttpServer;
 use crate::transport::http::service::HttpService;
 
 /// Request headers that a page may send, in addition to all that start with `mcp-`.
-const REQUEST_HEADERS: [&str; 4] = ["accept", "authorization", "content-type", "last-event-id"];
+const REQUEST_HEADERS: [&str; 5] = [
+    "accept",
+    "authorization",
+    "content-type",
+    "dpop",
+    "last-event-id",
+];
 /// Response headers that a page may read, in addition to the CORS-safelisted ones.
 const RESPONSE_HEADERS: &str =
-    "mcp-session-id, mcp-protocol-version, www-authenticate, retry-after";
+    "mcp-session-id, mcp-protocol-version, www-authenticate, dpop-nonce, retry-after";
 const METHODS: &str = "GET, POST, DELETE";
 /// Seconds for which a browser may cache a preflight response. Chrome allows no more.
 const PREFLIGHT_MAX_AGE: &str = "7200";
@@ -37,9 +43,9 @@ impl HttpService {
     /// The service responds to their preflight requests and permits them to read its responses. By default no origin is
     /// allowed. Call it once per origin. Origins are compared exactly, including scheme and port, without wildcards.
     ///
-    /// It includes [`allow_origin`](HttpService::allow_origin). Pages may send `Authorization`, `Content-Type`, `Accept`,
-    /// `Last-Event-ID` and all headers that start with `Mcp-`, and read `Mcp-Session-Id`, `Mcp-Protocol-Version`,
-    /// `WWW-Authenticate` and `Retry-After`. Cookies are not supported.
+    /// It includes [`allow_origin`](HttpService::allow_origin). Pages may send `Authorization`, `DPoP`, `Content-Type`,
+    /// `Accept`, `Last-Event-ID` and all headers that start with `Mcp-`, and read `Mcp-Session-Id`, `Mcp-Protocol-Version`,
+    /// `WWW-Authenticate`, `DPoP-Nonce` and `Retry-After`. Cookies are not supported.
     ///
     /// Preflight requests carry no credentials, so an authentication layer around the service must let `OPTIONS` requests
     /// pass. Responses of that layer itself have no CORS headers. If pages need to read them, put a CORS layer outside of the

@@ -7,6 +7,7 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http::{Response, StatusCode};
+use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::server::{Connection, PendingResponse};
 use crate::transport::http::keep_alive::KeepAlive;
@@ -25,6 +26,8 @@ pub(super) struct Exchange {
     finished: bool,
     keep_alive: KeepAlive,
     permit: Option<StreamPermit>,
+    /// Ready when a listening stream must end, because its caller is no longer authorized.
+    expiry: Option<Pin<Box<Sleep>>>,
 }
 
 /// Output of an exchange.
@@ -58,11 +61,18 @@ impl Exchange {
             finished: false,
             keep_alive: KeepAlive::default(),
             permit: None,
+            expiry: None,
         }
     }
 
-    /// Holds the permit of a listening stream for the lifetime of the exchange.
-    pub(super) fn with_stream_permit(mut self, permit: Option<StreamPermit>) -> Self {
+    /// Holds the permit of a listening stream for the lifetime of the exchange, and ends the stream when its caller `expires`.
+    pub(super) fn with_stream_permit(
+        mut self,
+        permit: Option<StreamPermit>,
+        expires: Option<Instant>,
+    ) -> Self {
+        let expires = expires.filter(|_| permit.is_some());
+        self.expiry = expires.map(|expires| Box::pin(sleep_until(expires)));
         self.permit = permit;
         self
     }
@@ -140,7 +150,9 @@ impl Exchange {
     }
 
     fn poll_subscription(&mut self, context: &mut Context<'_>) -> Poll<Option<Output>> {
-        if !self.connection.is_listening() {
+        let expiry = self.expiry.as_mut();
+        let has_expired = expiry.is_some_and(|expiry| expiry.as_mut().poll(context).is_ready());
+        if has_expired || !self.connection.is_listening() {
             self.finished = true;
             return Poll::Ready(None);
         }

@@ -6,6 +6,8 @@
 //! older HTTP+SSE transport at two more paths. `server` is a listener for programs without an HTTP stack.
 
 mod accept;
+mod authorize;
+mod authorized;
 mod body;
 mod call_permits;
 mod checks;
@@ -24,6 +26,7 @@ mod sse;
 mod stream_permits;
 mod write_timeout;
 
+pub use self::authorize::{AuthorizeFuture, Authorized, HttpAuthorizer, IntoHttpAuthorizer};
 pub use self::legacy::SsePaths;
 pub use self::response::HttpBody;
 pub use self::server::HttpServer;
@@ -39,9 +42,13 @@ use treenail_schema::error_code::{
 use crate::extensions::Principal;
 use crate::server::Connection;
 
-/// Adds the principal set by a layer, if any, and the parts of the HTTP request to the extensions of a connection.
-fn attach_extensions(connection: &mut Connection, parts: Parts) {
+/// Adds the authorized caller or the principal set by a layer, if any, and the parts of the HTTP request to the extensions of
+/// a connection.
+fn attach_extensions(connection: &mut Connection, mut parts: Parts) {
     let extensions = connection.extensions_mut();
+    if let Some(caller) = parts.extensions.remove::<Authorized>() {
+        *extensions = caller.extensions;
+    }
     if let Some(principal) = parts.extensions.get::<Principal>() {
         extensions.insert(principal.clone());
     }

@@ -10,6 +10,7 @@ use treenail_schema::{Method, Revision};
 
 use crate::revision::{CachedPeer, stated_version};
 use crate::server::{Connection, Handled, Server, begins_call};
+use crate::transport::http::authorize::expiry;
 use crate::transport::http::call_permits::{over_capacity, reclaim_call_permits};
 use crate::transport::http::exchange::Exchange;
 use crate::transport::http::header_params::check_header_params;
@@ -106,6 +107,7 @@ impl Modern<'_> {
                 check_request(connection, headers, &envelope)
             });
         checked.map_err(|error| Rejection::with_error(StatusCode::BAD_REQUEST, Some(id), error))?;
+        let expires = expiry(&parts);
         attach_extensions(&mut connection, parts);
         let mut permit = None;
         if begins_call(&envelope) {
@@ -122,7 +124,8 @@ impl Modern<'_> {
             Handled::Complete | Handled::Cancelled(_) | Handled::Restarted => None,
         };
         let response = (!out.is_empty()).then_some(out);
-        let exchange = Exchange::new(connection, call, response).with_stream_permit(permit);
+        let exchange =
+            Exchange::new(connection, call, response).with_stream_permit(permit, expires);
         let response = exchange.respond(|response| http_status(error_code(response, id)));
         Ok(response.await)
     }

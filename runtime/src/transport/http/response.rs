@@ -14,7 +14,7 @@ use http_body::{Body, Frame, SizeHint};
 
 use crate::transport::http::exchange::Exchange;
 use crate::transport::http::legacy::Replay;
-use crate::wire::{RpcError, write_error};
+use crate::wire::{RpcError, any_error_code, write_error};
 
 /// Response body: one JSON text, or a stream of server-sent events for the duration of a call.
 ///
@@ -28,8 +28,23 @@ enum Kind {
 }
 
 impl HttpBody {
-    fn whole(bytes: Vec<u8>) -> Self {
-        Self(Kind::Whole((!bytes.is_empty()).then(|| bytes.into())))
+    fn whole(bytes: impl Into<Bytes>) -> Self {
+        let bytes = bytes.into();
+        Self(Kind::Whole((!bytes.is_empty()).then_some(bytes)))
+    }
+
+    /// Returns the error code, if it is the error response to one request.
+    pub(super) fn error_code(&self) -> Option<i64> {
+        match &self.0 {
+            Kind::Whole(bytes) => any_error_code(bytes.as_ref()?),
+            Kind::Stream(_) | Kind::Replay(_) => None,
+        }
+    }
+}
+
+impl From<Bytes> for HttpBody {
+    fn from(bytes: Bytes) -> Self {
+        Self::whole(bytes)
     }
 }
 
@@ -124,6 +139,10 @@ impl Rejection {
             error: None,
             allowed_methods: None,
         }
+    }
+
+    pub(super) fn status(&self) -> StatusCode {
+        self.status
     }
 
     pub(super) fn into_response(self) -> Response<HttpBody> {

@@ -105,7 +105,7 @@ impl HttpService {
 pub struct HttpServer {
     listener: TcpListener,
     address: SocketAddr,
-    service: HttpService,
+    pub(super) service: HttpService,
     path: Arc<str>,
 }
 
@@ -231,7 +231,11 @@ fn route_request(
 ) -> impl Future<Output = Result<Response<HttpBody>, Infallible>> + Send + 'static + use<> {
     let requested = request.uri().path();
     let is_served = without_slash(requested) == without_slash(path)
-        || service.sse_endpoint(requested).is_some();
+        || service.sse_endpoint(requested).is_some()
+        || service
+            .authorizer
+            .as_ref()
+            .is_some_and(|one| one.serves(requested));
     let response = is_served.then(|| service.call(request));
     async move {
         match response {

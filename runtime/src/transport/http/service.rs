@@ -14,6 +14,7 @@ use http_body::Body;
 use tower_service::Service;
 
 use crate::server::Server;
+use crate::transport::http::authorize::{Authorized, HttpAuthorizer, authorize_request};
 use crate::transport::http::body::read_body;
 use crate::transport::http::checks::{check_accept, check_content, check_size};
 use crate::transport::http::cors::{Cors, add_cors_headers};
@@ -79,7 +80,8 @@ pub fn http_service(server: Server) -> HttpService {
 #[derive(Clone, Debug)]
 pub struct HttpService {
     server: Server,
-    guard: Arc<Guard>,
+    pub(super) guard: Arc<Guard>,
+    pub(super) authorizer: Option<Arc<dyn HttpAuthorizer>>,
     sessions: Arc<Sessions>,
     pub(super) stream_permits: StreamPermits,
     pub(super) sse: Option<Arc<SsePaths>>,
@@ -93,6 +95,7 @@ impl HttpService {
         Self {
             server,
             guard: Arc::default(),
+            authorizer: None,
             sessions: Arc::default(),
             stream_permits: StreamPermits::default(),
             sse: None,
@@ -146,7 +149,13 @@ impl HttpService {
         let must_close = request.headers().contains_key(TRANSFER_ENCODING);
         let cors = self.cors.as_ref();
         let origin = cors.map(|cors| cors.allowed_origin(request.headers()));
-        let mut response = match self.handle_request(request).await {
+        let mut caller = None;
+        let result = self.handle_request(request, &mut caller).await;
+        let result = match &caller {
+            Some(caller) => self.refuse_scopes(caller, result),
+            None => result,
+        };
+        let mut response = match result {
             Ok(response) => response,
             Err(rejection) => rejection.into_response(),
         };
@@ -160,16 +169,27 @@ impl HttpService {
         response
     }
 
+    /// Handles a request, and sets the caller of an authorized one.
     async fn handle_request<B: Body>(
         &self,
         request: Request<B>,
+        caller: &mut Option<Authorized>,
     ) -> Result<Response<HttpBody>, Rejection> {
-        let (parts, body) = request.into_parts();
+        let (mut parts, body) = request.into_parts();
         let limits = self.server.limits();
         check_size(&parts.headers, limits.http.header_bytes)?;
+        if let Some(response) = self.document(&parts)? {
+            return Ok(response);
+        }
         self.guard.check(&parts)?;
         if let Some(response) = self.cors.as_ref().and_then(|cors| cors.preflight(&parts)) {
             return Ok(response);
+        }
+        if let Some(authorizer) = &self.authorizer {
+            match authorize_request(&**authorizer, &mut parts).await {
+                Ok(authorized) => *caller = Some(authorized),
+                Err(response) => return Ok(response.map(HttpBody::from)),
+            }
         }
         if let Some((paths, endpoint)) = self.sse_endpoint(parts.uri.path()) {
             return self.handle_sse(parts, body, paths, endpoint).await;
@@ -178,9 +198,11 @@ impl HttpService {
             Method::POST => {}
             Method::GET if !modern::is_modern_version(&parts.headers) => {
                 check_accept(&parts.headers, &["text/event-stream"])?;
+                self.check_scopes(&parts, None)?;
                 return self.legacy(parts).get();
             }
             Method::DELETE if !modern::is_modern_version(&parts.headers) => {
+                self.check_scopes(&parts, None)?;
                 return self.legacy(parts).delete();
             }
             _ => return Err(Rejection::method_not_allowed("GET, POST, DELETE")),
@@ -188,7 +210,9 @@ impl HttpService {
         check_content(&parts.headers)?;
         check_accept(&parts.headers, &["application/json", "text/event-stream"])?;
         let bytes = read_body(body, limits).await?;
-        match parse(&bytes, limits) {
+        let body = parse(&bytes, limits);
+        self.check_scopes(&parts, Some(&body))?;
+        match body {
             wire::Body::One(Ok(message)) if modern::is_modern(&parts.headers, &message) => {
                 self.modern().handle_message(parts, message).await
             }

@@ -55,6 +55,7 @@ impl HttpService {
         match (endpoint, &parts.method) {
             (SseEndpoint::Stream, &Method::GET) => {
                 check_accept(&parts.headers, &["text/event-stream"])?;
+                self.check_scopes(&parts, None)?;
                 return self.legacy(parts).open_sse(paths);
             }
             (SseEndpoint::Messages, &Method::POST) => {}
@@ -64,7 +65,9 @@ impl HttpService {
         check_content(&parts.headers)?;
         let limits = self.server().limits();
         let bytes = read_body(body, limits).await?;
-        match parse(&bytes, limits) {
+        let body = parse(&bytes, limits);
+        self.check_scopes(&parts, Some(&body))?;
+        match body {
             wire::Body::One(Err(Invalid { id, error })) => {
                 Err(Rejection::with_error(StatusCode::BAD_REQUEST, id, error))
             }

@@ -32,6 +32,7 @@ use self::store::EventId;
 use crate::ask::random_id;
 use crate::extensions::Principal;
 use crate::server::{Connection, Server};
+use crate::transport::http::authorize::expiry;
 use crate::transport::http::headers::{PROTOCOL_VERSION, single_header};
 use crate::transport::http::response::{HttpBody, Rejection, json_response, replay_stream};
 use crate::transport::http::stream_permits::StreamPermits;
@@ -79,6 +80,7 @@ impl Legacy<'_> {
         };
         let session_id = new_session_id()?;
         let session = Session::new(connection, SessionKind::Streamable(revision), principal);
+        session.authorize_until(expiry(&self.parts));
         self.sessions
             .insert(&session_id, session, self.server.limits())?;
         let mut response = plain_response(out, Some(id));
@@ -156,9 +158,10 @@ impl Legacy<'_> {
     /// Returns the session with this id.
     fn find(&self, id: &str) -> Result<Arc<Session>, Rejection> {
         let principal = self.parts.extensions.get::<Principal>();
-        self.sessions
-            .get(id, principal, self.server.limits())
-            .ok_or_else(no_session)
+        let session = self.sessions.get(id, principal, self.server.limits());
+        let session = session.ok_or_else(no_session)?;
+        session.authorize_until(expiry(&self.parts));
+        Ok(session)
     }
 }
 

@@ -51,6 +51,8 @@ struct SharedStream {
     server: Server,
     /// Ready once, when the server closes.
     closed: Pin<Box<dyn Future<Output = ()> + Send>>,
+    /// Ready when the authorization of the client may have ended.
+    expiry: Option<Pin<Box<Sleep>>>,
     _permit: StreamPermit,
     /// Ends the session together with the stream.
     guard: Option<SessionGuard>,
@@ -105,6 +107,7 @@ impl Replay {
         let (server, closing) = (server.clone(), server.clone());
         let closed = Box::pin(async move { closing.closed().await });
         self.session = Some(SharedStream {
+            expiry: session.expires().map(|end| Box::pin(sleep_until(end))),
             session,
             server,
             closed,
@@ -158,9 +161,22 @@ impl SharedStream {
     /// send.
     fn poll_closed(&mut self, context: &mut Context<'_>) -> bool {
         self.session.poll_shared_stream(context);
-        let closed = self.server.is_closed() || self.closed.as_mut().poll(context).is_ready();
+        let closed = self.poll_expired(context)
+            || self.server.is_closed()
+            || self.closed.as_mut().poll(context).is_ready();
         // In HTTP+SSE, the responses of calls in flight need this stream.
         closed && (self.guard.is_none() || self.session.in_flight() == 0)
+    }
+
+    /// Returns true if the authorization of the client has ended, and no later request has extended it.
+    fn poll_expired(&mut self, context: &mut Context<'_>) -> bool {
+        let (Some(expiry), Some(end)) = (&mut self.expiry, self.session.expires()) else {
+            return false;
+        };
+        if end > expiry.deadline() {
+            expiry.as_mut().reset(end);
+        }
+        expiry.as_mut().poll(context).is_ready()
     }
 }
 

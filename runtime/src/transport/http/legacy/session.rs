@@ -37,6 +37,8 @@ pub(super) struct Session {
     stream_waker: Mutex<Option<Waker>>,
     /// Time for which a stalled reader may block its call.
     write_timeout: Duration,
+    /// Time at which the authorization of the client ends, the latest of its requests.
+    expires: Mutex<Option<Instant>>,
     /// Time after which a stream is closed and its client has to reconnect.
     stream_max_age: Option<Duration>,
 }
@@ -78,7 +80,19 @@ impl Session {
             last_used: Mutex::new(Instant::now()),
             initialized: AtomicBool::new(matches!(kind, SessionKind::Streamable(_))),
             stream_waker: Mutex::default(),
+            expires: Mutex::default(),
         }
+    }
+
+    /// Records the end of the authorization that a request has.
+    pub(super) fn authorize_until(&self, expires: Option<Instant>) {
+        let mut latest = lock(&self.expires);
+        *latest = expires.max(*latest);
+    }
+
+    /// Returns the end of the client's authorization, if it has one.
+    pub(super) fn expires(&self) -> Option<Instant> {
+        *lock(&self.expires)
     }
 
     pub(super) fn belongs_to(&self, principal: Option<&Principal>) -> bool {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use http::StatusCode;
 use http::uri::PathAndQuery;
 
+use crate::transport::http::authorize::expiry;
 use crate::transport::http::legacy::dispatch::{accepted, dispatch_body};
 use crate::transport::http::legacy::replay::Replay;
 use crate::transport::http::legacy::session::{Session, SessionKind};
@@ -79,6 +80,7 @@ impl Legacy<'_> {
         let preamble = format!("event: endpoint\ndata: {messages}?{SESSION}={id}\n\n");
         let (connection, principal) = self.connect();
         let session = Session::new(connection, SessionKind::HttpSse, principal);
+        session.authorize_until(expiry(&self.parts));
         let session = self.sessions.insert(&id, session, self.server.limits())?;
         let reader = session
             .events

@@ -67,7 +67,8 @@ impl Guard {
         self.check_origin(&parts.headers)
     }
 
-    fn check_host(&self, headers: &HeaderMap, uri: &Uri) -> Result<(), Rejection> {
+    /// Rejects requests for other hosts.
+    pub(super) fn check_host(&self, headers: &HeaderMap, uri: &Uri) -> Result<(), Rejection> {
         let Allowed::Listed(names) = &self.hosts else {
             return Ok(());
         };

@@ -1,0 +1,18 @@
+//! Requests to servers that a peer has named: bounded, and never to a network that the peer cannot reach itself.
+//!
+//! `policy` judges URLs and addresses, `address` classifies addresses, `network` dials exactly the judged ones, `budget` bounds
+//! a series of requests, `fetcher` sends them, and `response` reads their bodies.
+
+mod address;
+mod budget;
+mod fetcher;
+mod network;
+mod policy;
+mod response;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use self::budget::Budget;
+pub(crate) use self::fetcher::{Fetcher, Transport, TransportFuture};
+pub use self::policy::FetchPolicy;
+pub(crate) use self::response::FetchResponse;

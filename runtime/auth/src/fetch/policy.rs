@@ -1,0 +1,202 @@
+//! Judgement of URLs and addresses that a peer has named.
+
+use std::net::IpAddr;
+
+use http::Uri;
+use http::uri::Scheme;
+use treenail_runtime::internal::http_client::url;
+use treenail_schema::internal::quoted;
+
+use super::address::AddressClass;
+use crate::AuthError;
+
+/// Maximum length of a URL in bytes.
+const MAX_URL_BYTES: usize = 4 * 1024;
+/// Names of the metadata services of cloud machines.
+const METADATA_HOSTS: [&str; 6] = [
+    "instance-data",
+    "instance-data.ec2.internal",
+    "metadata",
+    "metadata.azure.internal",
+    "metadata.goog",
+    "metadata.google.internal",
+];
+
+/// Policy for URLs that a peer has named, such as those of an authorization server.
+///
+/// By default, only `https` URLs with public addresses are contacted. In addition, the class of addresses that the MCP server
+/// itself has is allowed: a server in a private network may have an authorization server there, and one on this computer may
+/// use `http` on this computer. The address is judged when a connection is opened, after its name was resolved.
+///
+/// Cloud metadata services and 169.254.0.0/16 are never contacted.
+///
+/// ```
+/// use treenail::auth::FetchPolicy;
+///
+/// let policy = FetchPolicy::default().allow_host("login.corp.example");
+/// ```
+#[derive(Clone, Debug)]
+pub struct FetchPolicy {
+    /// Class of the addresses of the MCP server.
+    server: AddressClass,
+    /// Hosts with addresses of any network, in lower case.
+    hosts: Vec<String>,
+    is_relaxed: bool,
+}
+
+impl Default for FetchPolicy {
+    fn default() -> Self {
+        Self {
+            server: AddressClass::Public,
+            hosts: Vec::new(),
+            is_relaxed: false,
+        }
+    }
+}
+
+impl FetchPolicy {
+    /// Allows a host by its name or address, in every network. It must still use `https`.
+    pub fn allow_host(mut self, host: impl AsRef<str>) -> Self {
+        self.hosts.push(normalized(host.as_ref()));
+        self
+    }
+
+    /// Allows `http`, and hosts in every network. Only for development: a malicious MCP server can then reach the network of
+    /// this program.
+    pub fn allow_everything(mut self) -> Self {
+        self.is_relaxed = true;
+        self
+    }
+
+    /// Returns the policy for the documents of an MCP server, with the address that it was reached at.
+    pub(crate) fn for_server(mut self, server: &Uri, peer: Option<IpAddr>) -> Self {
+        let literal = literal(server.host().unwrap_or_default());
+        let is_encrypted = server.scheme() == Some(&Scheme::HTTPS);
+        self.server = if server.host().is_some_and(url::is_loopback) {
+            AddressClass::Loopback
+        } else {
+            // Without TLS, whoever controls the name server could choose the class.
+            let address = literal.or_else(|| peer.filter(|_| is_encrypted));
+            address.map_or(AddressClass::Public, AddressClass::of)
+        };
+        self
+    }
+
+    /// Checks a URL, before anything is resolved or sent.
+    ///
+    /// # Errors
+    ///
+    /// [`AuthError::Forbidden`].
+    pub(crate) fn check_url(&self, text: &str) -> Result<Uri, AuthError> {
+        let refuse = |reason: &str| {
+            let text = quoted(without_query(text));
+            AuthError::Forbidden(format!("{text} {reason}").into())
+        };
+        let is_visible = text.bytes().all(|byte| matches!(byte, b'!'..=b'~'));
+        if text.len() > MAX_URL_BYTES || !is_visible {
+            return Err(refuse("is not a URL of at most 4 KiB"));
+        }
+        if text.contains(['#', '\\', '"', '<', '>', '^', '`', '{', '|', '}']) {
+            return Err(refuse(
+                "has a fragment or a character that is not allowed in a URL",
+            ));
+        }
+        let url = url::parse(text)
+            .map_err(|_| refuse("is not a URL with a host and without a user name"))?;
+        let host = url.host().unwrap_or_default();
+        if !is_host(host) {
+            return Err(refuse(
+                "has neither a host name nor an address in its usual form",
+            ));
+        }
+        let is_metadata = METADATA_HOSTS.contains(&&*normalized(host));
+        if is_metadata {
+            return Err(refuse("is a metadata service"));
+        }
+        if url.scheme() != Some(&Scheme::HTTPS) && !self.is_relaxed {
+            if self.server != AddressClass::Loopback {
+                return Err(refuse("does not use `https`"));
+            }
+            if !url::is_loopback(host) {
+                return Err(refuse(
+                    "does not use `https`, which is required outside of this computer",
+                ));
+            }
+        }
+        if let Some(address) = literal(host) {
+            self.check_address(&url, address)
+                .map_err(|reason| AuthError::Forbidden(reason.into()))?;
+        }
+        Ok(url)
+    }
+
+    /// Decides on an address of a URL that was checked.
+    pub(super) fn check_address(&self, url: &Uri, address: IpAddr) -> Result<(), String> {
+        let class = AddressClass::of(address);
+        let host = url.host().unwrap_or_default();
+        let is_encrypted = url.scheme() == Some(&Scheme::HTTPS);
+        let is_allowed = match class {
+            AddressClass::Forbidden => false,
+            _ if self.is_relaxed => true,
+            AddressClass::Loopback if !is_encrypted => self.server == AddressClass::Loopback,
+            _ if !is_encrypted => false,
+            AddressClass::Public => true,
+            _ => class == self.server || self.hosts.contains(&normalized(host)),
+        };
+        if is_allowed {
+            return Ok(());
+        }
+        let host = quoted(host);
+        Err(match class {
+            AddressClass::Forbidden | AddressClass::Public => {
+                format!("{host} has the address {address}, which is never contacted in this way")
+            }
+            _ => format!(
+                "{host} has the address {address} of another network than the MCP server; \
+                 `FetchPolicy::allow_host` allows it"
+            ),
+        })
+    }
+}
+
+/// Returns true for a host name, or for an address in its usual form.
+///
+/// Other forms of IPv4 addresses, such as `0x7f.1` or `2130706433`, mean different hosts to different resolvers.
+fn is_host(host: &str) -> bool {
+    if literal(host).is_some() {
+        return true;
+    }
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_');
+    let last = host.strip_suffix('.').unwrap_or(host);
+    let last = last.rsplit('.').next().unwrap_or_default();
+    let is_number = last.bytes().all(|byte| byte.is_ascii_digit())
+        || last
+            .get(..2)
+            .is_some_and(|prefix| prefix.eq_ignore_ascii_case("0x"));
+    host.len() <= 254 && host.bytes().all(is_name) && !is_number
+}
+
+/// Parses a host that is an address.
+fn literal(host: &str) -> Option<IpAddr> {
+    let address = host
+        .strip_prefix('[')
+        .and_then(|host| host.strip_suffix(']'));
+    match address {
+        Some(address) => address.parse().ok().map(IpAddr::V6),
+        None => host.parse().ok().map(IpAddr::V4),
+    }
+}
+
+/// Host in lower case, without a terminating dot.
+fn normalized(host: &str) -> String {
+    host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase()
+}
+
+/// A URL without its query, which may contain secrets, and without a user name.
+pub(crate) fn without_query(url: &str) -> &str {
+    let end = url.find(['?', '#']).unwrap_or(url.len());
+    if url[..end].contains('@') {
+        return "the URL with a user name";
+    }
+    &url[..end]
+}

@@ -1,0 +1,142 @@
+//! Timeouts of requests, which pause while an [`HttpAuthorization`] obtains credentials.
+//!
+//! The wait for credentials happens deep inside of the future with the timeout, often below several others. A thread-local flag
+//! reports it upwards during each poll, so that no layer between them has to pass a clock along.
+//!
+//! [`HttpAuthorization`]: crate::client::HttpAuthorization
+
+use std::cell::Cell;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::task::{Poll, ready};
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep_until};
+
+use crate::client::ClientError;
+use crate::deadline;
+
+thread_local! {
+    /// True if a future that was polled since the last reset waits for credentials.
+    static PAUSED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Waits for `future`. Timeouts around it do not run meanwhile.
+#[cfg(feature = "http-client")]
+pub(super) async fn paused<T>(future: impl Future<Output = T>) -> T {
+    let mut future = pin!(future);
+    poll_fn(|context| {
+        let poll = future.as_mut().poll(context);
+        if poll.is_pending() {
+            PAUSED.set(true);
+        }
+        poll
+    })
+    .await
+}
+
+/// Waits for `future` for at most `limit`, without the time within [`paused`].
+///
+/// # Errors
+///
+/// [`ClientError::Timeout`].
+pub(super) async fn timeout<T>(
+    limit: Duration,
+    future: impl Future<Output = T>,
+) -> Result<T, ClientError> {
+    let result = run_until(deadline::after(limit), future).await;
+    result.ok_or(ClientError::Timeout(limit))
+}
+
+/// End of a timeout, which may move while the timeout runs.
+pub(super) trait Deadline {
+    /// Returns the current end.
+    fn end(&self) -> Instant;
+
+    /// Delays the end by the duration of a pause.
+    fn extend(&mut self, pause: Duration);
+}
+
+impl Deadline for Instant {
+    fn end(&self) -> Instant {
+        *self
+    }
+
+    fn extend(&mut self, pause: Duration) {
+        *self = deadline::from(*self, pause);
+    }
+}
+
+/// Waits for `future` until the end of `deadline`, and returns `None` if that is reached first.
+pub(super) async fn run_until<T>(
+    mut deadline: impl Deadline,
+    future: impl Future<Output = T>,
+) -> Option<T> {
+    let mut future = pin!(future);
+    let mut sleep = pin!(sleep_until(deadline.end()));
+    let mut paused_at = None;
+    poll_fn(|context| {
+        let outer = PAUSED.replace(false);
+        let poll = future.as_mut().poll(context);
+        let is_paused = PAUSED.get();
+        PAUSED.set(outer || is_paused);
+        if let Poll::Ready(value) = poll {
+            return Poll::Ready(Some(value));
+        }
+        if is_paused {
+            paused_at.get_or_insert_with(Instant::now);
+            return Poll::Pending;
+        }
+        if let Some(start) = paused_at.take() {
+            deadline.extend(start.elapsed());
+        }
+        loop {
+            let latest = deadline.end();
+            if sleep.deadline() != latest {
+                sleep.as_mut().reset(latest);
+            }
+            ready!(sleep.as_mut().poll(context));
+            if deadline.end() <= latest {
+                return Poll::Ready(None);
+            }
+        }
+    })
+    .await
+}
+
+#[cfg(all(test, feature = "http-client"))]
+mod tests {
+    use std::future::pending;
+
+    use tokio::time::sleep;
+
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[tokio::test(start_paused = true)]
+    async fn a_timeout_does_not_run_while_paused() {
+        let start = Instant::now();
+        let result = timeout(3 * SECOND, async {
+            sleep(2 * SECOND).await;
+            // The inner timeout pauses as well, and passes the pause on.
+            let inner = timeout(SECOND, paused(sleep(60 * SECOND))).await;
+            inner.unwrap();
+            pending::<()>().await;
+        });
+        assert!(result.await.is_err(), "AUTH-C-11");
+        assert_eq!(start.elapsed().as_secs(), 63, "AUTH-C-11");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_pause_outside_of_a_timeout_does_not_extend_it() {
+        let (start, mut waiting) = (Instant::now(), pin!(paused(pending::<()>())));
+        let mut bounded = pin!(timeout(SECOND, pending::<()>()));
+        poll_fn(|context| {
+            assert!(waiting.as_mut().poll(context).is_pending());
+            bounded.as_mut().poll(context).map(drop)
+        })
+        .await;
+        assert_eq!(start.elapsed().as_secs(), 1, "AUTH-C-11");
+    }
+}
