@@ -6,6 +6,7 @@
 
 mod assertion;
 mod code;
+mod configuration;
 mod credentials;
 mod dpop;
 mod grant;

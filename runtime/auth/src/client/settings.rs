@@ -6,6 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::code::AuthorizationRequest;
 use super::credentials::ClientCredentials;
 use super::dpop::Dpop;
 use super::grant::Grant;
@@ -23,6 +24,8 @@ pub(super) const MAX_FLOW_TIMEOUT: Duration = Duration::from_secs(10 * 60);
 pub(super) type CallerFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 pub(super) type AskClient =
     Arc<dyn Fn(String) -> CallerFuture<Result<ClientCredentials, AuthError>> + Send + Sync>;
+pub(super) type ConfirmSignIn =
+    Arc<dyn Fn(AuthorizationRequest) -> CallerFuture<bool> + Send + Sync>;
 pub(super) type ScopeFilter = Arc<dyn Fn(&Scopes) -> Scopes + Send + Sync>;
 pub(super) type AskStepUp = Arc<dyn Fn(Scopes) -> CallerFuture<bool> + Send + Sync>;
 
@@ -90,6 +93,7 @@ pub(crate) struct Settings {
     /// URL of a client id metadata document.
     pub(crate) document: Option<Arc<str>>,
     pub(super) ask_client: Option<AskClient>,
+    pub(super) confirm: Option<ConfirmSignIn>,
     pub(crate) store: Arc<dyn TokenStore>,
     /// Scopes in place of those of the server.
     pub(crate) scopes: Option<Scopes>,
@@ -127,6 +131,7 @@ impl Settings {
             client: None,
             document: None,
             ask_client: None,
+            confirm: None,
             store: Arc::new(MemoryStore::new()),
             scopes: None,
             scope_filter: None,

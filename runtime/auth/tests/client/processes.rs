@@ -5,7 +5,10 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, SystemTime};
 
-use treenail::auth::{AuthError, Callback, Clock, FileStore, OAuth};
+use treenail::auth::{
+    AuthError, Callback, Clock, FileStore, Generation, OAuth, StoreFuture, StoreKey, StoreLock,
+    StoredEntry, TokenStore,
+};
 use treenail::prelude::*;
 
 use crate::fixture::{REDIRECT_URI, World, extensions};
@@ -21,10 +24,11 @@ fn store(directory: &Path) -> FileStore {
     builder.key_file().open().expect("a store")
 }
 
-/// Starts `child_that_calls` in another process.
-fn child(world: &World, directory: &Path) -> Child {
+/// Starts a test of this file in another process.
+fn child(test: &str, world: &World, directory: &Path) -> Child {
+    let name = format!("processes::{test}");
     Command::new(std::env::current_exe().expect("this binary"))
-        .args(["--exact", "processes::child_that_calls", "--nocapture"])
+        .args(["--exact", &name, "--nocapture"])
         .env(DIRECTORY, directory)
         .env(URL, &world.url)
         .stdin(Stdio::piped())
@@ -33,17 +37,24 @@ fn child(world: &World, directory: &Path) -> Child {
         .expect("a process")
 }
 
-/// Runs in a process of `two_processes_share_one_refresh`, and has nothing to do otherwise.
-#[tokio::test]
-async fn child_that_calls() {
-    let Some(directory) = std::env::var_os(DIRECTORY) else {
-        return;
-    };
+/// Returns a client without a user, whose tokens have expired.
+fn expired(store: impl TokenStore) -> OAuth {
     let no_user = Callback::new(REDIRECT_URI, |_| async {
         Err(AuthError::NotAuthorized("no user in this process".into()))
     });
-    let oauth = OAuth::callback("test client", no_user).store(store(Path::new(&directory)));
-    let oauth = oauth.clock(Clock::manual(SystemTime::now() + LATER));
+    let oauth = OAuth::callback("test client", no_user).store(store);
+    oauth.clock(Clock::manual(SystemTime::now() + LATER))
+}
+
+/// Returns the store of the parent process; `None` if there is no parent, and thus nothing to do.
+fn of_parent() -> Option<FileStore> {
+    std::env::var_os(DIRECTORY).map(|directory| store(Path::new(&directory)))
+}
+
+#[tokio::test]
+async fn child_that_calls() {
+    let Some(store) = of_parent() else { return };
+    let oauth = expired(store);
     let url = std::env::var(URL).expect("a URL");
     writeln!(std::io::stdout(), "\nready").expect("written");
     // The parent lets all children start at once.
@@ -69,7 +80,7 @@ async fn two_processes_share_one_refresh() {
     let oauth = world.user().store(store(&directory));
     world.call(&oauth).await.expect("a result");
     world.clock.advance(LATER);
-    let mut children = [(); 2].map(|()| child(&world, &directory));
+    let mut children = [(); 2].map(|()| child("child_that_calls", &world, &directory));
     for child in &mut children {
         let output = BufReader::new(child.stdout.take().expect("piped"));
         let mut lines = output.lines().map_while(Result::ok);
@@ -94,5 +105,65 @@ async fn two_processes_share_one_refresh() {
         grants.collect::<Vec<_>>(),
         ["authorization_code", "refresh_token"]
     );
+    world.finish().await;
+}
+
+/// Store of a process that ends when it stores the tokens of a response.
+#[derive(Debug)]
+struct Crashing(FileStore);
+
+impl TokenStore for Crashing {
+    fn load<'a>(&'a self, key: &'a StoreKey) -> StoreFuture<'a, Option<StoredEntry>> {
+        self.0.load(key)
+    }
+
+    fn store<'a>(&'a self, _: &'a StoreKey, _: StoredEntry) -> StoreFuture<'a, ()> {
+        std::process::abort()
+    }
+
+    fn delete<'a>(&'a self, key: &'a StoreKey, generation: Generation) -> StoreFuture<'a, bool> {
+        self.0.delete(key, generation)
+    }
+
+    fn lock<'a>(&'a self, key: &'a StoreKey) -> StoreFuture<'a, StoreLock> {
+        self.0.lock(key)
+    }
+}
+
+#[tokio::test]
+async fn child_that_crashes() {
+    let Some(store) = of_parent() else { return };
+    let oauth = expired(Crashing(store));
+    let url = std::env::var(URL).expect("a URL");
+    let client = McpClient::builder().url(url).oauth(oauth).build().await;
+    drop(client);
+}
+
+#[tokio::test]
+async fn a_process_that_ends_after_the_response_costs_one_new_sign_in() {
+    let world = World::start().await;
+    let parent = tempfile::tempdir().expect("a directory");
+    let directory = parent.path().join("tokens");
+    let oauth = world.user().store(store(&directory));
+    world.call(&oauth).await.expect("a result");
+    world.clock.advance(LATER);
+    let child = child("child_that_crashes", &world, &directory);
+    let output = tokio::task::spawn_blocking(move || child.wait_with_output());
+    let output = output.await.expect("no panic").expect("an end");
+    assert!(!output.status.success());
+    // The lock is free, and the refresh token is void.
+    let again = world.user().store(store(&directory));
+    world.call(&again).await.expect("a result");
+    let grants = world.token_requests();
+    let grants = grants
+        .iter()
+        .filter_map(|request| request.parameter("grant_type"));
+    let expected = [
+        "authorization_code",
+        "refresh_token",
+        "refresh_token",
+        "authorization_code",
+    ];
+    assert_eq!(grants.collect::<Vec<_>>(), expected);
     world.finish().await;
 }

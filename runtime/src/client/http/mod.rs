@@ -144,7 +144,7 @@ impl Session for HttpSession {
 
     fn credentials_version(&self) -> u64 {
         let authorization = self.0.sender.authorization.as_ref();
-        authorization.map_or(0, |authorization| authorization.version())
+        authorization.map_or(0, HttpAuthorization::version)
     }
 
     fn extensions(&self) -> BTreeMap<String, JsonObject> {

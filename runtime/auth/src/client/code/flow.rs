@@ -108,6 +108,13 @@ async fn authorize(
     });
     let url = authorization_url(request, client, &record, &pkce.challenge).await?;
     let shown = AuthorizationRequest::new(url, request.server, Arc::clone(&record))?;
+    if let Some(confirm) = &request.settings.confirm {
+        if !confirm(shown.clone()).await {
+            let host = shown.authorization_server();
+            let reason = format!("the program refused to sign in at {host}");
+            return Err(AuthError::NotAuthorized(reason.into()));
+        }
+    }
     let redirect = wait_for_user(request, agent, &shown).await?;
     let code = read_code(&redirect, &record)?;
     redeem(request, client, &record, &code).await

@@ -27,16 +27,9 @@ fn decode(text: &str) -> String {
             let digits = std::str::from_utf8(digits).ok().filter(|_| is_hex)?;
             u8::from_str_radix(digits, 16).ok()
         });
-        match escape.filter(|_| text[index] == b'%') {
-            Some(byte) => {
-                bytes.push(byte);
-                index += 3;
-            }
-            None => {
-                bytes.push(text[index]);
-                index += 1;
-            }
-        }
+        let escape = escape.filter(|_| text[index] == b'%');
+        bytes.push(escape.unwrap_or(text[index]));
+        index += if escape.is_some() { 3 } else { 1 };
     }
     String::from_utf8_lossy(&bytes).into_owned()
 }

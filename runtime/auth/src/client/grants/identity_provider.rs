@@ -36,7 +36,7 @@ pub struct IdentityProvider {
 
 impl IdentityProvider {
     /// Returns a provider by the URL of its token endpoint. `client` are the credentials of this program at the provider;
-    /// they are sent to this URL only.
+    /// they are sent to this URL only, which is also the audience of assertions that a key signs.
     ///
     /// `subject_token` returns a current token of the user. It is called for each exchange, and may ask the user to sign in.
     pub fn new<F, R>(

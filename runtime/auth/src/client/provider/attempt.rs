@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use http::header::WWW_AUTHENTICATE;
-use http::{HeaderMap, StatusCode};
+use http::{HeaderMap, HeaderValue, StatusCode};
 use treenail_runtime::client::{Challenge, Challenges, HttpAttempt, Refusal};
 
 use super::authorize::Need;
@@ -119,7 +119,7 @@ pub(super) async fn refused(
 ) -> Result<Refusal, AuthError> {
     server.note_peer(request.peer);
     let values = response.get_all(WWW_AUTHENTICATE);
-    let challenges = Challenges::parse(values.iter().map(|value| value.as_bytes()));
+    let challenges = Challenges::parse(values.iter().map(HeaderValue::as_bytes));
     // Parameters of different challenges are not mixed.
     let schemes = match server.token_type() {
         TokenType::Bearer => ["bearer", "dpop"],

@@ -108,12 +108,7 @@ impl Server {
             self.use_tokens(stored);
             return Ok(Arc::clone(stored));
         }
-        if self.count_authorization() > limit {
-            let reason = format!(
-                "the server has refused the tokens of {limit} authorizations in a row; check its configuration, then start again"
-            );
-            return Err(AuthError::NotAuthorized(reason.into()));
-        }
+        self.check_limit(limit)?;
         let before = before.map(|tokens| tokens.scopes()).unwrap_or_default();
         let sources = ScopeSources {
             before: &before,
@@ -129,6 +124,17 @@ impl Server {
         let granted = self.obtain(&**grant, &discovered, &scopes, waiters).await?;
         self.adopt(&discovered, granted, &scopes.union(&before))
             .await
+    }
+
+    /// Counts an authorization.
+    fn check_limit(&self, limit: u32) -> Result<(), AuthError> {
+        if self.count_authorization() <= limit {
+            return Ok(());
+        }
+        let reason = format!(
+            "the server has refused the tokens of {limit} authorizations in a row; check its configuration, then start again"
+        );
+        Err(AuthError::NotAuthorized(reason.into()))
     }
 
     async fn obtain(

@@ -8,6 +8,7 @@ mod attempt;
 mod authorize;
 mod discover;
 mod logout;
+mod network;
 mod planned_scopes;
 mod renew;
 mod report;

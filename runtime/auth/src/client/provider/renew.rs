@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::server::Server;
 use super::tokens::Tokens;
-use crate::AuthError;
 use crate::client::provider::authorize::Need;
 use crate::client::registration;
 use crate::client::settings::Method;
@@ -12,6 +11,7 @@ use crate::client::store::{RegistrationRecord, StoreKey, TokenRecord, load, save
 use crate::client::token::error::is_refusal;
 use crate::client::token::form::Form;
 use crate::client::token::{TokenEndpoint, TokenResponse};
+use crate::{AuthError, Secret};
 
 impl Server {
     /// Returns the tokens for the next request, renewed if they expire soon.
@@ -29,8 +29,11 @@ impl Server {
                 self.pause_renewals();
                 Ok(Some(tokens))
             }
-            Err(AuthError::Refused { .. } | AuthError::NotAuthorized(_)) => {
-                // The server refuses the request, and that starts an authorization.
+            Err(
+                AuthError::Refused { .. } | AuthError::NotAuthorized(_) | AuthError::Forbidden(_),
+            ) => {
+                // The server refuses the request, and that starts an authorization. Its answer also reveals its network,
+                // which decides about the authorization servers that may be contacted.
                 self.tokens().await
             }
             Err(error) => Err(error),
@@ -132,7 +135,7 @@ impl Server {
 
     fn refresh_form(&self, tokens: &Tokens) -> Form {
         let record = &tokens.record;
-        let refresh_token = record.refresh_token.as_ref().map(|token| token.expose());
+        let refresh_token = record.refresh_token.as_ref().map(Secret::expose);
         let scopes = record.asked.to_string();
         let with_scope = self.settings.refresh_scope && !scopes.is_empty();
         Form::grant("refresh_token")

@@ -1,7 +1,6 @@
 //! State of the authorization at one MCP server.
 
 use std::collections::HashMap;
-use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -11,14 +10,13 @@ use ring::digest::{Digest, SHA256, digest};
 use tokio::sync::OnceCell;
 use tokio::time::Instant;
 
+use super::network::Network;
 use super::tokens::Tokens;
 use crate::client::dpop::DpopKey;
 use crate::client::settings::Settings;
 use crate::client::single_flight::SingleFlight;
 use crate::client::store::{Generation, ServerRecord, StoreKey, TokenRecord, TokenType, load};
 use crate::client::urls::is_loopback;
-use crate::fetch::Fetcher;
-use crate::metadata::Discovery;
 use crate::{AuthError, Secret};
 
 /// Maximum number of operations whose step-ups are counted.
@@ -41,22 +39,14 @@ pub(crate) struct Servers {
 pub(crate) struct Server {
     pub(super) url: Uri,
     pub(super) settings: Arc<Settings>,
-    network: Mutex<Option<Network>>,
+    /// Access to servers that this one names.
+    pub(super) network: Mutex<Option<Network>>,
     pub(super) refreshing: SingleFlight<Arc<Tokens>>,
     pub(super) authorizing: SingleFlight<Arc<Tokens>>,
     loaded: OnceCell<()>,
     state: Mutex<State>,
     /// Number of changes of tokens, of all servers of the client.
     version: Arc<AtomicU64>,
-}
-
-/// Access to servers that an MCP server names.
-#[derive(Clone, Debug)]
-pub(super) struct Network {
-    /// The address of the MCP server, whose class may be contacted.
-    peer: Option<IpAddr>,
-    pub(super) fetcher: Fetcher,
-    pub(super) discovery: Arc<Discovery>,
 }
 
 #[derive(Debug, Default)]
@@ -115,37 +105,6 @@ impl Server {
             loaded: OnceCell::new(),
             state: Mutex::default(),
         })
-    }
-
-    /// Returns the access to servers that this one names.
-    pub(super) fn network(&self) -> Network {
-        let mut network = self.network.lock().unwrap_or_else(PoisonError::into_inner);
-        let network = network.get_or_insert_with(|| self.open_network(None));
-        network.clone()
-    }
-
-    /// Notes the address of the server, once it has answered.
-    pub(super) fn note_peer(&self, peer: Option<IpAddr>) {
-        let mut network = self.network.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_known = network.as_ref().is_some_and(|known| known.peer == peer);
-        if peer.is_some() && !is_known {
-            *network = Some(self.open_network(peer));
-        }
-    }
-
-    fn open_network(&self, peer: Option<IpAddr>) -> Network {
-        let policy = self
-            .settings
-            .fetch_policy
-            .clone()
-            .for_server(&self.url, peer);
-        let fetcher = Fetcher::new(policy);
-        let discovery = Discovery::new(fetcher.clone(), self.settings.discovery_rules());
-        Network {
-            peer,
-            fetcher,
-            discovery: Arc::new(discovery),
-        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

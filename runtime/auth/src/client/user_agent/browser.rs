@@ -130,3 +130,35 @@ impl UserAgentFlow for BrowserFlow {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn the_port_of_a_registration_is_used_again_if_it_is_free() {
+        let browser = Browser::new();
+        let first = browser.prepare(None).await.unwrap();
+        let registered = first.redirect_uri().to_owned();
+        let other = browser.prepare(Some(&registered)).await.unwrap();
+        assert_ne!(other.redirect_uri(), registered, "the port is in use");
+        drop(first);
+        let again = browser.prepare(Some(&registered)).await.unwrap();
+        assert_eq!(again.redirect_uri(), registered, "AUTH-C-68");
+    }
+
+    #[test]
+    fn documents_list_a_loopback_address_without_port() {
+        assert_eq!(
+            Browser::new().redirect_uri(),
+            "http://127.0.0.1/callback",
+            "AUTH-C-61"
+        );
+        let fixed = Browser::new().with_port(4000);
+        assert_eq!(
+            fixed.redirect_uri(),
+            "http://127.0.0.1:4000/callback",
+            "AUTH-C-61"
+        );
+    }
+}

@@ -146,3 +146,71 @@ impl Streams {
         Ok((read > 0).then_some(text))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use http::Uri;
+
+    use super::super::super::code::tests::request_at;
+    use super::*;
+
+    /// Output that a test reads.
+    #[derive(Clone, Default)]
+    struct Screen(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Screen {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    async fn enter(input: &'static str) -> (Result<String, AuthError>, String) {
+        let screen = Screen::default();
+        let console = Console::over(input.as_bytes(), screen.clone());
+        let request = request_at(
+            REDIRECT_URI,
+            &Uri::from_static("https://mcp.example.com/mcp"),
+        );
+        let mut flow = console.prepare(None).await.unwrap();
+        assert_eq!(flow.redirect_uri(), REDIRECT_URI);
+        let redirect = flow.authorize(&request).await;
+        let shown = String::from_utf8(screen.0.lock().unwrap().clone()).unwrap();
+        (redirect, shown)
+    }
+
+    /// AUTH-C-92, AUTH-C-83
+    #[tokio::test]
+    async fn the_pasted_redirect_of_the_flow_is_accepted() {
+        let good = "http://127.0.0.1:33418/callback?code=c1&state=state-of-this-flow";
+        let (redirect, shown) = enter(
+            "nonsense\nhttp://127.0.0.1:33418/callback?code=x&state=other\n \
+                   http://127.0.0.1:33418/callback?code=c1&state=state-of-this-flow \n",
+        )
+        .await;
+        assert_eq!(redirect.unwrap(), good);
+        assert!(
+            shown.contains("https://auth.example.com/authorize"),
+            "{shown}"
+        );
+        assert!(
+            shown.contains("mcp.example.com requires authorization"),
+            "{shown}"
+        );
+        assert_eq!(
+            shown.matches("not the redirect of this request").count(),
+            2,
+            "{shown}"
+        );
+    }
+
+    #[tokio::test]
+    async fn the_end_of_the_input_ends_the_flow() {
+        let (redirect, _) = enter("nonsense\n").await;
+        assert!(matches!(redirect, Err(AuthError::NotAuthorized(_))));
+    }
+}
