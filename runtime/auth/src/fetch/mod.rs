@@ -15,4 +15,5 @@ mod tests;
 pub(crate) use self::budget::Budget;
 pub(crate) use self::fetcher::{Fetcher, Transport, TransportFuture};
 pub use self::policy::FetchPolicy;
+pub(crate) use self::policy::quoted_url;
 pub(crate) use self::response::FetchResponse;

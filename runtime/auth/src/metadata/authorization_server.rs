@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::covers::origin;
 use super::members::Members;
 use crate::AuthError;
-use crate::fetch::FetchPolicy;
+use crate::fetch::{FetchPolicy, quoted_url};
 
 /// Metadata of an authorization server. Its issuer was compared, and its endpoints were checked against the policy.
 #[derive(Clone, Debug, Default)]
@@ -105,7 +105,7 @@ impl AuthorizationServerMetadata {
     #[cfg(feature = "client")]
     pub(crate) fn code_endpoint(&self) -> Result<&str, AuthError> {
         let invalid = |reason: &str| {
-            let issuer = treenail_schema::internal::quoted(&self.issuer);
+            let issuer = quoted_url(&self.issuer);
             let document = format!("metadata of the authorization server {issuer}");
             AuthError::document(document, reason)
         };
