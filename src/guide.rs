@@ -19,6 +19,8 @@ macro_rules! pages {
         #[cfg_attr(feature = "client", doc = "[clients]: crate::guide::clients")]
         #[cfg_attr(feature = "client", doc = "[contracts]: crate::guide::contracts")]
         #[cfg_attr(feature = "http-server", doc = "[http]: crate::guide::http")]
+        #[cfg_attr(feature = "authorization", doc = "[authorization]: crate::guide::authorization")]
+        #[cfg_attr(feature = "oauth", doc = "[oauth]: crate::guide::oauth")]
         #[cfg_attr(feature = "tool-loop", doc = "[agents]: crate::guide::agents")]
         #[doc = ""]
         #[doc = include_str!(concat!("../docs/guide/", stringify!($page), ".md"))]
@@ -44,12 +46,18 @@ pages! {
     /// Streamable HTTP.
     #[cfg(feature = "http-server")]
     http;
+    /// Access tokens and scopes.
+    #[cfg(feature = "authorization")]
+    authorization;
     /// Public servers, replicas and shutdown.
     #[cfg(feature = "http-server")]
     deployment;
     /// Programs that use servers.
     #[cfg(feature = "client")]
     clients;
+    /// Sign-in at servers that require authorization.
+    #[cfg(feature = "oauth")]
+    oauth;
     /// One trait for both sides, lock files and drift.
     #[cfg(feature = "client")]
     contracts;

@@ -151,6 +151,7 @@ pub use treenail_macros::mcp_form;
 /// |---|---|---|
 /// | those of [`macro@tool`] | function | the keys of its tool |
 /// | `namespace = "…"` | `impl` | the prefix of all names in the block; [`ServerBuilder::namespace`] prepends another |
+/// | `scope = "…"` | `impl` | the [scopes](macro@tool) of everything in the block that declares none |
 /// | `crate = path` | function, `impl` | the path of this crate, if it is renamed |
 ///
 /// | key of `#[arg(…)]` | meaning |
@@ -208,6 +209,7 @@ pub use treenail_macros::mcp_type;
 /// | key | meaning |
 /// |---|---|
 /// | `name = "…"`, `title = "…"` | the programmatic name, and the display name |
+/// | `scope = "files:read"`, `scope = value` | the scopes that a call needs on a server with authorization: see [`IntoScopes`](args::IntoScopes) |
 /// | `icons = …`, `meta = …` | values for `icons` and `_meta` |
 /// | `blocking` | runs a blocking function on its own thread |
 ///
@@ -239,6 +241,7 @@ pub use treenail_macros::prompt;
 /// |---|---|
 /// | `"…"` | the URI; variables such as `{id}` are arguments |
 /// | `name = "…"`, `title = "…"` | the programmatic name, and the display name |
+/// | `scope = "files:read"`, `scope = value` | the scopes that a call needs on a server with authorization: see [`IntoScopes`](args::IntoScopes) |
 /// | `mime_type = "…"` | the media type; known for values that become JSON |
 /// | `size = …`, `annotations = …` | values for `size`, in bytes, and `annotations` |
 /// | `icons = …`, `meta = …` | values for `icons` and `_meta` |
@@ -254,6 +257,7 @@ pub use treenail_macros::resource;
 /// | key | meaning |
 /// |---|---|
 /// | `name = "…"`, `title = "…"` | the programmatic name, and the display name |
+/// | `scope = "files:read"`, `scope = value` | the scopes that a call needs on a server with authorization: see [`IntoScopes`](args::IntoScopes) |
 /// | `icons = …`, `meta = …` | values for `icons` and `_meta` |
 /// | `read_only`, `destructive`, `idempotent`, `open_world` | hints for the host; `= false` negates one |
 /// | `timeout = …` | maximum duration of a call, a `Duration`, including its time in the queue |
@@ -414,8 +418,11 @@ pub mod resource {
 }
 
 /// Scopes: those that functions require, and those that the callers of a server have.
-///
-/// Guide: [authorization](crate::guide::authorization).
+#[cfg_attr(feature = "authorization", doc = "")]
+#[cfg_attr(
+    feature = "authorization",
+    doc = "Guide: [authorization](crate::guide::authorization)."
+)]
 pub mod scope {
     #[doc(inline)]
     pub use treenail_runtime::{Access, Authority, MissingScope, OneOf, RequiredScopes};

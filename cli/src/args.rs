@@ -4,12 +4,13 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Parser};
+use clap::{Args, Parser, ValueEnum};
 use treenail::schema::Revision;
 
 use crate::arguments::RawArgument;
 use crate::commands::Command;
 use crate::exit::AFTER_HELP;
+use crate::server::SignIn;
 
 /// Use Model Context Protocol servers from the command line
 #[derive(Debug, Parser)]
@@ -27,6 +28,13 @@ pub(crate) struct ServerArgs {
 
     #[command(flatten)]
     pub(crate) headers: HeaderArgs,
+
+    #[command(flatten)]
+    pub(crate) auth: AuthArgs,
+
+    /// Way to sign in, if it does not depend on the terminal.
+    #[arg(skip)]
+    pub(crate) sign_in: Option<SignIn>,
 
     #[command(flatten)]
     pub(crate) environment: EnvArgs,
@@ -51,6 +59,42 @@ pub(crate) struct ServerArgs {
 
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+}
+
+impl ServerArgs {
+    /// Returns the options for the server at a URL, with the defaults of all others.
+    pub(crate) fn of_url(url: &str, output: OutputArgs) -> Self {
+        Self {
+            target: TargetArgs {
+                command: None,
+                url: Some(url.to_owned()),
+                program: Vec::new(),
+            },
+            headers: HeaderArgs {
+                plain: Vec::new(),
+                from_env: Vec::new(),
+            },
+            auth: AuthArgs::default(),
+            sign_in: None,
+            environment: EnvArgs {
+                set: Vec::new(),
+                inherit: false,
+                secrets: Vec::new(),
+            },
+            protocol_version: None,
+            timeout: Duration::from_secs(60),
+            probe: ProbeArgs {
+                probe_timeout: None,
+            },
+            roots: Vec::new(),
+            answers: AnswerArgs {
+                fields: Vec::new(),
+                yes: false,
+                hosts: Vec::new(),
+            },
+            output,
+        }
+    }
 }
 
 /// Server to connect to.
@@ -91,6 +135,39 @@ pub(crate) struct HeaderArgs {
         help_heading = "Server"
     )]
     pub(crate) from_env: Vec<String>,
+}
+
+/// Authorization of servers over HTTP.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Authorization")]
+pub(crate) struct AuthArgs {
+    /// Sign in when the server requires it, or send no token
+    #[arg(
+        id = "auth",
+        long = "auth",
+        value_name = "MODE",
+        value_enum,
+        default_value = "auto"
+    )]
+    pub(crate) mode: AuthMode,
+
+    /// Client id that is registered at the authorization server; by default, the program registers itself
+    #[arg(long, value_name = "ID", conflicts_with_all = ["command", "program"])]
+    pub(crate) client_id: Option<String>,
+
+    /// Scope to ask for, in place of those that the server requires; can be repeated
+    #[arg(long = "scope", value_name = "SCOPE", conflicts_with_all = ["command", "program"])]
+    pub(crate) scopes: Vec<String>,
+}
+
+/// Mode of authorization.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AuthMode {
+    #[default]
+    /// Uses stored tokens, and signs in at a terminal.
+    Auto,
+    /// Sends no token.
+    Never,
 }
 
 /// Timeout of the version probe.

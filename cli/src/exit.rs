@@ -48,6 +48,7 @@ Examples:
   treenail lock -o some.lock.json --command 'npx some-server'
   treenail check some.lock.json --command 'npx some-server'
   treenail generate weather.lock.json -o src/weather.rs
+  treenail auth login https://mcp.example.com/mcp
 
   treenail chat -m gpt-5-mini -s files='npx -y @modelcontextprotocol/server-filesystem .' 'What is in here?'
 
@@ -61,7 +62,7 @@ Exit codes:
   6    the server violated the protocol
   7    the server sent a request that could not be answered
   8    a local file or stream could not be read or written
-  9    `check`: the server has breaking changes
+  9    `check`: the server has breaking changes; `auth check`: it violates a requirement
   10   `check`: the server has additions but no breaking changes, with `--refuse additive`
        or `wording`
   11   `check`: only descriptions have changed, with `--refuse wording`
@@ -139,6 +140,11 @@ impl From<ClientError> for Failure {
             _ => Exit::Protocol,
         };
         let failure = Self::new(exit, error.to_string());
+        if let ClientError::Authorization(_) = &error {
+            return failure.note(
+                "if the server expects other credentials, use --header-env to send a header from an environment variable",
+            );
+        }
         let status = match &error {
             ClientError::Http { status, .. } => Some(*status),
             ClientError::Unauthorized(unauthorized) => Some(unauthorized.status),
@@ -161,7 +167,7 @@ impl From<ClientError> for Failure {
 fn http_status_hint(status: u16) -> Option<&'static str> {
     match status {
         401 => Some(
-            "the server requires credentials; use --header-env to send a header from an environment variable",
+            "run `treenail auth login URL`, or use --header-env to send a header from an environment variable",
         ),
         404 | 405 => Some("check the path of the URL; there may be no MCP server at this path"),
         _ => None,

@@ -118,6 +118,8 @@ impl Context {
         let access = self.extension::<Access>();
         let checked = access.map_or(Ok(()), |access| access.require(scope));
         checked.map_err(|error| {
+            let (principal, scopes) = (self.principal(), &error.message);
+            tracing::info!(?principal, %scopes, "refused a call");
             self.state.set_fault(Some(error));
             MissingScope(scope.into())
         })

@@ -92,12 +92,14 @@ pub trait IntoScopes {
     fn into_scopes(self) -> RequiredScopes;
 }
 
+#[diagnostic::do_not_recommend]
 impl IntoScopes for &'static str {
     fn into_scopes(self) -> RequiredScopes {
         self.split(' ').filter(|scope| !scope.is_empty()).collect()
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<const N: usize> IntoScopes for [&'static str; N] {
     fn into_scopes(self) -> RequiredScopes {
         self.into_iter().collect()
@@ -108,6 +110,7 @@ impl<const N: usize> IntoScopes for [&'static str; N] {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OneOf<const N: usize>(pub [&'static str; N]);
 
+#[diagnostic::do_not_recommend]
 impl<const N: usize> IntoScopes for OneOf<N> {
     fn into_scopes(self) -> RequiredScopes {
         RequiredScopes(vec![self.0.into_iter().map(Cow::Borrowed).collect()])

@@ -12,15 +12,24 @@
 )]
 
 mod attacks;
+mod authorization;
 mod budget;
 mod client;
 mod client_session;
 mod cors;
 mod fixture;
 mod legacy;
+// The client of the example below.
+#[path = "../../examples/login.rs"]
+#[allow(dead_code, reason = "it is a program")]
+mod login;
 mod mcp_client;
 mod modern;
 mod nested;
+// Cargo does not run tests of examples, so the test of this one is here.
+#[path = "../../examples/protected.rs"]
+#[allow(dead_code, reason = "it is a program")]
+mod protected;
 mod raw_json;
 mod replicas;
 mod sockets;

@@ -3,6 +3,7 @@
 //! The clients are those of the official SDKs for TypeScript and Python, pinned in `package-lock.json` and
 //! `requirements.txt`. A program for each example and language contains the checks.
 
+mod authorization;
 // Cargo does not run the tests inside examples. The tests of this example run here.
 #[path = "../../examples/files/mod.rs"]
 #[allow(

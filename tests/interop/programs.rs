@@ -68,7 +68,7 @@ impl Client {
     }
 
     /// Runs the program, which prints one line per check, and a last line with the number of checks.
-    fn run(mut self) {
+    pub(crate) fn run(mut self) {
         let label = self.label;
         let output = self.command.stdin(Stdio::null()).output();
         let output = output.unwrap_or_else(|error| panic!("could not start `{label}`: {error}"));
@@ -135,7 +135,7 @@ impl Drop for HttpServer {
     }
 }
 
-fn venv_python(folder: &Path) -> OsString {
+pub(crate) fn venv_python(folder: &Path) -> OsString {
     let python = if cfg!(windows) {
         "Scripts/python.exe"
     } else {

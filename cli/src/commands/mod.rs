@@ -1,5 +1,6 @@
 //! Subcommands, one per file.
 
+mod auth;
 mod call;
 mod chat;
 mod check;
@@ -30,6 +31,7 @@ pub(crate) enum Command {
     Check(check::Check),
     Chat(Box<chat::Chat>),
     Generate(generate::Generate),
+    Auth(auth::Auth),
 }
 
 impl Command {
@@ -45,6 +47,7 @@ impl Command {
             Self::Check(check) => check.server.output,
             Self::Chat(chat) => chat.output,
             Self::Generate(generate) => return generate.verbosity,
+            Self::Auth(auth) => auth.output(),
         };
         output.verbosity
     }
@@ -62,6 +65,7 @@ pub(crate) async fn run(command: Command, terminal: &Terminal) -> Result<Exit, F
         Command::Check(check) => check.run(terminal).await,
         Command::Chat(chat) => chat.run(terminal).await,
         Command::Generate(generate) => generate.run(terminal),
+        Command::Auth(auth) => auth.run(terminal).await,
     }
 }
 

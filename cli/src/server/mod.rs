@@ -1,5 +1,6 @@
 //! Connections to servers, and requests with a timeout.
 
+mod authorization;
 mod environment;
 mod http;
 mod request_timer;
@@ -11,10 +12,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use treenail::auth::OAuth;
 use treenail::client::{ClientLimits, McpClientBuilder, ServerCommand, Stderr};
 use treenail::schema::{LoggingLevel, Root};
 use treenail::{ClientError, McpClient};
 
+pub(crate) use self::authorization::{SignIn, auth_failure, oauth_client};
 pub(crate) use self::request_timer::RequestTimer;
 pub(crate) use self::run::{terminated, until_interrupted};
 use self::stderr_tail::StderrTail;
@@ -93,7 +96,11 @@ impl Connection {
             let roots: Result<Vec<_>, _> = args.roots.iter().map(|path| root_of(path)).collect();
             builder = builder.roots(roots?);
         }
-        let builder = set_target(builder, args, &tail, &limits)?;
+        let oauth = || {
+            let sign_in = args.sign_in.unwrap_or_else(SignIn::automatic);
+            oauth_client(&args.auth, sign_in, terminal, &timer)
+        };
+        let builder = set_target(builder, args, &tail, (oauth, &limits))?;
         let connecting = async { builder.build().await.map_err(connection_failure) };
         let client = Box::pin(until_interrupted(connecting)).await;
         let client = match client {
@@ -153,7 +160,10 @@ fn set_target(
     builder: McpClientBuilder,
     args: &ServerArgs,
     tail: &StderrTail,
-    limits: &ClientLimits,
+    (oauth, limits): (
+        impl FnOnce() -> Result<Option<OAuth>, Failure>,
+        &ClientLimits,
+    ),
 ) -> Result<McpClientBuilder, Failure> {
     match Target::from_args(args)? {
         Target::Program { program, arguments } => {
@@ -163,7 +173,7 @@ fn set_target(
             Ok(builder.command(command.on_stray_line(tail.stray_line_listener())))
         }
         Target::Url { url, headers } => {
-            Ok(builder.session(http::open_session(&url, &headers, limits)?))
+            Ok(builder.session(http::open_session(&url, &headers, oauth()?, limits)?))
         }
     }
 }

@@ -9,18 +9,20 @@ use std::thread;
 use crate::process::{outcome_of, run_alone, test_server};
 
 /// Test server over HTTP, which stops on drop.
-struct HttpServer {
+pub(crate) struct HttpServer {
     child: Child,
-    url: String,
+    pub(crate) url: String,
 }
 
 impl HttpServer {
     fn start() -> Self {
+        Self::start_mode("http")
+    }
+
+    /// Starts the test server in a mode that prints its URL.
+    pub(crate) fn start_mode(mode: &str) -> Self {
         let mut server = Command::new(test_server());
-        server
-            .arg("http")
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped());
+        server.arg(mode).stdin(Stdio::null()).stdout(Stdio::piped());
         let mut child = server.spawn().unwrap();
         let mut url = String::new();
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
@@ -131,14 +133,17 @@ fn url_without_a_listener_exits_with_3() {
 
 #[test]
 fn http_errors_have_advice() {
-    let credentials = "the server answered with HTTP status 401\n \
-                       note: the server requires credentials; use --header-env to send a header from an environment variable";
+    let sign_in = "no authorization: not authorized: no user can be asked, since standard input is not a terminal; run `treenail auth login URL` first\n \
+                   note: if the server expects other credentials, use --header-env to send a header from an environment variable";
+    let credentials = "the server requires authorization (HTTP status 401)\n \
+                       note: run `treenail auth login URL`, or use --header-env to send a header from an environment variable";
     let path = "the server answered with HTTP status 404\n \
                 note: check the path of the URL; there may be no MCP server at this path";
     let modern = "not supported: revision 2026-07-28 is not supported at this URL: the server answered with HTTP status 405; \
                   the path may be wrong, or the server may support only older revisions";
     let cases = [
-        ("401 Unauthorized", None, credentials),
+        ("401 Unauthorized", None, sign_in),
+        ("401 Unauthorized", Some("--auth=never"), credentials),
         ("404 Not Found", None, path),
         (
             "405 Method Not Allowed",
@@ -146,10 +151,10 @@ fn http_errors_have_advice() {
             modern,
         ),
     ];
-    for (status, revision, error) in cases {
+    for (status, option, error) in cases {
         let (url, _heads) = rejecting_server(status);
         let mut args = vec!["list", "--url", &url];
-        args.extend(revision);
+        args.extend(option);
         run_alone(&args).check(4, "", &format!("error: {error}\n"));
     }
 }

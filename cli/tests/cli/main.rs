@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 
+#[cfg(unix)]
+mod authorization;
 mod call;
 mod chat;
 mod elicitation;

@@ -55,6 +55,8 @@ pub(crate) fn run_with_input(args: &[&str], input: &str) -> Outcome {
 /// Runs the program without a server after `--`.
 pub(crate) fn run_alone(args: &[&str]) -> Outcome {
     let mut command = Command::new(env!("CARGO_BIN_EXE_treenail"));
+    // Tokens of the developer are not used.
+    command.env("XDG_DATA_HOME", env!("CARGO_TARGET_TMPDIR"));
     outcome_of(command.args(args).stdin(Stdio::null()).output().unwrap())
 }
 

@@ -8,6 +8,7 @@
 )]
 
 mod plain;
+mod protected;
 mod rogue;
 mod versions;
 
@@ -214,6 +215,14 @@ async fn main() -> treenail::Result<()> {
     let mode = std::env::args().nth(1);
     if mode.as_deref() == Some("rogue") {
         return Ok(rogue::serve()?);
+    }
+    match mode.as_deref() {
+        Some("protected") => return protected::serve().await,
+        Some("browse") => {
+            let url = std::env::args().nth(2).unwrap_or_default();
+            return Ok(protected::browse(&url)?);
+        }
+        _ => {}
     }
     if let Some(mode @ ("plain" | "slow")) = mode.as_deref() {
         return Ok(plain::serve(mode == "slow")?);

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use treenail_runtime::client::ClientError;
+
 /// Error of authorization. No variant contains a token, a secret, or the body of a fetched document.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -51,6 +53,18 @@ impl AuthError {
             document: document.into(),
             reason: reason.into(),
         }
+    }
+}
+
+impl From<AuthError> for ClientError {
+    fn from(error: AuthError) -> Self {
+        Self::authorization(error)
+    }
+}
+
+impl From<AuthError> for treenail_runtime::Error {
+    fn from(error: AuthError) -> Self {
+        Self::Other(error.into())
     }
 }
 

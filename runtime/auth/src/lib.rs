@@ -7,6 +7,7 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(feature = "server")]
 mod challenge;
 #[cfg(feature = "client")]
 mod client;
@@ -19,17 +20,28 @@ mod fetch;
 mod jose;
 #[cfg(any(feature = "client", feature = "server"))]
 mod metadata;
+#[cfg(test)]
+mod mutation;
 mod scope;
 mod secret;
 #[cfg(feature = "server")]
 mod server;
 #[cfg(feature = "testing")]
 pub mod testing;
+#[cfg(any(feature = "client", feature = "server"))]
+mod token;
 
 #[cfg(feature = "client")]
 pub use self::client::store::{
     FileStore, FileStoreBuilder, FileStoreKey, Generation, MemoryStore, StoreFuture, StoreKey,
     StoreLock, StoredEntry, TokenStore,
+};
+#[cfg(feature = "client")]
+pub use self::client::{
+    AuthorizationReport, AuthorizationRequest, AuthorizationStatus, Browser, Callback,
+    ClientCredentials, Console, DpopAlgorithm, Finding, FindingLevel, IdentityProvider, OAuth,
+    StepUp, StepUpFunction, SubjectToken, TokenFuture, TokenSource, UserAgent, UserAgentFlow,
+    UserAgentFuture, WorkloadToken,
 };
 #[cfg(any(feature = "client", feature = "server", feature = "testing"))]
 pub use self::clock::Clock;
@@ -41,4 +53,9 @@ pub use self::jose::SigningKey;
 pub use self::scope::Scopes;
 pub use self::secret::Secret;
 #[cfg(feature = "server")]
-pub use self::server::{VerifiedToken, Verifier, VerifierFuture, VerifyError};
+pub use self::server::{
+    CallerToken, ContextExt, Dpop, ExchangedToken, FixedTokenVerifier, Grant,
+    IntrospectionVerifier, IntrospectionVerifierBuilder, JwtVerifier, JwtVerifierBuilder,
+    MetadataService, ReplayFuture, ReplayStore, ResourceServer, TokenExchange, VerifiedToken,
+    Verifier, VerifierFuture, VerifyError,
+};

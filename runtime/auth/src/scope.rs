@@ -40,6 +40,20 @@ impl Scopes {
         Self(self.0.union(&other.0).cloned().collect())
     }
 
+    /// Returns the scopes with another one.
+    #[cfg(feature = "client")]
+    pub(crate) fn with(mut self, scope: &'static str) -> Self {
+        self.0.insert(scope.into());
+        self
+    }
+
+    /// Returns the scopes without one.
+    #[cfg(feature = "client")]
+    pub(crate) fn without(mut self, scope: &str) -> Self {
+        self.0.remove(scope);
+        self
+    }
+
     /// Returns the scopes, sorted.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|scope| &**scope)

@@ -4,7 +4,7 @@ use clap::Args;
 use treenail::agent::ToolSource;
 
 use super::Chat;
-use crate::args::{EnvArgs, HeaderArgs, ServerArgs, TargetArgs};
+use crate::args::{AuthArgs, EnvArgs, HeaderArgs, ServerArgs, TargetArgs};
 use crate::elicit::SharedLineReader;
 use crate::exit::Failure;
 use crate::server::{Connection, ConnectionMode};
@@ -200,6 +200,8 @@ impl Chat {
                 plain: Vec::new(),
                 from_env: for_this(&self.servers.headers),
             },
+            auth: AuthArgs::default(),
+            sign_in: None,
             environment: EnvArgs {
                 set: for_this(&self.servers.variables),
                 inherit: self.servers.inherit_env.iter().any(|server| server == name),

@@ -27,6 +27,12 @@ impl FetchResponse {
         }
     }
 
+    /// Returns the body.
+    #[cfg(feature = "server")]
+    pub(crate) fn body(&self) -> &[u8] {
+        &self.body
+    }
+
     /// Parses the body, a JSON object of at most 32 levels.
     ///
     /// # Errors

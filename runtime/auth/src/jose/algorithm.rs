@@ -17,7 +17,7 @@ pub(crate) enum Algorithm {
 
 impl Algorithm {
     /// All algorithms, those with the shortest signatures first.
-    #[cfg(any(feature = "server", feature = "testing"))]
+    #[cfg(feature = "server")]
     pub(crate) const ALL: [Self; 9] = [
         Self::Es256,
         Self::EdDsa,

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Algorithm, base64url, sha256_base64url};
+use super::{Algorithm, base64url};
 
 /// A public key. Its parts have the lengths of its curve, or the bounds of RSA; a point may be off its curve, and then
 /// verifies no signature.
@@ -45,9 +45,10 @@ impl PublicKey {
     }
 
     /// Returns the SHA-256 thumbprint in base64url (RFC 7638).
+    #[cfg(any(feature = "server", feature = "testing"))]
     pub(crate) fn thumbprint(&self) -> String {
         // The members are in the order of their names, and their values need no escapes: this is the canonical form.
-        sha256_base64url(Value::Object(self.to_jwk()).to_string())
+        super::sha256_base64url(Value::Object(self.to_jwk()).to_string())
     }
 }
 

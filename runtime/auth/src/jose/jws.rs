@@ -28,7 +28,7 @@ pub(crate) struct Header {
     pub(crate) key_id: Option<Box<str>>,
     /// The type without `application/`, in lower case.
     pub(crate) typ: Option<Box<str>>,
-    /// The key of a DPoP proof. It proves no other token.
+    /// The key of a `DPoP` proof. It proves no other token.
     pub(crate) jwk: Option<Value>,
 }
 
@@ -62,6 +62,12 @@ impl<'a> Jws<'a> {
     /// Returns the claims. They mean nothing before [`verify`](Self::verify) or [`KeySet::verify`](super::KeySet::verify).
     pub(crate) const fn claims(&self) -> &Map<String, Value> {
         &self.claims
+    }
+
+    /// Returns the claims, as [`claims`](Self::claims).
+    #[cfg(feature = "server")]
+    pub(crate) fn into_claims(self) -> Map<String, Value> {
+        self.claims
     }
 
     /// Verifies the signature by this key.

@@ -69,6 +69,7 @@ impl KeySet {
     }
 
     /// Returns true if the set has no usable key.
+    #[cfg(feature = "server")]
     pub(crate) fn is_empty(&self) -> bool {
         self.keys.is_empty()
     }

@@ -10,7 +10,6 @@ use ring::signature::{
     RSA_PSS_SHA512, RsaEncoding, RsaKeyPair, RsaPublicKeyComponents,
 };
 use serde_json::{Map, Value};
-use zeroize::Zeroizing;
 
 use super::{Algorithm, PublicKey, base64url, pem};
 use crate::AuthError;
@@ -37,8 +36,9 @@ pub struct SigningKey {
 struct Inner {
     pair: Pair,
     public: PublicKey,
-    /// The form that stores keep: `ring` does not export keys.
-    pkcs8: Zeroizing<Vec<u8>>,
+    /// The form for stores: `ring` does not export keys.
+    #[cfg(any(feature = "client", test))]
+    pkcs8: zeroize::Zeroizing<Vec<u8>>,
 }
 
 enum Pair {
@@ -91,12 +91,12 @@ impl SigningKey {
             )
         })?;
         let public = pair.public();
-        let pkcs8 = Zeroizing::new(der.to_vec());
         Ok(Self {
             inner: Arc::new(Inner {
                 pair,
                 public,
-                pkcs8,
+                #[cfg(any(feature = "client", test))]
+                pkcs8: zeroize::Zeroizing::new(der.to_vec()),
             }),
             key_id: None,
         })
@@ -120,11 +120,13 @@ impl SigningKey {
     }
 
     /// Returns the public key.
+    #[cfg(any(feature = "client", test))]
     pub(crate) fn public_key(&self) -> &PublicKey {
         &self.inner.public
     }
 
     /// Returns the private key in PKCS#8 (DER), for a store.
+    #[cfg(any(feature = "client", test))]
     pub(crate) fn pkcs8(&self) -> &[u8] {
         &self.inner.pkcs8
     }
@@ -135,6 +137,7 @@ impl SigningKey {
     }
 
     /// Returns the preferred algorithm of the key among those that a peer lists.
+    #[cfg(any(feature = "client", test))]
     pub(crate) fn algorithm_among<'a>(
         &self,
         names: impl IntoIterator<Item = &'a str>,
@@ -151,6 +154,7 @@ impl SigningKey {
     /// # Errors
     ///
     /// The algorithm is not one of the key, or the system has no random numbers.
+    #[cfg(any(feature = "client", test))]
     pub(crate) fn sign(
         &self,
         algorithm: Algorithm,

@@ -7,6 +7,8 @@ mod authorization_server;
 mod covers;
 mod discovery;
 mod members;
+#[cfg(test)]
+mod mutations;
 mod resource;
 #[cfg(test)]
 mod tests;

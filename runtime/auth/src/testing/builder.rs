@@ -11,7 +11,9 @@ use tokio::net::TcpListener;
 use super::fault::Faults;
 use super::keys::Keys;
 use super::listener::Listener;
-use super::state::{Approval, RefreshTokens, Settings, Shared, State, TokenFormat, random};
+use super::state::{
+    Approval, RefreshTokens, Registration, Settings, Shared, State, TokenFormat, random,
+};
 use super::test_client::TestClient;
 use super::{TestAuthorizationServer, cimd};
 use crate::{Clock, Scopes};
@@ -61,7 +63,7 @@ impl Default for TestAuthorizationServerBuilder {
                 requires_dpop: false,
                 requires_nonce: false,
                 requires_pushed: false,
-                registers: true,
+                registration: Registration::Open,
                 trusted: HashMap::new(),
                 clock: Clock::system(),
             },
@@ -85,11 +87,12 @@ impl TestAuthorizationServerBuilder {
 
     /// Sets the origin of the issuer for [`build`](Self::build). Default `https://auth.example`.
     pub fn origin(mut self, origin: impl AsRef<str>) -> Self {
-        self.settings.origin = origin.as_ref().trim_end_matches('/').to_owned();
+        let origin = origin.as_ref().trim_end_matches('/');
+        origin.clone_into(&mut self.settings.origin);
         self
     }
 
-    /// Sets the user who is signed in. Default `user`.
+    /// Sets the name of the signed-in user. Default `user`.
     pub fn user(mut self, user: impl Into<String>) -> Self {
         self.user = user.into();
         self
@@ -158,7 +161,7 @@ impl TestAuthorizationServerBuilder {
 
     /// Disables dynamic client registration.
     pub fn without_registration(mut self) -> Self {
-        self.settings.registers = false;
+        self.settings.registration = Registration::None;
         self
     }
 

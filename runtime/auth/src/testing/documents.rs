@@ -5,7 +5,7 @@ use http::{Response, StatusCode};
 use serde_json::{Value, json};
 
 use super::reply::json_response;
-use super::state::{RefreshTokens, Settings, Shared};
+use super::state::{RefreshTokens, Registration, Settings, Shared};
 use super::token::{CLIENT_CREDENTIALS, JWT_BEARER, TOKEN_EXCHANGE};
 
 /// Answers with the metadata.
@@ -56,7 +56,7 @@ fn document(settings: &Settings) -> Value {
         "subject_types_supported": ["public"],
         "id_token_signing_alg_values_supported": ["ES256"],
     });
-    if settings.registers {
+    if settings.registration == Registration::Open {
         document["registration_endpoint"] = json!(settings.url("/register"));
     }
     if !settings.scopes.is_empty() {

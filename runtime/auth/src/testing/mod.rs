@@ -27,6 +27,10 @@ mod state;
 mod test_client;
 mod test_token;
 mod token;
+#[cfg(feature = "client")]
+mod user_agent;
+#[cfg(feature = "server")]
+mod verifier;
 
 #[cfg(test)]
 mod tests;

@@ -5,13 +5,13 @@ use http::{Response, StatusCode};
 use serde_json::{Map, Value, json};
 
 use super::reply::{Failure, json_response};
-use super::state::{Shared, random, seconds};
+use super::state::{Registration, Shared, random, seconds};
 use super::test_client::{Credential, TestClient};
 
 /// Registers a client.
 pub(super) fn register(shared: &Shared, body: &Bytes) -> Result<Response<Bytes>, Failure> {
     let invalid = |description| Failure::new("invalid_client_metadata", description);
-    if !shared.settings.registers {
+    if shared.settings.registration == Registration::None {
         let status = StatusCode::NOT_FOUND;
         let failure = invalid("there is no registration");
         return Err(Failure { status, ..failure });

@@ -62,6 +62,10 @@ impl TestAuthorizationServer {
         }
     }
 
+    pub(super) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
     /// Returns the issuer, such as `http://127.0.0.1:49152/tenant`.
     pub fn issuer(&self) -> String {
         self.shared.settings.issuer()

@@ -32,7 +32,7 @@ pub(super) struct Settings {
     pub(super) requires_dpop: bool,
     pub(super) requires_nonce: bool,
     pub(super) requires_pushed: bool,
-    pub(super) registers: bool,
+    pub(super) registration: Registration,
     /// Issuers whose assertions are accepted, with their JWK sets.
     pub(super) trusted: HashMap<String, Value>,
     pub(super) clock: Clock,
@@ -43,6 +43,13 @@ pub(super) struct Settings {
 pub(super) enum RefreshTokens {
     Rotating,
     Reusable,
+    None,
+}
+
+/// Dynamic registration of clients.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Registration {
+    Open,
     None,
 }
 

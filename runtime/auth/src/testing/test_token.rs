@@ -6,6 +6,8 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use super::keys::Members;
+#[cfg(feature = "server")]
+use super::state::AccessToken;
 use super::state::{Grant, Shared, TokenFormat, random};
 use super::token::issue;
 use crate::Scopes;
@@ -121,14 +123,35 @@ impl TestToken {
         self
     }
 
-    /// Issues the token, and returns its text.
+    /// Returns the contents of the token as after its verification, for [connections](crate::ResourceServer::connect) in the
+    /// same process. Custom headers and claims are left out.
+    #[cfg(feature = "server")]
     #[must_use]
-    pub fn issue(mut self) -> String {
+    pub fn verified(mut self) -> crate::VerifiedToken {
+        self.set_default_resources();
+        let state = self.shared.state();
+        let issued = self.shared.now(&state);
+        let token = AccessToken {
+            grant: self.grant.clone(),
+            issued,
+            expires: issued + self.lifetime,
+            is_revoked: false,
+        };
+        super::verifier::describe(&self.shared, &token)
+    }
+
+    fn set_default_resources(&mut self) {
         if self.grant.resources.is_empty() {
             self.grant
                 .resources
                 .clone_from(&self.shared.settings.resources);
         }
+    }
+
+    /// Issues the token, and returns its text.
+    #[must_use]
+    pub fn issue(mut self) -> String {
+        self.set_default_resources();
         let mut state = self.shared.state();
         let token = match self.shared.settings.token_format {
             TokenFormat::Opaque if self.typ == "at+jwt" => random(),

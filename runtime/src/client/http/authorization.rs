@@ -103,6 +103,12 @@ pub trait HttpAuthorization: fmt::Debug + Send + Sync + 'static {
         response: &'a HeaderMap,
     ) -> AuthorizationFuture<'a, Refusal>;
 
+    /// Returns a number that changes with the credentials. Cached results of the former ones are not used any more, since results
+    /// may depend on the user. Default: 0.
+    fn version(&self) -> u64 {
+        0
+    }
+
     /// Returns the extensions of the protocol that these credentials use, with their settings. The client declares them in its
     /// capabilities. Default: none.
     fn extensions(&self) -> BTreeMap<String, JsonObject> {
@@ -130,6 +136,10 @@ impl<A: HttpAuthorization + ?Sized> HttpAuthorization for Arc<A> {
         response: &'a HeaderMap,
     ) -> AuthorizationFuture<'a, Refusal> {
         (**self).refused(request, status, response)
+    }
+
+    fn version(&self) -> u64 {
+        (**self).version()
     }
 
     fn extensions(&self) -> BTreeMap<String, JsonObject> {

@@ -142,6 +142,11 @@ impl Session for HttpSession {
         TransportKind::Http
     }
 
+    fn credentials_version(&self) -> u64 {
+        let authorization = self.0.sender.authorization.as_ref();
+        authorization.map_or(0, HttpAuthorization::version)
+    }
+
     fn extensions(&self) -> BTreeMap<String, JsonObject> {
         self.0.sender.extensions()
     }

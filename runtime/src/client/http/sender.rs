@@ -44,7 +44,7 @@ pub(super) struct Sender {
     pub(super) url: Uri,
     /// Headers that the user has set.
     headers: HeaderMap,
-    authorization: Option<Arc<dyn HttpAuthorization>>,
+    pub(super) authorization: Option<Arc<dyn HttpAuthorization>>,
     pub(super) pool: Pool,
     pub(super) limits: ClientLimits,
 }
@@ -52,8 +52,8 @@ pub(super) struct Sender {
 impl Sender {
     /// Returns the extensions of the credentials.
     pub(super) fn extensions(&self) -> BTreeMap<String, JsonObject> {
-        let authorization = self.authorization.as_ref();
-        authorization.map_or_else(BTreeMap::new, |authorization| authorization.extensions())
+        let authorization = self.authorization.as_deref();
+        authorization.map_or_else(BTreeMap::new, HttpAuthorization::extensions)
     }
 
     pub(super) fn new(

@@ -1,6 +1,7 @@
 //! Checks of request URLs.
 
 use http::Uri;
+use http::uri::Authority;
 use iri_string::types::{UriAbsoluteStr, UriReferenceStr};
 
 use crate::client::ClientError;
@@ -25,7 +26,22 @@ pub fn parse(text: &str) -> Result<Uri, ClientError> {
     if authority.host().is_empty() {
         return Err(ClientError::invalid("the URL has no host"));
     }
+    if port(authority, 0).is_none() {
+        let reason = "the port of the URL is not a number up to 65535";
+        return Err(ClientError::invalid(reason));
+    }
     Ok(url)
+}
+
+/// Returns the port, or the default one if there is none. `None` if it is malformed: `Uri` accepts other texts in its place.
+fn port(authority: &Authority, default: u16) -> Option<u16> {
+    let rest = authority.as_str().strip_prefix(authority.host())?;
+    match rest.strip_prefix(':') {
+        None if rest.is_empty() => Some(default),
+        Some("") => Some(default),
+        Some(port) if port.bytes().all(|byte| byte.is_ascii_digit()) => port.parse().ok(),
+        _ => None,
+    }
 }
 
 /// Returns true if a host, as written in a URL, is this computer.
@@ -64,11 +80,33 @@ pub fn is_same_origin(one: &Uri, other: &Uri) -> bool {
     origin(one).is_some() && origin(one) == origin(other)
 }
 
-/// Scheme, host and port; `None` for a URL with a user name.
+/// Scheme, host and port; `None` for a URL with a user name or a malformed port.
 fn origin(url: &Uri) -> Option<(String, String, u16)> {
     let authority = url.authority().filter(|one| !one.as_str().contains('@'))?;
     let scheme = url.scheme_str()?.to_ascii_lowercase();
     let default_port = if scheme == "https" { 443 } else { 80 };
-    let port = authority.port_u16().unwrap_or(default_port);
+    let port = port(authority, default_port)?;
     Some((scheme, authority.host().to_ascii_lowercase(), port))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_malformed_port_is_refused() {
+        for refused in ["a:b", "a:65536", "a:+1", "a:1:2", "[::1]x", "[::1]:b"] {
+            let url = format!("https://{refused}/mcp");
+            assert!(parse(&url).is_err(), "{url}");
+            let target = url.parse::<Uri>().ok();
+            let origin = target.and_then(|target| origin(&target));
+            assert!(origin.is_none(), "{url}");
+        }
+        for accepted in ["a", "a:", "a:443", "[::1]", "[::1]:8080"] {
+            assert!(
+                parse(&format!("https://{accepted}/mcp")).is_ok(),
+                "{accepted}"
+            );
+        }
+    }
 }

@@ -14,6 +14,8 @@ pub(in crate::client) struct Changes {
     pub(in crate::client) updates: AtomicU64,
     pub(in crate::client) changed: Notify,
     pub(in crate::client) closed: AtomicBool,
+    /// Version of the credentials of the connection.
+    credentials: AtomicU64,
 }
 
 impl Changes {
@@ -28,6 +30,15 @@ impl Changes {
         };
         counter.fetch_add(1, Ordering::AcqRel);
         self.changed.notify_waiters();
+    }
+
+    /// Counts a change of everything if the credentials have changed: results may depend on the user.
+    pub(super) fn note_credentials(&self, version: u64) {
+        if self.credentials.load(Ordering::Acquire) != version
+            && self.credentials.swap(version, Ordering::AcqRel) != version
+        {
+            self.note_all();
+        }
     }
 
     /// Counts a change of everything, after notifications may have been missed.

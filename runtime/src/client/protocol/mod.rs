@@ -226,7 +226,10 @@ impl McpClientSession {
     }
 
     pub(in crate::client) fn changes(&self) -> &Changes {
-        &self.inner.link.router.changes
+        let link = &self.inner.link;
+        let version = link.session.credentials_version();
+        link.router.changes.note_credentials(version);
+        &link.router.changes
     }
 
     pub(in crate::client) fn limits(&self) -> &ClientLimits {

@@ -54,6 +54,12 @@ pub trait Session: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Returns a number that changes with the credentials of the connection. Cached results of the former ones are not used any
+    /// more. Default: 0.
+    fn credentials_version(&self) -> u64 {
+        0
+    }
+
     /// Returns the extensions of the protocol that the connection uses, such as those of its credentials, with their settings.
     /// The client declares them in its capabilities. Default: none.
     fn extensions(&self) -> BTreeMap<String, JsonObject> {

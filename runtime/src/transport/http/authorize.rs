@@ -6,14 +6,22 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::Response;
+use http::header::{AUTHORIZATION, PROXY_AUTHORIZATION};
 use http::request::Parts;
+use http::{HeaderName, Response};
 use tokio::time::Instant;
 
 use crate::error::Result;
 use crate::extensions::{Extensions, Principal};
 use crate::scope::Access;
 use crate::server::Server;
+
+/// Headers with credentials. Functions and layers do not see them.
+const CREDENTIALS: [HeaderName; 3] = [
+    AUTHORIZATION,
+    PROXY_AUTHORIZATION,
+    HeaderName::from_static("dpop"),
+];
 
 /// Future of [`HttpAuthorizer::authorize`]: the caller, or the complete response to a request that is refused.
 pub type AuthorizeFuture<'a> =
@@ -74,6 +82,22 @@ impl Authorized {
             expires: None,
         }
     }
+}
+
+/// Authorizes a request, and removes its credentials. The error is the response to a request that is refused.
+pub(super) async fn authorize_request(
+    authorizer: &dyn HttpAuthorizer,
+    parts: &mut Parts,
+) -> std::result::Result<Authorized, Response<Bytes>> {
+    let mut caller = authorizer.authorize(parts).await?;
+    for name in &CREDENTIALS {
+        parts.headers.remove(name);
+    }
+    caller.extensions.insert(caller.principal.clone());
+    caller.extensions.insert(caller.access.clone());
+    parts.extensions.insert(caller.principal.clone());
+    parts.extensions.insert(caller.clone());
+    Ok(caller)
 }
 
 /// Returns the time at which streams of the caller of a request end.

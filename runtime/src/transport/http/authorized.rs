@@ -1,24 +1,15 @@
 //! Requests of an HTTP service with an authorizer: their place among the checks, and the scopes that they need.
 
-use http::header::{AUTHORIZATION, PROXY_AUTHORIZATION};
 use http::request::Parts;
-use http::{HeaderName, Response, StatusCode};
-use http_body::Body;
+use http::{Response, StatusCode};
 
 use crate::error::Error;
 use crate::scope::INSUFFICIENT_SCOPE;
-use crate::transport::http::authorize::{Authorized, HttpAuthorizer, IntoHttpAuthorizer};
+use crate::transport::http::authorize::{Authorized, IntoHttpAuthorizer};
 use crate::transport::http::response::{HttpBody, Rejection};
 use crate::transport::http::server::HttpServer;
 use crate::transport::http::service::HttpService;
-use crate::wire::{self, Message, parse_element};
-
-/// Headers with credentials. Functions and layers do not see them.
-const CREDENTIALS: [HeaderName; 3] = [
-    AUTHORIZATION,
-    PROXY_AUTHORIZATION,
-    HeaderName::from_static("dpop"),
-];
+use crate::wire::{self, Message, parse_element, quoted, shortened};
 
 impl HttpService {
     /// Requires authorization for all requests.
@@ -52,35 +43,25 @@ impl HttpService {
             return Ok(None);
         }
         self.guard.check_host(&parts.headers, &parts.uri)?;
-        Ok(Some(authorizer.document(parts).map(HttpBody::whole)))
+        Ok(Some(authorizer.document(parts).map(HttpBody::from)))
     }
 
-    /// Authorizes a request, and handles it.
-    pub(super) async fn handle_authorized<B: Body>(
+    /// Replaces the error of a request whose caller lacks scopes by the response of the authorizer.
+    pub(super) fn refuse_scopes(
         &self,
-        authorizer: &dyn HttpAuthorizer,
-        mut parts: Parts,
-        body: B,
+        caller: &Authorized,
+        result: Result<Response<HttpBody>, Rejection>,
     ) -> Result<Response<HttpBody>, Rejection> {
-        let mut caller = match authorizer.authorize(&parts).await {
-            Ok(caller) => caller,
-            Err(response) => return Ok(response.map(HttpBody::whole)),
-        };
-        for name in &CREDENTIALS {
-            parts.headers.remove(name);
-        }
-        caller.extensions.insert(caller.principal.clone());
-        caller.extensions.insert(caller.access.clone());
-        parts.extensions.insert(caller.principal.clone());
-        parts.extensions.insert(caller.clone());
-        let result = self.handle_checked(parts, body).await;
         let is_refusal = match &result {
             Ok(response) => response.body().error_code() == Some(INSUFFICIENT_SCOPE),
             Err(rejection) => rejection.status() == StatusCode::FORBIDDEN,
         };
-        match caller.access.refused_scopes().filter(|_| is_refusal) {
-            Some(scopes) => Ok(authorizer.forbid(&caller, &scopes).map(HttpBody::whole)),
-            None => result,
+        let scopes = caller.access.refused_scopes().filter(|_| is_refusal);
+        match (scopes, &self.authorizer) {
+            (Some(scopes), Some(authorizer)) => {
+                Ok(authorizer.forbid(caller, &scopes).map(HttpBody::from))
+            }
+            _ => result,
         }
     }
 
@@ -111,7 +92,11 @@ impl HttpService {
             None => Vec::new(),
         };
         let checked = caller.access.check_request(required);
-        checked.map_err(|error| Rejection::with_error(StatusCode::FORBIDDEN, None, error))
+        checked.map_err(|error| {
+            let (principal, operation) = (&caller.principal, body.map(operation));
+            tracing::info!(%principal, operation, scopes = %error.message, "refused a request");
+            Rejection::with_error(StatusCode::FORBIDDEN, None, error)
+        })
     }
 }
 
@@ -124,5 +109,17 @@ impl HttpServer {
     pub fn authorize(mut self, authorization: impl IntoHttpAuthorizer) -> crate::Result<Self> {
         self.service = self.service.authorize(authorization)?;
         Ok(self)
+    }
+}
+
+/// Returns the method and the name of a request, for logs.
+fn operation(body: &wire::Body<'_>) -> String {
+    match body {
+        wire::Body::One(Ok(Message::Request(_, envelope))) => {
+            let name = envelope.params.name.map(shortened);
+            format!("{} {}", quoted(&envelope.method), name.unwrap_or_default())
+        }
+        wire::Body::One(_) => "a message".to_owned(),
+        wire::Body::Batch(_) => "a batch".to_owned(),
     }
 }

@@ -28,7 +28,7 @@ enum Kind {
 }
 
 impl HttpBody {
-    pub(super) fn whole(bytes: impl Into<Bytes>) -> Self {
+    fn whole(bytes: impl Into<Bytes>) -> Self {
         let bytes = bytes.into();
         Self(Kind::Whole((!bytes.is_empty()).then_some(bytes)))
     }
@@ -39,6 +39,12 @@ impl HttpBody {
             Kind::Whole(bytes) => any_error_code(bytes.as_ref()?),
             Kind::Stream(_) | Kind::Replay(_) => None,
         }
+    }
+}
+
+impl From<Bytes> for HttpBody {
+    fn from(bytes: Bytes) -> Self {
+        Self::whole(bytes)
     }
 }
 

@@ -14,7 +14,7 @@ use http_body::Body;
 use tower_service::Service;
 
 use crate::server::Server;
-use crate::transport::http::authorize::HttpAuthorizer;
+use crate::transport::http::authorize::{Authorized, HttpAuthorizer, authorize_request};
 use crate::transport::http::body::read_body;
 use crate::transport::http::checks::{check_accept, check_content, check_size};
 use crate::transport::http::cors::{Cors, add_cors_headers};
@@ -149,7 +149,13 @@ impl HttpService {
         let must_close = request.headers().contains_key(TRANSFER_ENCODING);
         let cors = self.cors.as_ref();
         let origin = cors.map(|cors| cors.allowed_origin(request.headers()));
-        let mut response = match self.handle_request(request).await {
+        let mut caller = None;
+        let result = self.handle_request(request, &mut caller).await;
+        let result = match &caller {
+            Some(caller) => self.refuse_scopes(caller, result),
+            None => result,
+        };
+        let mut response = match result {
             Ok(response) => response,
             Err(rejection) => rejection.into_response(),
         };
@@ -163,12 +169,15 @@ impl HttpService {
         response
     }
 
+    /// Handles a request, and sets the caller of an authorized one.
     async fn handle_request<B: Body>(
         &self,
         request: Request<B>,
+        caller: &mut Option<Authorized>,
     ) -> Result<Response<HttpBody>, Rejection> {
-        let (parts, body) = request.into_parts();
-        check_size(&parts.headers, self.server.limits().http.header_bytes)?;
+        let (mut parts, body) = request.into_parts();
+        let limits = self.server.limits();
+        check_size(&parts.headers, limits.http.header_bytes)?;
         if let Some(response) = self.document(&parts)? {
             return Ok(response);
         }
@@ -176,19 +185,12 @@ impl HttpService {
         if let Some(response) = self.cors.as_ref().and_then(|cors| cors.preflight(&parts)) {
             return Ok(response);
         }
-        match &self.authorizer {
-            Some(authorizer) => self.handle_authorized(&**authorizer, parts, body).await,
-            None => self.handle_checked(parts, body).await,
+        if let Some(authorizer) = &self.authorizer {
+            match authorize_request(&**authorizer, &mut parts).await {
+                Ok(authorized) => *caller = Some(authorized),
+                Err(response) => return Ok(response.map(HttpBody::from)),
+            }
         }
-    }
-
-    /// Handles a request that the service may handle.
-    pub(super) async fn handle_checked<B: Body>(
-        &self,
-        parts: Parts,
-        body: B,
-    ) -> Result<Response<HttpBody>, Rejection> {
-        let limits = self.server.limits();
         if let Some((paths, endpoint)) = self.sse_endpoint(parts.uri.path()) {
             return self.handle_sse(parts, body, paths, endpoint).await;
         }

@@ -1,6 +1,7 @@
 //! Client for the official conformance suite: `conformance-client <url>`, with the name of the scenario in the environment.
-//! `scenarios.rs` contains the actions of each scenario.
+//! `scenarios.rs` contains the actions of each scenario, and `authorization.rs` the values of those with authorization.
 
+mod authorization;
 mod scenarios;
 
 use std::env;
@@ -36,8 +37,11 @@ async fn run() -> Result<(), scenarios::Failure> {
     let scenario = env::var("MCP_CONFORMANCE_SCENARIO")?;
     let version = env::var("MCP_CONFORMANCE_PROTOCOL_VERSION")?;
     let version: Revision = version.parse()?;
-    let client = McpClient::builder()
-        .url(url)
+    let mut builder = McpClient::builder().url(url);
+    if let Some(oauth) = authorization::oauth(&scenario)? {
+        builder = builder.oauth(oauth);
+    }
+    let client = builder
         .protocol_version(version)
         .client_info("conformance-client", env!("CARGO_PKG_VERSION"))
         // An accepted form without values receives the defaults.

@@ -48,6 +48,10 @@ pub(crate) async fn run(scenario: &str, client: &McpClient) -> Result<(), Failur
             let schema = json!({"schema": tool.input_schema});
             client.call_tool("json_schema_echo", schema).await?;
         }
+        authorized if authorized.starts_with("auth/") => {
+            client.tools().await?;
+            client.call_tool("test-tool", ()).await?;
+        }
         other => return Err(format!("unknown scenario `{other}`").into()),
     }
     Ok(())

@@ -60,7 +60,7 @@ impl Run {
     }
 }
 
-const RUNS: [Run; 9] = [
+const RUNS: [Run; 10] = [
     Run::server("2026-07-28", &["--requirements", "2026-07-28"], 50),
     Run::server("2025-11-25", &["--requirements", "2025-11-25"], 33),
     Run::server(
@@ -81,6 +81,7 @@ const RUNS: [Run; 9] = [
         &["--suite", "all", "--spec-version", "2025-06-18"],
         5,
     ),
+    Run::client("client-extensions", &["--suite", "extensions"], 6),
     Run::client(
         "client-2025-03-26",
         &["--suite", "all", "--spec-version", "2025-03-26"],

@@ -8,6 +8,7 @@ use ring::rand::{SecureRandom, SystemRandom};
 use crate::{AuthError, Secret};
 
 /// Text of a store with its generation.
+#[cfg(feature = "client")]
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct StoredEntry {
@@ -36,6 +37,7 @@ impl StoredEntry {
 /// assert_eq!(generation.to_string(), "00112233445566778899aabbccddeeff");
 /// # Ok::<(), treenail::auth::AuthError>(())
 /// ```
+#[cfg(feature = "client")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Generation(u128);
 

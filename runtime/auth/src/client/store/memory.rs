@@ -14,6 +14,7 @@ use super::{Generation, StoreFuture, StoreKey, StoreLock, StoredEntry, TokenStor
 /// let store = MemoryStore::new();
 /// # let _ = store;
 /// ```
+#[cfg(feature = "client")]
 #[derive(Debug, Default)]
 pub struct MemoryStore {
     entries: Mutex<HashMap<StoreKey, StoredEntry>>,
@@ -65,7 +66,8 @@ impl TokenStore for MemoryStore {
 mod tests {
     use std::sync::Arc;
 
-    use super::super::{ServerRecord, Stored, load, save};
+    use super::super::record::Stored;
+    use super::super::{ServerRecord, load, save};
     use super::*;
 
     fn record(issuer: &str) -> ServerRecord {

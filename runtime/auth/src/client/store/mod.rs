@@ -11,6 +11,7 @@ use std::any::Any;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use crate::AuthError;
 
@@ -19,10 +20,11 @@ pub use self::file::{FileStore, FileStoreBuilder, FileStoreKey};
 pub use self::key::StoreKey;
 pub use self::memory::MemoryStore;
 pub(crate) use self::record::{
-    DpopKeyRecord, RegistrationRecord, ServerRecord, Stored, TokenRecord, TokenType, load, save,
+    DpopKeyRecord, RegistrationRecord, ServerRecord, TokenRecord, TokenType, load, save,
 };
 
 /// A future of a [`TokenStore`]. The error is [`AuthError::Store`].
+#[cfg(feature = "client")]
 pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, AuthError>> + Send + 'a>>;
 
 /// Storage of the tokens, registrations and keys of one user.
@@ -46,6 +48,7 @@ pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, AuthError>> 
 /// # Cancellation
 ///
 /// The future of [`store`](Self::store) may be dropped. The entry is then the old one or the new one, never a part of it.
+#[cfg(feature = "client")]
 pub trait TokenStore: fmt::Debug + Send + Sync + 'static {
     /// Returns the entry of a key.
     ///
@@ -81,7 +84,26 @@ pub trait TokenStore: fmt::Debug + Send + Sync + 'static {
     fn lock<'a>(&'a self, key: &'a StoreKey) -> StoreFuture<'a, StoreLock>;
 }
 
+impl<S: TokenStore + ?Sized> TokenStore for Arc<S> {
+    fn load<'a>(&'a self, key: &'a StoreKey) -> StoreFuture<'a, Option<StoredEntry>> {
+        (**self).load(key)
+    }
+
+    fn store<'a>(&'a self, key: &'a StoreKey, entry: StoredEntry) -> StoreFuture<'a, ()> {
+        (**self).store(key, entry)
+    }
+
+    fn delete<'a>(&'a self, key: &'a StoreKey, generation: Generation) -> StoreFuture<'a, bool> {
+        (**self).delete(key, generation)
+    }
+
+    fn lock<'a>(&'a self, key: &'a StoreKey) -> StoreFuture<'a, StoreLock> {
+        (**self).lock(key)
+    }
+}
+
 /// Lock of one key of a [`TokenStore`], released when it is dropped.
+#[cfg(feature = "client")]
 #[must_use = "dropping it releases the lock"]
 pub struct StoreLock {
     guard: Box<dyn Any + Send>,

@@ -1,7 +1,7 @@
 //! The claim `htu`: the URL of a request, without query and fragment.
 
 /// Returns a URL without query and fragment.
-#[cfg(any(feature = "client", feature = "testing", test))]
+#[cfg(any(feature = "client", test))]
 pub(super) fn without_query(url: &str) -> &str {
     url.split(['?', '#']).next().unwrap_or_default()
 }

@@ -1,7 +1,7 @@
 //! Tests of keys, tokens and proofs.
 
 mod keys;
-mod mutations;
+pub(crate) mod mutations;
 mod proofs;
 mod tokens;
 mod vectors;
@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use super::{Algorithm, SigningKey, base64url};
 
 /// Keys made by OpenSSL, in PKCS#8.
-pub(super) const P256: &str = include_str!("p256.pem");
+const P256: &str = include_str!("p256.pem");
 const P384: &str = include_str!("p384.pem");
 const ED25519: &str = include_str!("ed25519.pem");
 const RSA: &str = include_str!("rsa.pem");

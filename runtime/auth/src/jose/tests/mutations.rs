@@ -4,33 +4,11 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::{at, keys, object};
-use crate::jose::{Expected, Jws, KeySet, ProofRequest, check_proof};
+use super::{at, keys, object, token};
+use crate::jose::{Algorithm, Expected, Jws, KeySet, ProofRequest, check_proof, sha256_base64url};
+use crate::mutation::mutate;
 
-const ROUNDS: usize = 3000;
-
-/// Changes up to four places of a text: replaces, removes, inserts or repeats.
-fn mutate(random: &mut fastrand::Rng, text: &str) -> String {
-    const BYTES: &[u8] = b"AZaz09-_.=+/ \"{}[]:,\\\n\x00\xff";
-    let mut bytes = text.as_bytes().to_vec();
-    for _ in 0..random.usize(1..=4) {
-        let index = random.usize(..bytes.len().max(1));
-        let byte = BYTES[random.usize(..BYTES.len())];
-        match random.u8(..5) {
-            0 if index < bytes.len() => bytes[index] = byte,
-            1 if index < bytes.len() => drop(bytes.remove(index)),
-            2 => bytes.truncate(index),
-            3 => {
-                let range = index..(index + random.usize(..40)).min(bytes.len());
-                let part = bytes[range].to_vec();
-                let target = random.usize(..=bytes.len());
-                bytes.splice(target..target, part);
-            }
-            _ => bytes.insert(index.min(bytes.len()), byte),
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
-}
+const ROUNDS: usize = 2000;
 
 #[test]
 fn a_changed_token_never_verifies() {
@@ -90,4 +68,68 @@ fn a_changed_key_set_verifies_only_with_the_same_keys() {
             assert_ne!(set.verify(&token), Ok(true), "{changed}");
         }
     }
+}
+
+#[test]
+fn signed_nonsense_is_no_proof_for_another_request() {
+    let mut random = fastrand::Rng::with_seed(10);
+    let [key, ..] = keys();
+    let url = "https://mcp.example.com/mcp";
+    let expected = Expected {
+        method: "POST",
+        url,
+        token: Some("token"),
+        now: at(1000),
+        window: Duration::from_secs(300),
+    };
+    let jwk = key.public_key().to_jwk();
+    let header = json!({ "typ": "dpop+jwt", "alg": "ES256", "jwk": jwk }).to_string();
+    let claims = json!({
+        "jti": "1",
+        "htm": "POST",
+        "htu": url,
+        "iat": 1000,
+        "ath": sha256_base64url("token"),
+    });
+    let claims = claims.to_string();
+    for _ in 0..ROUNDS {
+        let changed = mutate(&mut random, &claims);
+        let proof = token(&key, Algorithm::Es256, &header, &changed);
+        if check_proof(&proof, &expected).is_ok() {
+            let claims: serde_json::Value = serde_json::from_str(&changed).unwrap();
+            assert_eq!(claims["htm"], "POST", "{changed}");
+            assert_eq!(claims["ath"], sha256_base64url("token"), "{changed}");
+        }
+    }
+}
+
+#[test]
+fn nonsense_is_never_the_url_of_a_request() {
+    let mut random = fastrand::Rng::with_seed(13);
+    let [key, ..] = keys();
+    let url = "https://user@mcp.example.com:8443/a/%2e%2E/mcp?x=1#y";
+    let (mut accepted, request) = (0, "https://mcp.example.com:8443/mcp");
+    for _ in 0..ROUNDS {
+        let changed = mutate(&mut random, url);
+        let made = ProofRequest {
+            method: "GET",
+            url: &changed,
+            token: None,
+            nonce: None,
+            now: at(1000),
+        };
+        let proof = key.dpop_proof(key.algorithm(), &made).unwrap();
+        let expected = Expected {
+            method: "GET",
+            url: request,
+            token: None,
+            now: at(1000),
+            window: Duration::from_secs(300),
+        };
+        if check_proof(&proof, &expected).is_ok() {
+            assert!(changed.starts_with("https://mcp.example.com:"), "{changed}");
+            accepted += 1;
+        }
+    }
+    assert!(accepted < ROUNDS / 10, "{accepted}");
 }

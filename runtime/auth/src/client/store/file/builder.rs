@@ -17,6 +17,7 @@ use crate::AuthError;
 /// # let _ = store;
 /// # Ok::<(), treenail::auth::AuthError>(())
 /// ```
+#[cfg(feature = "client")]
 #[derive(Clone, Debug)]
 #[must_use = "call `open`"]
 pub struct FileStoreBuilder {

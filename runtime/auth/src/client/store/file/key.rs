@@ -26,6 +26,7 @@ const FILE: &str = "key";
 /// # let _ = key;
 /// # Ok::<(), treenail::auth::AuthError>(())
 /// ```
+#[cfg(feature = "client")]
 #[derive(Clone)]
 pub struct FileStoreKey(Zeroizing<[u8; LENGTH]>);
 

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::thread;
 
-use keyring_core::api::CredentialStoreApi;
 use keyring_core::{CredentialStore, Entry, Error};
 use zeroize::Zeroizing;
 
@@ -59,14 +58,16 @@ fn store() -> Result<Arc<CredentialStore>, AuthError> {
 
 #[cfg(target_os = "macos")]
 fn platform_store() -> Result<Arc<CredentialStore>, AuthError> {
-    let store = apple_native_keyring_store::keychain::Store::new();
-    Ok(store.map_err(|error| failed(&error))?)
+    let store: Arc<CredentialStore> =
+        apple_native_keyring_store::keychain::Store::new().map_err(|error| failed(&error))?;
+    Ok(store)
 }
 
 #[cfg(windows)]
 fn platform_store() -> Result<Arc<CredentialStore>, AuthError> {
-    let store = windows_native_keyring_store::Store::new();
-    Ok(store.map_err(|error| failed(&error))?)
+    let store: Arc<CredentialStore> =
+        windows_native_keyring_store::Store::new().map_err(|error| failed(&error))?;
+    Ok(store)
 }
 
 #[cfg(not(any(target_os = "macos", windows)))]

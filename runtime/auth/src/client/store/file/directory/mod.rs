@@ -79,8 +79,7 @@ impl Directory {
 
 impl fmt::Display for Directory {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // `Debug` of a path escapes control characters.
-        write!(formatter, "{:?}", self.path())
+        self.path().display().fmt(formatter)
     }
 }
 

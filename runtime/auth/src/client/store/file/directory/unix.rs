@@ -27,7 +27,8 @@ impl Directory {
     /// Opens a directory, and creates it if it is missing.
     pub(in super::super) fn open(path: PathBuf) -> Result<Self, AuthError> {
         let failed = |error: io::Error| {
-            let reason = format!("could not open the directory {path:?}: {error}");
+            let shown = path.display();
+            let reason = format!("could not open the directory {shown}: {error}");
             AuthError::Store(reason.into())
         };
         let mut builder = DirBuilder::new();

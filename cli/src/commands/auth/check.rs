@@ -1,0 +1,77 @@
+//! `treenail auth check`.
+
+use clap::Args;
+use serde_json::json;
+use treenail::auth::{AuthorizationReport, Finding, FindingLevel};
+use treenail::{ClientError, McpClient};
+
+use crate::args::OutputArgs;
+use crate::commands::print_if_json;
+use crate::exit::{Exit, Failure};
+use crate::render::sanitize_text;
+use crate::server::{auth_failure, until_interrupted};
+use crate::terminal::Terminal;
+
+/// Check the documents that lead clients from a server to a token, without requesting one
+#[derive(Debug, Args)]
+pub(super) struct Check {
+    /// URL of the server
+    #[arg(value_name = "URL")]
+    url: String,
+
+    #[command(flatten)]
+    pub(super) output: OutputArgs,
+}
+
+impl Check {
+    pub(super) async fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
+        let connecting = async { Ok(McpClient::builder().url(&self.url).build().await) };
+        let refused = match until_interrupted(connecting).await? {
+            Err(ClientError::Unauthorized(refused)) => refused,
+            Err(error) => return Err(error.into()),
+            Ok(_) => {
+                terminal.print_text("the server requires no authorization")?;
+                return Ok(Exit::Success);
+            }
+        };
+        let oauth = super::stored_client(terminal)?;
+        let reporting = async {
+            let report = oauth.report(&self.url, &refused.challenges).await;
+            report.map_err(auth_failure)
+        };
+        let report = until_interrupted(reporting).await?;
+        if !print_if_json(self.output, terminal, &as_json(&report))? {
+            let lines: Vec<_> = report.findings.iter().map(render_finding).collect();
+            terminal.print_text(&sanitize_text(&lines.join("\n")))?;
+        }
+        Ok(match report.worst() {
+            FindingLevel::Violated => Exit::Breaking,
+            _ => Exit::Success,
+        })
+    }
+}
+
+fn level(finding: &Finding) -> &'static str {
+    match finding.level {
+        FindingLevel::Met => "ok",
+        FindingLevel::Violated => "broken",
+        _ => "warning",
+    }
+}
+
+fn render_finding(finding: &Finding) -> String {
+    let (level, subject) = (level(finding), finding.subject);
+    format!("{level:8} {subject}: {} ({})", finding.text, finding.source)
+}
+
+fn as_json(report: &AuthorizationReport) -> serde_json::Value {
+    let findings = report.findings.iter().map(|finding| {
+        json!({
+            "level": level(finding),
+            "subject": finding.subject,
+            "text": finding.text,
+            "source": finding.source,
+        })
+    });
+    json!({ "findings": findings.collect::<Vec<_>>() })
+}

@@ -1,0 +1,65 @@
+//! `treenail auth login`.
+
+use clap::Args;
+
+use super::status::render_status;
+use crate::args::{AuthArgs, AuthMode, OutputArgs, ServerArgs};
+use crate::exit::{Exit, Failure};
+use crate::server::{Connection, SignIn, auth_failure};
+use crate::terminal::Terminal;
+
+/// Sign in to a server, and store the tokens for later commands
+#[derive(Debug, Args)]
+pub(super) struct Login {
+    /// URL of the server
+    #[arg(value_name = "URL")]
+    url: String,
+
+    /// Print the URL to open, for example in the browser of another computer, and read the URL of the redirect
+    #[arg(long)]
+    no_browser: bool,
+
+    #[command(flatten)]
+    auth: LoginArgs,
+
+    #[command(flatten)]
+    pub(super) output: OutputArgs,
+}
+
+#[derive(Debug, Args)]
+struct LoginArgs {
+    /// Client id that is registered at the authorization server; by default, the program registers itself
+    #[arg(long, value_name = "ID")]
+    client_id: Option<String>,
+
+    /// Scope to ask for, in place of those that the server requires; can be repeated
+    #[arg(long = "scope", value_name = "SCOPE")]
+    scopes: Vec<String>,
+}
+
+impl Login {
+    pub(super) async fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
+        let sign_in = if self.no_browser {
+            SignIn::Console
+        } else {
+            SignIn::Browser
+        };
+        let mut args = ServerArgs::of_url(&self.url, self.output);
+        args.auth = AuthArgs {
+            mode: AuthMode::Auto,
+            client_id: self.auth.client_id,
+            scopes: self.auth.scopes,
+        };
+        args.sign_in = Some(sign_in);
+        // The request that the server refuses makes the client sign in.
+        Connection::with_connection(&args, terminal, async |_| Ok(())).await?;
+        let oauth = super::stored_client(terminal)?;
+        let status = oauth.status(&self.url).await.map_err(auth_failure)?;
+        let text = match status {
+            Some(status) => render_status(&status, std::time::SystemTime::now()),
+            None => "the server requires no authorization".to_owned(),
+        };
+        terminal.print_text(&text)?;
+        Ok(Exit::Success)
+    }
+}

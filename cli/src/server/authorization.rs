@@ -1,0 +1,174 @@
+//! Authorization of servers over HTTP.
+
+use std::sync::Arc;
+
+use treenail::auth::{
+    AuthError, AuthorizationRequest, Browser, ClientCredentials, Console, FileStore, OAuth, Scopes,
+    UserAgent, UserAgentFlow, UserAgentFuture,
+};
+
+use super::RequestTimer;
+use crate::args::{AuthArgs, AuthMode};
+use crate::exit::{Exit, Failure};
+use crate::terminal::Terminal;
+
+/// Name of the program for users and for the directory of its tokens.
+const NAME: &str = "treenail";
+
+/// Way to let the user sign in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SignIn {
+    /// Opens the browser of this computer.
+    Browser,
+    /// Prints the URL, and reads the URL of the redirect.
+    Console,
+    /// Does not ask the user: only stored tokens are used.
+    Never,
+}
+
+impl SignIn {
+    /// Returns the way for commands other than `treenail auth login`.
+    pub(crate) fn automatic() -> Self {
+        if Terminal::is_interactive() {
+            Self::Browser
+        } else {
+            Self::Never
+        }
+    }
+}
+
+/// Returns the OAuth client of the program; `None` for `--auth never`.
+pub(crate) fn oauth_client(
+    args: &AuthArgs,
+    sign_in: SignIn,
+    terminal: &Terminal,
+    timer: &Arc<RequestTimer>,
+) -> Result<Option<OAuth>, Failure> {
+    if args.mode == AuthMode::Never {
+        return Ok(None);
+    }
+    let agent = PausingAgent {
+        agent: user_agent(sign_in, terminal),
+        timer: Arc::clone(timer),
+    };
+    let mut oauth = OAuth::user_agent(NAME, agent);
+    match open_store() {
+        Ok(store) => oauth = oauth.store(store),
+        // Most servers need no token, so other commands go on without the store.
+        Err(failure) if sign_in == SignIn::Never => {
+            terminal.print_note(&format!("no stored tokens: {}", failure.message()));
+        }
+        Err(failure) => return Err(failure),
+    }
+    if let Some(client_id) = &args.client_id {
+        oauth = oauth.client(ClientCredentials::public(client_id));
+    }
+    if !args.scopes.is_empty() {
+        let scopes: Scopes = args.scopes.join(" ").parse().map_err(auth_failure)?;
+        oauth = oauth.scopes(scopes);
+    }
+    Ok(Some(oauth))
+}
+
+/// Opens the store of tokens. On platforms without a common keyring, the key is in a file that only the user can read.
+fn open_store() -> Result<FileStore, Failure> {
+    let store = if cfg!(any(target_os = "macos", windows)) {
+        FileStore::open(NAME)
+    } else {
+        FileStore::builder(NAME).key_file().open()
+    };
+    store.map_err(|error| {
+        Failure::new(Exit::Io, error.to_string())
+            .note("use `--auth never` to connect without stored tokens")
+    })
+}
+
+pub(crate) fn auth_failure(error: AuthError) -> Failure {
+    let exit = match &error {
+        AuthError::Invalid(_) => Exit::Usage,
+        AuthError::Store(_) => Exit::Io,
+        AuthError::Unavailable(_) => Exit::Connection,
+        AuthError::Document { .. } => Exit::Protocol,
+        _ => Exit::Refused,
+    };
+    Failure::new(exit, error.to_string())
+}
+
+fn user_agent(sign_in: SignIn, terminal: &Terminal) -> Arc<dyn UserAgent> {
+    match sign_in {
+        SignIn::Browser => {
+            let terminal = terminal.clone();
+            Arc::new(Browser::with_notify(move |request| {
+                let (server, host) = (request.server(), request.authorization_server());
+                terminal.print_message(&format!(
+                    "{server} requires authorization; sign in at {host} in the browser. If it does not open, use this URL:\n{}",
+                    request.url()
+                ));
+            }))
+        }
+        SignIn::Console => Arc::new(Console::new()),
+        SignIn::Never => Arc::new(NoUser),
+    }
+}
+
+/// User agent of a program without a user at its terminal.
+#[derive(Debug)]
+struct NoUser;
+
+impl UserAgent for NoUser {
+    fn redirect_uri(&self) -> String {
+        Browser::new().redirect_uri()
+    }
+
+    fn prepare<'a>(&'a self, _: Option<&'a str>) -> UserAgentFuture<'a, Box<dyn UserAgentFlow>> {
+        let reason = "no user can be asked, since standard input is not a terminal; run `treenail auth login URL` first";
+        Box::pin(async move { Err(AuthError::NotAuthorized(reason.into())) })
+    }
+}
+
+/// User agent that pauses the timeout of the request while the user signs in.
+#[derive(Debug)]
+struct PausingAgent {
+    agent: Arc<dyn UserAgent>,
+    timer: Arc<RequestTimer>,
+}
+
+struct PausingFlow {
+    flow: Box<dyn UserAgentFlow>,
+    timer: Arc<RequestTimer>,
+}
+
+impl UserAgent for PausingAgent {
+    fn redirect_uri(&self) -> String {
+        self.agent.redirect_uri()
+    }
+
+    fn prepare<'a>(
+        &'a self,
+        registered: Option<&'a str>,
+    ) -> UserAgentFuture<'a, Box<dyn UserAgentFlow>> {
+        Box::pin(async move {
+            let flow = self.agent.prepare(registered).await?;
+            let timer = Arc::clone(&self.timer);
+            Ok(Box::new(PausingFlow { flow, timer }) as Box<dyn UserAgentFlow>)
+        })
+    }
+}
+
+impl UserAgentFlow for PausingFlow {
+    fn redirect_uri(&self) -> &str {
+        self.flow.redirect_uri()
+    }
+
+    fn authorize<'a>(
+        &'a mut self,
+        request: &'a AuthorizationRequest,
+    ) -> UserAgentFuture<'a, String> {
+        let paused = self.timer.pause();
+        Box::pin(async move {
+            let redirect = self.flow.authorize(request).await;
+            drop(paused);
+            redirect
+        })
+    }
+}

@@ -1,0 +1,134 @@
+//! Servers that require authorization.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::http::HttpServer;
+use crate::process::{Outcome, outcome_of, test_server};
+
+/// A protected server, and a user with a home directory and a browser.
+struct Fixture {
+    server: HttpServer,
+    home: TempDir,
+}
+
+impl Fixture {
+    fn new() -> Self {
+        let home = TempDir::new().unwrap();
+        let browser = home.path().join("xdg-open");
+        let script = format!(
+            "#!/bin/sh\nexec '{}' browse \"$1\"\n",
+            test_server().display()
+        );
+        fs::write(&browser, script).unwrap();
+        fs::set_permissions(&browser, fs::Permissions::from_mode(0o755)).unwrap();
+        let server = HttpServer::start_mode("protected");
+        Self { server, home }
+    }
+
+    fn run(&self, args: &[&str]) -> Outcome {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_treenail"));
+        let path = format!("{}:/usr/bin:/bin", self.home.path().display());
+        command
+            .env("XDG_DATA_HOME", self.home.path())
+            .env("PATH", path);
+        outcome_of(command.args(args).stdin(Stdio::null()).output().unwrap())
+    }
+
+    fn status(&self) -> Value {
+        let status = self.run(&["auth", "status", &self.server.url, "--json"]);
+        assert_eq!(status.code, 0, "{}", status.stderr);
+        serde_json::from_str(&status.stdout).unwrap()
+    }
+}
+
+#[test]
+fn a_user_signs_in_once_and_signs_out() {
+    let fixture = Fixture::new();
+    let url = &*fixture.server.url;
+    let call = ["call", "add", "a=1", "b=2", "--url", url];
+
+    let before = fixture.run(&call);
+    assert_eq!(before.code, 4, "{before:?}");
+    assert!(before.stderr.contains("treenail auth login"), "{before:?}");
+    let never = fixture.run(&[&call[..], &["--auth", "never"]].concat());
+    assert_eq!(never.code, 4, "{never:?}");
+    assert!(
+        never.stderr.contains("the server requires authorization"),
+        "{never:?}"
+    );
+    assert_eq!(fixture.status(), Value::Null);
+
+    let login = fixture.run(&["auth", "login", url]);
+    assert_eq!(login.code, 0, "{login:?}");
+    assert!(
+        login.stdout.starts_with("signed in at  http://127.0.0.1:"),
+        "{login:?}"
+    );
+    let status = fixture.status();
+    assert_eq!(status["scopes"], serde_json::json!(["basic"]), "{status}");
+    assert_eq!(status["canRefresh"], true, "{status}");
+    fixture.run(&call).check(0, "3\n", "");
+
+    fixture
+        .run(&["auth", "logout", url])
+        .check(0, "signed out\n", "");
+    assert_eq!(fixture.status(), Value::Null);
+    fixture
+        .run(&["auth", "logout", url])
+        .check(0, "not signed in\n", "");
+    assert_eq!(fixture.run(&call).code, 4);
+}
+
+#[test]
+fn no_token_is_in_the_output_or_in_plain_text_on_disk() {
+    let fixture = Fixture::new();
+    let login = fixture.run(&["auth", "login", &fixture.server.url, "-vv"]);
+    assert_eq!(login.code, 0, "{login:?}");
+    let output = format!("{}{}", login.stdout, login.stderr);
+    assert!(
+        !output.contains("access_token") && !output.contains("eyJ"),
+        "{output}"
+    );
+    let directory = fixture.home.path().join("treenail/authorization");
+    assert!(fs::read_dir(&directory).unwrap().count() > 1);
+    for entry in fs::read_dir(directory).unwrap() {
+        let entry = entry.unwrap();
+        let mode = entry.metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o077, 0, "{entry:?}");
+        let bytes = fs::read(entry.path()).unwrap();
+        let text = String::from_utf8_lossy(&bytes);
+        assert!(
+            !text.contains("eyJ") && !text.contains("access"),
+            "{entry:?}"
+        );
+    }
+}
+
+#[test]
+fn the_chain_to_a_token_is_checked() {
+    let fixture = Fixture::new();
+    let checked = fixture.run(&["auth", "check", &fixture.server.url]);
+    assert_eq!(checked.code, 0, "{checked:?}");
+    let expected = [
+        "ok       challenge: names the metadata \"http://127.0.0.1:",
+        "ok       resource metadata: resource \"http://127.0.0.1:",
+        "ok       authorization server: issuer \"http://127.0.0.1:",
+        "ok       proof key: supports `S256`",
+        "ok       registration: accepts",
+    ];
+    for line in expected {
+        assert!(checked.stdout.contains(line), "{line}: {}", checked.stdout);
+    }
+    let json = fixture.run(&["auth", "check", &fixture.server.url, "--json"]);
+    let json: Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!(json["findings"][0]["level"], "ok", "{json}");
+
+    let open = HttpServer::start_mode("http");
+    let checked = fixture.run(&["auth", "check", &open.url]);
+    checked.check(0, "the server requires no authorization\n", "");
+}

@@ -1,0 +1,183 @@
+//! The authorization code grant: one flow with a user.
+
+use std::sync::Arc;
+
+use tokio::time::timeout;
+
+use super::AuthorizationRequest;
+use super::pkce::{Pkce, random_text};
+use super::pushed::push;
+use super::request::{FlowRecord, append, parameters};
+use super::response::read_code;
+use crate::client::grant::{Grant, GrantFuture, GrantRequest, Granted};
+use crate::client::race::{First, race};
+use crate::client::registration::{self, Registered};
+use crate::client::settings::{MAX_FLOW_TIMEOUT, Settings};
+use crate::client::token::error::is_refusal;
+use crate::client::token::form::Form;
+use crate::client::token::{Client, missing};
+use crate::client::urls::check_redirect_uri;
+use crate::client::user_agent::{UserAgent, UserAgentFlow};
+use crate::{AuthError, Secret};
+
+/// Authorization code grant, with the user of a user agent.
+#[derive(Debug)]
+pub(crate) struct CodeGrant(pub(crate) Box<dyn UserAgent>);
+
+impl Grant for CodeGrant {
+    fn check(&self, _: &Settings) -> Result<(), AuthError> {
+        check_redirect_uri(&self.0.redirect_uri()).map(drop)
+    }
+
+    fn needs_user(&self) -> bool {
+        true
+    }
+
+    fn redirect_uris(&self) -> Vec<String> {
+        vec![self.0.redirect_uri()]
+    }
+
+    fn obtain<'a>(&'a self, request: &'a GrantRequest<'a>) -> GrantFuture<'a, Granted> {
+        Box::pin(async move {
+            check_proof_key_support(request)?;
+            let first = self.run(request).await;
+            match first {
+                // The authorization server has forgotten the client that it had registered.
+                Err((error, true)) if is_refusal(&error, "invalid_client") => {
+                    registration::forget(request).await?;
+                    self.run(request).await.map_err(|(error, _)| error)
+                }
+                other => other.map_err(|(error, _)| error),
+            }
+        })
+    }
+}
+
+impl CodeGrant {
+    /// Runs one flow. The error contains true if the client is from an earlier registration.
+    async fn run(&self, request: &GrantRequest<'_>) -> Result<Granted, (AuthError, bool)> {
+        let early = |error| (error, false);
+        let known = registration::known_redirect_uri(request)
+            .await
+            .map_err(early)?;
+        let agent = self.0.prepare(known.as_deref()).await;
+        let mut agent = agent.map_err(early)?;
+        check_redirect_uri(agent.redirect_uri()).map_err(early)?;
+        let registered = registration::client(request, agent.redirect_uri()).await;
+        let Registered { client, is_stored } = registered.map_err(early)?;
+        let granted = authorize(request, &client, &mut *agent).await;
+        match granted {
+            Ok(response) => Ok(Granted { client, response }),
+            Err(error) => Err((error, is_stored)),
+        }
+    }
+}
+
+/// Refuses an authorization server that may ignore the proof key.
+fn check_proof_key_support(request: &GrantRequest<'_>) -> Result<(), AuthError> {
+    let metadata = request.metadata;
+    let methods = metadata.code_challenge_methods_supported.as_deref();
+    let is_listed = methods.is_some_and(|methods| methods.iter().any(|method| method == "S256"));
+    let unlisted = &request.settings.issuers.unlisted_s256;
+    if is_listed || request.is_assumed || unlisted.contains(&*metadata.issuer) {
+        return Ok(());
+    }
+    let reason = "`code_challenge_methods_supported` does not contain `S256`, so the code would be unprotected. If this \
+        authorization server supports S256 without listing it, allow it with `OAuth::accept_unlisted_s256`";
+    let document = format!("metadata of the authorization server {}", metadata.issuer);
+    Err(AuthError::document(document, reason))
+}
+
+async fn authorize(
+    request: &GrantRequest<'_>,
+    client: &Client,
+    agent: &mut dyn UserAgentFlow,
+) -> Result<crate::client::token::TokenResponse, AuthError> {
+    let pkce = Pkce::new()?;
+    let record = Arc::new(FlowRecord {
+        issuer: request.metadata.issuer.clone(),
+        requires_issuer: request
+            .metadata
+            .authorization_response_iss_parameter_supported,
+        verifier: pkce.verifier,
+        state: random_text()?,
+        redirect_uri: agent.redirect_uri().to_owned(),
+        resource: request.resource.map(Into::into),
+        scopes: request.scopes.clone(),
+        client_id: client.id.clone(),
+    });
+    let url = authorization_url(request, client, &record, &pkce.challenge).await?;
+    let shown = AuthorizationRequest::new(url, request.server, Arc::clone(&record))?;
+    if let Some(confirm) = &request.settings.confirm {
+        if !confirm(shown.clone()).await {
+            let host = shown.authorization_server();
+            let reason = format!("the program refused to sign in at {host}");
+            return Err(AuthError::NotAuthorized(reason.into()));
+        }
+    }
+    let redirect = wait_for_user(request, agent, &shown).await?;
+    let code = read_code(&redirect, &record)?;
+    redeem(request, client, &record, &code).await
+}
+
+async fn wait_for_user(
+    request: &GrantRequest<'_>,
+    agent: &mut dyn UserAgentFlow,
+    shown: &AuthorizationRequest,
+) -> Result<String, AuthError> {
+    let limit = request.settings.flow_timeout.min(MAX_FLOW_TIMEOUT);
+    let answer = timeout(limit, agent.authorize(shown));
+    match race(answer, request.waiters.gone()).await {
+        First::Left(Ok(redirect)) => redirect,
+        First::Left(Err(_)) => {
+            let reason = format!("the user did not sign in within {limit:?}");
+            Err(AuthError::NotAuthorized(reason.into()))
+        }
+        First::Right(()) => {
+            let reason = "all calls that needed the authorization were cancelled";
+            Err(AuthError::NotAuthorized(reason.into()))
+        }
+    }
+}
+
+async fn authorization_url(
+    request: &GrantRequest<'_>,
+    client: &Client,
+    record: &FlowRecord,
+    challenge: &str,
+) -> Result<String, AuthError> {
+    let metadata = request.metadata;
+    let mut form = parameters(record, challenge);
+    // OpenID Connect grants offline access only after a prompt.
+    if record.scopes.contains("offline_access") {
+        form.set("prompt", "consent");
+    }
+    let endpoint = metadata.code_endpoint()?;
+    if metadata.require_pushed_authorization_requests {
+        let pushed = metadata.pushed_authorization_request_endpoint.as_deref();
+        let pushed =
+            pushed.ok_or_else(|| missing(metadata, "pushed_authorization_request_endpoint"))?;
+        form = push(
+            &request.token_endpoint(client).await?,
+            pushed,
+            &client.id,
+            form,
+        )
+        .await?;
+    }
+    append(endpoint, &form)
+}
+
+async fn redeem(
+    request: &GrantRequest<'_>,
+    client: &Client,
+    record: &FlowRecord,
+    code: &Secret,
+) -> Result<crate::client::token::TokenResponse, AuthError> {
+    let form = Form::grant("authorization_code")
+        .with("code", code.expose())
+        .with("redirect_uri", &record.redirect_uri)
+        .with("code_verifier", record.verifier.expose())
+        .with_some("resource", record.resource.as_deref());
+    request.token_endpoint(client).await?.request(form).await
+}

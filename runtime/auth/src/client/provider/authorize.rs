@@ -1,0 +1,239 @@
+//! Authorization: from the discovery to stored tokens.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use treenail_runtime::client::Challenge;
+use treenail_schema::Revision;
+
+use super::attempt::scopes_of;
+use super::discover::Discovered;
+use super::planned_scopes::{ScopeSources, plan};
+use super::server::Server;
+use super::tokens::Tokens;
+use crate::client::grant::{Grant, GrantRequest, Granted};
+use crate::client::registration;
+use crate::client::settings::Method;
+use crate::client::single_flight::Waiters;
+use crate::client::store::{Generation, ServerRecord, TokenRecord, TokenType, load, save};
+use crate::client::token::TokenResponse;
+use crate::{AuthError, Scopes};
+
+/// Maximum number of tasks that a request waits for.
+const MAX_TASKS: u32 = 3;
+
+/// Reason of an authorization.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Need {
+    /// The challenge of the refusal.
+    pub(super) challenge: Option<Challenge>,
+    /// Scopes of the challenge.
+    pub(super) scopes: Option<Scopes>,
+    /// Tokens that do not suffice.
+    pub(super) refused: Option<Generation>,
+    /// The revision of the refused request.
+    pub(super) revision: Option<Revision>,
+}
+
+impl Need {
+    pub(super) fn new(challenge: Option<&Challenge>, revision: Option<Revision>) -> Self {
+        Self {
+            challenge: challenge.cloned(),
+            scopes: challenge.and_then(scopes_of),
+            refused: None,
+            revision,
+        }
+    }
+
+    /// Returns the need of a grant that is repeated because its tokens expire.
+    pub(super) fn renewal(tokens: &Tokens) -> Self {
+        Self {
+            refused: Some(tokens.generation),
+            ..Self::default()
+        }
+    }
+
+    fn is_met_by(&self, tokens: &Tokens) -> bool {
+        let scopes = self.scopes.as_ref();
+        self.refused != Some(tokens.generation)
+            && scopes.is_none_or(|scopes| tokens.scopes().is_superset(scopes))
+    }
+}
+
+impl Server {
+    /// Obtains tokens, in one task for all callers. `limit` is the number of authorizations without an accepted token.
+    pub(super) async fn authorize(
+        self: &Arc<Self>,
+        need: Need,
+        limit: u32,
+    ) -> Result<Arc<Tokens>, AuthError> {
+        for _ in 0..MAX_TASKS {
+            if let Some(current) = self.tokens().await? {
+                if need.is_met_by(&current) {
+                    return Ok(current);
+                }
+            }
+            let mut is_own = false;
+            let job = |waiters| {
+                is_own = true;
+                let (server, need) = (Arc::clone(self), need.clone());
+                async move { server.authorize_once(&need, limit, &waiters).await }
+            };
+            let tokens = self.authorizing.run(job).await?;
+            if is_own || need.is_met_by(&tokens) {
+                return Ok(tokens);
+            }
+        }
+        let reason = "other authorizations at the same time have obtained other scopes; try again";
+        Err(AuthError::NotAuthorized(reason.into()))
+    }
+
+    async fn authorize_once(
+        self: &Arc<Self>,
+        need: &Need,
+        limit: u32,
+        waiters: &Waiters,
+    ) -> Result<Arc<Tokens>, AuthError> {
+        let Method::Grant(grant) = &self.settings.method else {
+            return Err(AuthError::invalid("a token source authorizes nothing"));
+        };
+        let discovered = self.discover(need).await?;
+        let before = self.tokens_at(&discovered).await?;
+        let now = self.settings.clock.now();
+        if let Some(stored) = before
+            .as_ref()
+            .filter(|tokens| is_usable(need, tokens, now))
+        {
+            self.trust(stored.generation);
+            self.use_tokens(stored);
+            return Ok(Arc::clone(stored));
+        }
+        self.check_limit(limit)?;
+        let before = before.map(|tokens| tokens.scopes()).unwrap_or_default();
+        let sources = ScopeSources {
+            before: &before,
+            challenge: need.scopes.as_ref(),
+            resource: discovered.scopes_supported.as_ref(),
+        };
+        let scopes = plan(
+            &self.settings,
+            sources,
+            &discovered.metadata,
+            grant.needs_user(),
+        );
+        let granted = self.obtain(&**grant, &discovered, &scopes, waiters).await?;
+        self.adopt(&discovered, granted, &scopes.union(&before))
+            .await
+    }
+
+    /// Counts an authorization.
+    fn check_limit(&self, limit: u32) -> Result<(), AuthError> {
+        if self.count_authorization() <= limit {
+            return Ok(());
+        }
+        let reason = format!(
+            "the server has refused the tokens of {limit} authorizations in a row; check its configuration, then start again"
+        );
+        Err(AuthError::NotAuthorized(reason.into()))
+    }
+
+    async fn obtain(
+        &self,
+        grant: &dyn Grant,
+        discovered: &Discovered,
+        scopes: &Scopes,
+        waiters: &Waiters,
+    ) -> Result<Granted, AuthError> {
+        let request = GrantRequest {
+            settings: &self.settings,
+            server: &self.url,
+            resource: discovered.resource.as_deref(),
+            metadata: &discovered.metadata,
+            is_assumed: discovered.is_assumed,
+            scopes,
+            fetcher: &self.network().fetcher,
+            waiters,
+        };
+        let granted = grant.obtain(&request).await;
+        if granted.is_err() {
+            self.forget_metadata(&discovered.metadata.issuer);
+        }
+        granted
+    }
+
+    /// Returns the tokens of the same resource and authorization server: those in use, or stored ones.
+    async fn tokens_at(&self, discovered: &Discovered) -> Result<Option<Arc<Tokens>>, AuthError> {
+        let issuer = &discovered.metadata.issuer;
+        let is_same = |binding: &ServerRecord| {
+            binding.issuer == *issuer && binding.resource == discovered.resource
+        };
+        let stored = load::<ServerRecord>(&*self.settings.store, &self.key()).await?;
+        if let Some(stored) = stored.filter(|entry| is_same(&entry.record)) {
+            if let Some(tokens) = self.load_tokens(stored.record).await? {
+                return Ok(Some(tokens));
+            }
+        }
+        let current = self.tokens().await?;
+        Ok(current.filter(|tokens| is_same(&tokens.binding)))
+    }
+
+    /// Stores new tokens, then uses them. Nothing is stored before the grant is complete.
+    async fn adopt(
+        &self,
+        discovered: &Discovered,
+        granted: Granted,
+        asked: &Scopes,
+    ) -> Result<Arc<Tokens>, AuthError> {
+        let Granted { client, response } = granted;
+        let (store, issued_at) = (&*self.settings.store, self.settings.clock.now());
+        let record = TokenRecord {
+            token_type: self.check_type(&response)?,
+            issued_at,
+            expires_at: response
+                .lifetime
+                .and_then(|lifetime| issued_at.checked_add(lifetime)),
+            access_token: response.access_token,
+            refresh_token: response.refresh_token,
+            asked: asked.clone(),
+            granted: response.scopes.unwrap_or_else(|| asked.clone()),
+        };
+        let binding = ServerRecord {
+            resource: discovered.resource.clone(),
+            issuer: discovered.metadata.issuer.clone(),
+            client_id: client.id,
+        };
+        registration::bind(&self.settings, &binding.issuer, &binding.client_id).await?;
+        let key = self.tokens_key(&binding);
+        let lock = store.lock(&key).await?;
+        let tokens = self.store_tokens(&binding, record).await?;
+        drop(lock);
+        self.use_tokens(&tokens);
+        let key = self.key();
+        let _lock = store.lock(&key).await?;
+        save(store, &key, binding).await?;
+        Ok(tokens)
+    }
+
+    /// Returns the type of a new token. Another type than that of this client is refused, so that nothing removes the binding of
+    /// tokens to a key unnoticed.
+    pub(super) fn check_type(&self, response: &TokenResponse) -> Result<TokenType, AuthError> {
+        let (actual, expected) = (response.access_token_type()?, self.token_type());
+        if actual == expected {
+            return Ok(actual);
+        }
+        let reason = match expected {
+            TokenType::Dpop => {
+                "`token_type` must be `DPoP`, since this client asks for tokens that are bound to its key; use an authorization \
+                 server that supports DPoP, or remove `OAuth::dpop`"
+            }
+            TokenType::Bearer => "the token is bound to a DPoP key, but none was sent",
+        };
+        Err(AuthError::document("token response", reason))
+    }
+}
+
+/// Returns true for tokens that another process has stored, and that may suffice.
+fn is_usable(need: &Need, tokens: &Tokens, now: SystemTime) -> bool {
+    let is_valid = !tokens.is_expired(now);
+    need.is_met_by(tokens) && is_valid && tokens.is_stored
+}

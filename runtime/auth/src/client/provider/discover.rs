@@ -1,0 +1,140 @@
+//! Discovery of the authorization server of an MCP server.
+
+use std::sync::Arc;
+
+use http::HeaderMap;
+use treenail_schema::Revision;
+
+use super::authorize::Need;
+use super::server::Server;
+use super::tokens::Tokens;
+use crate::client::registration;
+use crate::fetch::Budget;
+use crate::metadata::{AuthorizationServerMetadata, FoundResource, FoundServer, ResourceRequest};
+use crate::{AuthError, Scopes};
+
+/// Authorization server of an MCP server.
+#[derive(Debug)]
+pub(super) struct Discovered {
+    /// `resource`, byte for byte; `None` in legacy mode.
+    pub(super) resource: Option<String>,
+    /// `scopes_supported` of the resource.
+    pub(super) scopes_supported: Option<Scopes>,
+    pub(super) metadata: Arc<AuthorizationServerMetadata>,
+    /// There is no metadata document: the endpoints are those that 2025-03-26 assumes.
+    pub(super) is_assumed: bool,
+}
+
+impl Server {
+    /// Finds the authorization server for an authorization. The metadata of the resource are requested again each time, since the
+    /// authorization server may have changed.
+    pub(super) async fn discover(&self, need: &Need) -> Result<Discovered, AuthError> {
+        let (discovery, budget) = (self.network().discovery, Budget::discovery());
+        let request = ResourceRequest {
+            server: &self.url,
+            challenge: need.challenge.as_ref(),
+            revision: need.revision,
+            bypass_cache: true,
+        };
+        let found = discovery.resource(&request, &budget).await?;
+        let server = if found.is_legacy {
+            self.legacy_server(need.revision, &budget).await?
+        } else {
+            let issuer = self.choose(&found).await?;
+            discovery.authorization_server(&issuer, &budget).await?
+        };
+        let document = found.metadata.as_ref();
+        let requires_dpop =
+            document.is_some_and(|document| document.dpop_bound_access_tokens_required);
+        if requires_dpop && self.settings.dpop.is_none() {
+            let reason =
+                "`dpop_bound_access_tokens_required` is true; configure DPoP with `OAuth::dpop`";
+            return Err(AuthError::document("protected resource metadata", reason));
+        }
+        Ok(Discovered {
+            resource: found.resource,
+            scopes_supported: document.and_then(|document| document.scopes_supported.clone()),
+            metadata: server.metadata,
+            is_assumed: server.is_assumed,
+        })
+    }
+
+    /// Returns the metadata of the authorization server that has issued tokens.
+    pub(super) async fn metadata_of_tokens(
+        &self,
+        tokens: &Tokens,
+    ) -> Result<Arc<AuthorizationServerMetadata>, AuthError> {
+        let budget = Budget::discovery();
+        let issuer = &tokens.binding.issuer;
+        let server = if tokens.binding.resource.is_none() {
+            self.legacy_server(None, &budget).await?
+        } else {
+            let listed = self.listed_issuer(issuer);
+            let discovery = self.network().discovery;
+            discovery.authorization_server(&listed, &budget).await?
+        };
+        if server.metadata.issuer != *issuer {
+            let reason = format!(
+                "the authorization server is {:?} now",
+                server.metadata.issuer
+            );
+            return Err(AuthError::NotAuthorized(reason.into()));
+        }
+        Ok(server.metadata)
+    }
+
+    pub(super) fn forget_metadata(&self, issuer: &str) {
+        self.network().discovery.forget(issuer);
+    }
+
+    pub(super) async fn legacy_server(
+        &self,
+        revision: Option<Revision>,
+        budget: &Budget,
+    ) -> Result<FoundServer, AuthError> {
+        let mut headers = HeaderMap::new();
+        if let Some(revision) = revision {
+            let value = http::HeaderValue::from_static(revision.as_str());
+            headers.insert("mcp-protocol-version", value);
+        }
+        let discovery = self.network().discovery;
+        discovery.legacy_server(&self.url, &headers, budget).await
+    }
+
+    /// Chooses among several issuers: one with tokens or credentials, then the preferred one, then the first.
+    async fn choose(&self, found: &FoundResource) -> Result<String, AuthError> {
+        let first = found.issuers.first().cloned().unwrap_or_default();
+        if found.issuers.len() < 2 {
+            return Ok(first);
+        }
+        let bound = self.tokens().await?;
+        let bound = bound.map(|tokens| self.listed_issuer(&tokens.binding.issuer));
+        if let Some(bound) = bound.filter(|bound| found.issuers.contains(bound)) {
+            return Ok(bound);
+        }
+        for issuer in &found.issuers {
+            if registration::has_credentials(&self.settings, self.actual_issuer(issuer)).await? {
+                return Ok(issuer.clone());
+            }
+        }
+        let preferred = self.settings.issuers.preferred.as_deref();
+        let preferred = found
+            .issuers
+            .iter()
+            .find(|issuer| preferred == Some(issuer));
+        Ok(preferred.cloned().unwrap_or(first))
+    }
+
+    /// Returns the issuer that the MCP server lists for an issuer in metadata.
+    fn listed_issuer(&self, actual: &str) -> String {
+        let mut aliases = self.settings.issuers.aliases.iter();
+        let listed = aliases.find(|(_, alias)| &***alias == actual);
+        listed.map_or_else(|| actual.to_owned(), |(listed, _)| listed.to_string())
+    }
+
+    /// Returns the issuer in metadata for an issuer that the MCP server lists.
+    fn actual_issuer<'a>(&'a self, listed: &'a str) -> &'a str {
+        let alias = self.settings.issuers.aliases.get(listed);
+        alias.map_or(listed, |alias| alias)
+    }
+}

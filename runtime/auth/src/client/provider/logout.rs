@@ -1,0 +1,67 @@
+//! Logout: revokes tokens (RFC 7009) and deletes them.
+
+use std::sync::Arc;
+
+use http::StatusCode;
+
+use super::server::Server;
+use super::tokens::Tokens;
+use crate::AuthError;
+use crate::client::registration;
+use crate::client::store::{ServerRecord, load};
+use crate::client::token::form::Form;
+use crate::client::token::{TokenEndpoint, error};
+
+impl Server {
+    /// Revokes the tokens in use and deletes them, also if the revocation fails.
+    pub(crate) async fn logout(self: &Arc<Self>) -> Result<(), AuthError> {
+        let tokens = self.tokens().await?;
+        let revoked = match &tokens {
+            Some(tokens) => self.revoke(tokens).await,
+            None => Ok(()),
+        };
+        let store = &*self.settings.store;
+        self.reset();
+        if let Some(tokens) = tokens {
+            let _lock = store.lock(&tokens.key).await?;
+            store.delete(&tokens.key, tokens.generation).await?;
+        }
+        let key = self.key();
+        let _lock = store.lock(&key).await?;
+        if let Some(entry) = load::<ServerRecord>(store, &key).await? {
+            store.delete(&key, entry.generation).await?;
+        }
+        revoked
+    }
+
+    async fn revoke(&self, tokens: &Tokens) -> Result<(), AuthError> {
+        let binding = &tokens.binding;
+        let metadata = self.metadata_of_tokens(tokens).await?;
+        let Some(url) = &metadata.revocation_endpoint else {
+            return Ok(());
+        };
+        let client =
+            registration::client_with_id(&self.settings, &binding.issuer, &binding.client_id)
+                .await?;
+        let Some(client) = client else {
+            return Ok(());
+        };
+        let (hint, token) = match &tokens.record.refresh_token {
+            Some(token) => ("refresh_token", token),
+            None => ("access_token", &tokens.record.access_token),
+        };
+        let form = Form::new()
+            .with("token", token.expose())
+            .with("token_type_hint", hint);
+        let fetcher = self.network().fetcher;
+        let endpoint = TokenEndpoint::new(&fetcher, &metadata, &client, &self.settings.clock)?;
+        let response = endpoint.post(url, form).await?;
+        if response.status == StatusCode::OK {
+            return Ok(());
+        }
+        Err(error::read(
+            &format!("revocation endpoint {url}"),
+            &response,
+        ))
+    }
+}

@@ -1,0 +1,100 @@
+//! Credentials of sessions: the implementation of [`HttpAuthorization`], and the state of each server.
+//!
+//! `server` holds the tokens of one server. `attempt` reacts to the refusal of a request, within limits. `renew` refreshes tokens,
+//! `authorize` obtains them by a grant after `discover` has found the authorization server, and `logout` revokes them. `status` and
+//! `report` describe them and the server.
+
+mod attempt;
+mod authorize;
+mod discover;
+mod logout;
+mod network;
+mod planned_scopes;
+mod renew;
+mod report;
+mod server;
+mod status;
+mod tokens;
+
+use std::collections::BTreeMap;
+
+use http::{HeaderMap, StatusCode};
+use treenail_runtime::client::{
+    AuthorizationFuture, ClientError, HttpAttempt, HttpAuthorization, Refusal,
+};
+
+use treenail_schema::JsonObject;
+
+use self::attempt::Tries;
+pub use self::report::{AuthorizationReport, Finding, FindingLevel};
+pub(super) use self::server::{Server, Servers};
+pub use self::status::AuthorizationStatus;
+use super::dpop;
+use super::oauth::OAuth;
+use super::settings::Method;
+
+impl HttpAuthorization for OAuth {
+    fn authorize<'a>(
+        &'a self,
+        request: &'a mut HttpAttempt<'_>,
+        headers: &'a mut HeaderMap,
+    ) -> AuthorizationFuture<'a, ()> {
+        Box::pin(async move {
+            let server = self
+                .server(request.server)
+                .map_err(ClientError::authorization)?;
+            let authorized = match &self.settings.method {
+                Method::Source(source) => {
+                    attempt::use_source(&server, &**source, request, headers).await
+                }
+                Method::Grant(_) => attempt::use_tokens(&server, request, headers).await,
+            };
+            authorized.map_err(ClientError::authorization)
+        })
+    }
+
+    fn observe(&self, request: &HttpAttempt<'_>, status: StatusCode, response: &HeaderMap) {
+        if let Some(dpop) = &self.settings.dpop {
+            dpop.nonces.observe(request.url, response);
+        }
+        let is_refused = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+        let used = Tries::read(request).and_then(|tries| tries.used);
+        if let (false, Some(used), Ok(server)) = (is_refused, used, self.server(request.server)) {
+            server.accepted(used, request.operation);
+        }
+    }
+
+    fn version(&self) -> u64 {
+        self.servers.version()
+    }
+
+    fn refused<'a>(
+        &'a self,
+        request: &'a mut HttpAttempt<'_>,
+        status: StatusCode,
+        response: &'a HeaderMap,
+    ) -> AuthorizationFuture<'a, Refusal> {
+        Box::pin(async move {
+            let server = self
+                .server(request.server)
+                .map_err(ClientError::authorization)?;
+            let reaction = match &self.settings.method {
+                Method::Source(source) => attempt::source_refused(&**source, request, status).await,
+                Method::Grant(_) => attempt::refused(&server, request, status, response).await,
+            };
+            reaction.map_err(ClientError::authorization)
+        })
+    }
+
+    fn extensions(&self) -> BTreeMap<String, JsonObject> {
+        let grant = match &self.settings.method {
+            Method::Grant(grant) => grant.extension(),
+            Method::Source(_) => None,
+        };
+        let dpop = self.settings.dpop.as_ref().map(|_| dpop::EXTENSION);
+        let names = grant.into_iter().chain(dpop);
+        names
+            .map(|name| (name.to_owned(), JsonObject::new()))
+            .collect()
+    }
+}

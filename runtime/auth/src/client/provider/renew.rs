@@ -1,0 +1,227 @@
+//! Renewal of tokens: with a refresh token, or by a repetition of the grant.
+
+use std::sync::Arc;
+
+use super::server::Server;
+use super::tokens::Tokens;
+use crate::client::provider::authorize::Need;
+use crate::client::registration;
+use crate::client::settings::Method;
+use crate::client::store::{RegistrationRecord, StoreKey, TokenRecord, load, save};
+use crate::client::token::error::is_refusal;
+use crate::client::token::form::Form;
+use crate::client::token::{TokenEndpoint, TokenResponse};
+use crate::{AuthError, Secret};
+
+impl Server {
+    /// Returns the tokens for the next request, renewed if they expire soon.
+    pub(super) async fn fresh_tokens(self: &Arc<Self>) -> Result<Option<Arc<Tokens>>, AuthError> {
+        let Some(tokens) = self.tokens().await? else {
+            return Ok(None);
+        };
+        if !self.should_renew(&tokens) {
+            return Ok(Some(tokens));
+        }
+        match self.renew(&tokens).await {
+            Ok(renewed) => Ok(Some(renewed)),
+            Err(error) if !tokens.is_expired(self.settings.clock.now()) => {
+                tracing::debug!(%error, "the token could not be renewed before its expiry");
+                self.pause_renewals();
+                Ok(Some(tokens))
+            }
+            Err(
+                AuthError::Refused { .. } | AuthError::NotAuthorized(_) | AuthError::Forbidden(_),
+            ) => {
+                // The server refuses the request, and that starts an authorization. Its answer also reveals its network,
+                // which decides about the authorization servers that may be contacted.
+                self.tokens().await
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn renew(self: &Arc<Self>, tokens: &Arc<Tokens>) -> Result<Arc<Tokens>, AuthError> {
+        if tokens.record.refresh_token.is_some() {
+            return self.refresh(tokens).await;
+        }
+        match &self.settings.method {
+            Method::Grant(grant) if !grant.needs_user() => {
+                self.authorize(Need::renewal(tokens), u32::MAX).await
+            }
+            _ => Ok(Arc::clone(tokens)),
+        }
+    }
+
+    /// Refreshes refused tokens. Returns false if an authorization is necessary.
+    pub(super) async fn refresh_refused(
+        self: &Arc<Self>,
+        tokens: &Arc<Tokens>,
+    ) -> Result<bool, AuthError> {
+        if tokens.record.refresh_token.is_none() {
+            return Ok(false);
+        }
+        match self.refresh(tokens).await {
+            Ok(_) => Ok(true),
+            Err(error @ (AuthError::Unavailable(_) | AuthError::Store(_))) => Err(error),
+            Err(error) => {
+                tracing::debug!(%error, "the token could not be refreshed");
+                Ok(false)
+            }
+        }
+    }
+
+    /// Refreshes tokens, in one task for all callers.
+    async fn refresh(self: &Arc<Self>, tokens: &Arc<Tokens>) -> Result<Arc<Tokens>, AuthError> {
+        let job = |_| {
+            let (server, tokens) = (Arc::clone(self), Arc::clone(tokens));
+            async move { server.refresh_once(&tokens).await }
+        };
+        self.refreshing.run(job).await
+    }
+
+    async fn refresh_once(
+        self: &Arc<Self>,
+        tokens: &Arc<Tokens>,
+    ) -> Result<Arc<Tokens>, AuthError> {
+        if let Some(current) = self.tokens().await? {
+            // The task before this one has renewed them.
+            if current.generation != tokens.generation {
+                return Ok(current);
+            }
+        }
+        let (settings, binding) = (&self.settings, &tokens.binding);
+        // The lock is held for the request to the token endpoint only.
+        let metadata = self.metadata_of_tokens(tokens).await?;
+        let client =
+            registration::client_with_id(settings, &binding.issuer, &binding.client_id).await?;
+        let client = client.ok_or_else(|| {
+            let reason = format!("the client {:?} is not known any more", binding.client_id);
+            AuthError::NotAuthorized(reason.into())
+        })?;
+        let lock = settings.store.lock(&tokens.key).await?;
+        if tokens.is_stored {
+            if let Some(others) = self.stored_by_others(tokens).await? {
+                return Ok(others);
+            }
+        }
+        let fetcher = self.network().fetcher;
+        let endpoint = TokenEndpoint::new(&fetcher, &metadata, &client, &settings.clock)?;
+        let endpoint = endpoint.with_dpop(tokens.dpop.clone())?;
+        let outcome = match endpoint.request(self.refresh_form(tokens)).await {
+            Ok(response) => self.adopt_refreshed(tokens, response).await,
+            Err(error) => Err(self.refresh_failed(tokens, error).await),
+        };
+        drop(lock);
+        outcome
+    }
+
+    /// Returns the tokens that another process has stored. An error if it has deleted them.
+    async fn stored_by_others(&self, tokens: &Tokens) -> Result<Option<Arc<Tokens>>, AuthError> {
+        let stored = self.load_tokens(tokens.binding.clone()).await?;
+        match stored {
+            Some(stored) if stored.generation == tokens.generation => Ok(None),
+            Some(stored) => {
+                self.trust(stored.generation);
+                self.replace_tokens(tokens.generation, Some(&stored));
+                Ok(Some(stored))
+            }
+            None => {
+                self.replace_tokens(tokens.generation, None);
+                let reason = "another process has deleted the tokens";
+                Err(AuthError::NotAuthorized(reason.into()))
+            }
+        }
+    }
+
+    fn refresh_form(&self, tokens: &Tokens) -> Form {
+        let record = &tokens.record;
+        let refresh_token = record.refresh_token.as_ref().map(Secret::expose);
+        let scopes = record.asked.to_string();
+        let with_scope = self.settings.refresh_scope && !scopes.is_empty();
+        Form::grant("refresh_token")
+            .with_some("refresh_token", refresh_token)
+            .with_some("resource", tokens.binding.resource.as_deref())
+            .with_some("scope", Some(&*scopes).filter(|_| with_scope))
+    }
+
+    /// Stores refreshed tokens, then uses them.
+    async fn adopt_refreshed(
+        &self,
+        tokens: &Tokens,
+        response: TokenResponse,
+    ) -> Result<Arc<Tokens>, AuthError> {
+        let old = &tokens.record;
+        let issued_at = self.settings.clock.now();
+        let record = TokenRecord {
+            token_type: self.check_type(&response)?,
+            issued_at,
+            expires_at: response
+                .lifetime
+                .and_then(|lifetime| issued_at.checked_add(lifetime)),
+            access_token: response.access_token,
+            refresh_token: response.refresh_token.or_else(|| old.refresh_token.clone()),
+            asked: old.asked.clone(),
+            granted: response.scopes.unwrap_or_else(|| old.granted.clone()),
+        };
+        let renewed = self.store_tokens(&tokens.binding, record).await?;
+        self.replace_tokens(tokens.generation, Some(&renewed));
+        Ok(renewed)
+    }
+
+    /// Stores tokens. The caller holds the lock of their key.
+    ///
+    /// If the store fails, the tokens are used in this process: the old ones may be void already.
+    pub(super) async fn store_tokens(
+        &self,
+        binding: &crate::client::store::ServerRecord,
+        record: TokenRecord,
+    ) -> Result<Arc<Tokens>, AuthError> {
+        let key = self.tokens_key(binding);
+        let dpop = self.dpop_key(binding).await?;
+        let saved = save(&*self.settings.store, &key, record.clone()).await;
+        let (generation, is_stored) = match saved {
+            Ok(stored) => (stored.generation, true),
+            Err(error) => {
+                tracing::warn!(%error, "the tokens could not be stored and are lost with this process");
+                (crate::client::store::Generation::random()?, false)
+            }
+        };
+        Ok(Arc::new(Tokens {
+            binding: binding.clone(),
+            key,
+            generation,
+            record,
+            dpop,
+            is_stored,
+        }))
+    }
+
+    /// Forgets exactly those credentials that the authorization server refuses.
+    async fn refresh_failed(&self, tokens: &Tokens, error: AuthError) -> AuthError {
+        let store = &*self.settings.store;
+        let deleted = if is_refusal(&error, "invalid_grant") {
+            self.replace_tokens(tokens.generation, None);
+            store.delete(&tokens.key, tokens.generation).await.map(drop)
+        } else if is_refusal(&error, "invalid_client") {
+            self.forget_metadata(&tokens.binding.issuer);
+            self.forget_registration(tokens).await
+        } else {
+            Ok(())
+        };
+        if let Err(error) = deleted {
+            tracing::warn!(%error, "refused credentials could not be deleted");
+        }
+        error
+    }
+
+    async fn forget_registration(&self, tokens: &Tokens) -> Result<(), AuthError> {
+        let store = &*self.settings.store;
+        let key = StoreKey::registration(&tokens.binding.issuer);
+        let entry = load::<RegistrationRecord>(store, &key).await?;
+        let entry = entry.filter(|entry| entry.record.client_id == tokens.binding.client_id);
+        if let Some(entry) = entry {
+            store.delete(&key, entry.generation).await?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,176 @@
+//! One task at a time, for all callers that need its result.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::watch;
+
+use crate::AuthError;
+
+type Outcome<T> = Option<Result<T, AuthError>>;
+
+/// Task that several callers wait for. It continues when its initiator is cancelled, and its result is not lost.
+#[derive(Debug)]
+pub(crate) struct SingleFlight<T> {
+    running: Mutex<Option<Arc<watch::Sender<Outcome<T>>>>>,
+}
+
+/// Callers that wait for a task.
+#[derive(Debug)]
+pub(crate) struct Waiters(Arc<dyn Closed>);
+
+trait Closed: std::fmt::Debug + Send + Sync {
+    fn closed(&self) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send + '_>>;
+}
+
+impl<T: std::fmt::Debug + Send + Sync> Closed for watch::Sender<T> {
+    fn closed(&self) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(self.closed())
+    }
+}
+
+impl Waiters {
+    /// Waits until all of them were cancelled.
+    pub(crate) async fn gone(&self) {
+        self.0.closed().await;
+    }
+}
+
+impl<T> Default for SingleFlight<T> {
+    fn default() -> Self {
+        Self {
+            running: Mutex::new(None),
+        }
+    }
+}
+
+impl<T: Clone + std::fmt::Debug + Send + Sync + 'static> SingleFlight<T> {
+    /// Waits for the running task, or starts `job` as one.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future leaves the task running.
+    pub(crate) async fn run<F, R>(&self, job: F) -> Result<T, AuthError>
+    where
+        F: FnOnce(Waiters) -> R,
+        R: Future<Output = Result<T, AuthError>> + Send + 'static,
+    {
+        let mut receiver = self.join(job);
+        let outcome = receiver.wait_for(Option::is_some).await;
+        let outcome = outcome.map_err(|_| stopped())?.clone();
+        outcome.unwrap_or_else(|| Err(stopped()))
+    }
+
+    fn join<F, R>(&self, job: F) -> watch::Receiver<Outcome<T>>
+    where
+        F: FnOnce(Waiters) -> R,
+        R: Future<Output = Result<T, AuthError>> + Send + 'static,
+    {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(sender) = running.as_ref().filter(|one| one.borrow().is_none()) {
+            return sender.subscribe();
+        }
+        let (sender, receiver) = watch::channel(None);
+        let sender = Arc::new(sender);
+        *running = Some(Arc::clone(&sender));
+        let job = tokio::spawn(job(Waiters(Arc::clone(&sender) as Arc<dyn Closed>)));
+        let mut ending = Ending(sender);
+        tokio::spawn(async move {
+            if let Ok(outcome) = job.await {
+                ending.0.send_replace(Some(outcome));
+            }
+            ending.end();
+        });
+        receiver
+    }
+}
+
+/// End of a task. Callers get an error if the task panicked, or if its runtime has stopped.
+struct Ending<T>(Arc<watch::Sender<Outcome<T>>>);
+
+impl<T> Ending<T> {
+    fn end(&mut self) {
+        self.0.send_if_modified(|outcome| {
+            let is_missing = outcome.is_none();
+            if is_missing {
+                *outcome = Some(Err(stopped()));
+            }
+            is_missing
+        });
+    }
+}
+
+impl<T> Drop for Ending<T> {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+fn stopped() -> AuthError {
+    AuthError::Unavailable("the authorization was interrupted".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use tokio::sync::Notify;
+
+    use super::*;
+
+    /// AUTH-X-15, AUTH-C-116, AUTH-C-119
+    #[tokio::test]
+    async fn the_task_of_a_cancelled_initiator_serves_all_others() {
+        let flight = Arc::new(SingleFlight::<u32>::default());
+        let (runs, release) = (Arc::new(AtomicU32::new(0)), Arc::new(Notify::new()));
+        let call = || {
+            let (flight, runs, release) = (flight.clone(), runs.clone(), release.clone());
+            tokio::spawn(async move {
+                let job = |_| async move {
+                    runs.fetch_add(1, Ordering::Relaxed);
+                    release.notified().await;
+                    Ok(7)
+                };
+                flight.run(job).await
+            })
+        };
+        let leader = call();
+        while runs.load(Ordering::Relaxed) == 0 {
+            tokio::task::yield_now().await;
+        }
+        let others: Vec<_> = (0..100).map(|_| call()).collect();
+        tokio::task::yield_now().await;
+        leader.abort();
+        assert!(leader.await.is_err());
+        release.notify_one();
+        for other in others {
+            assert_eq!(other.await.unwrap().unwrap(), 7);
+        }
+        assert_eq!(runs.load(Ordering::Relaxed), 1);
+    }
+
+    #[tokio::test]
+    async fn a_task_is_notified_when_its_last_caller_is_cancelled() {
+        let flight = SingleFlight::<u32>::default();
+        let abandoned = Arc::new(Notify::new());
+        let sender = abandoned.clone();
+        let call = flight.run(|waiters| async move {
+            waiters.gone().await;
+            sender.notify_one();
+            Ok(1)
+        });
+        assert!(
+            tokio::time::timeout(std::time::Duration::ZERO, call)
+                .await
+                .is_err()
+        );
+        abandoned.notified().await;
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_an_error_of_all_callers() {
+        let flight = SingleFlight::<u32>::default();
+        let result = flight.run(|_| async { panic!("expected by the test") });
+        assert!(result.await.is_err());
+        assert_eq!(flight.run(|_| async { Ok(2) }).await.unwrap(), 2);
+    }
+}

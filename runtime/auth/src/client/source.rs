@@ -1,0 +1,45 @@
+//! Tokens from the caller, in place of an authorization server.
+
+use std::fmt;
+use std::pin::Pin;
+
+use crate::{AuthError, Secret};
+
+/// A future of a [`TokenSource`].
+pub type TokenFuture<'a> = Pin<Box<dyn Future<Output = Result<Secret, AuthError>> + Send + 'a>>;
+
+/// A source of access tokens that another part of the program obtains. Functions without arguments implement it.
+///
+/// ```
+/// use treenail::auth::{OAuth, Secret};
+///
+/// let oauth = OAuth::token_source(|| async { Ok(Secret::from("token of the platform")) });
+/// # let _ = oauth;
+/// ```
+pub trait TokenSource: Send + Sync + 'static {
+    /// Returns the token for the next request.
+    ///
+    /// `refused` is the token that the server has refused with status 401. A source that returns it again ends the request with
+    /// that status.
+    ///
+    /// # Errors
+    ///
+    /// The error of the request, which is then not sent.
+    fn token<'a>(&'a self, refused: Option<&'a Secret>) -> TokenFuture<'a>;
+}
+
+impl<F, R> TokenSource for F
+where
+    F: Fn() -> R + Send + Sync + 'static,
+    R: Future<Output = Result<Secret, AuthError>> + Send + 'static,
+{
+    fn token<'a>(&'a self, _: Option<&'a Secret>) -> TokenFuture<'a> {
+        Box::pin(self())
+    }
+}
+
+impl fmt::Debug for dyn TokenSource {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("TokenSource")
+    }
+}

@@ -1,0 +1,178 @@
+//! Client ids: configured, documents, registrations, and answers of the caller.
+
+use std::sync::Arc;
+
+use super::fixture::{REDIRECT_URI, Resource, approve, call, oauth, session};
+use crate::testing::{Endpoint, Fault, TestAuthorizationServer, TestClient};
+use crate::{Callback, ClientCredentials, MemoryStore, OAuth};
+
+async fn start() -> (TestAuthorizationServer, Resource) {
+    let server = TestAuthorizationServer::builder().start().await.unwrap();
+    let resource = Resource::start(&server).await;
+    (server, resource)
+}
+
+#[tokio::test]
+async fn credentials_and_documents_need_no_registration() {
+    let server = TestAuthorizationServer::builder()
+        .client(TestClient::with_secret("planner", "s3cret").redirect_uri(REDIRECT_URI))
+        .start()
+        .await
+        .unwrap();
+    let resource = Resource::start(&server).await;
+    let credentials = ClientCredentials::secret("planner", "s3cret").with_issuer(server.issuer());
+    call(
+        &session(&resource, &oauth().client(credentials)),
+        "tools/list",
+    )
+    .await
+    .unwrap();
+    let token = &server.requests_at(Endpoint::Token)[0];
+    assert!(token.headers.contains_key("authorization"), "AUTH-C-95");
+    assert!(
+        server.requests_at(Endpoint::Registration).is_empty(),
+        "AUTH-C-51"
+    );
+
+    let client = oauth().client_id_url("https://app.example/client.json");
+    let document: serde_json::Value =
+        serde_json::from_str(&client.client_id_document().unwrap()).unwrap();
+    assert_eq!(
+        document["client_id"], "https://app.example/client.json",
+        "AUTH-C-58"
+    );
+    let server = TestAuthorizationServer::builder().client_metadata(&document);
+    let server = server.start().await.unwrap();
+    let resource = Resource::start(&server).await;
+    call(&session(&resource, &client), "tools/list")
+        .await
+        .unwrap();
+    assert!(
+        server.requests_at(Endpoint::Registration).is_empty(),
+        "AUTH-C-56"
+    );
+}
+
+#[tokio::test]
+async fn the_caller_is_asked_for_a_client_as_a_last_resort() {
+    let server = TestAuthorizationServer::builder()
+        .without_registration()
+        .client(TestClient::public("asked").redirect_uri(REDIRECT_URI))
+        .start()
+        .await
+        .unwrap();
+    let resource = Resource::start(&server).await;
+    let error = call(&session(&resource, &oauth()), "tools/list")
+        .await
+        .unwrap_err();
+    assert!(
+        error.to_string().contains(&server.issuer()),
+        "AUTH-C-51: {error}"
+    );
+    let asking = oauth().ask_client(|_| async { Ok(ClientCredentials::public("asked")) });
+    call(&session(&resource, &asking), "tools/list")
+        .await
+        .unwrap();
+}
+
+#[tokio::test]
+async fn a_forgotten_registration_is_repeated_once() {
+    let (server, resource) = start().await;
+    let store: Arc<MemoryStore> = Arc::default();
+    let first = oauth().store(store.clone());
+    call(&session(&resource, &first), "tools/list")
+        .await
+        .unwrap();
+    first.logout(&resource.url()).await.unwrap();
+    server.clear_requests();
+    server.inject_once(Fault::Error(Endpoint::Token, "invalid_client"));
+    call(&session(&resource, &first), "tools/list")
+        .await
+        .unwrap();
+    assert_eq!(
+        server.requests_at(Endpoint::Registration).len(),
+        1,
+        "AUTH-C-67"
+    );
+    assert_eq!(
+        server.requests_at(Endpoint::Authorization).len(),
+        2,
+        "AUTH-C-67"
+    );
+}
+
+#[tokio::test]
+async fn a_document_of_a_web_client_has_its_type() {
+    let callback = Callback::new("https://app.example/back", approve);
+    let client = OAuth::callback("app", callback).client_id_url("https://app.example/c.json");
+    let document = client.client_id_document().unwrap();
+    assert!(
+        document.contains(r#""application_type":"web""#),
+        "AUTH-C-63: {document}"
+    );
+    assert!(OAuth::console("app").client_id_document().is_err());
+}
+
+#[tokio::test]
+async fn one_of_several_authorization_servers_is_chosen() {
+    let (server, resource) = start().await;
+    let other = TestAuthorizationServer::builder().start().await.unwrap();
+    resource.set_issuers([server.issuer(), other.issuer()]);
+    let authorizations = |server: &TestAuthorizationServer| {
+        let count = server.requests_at(Endpoint::Authorization).len();
+        server.clear_requests();
+        count
+    };
+    call(&session(&resource, &oauth()), "tools/list")
+        .await
+        .unwrap();
+    assert_eq!(
+        (authorizations(&server), authorizations(&other)),
+        (1, 0),
+        "AUTH-C-30"
+    );
+    let preferring = oauth().prefer_issuer(other.issuer());
+    call(&session(&resource, &preferring), "tools/list")
+        .await
+        .unwrap();
+    assert_eq!(
+        (authorizations(&server), authorizations(&other)),
+        (0, 1),
+        "AUTH-C-30"
+    );
+    // The registration at the other server takes precedence over the order.
+    let store: Arc<MemoryStore> = Arc::default();
+    let preferring = preferring.store(store.clone());
+    call(&session(&resource, &preferring), "tools/list")
+        .await
+        .unwrap();
+    preferring.logout(&resource.url()).await.unwrap();
+    authorizations(&other);
+    call(&session(&resource, &oauth().store(store)), "tools/list")
+        .await
+        .unwrap();
+    assert_eq!(
+        (authorizations(&server), authorizations(&other)),
+        (0, 1),
+        "AUTH-C-30"
+    );
+}
+
+#[tokio::test]
+async fn a_program_can_refuse_a_sign_in() {
+    let (server, resource) = start().await;
+    let refusing = oauth().confirm_sign_in(|request| async move {
+        !request.authorization_server().starts_with("127.0.0.1:")
+    });
+    let error = call(&session(&resource, &refusing), "tools/list")
+        .await
+        .unwrap_err();
+    assert!(
+        error.to_string().contains("refused to sign in"),
+        "AUTH-C-81: {error}"
+    );
+    assert!(
+        server.requests_at(Endpoint::Authorization).is_empty(),
+        "AUTH-C-81"
+    );
+}

@@ -1,0 +1,164 @@
+//! Sign-in in the browser of this computer.
+
+use std::fmt;
+use std::io::Write;
+use std::sync::Arc;
+
+use super::launcher;
+use super::listener::Listener;
+use super::{AuthorizationRequest, UserAgent, UserAgentFlow, UserAgentFuture};
+use crate::AuthError;
+
+const PATH: &str = "/callback";
+
+type Notify = dyn Fn(&AuthorizationRequest) + Send + Sync;
+
+/// Sign-in in the browser of this computer. The redirect arrives at a listener on a loopback address (RFC 8252, section 7.3).
+///
+/// The listener is open for the duration of a flow, and accepts the redirect of this flow only.
+#[derive(Clone)]
+pub struct Browser {
+    port: Option<u16>,
+    notify: Arc<Notify>,
+}
+
+impl Browser {
+    /// Returns a user agent that prints the host of the authorization server to standard error, and opens the browser.
+    ///
+    /// If the browser cannot be opened, the flow waits on: the printed text contains the URL.
+    pub fn new() -> Self {
+        Self::with_notify(|request| {
+            let (server, host) = (request.server(), request.authorization_server());
+            let url = request.url();
+            let text = format!(
+                "{server} requires authorization. Sign in at {host} in the browser. If it does not open, use this URL:\n{url}\n"
+            );
+            // The text is a courtesy, and standard error may be closed.
+            let _ = std::io::stderr().write_all(text.as_bytes());
+        })
+    }
+
+    /// Returns a user agent that calls a function before it opens the browser, for programs with their own display.
+    pub fn with_notify(notify: impl Fn(&AuthorizationRequest) + Send + Sync + 'static) -> Self {
+        Self {
+            port: None,
+            notify: Arc::new(notify),
+        }
+    }
+
+    /// Sets the port of the listener, for authorization servers that compare it. Default: a free one.
+    #[must_use]
+    pub fn with_port(mut self, port: u16) -> Self {
+        self.port = Some(port);
+        self
+    }
+}
+
+impl Default for Browser {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Browser {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Browser")
+            .field("port", &self.port)
+            .finish_non_exhaustive()
+    }
+}
+
+impl UserAgent for Browser {
+    fn redirect_uri(&self) -> String {
+        match self.port {
+            Some(port) => format!("http://127.0.0.1:{port}{PATH}"),
+            None => format!("http://127.0.0.1{PATH}"),
+        }
+    }
+
+    fn prepare<'a>(
+        &'a self,
+        registered: Option<&'a str>,
+    ) -> UserAgentFuture<'a, Box<dyn UserAgentFlow>> {
+        let browser = self.clone();
+        Box::pin(async move {
+            let listener = match (browser.port, registered.and_then(registered_port)) {
+                (Some(port), _) => Listener::bind(port, PATH).await,
+                (None, Some(port)) => match Listener::bind(port, PATH).await {
+                    Ok(listener) => Ok(listener),
+                    Err(_) => Listener::bind(0, PATH).await,
+                },
+                (None, None) => Listener::bind(0, PATH).await,
+            };
+            let listener = listener.map_err(|error| {
+                AuthError::NotAuthorized(
+                    format!("the listener for the redirect of the browser failed: {error}").into(),
+                )
+            })?;
+            Ok(Box::new(BrowserFlow { browser, listener }) as Box<dyn UserAgentFlow>)
+        })
+    }
+}
+
+/// Returns the port of a redirect URI of this user agent.
+fn registered_port(redirect_uri: &str) -> Option<u16> {
+    let rest = redirect_uri.strip_prefix("http://127.0.0.1:")?;
+    rest.strip_suffix(PATH)?.parse().ok()
+}
+
+struct BrowserFlow {
+    browser: Browser,
+    listener: Listener,
+}
+
+impl UserAgentFlow for BrowserFlow {
+    fn redirect_uri(&self) -> &str {
+        self.listener.redirect_uri()
+    }
+
+    fn authorize<'a>(
+        &'a mut self,
+        request: &'a AuthorizationRequest,
+    ) -> UserAgentFuture<'a, String> {
+        Box::pin(async move {
+            (self.browser.notify)(request);
+            if let Err(error) = launcher::open(request.url()) {
+                tracing::warn!(%error, "the browser could not be opened");
+            }
+            Ok(self.listener.receive(request).await)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn the_port_of_a_registration_is_used_again_if_it_is_free() {
+        let browser = Browser::new();
+        let first = browser.prepare(None).await.unwrap();
+        let registered = first.redirect_uri().to_owned();
+        let other = browser.prepare(Some(&registered)).await.unwrap();
+        assert_ne!(other.redirect_uri(), registered, "the port is in use");
+        drop(first);
+        let again = browser.prepare(Some(&registered)).await.unwrap();
+        assert_eq!(again.redirect_uri(), registered, "AUTH-C-68");
+    }
+
+    #[test]
+    fn documents_list_a_loopback_address_without_port() {
+        assert_eq!(
+            Browser::new().redirect_uri(),
+            "http://127.0.0.1/callback",
+            "AUTH-C-61"
+        );
+        let fixed = Browser::new().with_port(4000);
+        assert_eq!(
+            fixed.redirect_uri(),
+            "http://127.0.0.1:4000/callback",
+            "AUTH-C-61"
+        );
+    }
+}

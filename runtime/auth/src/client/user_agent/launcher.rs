@@ -1,0 +1,81 @@
+//! Programs that open a URL in the browser of the user.
+//!
+//! Each one receives the URL as one argument. No shell, no `cmd`, no PowerShell and no Explorer is in between, because they would
+//! interpret characters of the URL.
+
+use std::io;
+use std::process::{Command, Stdio};
+
+use crate::client::urls::check_browser_url;
+
+/// Program with the arguments before the URL.
+type Launcher = (&'static str, &'static [&'static str]);
+
+#[cfg(windows)]
+const LAUNCHERS: &[Launcher] = &[("rundll32.exe", &["url.dll,FileProtocolHandler"])];
+#[cfg(target_os = "macos")]
+const LAUNCHERS: &[Launcher] = &[("/usr/bin/open", &["--"])];
+#[cfg(not(any(windows, target_os = "macos")))]
+const LAUNCHERS: &[Launcher] = &[("xdg-open", &[]), ("gio", &["open"]), ("wslview", &[])];
+
+/// Opens a URL. Returns after the program has started.
+pub(super) fn open(url: &str) -> io::Result<()> {
+    check_browser_url(url).map_err(|error| io::Error::other(error.to_string()))?;
+    let mut failure = io::Error::from(io::ErrorKind::NotFound);
+    for launcher in LAUNCHERS {
+        match command(launcher, url).spawn() {
+            Ok(mut child) => {
+                // The exit status is collected, so that no zombie remains.
+                std::thread::spawn(move || child.wait());
+                return Ok(());
+            }
+            Err(error) => failure = error,
+        }
+    }
+    Err(failure)
+}
+
+fn command((program, arguments): &Launcher, url: &str) -> Command {
+    let mut command = Command::new(program);
+    command
+        .args(*arguments)
+        .arg(url)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// AUTH-X-08, AUTH-C-78
+    #[test]
+    fn a_url_is_one_argument_of_a_program_that_is_no_shell() {
+        let url = "https://example.com/$(id)&calc;'x'?a=b|c";
+        for launcher in LAUNCHERS {
+            let command = command(launcher, url);
+            let arguments: Vec<_> = command.get_args().collect();
+            assert_eq!(arguments.iter().filter(|one| ***one == *url).count(), 1);
+            assert_eq!(arguments.len(), launcher.1.len() + 1);
+            for shell in ["sh", "bash", "cmd", "powershell", "explorer"] {
+                assert!(!launcher.0.starts_with(shell), "{launcher:?}");
+            }
+        }
+    }
+
+    /// AUTH-X-08
+    #[test]
+    fn other_texts_start_no_program() {
+        for text in [
+            "--help",
+            "file:///etc/passwd",
+            "javascript:x",
+            "https://a/\nb",
+            "https://a/ b",
+        ] {
+            assert!(open(text).is_err(), "{text}");
+        }
+    }
+}

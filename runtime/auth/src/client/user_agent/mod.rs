@@ -1,0 +1,60 @@
+//! Ways to let a user sign in: a browser, a console, or a function of the program.
+
+mod browser;
+mod callback;
+mod console;
+mod launcher;
+mod listener;
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+
+use crate::AuthError;
+
+pub use self::browser::Browser;
+pub use self::callback::Callback;
+pub use self::console::Console;
+pub use super::code::AuthorizationRequest;
+
+/// A future of a [`UserAgent`].
+pub type UserAgentFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, AuthError>> + Send + 'a>>;
+
+/// A way to let a user sign in at an authorization server, and to receive the redirect.
+///
+/// Implementations only show a URL and receive one: the client makes and checks state, proof key and code.
+pub trait UserAgent: fmt::Debug + Send + Sync + 'static {
+    /// Returns the redirect URI for documents that describe this client. A loopback address without port means any port.
+    fn redirect_uri(&self) -> String;
+
+    /// Prepares one flow, for example opens a listener. Its redirect URI is `http` on a loopback address, or `https`.
+    ///
+    /// `registered` is the redirect URI of an earlier registration. Another one costs a new registration.
+    ///
+    /// # Errors
+    ///
+    /// [`AuthError::NotAuthorized`] if no user can be asked.
+    fn prepare<'a>(
+        &'a self,
+        registered: Option<&'a str>,
+    ) -> UserAgentFuture<'a, Box<dyn UserAgentFlow>>;
+}
+
+/// One prepared flow of a [`UserAgent`]. Dropping it ends the flow.
+pub trait UserAgentFlow: Send {
+    /// Returns the redirect URI of this flow.
+    fn redirect_uri(&self) -> &str;
+
+    /// Shows the URL of the request to the user, and returns the URL of the redirect.
+    ///
+    /// URLs that the request does not [accept](AuthorizationRequest::accepts) are dropped, and the flow waits on. The caller
+    /// bounds the time, and drops the future at its end.
+    ///
+    /// # Errors
+    ///
+    /// [`AuthError::NotAuthorized`] if the user does not continue.
+    fn authorize<'a>(
+        &'a mut self,
+        request: &'a AuthorizationRequest,
+    ) -> UserAgentFuture<'a, String>;
+}

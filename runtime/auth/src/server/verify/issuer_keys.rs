@@ -1,0 +1,52 @@
+//! Keys of an issuer, given or fetched.
+
+use std::time::Duration;
+
+use super::refreshing::Refreshing;
+use crate::jose::{Jws, KeySet};
+use crate::server::VerifyError;
+
+/// Time after a fetch in which an unknown key causes no other one.
+const COOLDOWN: Duration = Duration::from_secs(30);
+
+/// Keys that prove the tokens of one issuer.
+#[derive(Debug)]
+pub(super) enum IssuerKeys {
+    Given(KeySet),
+    Fetched(Refreshing<KeySet>),
+}
+
+impl IssuerKeys {
+    /// Verifies the signature of a token.
+    ///
+    /// If its key is unknown, the keys are fetched again: by one request at a time, and at most once in 30 s. Within this time
+    /// tokens with unknown keys are invalid, so the negative cache is one time, whatever peers send.
+    pub(super) async fn verify(&self, token: &Jws<'_>) -> Result<(), VerifyError> {
+        let fetched = match self {
+            Self::Given(keys) => return result(keys, token),
+            Self::Fetched(fetched) => fetched,
+        };
+        let keys = fetched.get().await?;
+        if !matches!(keys.verify(token), Ok(false)) {
+            return result(&keys, token);
+        }
+        match fetched.newer(COOLDOWN).await? {
+            Some(keys) => result(&keys, token),
+            None => Err(VerifyError::Invalid),
+        }
+    }
+}
+
+fn result(keys: &KeySet, token: &Jws<'_>) -> Result<(), VerifyError> {
+    match keys.verify(token) {
+        Ok(true) => Ok(()),
+        Ok(false) => {
+            tracing::debug!("the key of an access token is unknown");
+            Err(VerifyError::Invalid)
+        }
+        Err(reason) => {
+            tracing::debug!(%reason, "an access token is invalid");
+            Err(VerifyError::Invalid)
+        }
+    }
+}

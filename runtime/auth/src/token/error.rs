@@ -1,0 +1,97 @@
+//! Error responses of an authorization server (RFC 6749, section 5.2).
+
+use http::StatusCode;
+use serde_json::{Map, Value};
+
+use crate::AuthError;
+use crate::fetch::FetchResponse;
+
+/// Maximum length of a text that is shown, in bytes.
+const MAX: usize = 1024;
+
+/// Returns the error that a response describes. Bodies of another form are not shown.
+pub(crate) fn read(endpoint: &str, reply: &FetchResponse) -> AuthError {
+    let body = reply.json().ok();
+    if reply.is_temporary() && !has_error(body.as_ref()) {
+        let status = reply.status.as_u16();
+        let reason = format!("{endpoint} answered with HTTP status {status}");
+        return AuthError::Unavailable(reason.into());
+    }
+    from_body(endpoint, reply.status, body.as_ref())
+}
+
+fn has_error(body: Option<&Map<String, Value>>) -> bool {
+    body.is_some_and(|body| body.get("error").is_some_and(Value::is_string))
+}
+
+fn from_body(endpoint: &str, status: StatusCode, body: Option<&Map<String, Value>>) -> AuthError {
+    let text = |name: &str| body.and_then(|body| body.get(name)?.as_str());
+    match text("error") {
+        Some(code) => refusal(code, text("error_description")),
+        None => {
+            let status = status.as_u16();
+            let reason = format!("HTTP status {status}, without an error object of OAuth");
+            AuthError::document(endpoint, reason)
+        }
+    }
+}
+
+/// Returns the error of a refusal, with texts of the peer cut and escaped.
+pub(crate) fn refusal(code: &str, description: Option<&str>) -> AuthError {
+    let description = description.filter(|text| !text.is_empty());
+    AuthError::Refused {
+        code: shown(code).into(),
+        description: description.map(|text| shown(text).into()),
+    }
+}
+
+/// Returns a text without control characters, at most 1 KiB long.
+fn shown(text: &str) -> String {
+    let mut shown = String::new();
+    for character in text.chars() {
+        let escaped = character.is_control()
+            || matches!(character, '\u{200b}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
+        if escaped {
+            shown.extend(character.escape_default());
+        } else {
+            shown.push(character);
+        }
+        if shown.len() > MAX {
+            let end = (0..=MAX).rev().find(|end| shown.is_char_boundary(*end));
+            shown.truncate(end.unwrap_or(0));
+            break;
+        }
+    }
+    shown
+}
+
+#[cfg(feature = "client")]
+/// Returns true if an error is a refusal with this code.
+pub(crate) fn is_refusal(error: &AuthError, expected: &str) -> bool {
+    matches!(error, AuthError::Refused { code, .. } if &**code == expected)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn error_objects_are_typed_and_other_bodies_hidden() {
+        let shown = |body: &str| {
+            let body = serde_json::from_str(body).ok();
+            from_body("token endpoint", StatusCode::BAD_REQUEST, body.as_ref()).to_string()
+        };
+        assert_eq!(
+            shown(r#"{"error":"invalid_grant","error_description":null}"#),
+            "the authorization server refused: invalid_grant"
+        );
+        assert_eq!(
+            shown(r#"{"error":"invalid_client","error_description":"a\u001b[31m"}"#),
+            "the authorization server refused: invalid_client: a\\u{1b}[31m"
+        );
+        assert!(!shown("canary").contains("canary"));
+        assert!(!shown(r#"{"message":"canary"}"#).contains("canary"));
+        let long = format!(r#"{{"error":"{}"}}"#, "ä".repeat(5000));
+        assert!(shown(&long).len() < 1100);
+    }
+}

@@ -1,0 +1,6 @@
+use treenail::mcp_tool;
+
+#[mcp_tool(scope = 7)]
+fn one() {}
+
+fn main() {}
