@@ -187,7 +187,11 @@ async fn all_requests_of_a_legacy_session_are_authorized() {
 
 #[tokio::test]
 async fn the_number_of_attempts_is_bounded() {
-    let mut server = ScriptedServer::new(|_| Response::complete(401, CHALLENGE, "no")).await;
+    let mut server = ScriptedServer::new(|_| {
+        let headers = format!("{CHALLENGE}\r\ncontent-type: text/plain");
+        Response::complete(401, &headers, "no")
+    })
+    .await;
     let tokens = Arc::<Tokens>::default();
     let error = client(&server, &tokens)
         .send(modern(1, "tools/list", json!({})))

@@ -25,12 +25,10 @@ pub(crate) struct AuthorizationServerMetadata {
     pub(crate) client_id_metadata_document_supported: bool,
     pub(crate) scopes_supported: Option<Vec<String>>,
     pub(crate) response_types_supported: Option<Vec<String>>,
-    pub(crate) grant_types_supported: Option<Vec<String>>,
     pub(crate) code_challenge_methods_supported: Option<Vec<String>>,
     pub(crate) token_endpoint_auth_methods_supported: Option<Vec<String>>,
     pub(crate) token_endpoint_auth_signing_alg_values_supported: Option<Vec<String>>,
     pub(crate) dpop_signing_alg_values_supported: Option<Vec<String>>,
-    pub(crate) authorization_grant_profiles_supported: Option<Vec<String>>,
 }
 
 impl AuthorizationServerMetadata {
@@ -70,7 +68,6 @@ impl AuthorizationServerMetadata {
                 .flag("client_id_metadata_document_supported")?,
             scopes_supported: members.strings("scopes_supported")?,
             response_types_supported: members.strings("response_types_supported")?,
-            grant_types_supported: members.strings("grant_types_supported")?,
             code_challenge_methods_supported: members
                 .strings("code_challenge_methods_supported")?,
             token_endpoint_auth_methods_supported: members
@@ -79,8 +76,6 @@ impl AuthorizationServerMetadata {
                 .strings("token_endpoint_auth_signing_alg_values_supported")?,
             dpop_signing_alg_values_supported: members
                 .strings("dpop_signing_alg_values_supported")?,
-            authorization_grant_profiles_supported: members
-                .strings("authorization_grant_profiles_supported")?,
         })
     }
 

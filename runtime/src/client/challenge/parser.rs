@@ -39,10 +39,8 @@ impl<'a> Parser<'a> {
             } else if self.take_equals() {
                 let value = self.take_value(name);
                 // A parameter before the first scheme belongs to none.
-                if let Some(challenge) = challenges[start..].last_mut() {
-                    if let Some(value) = value {
-                        challenge.parameters.push((text(name).into(), value.into()));
-                    }
+                if let (Some(challenge), Some(value)) = (challenges[start..].last_mut(), value) {
+                    challenge.parameters.push((text(name).into(), value.into()));
                 }
             } else {
                 challenges.push(Challenge {

@@ -116,7 +116,7 @@ pub trait HttpAuthorization: fmt::Debug + Send + Sync + 'static {
     }
 }
 
-impl<A: HttpAuthorization + ?Sized> HttpAuthorization for Arc<A> {
+impl<T: HttpAuthorization + ?Sized> HttpAuthorization for Arc<T> {
     fn authorize<'a>(
         &'a self,
         request: &'a mut HttpAttempt<'_>,

@@ -49,7 +49,7 @@ impl<'a> From<&'a SessionNotification> for Subject<'a> {
     }
 }
 
-impl<'a> Subject<'a> {
+impl Subject<'_> {
     /// Returns the name of the tool, prompt, resource or task.
     fn name(&self) -> Option<String> {
         name_in(self.method?, self.params)

@@ -120,6 +120,7 @@ impl Discovery {
                 Ok(Place::NotHere(reason)) => {
                     asked.push(url, &reason);
                     if reason.contains("404") {
+                        let url = quoted_url(url);
                         tracing::warn!(url, "the announced resource metadata do not exist");
                         continue;
                     }
