@@ -1,6 +1,6 @@
 //! Guide: one page for each task.
 //!
-//! Each page starts with the shortest working example. Options, errors and pitfalls follow.
+//! Each page starts with the shortest working example. Options, errors and pitfalls follow. [`first_server`] is the first page.
 
 /// Includes a page of `docs/guide`. The link definitions before it take precedence over those at the end of the page, which
 /// link the files to each other.
@@ -9,15 +9,22 @@ macro_rules! pages {
         $(#[$attribute])*
         #[doc = ""]
         #[cfg_attr(feature = "http-server", doc = "[deployment]: crate::guide::deployment")]
+        #[doc = "[arguments]: crate::guide::arguments"]
         #[doc = "[elicitation]: crate::guide::elicitation"]
         #[doc = "[errors]: crate::guide::errors"]
+        #[doc = "[hosts]: crate::guide::hosts"]
         #[doc = "[limits]: crate::guide::limits"]
+        #[doc = "[logging]: crate::guide::logging"]
         #[doc = "[prompts]: crate::guide::prompts"]
         #[doc = "[resources]: crate::guide::resources"]
+        #[doc = "[revisions]: crate::guide::revisions"]
+        #[doc = "[state]: crate::guide::state"]
         #[doc = "[streams]: crate::guide::streams"]
         #[doc = "[tools]: crate::guide::tools"]
+        #[doc = "[troubleshooting]: crate::guide::troubleshooting"]
         #[cfg_attr(feature = "client", doc = "[clients]: crate::guide::clients")]
         #[cfg_attr(feature = "client", doc = "[contracts]: crate::guide::contracts")]
+        #[cfg_attr(feature = "client", doc = "[testing]: crate::guide::testing")]
         #[cfg_attr(feature = "http-server", doc = "[http]: crate::guide::http")]
         #[cfg_attr(feature = "authorization", doc = "[authorization]: crate::guide::authorization")]
         #[cfg_attr(feature = "oauth", doc = "[oauth]: crate::guide::oauth")]
@@ -29,6 +36,11 @@ macro_rules! pages {
 }
 
 pages! {
+    /// A server, its first call and its first test.
+    #[cfg(feature = "client")]
+    first_server;
+    /// Revisions of the protocol, and their two eras.
+    revisions;
     /// Tools from functions and methods.
     tools;
     /// Prompts, and completion of their arguments.
@@ -39,8 +51,12 @@ pages! {
     streams;
     /// Forms and confirmations while a function runs.
     elicitation;
+    /// Types, descriptions, defaults and bounds of arguments.
+    arguments;
     /// Errors for the model, the client and the program.
     errors;
+    /// Shared values, locks and databases.
+    state;
     /// Limits, timeouts and rate limits.
     limits;
     /// Streamable HTTP.
@@ -49,9 +65,15 @@ pages! {
     /// Access tokens and scopes.
     #[cfg(feature = "authorization")]
     authorization;
-    /// Public servers, replicas and shutdown.
+    /// Containers, systemd, health, shutdown, proxies and replicas.
     #[cfg(feature = "http-server")]
     deployment;
+    /// Configurations of Claude Desktop, Claude Code, VS Code, Cursor and Zed.
+    hosts;
+    /// Logs, spans and traces.
+    logging;
+    /// Messages, their causes and cures.
+    troubleshooting;
     /// Programs that use servers.
     #[cfg(feature = "client")]
     clients;
@@ -67,4 +89,8 @@ pages! {
     /// A language model with tools.
     #[cfg(feature = "tool-loop")]
     agents;
+    /// Patterns of rmcp and of this crate, side by side.
+    coming_from_rmcp;
+    /// The same server with `FastMCP` and with this crate, and a table of names.
+    coming_from_fastmcp;
 }

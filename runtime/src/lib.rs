@@ -42,7 +42,6 @@ mod prompt;
 mod request_id;
 mod resource;
 mod result_writer;
-#[cfg(feature = "client")]
 mod retry;
 mod revision;
 mod scope;

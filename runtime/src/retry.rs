@@ -5,23 +5,29 @@ use std::time::Duration;
 
 /// Delays between retries: each is twice the one before, up to a maximum.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Backoff {
+pub struct Backoff {
     /// Delay after the first failure.
-    pub(crate) initial: Duration,
-    pub(crate) max: Duration,
+    pub initial: Duration,
+    /// Maximum delay.
+    pub max: Duration,
 }
 
 impl Backoff {
     /// Returns the delay after this many failures in a row, without jitter.
-    pub(crate) fn delay(&self, failures: u32) -> Duration {
+    pub fn delay(&self, failures: u32) -> Duration {
         let doublings = failures.saturating_sub(1).min(31);
         self.initial.saturating_mul(1 << doublings).min(self.max)
     }
 
+    /// Returns the delay after this many failures in a row. Half of it is scaled by `jitter`, between 0 and 1.
+    pub fn delay_with_jitter(&self, failures: u32, jitter: f64) -> Duration {
+        let half = self.delay(failures) / 2;
+        half + half.mul_f64(jitter)
+    }
+
     /// Returns the delay after this many failures in a row. Half of it is random.
     pub(crate) fn jittered_delay(&self, failures: u32) -> Duration {
-        let half = self.delay(failures) / 2;
-        half + half.mul_f64(jitter())
+        self.delay_with_jitter(failures, jitter())
     }
 }
 

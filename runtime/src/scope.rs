@@ -155,7 +155,7 @@ impl Access {
     /// Checks the scopes of an operation, and returns the access for its function.
     pub(crate) fn check(&self, required: &[&RequiredScopes]) -> Result<Self, RpcError> {
         let required = || required.iter().copied();
-        let operation = required().flat_map(|one| one.names());
+        let operation = required().flat_map(RequiredScopes::names);
         let operation = operation
             .map(|scope| Cow::Owned(scope.to_owned()))
             .collect();

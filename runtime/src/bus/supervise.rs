@@ -10,13 +10,14 @@ use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep};
 
-use crate::ask::{NO_RANDOM_BYTES, random, random_id};
+use crate::ask::{NO_RANDOM_BYTES, random_id};
 use crate::bus::link::EventLink;
 use crate::bus::message::MessageCodec;
 use crate::bus::{EventBus, EventQueue};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::panic::catch;
+use crate::retry::Backoff;
 use crate::server::subscriptions::Hub;
 
 /// Backoff after the first failure.
@@ -76,20 +77,23 @@ async fn supervise(
     queue: Arc<EventQueue>,
     max_backoff: Duration,
 ) {
-    let max_backoff = max_backoff.max(INITIAL_BACKOFF);
-    let mut backoff = INITIAL_BACKOFF;
+    let backoff = Backoff {
+        initial: INITIAL_BACKOFF,
+        max: max_backoff.max(INITIAL_BACKOFF),
+    };
+    let mut failures = 0_u32;
     loop {
         let started = Instant::now();
         let error = run_once(&*bus, link.clone()).await;
         queue.requeue_in_flight();
         // A run that ends sooner does not prove that the engine is healthy again.
-        if started.elapsed() >= max_backoff {
-            backoff = INITIAL_BACKOFF;
+        if started.elapsed() >= backoff.max {
+            failures = 0;
         }
-        let delay = jittered(backoff);
+        failures = failures.saturating_add(1);
+        let delay = backoff.jittered_delay(failures);
         tracing::warn!(%error, retry_in = ?delay, "the event bus is not connected");
         sleep(delay).await;
-        backoff = backoff.saturating_mul(2).min(max_backoff);
     }
 }
 
@@ -111,10 +115,4 @@ async fn run_once(bus: &dyn EventBus, link: EventLink) -> Box<dyn StdError + Sen
 
 fn panicked(message: &str) -> Box<dyn StdError + Send + Sync> {
     format!("the bus panicked: {message}").into()
-}
-
-/// Returns a random duration between half of `backoff` and all of it, so that replicas do not all reconnect at once.
-fn jittered(backoff: Duration) -> Duration {
-    let share = random::<1>().map_or(u8::MAX, |[byte]| byte);
-    backoff / 2 + backoff / 2 * u32::from(share) / u32::from(u8::MAX)
 }

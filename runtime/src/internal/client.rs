@@ -8,7 +8,6 @@ pub use crate::client::line::{CloseReason, IN_MEMORY_BUFFER_BYTES};
 pub use crate::client::stray::StrayLines;
 use crate::client::{ClientError, ClientLimits, ClientRequest, McpClient, ServerCommand};
 use crate::limits::Limits;
-pub use crate::retry::jitter;
 
 /// HTTP client for one origin.
 #[cfg(feature = "http-client")]

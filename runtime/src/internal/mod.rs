@@ -12,6 +12,7 @@ pub use crate::function::argument_error::{
 };
 pub use crate::function::schema_hint::{schema_at, takes_only_integers};
 pub use crate::naming::nearest;
+pub use crate::retry::{Backoff, jitter};
 use crate::server::{Connection, Server};
 pub use crate::wire::{
     Body, DEEPEST, Envelope, Frame, Invalid, LineBuffer, Message, ParseLimits, parse, parse_element,

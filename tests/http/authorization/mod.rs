@@ -83,7 +83,7 @@ impl Guarded {
 
     fn token_of(&self, issuer: &str, subject: &str, scopes: &str) -> String {
         self.issue(issuer, subject, |token| {
-            token.scopes = scopes.parse().unwrap()
+            token.scopes = scopes.parse().unwrap();
         })
     }
 
@@ -247,12 +247,8 @@ impl Files {
 
     /// Reviews files.
     #[prompt(scope = "files:write files:read")]
-    fn review(#[arg(complete = Self::names)] name: String) -> String {
+    fn review(#[arg(complete = names)] name: String) -> String {
         format!("Review {name}.")
-    }
-
-    fn names(&self, _: &str) -> Vec<String> {
-        vec!["notes".to_owned()]
     }
 
     /// A file.
@@ -269,6 +265,10 @@ impl Files {
         read.cache_scope = Some(CacheScope::Public);
         read
     }
+}
+
+fn names(_: &str) -> Vec<String> {
+    vec!["notes".to_owned()]
 }
 
 fn builder() -> ServerBuilder {

@@ -63,13 +63,22 @@ impl Bound {
 
     /// Accepts the tokens of this issuer.
     pub(super) fn serve(self, issuer: &str) -> Running {
+        self.serve_with(issuer, |authorization| authorization)
+    }
+
+    /// As [`serve`](Self::serve), with further configuration.
+    pub(super) fn serve_with(
+        self,
+        issuer: &str,
+        change: impl FnOnce(ResourceServer) -> ResourceServer,
+    ) -> Running {
         let authorization = ResourceServer::new(self.url)
             .issuer(issuer)
             .scopes(["files:read", "files:write"])
             .basic_scopes(["files:read"])
             .implies("files:write", ["files:read"])
             .clock(self.clock);
-        let http = self.http.authorize(authorization);
+        let http = self.http.authorize(change(authorization));
         let http = http.expect("the configuration is valid");
         Running {
             server: self.server,

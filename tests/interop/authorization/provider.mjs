@@ -1,11 +1,12 @@
 // Authorization server made of `oidc-provider`. Its user is signed in and approves everything. Prints its issuer.
-// Arguments: the resource that tokens are issued for, and `dpop` if tokens must be bound to a key.
+// Arguments: the resource that tokens are issued for, `bearer` or `dpop` (proofs need a nonce), and the public key of the client
+// `service`.
 
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import Provider from 'oidc-provider';
 
-const [resource, mode] = process.argv.slice(2);
+const [resource, mode, clientKey] = process.argv.slice(2);
 const SCOPES = 'files:read files:write';
 const ACCOUNT = 'alice';
 
@@ -31,6 +32,7 @@ function configuration() {
     jwks: { keys: [key] },
     cookies: { keys: [randomBytes(32).toString('hex')] },
     findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
+    clients: clientKey ? [service(JSON.parse(clientKey))] : [],
     clientDefaults: { id_token_signed_response_alg: 'ES256' },
     pkce: { required: () => true },
     interactions: { url: (_, interaction) => `/interaction/${interaction.uid}` },
@@ -41,6 +43,7 @@ function configuration() {
     rotateRefreshToken: true,
     features: {
       devInteractions: { enabled: false },
+      clientCredentials: { enabled: true },
       registration: { enabled: true },
       revocation: { enabled: true },
       introspection: { enabled: true },
@@ -52,6 +55,19 @@ function configuration() {
         getResourceServerInfo: (_, indicator) => resourceServer(indicator),
       },
     },
+  };
+}
+
+/** A client that acts for itself. */
+function service(key) {
+  return {
+    client_id: 'service',
+    token_endpoint_auth_method: 'private_key_jwt',
+    jwks: { keys: [{ ...key, alg: 'ES256' }] },
+    grant_types: ['client_credentials'],
+    response_types: [],
+    redirect_uris: [],
+    scope: SCOPES,
   };
 }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStdout, Command};
-use treenail::auth::{Clock, OAuth};
+use treenail::auth::{ClientCredentials, Clock, Dpop, OAuth, SigningKey};
 use treenail::prelude::*;
 
 use super::browser::callback;
@@ -72,7 +72,7 @@ async fn connect(url: &str, oauth: OAuth) -> McpClient {
 async fn oidc_provider_registers_signs_in_steps_up_and_renews() {
     let bound = Bound::new(Clock::system()).await;
     let url = bound.url.clone();
-    let provider = Program::start("node", &["provider.mjs", &url]).await;
+    let provider = Program::start("node", &["provider.mjs", &url, "bearer"]).await;
     let running = bound.serve(&provider.line);
     let clock = Clock::manual(SystemTime::now());
     let oauth = OAuth::callback("Interop", callback()).clock(clock.clone());
@@ -89,6 +89,41 @@ async fn oidc_provider_registers_signs_in_steps_up_and_renews() {
         call(&client, "whoami").await,
         "alice: files:read files:write"
     );
+    client.close().await.expect("the session ends");
+    running.close().await;
+}
+
+#[tokio::test]
+async fn oidc_provider_binds_tokens_to_a_key() {
+    let bound = Bound::new(Clock::system()).await;
+    let url = bound.url.clone();
+    let provider = Program::start("node", &["provider.mjs", &url, "dpop"]).await;
+    let running = bound.serve_with(&provider.line, |authorization| {
+        authorization.dpop(Dpop::required())
+    });
+    let clock = Clock::manual(SystemTime::now());
+    let oauth = OAuth::callback("Interop", callback()).clock(clock.clone());
+    let client = connect(&url, oauth.dpop()).await;
+    assert_eq!(call(&client, "whoami").await, "alice: files:read");
+    clock.advance(Duration::from_secs(60));
+    assert_eq!(call(&client, "write").await, "written");
+    client.close().await.expect("the session ends");
+    running.close().await;
+}
+
+#[tokio::test]
+async fn oidc_provider_accepts_the_key_of_a_client_without_a_user() {
+    let bound = Bound::new(Clock::system()).await;
+    let url = bound.url.clone();
+    let key = SigningKey::generate().expect("the system has random numbers");
+    let key = key.with_key_id("2026");
+    let public = key.public_jwk().to_string();
+    let provider = Program::start("node", &["provider.mjs", &url, "bearer", &public]).await;
+    let running = bound.serve(&provider.line);
+    let credentials = ClientCredentials::private_key("service", key);
+    let credentials = credentials.with_issuer(provider.line.as_str());
+    let client = connect(&url, OAuth::client_credentials(credentials)).await;
+    assert_eq!(call(&client, "whoami").await, "service: files:read");
     client.close().await.expect("the session ends");
     running.close().await;
 }

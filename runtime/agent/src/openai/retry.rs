@@ -4,6 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use http::HeaderMap;
 use http::header::RETRY_AFTER;
+use treenail_runtime::internal::Backoff;
 
 use super::limits::OpenAiLimits;
 
@@ -24,10 +25,11 @@ pub(super) fn retry_delay(
         let delay = requested.saturating_add(requested.mul_f64(jitter / 10.0));
         return (requested <= limits.max_backoff).then_some(delay);
     }
-    let doublings = (failures - 1).min(16);
-    let doubled = limits.initial_backoff.saturating_mul(1 << doublings);
-    let delay = doubled.min(limits.max_backoff);
-    Some(delay / 2 + (delay / 2).mul_f64(jitter))
+    let backoff = Backoff {
+        initial: limits.initial_backoff,
+        max: limits.max_backoff,
+    };
+    Some(backoff.delay_with_jitter(failures, jitter))
 }
 
 /// Reads the delay that the endpoint requested: `retry-after-ms`, or `Retry-After` in either form.

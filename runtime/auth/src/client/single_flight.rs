@@ -122,16 +122,14 @@ mod tests {
     async fn the_task_of_a_cancelled_initiator_serves_all_others() {
         let flight = Arc::new(SingleFlight::<u32>::default());
         let (runs, release) = (Arc::new(AtomicU32::new(0)), Arc::new(Notify::new()));
+        let job = |runs: Arc<AtomicU32>, release: Arc<Notify>| async move {
+            runs.fetch_add(1, Ordering::Relaxed);
+            release.notified().await;
+            Ok(7)
+        };
         let call = || {
             let (flight, runs, release) = (flight.clone(), runs.clone(), release.clone());
-            tokio::spawn(async move {
-                let job = |_| async move {
-                    runs.fetch_add(1, Ordering::Relaxed);
-                    release.notified().await;
-                    Ok(7)
-                };
-                flight.run(job).await
-            })
+            tokio::spawn(async move { flight.run(|_| job(runs, release)).await })
         };
         let leader = call();
         while runs.load(Ordering::Relaxed) == 0 {

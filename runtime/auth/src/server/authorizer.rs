@@ -222,9 +222,10 @@ impl HttpAuthorizer for Authorizer {
 
     fn forbid(&self, caller: &Authorized, scopes: &str) -> Response<Bytes> {
         let grant = caller.extensions.get::<Grant>();
-        let scheme = match grant.is_some_and(Grant::is_bound) {
-            true => Scheme::Dpop,
-            false => Scheme::Bearer,
+        let scheme = if grant.is_some_and(Grant::is_bound) {
+            Scheme::Dpop
+        } else {
+            Scheme::Bearer
         };
         insufficient_scope(&self.settings, scheme, scopes)
     }

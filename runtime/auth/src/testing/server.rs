@@ -62,6 +62,7 @@ impl TestAuthorizationServer {
         }
     }
 
+    #[cfg(any(feature = "client", feature = "server"))]
     pub(super) fn shared(&self) -> &Arc<Shared> {
         &self.shared
     }

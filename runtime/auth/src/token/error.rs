@@ -26,14 +26,12 @@ fn has_error(body: Option<&Map<String, Value>>) -> bool {
 
 fn from_body(endpoint: &str, status: StatusCode, body: Option<&Map<String, Value>>) -> AuthError {
     let text = |name: &str| body.and_then(|body| body.get(name)?.as_str());
-    match text("error") {
-        Some(code) => refusal(code, text("error_description")),
-        None => {
-            let status = status.as_u16();
-            let reason = format!("HTTP status {status}, without an error object of OAuth");
-            AuthError::document(endpoint, reason)
-        }
-    }
+    let Some(code) = text("error") else {
+        let status = status.as_u16();
+        let reason = format!("HTTP status {status}, without an error object of OAuth");
+        return AuthError::document(endpoint, reason);
+    };
+    refusal(code, text("error_description"))
 }
 
 /// Returns the error of a refusal, with texts of the peer cut and escaped.

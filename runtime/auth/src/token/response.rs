@@ -27,6 +27,10 @@ pub(crate) struct TokenResponse {
     pub(crate) issued_token_type: Option<String>,
     /// `None` if the response does not tell, or if the value is not positive: the token is then used until it is refused.
     pub(crate) lifetime: Option<Duration>,
+    #[cfg_attr(
+        not(feature = "client"),
+        allow(dead_code, reason = "a server has no use for it")
+    )]
     pub(crate) refresh_token: Option<Secret>,
     /// The granted scopes; `None` if they are those that were asked for.
     pub(crate) scopes: Option<Scopes>,

@@ -39,7 +39,7 @@ impl<'a> Parser<'a> {
             } else if self.take_equals() {
                 let value = self.take_value(name);
                 // A parameter before the first scheme belongs to none.
-                if let (Some(challenge), Some(value)) = (challenges[start..].last_mut(), value) {
+                if let (Some(value), Some(challenge)) = (value, challenges[start..].last_mut()) {
                     challenge.parameters.push((text(name).into(), value.into()));
                 }
             } else {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::client::http_client::sse::Position;
+use crate::retry;
 
 /// Delay if the server has not set one with `retry`.
 const DEFAULT_DELAY: Duration = Duration::from_secs(1);
@@ -43,8 +44,11 @@ impl Backoff {
 /// after each further failure.
 pub(super) fn delay(retry: Option<Duration>, attempt: u32) -> Duration {
     let base = retry.unwrap_or(DEFAULT_DELAY).max(MIN_DELAY);
-    let doubled = base.saturating_mul(1 << attempt.saturating_sub(1).min(10));
-    doubled.min(base.max(MAX_DELAY))
+    let backoff = retry::Backoff {
+        initial: base,
+        max: base.max(MAX_DELAY),
+    };
+    backoff.delay(attempt)
 }
 
 #[cfg(test)]

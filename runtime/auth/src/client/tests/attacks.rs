@@ -130,9 +130,10 @@ async fn nothing_of_the_old_server_reaches_the_new_one() {
         if old_tokens.len() < 2 && !old_tokens.contains(&seen.token) {
             old_tokens.push(seen.token.clone());
         }
-        match old_tokens.contains(&seen.token) {
-            true => Verdict::Unauthorized(String::new()),
-            false => Verdict::Accept,
+        if old_tokens.contains(&seen.token) {
+            Verdict::Unauthorized(String::new())
+        } else {
+            Verdict::Accept
         }
     });
     call(&session, "tools/list").await.unwrap();

@@ -91,7 +91,7 @@ impl Resource {
     }
 
     pub(super) fn set_extra(&self, members: &str) {
-        self.state().extra = members.to_owned();
+        members.clone_into(&mut self.state().extra);
     }
 
     /// Returns the requests for the endpoint, in their order.

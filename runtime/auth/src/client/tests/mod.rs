@@ -1,5 +1,10 @@
 //! Tests of the client in sessions over loopback sockets, with the authorization server for tests.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that finds nothing to unwrap fails, as it should"
+)]
+
 mod attacks;
 mod fixture;
 mod flows;

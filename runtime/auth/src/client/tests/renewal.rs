@@ -58,9 +58,12 @@ async fn a_refused_token_is_refreshed_once() {
     let session = session(&resource, &oauth().clock(clock));
     call(&session, "tools/list").await.unwrap();
     let old = resource.tokens()[1].clone();
-    resource.rule(move |seen| match seen.token == old {
-        true => Verdict::Unauthorized(r#", error="invalid_token""#.into()),
-        false => Verdict::Accept,
+    resource.rule(move |seen| {
+        if seen.token == old {
+            Verdict::Unauthorized(r#", error="invalid_token""#.into())
+        } else {
+            Verdict::Accept
+        }
     });
     call(&session, "tools/list").await.unwrap();
     assert_eq!(refreshes(&server).len(), 1, "AUTH-C-113");
@@ -200,9 +203,12 @@ async fn without_a_refresh_token_the_user_is_asked_again() {
     let session = session(&resource, &oauth());
     call(&session, "tools/list").await.unwrap();
     let old = resource.tokens()[1].clone();
-    resource.rule(move |seen| match seen.token == old {
-        true => Verdict::Unauthorized(String::new()),
-        false => Verdict::Accept,
+    resource.rule(move |seen| {
+        if seen.token == old {
+            Verdict::Unauthorized(String::new())
+        } else {
+            Verdict::Accept
+        }
     });
     call(&session, "tools/list").await.unwrap();
     assert_eq!(

@@ -3,6 +3,9 @@
 //! Every page in the browser can send requests to it. So requests other than the redirect of the flow change nothing, and the
 //! answers contain nothing of a request.
 
+#[cfg(test)]
+mod tests;
+
 use std::future::pending;
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -190,108 +193,5 @@ impl Place {
             return false;
         };
         port == self.port.to_string() && matches!(name, "127.0.0.1" | "localhost" | "[::1]")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::io::{Read, Write};
-    use std::net::TcpStream as Socket;
-
-    use http::Uri;
-
-    use super::super::super::code::tests::request_at;
-    use super::*;
-
-    /// Sends bytes and returns the answer.
-    fn send(port: u16, bytes: &[u8]) -> String {
-        let mut socket = Socket::connect(("127.0.0.1", port)).unwrap();
-        // The listener may answer before it has read everything.
-        let _ = socket.write_all(bytes);
-        let mut answer = String::new();
-        let _ = socket.read_to_string(&mut answer);
-        answer
-    }
-
-    fn get(port: u16, host: &str, target: &str) -> String {
-        let head = format!("GET {target} HTTP/1.1\r\nhost: {host}\r\n\r\n");
-        send(port, head.as_bytes())
-    }
-
-    /// AUTH-X-09, AUTH-X-10, AUTH-C-83, AUTH-C-90, AUTH-C-91
-    #[tokio::test]
-    async fn only_the_redirect_of_the_flow_is_answered() {
-        let mut listener = Listener::bind(0, "/callback").await.unwrap();
-        let port = listener.place.port;
-        let request = request_at(
-            listener.redirect_uri(),
-            &Uri::from_static("https://a.example"),
-        );
-        let state = "state-of-this-flow";
-        let attacks = move || {
-            let own = format!("127.0.0.1:{port}");
-            let good = format!("/callback?code=c1&state={state}");
-            // Connections without a request must not lock others out.
-            let idle: Vec<_> = (0..8)
-                .map(|_| Socket::connect(("127.0.0.1", port)).unwrap())
-                .collect();
-            for (host, target) in [
-                (&*own, "/callback?code=evil&state=other"),
-                (&*own, "/callback?code=evil"),
-                (&*own, "/callback"),
-                (&*own, "/?code=evil&state=state-of-this-flow"),
-                (&*own, "/callback/?code=evil&state=state-of-this-flow"),
-                ("evil.example", &*good),
-                ("127.0.0.1", &*good),
-                (
-                    &*own,
-                    "http://127.0.0.1/callback?code=evil&state=state-of-this-flow",
-                ),
-                (&*own, "/callback?code=%3Cscript%3E&state=<script>"),
-            ] {
-                let answer = get(port, host, target);
-                assert!(
-                    answer.starts_with("HTTP/1.1 404 "),
-                    "{host} {target}: {answer}"
-                );
-                assert!(!answer.contains("script"), "{answer}");
-            }
-            for head in [
-                format!("POST {good} HTTP/1.1\r\nhost: {own}\r\n\r\n"),
-                format!("HEAD {good} HTTP/1.1\r\nhost: {own}\r\n\r\n"),
-                format!("GET {good} HTTP/1.1\r\n\r\n"),
-                format!("GET {good} HTTP/1.1\r\nhost: {own}\r\nhost: {own}\r\n\r\n"),
-            ] {
-                assert!(
-                    send(port, head.as_bytes()).starts_with("HTTP/1.1 404 "),
-                    "{head}"
-                );
-            }
-            let huge = format!(
-                "GET /callback HTTP/1.1\r\nx: {}\r\n\r\n",
-                "x".repeat(1 << 20)
-            );
-            assert!(!send(port, huge.as_bytes()).contains("200 OK"));
-            let answer = get(port, &own, &good);
-            assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
-            for header in [
-                "cache-control: no-store",
-                "referrer-policy: no-referrer",
-                "default-src 'none'",
-            ] {
-                assert!(answer.contains(header), "{answer}");
-            }
-            assert!(!answer.contains("c1"), "{answer}");
-            drop(idle);
-        };
-        let attacks = tokio::task::spawn_blocking(attacks);
-        let redirect = listener.receive(&request).await;
-        attacks.await.unwrap();
-        assert_eq!(
-            redirect,
-            format!("http://127.0.0.1:{port}/callback?code=c1&state={state}")
-        );
-        drop(listener);
-        assert!(Socket::connect(("127.0.0.1", port)).is_err());
     }
 }
