@@ -29,10 +29,11 @@ impl Shared {
             });
             state.faults.take(endpoint)
         };
-        if let Some(delivery) = faults.iter().find_map(replacement) {
-            return delivery;
-        }
-        let mut response = self.execute(endpoint, request, &parameters);
+        let mut response = match faults.iter().find_map(replacement) {
+            Some(Delivery::Whole(response)) => response,
+            Some(delivery) => return delivery,
+            None => self.execute(endpoint, request, &parameters),
+        };
         for fault in &faults {
             match fault {
                 Fault::LoseAnswer(_) => return Delivery::Lost,

@@ -60,7 +60,10 @@ impl HttpAuthorization for OAuth {
         let is_refused = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
         let used = Tries::read(request).and_then(|tries| tries.used);
         if let (false, Some(used), Ok(server)) = (is_refused, used, self.server(request.server)) {
-            server.accepted(used, request.operation);
+            server.accepted(used);
+            if status.is_success() {
+                server.succeeded(request.operation);
+            }
         }
     }
 

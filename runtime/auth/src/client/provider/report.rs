@@ -164,18 +164,13 @@ fn report_endpoints(report: &mut AuthorizationReport, metadata: &AuthorizationSe
         ("token_endpoint", &metadata.token_endpoint),
     ];
     for (name, endpoint) in endpoints {
-        match endpoint {
-            Some(url) => report.add(
-                "endpoint",
-                FindingLevel::Met,
-                format!("`{name}` {url:?}"),
-                source,
-            ),
-            None => {
-                let text = format!("`{name}` is missing; users cannot sign in");
-                report.add("endpoint", FindingLevel::Violated, text, source);
-            }
-        }
+        let (level, text) = if let Some(url) = endpoint {
+            (FindingLevel::Met, format!("`{name}` {url:?}"))
+        } else {
+            let text = format!("`{name}` is missing; users cannot sign in");
+            (FindingLevel::Violated, text)
+        };
+        report.add("endpoint", level, text, source);
     }
     let (level, text) = if metadata.authorization_response_iss_parameter_supported {
         (FindingLevel::Met, "responses name their issuer")

@@ -54,7 +54,7 @@ struct State {
     tokens: Option<Arc<Tokens>>,
     /// Tokens that the server has accepted.
     accepted: Option<Generation>,
-    /// Authorizations since the server has last accepted a token.
+    /// Authorizations since a request with a token has last succeeded.
     unaccepted: u32,
     /// Step-ups of operations that have not succeeded since.
     step_ups: HashMap<Operation, u32>,
@@ -212,9 +212,13 @@ impl Server {
     }
 
     /// Notes that the server has accepted tokens.
-    pub(super) fn accepted(&self, used: Generation, operation: Option<(&str, Option<&str>)>) {
+    pub(super) fn accepted(&self, used: Generation) {
+        self.state().accepted = Some(used);
+    }
+
+    /// Notes that a request has succeeded, which resets the counters.
+    pub(super) fn succeeded(&self, operation: Option<(&str, Option<&str>)>) {
         let mut state = self.state();
-        state.accepted = Some(used);
         state.unaccepted = 0;
         if !state.step_ups.is_empty() {
             if let Some(operation) = operation.map(owned) {
@@ -232,7 +236,7 @@ impl Server {
         self.state().accepted = Some(generation);
     }
 
-    /// Counts an authorization. Returns the number of those since the server has last accepted a token.
+    /// Counts an authorization. Returns the number of those since a request with a token has last succeeded.
     pub(super) fn count_authorization(&self) -> u32 {
         let mut state = self.state();
         state.unaccepted = state.unaccepted.saturating_add(1);

@@ -5,6 +5,7 @@
     reason = "a test that finds nothing to unwrap fails, as it should"
 )]
 
+mod answers;
 mod attacks;
 mod fixture;
 mod flows;
