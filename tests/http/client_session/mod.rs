@@ -1,5 +1,6 @@
 //! HTTP sessions of a client: with our own server, and with old or hostile servers.
 
+mod authorization;
 mod informational;
 mod legacy;
 mod listener;

@@ -147,6 +147,11 @@ impl ScriptedServer {
         self.requests.recv().await.unwrap()
     }
 
+    /// Returns the next request, if one has arrived.
+    pub(crate) fn try_next(&mut self) -> Option<Received> {
+        self.requests.try_recv().ok()
+    }
+
     /// Returns true if no other request has arrived.
     pub(crate) fn has_no_request(&mut self) -> bool {
         self.requests.try_recv().is_err()

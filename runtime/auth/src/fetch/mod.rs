@@ -13,6 +13,9 @@ mod response;
 mod tests;
 
 pub(crate) use self::budget::Budget;
-pub(crate) use self::fetcher::{Fetcher, Transport, TransportFuture};
+pub(crate) use self::fetcher::Fetcher;
+#[cfg(test)]
+pub(crate) use self::fetcher::{Transport, TransportFuture};
 pub use self::policy::FetchPolicy;
+pub(crate) use self::policy::quoted_url;
 pub(crate) use self::response::FetchResponse;

@@ -89,7 +89,7 @@ impl FetchPolicy {
     /// [`AuthError::Forbidden`].
     pub(crate) fn check_url(&self, text: &str) -> Result<Uri, AuthError> {
         let refuse = |reason: &str| {
-            let text = quoted(without_query(text));
+            let text = quoted_url(text);
             AuthError::Forbidden(format!("{text} {reason}").into())
         };
         let is_visible = text.bytes().all(|byte| matches!(byte, b'!'..=b'~'));
@@ -192,8 +192,25 @@ fn normalized(host: &str) -> String {
     host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase()
 }
 
-/// A URL without its query, which may contain secrets, and without a user name.
-pub(crate) fn without_query(url: &str) -> &str {
+/// Quotes a URL for a message: at most 256 characters, without control characters and without its query, which may contain
+/// secrets.
+pub(crate) fn quoted_url(url: &str) -> String {
+    const MAX: usize = 256;
+    let (url, mut quoted) = (without_query(url), String::from("`"));
+    for character in url.chars().take(MAX) {
+        match character {
+            '`' => quoted.push('\''),
+            control if control.is_control() => quoted.extend(control.escape_default()),
+            other => quoted.push(other),
+        }
+    }
+    let is_cut = url.chars().nth(MAX).is_some();
+    quoted.push_str(if is_cut { "…`" } else { "`" });
+    quoted
+}
+
+/// A URL without its query and without a user name.
+fn without_query(url: &str) -> &str {
     let end = url.find(['?', '#']).unwrap_or(url.len());
     if url[..end].contains('@') {
         return "the URL with a user name";

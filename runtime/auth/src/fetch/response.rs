@@ -19,7 +19,7 @@ pub(crate) struct FetchResponse {
 }
 
 impl FetchResponse {
-    pub(super) fn new(status: StatusCode, headers: HeaderMap, body: Vec<u8>) -> Self {
+    pub(crate) fn new(status: StatusCode, headers: HeaderMap, body: Vec<u8>) -> Self {
         Self {
             status,
             headers,

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::covers::origin;
 use super::members::Members;
 use crate::AuthError;
-use crate::fetch::FetchPolicy;
+use crate::fetch::{FetchPolicy, quoted_url};
 
 /// Metadata of an authorization server. Its issuer was compared, and its endpoints were checked against the policy.
 #[derive(Clone, Debug, Default)]
@@ -25,12 +25,10 @@ pub(crate) struct AuthorizationServerMetadata {
     pub(crate) client_id_metadata_document_supported: bool,
     pub(crate) scopes_supported: Option<Vec<String>>,
     pub(crate) response_types_supported: Option<Vec<String>>,
-    pub(crate) grant_types_supported: Option<Vec<String>>,
     pub(crate) code_challenge_methods_supported: Option<Vec<String>>,
     pub(crate) token_endpoint_auth_methods_supported: Option<Vec<String>>,
     pub(crate) token_endpoint_auth_signing_alg_values_supported: Option<Vec<String>>,
     pub(crate) dpop_signing_alg_values_supported: Option<Vec<String>>,
-    pub(crate) authorization_grant_profiles_supported: Option<Vec<String>>,
 }
 
 impl AuthorizationServerMetadata {
@@ -70,7 +68,6 @@ impl AuthorizationServerMetadata {
                 .flag("client_id_metadata_document_supported")?,
             scopes_supported: members.strings("scopes_supported")?,
             response_types_supported: members.strings("response_types_supported")?,
-            grant_types_supported: members.strings("grant_types_supported")?,
             code_challenge_methods_supported: members
                 .strings("code_challenge_methods_supported")?,
             token_endpoint_auth_methods_supported: members
@@ -79,8 +76,6 @@ impl AuthorizationServerMetadata {
                 .strings("token_endpoint_auth_signing_alg_values_supported")?,
             dpop_signing_alg_values_supported: members
                 .strings("dpop_signing_alg_values_supported")?,
-            authorization_grant_profiles_supported: members
-                .strings("authorization_grant_profiles_supported")?,
         })
     }
 
@@ -105,7 +100,7 @@ impl AuthorizationServerMetadata {
     #[cfg(feature = "client")]
     pub(crate) fn code_endpoint(&self) -> Result<&str, AuthError> {
         let invalid = |reason: &str| {
-            let issuer = treenail_schema::internal::quoted(&self.issuer);
+            let issuer = quoted_url(&self.issuer);
             let document = format!("metadata of the authorization server {issuer}");
             AuthError::document(document, reason)
         };

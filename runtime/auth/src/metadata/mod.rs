@@ -15,10 +15,6 @@ mod tests;
 mod well_known;
 
 pub(crate) use self::authorization_server::AuthorizationServerMetadata;
-#[cfg(feature = "client")]
-pub(crate) use self::covers::canonical;
 pub(crate) use self::discovery::{Discovery, DiscoveryRules, FoundServer};
 #[cfg(feature = "client")]
 pub(crate) use self::discovery::{FoundResource, ResourceRequest};
-#[cfg(feature = "client")]
-pub(crate) use self::resource::ProtectedResourceMetadata;

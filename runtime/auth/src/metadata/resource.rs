@@ -2,10 +2,10 @@
 
 use http::Uri;
 use serde_json::{Map, Value};
-use treenail_schema::internal::quoted;
 
 use super::covers::{canonical, covers};
 use super::members::Members;
+use crate::fetch::quoted_url;
 use crate::{AuthError, Scopes};
 
 /// Metadata of a protected resource (RFC 9728, section 2).
@@ -38,7 +38,7 @@ impl ProtectedResourceMetadata {
         let resource = members.string("resource")?;
         let resource = resource.ok_or_else(|| members.invalid("resource", missing))?;
         if !covers(resource, server, is_strict) {
-            let (found, expected) = (quoted(resource), quoted(&canonical(server)));
+            let (found, expected) = (quoted_url(resource), quoted_url(&canonical(server)));
             let reason = if is_strict {
                 "the strict mode demands the same URL"
             } else {

@@ -97,3 +97,74 @@ pub(super) fn with_address(url: &Uri, address: IpAddr) -> Result<Uri, BoxError> 
     parts.path_and_query = Some(PathAndQuery::from_static("/"));
     Ok(Uri::from_parts(parts)?)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Allows addresses of 10.0.0.0/8 only.
+    #[derive(Debug)]
+    struct Inside;
+
+    impl DialGuard for Inside {
+        fn resolve<'a>(&'a self, host: &'a str) -> ResolveFuture<'a> {
+            let addresses = match host {
+                "mixed.example" => vec!["8.8.8.8", "10.0.0.1", "::1", "10.0.0.2"],
+                "outside.example" => vec!["8.8.8.8"],
+                _ => Vec::new(),
+            };
+            let addresses = addresses.iter().map(|address| address.parse().unwrap());
+            let addresses = addresses.collect();
+            Box::pin(async move { Ok(addresses) })
+        }
+
+        fn check(&self, _: &Uri, address: IpAddr) -> Result<(), String> {
+            let is_inside = matches!(address, IpAddr::V4(address) if address.octets()[0] == 10);
+            is_inside.then_some(()).ok_or_else(|| "outside".to_owned())
+        }
+    }
+
+    #[tokio::test]
+    async fn only_allowed_addresses_are_dialled() {
+        let guard: Arc<dyn DialGuard> = Arc::new(Inside);
+        for (url, expected) in [
+            ("https://mixed.example/", vec!["10.0.0.1", "10.0.0.2"]),
+            ("https://outside.example/", vec![]),
+            ("https://nothing.example/", vec![]),
+            ("https://10.9.9.9:8443/", vec!["10.9.9.9"]),
+            ("https://8.8.8.8/", vec![]),
+            ("https://[::1]/", vec![]),
+        ] {
+            let allowed = allowed_addresses(&guard, &Uri::from_static(url)).await;
+            let allowed = allowed.unwrap_or_default();
+            let allowed: Vec<_> = allowed.iter().map(ToString::to_string).collect();
+            assert_eq!(allowed, expected, "AUTH-C-129: {url}");
+        }
+    }
+
+    #[test]
+    fn a_proxy_gets_names_but_no_refused_address() {
+        let guard: Arc<dyn DialGuard> = Arc::new(Inside);
+        for (url, is_allowed) in [
+            ("https://outside.example/", true),
+            ("https://10.0.0.1/", true),
+            ("https://8.8.8.8/", false),
+            ("http://[::1]:80/", false),
+        ] {
+            let checked = check_literal(&guard, &Uri::from_static(url));
+            assert_eq!(checked.is_ok(), is_allowed, "AUTH-C-133: {url}");
+        }
+    }
+
+    #[test]
+    fn the_address_replaces_the_host_and_keeps_the_port() {
+        for (url, address, expected) in [
+            ("https://a.example/x?y", "10.0.0.1", "https://10.0.0.1:443/"),
+            ("http://a.example", "10.0.0.1", "http://10.0.0.1:80/"),
+            ("http://a.example:8080", "fd00::1", "http://[fd00::1]:8080/"),
+        ] {
+            let dialled = with_address(&Uri::from_static(url), address.parse().unwrap());
+            assert_eq!(dialled.unwrap(), expected, "AUTH-C-129");
+        }
+    }
+}

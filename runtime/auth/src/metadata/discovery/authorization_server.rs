@@ -5,11 +5,10 @@ use std::sync::{Arc, PoisonError};
 
 use http::{HeaderMap, Uri};
 use serde_json::{Map, Value};
-use treenail_schema::internal::quoted;
 
 use super::{Asked, Cached, Discovery, Place};
 use crate::AuthError;
-use crate::fetch::Budget;
+use crate::fetch::{Budget, quoted_url};
 use crate::metadata::AuthorizationServerMetadata;
 use crate::metadata::covers::origin;
 use crate::metadata::well_known;
@@ -56,7 +55,10 @@ impl Discovery {
         budget: &Budget,
     ) -> Result<AuthorizationServerMetadata, AuthError> {
         let url = self.fetcher.policy().check_url(issuer)?;
-        let document = format!("metadata of the authorization server {}", quoted(issuer));
+        let document = format!(
+            "metadata of the authorization server {}",
+            quoted_url(issuer)
+        );
         if url.query().is_some() {
             let reason = "the issuer has a query, which RFC 8414 does not allow";
             return Err(AuthError::document(document, reason));
@@ -67,7 +69,7 @@ impl Discovery {
                 Place::NotHere(reason) => asked.push(&place, &reason),
                 Place::Found(members) => match self.accepted_issuer(issuer, &members) {
                     Some(found) => {
-                        let document = format!("{document} at {}", quoted(&place));
+                        let document = format!("{document} at {}", quoted_url(&place));
                         let policy = self.fetcher.policy();
                         return AuthorizationServerMetadata::read(
                             &document, found, &members, policy,
@@ -118,7 +120,10 @@ impl Discovery {
                 is_assumed: true,
             },
             Place::Found(members) => {
-                let document = format!("metadata of the authorization server {}", quoted(&place));
+                let document = format!(
+                    "metadata of the authorization server {}",
+                    quoted_url(&place)
+                );
                 let issuer = found_issuer(&members);
                 if issuer.strip_suffix('/').unwrap_or(&issuer) != origin {
                     return Err(mismatch(&document, &place, &origin, &issuer));
@@ -166,9 +171,9 @@ fn mismatch(document: &str, place: &str, listed: &str, found: &str) -> AuthError
     let found = if found.is_empty() {
         "is missing".to_owned()
     } else {
-        format!("is {}", quoted(found))
+        format!("is {}", quoted_url(found))
     };
-    let (place, listed) = (quoted(place), quoted(listed));
+    let (place, listed) = (quoted_url(place), quoted_url(listed));
     AuthError::document(
         document,
         format!(

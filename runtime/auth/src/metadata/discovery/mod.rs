@@ -12,13 +12,12 @@ use std::time::Duration;
 use http::HeaderMap;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
-use treenail_schema::internal::quoted;
 
 pub(crate) use self::authorization_server::FoundServer;
 #[cfg(feature = "client")]
 pub(crate) use self::resource::{FoundResource, ResourceRequest};
 use crate::AuthError;
-use crate::fetch::{Budget, Fetcher};
+use crate::fetch::{Budget, Fetcher, quoted_url};
 
 /// Maximum age of a cached document.
 const MAX_AGE: Duration = Duration::from_secs(60 * 60);
@@ -79,7 +78,7 @@ struct Asked(Vec<String>);
 
 impl Asked {
     fn push(&mut self, url: &str, reason: &str) {
-        self.0.push(format!("{} ({reason})", quoted(url)));
+        self.0.push(format!("{} ({reason})", quoted_url(url)));
     }
 }
 
@@ -121,7 +120,7 @@ impl Discovery {
         let response = self.fetcher.get(url, headers, budget).await?;
         let status = response.status;
         if response.is_temporary() {
-            let reason = format!("{} answered with HTTP status {status}", quoted(url));
+            let reason = format!("{} answered with HTTP status {status}", quoted_url(url));
             return Err(AuthError::Unavailable(reason.into()));
         }
         if status.is_redirection() {

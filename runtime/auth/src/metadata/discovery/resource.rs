@@ -6,11 +6,10 @@ use http::{HeaderMap, HeaderName, HeaderValue, Uri};
 use treenail_runtime::client::Challenge;
 use treenail_runtime::internal::http_client::url;
 use treenail_schema::Revision;
-use treenail_schema::internal::quoted;
 
 use super::{Asked, Cached, Discovery, Place};
 use crate::AuthError;
-use crate::fetch::Budget;
+use crate::fetch::{Budget, quoted_url};
 use crate::metadata::covers::{canonical, origin};
 use crate::metadata::resource::ProtectedResourceMetadata;
 use crate::metadata::well_known;
@@ -121,6 +120,7 @@ impl Discovery {
                 Ok(Place::NotHere(reason)) => {
                     asked.push(url, &reason);
                     if reason.contains("404") {
+                        let url = quoted_url(url);
                         tracing::warn!(url, "the announced resource metadata do not exist");
                         continue;
                     }
@@ -179,7 +179,10 @@ impl Discovery {
                 is_legacy: true,
             });
         }
-        let document = format!("metadata of the resource {}", quoted(&canonical(server)));
+        let document = format!(
+            "metadata of the resource {}",
+            quoted_url(&canonical(server))
+        );
         let reason = format!("found at none of its places; {asked}. Set the issuer of the server");
         Err(AuthError::document(document, reason))
     }
@@ -220,5 +223,5 @@ fn headers(request: &ResourceRequest<'_>, target: &str) -> HeaderMap {
 }
 
 fn document_name(url: &str) -> String {
-    format!("protected resource metadata at {}", quoted(url))
+    format!("protected resource metadata at {}", quoted_url(url))
 }
