@@ -92,13 +92,12 @@ impl Network {
         let origin = format!("{scheme}://{authority}").to_ascii_lowercase();
         let mut pools = self.pools.lock().unwrap_or_else(PoisonError::into_inner);
         let known = pools.iter().position(|(known, _)| *known == origin);
-        let pool = match known.map(|index| pools.remove(index)) {
-            Some((_, pool)) => pool,
-            None => {
-                let guard: Arc<dyn DialGuard> = Arc::<Guard>::clone(&self.guard);
-                let pool = Pool::guarded(url, &self.limits, guard);
-                Arc::new(pool.map_err(|error| AuthError::Unavailable(error.to_string().into()))?)
-            }
+        let pool = if let Some(index) = known {
+            pools.remove(index).1
+        } else {
+            let guard: Arc<dyn DialGuard> = Arc::<Guard>::clone(&self.guard);
+            let pool = Pool::guarded(url, &self.limits, guard);
+            Arc::new(pool.map_err(|error| AuthError::Unavailable(error.to_string().into()))?)
         };
         if pools.len() == MAX_ORIGINS {
             pools.remove(0);

@@ -56,6 +56,7 @@ impl Default for FetchPolicy {
 
 impl FetchPolicy {
     /// Allows a host by its name or address, in every network. It must still use `https`.
+    #[must_use]
     pub fn allow_host(mut self, host: impl AsRef<str>) -> Self {
         self.hosts.push(normalized(host.as_ref()));
         self
@@ -63,6 +64,7 @@ impl FetchPolicy {
 
     /// Allows `http`, and hosts in every network. Only for development: a malicious MCP server can then reach the network of
     /// this program.
+    #[must_use]
     pub fn allow_everything(mut self) -> Self {
         self.is_relaxed = true;
         self

@@ -41,10 +41,14 @@ pub(crate) struct Discovery {
     fetcher: Fetcher,
     rules: DiscoveryRules,
     #[cfg(feature = "client")]
-    resource: Mutex<Option<Cached<(Vec<String>, FoundResource)>>>,
+    resource: Mutex<Option<CachedResource>>,
     /// By issuer.
     servers: Mutex<HashMap<String, Cached<FoundServer>>>,
 }
+
+/// A resource, with the announced URLs that led to it.
+#[cfg(feature = "client")]
+type CachedResource = Cached<(Vec<String>, FoundResource)>;
 
 #[derive(Clone, Debug)]
 struct Cached<T> {
