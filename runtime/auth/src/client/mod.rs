@@ -1,7 +1,7 @@
 //! OAuth client: obtains, stores and renews the tokens of HTTP sessions.
 //!
-//! `oauth` is the public configuration, and `provider` its behaviour in a session. A `grant` obtains tokens: `code` with a user, who
-//! signs in through a `user_agent`. `registration` finds the client id, and `token` sends requests to token endpoints. `store` has
+//! `oauth` is the public configuration, and `provider` its behaviour in a session. A `grant` obtains tokens: `code` with a user
+//! and a `user_agent`, through which the user signs in. `registration` finds the client id, and `token` sends requests to token endpoints. `store` has
 //! the tokens. `grants` are those without a user, and `dpop` binds tokens to a key.
 
 mod assertion;

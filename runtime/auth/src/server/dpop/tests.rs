@@ -151,6 +151,12 @@ async fn a_bound_token_needs_a_proof_of_its_key() {
         let result = fixture.send("DPoP bound", &[&fixture.proof(wrong)]).await;
         expect_refused(result, "invalid_dpop_proof", "AUTH-R-62 AUTH-X-34");
     }
+}
+
+#[tokio::test]
+async fn one_proof_is_accepted_once() {
+    let fixture = Fixture::new(Some(Dpop::optional()));
+    let request = fixture.request();
     let other_key = SigningKey::generate().unwrap();
     let other_key = other_key
         .dpop_proof(other_key.algorithm(), &request)
@@ -177,6 +183,13 @@ async fn a_bound_token_needs_a_proof_of_its_key() {
         "invalid_dpop_proof",
         "AUTH-R-64 AUTH-X-34: a replay",
     );
+}
+
+#[tokio::test]
+async fn clocks_and_spellings_of_urls_may_differ() {
+    let fixture = Fixture::new(Some(Dpop::optional()));
+    let request = fixture.request();
+    let now = request.now;
     let near = [
         ProofRequest {
             now: now - Duration::from_secs(299),
