@@ -70,9 +70,10 @@ impl Browser {
             let status = head.lines().next().unwrap_or_default();
             io::Error::other(format!("{url} did not redirect: {status}\n{body}"))
         })?;
-        Ok(match location.starts_with('/') {
-            true => format!("http://{host}{location}"),
-            false => location.to_owned(),
+        Ok(if location.starts_with('/') {
+            format!("http://{host}{location}")
+        } else {
+            location.to_owned()
         })
     }
 

@@ -13,14 +13,14 @@ struct Guarded(Clock);
 impl Guarded {
     /// Returns the subject and the scopes of the caller.
     #[tool]
-    fn whoami(&self, cx: &Context) -> Option<String> {
+    fn whoami(cx: &Context) -> Option<String> {
         let grant = cx.grant()?;
         Some(format!("{}: {}", grant.subject(), grant.scopes()))
     }
 
     /// Needs another scope, which includes the first.
     #[tool(scope = "files:write")]
-    fn write(&self, text: String) -> &'static str {
+    fn write(text: String) -> &'static str {
         drop(text);
         "written"
     }
