@@ -49,13 +49,12 @@ impl AddressClass {
             [100, 64..=127, ..] => Self::Shared,
             [198, 18 | 19, ..] => Self::Benchmark,
             // This network, link-local, protocol assignments, documentation, 6to4 relays, multicast and reserved.
-            [0, ..]
+            [0 | 224..=255, ..]
             | [169, 254, ..]
             | [192, 0, 0 | 2, _]
             | [192, 88, 99, _]
             | [198, 51, 100, _]
-            | [203, 0, 113, _]
-            | [224..=255, ..] => Self::Forbidden,
+            | [203, 0, 113, _] => Self::Forbidden,
             _ => Self::Public,
         }
     }
@@ -85,10 +84,9 @@ impl AddressClass {
             [0xfc00..=0xfdff, ..] => Self::Private,
             [0xfe80..=0xfebf, ..] => Self::LinkLocal,
             // Teredo and protocol assignments, 6to4, documentation.
-            [0x2001, 0..=0x1ff, ..]
-            | [0x2002, ..]
-            | [0x2001, 0xdb8, ..]
-            | [0x3fff, 0..=0xfff, ..] => Self::Forbidden,
+            [0x2001, 0..=0x1ff | 0xdb8, ..] | [0x2002, ..] | [0x3fff, 0..=0xfff, ..] => {
+                Self::Forbidden
+            }
             [0x2000..=0x3fff, ..] => Self::Public,
             // Everything else is not routed globally: unspecified, IPv4-compatible, local NAT64, site-local, multicast.
             _ => Self::Forbidden,

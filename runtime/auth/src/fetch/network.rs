@@ -92,8 +92,8 @@ impl Network {
         let origin = format!("{scheme}://{authority}").to_ascii_lowercase();
         let mut pools = self.pools.lock().unwrap_or_else(PoisonError::into_inner);
         let known = pools.iter().position(|(known, _)| *known == origin);
-        let pool = if let Some((_, pool)) = known.map(|index| pools.remove(index)) {
-            pool
+        let pool = if let Some(index) = known {
+            pools.remove(index).1
         } else {
             let guard: Arc<dyn DialGuard> = Arc::<Guard>::clone(&self.guard);
             let pool = Pool::guarded(url, &self.limits, guard);

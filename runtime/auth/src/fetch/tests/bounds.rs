@@ -42,7 +42,7 @@ async fn bodies_in_another_format_are_refused_without_their_text() {
         let bytes = json(body);
         let site = Site::start(move |_| bytes.clone()).await;
         let found = get(&local(), &site.url("/a")).await.unwrap();
-        assert_eq!(found.json().is_ok(), fits, "AUTH-X-03: {:.40}", body);
+        assert_eq!(found.json().is_ok(), fits, "AUTH-X-03: {body:.40}");
         let shown = format!("{found:?} {:?}", found.json().err());
         assert!(!shown.contains("canary"), "AUTH-C-134: {shown}");
     }

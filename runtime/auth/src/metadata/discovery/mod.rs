@@ -46,7 +46,7 @@ pub(crate) struct Discovery {
     servers: Mutex<HashMap<String, Cached<FoundServer>>>,
 }
 
-/// A resource, with the announced URLs of its metadata.
+/// A resource, with the announced URLs that led to it.
 #[cfg(feature = "client")]
 type CachedResource = Cached<(Vec<String>, FoundResource)>;
 

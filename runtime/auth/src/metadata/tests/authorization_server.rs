@@ -181,6 +181,10 @@ async fn an_outage_is_no_reason_to_look_elsewhere() {
 }
 
 #[tokio::test]
+#[allow(
+    clippy::too_many_lines,
+    reason = "a table of cases is as long as there are cases"
+)]
 async fn members_have_their_types_and_endpoints_are_allowed() {
     const PLACE: &str = "https://as.example/.well-known/oauth-authorization-server";
     let cases = [
