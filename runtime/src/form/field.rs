@@ -19,6 +19,10 @@ use crate::function::bounds::Check;
 /// `#[mcp_form]`) and `Vec`s of choices. An `Option` of any of them is an optional field. A `Vec` is optional too,
 /// unless its `length` has a minimum.
 ///
+/// With the features of `treenail` called `chrono`, `jiff`, `rust_decimal`, `url` and `uuid`, a field can also be a
+/// `NaiveDate`, `DateTime<Utc>`, `DateTime<FixedOffset>`, `civil::Date`, `Timestamp`, `Decimal`, `Url` or `Uuid`. Dates, times and
+/// URLs have the format of their type.
+///
 /// # Example
 ///
 /// A custom type that is entered as a string:
@@ -52,7 +56,8 @@ use crate::function::bounds::Check;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a field of a form",
     label = "a field is a `String`, a number, a `bool`, a choice, a `Vec` of choices or an `Option`",
-    note = "put `#[mcp_form]` on an enum without data to make it a choice, or implement `FormField` for a type of your own"
+    note = "put `#[mcp_form]` on an enum without data to make it a choice, or implement `FormField` for a type of your own",
+    note = "dates, times, URLs, UUIDs and decimals need the feature `chrono`, `jiff`, `url`, `uuid` or `rust_decimal` of `treenail`"
 )]
 pub trait FormField: Sized + Send + 'static {
     /// Returns the schema of the field. Title, description and default are added from the field's attributes.
