@@ -56,8 +56,7 @@ use crate::function::bounds::Check;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a field of a form",
     label = "a field is a `String`, a number, a `bool`, a choice, a `Vec` of choices or an `Option`",
-    note = "put `#[mcp_form]` on an enum without data to make it a choice, or implement `FormField` for a type of your own",
-    note = "dates, times, URLs, UUIDs and decimals need the feature `chrono`, `jiff`, `url`, `uuid` or `rust_decimal` of `treenail`"
+    note = "put `#[mcp_form]` on an enum without data to make it a choice, or implement `FormField` for a type of your own"
 )]
 pub trait FormField: Sized + Send + 'static {
     /// Returns the schema of the field. Title, description and default are added from the field's attributes.
